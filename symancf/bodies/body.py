@@ -22,9 +22,11 @@ from ..laws import (
     energy_equation,
     energy_laws,
     inertia_laws,
+    jumps,
     stress_equations,
 )
 from ..laws.asked import pressure_of
+from ..laws.layers import JUMPS
 from ..laws.mixed import FRAME, Pressure, frames
 from ..mesh import Region
 from ..mesh.partition import Family
@@ -51,7 +53,8 @@ from ..values.parameter import (
 from .choice import pair
 from .curved import Curved
 from .formulas import plain, written
-from .inspection import KernelText
+from .inspection import KernelText, kernel_text
+from .mass import WithMass
 from .pressure import Pressures
 from .rest import CELLS, check_rest
 
@@ -68,7 +71,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
 
 
-class Body(Shown):
+class Body(WithMass, Shown):
     """A deformable body.
 
     Parameters
@@ -146,8 +149,10 @@ class Body(Shown):
                 if isinstance(v, Field)
             }
             self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
-        if element.advice and region.mesh.comm.rank == 0:
-            warnings.warn(f"body {self.name!r}: {element.advice}", stacklevel=2)
+        jumping = element.has_thickness and quadrature is None and jumps(self.laws)
+        advice = JUMPS if jumping else element.advice
+        if advice and region.mesh.comm.rank == 0:
+            warnings.warn(f"body {self.name!r}: {advice}", stacklevel=2)
 
     def headline(self) -> str:
         """Return cells, element and law."""
@@ -168,20 +173,15 @@ class Body(Shown):
         """Add the energy's defaults; refuse names that nothing takes."""
         asked = signature(self.energy_function)
         kinematics = self.element.kinematics()
-        section = dict.fromkeys((*kinematics.section, *kinematics.density_parameters))
-        require_parameters(
-            asked.name,
-            (*asked.required, *kinematics.section),
-            given,
-            optional=(*asked.defaults, *(s for s in section if s not in kinematics.section)),
-            exact=True,
-        )
-        parameters = {**asked.defaults, **given}
-        self.parameters = parameters
+        needed = (*asked.required, *(s for s in kinematics.section if s not in asked.defaults))
+        optional = (*asked.defaults, *kinematics.density_parameters)
+        require_parameters(asked.name, needed, given, optional=optional, exact=True)
+        self.parameters = parameters = {**asked.defaults, **given}
         self.numbers(0.0)
+        self.weighs  # noqa: B018  (densities of some layers only are told here)
         return parameters
 
-    def _number(self, name: str, value: Scalar, time: float) -> float:
+    def number_at(self, name: str, value: Scalar, time: float) -> float:
         """Return the present value of a parameter that is no field."""
         what = f"{name} of body {self.name!r}"
         endless = isinstance(value, float) and np.isposinf(value) and self.pressure is None
@@ -195,20 +195,9 @@ class Body(Shown):
             self.domains[name].require(name, what, number, f" at time {time:g}")
         return number
 
-    def _density(self, time: float) -> float:
-        """Return the density in a motion, where it must be positive."""
-        number = self._number("rho", self.parameters["rho"], time)
-        if number == 0.0:
-            raise ParameterError(
-                f"rho of body {self.name!r} is 0 at time {time:g}: in a motion it must be "
-                "positive; leave rho out for a body without mass",
-                name="rho",
-            )
-        return number
-
     def numbers(self, time: float) -> dict[str, float]:
         """Return the present values of all parameters that are not fields."""
-        return {k: self._number(k, v, time) for k, v in self._scalars().items()}
+        return {k: self.number_at(k, v, time) for k, v in self._scalars().items()}
 
     def _scalars(self) -> dict[str, Scalar]:
         """Return the parameters that are not fields, nor infinite: no kernel depends on these."""
@@ -272,16 +261,10 @@ class Body(Shown):
         To be printed, called with NumPy arrays, or exported to C; see `KernelText`. Parameters have
         their values at time 0.
         """
-        p = self.pressure
-        space = (
-            self.element.space.with_scalars(p.count) if p and p.of_system else self.element.space
-        )
+        p, bare = self.pressure, self.element.space
+        space = bare.with_scalars(p.count) if p and p.of_system else bare
         made = jit.cells(self._kernel_name(self.laws, self.element), space, self.laws)
-        possible = sorted(next(iter(made.operations.values())))
-        if function not in possible:
-            raise ParameterError(f"kernel({function!r}): choose one of {', '.join(possible)}")
-        ops = {law: counts[function] for law, counts in made.operations.items()}
-        return KernelText(function, made.source, ops, made.path, made, self.numbers(0.0))
+        return kernel_text(made, function, self.numbers(0.0))
 
     # ---- before distribution --------------------------------------------------------------------
     @cached_property
@@ -386,7 +369,7 @@ class Body(Shown):
         for name in sorted({*self.domains} & {*values}):
             given = values[name]
             if isinstance(given, Parameter) or callable(given):
-                values[name] = Checked(given, partial(self._number, name, given))
+                values[name] = Checked(given, partial(self.number_at, name, given))
         return values
 
     def cell_parameters(
@@ -492,11 +475,11 @@ class Body(Shown):
         ------
         ParameterError : the density is zero, also when a `Parameter` is set to that later.
         """
-        if "rho" not in self.parameters:
+        if not self.weighs:
             return []
-        laws = inertia_laws(self.element, values=self.parameters, fields=self.fields)
-        given, uniform = self.parameters["rho"], {}
-        if not isinstance(given, Field):
+        laws = inertia_laws(self.element, **self.mass)
+        given, uniform = self.parameters.get("rho", 1.0), {}
+        if "rho" in self.parameters and not isinstance(given, Field):
             with together(configuration.comm):
                 self._density(configuration.time)
             if depends_on_time(given):

@@ -88,7 +88,7 @@ class Gravity(Shown):
     def _has_mass(body: Body | RigidBody | PlanarBody) -> bool:
         if isinstance(body, RigidBody | PlanarBody):
             return body.mass > 0.0
-        return "rho" in body.parameters
+        return body.weighs
 
     def _heavy(self, within: Layout | Configuration) -> list[Body | RigidBody | PlanarBody]:
         return [b for b in self.bodies or within.bodies if self._has_mass(b)]
@@ -102,7 +102,7 @@ class Gravity(Shown):
                 made.append(body.weight(configuration, uniform))
                 continue
             name = f"gravity:{configuration.name(body)}"
-            laws = body_force_laws(body.element, values=body.parameters, fields=body.fields)
+            laws = body_force_laws(body.element, **body.mass)
             made.append(body.piece(configuration, name, laws, "potential", uniform))
         return made
 

@@ -77,7 +77,7 @@ class RotatingFrame(Gravity):
             if isinstance(body, RigidBody | PlanarBody):
                 pair = body.turning(configuration, uniform)
             else:
-                laws = turning_laws(body.element, values=body.parameters, fields=body.fields)
+                laws = turning_laws(body.element, **body.mass)
                 pair = [
                     body.piece(configuration, name, laws[0], "potential", uniform),
                     body.piece(

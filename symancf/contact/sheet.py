@@ -36,7 +36,7 @@ from ..cells import CELLS
 from ..cells.quadrature import counts_for, gauss
 from ..errors import MeshError, ParameterError
 from ..kinematics.moduli import young_modulus
-from ..laws.energy import evaluate_energy
+from ..laws.evaluate import evaluate_energy
 from ..mesh.cells import sizes
 from ..places.ends import End
 from ..places.facets import FacetPoints

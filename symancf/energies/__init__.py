@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ..errors import unknown_names
 from ..values.domain import between, domains, not_negative, positive, stressed_at_rest
+from .fibres import orthotropic, swollen
 from .solids import (
     arruda_boyce,
     gent,
@@ -33,10 +34,12 @@ __all__ = [
     "neo_hooke",
     "not_negative",
     "ogden",
+    "orthotropic",
     "positive",
     "rod",
     "saint_venant_kirchhoff",
     "stressed_at_rest",
+    "swollen",
     "yeoh",
     "yeoh_raw",
 ]

@@ -34,7 +34,7 @@ def enhanced_solid() -> Kinematics:
     """
     base = solid()
     R = [vector(reference(centre(jet))) for jet in JETS]
-    G, H, A, P = (general(name, 3) for name in ("G", "Ht", "enh", "Ge"))
+    G, H, A, P = (general(name, 3) for name in ("gradJ0_", "Ht", "enh", "Ge"))
     detJc, factor = real("detJc"), real("inv_detJ0")
     geometry = list(base.geometry)
     cofactors = [cross(R[1], R[2]), cross(R[2], R[0]), cross(R[0], R[1])]

@@ -62,7 +62,7 @@ def _solid(*, director: bool) -> Kinematics:
         geometry.extend((names[a][i], cofactors[a][i]) for i in range(3))
     detJ0 = real("detJ0")
     geometry.append((detJ0, sp.Add(*(R[0][i] * names[0][i] for i in range(3)))))
-    G = general("G", 3)
+    G = general("gradJ0_", 3)
     geometry.extend((G[a, i], names[a][i] / detJ0) for a in range(3) for i in range(3))
 
     H = general("H", 3)

@@ -56,9 +56,9 @@ def thin_plate() -> Kinematics:
     NN = fixed("N_squared", dot(N, N))
     area = fixed("N_length", sp.sqrt(NN))
     side = fixed("R_xi_length", sp.sqrt(dot(R["xi"], R["xi"])))
-    G11 = fixed("G11", 1 / side)
-    G12 = fixed("G12", -dot(R["xi"], R["eta"]) / (side * area))
-    G22 = fixed("G22", side / area)
+    G11 = fixed("frame11", 1 / side)
+    G12 = fixed("frame12", -dot(R["xi"], R["eta"]) / (side * area))
+    G22 = fixed("frame22", side / area)
     RN = {jet: fixed(f"R_{jet}_N", dot(R[jet], N)) for jet in SECOND}
 
     def local(name: str, xixi: sp.Expr, xieta: sp.Expr, etaeta: sp.Expr) -> sp.Matrix:

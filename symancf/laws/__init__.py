@@ -4,8 +4,10 @@
 from .accuracy import digits_lost
 from .body import body_force_laws, inertia_laws, weight_law
 from .build import Kind, build_law
-from .energy import energy_laws, evaluate_energy, unsuited
+from .energy import energy_laws, unsuited
+from .evaluate import evaluate_energy
 from .formulas import energy_equation, stress_equations
+from .layers import Layers, jumps
 from .parts import Parts
 from .pressure import dead_load_laws, lid_laws, surface_laws
 from .sampled import Fields, Sampled, at_points, sampled_fields
@@ -13,6 +15,7 @@ from .sampled import Fields, Sampled, at_points, sampled_fields
 __all__ = [
     "Fields",
     "Kind",
+    "Layers",
     "Parts",
     "Sampled",
     "at_points",
@@ -24,6 +27,7 @@ __all__ = [
     "energy_laws",
     "evaluate_energy",
     "inertia_laws",
+    "jumps",
     "lid_laws",
     "sampled_fields",
     "stress_equations",

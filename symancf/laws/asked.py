@@ -14,7 +14,7 @@ from ..errors import KinematicsError, ParameterError
 from ..kinematics.quantity import real
 from ..values.arguments import among
 from ..values.parameter import Parameter
-from .energy import evaluate_energy
+from .evaluate import evaluate_energy
 from .mixed import Kind, Pressure, split
 
 if TYPE_CHECKING:

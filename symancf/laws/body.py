@@ -14,12 +14,14 @@ from symancf_codegen.declare import Parameter, PointLaw, Rule, unknown
 from ..kinematics.naming import require_parameters
 from ..kinematics.quantity import dot, real, vector
 from .build import Kinds, build_law, kinds_of
+from .laminate import layered_inertia
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from ..elements.element import Element
     from ..values.parameter import Value
+    from .layers import Layers
 
 Laws = list[tuple[PointLaw, Rule]]
 
@@ -47,6 +49,7 @@ def inertia_laws(
     *,
     values: Mapping[str, Value] | None = None,
     fields: Collection[str] = (),
+    layers: Layers | None = None,
 ) -> Laws:
     r"""Return :math:`\tfrac12 \rho\, u \cdot u` per reference volume: its Hessian is the mass.
 
@@ -56,11 +59,14 @@ def inertia_laws(
     Parameters
     ----------
     values, fields : as in `energy_laws`; only the parameters of the mass are looked at.
+    layers : of which the body is made, with densities of their own.
 
     Raises
     ------
     ParameterError : if a parameter of the mass is missing.
     """
+    if layers is not None:
+        return layered_inertia(element, layers, fields, _mass_rule(element))
     kinds = _kinds(element, values, fields)
     kinematics = element.kinematics()
     u = vector(unknown("value"))
@@ -104,11 +110,16 @@ def body_force_laws(
     *,
     values: Mapping[str, Value] | None = None,
     fields: Collection[str] = (),
+    layers: Layers | None = None,
 ) -> Laws:
     r"""Return the potential energy of weight, :math:`-\rho\, g \cdot u` per reference volume.
 
     Integrated exactly on cells with an affine reference; parameters as in `inertia_laws`, and
     ``g1, g2, g3`` [m/s^2].
     """
-    ((kinetic, _),) = inertia_laws(element, values=values, fields=fields)
-    return [(weight_law(f"weight_{element.name}", kinetic), _load_rule(element))]
+    found = inertia_laws(element, values=values, fields=fields, layers=layers)
+    rules = [_load_rule(element)] if layers is None else [rule for _, rule in found]
+    return [
+        (weight_law(kinetic.name.replace("inertia", "weight"), kinetic), rule)
+        for (kinetic, _), rule in zip(found, rules, strict=True)
+    ]

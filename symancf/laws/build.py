@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +12,7 @@ import sympy as sp
 from symancf_codegen.declare import Lets, Local, Memory, Parameter, PointLaw, reference, unknown
 from symancf_codegen.functions import force_on
 
+from ..kinematics.layer import ANGLE
 from ..kinematics.quantity import centre, real
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["uniform", "cell", "point"]
 Kinds = Mapping[str, Kind]
+
+#: Symbols that points through a thickness know.
+SECTION = ("zeta", *ANGLE)
 
 #: What the names of corrections of stresses begin with, see `newton.predicted`.
 PREDICTED = "predicted_"
@@ -119,7 +123,7 @@ def build_law(
     jet_names |= {s.name for x in kinematics.coordinates for s in reference(centre(x))}
     jet_names |= {*kinematics.coordinates}
     parameters = sorted(
-        {s for s in used - defined if s.name not in jet_names and s.name != "zeta"},
+        {s for s in used - defined if s.name not in jet_names and s.name not in SECTION},
         key=lambda s: s.name,
     )
     updates = iter(results[1:])
@@ -169,3 +173,22 @@ def closure(symbols: set[sp.Symbol], definitions: Mapping[sp.Symbol, sp.Expr]) -
         if s in definitions:
             pending.extend(definitions[s].free_symbols)
     return reached
+
+
+def predictable(
+    energy: sp.Expr, strains: Sequence[sp.Symbol]
+) -> tuple[sp.Expr, dict[str, Kind], dict[str, sp.Expr]]:
+    """Return an energy with corrections of stresses, W + sum c_i e_i, for `newton.predicted`.
+
+    Also the kinds of the parameters c_i, and the stresses dW/de_i by their names. Strains of which
+    it is a linear function have a stress of their own, which is never corrected; nor are stresses
+    of an energy with kinks, which lead elsewhere beyond one.
+    """
+    if energy.has(sp.Max, sp.Min, sp.Abs, sp.sign, sp.Piecewise, sp.Heaviside):
+        return energy, {}, {}
+    of = {s: sp.diff(energy, s) for s in strains if energy.has(s)}
+    of = {s: stress for s, stress in of.items() if stress.has(*strains)}
+    names = {s: PREDICTED + s.name for s in of}
+    energy += sp.Add(*(real(name) * s for s, name in names.items()))
+    kinds: dict[str, Kind] = dict.fromkeys(names.values(), "point")
+    return energy, kinds, {names[s]: stress for s, stress in of.items()}

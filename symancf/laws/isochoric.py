@@ -21,7 +21,7 @@ from symancf_codegen.functions import rate
 
 from ..kinematics.quantity import real
 from .build import build_law
-from .energy import evaluate_energy
+from .evaluate import evaluate_energy
 from .mixed import FRAME, PART, PRESSURE, Pressure
 
 if TYPE_CHECKING:

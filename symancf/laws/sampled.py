@@ -23,7 +23,9 @@ from ..kinematics.local import declared_local
 from ..kinematics.memory import declared
 from ..kinematics.naming import require_quantities, signature
 from ..kinematics.quantity import Kinematics, Quantity, cross, dot, real, vector
-from .energy import evaluate_energy
+from .evaluate import evaluate_energy
+from .laminate import layer_called
+from .layers import Layers
 from .mixed import PRESSURE
 
 if TYPE_CHECKING:
@@ -42,15 +44,22 @@ THROUGH = {
     "bending_moment": "bending moment through the thickness, 3x3 in global axes [N]",
 }
 
+#: Fields of one layer of a body of layers.
+OF_LAYERS = ("W", "P", "S", "cauchy", "sigma", "von_mises", "S_layer", "E_layer")
+
 #: Quantities that are no strain: an energy of these alone has no stress.
 PLACE = ("u", "r", "X", "t")
 
 
-def default_fields(element: Element, energy: Energy, *, remembered: bool = True) -> tuple[str, ...]:
+def default_fields(
+    element: Element, energy: Energy, *, remembered: bool = True, layer: object = None
+) -> tuple[str, ...]:
     """Return the fields that are sampled of a body if it is not said which.
 
-    `remembered` : whether at points where it is known what a law remembers.
+    `remembered` : whether at points where it is known what a law remembers; `layer` : which.
     """
+    if isinstance(energy, Layers):
+        return ("von_mises",) if layer is not None else tuple(THROUGH)
     offered = element.kinematics().quantities
     strained = set(signature(energy).quantities) - set(PLACE)
     strained = strained if remembered or not declared(energy) else set()
@@ -111,12 +120,7 @@ def _solid(kinematics: Kinematics) -> dict[str, Quantity]:
 
 
 def _plate(lets: Iterable[str]) -> dict[str, Quantity]:
-    h = real("thickness")
-    first, second = vector(reference("xi")), vector(reference("eta"))
-    normal = cross(first, second)
-    e1 = first / sp.sqrt(dot(first, first))
-    e2 = cross(normal, first) / sp.sqrt(dot(normal, normal) * dot(first, first))
-    frame = sp.Matrix.hstack(e1, e2)
+    h, frame = real("thickness"), _frame()
 
     def conjugate(*families: str) -> sp.Matrix:
         """The mixed component stands for two entries of a symmetric tensor."""
@@ -138,6 +142,15 @@ def _plate(lets: Iterable[str]) -> dict[str, Quantity]:
         "von_mises_top": Quantity(top, "von Mises stress at z = h/2 [Pa]"),
         "von_mises_bottom": Quantity(bottom, "von Mises stress at z = -h/2 [Pa]"),
     }
+
+
+def _frame() -> sp.Matrix:
+    """Return the local frame of a thin plate (3x2), two columns in global axes."""
+    first, second = vector(reference("xi")), vector(reference("eta"))
+    normal = cross(first, second)
+    e1 = first / sp.sqrt(dot(first, first))
+    e2 = cross(normal, first) / sp.sqrt(dot(normal, normal) * dot(first, first))
+    return sp.Matrix.hstack(e1, e2)
 
 
 def _rod() -> dict[str, Quantity]:
@@ -205,6 +218,8 @@ def sampled_fields(
     values: Mapping[str, Value],
     remembered: bool = True,
     pressure: Pressure | None = None,
+    layer: int | None = None,
+    resultant: bool = False,
     **options: bool,
 ) -> Fields:
     """Return fields as expressions of the quantities of an element and of its energy.
@@ -219,6 +234,8 @@ def sampled_fields(
     values : the body's parameters by name.
     remembered : whether it is known at the points what the law remembers.
     pressure : of the body; it is a quantity, ``pressure``.
+    layer : of `Layers`, the number (from 0) of the one that is looked at.
+    resultant : of `Layers`, what resultants are made of.
     options : variants of the kinematics.
 
     Raises
@@ -226,16 +243,24 @@ def sampled_fields(
     KinematicsError : a quantity that is not offered, or a result that is no expression of them.
     ParameterError : a function asks for a parameter that the body does not have.
     """
-    called = evaluate_energy(element, energy, given=None, pressure=pressure, held=True, **options)
-    density = sp.Add(*called.parts.values()) if called.stored is None else called.stored
-    of_energy = stresses(called.kinematics, density)
-    of_law = _own(energy, called)
     refused: dict[str, Quantity] = {}
-    if called.history and not remembered:
-        moved = {n: q for n, q in of_energy.items() if n == "W" or q.value.has(force_on)}
-        refused = moved | of_law
-    offered = {**called.kinematics.quantities, **of_energy, **of_law}
-    offered = {name: q for name, q in offered.items() if name not in refused}
+    of_law: dict[str, Quantity] = {}
+    name_of = signature(energy).name
+    if isinstance(energy, Layers):
+        of_energy = _of_layer(element, energy, layer, resultant)
+        offered = {**element.kinematics().quantities, **of_energy}
+    else:
+        called = evaluate_energy(
+            element, energy, given=None, pressure=pressure, held=True, **options
+        )
+        density = sp.Add(*called.parts.values()) if called.stored is None else called.stored
+        of_energy = stresses(called.kinematics, density)
+        of_law = _own(energy, called)
+        if called.history and not remembered:
+            moved = {n: q for n, q in of_energy.items() if n == "W" or q.value.has(force_on)}
+            refused = moved | of_law
+        offered = {**called.kinematics.quantities, **of_energy, **of_law}
+        offered = {name: q for name, q in offered.items() if name not in refused}
     if "thickness" not in values:
         for name in ("von_mises_top", "von_mises_bottom"):
             offered.pop(name, None)
@@ -244,16 +269,22 @@ def sampled_fields(
     parameters = {p: real(p) for p in values}
     for k, (field, asked) in enumerate(fields.items()):
         for name in _names(asked):
+            if isinstance(energy, Layers) and layer is None and name in OF_LAYERS:
+                raise KinematicsError(
+                    f"field {field!r}: {name!r} is that of one layer: say which, layer=1 (below) "
+                    f"to {len(energy.layers)}",
+                    asked=name,
+                )
             if name in refused:
                 raise KinematicsError(
-                    f"field {field!r}: {name!r} follows from what {called.signature.name}() "
+                    f"field {field!r}: {name!r} follows from what {name_of}() "
                     "remembers, which is known at its quadrature points alone: choose at='gauss' "
                     "for these, or at='cells' for means",
                     asked=name,
                 )
             if name in of_law and name in of_energy:
                 raise KinematicsError(
-                    f"field {field!r}: {name!r} is a name in {called.signature.name}(), and also "
+                    f"field {field!r}: {name!r} is a name in {name_of}(), and also "
                     f"{of_energy[name].meaning}: choose another name in the law",
                     asked=name,
                 )
@@ -268,6 +299,49 @@ def sampled_fields(
         shapes[field] = _shape(value)
         outputs.update(zip(names[field], map(sp.sympify, components), strict=True))
     return Fields(outputs, names, shapes)
+
+
+def _of_layer(
+    element: Element, layers: Layers, number: int | None, resultant: bool
+) -> dict[str, Quantity]:
+    """Return the stresses of a layer, or what resultants are made of; of none what is no stress."""
+    base = element.kinematics()
+    thick = "F" in base.quantities
+    lets = {s.name for s, _ in base.lets}
+    if resultant and not thick:
+        plate = _plate(lets)
+        return {name: plate[name] for name in THROUGH}
+    of_solid = _solid(base) if thick else {}
+    if number is None and not resultant:
+        return {name: q for name, q in of_solid.items() if not _stressed(q)}
+    kind = layers.kind_of(number or 0)
+    called, kinematics = layer_called(element, layers, kind)
+    found = {"W": Quantity(sp.Add(*called.parts.values()), "energy density [J/m^3]"), **of_solid}
+    E = kinematics.quantities["E_gl"].value
+    if thick:
+        if kind.turns:
+            Q = sp.Matrix(
+                3, 3, lambda i, k: real(f"layer_{('first', 'second', 'normal')[k]}{i + 1}")
+            )
+            S = Q.T * of_solid["S"].value * Q
+            found["S_layer"] = Quantity(S, "second Piola-Kirchhoff stress, axes of the layer [Pa]")
+            found["E_layer"] = Quantity(E, "Green-Lagrange strain in the axes of the layer [-]")
+        return found
+    n = {ik: force_on(E[ik]) for ik in ((0, 0), (0, 1), (1, 1))}
+    S = sp.Matrix([[n[0, 0], n[0, 1] / 2], [n[0, 1] / 2, n[1, 1]]])
+    whole = sp.diag(S, 0)
+    c, s = (real("layer_c"), real("layer_s")) if kind.turns else (sp.S.One, sp.S.Zero)
+    turn = _frame() * sp.Matrix([[c, -s], [s, c]])
+    return found | {
+        "E_layer": Quantity(E, "Green-Lagrange strain in the axes of the layer [-]"),
+        "S_layer": Quantity(whole, "second Piola-Kirchhoff stress, axes of the layer [Pa]"),
+        "S": Quantity(turn * S * turn.T, "second Piola-Kirchhoff stress, 3x3 in global axes [Pa]"),
+        "von_mises": Quantity(von_mises(whole), "von Mises stress of S [Pa]"),
+    }
+
+
+def _stressed(q: Quantity) -> bool:
+    return bool(q.value.has(force_on))
 
 
 def _own(energy: Energy, called: Parts) -> dict[str, Quantity]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from ..elements.element import Element
     from ..values.parameter import Value
+    from .layers import Layers
 
 OMEGA = ("omega1", "omega2", "omega3")  # angular velocity [rad/s]
 ABOUT = ("about1", "about2", "about3")  # a point of the axis [m]
@@ -96,19 +97,25 @@ def turning_laws(
     *,
     values: Mapping[str, Value] | None = None,
     fields: Collection[str] = (),
+    layers: Layers | None = None,
 ) -> tuple[Laws, Laws]:
     """Return the centrifugal potential and the Coriolis forces of a body of cells.
 
     Parameters as in `inertia_laws`, and `OMEGA`, `ABOUT`; integrated like the mass.
     """
-    ((kinetic, rule),) = inertia_laws(element, values=values, fields=fields)
-    velocity: list[tuple[sp.Symbol, sp.Expr]] = []
-    for jet in kinetic.jets:
-        u, X = vector(unknown(jet)), vector(reference(jet))
-        arm = from_axis(X + u) if jet == "value" else X + u
-        velocity += zip(u, turned(arm), strict=True)
-    potential, forces = _pair(element.name, kinetic, tuple(velocity), False)
-    return [(potential, rule)], [(forces, rule)]
+    potentials: Laws = []
+    forces: Laws = []
+    for kinetic, rule in inertia_laws(element, values=values, fields=fields, layers=layers):
+        velocity: list[tuple[sp.Symbol, sp.Expr]] = []
+        for jet in kinetic.jets:
+            u, X = vector(unknown(jet)), vector(reference(jet))
+            arm = from_axis(X + u) if jet == "value" else X + u
+            velocity += zip(u, turned(arm), strict=True)
+        name = kinetic.name.removeprefix("inertia_")
+        potential, force = _pair(name, kinetic, tuple(velocity), False)
+        potentials.append((potential, rule))
+        forces.append((force, rule))
+    return potentials, forces
 
 
 def rigid_turning_laws(kinetic: PointLaw) -> tuple[PointLaw, PointLaw]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,6 +45,13 @@ def heights(rule: Rule) -> Array:
     count = len(rule.section_weights)
     table = np.asarray(rule.section_points, dtype=float).reshape(count, -1)
     return table[:, 0].copy() if table.shape[1] else np.zeros(count)
+
+
+def known_through(rule: Rule) -> dict[str, Array]:
+    """Return what a rule's section points know besides their height, by name."""
+    table = np.asarray(rule.section_points, dtype=float)
+    columns = enumerate(rule.section_symbols)
+    return {name: table[:, c].copy() for c, name in columns if name != "zeta"}
 
 
 def weights(rule: Rule) -> Array:
@@ -116,6 +123,7 @@ class At:
         self.values: dict[str, float | Array] = {
             "t": system.time,
             "zeta": np.broadcast_to(points.zeta, shape),
+            **{name: np.broadcast_to(v, shape) for name, v in points.section.items()},
             **body.numbers(system.time),
         }
         for k, name in enumerate(body.element.kinematics().coordinates):
@@ -217,7 +225,7 @@ class FieldKernels:
     """The kernels of some fields of a body in a state of its system (collective); see `sample`.
 
     `remembered` : whether they are asked at the points of the energy's rule alone, where it is
-    known what its law remembers.
+    known what its law remembers; `layer` : number of that of a body of layers.
     """
 
     def __init__(
@@ -228,10 +236,13 @@ class FieldKernels:
         state: Array,
         *,
         remembered: bool,
+        layer: int | None = None,
     ) -> None:
         self.system, self.body, self.state = system, body, state
-        self._remembered = remembered
-        resultants = THROUGH if body.element.has_thickness else ()
+        self._remembered, self._layer = remembered, layer
+        layered = body.layers is not None
+        self._thin = not body.element.has_thickness
+        resultants = THROUGH if body.element.has_thickness or layered else ()
         self.through = {k: v for k, v in fields.items() if isinstance(v, str) and v in resultants}
         plain = {k: v for k, v in fields.items() if k not in self.through}
         self.parts: list[tuple[Mask, Fields, PointLaw, jit.Kernel]] = []
@@ -244,13 +255,17 @@ class FieldKernels:
         sections: list[tuple[Rule, PointLaw]] = []
         with together(system.comm):  # functions of the user may fail on one rank only
             for curved, cells in variants:
-                options = {"curved": True} if curved else {}
+                options: dict[str, Any] = {"curved": True} if curved else {}
                 made = self._fields(plain, options)
                 outputs = {**made.outputs, MEASURE: body.element.kinematics(**options).measure}
+                if layered:
+                    options["layer"] = layer or 0
                 ((law, _),) = body.sampled_laws(outputs, **options)
                 parts.append((cells, made, law))
             if self.through:
-                self.stress = self._fields(dict.fromkeys(self.through, "S"), {})
+                names = dict(zip(THROUGH, THROUGH, strict=True))
+                asked = names if self._thin else dict.fromkeys(self.through, "S")
+                self.stress = self._fields(asked, {}, resultant=True)
                 outputs = {**self.stress.outputs, MEASURE: body.element.kinematics().measure}
                 pairs = body.sampled_laws(outputs, by_rule=True)
                 sections = [(rule, law) for law, rule in pairs]
@@ -258,7 +273,9 @@ class FieldKernels:
         self.sections = [(rule, law, _kernel(law, system)) for rule, law in sections]
         self.internal = Internal(system, body, state)
 
-    def _fields(self, fields: Mapping[str, Sampled], options: Mapping[str, bool]) -> Fields:
+    def _fields(
+        self, fields: Mapping[str, Sampled], options: Mapping[str, bool], resultant: bool = False
+    ) -> Fields:
         body = self.body
         return sampled_fields(
             body.element,
@@ -267,6 +284,8 @@ class FieldKernels:
             values=body.parameters,
             remembered=self._remembered,
             pressure=body.pressure,
+            layer=self._layer,
+            resultant=resultant,
             **options,
         )
 
@@ -305,11 +324,18 @@ class FieldKernels:
         for rule, law, kernel in self.sections:
             zeta, weights = heights(rule), np.asarray(rule.section_weights, dtype=float)
             numbers = None if points.numbers is None else points.numbers // len(zeta)
-            at = self._at(replace(middle, numbers=numbers).through(zeta))
+            at = self._at(replace(middle, numbers=numbers).through(zeta, known_through(rule)))
             with together(self.system.comm):
                 rows = at.outputs(law, kernel)
             share = rows[MEASURE].reshape(n, m, len(zeta)) * weights / area[..., None]
-            S = self.stress.put(rows)[next(iter(self.through))].reshape(n, m, len(zeta), 3, 3)
+            put = {
+                name: x.reshape(n, m, len(zeta), 3, 3) for name, x in self.stress.put(rows).items()
+            }
+            if self._thin:
+                for k, name in enumerate(THROUGH):
+                    total[k] += np.einsum("nmk,nmkab->nmab", share, put[name])
+                continue
+            S = put[next(iter(self.through))]
             for k, by in enumerate((share, -share * at.z.reshape(n, m, len(zeta)))):
                 total[k] += np.einsum("nmk,nmkab->nmab", by, S)
         plane = np.eye(3) - normal[..., :, None] * normal[..., None, :]

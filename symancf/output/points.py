@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,22 +21,26 @@ class Points:
     xi : (m, d) parameter values, those of all cells, or (n, m, d).
     zeta : (m,) through the thickness, -1 to 1; 0 where there is none.
     numbers : (m,) of points of a rule, their numbers there.
+    section : name -> what else they know of the thickness, (m,) or a number.
     """
 
     cells: Ints
     xi: Array
     zeta: Array
     numbers: Ints | None = None
+    section: Mapping[str, Array | float] = field(default_factory=dict)
 
-    def through(self, zeta: Array) -> Points:
+    def through(self, zeta: Array, section: Mapping[str, Array] | None = None) -> Points:
         """Return, for each of these points, points at the heights `zeta` (k,), one by one."""
         k, m = len(zeta), self.xi.shape[-2]
         numbers = self.numbers
         if numbers is not None:
             numbers = np.add.outer(k * numbers, np.arange(k)).ravel()
-        return Points(self.cells, np.repeat(self.xi, k, axis=-2), np.tile(zeta, m), numbers)
+        xi = np.repeat(self.xi, k, axis=-2)
+        more = {name: np.tile(values, m) for name, values in (section or {}).items()}
+        return Points(self.cells, xi, np.tile(zeta, m), numbers, {**self.section, **more})
 
     def of(self, chosen: Mask) -> Points:
         """Return the points of some of the cells (n,)."""
         xi = self.xi[chosen] if self.xi.ndim == 3 else self.xi
-        return Points(self.cells[chosen], xi, self.zeta, self.numbers)
+        return replace(self, cells=self.cells[chosen], xi=xi)

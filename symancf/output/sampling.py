@@ -59,6 +59,7 @@ def sample(
     units: Mapping[str, str] | None = None,
     state: Array | None = None,
     on: Body | RigidBody | None = None,
+    layer: int | tuple[int, str | float] | None = None,
 ) -> Samples:
     r"""Return fields of a body on this rank's cells, in the deformed position (collective).
 
@@ -106,6 +107,10 @@ def sample(
     units : labels of fields for ParaView, such as ``{"sigma": "MPa"}``; nothing is converted.
     state : local vector; default the present one.
     on : of a contact of two sides: the body whose side is shown; default both.
+    layer : of a body of `Layers`: the number of one, from 1 below, whose fields are taken at its
+        middle, or with ``"bottom"``, ``"top"`` or a number between -1 and 1, (2, "top"). Stresses
+        are those of a layer; with laws that have axes there are ``E_layer`` and ``S_layer``, 3x3 in
+        the axes of the layer. Without it resultants and what has no stress.
 
     Returns
     -------
@@ -154,11 +159,12 @@ def sample(
         at = "cells"  # where it is known what it remembers
     inside = isinstance(at, str) and at in ("cells", "gauss")
     if fields is None:
-        chosen = default_fields(element, body.energy_function, remembered=inside)
+        chosen = default_fields(element, body.energy_function, remembered=inside, layer=layer)
         fields = dict(zip(chosen, chosen, strict=True))
     _require_names(fields, "u" if reference else "displacement")
-    kernels = FieldKernels(system, body, fields, state, remembered=inside)
-    shown = _Shown(system, body, kernels, state, reference)
+    number_of, zeta = _height(body, layer, solid)
+    kernels = FieldKernels(system, body, fields, state, remembered=inside, layer=number_of)
+    shown = _Shown(system, body, kernels, state, reference, number_of, zeta)
     if not isinstance(at, str):
         return _named(shown.material(at), labels)
     if at == "gauss":
@@ -177,6 +183,32 @@ def _by_name(fields: object) -> object:
     if isinstance(listed, list | tuple) and all(isinstance(name, str) for name in listed):
         return {name: name for name in listed}
     return fields
+
+
+def _height(
+    body: Body, layer: int | tuple[int, str | float] | None, solid: bool
+) -> tuple[int | None, float]:
+    """Return the number of a layer, from 0, and the height zeta of a place in it.
+
+    Raises
+    ------
+    SymancfError : the body has no layers, or not this one.
+    """
+    if layer is None:
+        return None, 0.0
+    if body.layers is None or solid:
+        why = "solid=True shows both faces" if solid else f"body {body.name!r} has no layers"
+        raise SymancfError(f"sample(layer={label(layer)}): {why}")
+    which, at = layer if isinstance(layer, tuple) and len(layer) == 2 else (layer, "middle")
+    places: Mapping[object, float] = {"bottom": -1.0, "middle": 0.0, "top": 1.0}
+    place = places.get(at, at) if isinstance(at, str) else at
+    if not isinstance(place, int | float) or not -1.0 <= place <= 1.0:
+        raise SymancfError(
+            f"sample(layer={label(layer)}): a place in a layer is 'bottom', 'middle', 'top' or a "
+            "number between -1 and 1"
+        )
+    k = body.layers.number(which)
+    return k, body.layers.height(k, float(place))
 
 
 def _require_names(fields: object, displacement: str) -> None:
@@ -223,9 +255,15 @@ class _Shown:
         kernels: FieldKernels,
         state: Array,
         reference: bool,
+        layer: int | None,
+        zeta: float,
     ) -> None:
         self.system, self.body, self.kernels = system, body, kernels
         self.state, self.reference = state, reference
+        self.zeta = zeta
+        self.section: Mapping[str, float] = {}
+        if body.layers is not None:
+            self.section = body.layers.known(layer or 0)
         self.cells = np.arange(int(system.of(body, Interpolation).owned.sum()))
 
     def _at(self, points: Points, fields: bool = True) -> tuple[Array, dict[str, Data]]:
@@ -260,10 +298,8 @@ class _Shown:
         element, n = self.body.element, len(self.cells)
         xi, parts = element.sample(divisions)
         m = len(xi)
-        layers = [-1.0, 1.0] if solid else [0.0]
-        made = [
-            self._at(Points(self.cells, xi, np.full(m, zeta)), at == "lattice") for zeta in layers
-        ]
+        layers = [-1.0, 1.0] if solid else [self.zeta]
+        made = [self._at(self._points(xi, np.full(m, zeta)), at == "lattice") for zeta in layers]
         flat = (m * np.arange(n)[:, None, None] + parts[None]).reshape(-1, parts.shape[1])
         cells = np.concatenate([flat + k * n * m for k in range(len(layers))], axis=1)
         samples = Samples(
@@ -278,8 +314,17 @@ class _Shown:
             samples.cell_data.update(means)
         return samples
 
+    def _points(self, xi: Array, zeta: Array, cells: Ints | None = None) -> Points:
+        """Return points of cells, by default of all."""
+        cells = self.cells if cells is None else cells
+        return Points(cells, xi, zeta, section=self.section)
+
     def _rule(self) -> tuple[Points, Array]:
         """Return the points of the energy's rule with the most points, and their weights."""
+        if self.body.layers is not None:  # each kind of layers has a rule of its own
+            rule = self.body.element.rule("full")
+            flat = self._points(np.asarray(rule.points), np.full(len(rule.points), self.zeta))
+            return flat, rule.weights
         rules = [rule for _, rule in self.body.laws]
         rule = max(rules, key=lambda r: r.size)
         if self.body.element.axes:  # others are those of the section, at the nodes
@@ -312,7 +357,7 @@ class _Shown:
         cells = np.array([rows.get(tuple(cell), -1) for cell in found.vertices.tolist()], dtype=int)
         here = np.flatnonzero(cells >= 0)
         xi = self.body.element.topology.to_domain(found.within[here])[:, None, :]
-        points, data = self._at(Points(cells[here], xi, np.zeros(1)))
+        points, data = self._at(self._points(xi, np.full(1, self.zeta), cells[here]))
         data["number"] = here
         return _vertices(points, data)
 

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a body has of its mass: a density, or one of each of its layers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ParameterError
+from ..laws import Kind, Layers
+
+if TYPE_CHECKING:
+    from ..kinematics.naming import Energy
+    from ..values.parameter import Scalar
+
+
+class WithMass:
+    """A body of cells, as far as laws of its mass and weight ask; see `Body`."""
+
+    energy_function: Energy
+    parameters: dict[str, Any]
+    fields: dict[str, Kind]
+    name: str
+
+    def number_at(self, name: str, value: Scalar, time: float) -> float:
+        """Return the present value of a parameter that is no field."""
+        raise NotImplementedError
+
+    @property
+    def layers(self) -> Layers | None:
+        """The layers of which it is made."""
+        return self.energy_function if isinstance(self.energy_function, Layers) else None
+
+    @property
+    def weighs(self) -> bool:
+        """Whether it has a density."""
+        of = self.layers
+        return "rho" in self.parameters if of is None else of.weighs(self.parameters)
+
+    @property
+    def mass(self) -> dict[str, Any]:
+        """What laws of its mass and weight are made of."""
+        return {"values": self.parameters, "fields": self.fields, "layers": self.layers}
+
+    def _density(self, time: float) -> float:
+        """Return the density in a motion, where it must be positive."""
+        number = self.number_at("rho", self.parameters["rho"], time)
+        if number == 0.0:
+            raise ParameterError(
+                f"rho of body {self.name!r} is 0 at time {time:g}: in a motion it must be "
+                "positive; leave rho out for a body without mass",
+                name="rho",
+            )
+        return number

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Energies of solids with axes of their own, and of solids that swell."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from sympy import Expr, Matrix, eye
+
+from ..errors import KinematicsError
+from ..kinematics.local import declared_local
+from ..kinematics.memory import declared
+from ..kinematics.naming import signature
+from ..values.domain import domains, domains_of, positive, stressed_at_rest
+
+if TYPE_CHECKING:
+    from .solids import Energy
+
+_STIFF = dict.fromkeys(("E1", "E2", "E3", "G12", "G13", "G23"), positive())
+
+
+@domains(**_STIFF)
+def orthotropic(
+    E_gl: Matrix,
+    *,
+    E1: Expr,
+    E2: Expr,
+    E3: Expr,
+    nu12: Expr,
+    nu13: Expr,
+    nu23: Expr,
+    G12: Expr,
+    G13: Expr,
+    G23: Expr,
+) -> Expr:
+    r"""St Venant-Kirchhoff solid with three planes of symmetry, such as a layer of fibres along 1.
+
+    .. math::
+        W = \tfrac12\, e \cdot S^{-1} e
+            + 2\,(G_{12} E_{12}^2 + G_{13} E_{13}^2 + G_{23} E_{23}^2), \quad
+        e = (E_{11}, E_{22}, E_{33}), \quad
+        S = \begin{pmatrix} 1/E_1 & -\nu_{12}/E_1 & -\nu_{13}/E_1 \\
+            & 1/E_2 & -\nu_{23}/E_2 \\ \text{sym.} & & 1/E_3 \end{pmatrix}.
+
+    Parameters
+    ----------
+    E_gl : Green-Lagrange strain of a solid element, 3x3 [-]; 1, 2, 3 are its axes: x, y, z of a
+        solid, in `symancf.Layers` those of the layer.
+    E1, E2, E3 : Young's moduli [Pa].
+    nu12, nu13, nu23 : Poisson's ratios [-]: of a pull along i the contraction along j is nu_ij
+        times the strain; nu_ji = nu_ij E_j/E_i.
+    G12, G13, G23 : shear moduli [Pa].
+
+    Returns
+    -------
+    Energy per reference volume [J/m^3]. S must be positive definite: of others a body is told
+    that it is unstable at rest.
+
+    Notes
+    -----
+    Fibres in a plane that is isotropic across them: E3 = E2, nu13 = nu12, G13 = G12 and
+    G23 = E2/(2 (1 + nu23)).
+
+    References
+    ----------
+    R. M. Jones, Mechanics of Composite Materials, 2nd ed. (1999), eq. (2.23).
+    """
+    a12, a13, a23 = -nu12 / E1, -nu13 / E1, -nu23 / E2
+    S = Matrix([[1 / E1, a12, a13], [a12, 1 / E2, a23], [a13, a23, 1 / E3]])
+    determinant = S[0, 0] * (S[1, 1] * S[2, 2] - a23**2) - a12 * (a12 * S[2, 2] - a23 * a13)
+    determinant += a13 * (a12 * a23 - S[1, 1] * a13)
+    C = S.adjugate() / determinant
+    e = Matrix([E_gl[0, 0], E_gl[1, 1], E_gl[2, 2]])
+    direct = sum(C[i, i] * e[i] ** 2 / 2 for i in range(3))
+    direct += C[0, 1] * e[0] * e[1] + C[0, 2] * e[0] * e[2] + C[1, 2] * e[1] * e[2]
+    shear = G12 * E_gl[0, 1] ** 2 + G13 * E_gl[0, 2] ** 2 + G23 * E_gl[1, 2] ** 2
+    return direct + 2 * shear
+
+
+#: What a stretch g by which a solid has grown makes of a quantity of it.
+_GROWN: dict[str, Callable[..., object]] = {
+    "J": lambda q, g: q / g**3,
+    "I1": lambda q, g: q / g**2,
+    "I2": lambda q, g: q / g**4,
+    "C": lambda q, g: q / g**2,
+    "F": lambda q, g: q / g,
+    "H": lambda q, g: (q + eye(3)) / g - eye(3),
+    "E_gl": lambda q, g: (q - eye(3) * (g**2 - 1) / 2) / g**2,
+    **dict.fromkeys(("lambda1", "lambda2", "lambda3"), lambda q, g: q / g),
+}
+
+
+def swollen(law: Energy) -> Energy:
+    r"""Return the energy of a solid that grows alike to all sides, by heat, moisture or a solvent.
+
+    .. math:: W = g^3\, W_0(F/g).
+
+    Parameters
+    ----------
+    law : the energy W_0 of a solid, from the quantities J, I1, I2, C, F, H, E_gl and principal
+        stretches.
+
+    Returns
+    -------
+    Function of the same quantities and parameters, and of `swelling`, the stretch g of the free
+    body [-]: 1 + alpha Delta T; a number, a `Parameter` or a function of time. Named parts stay.
+
+    Raises
+    ------
+    KinematicsError : the law asks for something else, or has memory or unknowns of its own.
+
+    Examples
+    --------
+    A bimetal, 1 K of difference in expansion of 1e-5 each second:
+
+    >>> import symancf as sa
+    >>> metal = sa.energies.saint_venant_kirchhoff
+    >>> warm = sa.energies.swollen(metal)
+    >>> bimetal = sa.Layers([(metal, 1e-3), (warm, 1e-3, 0, {"swelling": lambda t: 1 + 1e-5 * t})])
+
+    References
+    ----------
+    E. K. Rodriguez, A. Hoger, A. D. McCulloch, Journal of Biomechanics 27 (1994) 455-467.
+    """
+    asked = signature(law)
+    strange = [q for q in asked.quantities if q not in _GROWN]
+    if strange or declared(law) or declared_local(law):
+        what = f"asks for {strange[0]!r}" if strange else "has memory or unknowns of its own"
+        raise KinematicsError(
+            f"swollen({asked.name}): the law {what}; it may ask for {', '.join(_GROWN)}",
+            asked=strange[0] if strange else asked.name,
+            offered=tuple(_GROWN),
+        )
+
+    def grown(*quantities: Expr, swelling: Expr, **parameters: Expr) -> Expr:
+        pairs = zip(asked.quantities, quantities, strict=True)
+        W = law(*(_GROWN[name](q, swelling) for name, q in pairs), **parameters)
+        if isinstance(W, Mapping):
+            return {part: swelling**3 * w for part, w in W.items()}
+        return swelling**3 * W
+
+    kind = inspect.Parameter
+    takes = [kind(q, kind.POSITIONAL_OR_KEYWORD) for q in asked.quantities]
+    for p in asked.parameters:
+        takes.append(kind(p, kind.KEYWORD_ONLY, default=asked.defaults.get(p, kind.empty)))
+    takes.append(kind("swelling", kind.KEYWORD_ONLY))
+    grown.__name__ = f"swollen_{asked.name}"
+    made = stressed_at_rest(domains(**{**domains_of(law), "swelling": positive()})(grown))
+    made.__signature__ = inspect.Signature(takes)  # type: ignore[attr-defined]
+    return made

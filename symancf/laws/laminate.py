@@ -1,0 +1,437 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Point laws of plates of layers: strain energy layer by layer or summed up before, and mass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import sympy as sp
+
+from symancf_codegen.declare import PointLaw, Rule, unknown
+from symancf_codegen.functions import derivative
+from symancf_codegen.legendre import gauss_legendre
+
+from ..errors import KinematicsError
+from ..kinematics.layer import ANGLE, cosines, in_plane, thick_layer, thin_layer, thinning
+from ..kinematics.moduli import split_factor
+from ..kinematics.naming import signature
+from ..kinematics.quantity import dot, real, symmetric, vector
+from ..values.arguments import among
+from .build import Kinds, build_law, kinds_of, predictable
+from .evaluate import evaluate_on
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from ..elements.element import Element
+    from ..kinematics.quantity import Kinematics
+    from ..values.parameter import Value
+    from .layers import Kind, Layers
+    from .parts import Parts
+
+Laws = list[tuple[PointLaw, Rule]]
+
+#: Gauss points through a layer of a thin plate whose law is not quadratic.
+THROUGH_THIN = 3
+
+#: The same for the mass: products of places and of a volume, each of the second degree in z.
+MASS_POINTS = 4
+
+#: Components of a symmetric tensor: in the plane, and with those across.
+PLANE = ((0, 0), (1, 1), (0, 1))
+ACROSS = ((2, 2), (0, 2), (1, 2))
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """An energy W = C e.e/2 + s.e + c of components e of a strain."""
+
+    C: sp.Matrix
+    s: sp.Matrix
+    c: sp.Expr
+
+    @classmethod
+    def of(cls, W: sp.Expr, e: list[sp.Symbol]) -> Quadratic | None:
+        """Return the energy in this form; None: it is not quadratic."""
+        first = [derivative(W, x) for x in e]
+        C = sp.Matrix(len(e), len(e), lambda i, k: derivative(first[i], e[k]))
+        if C.free_symbols & {*e}:
+            C = C.applyfunc(sp.simplify)
+            if C.free_symbols & {*e}:
+                return None
+        rest = dict.fromkeys(e, sp.S.Zero)
+        return cls(C, sp.Matrix([x.subs(rest) for x in first]), W.subs(rest))
+
+    def without(self, count: int) -> Quadratic:
+        """Return the least energy over all components behind the first `count`."""
+        n, m = count, self.C.rows
+        other = self.C[n:, n:]
+        if other.is_diagonal():
+            inverse = sp.diag(*(1 / other[i, i] for i in range(m - n)))
+        else:
+            inverse = other.inv(method="ADJ")
+        down = inverse * self.C[n:, :n]
+        s = self.s[n:, :]
+        return Quadratic(
+            self.C[:n, :n] - self.C[:n, n:] * down,
+            self.s[:n, :] - down.T * s,
+            self.c - (s.T * inverse * s)[0] / 2,
+        )
+
+    def at(self, e: list[sp.Symbol]) -> sp.Expr:
+        """Return the energy."""
+        v = sp.Matrix(e)
+        return (v.T * self.C * v)[0] / 2 + (self.s.T * v)[0] + self.c
+
+    def named(self, geometry: list[tuple[sp.Symbol, sp.Expr]], word: str = "layer") -> Quadratic:
+        """Return the same with names for its numbers, which are added to the geometry."""
+
+        def let(name: str, value: sp.Expr) -> sp.Expr:
+            if sp.sympify(value).is_Number:
+                return value
+            geometry.append((real(name), value))
+            return real(name)
+
+        return Quadratic(
+            named(f"{word}_C", self.C, geometry),
+            named(f"{word}_s", self.s, geometry),
+            let(f"{word}_c", self.c),
+        )
+
+
+def named(
+    word: str, M: sp.Matrix, geometry: list[tuple[sp.Symbol, sp.Expr]], symmetric: bool = True
+) -> sp.Matrix:
+    """Return a matrix (a symmetric one) or vector under names, which are added to the geometry."""
+    rows, columns = M.shape
+    made = sp.zeros(rows, columns)
+    for i in range(rows):
+        for k in range(columns):
+            if symmetric and columns > 1 and k < i:
+                made[i, k] = made[k, i]
+            elif sp.sympify(M[i, k]).is_Number:
+                made[i, k] = M[i, k]
+            else:
+                made[i, k] = real(f"{word}{i + 1}{k + 1}" if columns > 1 else f"{word}{i + 1}")
+                geometry.append((made[i, k], M[i, k]))
+    return made
+
+
+def layered_laws(
+    element: Element,
+    layers: Layers,
+    *,
+    values: Mapping[str, Value] | None,
+    fields: Collection[str],
+    volumetric: str | None,
+    quadrature: object,
+    outputs: Mapping[str, sp.Expr] | None,
+    layer: int | None,
+) -> Laws:
+    """Return the point laws of the strain energy; see `laws.energy_laws`.
+
+    Parameters
+    ----------
+    layer : number of the one that is looked at; None: all of them.
+    """
+    thick, base = _thick(element), element.kinematics()
+    if isinstance(quadrature, dict) or not (quadrature is None or isinstance(quadrature, str)):
+        raise KinematicsError(
+            "quadrature= of a body of layers is one name, such as '4x4x3': points in the plane and "
+            "through each layer"
+        )
+    kinds = kinds_of(fields)
+    if layer is not None:
+        kind = layers.kind_of(layer)
+        called, kinematics = _called(element, layers, kind, values, thick, base)
+        local = () if thick else (thinning(kind.numbers[0] + 1),)
+        W = sp.Add(*called.parts.values())
+        law = build_law(
+            f"{called.name}_layer", kinematics, W, named=called.named, kinds=kinds,
+            outputs=outputs, local=local,
+        )  # fmt: skip
+        return [(law, element.rule("full"))]
+    build = _Build(element, layers, values, kinds, outputs, base)
+    if thick:
+        return build.thick(volumetric, quadrature)
+    if volumetric not in (None, "full"):
+        raise KinematicsError(
+            f"volumetric={volumetric!r}: layers of {element.name} are in plane stress, nothing of "
+            "them is integrated otherwise",
+            asked=volumetric,
+        )
+    return build.thin(quadrature)
+
+
+def _thick(element: Element) -> bool:
+    """Whether a plate has a director.
+
+    Raises
+    ------
+    KinematicsError : it is no plate.
+    """
+    name = element.kinematics().name
+    if name not in ("director_solid", "thin_plate"):
+        raise KinematicsError(
+            f"Layers are for plates, such as ancf_plate and ancf_thin_plate; {element.name} has no "
+            "thickness: give its cells regions of their own, one body each"
+        )
+    return name == "director_solid"
+
+
+def _called(
+    element: Element,
+    layers: Layers,
+    kind: Kind,
+    values: Mapping[str, Value] | None,
+    thick: bool,
+    base: Kinematics,
+) -> tuple[Parts, Kinematics]:
+    """Return the law of a kind of layers, called with its strain, and what it was called with."""
+    axis = layers.axis if kind.turns else None
+    own = thinning(kind.numbers[0] + 1).symbol
+    kinematics = thick_layer(base, axis) if thick else thin_layer(base, axis, own)
+    where = f"a layer of {element.name}"
+    return evaluate_on(kinematics, where, kind.energy, given=_own(kind, values)), kinematics
+
+
+def layer_called(element: Element, layers: Layers, kind: Kind) -> tuple[Parts, Kinematics]:
+    """Return the law of a kind of layers on an element, and the kinematics of such a layer."""
+    return _called(element, layers, kind, None, _thick(element), element.kinematics())
+
+
+def _own(kind: Kind, values: Mapping[str, Value] | None) -> Mapping[str, Value] | None:
+    """Return the parameters that a kind of layers takes."""
+    if values is None:
+        return None
+    takes = kind.energy.__signature__.parameters  # type: ignore[attr-defined]
+    return {p: v for p, v in values.items() if p in takes or p == "thickness"}
+
+
+@dataclass
+class _Build:
+    """Makes the laws of a body's layers."""
+
+    element: Element
+    layers: Layers
+    values: Mapping[str, Value] | None
+    kinds: Kinds
+    outputs: Mapping[str, sp.Expr] | None
+    base: Kinematics
+
+    def _law(self, name: str, kinematics: Kinematics, W: sp.Expr, **given: object) -> PointLaw:
+        return build_law(name, kinematics, W, kinds=self.kinds, outputs=self.outputs, **given)  # type: ignore[arg-type]
+
+    def thick(self, volumetric: str | None, quadrature: str | None) -> Laws:
+        """Return a law of each kind of layers, and what is taken at the mid-surface."""
+        full, few = self.element.rule(quadrature or "full"), self.element.rule("reduced")
+        made: Laws = []
+        for kind in self.layers.kinds:
+            called, kinematics = _called(
+                self.element, self.layers, kind, self.values, True, self.base
+            )
+            all_over, mid, geometry = self._shares(kind, called, volumetric)
+            rule = through(full, self.layers, kind, len(full.section_weights))
+            number = kind.numbers[0] + 1
+            name = f"{called.name}_{number}"
+            more = {"named": called.named, "extra_geometry": tuple(geometry)}
+            made.append((self._law(name, kinematics, all_over, **more), rule))
+            if mid != 0:
+                made.append(
+                    (self._law(f"{name}_mid", kinematics, mid, **more), self._mid(few, kind))
+                )
+        return made
+
+    def _mid(self, few: Rule, kind: Kind) -> Rule:
+        """Return the mid-surface with a point for each angle of a kind of layers."""
+        angles = self.layers.angles(kind)
+        shares = [self.layers.moments(numbers)[0] for numbers in angles.values()]
+        table = np.array([[0.0, *map(float, cosines(angle))] for angle in angles])
+        return replace(
+            few,
+            name=f"{few.name} at the middle of layer {_told(kind.numbers)}",
+            section_symbols=("zeta", *ANGLE),
+            section_points=table,
+            section_weights=np.array(shares),
+        )
+
+    def _shares(
+        self, kind: Kind, called: Parts, volumetric: str | None
+    ) -> tuple[sp.Expr, sp.Expr, list[tuple[sp.Symbol, sp.Expr]]]:
+        """Return the energies of all points and of the mid-surface, and names that they need."""
+        mode = self.element.volumetric if volumetric is None else volumetric
+        if not among(mode, ("full", "reduced", "split")):
+            raise KinematicsError(
+                f"volumetric={mode!r} is not possible: choose 'full', 'reduced' or 'split'",
+                asked=mode,
+                offered=("full", "reduced", "split"),
+            )
+        W, part = sp.Add(*called.parts.values()), called.parts.get("volumetric")
+        if mode == "full":
+            return W, sp.S.Zero, []
+        if part is not None:
+            if mode == "reduced":
+                return W - part, part, []
+            k0_over_k = real("k0_over_k")
+            plain = evaluate_on(self.base, self.element.name, kind.energy)
+            let = (k0_over_k, split_factor(self.base, plain.parts))
+            return W - part + k0_over_k * part, (1 - k0_over_k) * part, [let]
+        E = called.kinematics.quantities["E_gl"].value
+        e = [E[i, k] for i, k in (*PLANE, (0, 2), (1, 2), (2, 2))]
+        form = Quadratic.of(W, e) if called.signature.quantities == ("E_gl",) else None
+        if form is None or mode == "reduced":
+            if volumetric is None:
+                return W, sp.S.Zero, []
+            raise KinematicsError(
+                f"volumetric={mode!r} needs a law with a part named 'volumetric', or (split) one "
+                f"quadratic in E_gl alone; {called.signature.name}() is neither",
+                asked=mode,
+            )
+        geometry: list[tuple[sp.Symbol, sp.Expr]] = []
+        form = form.named(geometry)
+        slope = (form.C[5, :] * sp.Matrix(e))[0] + form.s[5]
+        plane = form.without(5).named(geometry, "layer_plane")
+        return plane.at(e[:5]), slope**2 / (2 * form.C[5, 5]), geometry
+
+    def thin(self, quadrature: str | None) -> Laws:
+        """Return the law of resultants, and those of the layers that are no part of it."""
+        flat = self.element.rule(quadrature or "full")
+        made: Laws = []
+        summed: list[tuple[Kind, Quadratic]] = []
+        for kind in self.layers.kinds:
+            called, kinematics = _called(
+                self.element, self.layers, kind, self.values, False, self.base
+            )
+            plane = self._plane(kind)
+            if plane is not None and self.layers.resultants:
+                summed.append((kind, plane))
+                continue
+            name = f"{called.name}_{kind.numbers[0] + 1}"
+            rule = through(flat, self.layers, kind, THROUGH_THIN)
+            if plane is not None:
+                E = called.kinematics.quantities["E_gl"].value
+                geometry: list[tuple[sp.Symbol, sp.Expr]] = []
+                W = plane.named(geometry).at([E[i, k] for i, k in PLANE])
+                more = {"extra_geometry": tuple(geometry)}
+                made.append((self._law(name, kinematics, W, **more), rule))
+                continue
+            W = sp.Add(*called.parts.values())
+            local = {"named": called.named, "local": (thinning(kind.numbers[0] + 1),)}
+            made.append((self._law(name, kinematics, W, **local), rule))
+        return [*self._resultants(summed, flat), *made] if summed else made
+
+    def _plane(self, kind: Kind) -> Quadratic | None:
+        """Return a law in plane stress in its components 11, 22, 12; None: it is not quadratic."""
+        asked = signature(kind.energy)
+        if asked.quantities != ("E_gl",):
+            return None
+        free = symmetric("E_free", 3)
+        W = kind.energy(free, **{p: real(p) for p in asked.parameters})
+        W = sp.Add(*W.values()) if isinstance(W, dict) else sp.sympify(W)
+        form = Quadratic.of(W, [free[i, k] for i, k in (*PLANE, *ACROSS)])
+        return None if form is None else form.without(3)
+
+    def _resultants(self, summed: list[tuple[Kind, Quadratic]], flat: Rule) -> Laws:
+        """Return the law of membrane strain and curvature, of matrices A, B, D."""
+        half = real("thickness") / 2
+        geometry: list[tuple[sp.Symbol, sp.Expr]] = []
+        total = [[sp.zeros(3, 3), sp.zeros(3, 1)] for _ in range(3)]
+        constant = sp.S.Zero
+
+        for kind, plane in summed:
+            first = kind.numbers[0] + 1
+            C, s0 = (
+                named(f"layer{first}_C", plane.C, geometry),
+                named(f"layer{first}_s", plane.s, geometry),
+            )
+            for angle, numbers in self.layers.angles(kind).items():
+                T, moments = components(*cosines(angle)), self.layers.moments(numbers)
+                Q = named(f"layer{numbers[0] + 1}_Q", T.T * C * T, geometry)
+                for n, moment in enumerate(moments):
+                    total[n][0] += moment * half ** (n + 1) * Q
+                    total[n][1] += moment * half ** (n + 1) * T.T * s0
+            constant += self.layers.moments(kind.numbers)[0] * half * plane.c
+        ABD = [named(f"layers_{x}", M, geometry) for x, (M, _) in zip("ABD", total, strict=True)]
+        NM = [named(f"layers_{x}", v, geometry) for x, (_, v) in zip("NM", total, strict=False)]
+        if any(kind.turns for kind, _ in summed):
+            Q, more = in_plane(self.layers.axis, (sp.S.One, sp.S.Zero))
+            geometry += more
+            T = named("layers_T", components(Q[0, 0], Q[1, 0]), geometry, symmetric=False)
+            ABD = [
+                named(f"local_{x}", T.T * M * T, geometry) for x, M in zip("ABD", ABD, strict=True)
+            ]
+            NM = [named(f"local_{x}", T.T * v, geometry) for x, v in zip("NM", NM, strict=True)]
+        strain, bend = (self.base.quantities[q].value for q in ("E_gl", "kappa"))
+        E, k = (sp.Matrix([M[i, j] for i, j in PLANE]) for M in (strain, bend))
+        A, B, D = ABD
+        W = (E.T * A * E)[0] / 2 - (E.T * B * k)[0] + (k.T * D * k)[0] / 2
+        W += (NM[0].T * E)[0] - (NM[1].T * k)[0] + constant
+        outputs, kinds = self.outputs, {**self.kinds}
+        if outputs is None:
+            W, corrections, stresses = predictable(W, self.base.strains)
+            kinds |= corrections
+            outputs = stresses or None
+        law = build_law(
+            "laminate", self.base, W, extra_geometry=tuple(geometry), kinds=kinds, outputs=outputs,
+            title="W = E.A.E/2 - E.B.kappa + kappa.D.kappa/2 + N.E - M.kappa",
+        )  # fmt: skip
+        return [(law, flat)]
+
+
+def components(c: sp.Expr, s: sp.Expr) -> sp.Matrix:
+    """Return T with components (11, 22, 12) of a strain in axes turned by an angle = T . those."""
+    return sp.Matrix(
+        [
+            [c**2, s**2, 2 * c * s],
+            [s**2, c**2, -2 * c * s],
+            [-c * s, c * s, c**2 - s**2],
+        ]
+    )
+
+
+def through(flat: Rule, layers: Layers, kind: Kind, count: int) -> Rule:
+    """Return the points of a rule in the plane with Gauss's in each layer of a kind."""
+    x, w = gauss_legendre(count)
+    rows, weights = [], []
+    for low, high, angle in layers.spans(kind.numbers, kind.turns):
+        c, s = map(float, cosines(angle))
+        rows += [[(low + high) / 2.0 + (high - low) / 2.0 * at, c, s] for at in x]
+        weights += [(high - low) / 2.0 * part for part in w]
+    return replace(
+        flat,
+        name=f"{'x'.join(flat.name.split('x')[:2])}x{count} in layer {_told(kind.numbers)}",
+        section_symbols=("zeta", *ANGLE),
+        section_points=np.array(rows),
+        section_weights=np.array(weights),
+    )
+
+
+def _told(numbers: tuple[int, ...]) -> str:
+    return ", ".join(str(k + 1) for k in numbers)
+
+
+def layered_inertia(element: Element, layers: Layers, fields: Collection[str], rule: Rule) -> Laws:
+    """Return the kinetic energy per density of layers, thin plates' in the mid-surface.
+
+    `rule` : that of one layer, whose points in the plane are taken.
+    """
+    base, kinds = element.kinematics(), kinds_of(fields)
+    u = vector(unknown("value"))
+    squared = dot(u, u) / 2
+    if not _thick(element):
+        shares = {kind.rho: sp.S.Zero for kind in layers.kinds}
+        for kind in layers.kinds:
+            shares[kind.rho] += layers.moments(kind.numbers)[0] / 2.0 * real("thickness")
+        mass = sp.Add(*(real(rho) * h for rho, h in shares.items()))
+        title = f"T = ({mass}) v . v/2"
+        law = build_law("inertia_layers", base, mass * squared, kinds=kinds, title=title)
+        return [(law, rule)]
+    made: Laws = []
+    for rho, numbers in layers.densities().items():
+        title = f"T = {rho} v . v/2"
+        law = build_law(f"inertia_{rho}", base, real(rho) * squared, kinds=kinds, title=title)
+        whole = replace(layers.kinds[0], turns=False, numbers=numbers)
+        made.append((law, through(rule, layers, whole, MASS_POINTS)))
+    return made

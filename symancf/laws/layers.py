@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plates of layers: what they are made of, from the lower face to the upper one."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from symancf_codegen.declare import reference
+from symancf_codegen.functions import KINKS, NUMPY, branches
+
+from ..arrays import Array
+from ..errors import KinematicsError, ParameterError
+from ..kinematics.layer import ANGLE, cosines
+from ..kinematics.local import declared_local
+from ..kinematics.memory import declared
+from ..kinematics.naming import Energy, signature
+from ..kinematics.quantity import real
+from ..values.domain import Domain, domains_of, not_negative
+from ..values.parameter import label
+
+if TYPE_CHECKING:
+    from symancf_codegen.declare import PointLaw, Rule
+
+    from ..kinematics.layer import Axis
+    from ..values.parameter import Value
+
+#: Quantities that are tensors: a law of these may have axes of its own.
+TENSORS = ("E_gl", "C", "F", "H")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer: its law, thickness [m], angle [degrees], and parameters of its own."""
+
+    law: Energy
+    thickness: float
+    angle: float = 0.0
+    parameters: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Layers of one law with the same parameters.
+
+    Attributes
+    ----------
+    energy : the law, whose own parameters have the number of the layer where they first occur.
+    turns : whether its angle makes a difference.
+    numbers : of its layers, from 0.
+    rho : name of its density.
+    """
+
+    energy: Energy
+    turns: bool
+    numbers: tuple[int, ...]
+    rho: str
+
+
+class Layers:
+    r"""A plate of layers, from z = -h/2 upwards: the energy of a body of plates.
+
+    Parameters
+    ----------
+    layers : tuples (law, thickness [m]), (law, thickness, angle [degrees]) or (law, thickness,
+        angle, parameters). A law is an energy of solids; parameters that are not given here are
+        those of the body, the same for all layers. ``rho`` may be among them.
+    axis : the direction from which angles count, three numbers or a function of X (symbols) that
+        returns three; it is made square to the normal, about which a positive angle turns. Default:
+        x. Laws without directions of their own need none.
+    resultants : on thin plates, whether layers whose law is quadratic in the strain are summed up
+        before (see Notes), which makes no difference but to speed. Others are integrated.
+
+    Notes
+    -----
+    On `ancf_plate` and its like each layer has Gauss points of its own, and its law is that of
+    three-dimensional strain in the axes of the layer: 1 at the angle, 3 along the normal of the
+    cells. Where directors are linear in z, what resists the change of thickness is taken at the
+    mid-surface (`split`, as for one layer): of laws quadratic in the strain that is the whole
+    square of what differs from plane stress.
+
+    On `ancf_thin_plate` each layer is in plane stress, its strain :math:`E - z \kappa`. Of laws
+    quadratic in the strain, with stiffness Q and stress :math:`\sigma_0` at rest,
+
+    .. math::
+        W = \tfrac12 E : A : E - E : B : \kappa + \tfrac12 \kappa : D : \kappa
+            + N : E - M : \kappa, \quad
+        (A, B, D) = \sum_k \int Q_k\,(1, z, z^2)\,\mathrm dz, \quad
+        (N, M) = \sum_k \int \sigma_{0k}\,(1, z)\,\mathrm dz ;
+
+    for others the change of thickness is solved for at each point.
+
+    The body's `thickness` is the sum of those of the layers; given otherwise, as a number or a
+    `Field`, all layers follow in proportion. Neighbours that are alike count as one.
+
+    Raises
+    ------
+    ParameterError : a layer is not as above.
+    KinematicsError : a law has memory or unknowns of its own.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> fibres = dict(E1=140e9, E2=10e9, E3=10e9, nu12=0.3, nu13=0.3, nu23=0.4, G12=5e9, G13=5e9,
+    ...               G23=3.5e9)
+    >>> ply = sa.energies.orthotropic
+    >>> cross_ply = sa.Layers([(ply, 1e-3, 0), (ply, 1e-3, 90)])
+    >>> mesh = sa.Mesh.box((0.1, 0.1), (4, 4))
+    >>> plate = sa.Body(mesh["body"], sa.elements.ancf_thin_plate, cross_ply, **fibres)
+    >>> round(plate.parameters["thickness"], 6)
+    0.002
+
+    References
+    ----------
+    R. M. Jones, Mechanics of Composite Materials, 2nd ed. (1999), chapter 4 (A, B, D).
+    """
+
+    __name__ = "layers"
+
+    def __init__(
+        self,
+        layers: Sequence[tuple[Any, ...]],
+        *,
+        axis: Axis = (1.0, 0.0, 0.0),
+        resultants: bool = True,
+    ) -> None:
+        self.layers = tuple(_layer(k, given) for k, given in enumerate(layers, 1))
+        if not self.layers:
+            raise ParameterError("Layers([]) has no layer: give (law, thickness, angle)")
+        if not callable(axis):
+            given = np.asarray(axis, dtype=float)
+            if given.shape != (3,) or not np.linalg.norm(given) > 0.0:
+                raise ParameterError(f"Layers(axis={label(axis)}): give a direction, three numbers")
+        self.axis, self.resultants = axis, resultants
+        h = np.array([layer.thickness for layer in self.layers])
+        self.thickness = float(h.sum())
+        self.edges = np.concatenate([[0.0], np.cumsum(h)]) / self.thickness * 2.0 - 1.0
+        self.edges[-1] = 1.0
+        self.kinds = self._kinds()
+        self._declare()
+
+    def __repr__(self) -> str:
+        told = ", ".join(
+            f"{signature(layer.law).name} {layer.thickness:g} at {layer.angle:g}"
+            for layer in self.layers
+        )
+        return f"<layers: {told}>"
+
+    def __call__(self, *quantities: sp.Expr, **parameters: sp.Expr) -> sp.Expr:
+        """Refuse: what it is depends on the element."""
+        raise KinematicsError("Layers are the energy of a body of plates, not one of solids")
+
+    def _kinds(self) -> tuple[Kind, ...]:
+        """Gather the layers that are alike."""
+        found: list[list[int]] = []
+        for k, layer in enumerate(self.layers):
+            for numbers in found:
+                if _alike(self.layers[numbers[0]], layer):
+                    numbers.append(k)
+                    break
+            else:
+                found.append([k])
+        made = []
+        for numbers in found:
+            first = self.layers[numbers[0]]
+            rho = f"rho_{numbers[0] + 1}" if "rho" in first.parameters else "rho"
+            energy = numbered(first.law, first.parameters, numbers[0] + 1)
+            made.append(Kind(energy, has_axes(first.law), tuple(numbers), rho))
+        return tuple(made)
+
+    def _declare(self) -> None:
+        """Say as a function does what it asks for, and what its parameters may be."""
+        kind = inspect.Parameter
+        asked: dict[str, inspect.Parameter] = {}
+        keywords: dict[str, inspect.Parameter] = {}
+        self.domains: dict[str, Domain] = {}
+        for x in self.kinds:
+            wanted = signature(x.energy)
+            for q in wanted.quantities:
+                asked[q] = kind(q, kind.POSITIONAL_OR_KEYWORD)
+            for p in wanted.parameters:
+                default = wanted.defaults.get(p, kind.empty)
+                keywords[p] = kind(p, kind.KEYWORD_ONLY, default=default)
+            self.domains.update(domains_of(x.energy))
+        for n, layer in enumerate(self.layers, 1):
+            name = f"rho_{n}"
+            if "rho" in layer.parameters and name in self.densities():
+                keywords[name] = kind(name, kind.KEYWORD_ONLY, default=layer.parameters["rho"])
+                self.domains[name] = not_negative()
+        keywords["thickness"] = kind("thickness", kind.KEYWORD_ONLY, default=self.thickness)
+        self.__signature__ = inspect.Signature([*asked.values(), *keywords.values()])
+        rests = (getattr(layer.law, "stressed_at_rest", False) for layer in self.layers)
+        self.stressed_at_rest = any(rests)
+
+    # ---- through the thickness ------------------------------------------------------------------
+    def spans(self, numbers: Sequence[int], turns: bool) -> Array:
+        """Return where layers begin and end, and their angles, (n, 3); neighbours alike are one."""
+        found: list[list[float]] = []
+        for k in numbers:
+            low, high = float(self.edges[k]), float(self.edges[k + 1])
+            angle = self.layers[k].angle if turns else 0.0
+            if found and found[-1][1] == low and found[-1][2] == angle:
+                found[-1][1] = high
+            else:
+                found.append([low, high, angle])
+        return np.array(found)
+
+    def moments(self, numbers: Sequence[int]) -> tuple[float, float, float]:
+        """Return the integrals of 1, zeta, zeta^2 over layers."""
+        low, high, _ = self.spans(numbers, False).T
+        first, second, third = (float(((high**n - low**n) / n).sum()) for n in (1, 2, 3))
+        return first, second, third
+
+    def angles(self, kind: Kind) -> dict[float, tuple[int, ...]]:
+        """Return the layers of a kind by their angles; all at 0 where these make no difference."""
+        found: dict[float, list[int]] = {}
+        for k in kind.numbers:
+            found.setdefault(self.layers[k].angle if kind.turns else 0.0, []).append(k)
+        return {angle: tuple(numbers) for angle, numbers in found.items()}
+
+    def number(self, given: object) -> int:
+        """Return the number (from 0) of a layer that is named by its place, from 1.
+
+        Raises
+        ------
+        ParameterError : there is none.
+        """
+        count = len(self.layers)
+        is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
+        if not isinstance(given, int | np.integer) or not (is_number and 1 <= given <= count):
+            raise ParameterError(f"layer={label(given)}: there are layers 1 (below) to {count}")
+        return int(given) - 1
+
+    def height(self, number: int, place: float) -> float:
+        """Return zeta at a place of a layer, -1 its lower and 1 its upper face."""
+        low, high = self.edges[number], self.edges[number + 1]
+        return float(0.5 * (low + high) + 0.5 * place * (high - low))
+
+    def kind_of(self, number: int) -> Kind:
+        """Return the kind of a layer."""
+        return next(kind for kind in self.kinds if number in kind.numbers)
+
+    def known(self, number: int) -> dict[str, float]:
+        """Return what the points of a layer know: cosine and sine of its angle, by name."""
+        return dict(zip(ANGLE, map(float, cosines(self.layers[number].angle)), strict=True))
+
+    def densities(self) -> dict[str, tuple[int, ...]]:
+        """Return the layers of each density, by its name."""
+        found: dict[str, list[int]] = {}
+        for kind in self.kinds:
+            found.setdefault(kind.rho, []).extend(kind.numbers)
+        return {name: tuple(sorted(numbers)) for name, numbers in found.items()}
+
+    def weighs(self, given: Mapping[str, object]) -> bool:
+        """Whether the densities of all layers are given.
+
+        Raises
+        ------
+        ParameterError : those of some only.
+        """
+        names = self.densities()
+        missing = [name for name in names if name not in given]
+        if missing and len(missing) < len(names):
+            raise ParameterError(
+                f"layers have {', '.join(n for n in names if n in given)} but no {missing[0]}: "
+                "give the density of all or of none",
+                name=missing[0],
+            )
+        return not missing
+
+
+def _layer(number: int, given: object) -> Layer:
+    """Return a layer as it is given."""
+    who = f"layer {number} of Layers"
+    if not isinstance(given, tuple | list) or not 2 <= len(given) <= 4 or not callable(given[0]):
+        raise ParameterError(
+            f"{who} is {label(given)}: give (law, thickness), (law, thickness, angle) or "
+            "(law, thickness, angle, {name: value})"
+        )
+    law, thickness, *rest = given
+    angle, own = (rest[0] if rest else 0.0), (rest[1] if len(rest) > 1 else {})
+    for what, value in (("thickness", thickness), ("angle", angle)):
+        if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+            raise ParameterError(f"the {what} of {who} is {label(value)}: give a number")
+    if not thickness > 0.0:
+        raise ParameterError(f"the thickness of {who} is {label(thickness)}: it must be positive")
+    if isinstance(law, Layers):
+        raise ParameterError(f"{who} is made of layers: write them one by one")
+    asked = signature(law)
+    if declared(law) or declared_local(law):
+        raise KinematicsError(
+            f"{who}: {asked.name}() has memory or unknowns of its own, which layers cannot have"
+        )
+    if not isinstance(own, Mapping):
+        raise ParameterError(f"{who}: parameters are a dict of names and values, not {label(own)}")
+    for name in own:
+        if name != "rho" and name not in asked.parameters:
+            raise ParameterError(
+                f"{who}: {asked.name}() has no parameter {name!r}; it has "
+                f"{', '.join(asked.parameters)}, and layers have rho",
+                name=str(name),
+                possible=(*asked.parameters, "rho"),
+            )
+    return Layer(law, float(thickness), float(angle), dict(own))
+
+
+def _alike(a: Layer, b: Layer) -> bool:
+    own, other = a.parameters, b.parameters
+    return (
+        a.law is b.law
+        and own.keys() == other.keys()
+        and all(own[k] is other[k] or bool(np.all(own[k] == other[k])) for k in own)
+    )
+
+
+def numbered(law: Energy, own: Mapping[str, Value], number: int) -> Energy:
+    """Return a law whose parameters `own` have a number: ``E_2``, with these values as defaults."""
+    asked = signature(law)
+    names = {p: f"{p}_{number}" if p in own else p for p in asked.parameters}
+
+    def renamed(*quantities: sp.Expr, **parameters: sp.Expr) -> sp.Expr:
+        return law(*quantities, **{p: parameters[name] for p, name in names.items()})
+
+    kind = inspect.Parameter
+    takes = [kind(q, kind.POSITIONAL_OR_KEYWORD) for q in asked.quantities]
+    for p, name in names.items():
+        default = own[p] if p in own else asked.defaults.get(p, kind.empty)
+        takes.append(kind(name, kind.KEYWORD_ONLY, default=default))
+    renamed.__name__ = asked.name
+    renamed.__wrapped__ = law  # type: ignore[attr-defined]
+    renamed.__signature__ = inspect.Signature(takes)  # type: ignore[attr-defined]
+    domains = {names[p]: d for p, d in domains_of(law).items() if p in names}
+    renamed.domains = domains  # type: ignore[attr-defined]
+    return renamed
+
+
+#: What a body is told whose energy jumps between the points through its thickness.
+JUMPS = (
+    "its energy has a kink where X changes, and the points through a thickness know of none "
+    "between them: if it is made of layers, give sa.Layers([(law, thickness, angle), ...]), where "
+    "each layer has points of its own; else more points, such as quadrature='4x4x30'"
+)
+
+
+def jumps(laws: Sequence[tuple[PointLaw, Rule]]) -> bool:
+    """Whether an energy of several points through a thickness has a kink where the place changes.
+
+    Three points find 0.675 of the deflection of a plate whose faces are stiffer than its core.
+    """
+    place = {*reference("value"), real("z")}
+    for law, rule in laws:
+        if len(rule.section_weights) > 1:
+            expressions = (law.energy, *(e for _, e in (*law.lets, *law.geometry)))
+            kinks = (x for e in expressions for x in sp.sympify(e).atoms(*KINKS))
+            if any(x.free_symbols & place for x in kinks):
+                return True
+    return False
+
+
+def has_axes(law: Energy) -> bool:
+    """Whether a law changes where its solid is turned about axis 3, looked at in one state."""
+    asked = signature(law)
+    if not {*TENSORS} & {*asked.quantities}:
+        return False
+    random = np.random.default_rng(7)
+    H = 0.05 * random.standard_normal((3, 3))
+    turn = random.uniform(0.3, 1.2)
+    c, s = np.cos(turn), np.sin(turn)
+    R: Array = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    names = [sp.Symbol(p, real=True) for p in asked.parameters]
+    numbers = 0.2 + 0.2 * random.random(len(names))
+    states = [_state(asked.quantities, F) for F in (np.eye(3) + H, R.T @ (np.eye(3) + H) @ R)]
+    if any(state is None for state in states):
+        return True
+    found = []
+    for state in states:
+        W = law(*(state or ()), **dict(zip(asked.parameters, names, strict=True)))
+        W = sp.Add(*W.values()) if isinstance(W, Mapping) else sp.sympify(W)
+        with np.errstate(all="ignore"):
+            found.append(float(sp.lambdify(names, branches(W), NUMPY)(*numbers)))
+    size = max(map(abs, found))
+    return not (math.isfinite(size) and abs(found[0] - found[1]) <= 1e-9 * size)
+
+
+def _state(asked: Sequence[str], F: Array) -> list[sp.Basic] | None:
+    """Return quantities of a solid with the deformation gradient F; None: one is not of a solid."""
+    C = F.T @ F
+    stretches = np.sqrt(np.linalg.eigvalsh(C))[::-1]
+    values: dict[str, Any] = {
+        "F": sp.Matrix(F),
+        "J": sp.Float(np.linalg.det(F)),
+        "I1": sp.Float(np.trace(C)),
+        "I2": sp.Float((np.trace(C) ** 2 - np.trace(C @ C)) / 2.0),
+        "C": sp.Matrix(C),
+        "E_gl": sp.Matrix((C - np.eye(3)) / 2.0),
+        "H": sp.Matrix(F - np.eye(3)),
+        **{f"lambda{k}": sp.Float(x) for k, x in enumerate(stretches, 1)},
+    }
+    return [values[q] for q in asked] if {*asked} <= {*values} else None

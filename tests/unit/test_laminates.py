@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plates of layers against classical laminate theory, bimetals, and plates of one layer."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import symancf as sa
+from symancf.assembly.plan import Plan
+from symancf.elements import ancf_plate, ancf_thin_plate, hex8
+from symancf.energies import kirchhoff, orthotropic, saint_venant_kirchhoff, swollen, yeoh
+from symancf.places.interpolation import Interpolation
+
+PLY = {"E1": 140.0, "E2": 10.0, "E3": 9.0, "nu12": 0.3, "nu13": 0.25, "nu23": 0.4}
+PLY |= {"G12": 5.0, "G13": 4.5, "G23": 3.5}
+RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 20.0}
+
+
+def reduced(E1: float, E2: float, nu12: float, G12: float, **_: float) -> np.ndarray:
+    """Return the stiffness of a layer in plane stress, (11, 22, 2 x 12)."""
+    nu21 = nu12 * E2 / E1
+    d = 1.0 - nu12 * nu21
+    return np.array([[E1 / d, nu12 * E2 / d, 0], [nu12 * E2 / d, E2 / d, 0], [0, 0, G12]])
+
+
+def abd(angles: Sequence[float], heights: Sequence[float], turn: float = 0.0) -> np.ndarray:
+    """Return A, B, D (3, 3, 3) of layers of `PLY` between heights z."""
+    total = np.zeros((3, 3, 3))
+    for angle, low, high in zip(angles, heights, heights[1:], strict=False):
+        c, s = np.cos(np.radians(angle + turn)), np.sin(np.radians(angle + turn))
+        T = np.array([[c * c, s * s, c * s], [s * s, c * c, -c * s], [-2 * c * s, 2 * c * s, 0]])
+        T[2, 2] = c * c - s * s
+        Q = T.T @ reduced(**PLY) @ T
+        for n in range(3):
+            total[n] += Q * (high ** (n + 1) - low ** (n + 1)) / (n + 1)
+    return total
+
+
+def put(system: Any, body: Any, u: Callable[..., Any], G: Callable[..., Any]) -> None:
+    """Write a displacement u(X) (n, 3) with the gradient G(X) (n, 3, 3) to the nodes."""
+    on = system.of(body, Interpolation)
+    nodes = np.unique(on.cells)
+    X = system.points[nodes]
+    system.state[on.offset(nodes, "value")[:, None] + np.arange(3)] = u(X)
+    slopes = np.einsum("nab,nkb->nka", G(X), on.basis[nodes])
+    for k in range(slopes.shape[1]):
+        system.state[on.offset(nodes, f"slope{k}")[:, None] + np.arange(3)] = slopes[:, k]
+
+
+def bent(strain: np.ndarray, kappa: np.ndarray, across: float = 0.0) -> tuple[Any, Any]:
+    """Return displacement and gradient of constant strain and curvature (11, 22, 2 x 12)."""
+    e = np.array([[strain[0], strain[2] / 2], [strain[2] / 2, strain[1]]])
+    k = np.array([[kappa[0], kappa[2] / 2], [kappa[2] / 2, kappa[1]]])
+
+    def u(X: np.ndarray) -> np.ndarray:
+        x = X[:, :2]
+        return np.column_stack([x @ e, 0.5 * np.einsum("na,ab,nb->n", x, k, x)])
+
+    def G(X: np.ndarray) -> np.ndarray:
+        found = np.zeros((len(X), 3, 3))
+        found[:, :2, :2] = e
+        found[:, 2, :2] = X[:, :2] @ k
+        found[:, :2, 2] = -found[:, 2, :2]
+        found[:, 2, 2] = across
+        return found
+
+    return u, G
+
+
+def test_energy_is_that_of_classical_laminate_theory() -> None:
+    """Constant strain and curvature: stretch, bend and twist and all couplings between them."""
+    angles, h = [20, 75, -40], 0.1
+    part = np.arange(1, len(angles) + 1) / (len(angles) * (len(angles) + 1) / 2) * h
+    heights = np.concatenate([[-h / 2], -h / 2 + np.cumsum(part)])
+    A, B, D = abd(angles, heights, turn=25.0)
+    axis = (math.cos(math.radians(25.0)), math.sin(math.radians(25.0)), 0.3)
+    layers = sa.Layers([(orthotropic, t, a) for t, a in zip(part, angles, strict=True)], axis=axis)
+    mesh = sa.Mesh.box((1.0, 0.7), (2, 2))
+    E, k = 1e-8 * np.array([1.0, -0.6, 0.5]), 1e-7 * np.array([0.7, -1.1, 1.6])
+    right = 0.7 * (E @ A @ E / 2 - E @ B @ k + k @ D @ k / 2)
+    for resultants in (True, False):
+        layers.resultants = resultants
+        body = sa.Body(mesh["body"], ancf_thin_plate, layers, **PLY)
+        system = sa.System(body)
+        put(system, body, *bent(E, k))
+        assert system.strain_energy() == pytest.approx(right, rel=1e-6)
+    # with directors: no shear, the thickness as it likes best
+    body = sa.Body(mesh["body"], ancf_plate, layers, **PLY)
+    system = sa.System(body)
+    energies = []
+    for across in (-1e-8, 0.0, 1e-8):
+        put(system, body, *bent(E, k, across))
+        energies.append(system.strain_energy())
+    low = np.polyfit([-1.0, 0.0, 1.0], energies, 2)
+    assert low[2] - low[1] ** 2 / (4.0 * low[0]) == pytest.approx(right, rel=1e-6)
+
+
+def test_stresses_of_layers_and_resultants() -> None:
+    angles, _h = [20, 75], 0.1
+    part = np.array([0.04, 0.06])
+    layers = sa.Layers([(orthotropic, t, a) for t, a in zip(part, angles, strict=True)])
+    A, B, D = abd(angles, [-0.05, -0.01, 0.05])
+    E, k = 1e-8 * np.array([1.0, -0.6, 0.5]), 1e-7 * np.array([0.7, -1.1, 1.6])
+    tensor = lambda v: np.array([[v[0], v[2], 0.0], [v[2], v[1], 0.0], [0.0, 0.0, 0.0]])  # noqa: E731
+    mesh = sa.Mesh.box((1.0, 0.7), (2, 2))
+    for element in (ancf_thin_plate, ancf_plate):
+        body = sa.Body(mesh["body"], element, layers, **PLY)
+        system = sa.System(body)
+        put(system, body, *bent(E, k))
+        if element is ancf_thin_plate:
+            samples = sa.sample(system, body, at="cells")
+            for name, right in (
+                ("membrane_force", A @ E - B @ k),
+                ("bending_moment", D @ k - B @ E),
+            ):
+                found, whole = samples.cell_data[name].mean(axis=0), tensor(right)
+                assert np.abs(found - whole).max() < 1e-6 * np.abs(whole).max()
+        for layer, place, z in ((1, "bottom", -0.05), (1, "top", -0.01), (2, 0.5, 0.035)):
+            e = E - z * k
+            c, s = np.cos(np.radians(angles[layer - 1])), np.sin(np.radians(angles[layer - 1]))
+            turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+            own = turn.T @ tensor(e * [1, 1, 0.5]) @ turn
+            fields = {"E": "E_layer", "S": "S_layer", "global": "S"}
+            found = sa.sample(
+                system, body, fields=fields, at="gauss", layer=(layer, place)
+            ).point_data
+            assert np.abs(found["E"][:, :2, :2] - own[:2, :2]).max() < 1e-6 * np.abs(own).max()
+            if element is ancf_thin_plate:
+                right = tensor(reduced(**PLY) @ [own[0, 0], own[1, 1], 2 * own[0, 1]])
+                assert np.abs(found["S"] - right).max() < 1e-5 * np.abs(right).max()
+                back = turn @ right @ turn.T
+                assert np.abs(found["global"] - back).max() < 1e-5 * np.abs(right).max()
+        with pytest.raises(sa.KinematicsError, match="that of one layer"):
+            sa.sample(system, body, fields={"s": "S"})
+        with pytest.raises(sa.ParameterError, match=r"layers 1 \(below\) to 2"):
+            sa.sample(system, body, layer=3)
+
+
+def test_mass_of_layers() -> None:
+    """Layers of different density: mass, centre and rotary inertia."""
+    law, _h = saint_venant_kirchhoff, 0.4
+    layers = sa.Layers([(law, 0.1, 0, {"rho": 8.0}), (law, 0.3, 0, {"rho": 2.0})])
+    mesh = sa.Mesh.box((1.0, 1.0), (1, 1))
+    for element in (ancf_plate, ancf_thin_plate):
+        body = sa.Body(mesh["body"], element, layers, E=1.0, nu=0.3)
+        system = sa.System(body)
+        plan = Plan(body.inertia(system), system.numbering, system.reference, system.comm)
+        plan.update(0.0)
+        for name, spin in (("still", 0.0), ("turns", 1.0)):
+
+            def velocity(X, w=spin):
+                return np.column_stack([0 * X[:, 0] + 1.0, 0 * X[:, 0], -w * X[:, 0]])
+
+            rate = lambda X, w=spin: np.tile([[0, 0, w], [0, 0, 0], [-w, 0, 0.0]], (len(X), 1, 1))  # noqa: E731
+            put(system, body, velocity, rate)
+            m = 0.1 * 8.0 + 0.3 * 2.0
+            first = 8.0 * (0.1**2 / 2 - 0.2 * 0.1) + 2.0 * (0.2**2 - 0.1**2) / 2
+            second = (8.0 * (0.2**3 - 0.1**3) + 2.0 * (0.2**3 + 0.1**3)) / 3
+            thick = element is ancf_plate
+            right = m / 2 + spin * (m / 3 / 2 + thick * (first + second / 2))
+            found = plan.energies(system.state)[0].sum()
+            assert found == pytest.approx(right, rel=1e-12), name
+    half = sa.Layers([(law, 0.1, 0, {"rho": 8.0}), (law, 0.3)])
+    with pytest.raises(sa.ParameterError, match="density of all or of none"):
+        sa.Body(mesh["body"], ancf_plate, half, E=1.0, nu=0.3)
+
+
+def tip(element: Any, law: Any, load: float = 1e-3, **given: Any) -> np.ndarray:
+    mesh = sa.Mesh.box((1.0, 0.3), (4, 1))
+    body = sa.Body(mesh["body"], element, law, **given)
+    pulled = sa.force(body["x1"], (0.0, 0.0, lambda t: load * t))
+    system = sa.System(body, terms=[sa.fix(body["x0"]), pulled])
+    sa.StaticProblem(system, options={"snes_rtol": 1e-12}).solve()
+    return np.asarray(system.displacement(body["x1"])).copy()
+
+
+@pytest.mark.parametrize("element", [ancf_plate, ancf_thin_plate])
+def test_equal_layers_are_one_and_one_is_none(element: Any) -> None:
+    metal, h = {"E": 1e3, "nu": 0.3}, 0.05
+    law = saint_venant_kirchhoff
+    plain = law if element is ancf_plate else kirchhoff()
+    right = tip(element, plain, **metal, thickness=h)
+    own = {"E": 1e3}
+    for layers in (
+        [(law, h)],
+        [(law, h / 5)] * 5,
+        [(law, 0.4 * h, 30), (law, 0.6 * h, -45)],
+        [(law, 0.2 * h), (law, 0.5 * h, 0, own), (law, 0.3 * h)],
+    ):
+        found = tip(element, sa.Layers(layers), **metal)
+        assert np.abs(found - right).max() <= 1e-12 * np.abs(right).max()
+    half = tip(element, sa.Layers([(law, 2.0)] * 3), **metal, thickness=h)  # in proportion
+    assert np.abs(half - right).max() <= 1e-12 * np.abs(right).max()
+
+
+def test_rubber_in_layers_of_a_thin_plate_is_in_plane_stress() -> None:
+    """Two layers of rubber, one twice as stiff, stretched in their plane: the thickness follows."""
+    stiff = {p: 2.0 * v for p, v in RUBBER.items()}
+    layers = sa.Layers([(yeoh, 0.03), (yeoh, 0.02, 0.0, stiff)])
+    mesh = sa.Mesh.box((1.0, 0.7), (1, 1))
+    body = sa.Body(mesh["body"], ancf_thin_plate, layers, **RUBBER)
+    system = sa.System(body)
+
+    def W(a: float, b: float) -> float:
+        def of(t: float) -> float:
+            J, I1 = a * b * t, a**2 + b**2 + t**2
+            y = J ** (-2 / 3) * I1 - 3
+            C10, C20, C30, k = RUBBER.values()
+            return float(C10 * y + C20 * y**2 + C30 * y**3 + k / 2 * (J - 1) ** 2)
+
+        t = 1.0 / (a * b)
+        for _ in range(60):
+            d = 1e-4
+            slope = (of(t + d) - of(t - d)) / (2 * d)
+            t -= slope / ((of(t + d) - 2 * of(t) + of(t - d)) / d**2)
+        return of(t)
+
+    for a, b in ((1.001, 1.0), (1.3, 0.9), (2.0, 1.5), (0.7, 1.1)):
+        u = lambda X, a=a, b=b: X * [a - 1.0, b - 1.0, 0.0]  # noqa: E731
+        G = lambda X, a=a, b=b: np.tile(np.diag([a - 1.0, b - 1.0, 0.0]), (len(X), 1, 1))  # noqa: E731
+        put(system, body, u, G)
+        right = 0.7 * (0.03 + 2.0 * 0.02) * W(a, b)
+        assert system.strain_energy() == pytest.approx(right, rel=1e-6)
+
+
+@pytest.mark.parametrize("element", [ancf_plate, ancf_thin_plate])
+def test_a_bimetal_bends_as_timoshenko_says(element: Any) -> None:
+    """S. Timoshenko, J. Opt. Soc. Am. 11 (1925) 233-255, eq. (4); nu = 0."""
+    h1, h2, E1, E2, grown = 0.02, 0.03, 200.0, 90.0, 1e-7
+    m, n = h1 / h2, E1 / E2
+    right = 6 * grown * (1 + m) ** 2
+    right /= (h1 + h2) * (3 * (1 + m) ** 2 + (1 + m * n) * (m**2 + 1 / (m * n)))
+    warm = swollen(saint_venant_kirchhoff)
+    upper = (warm, h2, 0.0, {"E": E2, "swelling": lambda t: 1.0 + grown * t})
+    layers = sa.Layers([(saint_venant_kirchhoff, h1, 0.0, {"E": E1}), upper])
+    mesh = sa.Mesh.box((1.0, 0.2), (4, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # stressed at rest, as it is meant
+        body = sa.Body(mesh["body"], element, layers, nu=0.0)
+        held = [sa.fix(body.at((0.0, 0.0, 0.0)), "position")]
+        held += [
+            sa.fix(body.at((0.0, 0.2, 0.0)), ["x", "z"]),
+            sa.fix(body.at((1.0, 0.0, 0.0)), "z"),
+        ]
+        system = sa.System(body, terms=held)
+        sa.StaticProblem(system, options={"snes_rtol": 1e-12}).solve()
+    z = system.displacement(body.at([(0.5, 0.0, 0.0), (1.0, 0.2, 0.0)]))[:, 2]
+    assert z[0] == pytest.approx(right / 8.0, rel=1e-5)  # the upper layer is longer: middle up
+
+
+def test_a_jump_through_the_thickness_is_told_and_layers_have_it_right() -> None:
+    """Stiff faces and a soft core: three points of the whole see too little of the faces."""
+
+    def sandwich(E_gl: Any, X: Any, *, E: Any, nu: Any) -> Any:
+        parts = saint_venant_kirchhoff(E_gl, E=E, nu=nu)
+        stiff = sp.Piecewise((10, X[2] ** 2 > 0.02**2), (1, True))
+        return {name: stiff * w for name, w in parts.items()}
+
+    metal, law = {"E": 1e3, "nu": 0.0}, saint_venant_kirchhoff
+    face = (law, 0.005, 0.0, {"E": 1e4})
+    right = tip(ancf_plate, sa.Layers([face, (law, 0.04), face]), **metal)[0, 2]
+    thin = tip(ancf_thin_plate, sa.Layers([face, (law, 0.04), face]), **metal)[0, 2]
+    assert right == pytest.approx(thin, rel=0.03)
+    with pytest.warns(UserWarning, match="points through a thickness know of none between"):
+        wrong = tip(ancf_plate, sandwich, thickness=0.05, **metal)[0, 2]
+    assert abs(wrong / right - 1.0) > 0.3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fine = tip(ancf_plate, sandwich, thickness=0.05, quadrature="4x4x40", **metal)[0, 2]
+    assert fine == pytest.approx(right, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([], "has no layer"),
+        ([(yeoh,)], "layer 1 of Layers"),
+        ([(yeoh, 0.0)], "thickness of layer 1 .* positive"),
+        ([(yeoh, 1.0, "x")], "angle of layer 1"),
+        ([(yeoh, 1.0, 0.0, {"C1": 1.0})], "no parameter 'C1'"),
+    ],
+)
+def test_wrong_layers_are_told(given: Any, words: str) -> None:
+    with pytest.raises(sa.ParameterError, match=words):
+        sa.Layers(given)
+
+
+def test_layers_are_for_plates() -> None:
+    cube = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    with pytest.raises(sa.KinematicsError, match="Layers are for plates"):
+        sa.Body(cube["body"], hex8, sa.Layers([(yeoh, 1.0)]), **RUBBER)
+    with pytest.raises(sa.ParameterError, match="give a direction"):
+        sa.Layers([(yeoh, 1.0)], axis=(0.0, 0.0, 0.0))
+    with pytest.raises(sa.KinematicsError, match=r"swollen\(kirchhoff\)"):
+        swollen(kirchhoff())
