@@ -149,8 +149,7 @@ class Body(WithMass, Shown):
                 if isinstance(v, Field)
             }
             self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
-        jumping = element.has_thickness and quadrature is None and jumps(self.laws)
-        advice = JUMPS if jumping else element.advice
+        advice = JUMPS if quadrature is None and jumps(self.laws) else element.advice
         if advice and region.mesh.comm.rank == 0:
             warnings.warn(f"body {self.name!r}: {advice}", stacklevel=2)
 
