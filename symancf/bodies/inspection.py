@@ -76,8 +76,9 @@ class KernelText:
 
         Parameters
         ----------
-        u : (cells, n, 3) coefficients of the displacement, nodes first, at each its positions and
-            slopes; of solids the displacements of the nodes.
+        u : (cells, n, 3) coefficients of the displacement, one node after the other, at each its
+            displacement and its derivatives by the parameters of the cell (xi, eta; by z) where
+            the element has slopes.
         reference : (cells, n, 3) coefficients of the reference.
         v : of ``product``, in the shape of `u`.
         parameters : values in place of those of the body.

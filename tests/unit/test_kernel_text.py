@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -101,9 +100,25 @@ def test_a_program_in_c_finds_the_same(tmp_path):
     assert first == pytest.approx(body.kernel("tangent")(u, X)[0, 0, 0], rel=1e-13)
 
 
-def test_the_page_about_kernels_runs(repository):
-    text = (repository / "docs" / "kernels.md").read_text(encoding="utf-8")
-    names = {}
-    exec("\n".join(re.findall(r"```python\n(.*?)```", text, re.S)), names)
-    assert names["K"].shape == (1, 24, 24)
-    assert names["f"].sum() == pytest.approx(0.0, abs=1e-14)
+def test_coordinates_of_cables_are_those_of_chrono_and_exudyn():
+    """Positions and slopes of length 1, with the functions that both have."""
+    L, EA, EI = 0.7, 3.0, 0.2
+    mesh = sa.Mesh.box((L,), (1,), comm=MPI.COMM_SELF)
+    cable = sa.energies.cable(strain="green")
+    body = sa.Body(mesh["body"], sa.elements.ancf_cable, cable, EA=EA, EI=EI)
+    q = np.array([[0.0, 0.0, 0.0], [0.9, 0.1, 0.3], [0.6, 0.2, 0.1], [0.8, 0.5, -0.2]])
+    reference = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [L, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    x, w = np.polynomial.legendre.leggauss(5)
+    xi, w = (1.0 + x) / 2.0, w * L / 2.0
+    slope = np.stack([-6*xi + 6*xi**2, L*(1 - 4*xi + 3*xi**2), 6*xi - 6*xi**2,
+                      L*(3*xi**2 - 2*xi)]) / L  # fmt: skip
+    bend = np.stack([-6 + 12*xi, L*(-4 + 6*xi), 6 - 12*xi, L*(6*xi - 2)]) / L**2  # fmt: skip
+    r1, r2 = slope.T @ q, bend.T @ q
+    strain = ((r1**2).sum(axis=1) - 1.0) / 2.0
+    kappa = np.linalg.norm(np.cross(r1, r2), axis=1) / (r1**2).sum(axis=1)
+    energy = (w * (EA * strain**2 + EI * kappa**2)).sum() / 2.0
+    by_parameter = np.array([1.0, L, 1.0, L])[:, None]  # kernels have slopes by xi
+    found = body.kernel("energy")(
+        ((q - reference) * by_parameter)[None], (reference * by_parameter)[None]
+    )
+    assert found[0] == pytest.approx(energy, rel=1e-12)

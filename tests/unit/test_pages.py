@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The code of pages beside the guide runs, and what they name exists."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import symancf as sa
+import symancf.errors
+
+
+@pytest.mark.parametrize("page", ["coming-from", "kernels"])
+def test_code_of_pages_runs(page, repository, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (repository / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
+    assert blocks
+    names = {}
+    exec("\n".join(blocks), names)
+    if page == "kernels":
+        assert names["K"].shape == (1, 24, 24)
+        assert names["f"].sum() == pytest.approx(0.0, abs=1e-14)
+    else:
+        assert names["history"]["end"][-1, 0] > 4.1
+
+
+def test_names_in_pages_exist(repository):
+    for page in (repository / "docs").glob("*.md"):
+        for name in re.findall(r"`sa\.(\w+(?:\.\w+)*)", page.read_text(encoding="utf-8")):
+            found = sa
+            for part in name.split("."):
+                found = getattr(found, part, None)
+                assert found is not None, f"{page.name}: sa.{name}"
+
+
+def test_each_class_of_errors_has_its_part(repository):
+    text = (repository / "docs" / "errors.md").read_text(encoding="utf-8")
+    for name, value in vars(sa.errors).items():
+        if isinstance(value, type) and issubclass(value, sa.SymancfError):
+            assert f"`{name}`" in text or f"`sa.{name}`" in text, name
