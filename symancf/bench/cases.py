@@ -13,8 +13,10 @@ from ..arrays import Array
 from ..bodies.body import Body
 from ..cells import CELLS
 from ..elements import (
+    ancf_3243,
     ancf_cable,
     ancf_plate,
+    ancf_rod,
     ancf_thin_plate,
     hex8,
     hex8_plain,
@@ -22,7 +24,7 @@ from ..elements import (
     hex27,
     tet10,
 )
-from ..energies import cable, kirchhoff, ogden, yeoh
+from ..energies import cable, kirchhoff, ogden, rod, saint_venant_kirchhoff, yeoh
 from ..mesh import Mesh
 from ..system import System
 from ..values.parameter import Field
@@ -38,6 +40,9 @@ OGDEN = {
     **{"mu1": 0.63, "alpha1": 1.3, "mu2": 0.0012, "alpha2": 5.0, "mu3": -0.01, "alpha3": -2.0},
     "k": 1000.0,
 }
+
+ROD = {"EA": 1e3, "GA2": 4e2, "GA3": 4e2, "GJ": 0.8, "EI2": 1.0, "EI3": 1.0}
+ROD |= {"rigidity": 1e4, "GA23": 0.0, "EI23": 0.0, "y_shear": 0.0, "z_shear": 0.0}
 
 #: The case of a law in principal stretches.
 STRETCHES = "tet10, Ogden"
@@ -65,7 +70,8 @@ class Case:
         corners = np.zeros((self.element.vertices, 3))
         domain = np.array(self.element.topology.vertices, dtype=float)
         corners[:, : domain.shape[1]] = domain
-        axes = {"xi": (1, 0, 0), "eta": (0, 1, 0), "z": (0, 0, 1)}
+        axes = {"xi": (1, 0, 0), "eta": (0, 1, 0), "z": (0, 0, 1), "y": (0, 1, 0)}
+        axes |= {"d1": (1, 0, 0), "d2": (0, 1, 0), "d3": (0, 0, 1)}
         rows = [[c, *(axes[s] for s in self.element.slopes)] for c in corners]
         return np.array([v for row in rows for v in row], dtype=float)
 
@@ -160,5 +166,15 @@ def all_cases() -> list[Case]:
             {"EA": 1e3, "EI": 1.0},
             "EI",
             (20000,),
+        ),
+        Case("ancf_rod", ancf_rod, rod, "2+3", ROD, "EI2", (10000,)),
+        Case(
+            "ancf_3243",
+            ancf_3243,
+            saint_venant_kirchhoff,
+            "4x2x2",
+            {"E": 1e3, "nu": 0.3, "width": 0.1, "height": 0.1},
+            "E",
+            (10000,),
         ),
     ]

@@ -171,11 +171,11 @@ class Body(WithMass, Shown):
     def _complete(self, given: dict[str, Any]) -> dict[str, Any]:
         """Add the energy's defaults; refuse names that nothing takes."""
         asked = signature(self.energy_function)
-        kinematics = self.element.kinematics()
-        needed = (*asked.required, *(s for s in kinematics.section if s not in asked.defaults))
-        optional = (*asked.defaults, *kinematics.density_parameters)
+        own = self.element.kinematics()
+        needed = (*asked.required, *(s for s in own.section if s not in asked.defaults))
+        optional = (*asked.defaults, *own.density_parameters, *own.defaults)
         require_parameters(asked.name, needed, given, optional=optional, exact=True)
-        self.parameters = parameters = {**asked.defaults, **given}
+        self.parameters = parameters = {**own.defaults, **asked.defaults, **given}
         self.numbers(0.0)
         self.weighs  # noqa: B018  (densities of some layers only are told here)
         return parameters

@@ -138,7 +138,7 @@ def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
 def _takes(element: Element, energy: Energy, given: Collection[str]) -> bool:
     """Whether an energy on an element takes the parameters that are given, and no others."""
     asked, kinematics = signature(energy), element.kinematics()
-    optional = (*asked.defaults, *kinematics.density_parameters)
+    optional = (*asked.defaults, *kinematics.density_parameters, *kinematics.defaults)
     try:
         needed = (*asked.required, *kinematics.section)
         require_parameters(asked.name, needed, given, optional=optional, exact=True)

@@ -16,6 +16,7 @@ import sympy as sp
 from ..arrays import Array
 from ..errors import ConstraintError, unknown_names
 from ..places.ends import End, Ground
+from ..places.mean import Mean
 from ..terms.constraint import Constraint
 from ..terms.quantities import E, Given, S, V, check_ends
 from ..values.parameter import label
@@ -36,6 +37,7 @@ __all__ = [
     "tie",
     "translation",
     "universal",
+    "weld",
 ]
 
 __getattr__ = unknown_names("symancf.joints", __all__)
@@ -60,6 +62,28 @@ def _universal(r_a: V, r_b: V, e1_a: V, e2_b: V) -> list[E]:
 
 def _rigid(r_a: V, r_b: V, e1_a: V, e2_a: V, e3_a: V, e1_b: V, e2_b: V, e3_b: V) -> list[E]:
     return [*(r_a - r_b), e1_a.dot(e2_b), e2_a.dot(e3_b), e3_a.dot(e1_b)]
+
+
+def _weld(
+    r_a: V,
+    X_a: V,
+    e1_a: V,
+    e2_a: V,
+    e3_a: V,
+    E1_a: V,
+    E2_a: V,
+    E3_a: V,
+    r_b: V,
+    X_b: V,
+    e1_b: V,
+    e2_b: V,
+) -> list[E]:
+    arm = X_b - X_a
+    held = sum(
+        (e * E.dot(arm) for e, E in ((e1_a, E1_a), (e2_a, E2_a), (e3_a, E3_a))), sp.zeros(3, 1)
+    )
+    turn = [e3_a.dot(e1_b), e3_a.dot(e2_b), e1_a.dot(e2_b) - e2_a.dot(e1_b)]
+    return [*(r_a + held - r_b), *turn]
 
 
 def _rotation(e1_a: V, e1_b: V, e2_b: V, *, angle: S) -> E:
@@ -212,6 +236,28 @@ def rigid(a: End, b: End | None = None, name: str = "rigid") -> Constraint:
     bodies see `clamp`.
     """
     return Constraint(_rigid, *_aligned(name, a, b, None, whole=True), name=name)
+
+
+def weld(
+    a: End, b: End | None = None, axis: npt.ArrayLike | None = None, name: str = "weld"
+) -> Constraint:
+    """Hold two places together, with all rotations (6 equations): the end of a rod on a body.
+
+    e3_a . e1_b = e3_a . e2_b = e1_a . e2_b - e2_a . e1_b = 0, and r_a, with the arm from one to
+    the other that turns with a, is r_b; regular unless b has turned over against a.
+
+    Parameters
+    ----------
+    a : of a rod, a full-gradient plate or a rigid body, which have three axes:
+        ``rod["end"]``, ``rod.at(X)``.
+    b : a place that has two axes across `axis`: the mean of a face of a solid,
+        ``block["top"].mean()``; a point of a shell, ``shell.at(X)``; a point of another rod. It
+        stretches freely where it is no rod.
+    axis : e3, of a shell its normal at the place; default: the normal of a face, or z.
+    """
+    if axis is None and isinstance(b, Mean) and a.frame is None:
+        axis = b.shares.normal
+    return Constraint(_weld, *_aligned(name, a, b, axis), name=name)
 
 
 def rotation(

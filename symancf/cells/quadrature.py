@@ -117,17 +117,17 @@ def counts_for(cell: Cell, degree: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule:
+def gauss(cell: Cell, counts: tuple[int, ...], *, section: int = 0) -> Rule:
     """Return the product rule with `counts` points per factor of the cell.
 
     Parameters
     ----------
     cell : the cell; its parameter domain scales points and weights.
     counts : points per parameter of lines, squares and cubes, or of a triangle (1, 3, 6, 7) or
-        tetrahedron (1, 4, 8, 14), and with `section` one count more for the thickness
-        coordinate zeta in [-1, 1]; if that count is left out the section has the single
-        point zeta = 0 with weight 2 (the mid-surface).
-    section : whether the cell has a thickness.
+        tetrahedron (1, 4, 8, 14), and with `section` as many counts more, for zeta in [-1, 1]
+        through a thickness, or eta and zeta over a cross-section; if those are left out there is
+        the single point 0 (the mid-surface, the axis).
+    section : 1 of cells with a thickness, 2 of those with a cross-section.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule
     """
     d = len(cell.factors)
     name = "x".join(map(str, counts))
-    possible = [d, d + 1] if section else [d]
+    possible = [d, d + section] if section else [d]
     if len(counts) not in possible or min(counts, default=0) < 1:
         need = " or ".join(str(p) for p in possible)
         raise ValueError(f"the rule {name!r} does not fit a {cell.name}: give {need} counts >= 1")
@@ -155,8 +155,10 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: bool = False) -> Rule
     weights = np.array([np.prod(w) for w in product(*(w for _, w in parts))])
     if not section:
         return Rule(name, points, weights)
-    z, w = gauss_legendre(counts[d]) if len(counts) > d else (np.zeros(1), np.full(1, 2.0))
-    return Rule(name, points, weights, ("zeta",), z[:, None].copy(), w.copy())
+    lines = [gauss_legendre(n) for n in counts[d:]] or [(np.zeros(1), np.full(1, 2.0))] * section
+    z = np.array(list(product(*(x for x, _ in lines))))
+    w = np.array([np.prod(weight) for weight in product(*(w for _, w in lines))])
+    return Rule(name, points, weights, ("eta", "zeta")[-section:], z, w)
 
 
 def at_nodes(cell: Cell) -> Rule:
@@ -170,7 +172,7 @@ def at_nodes(cell: Cell) -> Rule:
     return Rule("nodes", nodes, exact.weights @ values)
 
 
-def parse(cell: Cell, name: str, *, section: bool = False) -> Rule:
+def parse(cell: Cell, name: str, *, section: int = 0) -> Rule:
     """Return the rule that a name such as ``"4x4x3"`` means for `cell`.
 
     Raises
@@ -179,7 +181,7 @@ def parse(cell: Cell, name: str, *, section: bool = False) -> Rule:
     """
     if not re.fullmatch(r"\d+(x\d+)*", name):
         example = "x".join(str({2: 6, 3: 4}.get(d, 4)) for d in cell.factors)
-        example += "x3" if section else ""
+        example += "x3" * section
         raise ValueError(f"{name!r} is not a quadrature rule: write counts such as {example!r}")
     return gauss(cell, tuple(map(int, name.split("x"))), section=section)
 

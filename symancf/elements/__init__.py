@@ -5,6 +5,8 @@ from ..cells.quadrature import gauss, surface
 from ..cells.shape import Field
 from ..cells.table import CELLS, HEXAHEDRON, LINE, QUAD, Cell
 from ..errors import unknown_names
+from .ancf_3243 import ancf_3243
+from .ancf_3333 import ancf_3333
 from .ancf_cable import ancf_cable
 from .ancf_plate import ancf_plate
 from .ancf_rod import ancf_rod
@@ -33,6 +35,8 @@ __all__ = [
     "Cell",
     "Element",
     "Field",
+    "ancf_3243",
+    "ancf_3333",
     "ancf_cable",
     "ancf_plate",
     "ancf_rod",

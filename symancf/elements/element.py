@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 #: Names of the fields of an element whose cells have directions of the material.
 AXES = ("d1", "d2", "d3")
 
+#: Fields that are directions through a thickness or a section: jet and coordinate of each.
+DIRECTORS = {"d": ("zeta", "z"), "dy": ("eta", "y"), "dz": ("zeta", "z")}
+
 
 @dataclass(frozen=True, eq=False)
 class Element:
@@ -124,6 +127,16 @@ class Element:
         """Whether the cell has a director through its thickness."""
         return "d" in self.fields
 
+    @property
+    def section(self) -> int:
+        """Number of directors: 1 through a thickness, 2 over a cross-section."""
+        return sum(name in DIRECTORS for name in self.fields)
+
+    @property
+    def oriented(self) -> bool:
+        """Whether its cells are lines whose cross-sections stand in some way."""
+        return bool(self.axes) or self.section > 1
+
     @cached_property
     def functions(self) -> dict[str, ShapeFunctions]:
         """The solved shape functions of every field."""
@@ -137,7 +150,6 @@ class Element:
     def space(self) -> ElementSpace:
         """The declared space: table jets and point jets (value, first, second derivatives)."""
         main, *others = self.fields
-        z = sp.Symbol("z", real=True)
         point: dict[str, dict[str, sp.Expr]] = {}
         tables = [main, *(f"{main}_{d}" for d in self.derivatives)]
         point["value"] = {main: sp.Integer(1)}
@@ -150,12 +162,14 @@ class Element:
                 tables.append(f"{axis}_{derivative}")
                 point[f"{axis}_{derivative}"] = {f"{axis}_{derivative}": sp.Integer(1)}
         for director in (name for name in others if name not in self.axes):
+            jet, name = DIRECTORS[director]
+            z = sp.Symbol(name, real=True)
             point["value"][director] = z
             tables.append(director)
             for derivative in self.derivatives:
                 point[derivative][f"{director}_{derivative}"] = z
                 tables.append(f"{director}_{derivative}")
-            point["zeta"] = {director: sp.Integer(1)}
+            point[jet] = {director: sp.Integer(1)}
         for derivative in self.kinematics().coordinates:
             point[centre(derivative)] = {f"{main}_{centre(derivative)}": sp.Integer(1)}
             tables.append(f"{main}_{centre(derivative)}")
@@ -164,12 +178,12 @@ class Element:
 
     @cached_property
     def N(self) -> tuple[sp.Expr, ...]:
-        """The shape functions, factored, for people; z multiplies those of the director."""
-        z = sp.Symbol("z", real=True)
+        """The shape functions, factored, for people; y and z multiply those of directors."""
         total: list[sp.Expr] = [sp.Integer(0)] * self.size
         for name, functions in self.functions.items():
             for i, expression in enumerate(functions.expressions()):
-                total[i] += (z if name == "d" else 1) * sp.factor(expression)
+                by = sp.Symbol(DIRECTORS[name][1], real=True) if name in DIRECTORS else 1
+                total[i] += by * sp.factor(expression)
         return tuple(total)
 
     @property
@@ -208,8 +222,9 @@ class Element:
         Parameters
         ----------
         rule : ``"full"``, ``"reduced"``, counts such as ``"4x4x3"`` (on a plate ``"4x4"`` is
-            the mid-surface), ``"nodes"``, a ready-made rule, or a degree: of each parameter, on
-            simplices the total one; through a thickness there are two points then.
+            the mid-surface, on a beam with a section ``"3"`` the axis), ``"nodes"``, a
+            ready-made rule, or a degree: of each parameter, on simplices the total one; through
+            a thickness or a section there are two points a direction then.
 
         Raises
         ------
@@ -218,12 +233,12 @@ class Element:
         if isinstance(rule, Rule):
             return rule
         if isinstance(rule, int):
-            counts = counts_for(self.topology, rule) + (2,) * self.has_thickness
-            return gauss(self.topology, counts, section=self.has_thickness)
+            counts = counts_for(self.topology, rule) + (2,) * self.section
+            return gauss(self.topology, counts, section=self.section)
         name = self.rules.get(rule, rule)
         if name == "nodes":
             return at_nodes(self.topology)
-        return parse(self.topology, name, section=self.has_thickness)
+        return parse(self.topology, name, section=self.section)
 
     @cached_property
     def degree(self) -> int:

@@ -21,7 +21,7 @@ from .solids import (
     yeoh,
     yeoh_raw,
 )
-from .structures import cable, kirchhoff, rod
+from .structures import cable, kirchhoff, rod, split_beam
 
 __all__ = [
     "arruda_boyce",
@@ -38,6 +38,7 @@ __all__ = [
     "positive",
     "rod",
     "saint_venant_kirchhoff",
+    "split_beam",
     "stressed_at_rest",
     "swollen",
     "yeoh",

@@ -64,11 +64,11 @@ def bulk_modulus(kinematics: Kinematics, energy: sp.Expr) -> sp.Expr:
 
 
 def young_modulus(kinematics: Kinematics, energy: sp.Expr) -> sp.Expr:
-    """Return Young's modulus E = 9 k mu/(3 k + mu) at F = I; of a cable the stiffness EA.
+    """Return Young's modulus E = 9 k mu/(3 k + mu) at F = I; of cables and rods the stiffness EA.
 
     That is d^2 W/d epsilon^2 without strain and bending.
     """
-    if kinematics.name == "cable":
+    if kinematics.name in ("cable", "rod"):
         strains = {s for s in energy.free_symbols if str(s).startswith("epsilon")}
         second = sp.Add(*(derivative(derivative(energy, s), s) for s in strains))
         known = {s for value in kinematics.lets for s in value[:1]}

@@ -55,6 +55,7 @@ class Kinematics:
     penalties : some of these vanish by penalties.
     kinetic : kinetic energy per `measure` of rates in the place of the displacement's jets; None:
         that of `density` at the point.
+    defaults : values of parameters of `kinetic` that need not be given.
     unit : of an energy density, ``"J/m^3"``, ``"J/m^2"`` or ``"J/m"``.
     local : unknowns of the cell that the element has beside its nodes.
     bound : what the energy has beside a law's, in these unknowns.
@@ -81,6 +82,7 @@ class Kinematics:
     short: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
     coordinates: tuple[str, ...] = ()
     kinetic: sp.Expr | None = None
+    defaults: Mapping[str, float] = field(default_factory=dict)
     strains: tuple[sp.Symbol, ...] = ()
     penalties: bool = False
 
@@ -91,7 +93,13 @@ class Kinematics:
         for jet in (*self.jets, "value"):
             names |= {s.name for s in (*unknown(jet), *reference(jet))}
         names |= {x.symbol.name for x in self.local} | {*self.coordinates}
-        return frozenset(names | {"zeta", "t"} - set(self.section))
+        return frozenset(names | {*self.across, "zeta", "t"} - set(self.section))
+
+    @property
+    def across(self) -> frozenset[str]:
+        """Names of what coordinates across a section follow from: zeta, of beams eta, too."""
+        places = (e.free_symbols for s, e in self.geometry if s.name in ("y", "z"))
+        return frozenset({s.name for of in places for s in of} & {"eta", "zeta"})
 
 
 KinematicsFamily = Callable[..., Kinematics]

@@ -74,11 +74,11 @@ def rod() -> Kinematics:
     ]
     common, more = motion()
     lets.extend(more)
-    rho, A, I2, I3 = (real(name) for name in ("rho", "A", "I2", "I3"))
+    rho, A, I2, I3, I23 = (real(name) for name in ("rho", "A", "I2", "I3", "I23"))
     v = vector(unknown("value"))
     light = LIGHT * (I2 + I3)
     turning = light * dot(d[0], d[0]) + (I3 - light) * dot(d[1], d[1])
-    turning += (I2 - light) * dot(d[2], d[2])
+    turning += (I2 - light) * dot(d[2], d[2]) + 2 * I23 * dot(d[1], d[2])
     names = ("axial strain d1 . r' - 1", "shear d2 . r'", "shear d3 . r'")
     turns = ("twist", "bending about d2", "bending about d3")
     quantities = {
@@ -108,4 +108,5 @@ def rod() -> Kinematics:
         strains=(*strain, *curvature, *(E[i, j] for i in range(3) for j in range(i, 3))),
         penalties=True,
         kinetic=rho * (A * dot(v, v) + turning) / 2,
+        defaults={"I23": 0.0},
     )

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 import sympy as sp
@@ -14,6 +16,7 @@ from .quantity import (
     Kinematics,
     Quantity,
     cross,
+    dot,
     general,
     motion,
     positive,
@@ -42,20 +45,40 @@ def solid() -> Kinematics:
 
     The form of J - 1 is that of libCEED's finite-strain examples (Barra et al. 2023).
     """
-    return _solid(director=False)
+    return _solid()
 
 
 @cache
 def director_solid() -> Kinematics:
     """Return the kinematics of r = m + z d: `solid` with z = zeta thickness/2, R_zeta = dR/dz."""
-    return _solid(director=True)
+    return _solid("director_solid", {"z": ("zeta", "thickness")})
 
 
-def _solid(*, director: bool) -> Kinematics:
+@cache
+def beam_solid() -> Kinematics:
+    r"""Return the kinematics of r = m + y dy + z dz: `solid` over a rectangular cross-section.
+
+    y = eta width/2, z = zeta height/2, R_eta = dR/dy, R_zeta = dR/dz. `E_beam` is E in the axes of
+    the section: :math:`D_a \cdot E D_b` with D2 = R_eta, D3 = R_zeta and D1 = D2 x D3.
+    """
+    made = _solid("beam_solid", {"y": ("eta", "width"), "z": ("zeta", "height")})
+    D = [vector(reference(jet)) for jet in ("eta", "zeta")]
+    axes = [cross(*D), *D]
+    E, local = made.quantities["E_gl"].value, symmetric("E_beam", 3)
+    assert isinstance(E, sp.Matrix)
+    lets = [(local[a, b], dot(axes[a], E * axes[b])) for a in range(3) for b in range(a, 3)]
+    meaning = "Green-Lagrange strain in the axes of the section, 3x3 [-]"
+    quantities = {**made.quantities, "E_beam": Quantity(local, meaning)}
+    return replace(made, quantities=quantities, lets=(*made.lets, *lets))
+
+
+def _solid(name: str = "solid", section: Mapping[str, tuple[str, str]] | None = None) -> Kinematics:
+    """Return the kinematics; `section`: coordinates across, what they follow from, their sizes."""
     R = [vector(reference(jet)) for jet in JETS]
+    section = section or {}
     geometry: list[tuple[sp.Symbol, sp.Expr]] = []
-    if director:
-        geometry.append((real("z"), real("zeta") * real("thickness") / 2))
+    for coordinate, (point, size) in section.items():
+        geometry.append((real(coordinate), real(point) * real(size) / 2))
     cofactors = [cross(R[1], R[2]), cross(R[2], R[0]), cross(R[0], R[1])]
     names = [[real(f"cofJ0_{a + 1}{i + 1}") for i in range(3)] for a in range(3)]
     for a in range(3):
@@ -72,15 +95,15 @@ def _solid(*, director: bool) -> Kinematics:
     )
     quantities, lets = strain(H)
     return Kinematics(
-        name="director_solid" if director else "solid",
+        name=name,
         jets=JETS,
         quantities=quantities,
         inner=inner,
         geometry=tuple(geometry),
         lets=tuple(lets),
-        measure=detJ0 * real("thickness") / 2 if director else detJ0,
+        measure=sp.Mul(detJ0, *(real(size) / 2 for _, size in section.values())),
         domain=(positive("J"),),
-        section=("thickness",) if director else (),
+        section=tuple(size for _, size in section.values()),
         density=real("rho"),
         density_parameters=("rho",),
         unit="J/m^3",

@@ -111,8 +111,9 @@ def build_law(
     if told:
         outputs = {str(x.symbol.name): x.symbol for x in local if shared}
     used = closure(used.union(*(inner[s].free_symbols for s, _ in keep_inner)), dict(geometry))
-    if any(s.name == "z" for s, _ in geometry) and jets:
-        used = closure(used | {real("z")}, dict(geometry))
+    if jets:
+        across = {s for s, _ in geometry if s.name in ("y", "z")}
+        used = closure(used | across, dict(geometry))
     first = [*(m.initial for m in history), *(x.start for x in local)]
     starts = set().union(*(e.free_symbols for e in first))
     used = closure(used | starts, dict(geometry))
@@ -123,7 +124,7 @@ def build_law(
     jet_names |= {s.name for x in kinematics.coordinates for s in reference(centre(x))}
     jet_names |= {*kinematics.coordinates}
     parameters = sorted(
-        {s for s in used - defined if s.name not in jet_names and s.name not in SECTION},
+        {s for s in used - defined if s.name not in {*jet_names, *kinematics.across, *SECTION}},
         key=lambda s: s.name,
     )
     updates = iter(results[1:])

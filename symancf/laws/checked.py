@@ -35,7 +35,9 @@ def check_values(
         the thickness is not positive.
     """
     required = dict.fromkeys((*asked.required, *kinematics.section))
-    optional = dict.fromkeys((*asked.defaults, *kinematics.density_parameters))
+    optional = dict.fromkeys(
+        (*asked.defaults, *kinematics.density_parameters, *kinematics.defaults)
+    )
     require_parameters(asked.name, required, given, optional=optional, exact=True)
     for name, value in given.items():
         if not isinstance(value, numbers.Real) or name in unbounded:

@@ -124,6 +124,7 @@ class At:
             "t": system.time,
             "zeta": np.broadcast_to(points.zeta, shape),
             **{name: np.broadcast_to(v, shape) for name, v in points.section.items()},
+            **({"eta": np.zeros(shape)} if body.element.section > 1 else {}),
             **body.numbers(system.time),
         }
         for k, name in enumerate(body.element.kinematics().coordinates):

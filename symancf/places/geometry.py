@@ -110,7 +110,8 @@ class Directions:
         points, cells = points[patch.vertices], patch.numbers(cells)
         self._kink = np.zeros(len(points), dtype=bool)
         self.deviation = self.lean = 0.0
-        if element.axes:
+        self.oriented = element.oriented
+        if element.oriented:
             own = sections.along(element.topology, points, cells).reshape(-1, 3)
             axes = sections.section_axes(name, patch.comm, points, cells.ravel(), own, given)
             self.section = AtVertices(patch.vertices, axes)
@@ -208,7 +209,7 @@ class Directions:
             np.add.at(sums, cells[:, v], weight)
             np.add.at(count, cells[:, v], 1.0)
         branches = self.topology.comm.allreduce(int((count[: self.topology.n_owned] > 2).sum()))
-        if branches and not self.element.axes:
+        if branches and self.element.slope_kind != "gradient":
             raise MeshError(
                 f"body {self.name!r}: more than two lines meet at {branches} points; cut the "
                 "branches into regions of their own and make one body of each"
@@ -221,6 +222,9 @@ class Directions:
             np.maximum.at(spread, cells[:, v], np.arccos(np.clip(cosine, -1.0, 1.0)))
         spread[count > 2] = np.inf  # of rods, whose branches are joined by the slopes of the node
         at = self._complete(sums, spread)
+        if self.oriented:
+            plain = (count == 2) & ~self._kink
+            at = sections.untwisted(self.topology.halo, at, points, cells, plain)
         ends = self.topology.halo.updated((count == 1)[:, None].astype(np.int8))[:, 0] > 0
         for v in range(2):  # free ends: reflect the neighbour's tangent at the chord
             here, there = cells[:, v], cells[:, 1 - v]
@@ -293,13 +297,16 @@ def element_slopes(
         return slopes
     X = points[cells]
     assert directions is not None
-    if element.axes:
+    if element.oriented:
         own = sections.along(element.topology, points, cells)
         mean = directions.at[cells.ravel()].reshape(own.shape)
         mean = mean * np.where(np.einsum("nva,nva->nv", mean, own) < 0.0, -1.0, 1.0)[..., None]
         kink = directions.kink[cells.ravel()].reshape(cells.shape)[..., None]
         axes = directions.section[cells.ravel()].reshape(own.shape)
-        return sections.frames(np.where(kink, own, mean), axes)
+        found = sections.frames(np.where(kink, own, mean), axes)
+        if element.slopes[0] == "xi":  # no direction alone
+            found[:, :, 0] = _arc_slope((X[:, 1] - X[:, 0])[:, None], found[:, :, 0])
+        return np.ascontiguousarray(found[:, :, 3 - len(element.slopes) :])
     if element.dimension == 1:
         chord = X[:, 1] - X[:, 0]
         for v in range(2):
@@ -330,6 +337,9 @@ def node_basis(element: Element, directions: Directions) -> AtVertices[np.float6
     vertices, at = directions.at.vertices, directions.at.values
     if element.slope_kind == "gradient":
         return AtVertices(vertices, np.broadcast_to(np.eye(3), (len(at), 3, 3)).copy())
+    if element.oriented:
+        section = directions.section.values
+        return AtVertices(vertices, sections.frames(at, section)[:, 1:].copy())
     if element.dimension == 1:
         return AtVertices(vertices, at[:, None, :].copy())
     axis = np.eye(3)[np.argmin(np.abs(at), axis=1)]

@@ -314,7 +314,7 @@ def glued_slopes(
     n = len(kind)
     whole, partly, normals = np.zeros((n, 3, 3)), np.zeros((n, 2, 3)), np.zeros((n, 2, 3))
     point, edge = kind == POINT, kind == EDGE
-    if element.axes:
+    if element.oriented:
         whole[:] = np.eye(3)
     elif element.dimension == 1:
         whole[~point, 0] = normal[~point]

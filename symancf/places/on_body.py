@@ -16,6 +16,7 @@ from ..runtime.collective import shares, together
 from ..values.parameter import label
 from .ends import End, frame_of, points_of, require_place, vector_rows
 from .interpolation import Interpolation
+from .mean import Mean
 from .projection import locate_on
 
 if TYPE_CHECKING:
@@ -82,6 +83,10 @@ class Nodes(_OnBody):
         `middle`: what acts on that side acts on the mid-surface.
         """
         return Face(self, side, middle)
+
+    def mean(self) -> Mean:
+        """Return the face of a solid, a region of facets, as one place; see `Mean`."""
+        return Mean(self.body, self.region)
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the nodes (collective)."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Array, Integers
+from ..arrays import Array, Integers, Mask
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import together
 from ..values.parameter import call_array, label
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..cells.table import Cell
+    from ..mesh.partition import Halo
 
 #: Least angle [degrees] between the axis of a rod and an axis of its section.
 LEAST = 10.0
@@ -83,6 +84,39 @@ def section_axes(
                 "degrees off the axis of the rod; give the first axes of its sections, across it"
             )
     return axes
+
+
+def untwisted(halo: Halo, at: Array, points: Array, edges: Integers, plain: Mask) -> Array:
+    r"""Return tangents of curves in space from those of circles through neighbours (collective).
+
+    These lean to the binormal b by :math:`\tfrac16 b\cdot(t_{i+1} - 2 t_i + t_{i-1})` where a curve
+    leaves its plane; at nodes next to ends, as their neighbours do.
+
+    Parameters
+    ----------
+    at : (n, 3) unit tangents; edges : (k, 2) nodes; plain : (n,) where two edges meet smoothly.
+    """
+    a, b = edges.T
+    plain = halo.updated(plain[:, None].astype(np.int8))[:, 0] > 0
+
+    def sums(values: Array) -> Array:
+        found = np.zeros((len(at), *values.shape[1:]))
+        np.add.at(found, a, values[b])
+        np.add.at(found, b, values[a])
+        return np.asarray(halo.updated(found))
+
+    bend = sums(points) - 2.0 * points
+    normal = np.cross(at, bend)
+    size = np.linalg.norm(normal, axis=1)
+    turns = plain & (size > 1e-12 * np.linalg.norm(bend, axis=1).max(initial=0.0)) & (size > 0.0)
+    binormal = np.where(turns[:, None], normal, 0.0) / np.where(turns, size, 1.0)[:, None]
+    inner = plain & (sums(plain.astype(float)[:, None])[:, 0] == 2.0)
+    lean = np.where(inner, np.einsum("na,na->n", binormal, sums(at) - 2.0 * at) / 6.0, 0.0)
+    near = sums(np.stack([lean, inner.astype(float)], axis=1))
+    beside = plain & ~inner & (near[:, 1] > 0.0)
+    lean = np.where(beside, near[:, 0] / np.maximum(near[:, 1], 1.0), lean)
+    found = at - lean[:, None] * binormal
+    return np.where(turns[:, None], found / np.sqrt(1.0 + lean**2)[:, None], at)
 
 
 def frames(tangents: Array, axes: Array) -> Array:

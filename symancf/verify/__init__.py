@@ -31,6 +31,7 @@ _MODULES = (
     "moving_cables",
     "rods",
     "rod_structures",
+    "rods_shapes",
     "materials",
     "invariance",
     "patch",

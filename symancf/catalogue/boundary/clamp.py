@@ -67,7 +67,7 @@ class Clamp:
         rest = found.normals
         if not self.motion.turns:
             F = np.eye(3) + self.motion.G(np.zeros((1, 3)), 0.0)[0]
-            if self.element.dimension == 1 and not self.element.axes:
+            if self.element.dimension == 1 and not self.element.oriented:
                 directions = perpendicular(unit(n @ F.T))
             else:
                 directions = unit(n @ np.linalg.inv(F))[:, None]

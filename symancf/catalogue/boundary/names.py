@@ -21,7 +21,7 @@ def slope_names(element: Element) -> list[str]:
     """Return the names of slopes that mean the same at every node."""
     if element.slope_kind == "none":
         return []
-    if element.axes:
+    if element.oriented and element.slope_kind == "gradient":
         return [f"slope_{a}" for a in AXES]
     if element.dimension == 1:
         return ["slope"]
@@ -77,7 +77,7 @@ def parts_of(element: Element, asked: set[str]) -> dict[str, list[int]]:
 
 def clamp_in_words(element: Element, dim: int) -> str:
     """Tell what a clamp holds of slopes at a region of dimension `dim` (0: points)."""
-    if dim >= element.dimension or element.axes:
+    if dim >= element.dimension or element.oriented:
         return "all slopes"
     if element.dimension == 1:
         return "direction of the tangent (its length is free)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...newton.predicted import holds_by_penalties
 from ..solver import linear_defaults
 from .methods import IMPLICIT, RUNGE_KUTTA, kind_of
 
@@ -17,7 +18,8 @@ def defaults(system: System, method: str, asked: str | None = None) -> dict[str,
     """Return the options that suit a system, a method and the preconditioner asked for.
 
     Newton's method takes whole steps: what leaves the domain of a law makes the time step
-    shorter. Explicit methods solve with the mass matrix: a few iterations of CG with Jacobi's
+    shorter. Where penalties hold strains, their forces are large beside those of mass, and rtol
+    is less. Explicit methods solve with the mass matrix: a few iterations of CG with Jacobi's
     preconditioner where a direct solver would be expensive.
     """
     linear = linear_defaults(system, asked, dynamic=True)
@@ -26,7 +28,7 @@ def defaults(system: System, method: str, asked: str | None = None) -> dict[str,
             "ts_adapt_type": "none",
             "snes_type": "newtonls",
             "snes_linesearch_type": "basic",
-            "snes_rtol": 1e-8,
+            "snes_rtol": 1e-12 if holds_by_penalties(system) else 1e-8,
             "snes_atol": 0.0,
             "snes_stol": 0.0,
             "snes_max_it": 20,
