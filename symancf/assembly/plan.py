@@ -451,6 +451,10 @@ class Plan:
         for number in pieces:
             self._telling(self.pieces[number].kernel, mode)
 
+    def told(self, number: int) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
+        """Return law, number of points and names of the ``"outputs"`` of a piece (collective)."""
+        return self._telling(self.pieces[number].kernel, "outputs").description.outputs
+
     def _telling(self, kernel: jit.Kernel, mode: str) -> jit.Kernel:
         if (kernel, mode) not in self._tables:
             self._tables[kernel, mode] = jit.with_modes(kernel, (mode,), self._comm)

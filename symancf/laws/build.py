@@ -26,6 +26,8 @@ SECTION = ("zeta", *ANGLE)
 
 #: What the names of corrections of stresses begin with, see `newton.predicted`.
 PREDICTED = "predicted_"
+#: That of the pressure of solids.
+PREDICTED_PRESSURE = f"{PREDICTED}pressure"
 
 
 def kinds_of(fields: Collection[str]) -> Kinds:

@@ -16,11 +16,12 @@ from ..kinematics import stretches
 from ..kinematics.moduli import split_factor
 from ..kinematics.quantity import real
 from ..values.arguments import among
-from .build import build_law, closure, kinds_of, predictable
+from .build import Kind, build_law, closure, kinds_of, predictable
 from .evaluate import evaluate_energy
 from .laminate import layered_laws
 from .layers import Layers
-from .mixed import FRAME, Pressure
+from .mixed import FRAME, PART, Pressure
+from .predicted import NONE, Corrections, of_volume
 
 if TYPE_CHECKING:
     from ..elements.element import Element
@@ -116,6 +117,7 @@ def energy_laws(
     if why:
         other = element.without.name if element.without else "another"
         raise KinematicsError(f"{why}: choose the element {other}, or one of second order")
+    volume = NONE if geometry else _volume(element, energy, called, pressure, values)
     laws: list[tuple[PointLaw, Rule]] = []
     remembers = _rule_of_memory(called, shares)
     for rule in _distinct(shares):
@@ -124,14 +126,21 @@ def energy_laws(
         complete = set(called.parts) <= {label for label, _ in chosen}
         name = called.name if complete else "_".join([called.name, *labels])
         local = _local_of(called, [w for _, w in chosen])
-        energy, own, told = sp.Add(*(w for _, w in chosen)), kinds, outputs
-        if outputs is None and not (called.history or local or pressure):
-            energy, more, stresses = predictable(energy, called.kinematics.strains)
-            own, told = {**kinds, **more}, stresses or None
+        whole, own, told = sp.Add(*(w for _, w in chosen)), kinds, outputs
+        if outputs is None and not (called.history or (local and not pressure)):
+            more, stresses = volume if PART in labels else NONE
+            correcting: dict[str, Kind] = dict.fromkeys(stresses, "point")
+            whole += more
+            if not (stresses or local or pressure):
+                whole, correcting, stresses = predictable(whole, called.kinematics.strains)
+            if stresses:
+                own = {**kinds, **correcting}
+                solved = (*local, *called.kinematics.local)
+                told = {**{str(x.symbol.name): x.symbol for x in solved}, **stresses}
         law = build_law(
             name,
             called.kinematics,
-            energy,
+            whole,
             named=called.named,
             extra_geometry=tuple(geometry),
             kinds=own,
@@ -144,6 +153,20 @@ def energy_laws(
         )
         laws.append((law, rule))
     return laws
+
+
+def _volume(
+    element: Element,
+    energy: Energy,
+    called: Parts,
+    pressure: Pressure | None,
+    values: Mapping[str, Value] | None,
+) -> Corrections:
+    """Return what corrects the pressure of a solid that is hardly compressible; see `of_volume`."""
+    if values is None or (pressure is not None and pressure.of_system):
+        return NONE
+    plain = called if pressure is None else evaluate_energy(element, energy)
+    return of_volume(plain, values, pressure is not None)
 
 
 def unsuited(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stresses predicted along Newton's steps, for tangents that know how slender bodies turn."""
+"""Stresses predicted along Newton's steps: of slender bodies that turn, of volumes that stay."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ..arrays import Array
-from ..laws.build import PREDICTED
+from ..laws.build import PREDICTED, PREDICTED_PRESSURE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..arrays import Ints
     from ..assembly.piece import Piece
@@ -39,8 +39,9 @@ class Predictable(Protocol):
         """What its terms contribute."""
 
 
-#: Part of a step by which the change of stresses along it is measured.
-PART = 1e-2
+#: Parts of a step by which the change of stresses along it is measured. Strains of slender bodies
+#: are quadratic functions, those of a volume are not, and what is cut off counts with its modulus.
+PART, FINE = 1e-2, 1e-5
 
 
 class PredictedStresses:
@@ -62,46 +63,72 @@ class PredictedStresses:
     so that convergence stays quadratic; the number of iterations does not grow with the
     slenderness.
 
+    Likewise for the volume of a solid that is hardly compressible, with e = J and the pressure
+    :math:`\sigma = \kappa (J - 1)`: what a linear step leaves of a change of volume would make a
+    pressure many times the shear modulus, and the tangent indefinite.
+
     References
     ----------
     D. Magisano, L. Leonetti, G. Garcea, Computer Methods in Applied Mechanics and Engineering 313
-    (2017) 986-1005 ("mixed integration points").
+    (2017) 986-1005 ("mixed integration points"); R. Pfefferkorn, S. Bieber, B. Oesterle,
+    M. Bischoff, P. Betsch, International Journal for Numerical Methods in Engineering 122 (2021)
+    1911-1954 (solids).
     """
 
     def __init__(self, system: Predictable, penalties: bool = False) -> None:
         self.system = system
         self._columns: dict[int, Ints] = {}
+        self._pressures: set[int] = set()
+        self._along = True
+        self._last: dict[int, Array] = {}  # the last corrections, with the other parameters
+        self._told: dict[int, Ints] = {}
         self._place: Array | None = None
         self._before: Array | None = None
+        self._here: dict[int, Array] | None = None  # stresses at `_place`, where they are known
+        self._there: dict[int, Array] | None = None  # those at `_before`
         wanted = not penalties or holds_by_penalties(system)
         for number, piece in enumerate(system.pieces if wanted else []):
             own = [k for k, name in enumerate(piece.kernel.cell) if name.startswith(PREDICTED)]
-            if own:
+            pressure = any(piece.kernel.cell[k] == PREDICTED_PRESSURE for k in own)
+            if own and not (penalties and pressure):
                 self._columns[number] = np.array(own)
+                self._pressures |= {number} if pressure else set()
         self.some = bool(self._columns)
 
-    def begin(self, state: Array | None) -> None:
-        """Begin a solution, with a step from an equilibrium; None: at the place itself."""
+    def begin(self, state: Array | None, along: bool = True) -> None:
+        """Begin a solution, with a step from an equilibrium; None: at the place itself.
+
+        `along`: whether that step is one of the tangent there. Where it is a chord of the path,
+        the pressure of a solid that is hardly compressible changes by far too much along it.
+        """
         self._place = state.copy() if self.some and state is not None else None
-        self._before = None
+        self._before = self._here = self._there = None
+        self._last = {}
+        self._along = along
 
     def move(self, state: Array) -> None:
         """Note that Newton's method is at another place."""
         if self.some:
             self._before, self._place = self._place, state.copy()
+            self._there, self._here = self._here, None
+            self._along = self._along or self._there is not None
 
     @contextmanager
     def corrected(self) -> Iterator[None]:
         """Let tangents have the stresses that the step to the present place predicts."""
-        rows = self._rows()
+        with self._with(self._rows()):
+            yield
+
+    @contextmanager
+    def _with(self, rows: dict[int, Array]) -> Iterator[None]:
+        """Let kernels see other parameters (n, rows) of pieces."""
         if rows:
             self.system.plan.fill(rows)
         try:
             yield
         finally:
             if rows:
-                own = {k: self._cell(k) for k in rows}
-                self.system.plan.fill(own)
+                self.system.plan.fill({k: self._cell(k) for k in rows})
 
     def _cell(self, number: int) -> Array:
         piece = self.system.pieces[number]
@@ -114,17 +141,50 @@ class PredictedStresses:
         if not self.some or place is None or before is None:
             return {}
         step, rows = place - before, {}
-        here, there = self._stresses(place), self._stresses(before)
-        ahead, behind = (self._stresses(before + part * step) for part in (PART, -PART))
-        for k, columns in self._columns.items():
-            slope = (ahead[k] - behind[k]) / (2.0 * PART)
+        there = self._stresses(before) if self._there is None else self._there
+        here = self._here = self._stresses(place)
+        with self._with(self._last):  # where unknowns of cells follow them, as in that tangent
+            slopes = self._slopes(before, step)
+        for k, slope in slopes.items():
             change = there[k] + slope - here[k]
+            columns = self._columns[k]
             rows[k] = self._cell(k).copy()
             rows[k][:, columns] = np.where(np.isfinite(change), change, 0.0)
+        self._last = rows
         return rows
 
-    def _stresses(self, state: Array) -> dict[int, Array]:
-        return self.system.plan.tabulate("outputs", list(self._columns), state)[0]
+    def _slopes(self, state: Array, step: Array) -> dict[int, Array]:
+        """Return the changes of stresses along a step, as they begin."""
+        found: dict[int, Array] = {}
+        for part, pressures in ((PART, False), (FINE, True)):
+            some = [k for k in self._columns if (k in self._pressures) == pressures]
+            if not some:
+                continue
+            if pressures and not self._along:
+                found |= dict.fromkeys(some, np.zeros(1))
+                continue
+            ahead, behind = (self._stresses(state + h * step, some) for h in (part, -part))
+            found |= {k: (ahead[k] - behind[k]) / (2.0 * part) for k in some}
+        return found
+
+    def _stresses(self, state: Array, pieces: Sequence[int] | None = None) -> dict[int, Array]:
+        plan = self.system.plan
+        if not self._told:
+            self._told = {number: _rows_told(plan.told(number)) for number in self._columns}
+        asked = list(self._columns) if pieces is None else pieces
+        found = plan.tabulate("outputs", asked, state)[0]
+        return {number: rows[:, self._told[number]] for number, rows in found.items()}
+
+
+def _rows_told(outputs: Iterable[tuple[str, int, tuple[str, ...]]]) -> Ints:
+    """Return the places of predicted stresses among what a kernel tells, by points."""
+    rows, first = [], 0
+    for _, count, names in outputs:
+        table = first + np.arange(count * len(names)).reshape(count, len(names))
+        own = [k for k, name in enumerate(names) if name.startswith(PREDICTED)]
+        rows.append(table[:, own].ravel())
+        first += table.size
+    return np.concatenate(rows)
 
 
 def holds_by_penalties(system: Predictable) -> bool:

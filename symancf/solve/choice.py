@@ -13,6 +13,7 @@ import numpy as np
 from mpi4py import MPI
 
 from .effort import Effort, effort_of
+from .preconditioner import over_nodes
 
 if TYPE_CHECKING:
     from ..system import System
@@ -37,7 +38,11 @@ def predicted(system: System) -> Effort:
     """Return what factors of the tangent would take; found once for each numbering (collective)."""
     known, rows = _efforts.get(system), system.numbering.row_count
     if known is None or known[0] is not rows:
-        known = _efforts[system] = rows, effort_of(system)
+        nodes = over_nodes(system)
+        known = _efforts[system] = (
+            rows,
+            effort_of(system, None if isinstance(nodes, str) else nodes),
+        )
     return known[1]
 
 

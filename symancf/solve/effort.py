@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
     from ..assembly.numbering import Numbering
     from ..assembly.piece import Piece
+    from ..multigrid.grids import Nodes
     from ..system import System
 
 BINS = 1536  # of all parts together
 FULL = 27  # vertices that a bin has at least, about
+FILLED = 0.9, 1.1  # nodes by those of a box that count as a full one
+MORE = 1.6, 1.35  # times the operations and entries of such boxes: separators are not so even
 SAMPLE = 4_000  # cells whose edges are measured
 LEAST = 30.0  # rows that are eliminated at once
 _ROUNDS = 60
@@ -44,7 +47,7 @@ class Effort:
     entries: float
 
 
-def effort_of(system: System) -> Effort:
+def effort_of(system: System, nodes: Nodes | None = None) -> Effort:
     r"""Estimate what a factorisation of the tangent takes (collective).
 
     Nested dissection of boxes, each cut in the middle along the axis with the smallest separator
@@ -56,9 +59,31 @@ def effort_of(system: System) -> Effort:
     in a plane is known from a histogram: at most `BINS` bins over the undeformed nodes of each
     connected part, each with its rows and the mean spacing of nodes along the axes. Below bins
     the rows count as spread evenly. Couplings of parts, as by multipliers, count for nothing.
+
+    Parameters
+    ----------
+    nodes : of all rows, with their grids, where they are known: of bodies that fill their grids
+        the whole box counts as one bin, and no histogram is made.
     """
-    bins = Bins.of(system)
-    return _sum([*_dissected(bins)])
+    boxes = None if nodes is None else _boxes(system, nodes)
+    if boxes is not None:
+        ideal = _sum([*_evenly(*boxes)])
+        return Effort(MORE[0] * ideal.flops, MORE[1] * ideal.entries)
+    return _sum([*_dissected(Bins.of(system))])
+
+
+def _boxes(system: System, nodes: Nodes) -> tuple[Array, Array, Mask] | None:
+    """Return layers of nodes, rows by layer cubed, and cut sides of boxes, None if not full."""
+    count = len(nodes.grids.part)
+    rows = np.array([3, 2, 2, 1, 2, 1, 1, 0])[nodes.held]
+    table = np.stack([np.bincount(nodes.grid, w, count) for w in (np.ones(len(rows)), rows)])
+    there, rows = reduced(system.comm, table.astype(float))
+    layers = nodes.grids.extent / nodes.grids.spacing + 1.0
+    volume = layers.prod(axis=1)
+    share = there / volume
+    if not ((share > FILLED[0]) & (share < FILLED[1])).all():
+        return None
+    return layers, rows / volume, np.zeros((count, 3, 2), dtype=bool)
 
 
 def _sum(fronts: list[tuple[Array, Array, Array]]) -> Effort:
@@ -137,16 +162,17 @@ class Bins:
             table[...] = _accumulated(table)
         return cls(shape, first[:-1], sums, layers)
 
-    def rows(self, part: Ints, low: Ints, high: Ints) -> Array:
-        """Return the sums (n, 4) over boxes (n, 3) of bins."""
-        stride = self.shape[part] + 1
-        total = np.zeros((len(part), 4))
-        for corner in range(8):
-            upper = np.array([corner >> a & 1 for a in range(3)], dtype=bool)
-            at = np.where(upper, high, low)
-            place = (at[:, 0] * stride[:, 1] + at[:, 1]) * stride[:, 2] + at[:, 2]
-            sign = 1.0 if (3 - upper.sum()) % 2 == 0 else -1.0
-            total += sign * self.sums[self.first[part] + place]
+    def rows(self, part: Ints, low: Ints, high: Ints, column: Ints | int = 0) -> Array:
+        """Return the sums (n,) over boxes (n, 3) of bins: of rows, or those across an axis."""
+        one, two = self.shape[part, 1] + 1, self.shape[part, 2] + 1
+        ends = [(at[:, 0] * one * two, at[:, 1] * two, at[:, 2]) for at in (low, high)]
+        first, total = self.first[part], np.zeros(len(part))
+        for i in (0, 1):
+            for j in (0, 1):
+                for k in (0, 1):
+                    place = first + ends[i][0] + ends[j][1] + ends[k][2]
+                    sign = 1.0 if (i + j + k) % 2 else -1.0
+                    total += sign * self.sums[place, column]
         return np.maximum(total, 0.0)
 
     def slab(self, part: Ints, low: Ints, high: Ints, axis: Ints | int, at: Ints) -> Array:
@@ -154,7 +180,7 @@ class Bins:
         every = np.arange(len(part))
         low, high = low.copy(), high.copy()
         low[every, axis], high[every, axis] = at, at + 1
-        return np.asarray(self.rows(part, low, high)[every, 1 + axis])
+        return self.rows(part, low, high, 1 + axis)
 
 
 def _accumulated(table: Array) -> Array:
@@ -264,7 +290,7 @@ def _dissected(bins: Bins) -> Iterator[Fronts]:
     cut: Mask = np.zeros((len(part), 3, 2), dtype=bool)
     leaves: list[tuple[Array, Array, Mask]] = []
     while len(part):
-        rows = bins.rows(part, low, high)[:, 0]
+        rows = bins.rows(part, low, high)
         single = ((high - low) == 1).all(axis=1)
         leaves.append(_leaf(bins, part, low, rows, cut, single & (rows > 0.0)))
         there = ~single & (rows > 0.0)
@@ -297,6 +323,7 @@ def _dissected(bins: Bins) -> Iterator[Fronts]:
 def _cheapest(bins: Bins, part: Ints, low: Ints, high: Ints) -> tuple[Ints, Array, Ints]:
     """Return the axis across which boxes are cut, the rows of the separator, and its place."""
     n = len(part)
+    whole = bins.rows(part, low, high)
     score, found, middles = np.full((n, 3), np.inf), np.zeros((n, 3)), (low + high) // 2
     for a in range(3):
         wide = high[:, a] - low[:, a] > 1
@@ -307,7 +334,7 @@ def _cheapest(bins: Bins, part: Ints, low: Ints, high: Ints) -> tuple[Ints, Arra
         )
         below = high.copy()
         below[:, a] = m
-        whole, under = bins.rows(part, low, high)[:, 0], bins.rows(part, low, below)[:, 0]
+        under = bins.rows(part, low, below)
         less = np.minimum(under, whole - under)
         nothing = less <= 1e-9 * whole
         across = np.where(nothing, 0.0, across)

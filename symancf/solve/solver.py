@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 # Unknowns of saddle points up to which a direct solver takes less time than multigrid.
 DIRECT_UP_TO = {"multipliers": 20_000, "pressures": 70_000}
-SMALL = 2000  # unknowns up to which factors take no time, whatever they are
+SMALL = 8000  # unknowns up to which factors take less than `FREE` operations, even of a cube
 
 
 def _multigrid(system: System, asked: str | None, dynamic: bool) -> str | None:
     """Return the multigrid that suits a system, None where a direct solver does (collective).
 
     Bending without shear (thin plates, cables), which multigrid by aggregation hardly reduces, has
-    a direct solver, and saddle points (multipliers) have one in motions, where one factorisation
-    lasts; else what takes less, see `Prices` and `_factored`.
+    a direct solver; else what takes less, see `Prices`, and of saddle points (multipliers)
+    `_factored`.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def _multigrid(system: System, asked: str | None, dynamic: bool) -> str | None:
     if asked in FACTORS:
         return None
     if is_saddle(system):
-        return None if dynamic or _factored(system) else GRIDS
+        return None if _factored(system) else GRIDS
     elements = [getattr(body, "element", None) for body in system.bodies]
     kinds = {getattr(element, "slope_kind", "") for element in elements}
     rods = any(getattr(element, "axes", ()) for element in elements)

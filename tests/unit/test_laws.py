@@ -105,7 +105,7 @@ def test_a_parameter_must_not_bear_the_name_of_a_quantity() -> None:
 
 
 def test_density_is_taken_though_the_energy_does_not_ask_for_it() -> None:
-    laws = energy_laws(elements.hex8_plain, energies.yeoh, values={**YEOH, "rho": 1100.0})
+    laws = energy_laws(elements.hex8_plain, energies.yeoh, values={**YEOH, "k": 1e6, "rho": 1100.0})
     assert names(p.symbol for p in laws[0][0].parameters) == {"C10", "C20", "C30", "k"}
 
 

@@ -23,12 +23,15 @@ pytestmark = pytest.mark.collective
 Made = Callable[[], sa.System]
 
 
-def block(name: str, divisions: int, x: float = 0.0, E: float = 1e3) -> sa.Body:
+def block(
+    name: str, divisions: int, x: float = 0.0, E: float = 1e3, rho: float | None = None
+) -> sa.Body:
     """Return a cube at (x, 0, 0)."""
     shift = np.array([x, 0.0, 0.0])
     mesh = sa.Mesh.box((1.0,) * 3, (divisions,) * 3, name=name, warp=lambda X: X + shift)
     element = sa.elements.hex8_plain
-    return sa.Body(mesh["body"], element, saint_venant_kirchhoff, name=name, E=E, nu=0.3)
+    mass = {} if rho is None else {"rho": rho}
+    return sa.Body(mesh["body"], element, saint_venant_kirchhoff, name=name, E=E, nu=0.3, **mass)
 
 
 def tied(ratio: float = 1.0, divisions: int = 6) -> sa.System:
@@ -176,6 +179,59 @@ def test_factors_take_over_where_iterations_do_not_end() -> None:
         assert len(found) == (options["pc_type"] == "grids" and system.comm.rank == 0)
         states.append(system.state.copy())
     assert np.abs(states[1] - states[0]).max(initial=0.0) < 1e-10
+
+
+def swinging() -> sa.System:
+    """Two tied blocks and a rigid body at their end, which fall from rest."""
+    a, b = (block(name, n, x, 1e5, 1e3) for name, n, x in (("a", 4, 0.0), ("b", 5, 1.0)))
+    plate = sa.RigidBody.box((0.5, 1.0, 1.0), at=(2.25, 0.5, 0.5), rho=1e3, name="plate")
+    joints = [sa.joints.tie(b["x0"], a), sa.joints.clamp(b["x1"], plate)]
+    return sa.System(a, b, plate, terms=[sa.fix(a["x0"]), *joints, sa.gravity((0.0, 0.0, -9.81))])
+
+
+@pytest.mark.parametrize("most", [None, 2])
+def test_motions(monkeypatch: pytest.MonkeyPatch, most: int | None) -> None:
+    """Large ones by default; factors take over where `most` iterations do not suffice."""
+    monkeypatch.setitem(DIRECT_UP_TO, "multipliers", 500)
+    found, counts = [], []
+    for options in ({}, {"pc_type": "lu"}):
+        system = swinging()
+        if most and not options:
+            options = {"ksp_max_it": most}
+        problem = sa.DynamicProblem(system, options=options)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            history = problem.solve(to=0.04, step=0.02)
+        warned = any("multigrid did not solve" in str(w.message) for w in told)
+        assert warned == ("ksp_max_it" in options and system.comm.rank == 0)
+        kind = problem.snes.getKSP().getPC().getType()
+        assert kind == options.get("pc_type", "grids")
+        bound = system.numbering.those("multiplier")
+        found.append((system.state * np.where(bound, system.stiffness, 1.0), bound))
+        counts.append(sum(step.iterations for step in history.steps))
+        assert len(history.steps) == 2
+        if kind == "grids" and not most:
+            linear = sum(step.linear_iterations for step in history.steps)
+            assert linear <= 8 * counts[0]
+    assert counts[0] <= counts[1] + 6
+    (state, bound), (other, _) = found
+    for some, exact in ((bound, 1e-5), (~bound, 1e-7)):
+        size, wrong = (
+            system.comm.allreduce(float(np.abs(x[some]).max(initial=0.0)), op=max)
+            for x in (state, other - state)
+        )
+        assert wrong < exact * size
+
+
+def test_explicit_motions_solve_with_factors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(DIRECT_UP_TO, "multipliers", 500)
+    kinds = []
+    for options in ({}, {"pc_type": "grids"}):
+        problem = sa.DynamicProblem(swinging(), method="rk", options=options)
+        problem.solve(to=1e-4, step=1e-4)
+        kinds.append((problem.snes.getKSP().getType(), problem.system.state.copy()))
+    assert [kind for kind, _ in kinds] == ["preonly", "fgmres"]
+    assert np.abs(kinds[0][1] - kinds[1][1]).max(initial=0.0) < 1e-10
 
 
 def test_sizes_choose(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -201,6 +201,8 @@ class Accelerations:
         try:
             if self._scale is None:
                 ksp.solve(rhs, x)
+                if ksp.getConvergedReason() < 0 and self.newton.preconditioner.take_over():
+                    ksp.solve(rhs, x)
             else:
                 self._scaled.pointwiseMult(rhs, self._scale)
                 ksp.solve(self._scaled, x)

@@ -355,18 +355,25 @@ class Newton:
         return True
 
     def _solved(self) -> int:
-        """Solve with SNES, and again where MUMPS has to take over (collective)."""
-        takeover, start = self.takeover, self.motion.state.copy()
-        if takeover is None or not takeover.possible or takeover.active:
+        """Solve with SNES, and again where factors have to take over (collective)."""
+        if self.takeover is None:
             return self._by_snes()
-        takeover.begin()
+        start = self.motion.state.copy()
+        self.takeover.begin()
         reason = self._by_snes()
-        if reason <= 0 and takeover.wanted():
-            takeover.take()
-            self.tell_solver()
+        if reason <= 0 and self._given_over(self.takeover, reason):
             self.stale, self.motion.state[:] = True, start
             reason = self._by_snes()
         return reason
+
+    def _given_over(self, takeover: Takeover, reason: int) -> bool:
+        """Let factors take over where Krylov's method has failed; tell whether (collective)."""
+        if takeover.wanted():
+            takeover.take()
+            self.tell_solver()
+            return True
+        failed = reason == PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE
+        return failed and self.preconditioner.take_over()
 
     def _by_snes(self) -> int:
         """Solve with PETSc's SNES; return its reason (collective)."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...newton.predicted import holds_by_penalties
-from ..solver import linear_defaults
+from ..preconditioner import GRIDS
+from ..solver import is_saddle, linear_defaults
 from .methods import IMPLICIT, RUNGE_KUTTA, kind_of
 
 if TYPE_CHECKING:
@@ -20,10 +21,13 @@ def defaults(system: System, method: str, asked: str | None = None) -> dict[str,
     Newton's method takes whole steps: what leaves the domain of a law makes the time step
     shorter. Where penalties hold strains, their forces are large beside those of mass, and rtol
     is less. Explicit methods solve with the mass matrix: a few iterations of CG with Jacobi's
-    preconditioner where a direct solver would be expensive.
+    preconditioner where a direct solver would be expensive, and there are no multipliers.
     """
-    linear = linear_defaults(system, asked, dynamic=True)
-    if method == IMPLICIT:
+    explicit, saddle = method != IMPLICIT, is_saddle(system)
+    linear = linear_defaults(
+        system, "lu" if explicit and saddle and asked is None else asked, dynamic=True
+    )
+    if not explicit:
         return linear | {
             "ts_adapt_type": "none",
             "snes_type": "newtonls",
@@ -35,6 +39,8 @@ def defaults(system: System, method: str, asked: str | None = None) -> dict[str,
         }
     if asked == "gamg":
         linear |= {"ksp_type": "cg", "ksp_rtol": 1e-13}
+    elif saddle and asked == GRIDS:
+        linear["ksp_rtol"] = 1e-13
     elif linear["ksp_type"] != "preonly":
         linear = {"ksp_type": "cg", "ksp_rtol": 1e-13, "pc_type": "jacobi"}
     return linear | {

@@ -80,7 +80,7 @@ class EquilibriumSolver:
         self._outside: Array | None = None  # a state on the way at which a law is not defined
         self._tried: tuple[Array, Array, Array] | None = None  # unknowns, residual, local residual
         self._extra_linear = 0
-        self._predicts = True
+        self._predicts, self._guessed = True, False
 
     # ---- set-up -------------------------------------------------------------------------------
     def prepare(self) -> None:
@@ -261,7 +261,7 @@ class EquilibriumSolver:
         try:
             self.vectors.to_local(x, self.system.state)
             needed = self.convergence.needed(snes.getTolerances()[0])
-            if not self.linear.direct:
+            if not self.linear.assembles:
                 self.linear.linearize(self.system.state, needed)
                 return
             self.predicted.move(self.system.state)
@@ -299,7 +299,7 @@ class EquilibriumSolver:
         if not self.numbering.size:  # nothing is free
             return self._without_unknowns(time)
         try:
-            guessed = self.branch.guess(path, time, self.convergence)
+            guessed = self._guessed = self.branch.guess(path, time, self.convergence)
             if not guessed and self._kinked and self._predicts and start != time:
                 self._extra_linear = self.branch.follow_tangent(before, start, time, self.leave_out)
             elif not guessed:
@@ -353,8 +353,7 @@ class EquilibriumSolver:
                 test.going_on, test.loose = k > 0, rough and not tight
                 least = ROUGH if rough else LOOSE
                 self.snes.setTolerances(rtol=rtol if tight else max(rtol, least))
-                self.predicted.begin(before if k == 0 else None)
-                made, of_these = self._iterate()
+                made, of_these = self._iterate(before if k == 0 else None)
                 iterations, linear = iterations + made, linear + of_these
                 made = self.snes.getIterationNumber()
                 whole = made + (whole if goes_on and rough else 0)
@@ -375,16 +374,19 @@ class EquilibriumSolver:
             test.loose = False
         return iterations, linear, review
 
-    def _iterate(self) -> tuple[int, int]:
+    def _iterate(self, before: Array | None) -> tuple[int, int]:
         """Make iterations from the present state, which may change; return how many (collective).
 
         They begin again where a direct solver has taken over after steps that led astray.
+
+        `before`: the equilibrium from which a step leads to the present state, if one does.
         """
         iterations = linear = 0
         self.vectors.to_global(self.system.state, self.x)
         start = None if self.linear.direct else self.x.copy()
         while True:
             self.linear.begin()
+            self.predicted.begin(before, along=not self._guessed)
             self.snes.solve(None, self.x)
             if self.linear.mended and self.snes.getConvergedReason() > 0:  # by a search of PETSc's
                 self.snes.setConvergedReason(REASONS.DIVERGED_LINEAR_SOLVE)

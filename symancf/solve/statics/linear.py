@@ -168,6 +168,11 @@ class LinearSolver:
         return self._direct or (self.takeover is not None and self.takeover.active)
 
     @property
+    def assembles(self) -> bool:
+        """Whether products are those of the assembled tangent."""
+        return self.direct or self._made.grids
+
+    @property
     def name(self) -> str:
         """PETSc's names of the solver at work, for people."""
         return solver_name(self.ksp)

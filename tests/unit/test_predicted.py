@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pressures that Newton's method predicts in solids that are hardly compressible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.energies import neo_hooke, saint_venant_kirchhoff, yeoh
+
+RUBBER = {"C10": 0.2712, "C20": 0.03053, "C30": -0.0004013, "k": 271.2}
+CASES: list[tuple[str, int, dict[str, Any]]] = [
+    ("hex8", 4, {}),
+    ("hex8_plain", 6, {"volumetric": "full"}),
+    ("hex8_plain", 4, {"volumetric": "reduced"}),
+    ("hex27", 2, {"pressure": "condensed"}),
+    ("tet10", 3, {}),
+    ("tet10", 3, {"pressure": "condensed"}),
+]
+
+
+def cube(
+    name: str, n: int, unit: float = 1.0, law: Any = yeoh, **given: Any
+) -> tuple[sa.System, sa.Body]:
+    """Return a cube that is held at one side, and drawn and sheared at the other one."""
+    element = getattr(sa.elements, name)
+    mesh = sa.Mesh.box((unit, unit, unit), (n, n, n), cell=element.cell)
+    body = sa.Body(mesh["body"], element, law, **given)
+    move = [lambda t: 0.3 * unit * t, lambda t: 0.1 * unit * t, 0.0]
+    drawn = sa.fix(body["x1"], displacement=move)
+    return sa.System(body, terms=[sa.fix(body["x0"]), drawn]), body
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize(
+    ("name", "n", "given", "pc"),
+    [
+        *((*case, pc) for case in CASES for pc in ("cholesky", "grids")),
+        ("hex8", 4, {"k": 2e5}, "lu"),
+    ],
+)
+def test_few_iterations(name: str, n: int, given: dict[str, Any], pc: str) -> None:
+    """As many as for rubber that is compressible: no tangent on the way is indefinite."""
+    for unit in (1.0, 1024.0):
+        own = {p: value for p, value in given.items() if p != "k"}
+        law = {p: value / unit**2 for p, value in {**RUBBER, "k": given.get("k", 271.2)}.items()}
+        system, _ = cube(name, n, unit, **law, **own)
+        history = sa.StaticProblem(system, options={"pc_type": pc}).solve(step=0.5)
+        assert (history.cut_backs, history.wasted) == (0, 0)
+        assert max(step.iterations for step in history.steps) <= 5
+
+
+@pytest.mark.parametrize(
+    ("law", "values"),
+    [(neo_hooke, {"mu": 1.0, "lam": 1e4}), (saint_venant_kirchhoff, {"E": 1.0, "nu": 0.49999})],
+)
+def test_states_are_those_without_predictions(
+    monkeypatch: pytest.MonkeyPatch, law: Any, values: dict[str, float]
+) -> None:
+    states, iterations = [], []
+    for least in (50.0, np.inf):
+        monkeypatch.setattr("symancf.laws.predicted.STIFF", least)
+        system, _ = cube("hex8_plain", 3, law=law, volumetric="reduced", **values)
+        problem = sa.StaticProblem(system, options={"pc_type": "lu"})
+        history = problem.solve(step=0.5)
+        states.append(system.state.copy())
+        iterations.append(history.wasted + sum(step.iterations for step in history.steps))
+    assert np.abs(states[0] - states[1]).max() < 1e-7
+    assert iterations[0] < 0.6 * iterations[1]
+
+
+@pytest.mark.parametrize(
+    ("k", "names"),
+    [
+        (10.0, []),
+        (271.2, ["predicted_pressure"]),
+        (sa.Parameter("k", 271.2), ["predicted_pressure"]),
+        (sa.Field(lambda X: 271.2 + X[:, 0]), []),
+    ],
+)
+def test_only_where_volumes_are_stiff(k: Any, names: list[str]) -> None:
+    _, body = cube("hex8_plain", 2, volumetric="reduced", **(RUBBER | {"k": k}))
+    found = [p.name for law, _ in body.laws for p in law.parameters]
+    assert [name for name in found if name.startswith("predicted")] == names
+
+
+def test_nothing_of_it_stays() -> None:
+    """Corrections are in tangents alone, while Newton's method is at work."""
+    system, _ = cube("hex8_plain", 3, volumetric="reduced", **RUBBER)
+    problem = sa.StaticProblem(system, options={"pc_type": "lu"})
+    states, forces = [], np.zeros((2, len(system.state)))
+    for number in range(2):
+        problem.solve(to=0.5)
+        system.plan.residual(system.state, forces[number])
+        states.append(system.state.copy())
+        problem.solve(to=1.0)
+    assert np.abs(states[0] - states[1]).max() < 1e-8
+    assert np.abs(forces[0] - forces[1]).max() < 1e-7 * np.abs(forces[0]).max()
