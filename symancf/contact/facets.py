@@ -93,9 +93,10 @@ class FacetPass:
         """Announce the facets that have points (collective)."""
         sides, modulus = (self.contactor, self.target), self.stiffness is None
         one, other = (skin_of(side, layout, modulus) for side in sides)
-        first, second = (np.array(k) for k in numbered(*sides, layout))
-        bodies, none = (first[one.type], second[other.type]), np.zeros(0)
-        lists = layout.keep(self, Lists((one, other), none, none, none, bodies))
+        first, second = numbered(*sides, layout)
+        bodies = np.array(first)[one.type], np.array(second)[other.type]
+        common, none = bool({*first} & {*second}), np.zeros(0)
+        lists = layout.keep(self, Lists((one, other), none, none, none, bodies, common))
         require_apart(lists, layout)
         ids = np.flatnonzero(one.own)
         family = Family(layout.name(self), ids, one.ids[one.facets[ids]], partitioned=False)

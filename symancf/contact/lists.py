@@ -30,6 +30,7 @@ class Lists:
     area : (F q,) areas of the reference that the points stand for.
     stiffness, overlap : (F q,) of the points; how deep those are in the reference that are let out.
     bodies : (F,), (G,) numbers of the bodies of facets; joined bodies are one.
+    common : whether both sides have one of them in common.
     reference, accepted : the shapes in the reference and in the accepted state.
     kernel : of the law.
     listed : the positions for which the list was made.
@@ -49,6 +50,7 @@ class Lists:
     stiffness: Array
     overlap: Array
     bodies: tuple[Ints, Ints]
+    common: bool
     reference: tuple[Shape, Shape] | None = None
     kernel: jit.Kernel | None = None
     accepted: tuple[Shape, Shape] | None = None
@@ -73,8 +75,7 @@ class Lists:
     @property
     def rest(self) -> Rest | None:
         """These of sides with a body in common: what is behind each other there never touches."""
-        apart = not np.isin(*self.bodies).any()
-        return None if apart else Rest(self.shapes, self.bodies)
+        return Rest(self.shapes, self.bodies) if self.common else None
 
 
 def patches(lists: Lists, facets: Ints, patch: Ints, opposite: Ints) -> tuple[Ints, Ints32, Ints32]:

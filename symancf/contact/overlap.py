@@ -67,7 +67,7 @@ def require_apart(lists: Lists, layout: Layout) -> None:
         raise ConstraintError(
             f"{s.side.who}: {s.side} and {m.side} have {len(common)} "
             f"nodes in common, e.g. that at ({x[0]:g}, {x[1]:g}, {x[2]:g}): what is joined "
-            "cannot touch; leave these facets out of the regions"
+            "cannot touch; leave these facets out of the regions, or give both as one side"
         )
 
 
