@@ -103,6 +103,15 @@ class Body(WithMass, Shown):
     KinematicsError : the energy asks for a quantity that the element lacks, or goes with several
         elements and none is given.
     ParameterError : a parameter is missing, misspelt or not finite.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> block
+    Body 'body': 1 hex8 with neo_hooke
     """
 
     named = True

@@ -54,6 +54,21 @@ class Controller(VirtualWork):
     Raises
     ------
     ConstraintError : as `VirtualWork`; the law lacks a force or asks for what is not measured.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> def height(r_a):
+    ...     return r_a[2]
+    ...
+    >>> def lift(v_a):
+    ...     return v_a[2]
+    ...
+    >>> def spring(y, *, k):
+    ...     return -k * y
+    ...
+    >>> hold = sa.Controller(height, lift, spring, ball.at((0.0, 0.0, 0.0)), k=100.0)
     """
 
     kind = "controller"
@@ -142,6 +157,18 @@ class PID(Controller):
     target_rate : d target/dt; default: the difference quotient of a function of time.
     angle : the error is an angle; it is taken between -pi and pi.
     parameters : of `measure` and `actuate`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> def height(r_a):
+    ...     return r_a[2]
+    ...
+    >>> def lift(v_a):
+    ...     return v_a[2]
+    ...
+    >>> hold = sa.PID(height, lift, ball.at((0.0, 0.0, 0.0)), target=0.1, kp=100.0, kd=5.0)
     """
 
     def __init__(

@@ -164,7 +164,16 @@ def _aligned(
 
 
 def spherical(a: End, b: End | None = None, name: str = "spherical") -> Constraint:
-    """Hold two places together: r_a - r_b = 0 (3 multipliers, forces on b)."""
+    """Hold two places together: r_a - r_b = 0 (3 multipliers, forces on b).
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> sa.joints.spherical(a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0)))
+    constraint 'spherical'
+    """
     return Constraint(coincide, _as_end(name, a), _as_end(name, b), name=name)
 
 
@@ -175,6 +184,15 @@ def revolute(
 
     Regular at all angles. `b` is the ground by default, and needs three axes; see the head of
     this module for `axis`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> ends = a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0))
+    >>> sa.joints.revolute(*ends, axis=(0, 1, 0))
+    constraint 'revolute'
     """
     return Constraint(_revolute, *_aligned(name, a, b, axis), name=name)
 
@@ -185,6 +203,15 @@ def cylindrical(
     """Leave a rotation about and a translation along the axis e3 of b.
 
     (r_a - r_b) . e1_b = (r_a - r_b) . e2_b = 0, e3_a . e1_b = e3_a . e2_b = 0; regular everywhere.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> ends = a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0))
+    >>> sa.joints.cylindrical(*ends, axis=(1, 0, 0))
+    constraint 'cylindrical'
     """
     return Constraint(_cylindrical, *_aligned(name, a, b, axis), name=name)
 
@@ -192,7 +219,17 @@ def cylindrical(
 def prismatic(
     a: End, b: End | None = None, axis: npt.ArrayLike | None = None, name: str = "prismatic"
 ) -> Constraint:
-    """Leave a translation along the axis e3 of b: as `cylindrical`, and e1_a . e2_b = 0."""
+    """Leave a translation along the axis e3 of b: as `cylindrical`, and e1_a . e2_b = 0.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> ends = a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0))
+    >>> sa.joints.prismatic(*ends, axis=(1, 0, 0))
+    constraint 'prismatic'
+    """
     return Constraint(_prismatic, *_aligned(name, a, b, axis, whole=True), name=name)
 
 
@@ -212,6 +249,15 @@ def universal(
     Raises
     ------
     ConstraintError : the axes are not at a right angle.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> ends = a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0))
+    >>> sa.joints.universal(*ends, axes=((0, 1, 0), (0, 0, 1)))
+    constraint 'universal'
     """
     if axes is None:
         a, b = _aligned(name, a, b, None, whole=True)
@@ -234,6 +280,14 @@ def rigid(a: End, b: End | None = None, name: str = "rigid") -> Constraint:
 
     r_a - r_b = 0, e1_a . e2_b = e2_a . e3_b = e3_a . e1_b = 0: regular there. For deformable
     bodies see `clamp`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> sa.joints.rigid(a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0)))
+    constraint 'rigid'
     """
     return Constraint(_rigid, *_aligned(name, a, b, None, whole=True), name=name)
 
@@ -274,6 +328,15 @@ def rotation(
     away (the sine alone vanishes there, too), and regular at all angles. A step of less than
     half a turn counts in its own sense. It goes beside the joint that leaves the rotation.
     `angle` is a number, `Parameter` or function of time, zero where the frames are parallel.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> ends = a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0))
+    >>> sa.joints.rotation(*ends, angle=lambda t: 0.1 * t, axis=(0, 1, 0))
+    constraint 'rotation'
     """
     return Constraint(_rotation, *_aligned(name, a, b, axis), name=name, angle=angle)
 
@@ -288,12 +351,30 @@ def translation(
     """Prescribe the distance along the axis of b: (r_a - r_b) . e3_b - distance = 0.
 
     `distance` is a number, `Parameter` or function of time [m].
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> ends = a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0))
+    >>> sa.joints.translation(*ends, distance=lambda t: 0.1 * t, axis=(1, 0, 0))
+    constraint 'translation'
     """
     return Constraint(_translation, *_aligned(name, a, b, axis), name=name, distance=distance)
 
 
 def distance(a: End, b: End, length: Given, name: str = "distance") -> Constraint:
-    """Keep two places at a distance: (r_a - r_b).(r_a - r_b) - L^2 = 0."""
+    """Keep two places at a distance: (r_a - r_b).(r_a - r_b) - L^2 = 0.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> sa.joints.distance(a.at((0.0, 0.0, 0.0)), b.at((0.0, 0.0, 0.0)), length=0.2)
+    constraint 'distance'
+    """
 
     def phi(r_a: V, r_b: V, *, L: S) -> E:
         gap = r_a - r_b
@@ -303,7 +384,15 @@ def distance(a: End, b: End, length: Given, name: str = "distance") -> Constrain
 
 
 def on_sphere(a: End, centre: npt.ArrayLike, radius: Given, name: str = "on_sphere") -> Constraint:
-    """Keep a place on a sphere: ((r - c).(r - c) - R^2) / (2 R) = 0."""
+    """Keep a place on a sphere: ((r - c).(r - c) - R^2) / (2 R) = 0.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> sa.joints.on_sphere(ball.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0), 1.0)
+    constraint 'on_sphere'
+    """
 
     def phi(r_a: V, r_b: V, *, R: S) -> E:
         gap = r_a - r_b

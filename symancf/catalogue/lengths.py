@@ -130,5 +130,12 @@ def length(
     which is the same where the reference has \|dr/dx\| = 1.) Where a straight line is held at
     both ends, the gradient of its length vanishes for all motions that are left, and the tangent
     is singular.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> line = sa.Mesh.box((1.0,), (4,))["body"]
+    >>> cord = sa.Body(line, sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0)
+    >>> kept = sa.length(cord["body"], per="line")
     """
     return Length(place, form, per, stretch, name)

@@ -111,6 +111,12 @@ def gravity(g: Vector, *bodies: Body | RigidBody | PlanarBody) -> Gravity:
     """Weight of bodies (all that have `rho` or a mass) in the field `g`, three components [m/s^2].
 
     The components are numbers, `Parameter` or functions of time. Energy: -int rho g . u dV.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> sa.gravity((0.0, 0.0, -9.81))
+    gravity
     """
     return Gravity(g, bodies or None)
 
@@ -276,6 +282,15 @@ def force(
     distribute : ``"total"`` (default): the whole region carries `vector`; ``"each"``: every
         node of the region does.
     factor : unknown number that multiplies the load (planar bodies only); see `sa.prescribe`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> sa.force(block.at((1.0, 1.0, 1.0)), (0.0, 0.0, lambda t: -2.0 * t))
+    force on (1, 1, 1) of 'body'
     """
     require_place("force", place, PlanarBody, RigidBody)
     one_of("force(distribute=...)", distribute, ("total", "each"))
@@ -305,6 +320,15 @@ def traction(place: Nodes, vector: Vector, name: str | None = None) -> Force | S
 
     `vector`: three components [N/m^2 or N/m]: numbers, `Parameter` or functions of time; or a
     function (X (n, 3), time) -> (n, 3) of places on the reference.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> sa.traction(block["x1"], (0.1, 0.0, 0.0))
+    traction on nodes of 'x1' of 'body'
     """
     require_region("traction", place)
     if place.region.dim == 0:

@@ -166,6 +166,12 @@ def moment(
     factor : unknown number that multiplies the moment (planar bodies only); see `sa.prescribe`.
     frame : ``"space"``: the components are fixed in space; ``"body"``: they follow the axes of
         the place (``body.at(X, frame=...)``): the first axis, and the normal to the first two.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> system = sa.System(ball, terms=[sa.moment(ball, (0.0, 0.0, 1.0))])
     """
     if isinstance(place, PlanarBody | PlanarPoint):
         return _planar(place, vector, name, factor)

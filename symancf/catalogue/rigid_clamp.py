@@ -151,6 +151,15 @@ class RigidClamp(Constraint):
     :math:`s \cdot R\,n = 0`, so that its length is free (also its direction within the plate).
     `dofs` "all": all slopes follow the body, a support without strain, as in papers. All in the
     natural coordinates of the body, in which R D and R n are linear.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> line = sa.Mesh.box((1.0,), (4,))["body"]
+    >>> cord = sa.Body(line, sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0)
+    >>> isinstance(sa.joints.clamp(cord["x0"], ball), sa.joints.RigidClamp)
+    True
     """
 
     def __init__(

@@ -132,6 +132,13 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: int = 0) -> Rule:
     Raises
     ------
     ValueError : if the number of counts does not fit the cell, or there are too many points.
+
+    Examples
+    --------
+    >>> from symancf import elements
+    >>> rule = elements.gauss(elements.QUAD, (2, 2))
+    >>> len(rule.weights), round(float(sum(rule.weights)), 12)
+    (4, 1.0)
     """
     d = len(cell.factors)
     name = "x".join(map(str, counts))
@@ -190,6 +197,13 @@ def surface(cell: Cell, counts: tuple[int, ...], side: float) -> Rule:
     """Return the rule on the face zeta = `side` (-1, 0 or 1) of a cell with a thickness.
 
     Its section weight is 1: the law's measure is an area.
+
+    Examples
+    --------
+    >>> from symancf import elements
+    >>> rule = elements.surface(elements.QUAD, (2, 2), 1.0)     # the face zeta = 1 of a plate
+    >>> len(rule.weights)
+    4
     """
     flat = gauss(cell, counts)
     z = np.full((1, 1), float(side))

@@ -64,6 +64,12 @@ class Field:
     nodal : the derivative of the field that each coefficient of a vertex stands for, ``""``
         for its value; one per coefficient vector of the vertex, None where the coefficient
         belongs to another field.
+
+    Examples
+    --------
+    >>> from symancf import elements
+    >>> elements.Field("1 xi xi**2 xi**3", nodal=("", "xi")).nodal
+    ('', 'xi')
     """
 
     monomials: str

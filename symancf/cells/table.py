@@ -42,6 +42,12 @@ class Cell:
     faces : corners of the faces, counter-clockwise seen from outside.
     monomials : of the parameters, as many as nodes: they span the functions of the nodes.
     domain : (low, high) of every parameter, onto which the sides of length 1 are stretched.
+
+    Examples
+    --------
+    >>> from symancf import elements
+    >>> elements.CELLS["tetra"].name
+    'tetra'
     """
 
     name: str

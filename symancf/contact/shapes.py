@@ -208,7 +208,13 @@ class Plane(Shape):
 
 
 class Sphere(Shape):
-    """A ball; `point` is its centre. See `Shape`."""
+    """A ball; `point` is its centre. See `Shape`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> ball = sa.Sphere(0.5, (0.0, 0.0, 1.0))
+    """
 
     kind = "sphere"
 
@@ -234,6 +240,11 @@ class Cylinder(Shape):
     """A cylinder along `axis` through `point`; of a `length` about it, or without ends.
 
     Others as for `Shape`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> drum = sa.Cylinder(0.5, (0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
     """
 
     kind = "cylinder"
@@ -271,7 +282,13 @@ class Cylinder(Shape):
 
 
 class Capsule(Shape):
-    """All within `radius` of a line of a `length` along `axis` about `point`. See `Shape`."""
+    """All within `radius` of a line of a `length` along `axis` about `point`. See `Shape`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> pin = sa.Capsule(0.5, 2.0, axis=(0.0, 1.0, 0.0))
+    """
 
     kind = "capsule"
 
@@ -307,7 +324,13 @@ class Capsule(Shape):
 
 
 class Box(Shape):
-    """A box with edges `size` (3,) along its axes, `point` is its centre. See `Shape`."""
+    """A box with edges `size` (3,) along its axes, `point` is its centre. See `Shape`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> block = sa.Box((1.0, 1.0, 0.2), (0.0, 0.0, -0.1))
+    """
 
     kind = "box"
 

@@ -61,6 +61,12 @@ class Element:
         ``"continuous"``, with values at corners; see `symancf.laws.mixed`.
     automatic : whether a body that names no element may have it.
     without : the same without unknowns of its cells, for laws that do not go with them.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> sa.elements.hex8
+    <element hex8: 24 coordinates, hexahedron>
     """
 
     name: str

@@ -66,6 +66,15 @@ def orthotropic(
     References
     ----------
     R. M. Jones, Mechanics of Composite Materials, 2nd ed. (1999), eq. (2.23).
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = dict(E1=10.0, E2=1.0, E3=1.0, G12=0.5, G13=0.5, G23=0.4)
+    >>> given |= dict(nu12=0.3, nu13=0.3, nu23=0.3)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.orthotropic, **given)
+    Body 'body': 1 hex8 with orthotropic
     """
     a12, a13, a23 = -nu12 / E1, -nu13 / E1, -nu23 / E2
     S = Matrix([[1 / E1, a12, a13], [a12, 1 / E2, a23], [a13, a23, 1 / E3]])

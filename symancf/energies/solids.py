@@ -46,6 +46,14 @@ def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Part
     References
     ----------
     O. H. Yeoh, Rubber Chemistry and Technology 66 (1993) 754-771.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = dict(C10=1.0, C20=0.1, C30=0.0, k=100.0)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh, **given)
+    Body 'body': 1 hex8 with yeoh
     """
     y = J ** Rational(-2, 3) * I1 - 3
     return {"deviatoric": C10 * y + C20 * y**2 + C30 * y**3, "volumetric": k / 2 * (J - 1) ** 2}
@@ -75,6 +83,14 @@ def yeoh_raw(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> 
     References
     ----------
     Z. Xing et al., Machines 10 (2022) 518.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = dict(C10=1.0, C20=0.1, C30=0.0, k=100.0)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh_raw, **given)
+    Body 'body': 1 hex8 with yeoh_raw
     """
     y = I1 - 3
     return {"deviatoric": C10 * y + C20 * y**2 + C30 * y**3, "volumetric": k / 2 * (J - 1) ** 2}
@@ -99,6 +115,14 @@ def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
     ----------
     J. Bonet, R. D. Wood, Nonlinear Continuum Mechanics for Finite Element Analysis, 2nd ed.
     (2008), eq. (6.27).
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = dict(mu=1.0, lam=2.0)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    Body 'body': 1 hex8 with neo_hooke
     """
     return {"deviatoric": mu / 2 * (I1 - 3 - 2 * log(J)), "volumetric": lam / 2 * log(J) ** 2}
 
@@ -127,6 +151,14 @@ def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     References
     ----------
     P. G. Ciarlet, Mathematical Elasticity I (1988), section 4.4.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = dict(E=1.0, nu=0.3)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.saint_venant_kirchhoff, **given)
+    Body 'body': 1 hex8 with saint_venant_kirchhoff
     """
     mu, k = E / (2 * (1 + nu)), E / (3 * (1 - 2 * nu))
     trace = E_gl.trace()
@@ -156,6 +188,14 @@ def mooney_rivlin(J: Expr, I1: Expr, I2: Expr, *, C10: Expr, C01: Expr, k: Expr)
     ----------
     R. S. Rivlin, Phil. Trans. R. Soc. A 241 (1948) 379-397; split as in J. C. Simo, R. L. Taylor,
     Computer Methods in Applied Mechanics and Engineering 85 (1991) 273-310.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = dict(C10=1.0, C01=0.1, k=100.0)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.mooney_rivlin, **given)
+    Body 'body': 1 hex8 with mooney_rivlin
     """
     first, second = J ** Rational(-2, 3) * I1 - 3, J ** Rational(-4, 3) * I2 - 3
     return {"deviatoric": C10 * first + C01 * second, "volumetric": k / 2 * (J - 1) ** 2}
@@ -184,6 +224,14 @@ def gent(J: Expr, I1: Expr, *, mu: Expr, Jm: Expr, k: Expr) -> Parts:
     References
     ----------
     A. N. Gent, Rubber Chemistry and Technology 69 (1996) 59-61.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = dict(mu=1.0, Jm=50.0, k=100.0)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.gent, **given)
+    Body 'body': 1 hex8 with gent
     """
     y = J ** Rational(-2, 3) * I1 - 3
     return {"deviatoric": -mu * Jm / 2 * log(1 - y / Jm), "volumetric": k / 2 * (J - 1) ** 2}
@@ -213,6 +261,14 @@ def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Par
     References
     ----------
     E. M. Arruda, M. C. Boyce, Journal of the Mechanics and Physics of Solids 41 (1993) 389-412.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = dict(mu=1.0, lambda_m=5.0, k=100.0)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.arruda_boyce, **given)
+    Body 'body': 1 hex8 with arruda_boyce
     """
     y = J ** Rational(-2, 3) * I1 - 3
     c = [Rational(*n) for n in ((1, 2), (1, 20), (11, 1050), (19, 7000), (519, 673750))]

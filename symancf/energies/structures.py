@@ -53,6 +53,14 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
     ----------
     W. T. Koiter, On the nonlinear theory of thin elastic shells (1966); K. Dufva,
     A. A. Shabana, Proc. IMechE K 219 (2005) 345-355.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> sheet = sa.Mesh.box((1.0, 1.0), (2, 2))["body"]
+    >>> given = {"E": 1e6, "nu": 0.3, "thickness": 0.01}
+    >>> sa.Body(sheet, sa.elements.ancf_thin_plate, sa.energies.kirchhoff(), **given)
+    Body 'body': 4 ancf_thin_plate with kirchhoff
     """
 
     def density(E_gl: Matrix, kappa: Matrix, E: Expr, nu: Expr, h: Expr) -> Expr:
@@ -125,6 +133,13 @@ def cable(
     M. Berzeri, A. A. Shabana, Journal of Sound and Vibration 235 (2000) 539-565; J. Gerstmayr,
     H. Irschik, Journal of Sound and Vibration 318 (2008) 461-487 (the measure per reference
     length).
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> line = sa.Mesh.box((1.0,), (4,))["body"]
+    >>> sa.Body(line, sa.elements.ancf_cable, sa.energies.cable(), EA=1e3, EI=1.0)
+    Body 'body': 4 ancf_cable with cable
     """
     if not among(strain, ("biot", "green")):
         raise _no_such("cable", "strain", strain, ("biot", "green"))
@@ -260,6 +275,14 @@ def rod(
     References
     ----------
     J. C. Simo, L. Vu-Quoc, Computer Methods in Applied Mechanics and Engineering 58 (1986) 79-116.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> line = sa.Mesh.box((1.0,), (2,), cell="line3")["body"]
+    >>> given = dict(EA=1e4, EI2=1.0, EI3=1.0, GJ=0.8, GA2=3e3, GA3=3e3)
+    >>> sa.Body(line, sa.elements.ancf_rod, sa.energies.rod, **given)
+    Body 'body': 2 ancf_rod with rod
     """
     g2, g3 = gamma2 - z_shear * kappa1, gamma3 + y_shear * kappa1
     strain = EA * epsilon**2 + GA2 * g2**2 + GA3 * g3**2 + 2 * GA23 * g2 * g3

@@ -133,6 +133,14 @@ def implicit(result: Result, **equations: object) -> Solved:
         stress is that of the stored energy at constant inelastic strain; the tangent follows the
         change of the unknowns and is unsymmetric in general.
     equations : unknown -> what vanishes; of the shape of the unknown.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> @sa.local(s=0)
+    ... def softening(epsilon, *, EA, n, s):
+    ...     # s, a strain that relieves the cable, follows its force to a power
+    ...     return sa.implicit(EA / 2 * (epsilon - s) ** 2, s=s - (epsilon - s) ** n)
     """
     return Solved(result, equations)
 

@@ -120,6 +120,16 @@ def remember(
         the audit and `System.energies` count it.
     dissipated : energy that the step dissipates [J].
     values : what was declared by `memory`, at the end of the step.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> @sa.memory(largest=0)
+    ... def fading(epsilon_green, *, largest, EA):
+    ...     from sympy import Max
+    ...     # what it remembers changes no force here: the largest strain so far
+    ...     W = EA / 2 * epsilon_green**2
+    ...     return sa.remember(W, largest=Max(largest, epsilon_green), stored=W)
     """
     return Remembered(result, values, stored, dissipated)
 

@@ -46,6 +46,15 @@ class Mesh(Shown, Made):
     points : (n, 3) coordinates of this rank's slice [m].
     cells : cell type -> this rank's `Cells`; the same types in the same order on every rank.
     regions : name -> `Region`. The region "all" (all cells of the highest dimension) always exists.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> mesh
+    Mesh box: 8 points, 1 hexahedron, 6 quad
+    >>> mesh["x0"].size
+    1
     """
 
     def __init__(self, comm: MPI.Comm, name: str, slices: Slices) -> None:

@@ -43,6 +43,16 @@ def write(path: str | Path, samples: Samples, comm: MPI.Comm | None = None) -> P
     ------
     SymancfError, OSError : on every rank: arrays that do not fit together or differ between ranks;
         a folder that cannot be written, a full disk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mpi4py import MPI
+    >>> from symancf import output
+    >>> corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> patch = output.Samples(corners, {"triangle": np.array([[0, 1, 2]])})
+    >>> output.write("results/patch.vtu", patch, MPI.COMM_SELF).name
+    'patch.vtu'
     """
     comm = MPI.COMM_WORLD if comm is None else comm
     path = arguments.path("output.write", path)
@@ -171,6 +181,17 @@ def read(path: str | Path) -> dict[str, Samples]:
     Raises
     ------
     SymancfError : the file is missing, damaged or of another origin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mpi4py import MPI
+    >>> from symancf import output
+    >>> corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> patch = output.Samples(corners, {"triangle": np.array([[0, 1, 2]])})
+    >>> path = output.write("results/patch.vtu", patch, MPI.COMM_SELF)
+    >>> [part.n_cells for part in output.read(path).values()]
+    [1]
     """
     path = arguments.path("output.read", path)
     if path.suffix == ".vtu":
@@ -191,6 +212,18 @@ def states(path: str | Path) -> list[tuple[float, dict[str, Path]]]:
     Raises
     ------
     SymancfError : the file is missing, damaged or lists no state.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mpi4py import MPI
+    >>> from symancf import output
+    >>> corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> patch = output.Samples(corners, {"triangle": np.array([[0, 1, 2]])})
+    >>> series = output.Series("results/patch.pvd", comm=MPI.COMM_SELF)
+    >>> _ = series.write(0.5, patch)
+    >>> [time for time, _ in output.states("results/patch.pvd")]
+    [0.5]
     """
     path = arguments.path("output.states", path)
     try:
@@ -207,7 +240,21 @@ def states(path: str | Path) -> list[tuple[float, dict[str, Path]]]:
 
 
 def read_state(files: Mapping[str, Path]) -> dict[str, Samples]:
-    """Read the bodies of one of `states`."""
+    """Read the bodies of one of `states`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mpi4py import MPI
+    >>> from symancf import output
+    >>> corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> patch = output.Samples(corners, {"triangle": np.array([[0, 1, 2]])})
+    >>> series = output.Series("results/patch.pvd", comm=MPI.COMM_SELF)
+    >>> _ = series.write(0.5, {"patch": patch})
+    >>> (_, files), = output.states("results/patch.pvd")
+    >>> [part.n_cells for part in output.read_state(files).values()]
+    [1]
+    """
     return {name: next(iter(read(file).values())) for name, file in files.items()}
 
 

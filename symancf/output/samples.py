@@ -30,6 +30,15 @@ class Samples:
         undeformed body too.
     cell_data : name -> (k, ...) over all cells, in the order of `cells`.
     units : labels of fields by name; ParaView shows them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from symancf.output import Samples
+    >>> corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> patch = Samples(corners, {"triangle": np.array([[0, 1, 2]])}, {"height": np.zeros(3)})
+    >>> patch.n_cells
+    1
     """
 
     points: Data
@@ -127,6 +136,16 @@ def join(parts: Sequence[Samples]) -> Samples:
     """Unite samples; fields that one of them lacks are left out.
 
     Parts without points are passed over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mpi4py import MPI
+    >>> from symancf import output
+    >>> corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> patch = output.Samples(corners, {"triangle": np.array([[0, 1, 2]])})
+    >>> output.join([patch, patch]).n_cells
+    2
     """
     parts = [p for p in parts if len(p.points)]
     if not parts:
@@ -166,6 +185,17 @@ def _of_kind(samples: Samples, name: str, kind: str) -> Data:
 
 
 def gather(comm: MPI.Comm, samples: Samples) -> Samples | None:
-    """Unite the samples of all ranks on rank 0; None elsewhere. Collective."""
+    """Unite the samples of all ranks on rank 0; None elsewhere. Collective.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mpi4py import MPI
+    >>> from symancf import output
+    >>> corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> patch = output.Samples(corners, {"triangle": np.array([[0, 1, 2]])})
+    >>> output.gather(MPI.COMM_SELF, patch).n_cells
+    1
+    """
     parts = comm.gather(samples)
     return None if parts is None else join(parts)

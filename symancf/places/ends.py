@@ -215,7 +215,15 @@ def vector_rows(coordinate: Integers, value: Array, corner: Integers | None = No
 
 
 class Ground(End):
-    """Points that do not move: the places of the other end, or one given point."""
+    """Points that do not move: the places of the other end, or one given point.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> sa.joints.spherical(ball.at((0.0, 0.0, 0.1)), sa.ground)
+    constraint 'spherical'
+    """
 
     def __init__(self, at: npt.ArrayLike | None = None, frame: npt.ArrayLike | None = None) -> None:
         self.point, self.anywhere = None, at is None

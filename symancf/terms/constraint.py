@@ -179,6 +179,15 @@ class Constraint(PlaceTerm):
     -----
     The multipliers are forces divided by ``scale`` (a typical stiffness times a length, set by
     the system), so that the equations are balanced; `reaction` returns forces.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> ends = a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0))
+    >>> sa.Constraint(lambda r_a, r_b: r_a - r_b, *ends, name="pin")
+    constraint 'pin'
     """
 
     role: Role = "constraint"

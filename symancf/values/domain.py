@@ -92,17 +92,41 @@ class NotZero(Domain):
 
 
 def positive(why: str = "") -> Domain:
-    """Return the numbers > 0."""
+    """Return the numbers > 0.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> @sa.energies.domains(k=sa.energies.positive("a modulus"))
+    ... def law(J, *, k):
+    ...     return k / 2 * (J - 1) ** 2
+    """
     return Domain(0.0, why=why)
 
 
 def not_negative(why: str = "") -> Domain:
-    """Return the numbers >= 0."""
+    """Return the numbers >= 0.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> @sa.energies.domains(k=sa.energies.not_negative())
+    ... def law(J, *, k):
+    ...     return k / 2 * (J - 1) ** 2
+    """
     return Domain(0.0, closed=(True, False), why=why)
 
 
 def between(low: float, high: float, why: str = "") -> Domain:
-    """Return the numbers between two others, which do not belong to it."""
+    """Return the numbers between two others, which do not belong to it.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> @sa.energies.domains(nu=sa.energies.between(-1.0, 0.5))
+    ... def law(J, *, nu):
+    ...     return (J - 1) ** 2 / (1 - 2 * nu)
+    """
     return Domain(low, high, why=why)
 
 
@@ -131,5 +155,12 @@ def stressed_at_rest(energy: Function) -> Function:
     """Declare that an energy is meant to have a stress in the reference; a decorator.
 
     Without it a body with such an energy is warned of; see `rest`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> @sa.energies.stressed_at_rest
+    ... def law(epsilon_green, *, EA, T):
+    ...     return EA / 2 * epsilon_green**2 + T * epsilon_green
     """
     return marked(energy, stressed_at_rest=True)

@@ -26,6 +26,12 @@ class Parameter:
     ----------
     name : shown in messages.
     value : its present value; assign to `value` at any time, nothing is recompiled.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> load = sa.Parameter("load", 1.0)
+    >>> load.value = 2.0                             # the next solution has it
     """
 
     def __init__(self, name: str, value: float = 0.0) -> None:
@@ -72,6 +78,13 @@ class Field:
     at : ``"cells"``: one value per cell, that of its centroid; ``"points"``: one per quadrature
         point (of the axis or mid-surface), so that a section that changes within an element
         has its own stiffness and mass there.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> softer = sa.Field(lambda X: 2.0 - X[:, 0])       # one value per cell, at its middle
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=softer, lam=2.0)
     """
 
     function: Callable[[Array], npt.ArrayLike]

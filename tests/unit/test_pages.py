@@ -40,3 +40,19 @@ def test_each_class_of_errors_has_its_part(repository):
     for name, value in vars(sa.errors).items():
         if isinstance(value, type) and issubclass(value, sa.SymancfError):
             assert f"`{name}`" in text or f"`sa.{name}`" in text, name
+
+
+def test_the_reference_has_every_public_name(repository):
+    text = (repository / "docs" / "api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\.\. auto\w+:: symancf\.(\w+)$", text, re.M))
+    modules = {
+        "__version__",
+        "checkpoint",
+        "elements",
+        "energies",
+        "joints",
+        "output",
+        "view",
+        "ground",
+    }
+    assert listed == set(sa.__all__) - modules

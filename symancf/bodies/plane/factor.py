@@ -32,6 +32,11 @@ class Factor(End):
     ``sa.force(place, (0, 1), factor=F)`` applies F times the vector; ``sa.prescribe(place, "x",
     position=..., release=F)`` is the equation that determines F. After a solution
     ``F.value(system)`` is its value.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> load = sa.Factor("load")
     """
 
     only = "factor"

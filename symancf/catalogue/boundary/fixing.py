@@ -95,7 +95,7 @@ def fix(
     >>> mesh = sa.Mesh.box((2.0,), (4,))
     >>> rod = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=1e4, EI=1.0)
     >>> print(sa.fix(rod["x0"]))
-    fix:body.x0: holds position, the direction of the tangent (its length is free)
+    fix:body.x0: holds position, direction of the tangent (its length is free)
     """
     normal = isinstance(dofs, str) and dofs == "normal"
     if direction is not None or normal:
@@ -122,6 +122,15 @@ def symmetry(region: Nodes | PointsOnBody, normal: str, name: str | None = None)
     Displacements along the axis `normal` (``"x"``, ``"y"`` or ``"z"``) vanish; slopes in the
     plane get no component along it, slopes along it get no other component. A shell must meet
     the plane at a right angle, or lie in it.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> sa.symmetry(block["x0"], "x")
+    symmetry:body.x0: holds x
     """
     return Mirror(_name("symmetry", region, name), region, normal, False)
 
@@ -134,6 +143,14 @@ def planar(body: Body, normal: str = "z", name: str | None = None) -> Support:
     Raises
     ------
     ConstraintError : what is given is no body of cells.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> line = sa.Mesh.box((1.0,), (4,))["body"]
+    >>> cord = sa.Body(line, sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0)
+    >>> sa.planar(cord)
+    planar:body: holds z and what slopes have across the plane
     """
     given: object = body
     if not isinstance(given, Body):

@@ -38,6 +38,14 @@ class Flexure(Shown):
     """A slender flexure clamped to two planar bodies; make it by `arc` or `straight`.
 
     Its residual is a point law on the six coordinates of its bodies (`flexure_law`).
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> lever = sa.PlanarBody(at=(0.0, 0.3, 0.0), name="lever")
+    >>> ends = sa.ground.at((0.3, 0.0)), lever.at((0.3, 0.0))
+    >>> sa.Flexure.straight(*ends, EI=1e-4, EA=50.0, name="strip")
+    Flexure 'strip' (partial)
     """
 
     def __init__(

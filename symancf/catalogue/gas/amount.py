@@ -27,6 +27,12 @@ class Gas:
         number, `Parameter` or function of time (ramp it to pump).
     ambient : p_a, the pressure outside, absolute [Pa]; p is the excess over it.
     exponent : n, 1 for isothermal, 1.4 for adiabatic air.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> air = sa.Gas(amount=lambda t: 1.0 + t)       # isothermal, twice as much at t = 1
+    >>> pumped = sa.Gas(exponent=1.4)                # adiabatic
     """
 
     amount: Scalar = 1.0

@@ -74,6 +74,16 @@ class Cavity(Shown):
     a kink (they overlap there), nor those of thin plates, whose normals are continuous at nodes
     only. Nor are facets of solids beside plates, whose edges are straight on one side and cubic
     on the other. The defect is told by a warning and `closure`, and p acts by its virtual work.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.tube(1.0, 1.2, 2.0, 2)
+    >>> pipe = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    >>> hold = sa.Cavity(pipe["inner"], caps="flat", pressure=0.01)
+    >>> system = sa.System(pipe, terms=[sa.fix(pipe["z0"]), hold])
+    >>> round(hold.reference_volume, 2)              # of the polygon of 8 sides
+    5.66
     """
 
     def __init__(

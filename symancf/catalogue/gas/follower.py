@@ -166,5 +166,17 @@ def pressure(place: Nodes | Face, p: Scalar, name: str | None = None) -> Pressur
     Where the surface is closed, or its rim is held, the load derives from -p V and `sa.Cavity`
     gives it with a symmetric tangent. A warning tells where p > 0 on a face of plates presses a
     tube or a closed surface into itself.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> press = sa.pressure(block["x1"], lambda t: 0.1 * t)
+    >>> system = sa.System(block, terms=[sa.fix(block["x0"]), press])
+    >>> _ = sa.StaticProblem(system).solve()
+    >>> bool(system.displacement(block.at((1.0, 0.5, 0.5)))[0, 0] < 0.0)
+    True
     """
     return Pressure(place, p, name)

@@ -83,6 +83,16 @@ def render(
     Raises
     ------
     SymancfError : on every rank: nothing to draw, no drawing package, `engine` "vtk" does not work.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mpi4py import MPI
+    >>> from symancf import output, view
+    >>> corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> patch = output.Samples(corners, {"triangle": np.array([[0, 1, 2]])})
+    >>> view.render(patch, "results/patch.png", field=None, engine="matplotlib").name
+    'patch.png'
     """
     comm = MPI.COMM_WORLD if comm is None else comm
     path, image = None if path is None else image_path("view.render", path), Image()

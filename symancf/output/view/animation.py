@@ -85,6 +85,17 @@ def animate(
     Raises
     ------
     SymancfError : on every rank: nothing to draw, no drawing package, `engine` "vtk" does not work.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mpi4py import MPI
+    >>> from symancf import output, view
+    >>> corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> patch = output.Samples(corners, {"triangle": np.array([[0, 1, 2]])})
+    >>> frames = [patch, patch]
+    >>> view.animate(frames, "results/patch.gif", field=None, engine="matplotlib").name
+    'patch.gif'
     """
     comm = MPI.COMM_WORLD if comm is None else comm
     path = arguments.path("view.animate", path).with_suffix(".gif")
@@ -196,6 +207,14 @@ def write_gif(images: Iterable[Figure | Image], path: str | Path, *, fps: float 
     Raises
     ------
     SymancfError : no images, or of different sizes; no Pillow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from symancf import view
+    >>> frames = [np.full((40, 60, 3), grey, dtype=np.uint8) for grey in (0, 255)]
+    >>> view.write_gif(frames, "results/blink.gif").name
+    'blink.gif'
     """
     try:
         from PIL import Image as Pillow

@@ -82,6 +82,16 @@ class DynamicProblem(Shown):
         linear solver of snes is at work.
     history : `History` of all steps; `record` adds series to it.
     acceleration : local vector.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> system = sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))])
+    >>> fall = sa.DynamicProblem(system)
+    >>> history = fall.solve(to=1.0, step=0.25)
+    >>> system.displacement(ball.at((0.0, 0.0, 0.0))).round(6)
+    array([[ 0.,  0., -5.]])
     """
 
     def __init__(

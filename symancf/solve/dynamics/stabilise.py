@@ -50,6 +50,16 @@ class Baumgarte(Stabilisation):
     Errors decay like those of an oscillator with frequency beta and damping ratio alpha/beta:
     alpha = beta is critical. Large gains make the equations stiff. (J. Baumgarte, Computer
     Methods in Applied Mechanics and Engineering 1, 1972.)
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> pin = sa.joints.spherical(a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0)))
+    >>> system = sa.System(a, b, terms=[pin])
+    >>> problem = sa.DynamicProblem(system, method="rk", stabilisation=sa.Baumgarte())
+    >>> _ = problem.solve(to=0.01, step=0.01)
     """
 
     alpha: float = 5.0
@@ -111,6 +121,16 @@ class Fuzzy(Stabilisation):
     ----------
     alpha, beta : of the matched Baumgarte stabilisation.
     Kp : 1 / error of Phi at which the input saturates.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> pin = sa.joints.spherical(a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0)))
+    >>> system = sa.System(a, b, terms=[pin])
+    >>> problem = sa.DynamicProblem(system, method="rk", stabilisation=sa.Fuzzy())
+    >>> _ = problem.solve(to=0.01, step=0.01)
     """
 
     alpha: float = 5.0
@@ -136,6 +156,16 @@ class Projection(Stabilisation):
 
     Shortest in the metric of the mass: :math:`M \Delta q + \Phi_q^T \mu = 0`, likewise v. (E.
     Eich, SIAM J. Numerical Analysis 30, 1993.)
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> pin = sa.joints.spherical(a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0)))
+    >>> system = sa.System(a, b, terms=[pin])
+    >>> problem = sa.DynamicProblem(system, method="rk", stabilisation=sa.Projection())
+    >>> _ = problem.solve(to=0.01, step=0.01)
     """
 
     projects = True

@@ -72,6 +72,20 @@ class StaticProblem(Shown):
     snes, J, F, x : petsc4py objects of the free unknowns; the first use makes them (collective).
     convergence : `Convergence`, the test that ends Newton's method.
     history : `History` of all solves so far.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> pull = sa.traction(block["x1"], (lambda t: 0.1 * t, 0.0, 0.0))
+    >>> system = sa.System(block, terms=[sa.fix(block["x0"]), pull])
+    >>> problem = sa.StaticProblem(system)
+    >>> problem.solve(to=1.0, step=0.5)
+    History of 2 steps to time 1
+    >>> round(float(system.terms[0].reaction(system)[0]), 9)
+    -0.1
     """
 
     def __init__(
