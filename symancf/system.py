@@ -443,7 +443,7 @@ class System(Matrices, Shown):
         element = place.body.element
         jets = list(element.gradient)
         if isinstance(place, Nodes):
-            jets = [f"slope{k}" for k in range(len(element.slopes))]
+            jets = [f"slope{k}" for k in range(element.directions)]
         if not jets:
             raise KinematicsError(
                 f"{place}: the nodes of {element.name} have no slopes; give points, body.at(X)"

@@ -70,7 +70,7 @@ class Case:
         corners = np.zeros((self.element.vertices, 3))
         domain = np.array(self.element.topology.vertices, dtype=float)
         corners[:, : domain.shape[1]] = domain
-        axes = {"xi": (1, 0, 0), "eta": (0, 1, 0), "z": (0, 0, 1), "y": (0, 1, 0)}
+        axes = {"xi": (1, 0, 0), "eta": (0, 1, 0), "z": (0, 0, 1), "y": (0, 1, 0), "zz": (0, 0, 0)}
         axes |= {"d1": (1, 0, 0), "d2": (0, 1, 0), "d3": (0, 0, 1)}
         rows = [[c, *(axes[s] for s in self.element.slopes)] for c in corners]
         return np.array([v for row in rows for v in row], dtype=float)

@@ -85,7 +85,7 @@ def _moment(axes: int, frame: str) -> Callable[..., Pairs]:
 def axes_of(place: End) -> int:
     """Return how many axes the material has at a place: 1, 2 or 3; 0 where it has none."""
     if isinstance(place, Nodes):
-        return len(place.body.element.slopes)
+        return place.body.element.directions
     if isinstance(place, PointsOnBody):
         return len(place.body.element.gradient)
     return 0 if isinstance(place, Ground) else 3

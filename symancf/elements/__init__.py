@@ -10,6 +10,7 @@ from .ancf_3333 import ancf_3333
 from .ancf_cable import ancf_cable
 from .ancf_plate import ancf_plate
 from .ancf_rod import ancf_rod
+from .ancf_thick_plate import ancf_thick_plate
 from .ancf_thin_plate import ancf_thin_plate
 from .element import Element
 from .hex8 import hex8
@@ -40,6 +41,7 @@ __all__ = [
     "ancf_cable",
     "ancf_plate",
     "ancf_rod",
+    "ancf_thick_plate",
     "ancf_thin_plate",
     "gauss",
     "hex8",

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 AXES = ("d1", "d2", "d3")
 
 #: Fields that are directions through a thickness or a section: jet and coordinate of each.
-DIRECTORS = {"d": ("zeta", "z"), "dy": ("eta", "y"), "dz": ("zeta", "z")}
+DIRECTORS = {
+    "d": ("zeta", "z", 1),
+    "dy": ("eta", "y", 1),
+    "dz": ("zeta", "z", 1),
+    "c": ("zeta", "z", 2),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +50,7 @@ class Element:
     name : e.g. ``"ancf_plate"``.
     topology : its row of the table of cells.
     fields : the interpolated fields by name: ``"N"``, or for r = m(xi, eta) + z d(xi, eta)
-        ``"m"`` and ``"d"``.
+        ``"m"`` and ``"d"``, with z^2/2 c(xi, eta) also ``"c"``.
     slopes : names of the slope vectors of a vertex.
     slope_kind : ``"gradient"``: a node stores the full deformation gradient F against the
         Cartesian axes, element slopes are F . (reference slope); ``"tangents"``: a node stores
@@ -136,12 +141,17 @@ class Element:
     @property
     def section(self) -> int:
         """Number of directors: 1 through a thickness, 2 over a cross-section."""
-        return sum(name in DIRECTORS for name in self.fields)
+        return sum(name in DIRECTORS and DIRECTORS[name][2] == 1 for name in self.fields)
 
     @property
     def oriented(self) -> bool:
         """Whether its cells are lines whose cross-sections stand in some way."""
         return bool(self.axes) or self.section > 1
+
+    @property
+    def directions(self) -> int:
+        """Number of slopes of a node that are directions: a second one through z is none."""
+        return sum(name != "zz" for name in self.slopes)
 
     @cached_property
     def functions(self) -> dict[str, ShapeFunctions]:
@@ -168,14 +178,15 @@ class Element:
                 tables.append(f"{axis}_{derivative}")
                 point[f"{axis}_{derivative}"] = {f"{axis}_{derivative}": sp.Integer(1)}
         for director in (name for name in others if name not in self.axes):
-            jet, name = DIRECTORS[director]
+            jet, name, order = DIRECTORS[director]
             z = sp.Symbol(name, real=True)
-            point["value"][director] = z
+            power = z**order / order
+            point["value"][director] = power
             tables.append(director)
             for derivative in self.derivatives:
-                point[derivative][f"{director}_{derivative}"] = z
+                point[derivative][f"{director}_{derivative}"] = power
                 tables.append(f"{director}_{derivative}")
-            point[jet] = {director: sp.Integer(1)}
+            point.setdefault(jet, {})[director] = z ** (order - 1)
         for derivative in self.kinematics().coordinates:
             point[centre(derivative)] = {f"{main}_{centre(derivative)}": sp.Integer(1)}
             tables.append(f"{main}_{centre(derivative)}")
@@ -188,7 +199,10 @@ class Element:
         total: list[sp.Expr] = [sp.Integer(0)] * self.size
         for name, functions in self.functions.items():
             for i, expression in enumerate(functions.expressions()):
-                by = sp.Symbol(DIRECTORS[name][1], real=True) if name in DIRECTORS else 1
+                by: sp.Expr = sp.S.One
+                if name in DIRECTORS:
+                    _, symbol, order = DIRECTORS[name]
+                    by = sp.Symbol(symbol, real=True) ** order / order
                 total[i] += by * sp.factor(expression)
         return tuple(total)
 
@@ -230,7 +244,8 @@ class Element:
         rule : ``"full"``, ``"reduced"``, counts such as ``"4x4x3"`` (on a plate ``"4x4"`` is
             the mid-surface, on a beam with a section ``"3"`` the axis), ``"nodes"``, a
             ready-made rule, or a degree: of each parameter, on simplices the total one; through
-            a thickness or a section there are two points a direction then.
+            a thickness or a section there are two points a direction then,
+            four where the second order of z is interpolated.
 
         Raises
         ------
@@ -239,7 +254,8 @@ class Element:
         if isinstance(rule, Rule):
             return rule
         if isinstance(rule, int):
-            counts = counts_for(self.topology, rule) + (2,) * self.section
+            through = 4 if "c" in self.fields else 2
+            counts = counts_for(self.topology, rule) + (through,) * self.section
             return gauss(self.topology, counts, section=self.section)
         name = self.rules.get(rule, rule)
         if name == "nodes":

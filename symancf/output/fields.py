@@ -18,7 +18,7 @@ from ..errors import SymancfError
 from ..laws import sampled_fields
 from ..laws.mixed import FRAME
 from ..laws.sampled import THROUGH
-from ..places.interpolation import Interpolation
+from ..places.interpolation import Interpolation, power
 from ..runtime import jit
 from ..runtime.collective import together
 from ..values.parameter import Field, call_array
@@ -93,7 +93,7 @@ def jets_at(body: Body, e: Array, jet: str, xi: Array, z: Array) -> Array:
             term = np.einsum("pi,nia->npa", values, e)
         else:
             term = np.einsum("npi,nia->npa", values.reshape(*xi.shape[:2], e.shape[1]), e)
-        total += term if factor == 1 else term * z[..., None]  # the section coordinate
+        total += term if factor == 1 else term * power(factor, z)[..., None]
     return total
 
 

@@ -323,7 +323,7 @@ def element_slopes(
             chord = X[:, pairs[v][1]] - X[:, pairs[v][0]]
             tangent = chord - np.einsum("na,na->n", chord, normal)[:, None] * normal
             slopes[:, v, k] = _arc_slope(chord, unit(tangent))
-        if len(element.slopes) == 3:
+        if len(element.slopes) >= 3:
             slopes[:, v, 2] = unit(np.cross(slopes[:, v, 0], slopes[:, v, 1]))
     return slopes
 
@@ -331,12 +331,13 @@ def element_slopes(
 def node_basis(element: Element, directions: Directions) -> AtVertices[np.float64]:
     """Return the reference slope coordinates of each vertex of a body, (n, slopes, 3).
 
-    Full-gradient elements: the Cartesian axes. Tangents: the unit tangent of a line, or two
-    orthonormal vectors of the tangent plane.
+    Full-gradient elements: the Cartesian axes (and zero). Tangents: the unit tangent of a line,
+    or two orthonormal vectors of the tangent plane.
     """
     vertices, at = directions.at.vertices, directions.at.values
     if element.slope_kind == "gradient":
-        return AtVertices(vertices, np.broadcast_to(np.eye(3), (len(at), 3, 3)).copy())
+        axes = np.eye(len(element.slopes), 3)  # a second slope through the thickness vanishes
+        return AtVertices(vertices, np.broadcast_to(axes, (len(at), *axes.shape)).copy())
     if element.oriented:
         section = directions.section.values
         return AtVertices(vertices, sections.frames(at, section)[:, 1:].copy())
@@ -350,9 +351,13 @@ def node_basis(element: Element, directions: Directions) -> AtVertices[np.float6
 def slope_maps(element: Element, slopes: Array, basis: Array) -> Array:
     """Return T (n, corners, s, s) with element slopes = T . node slopes.
 
-    `basis` (n, corners, s, 3) are the node slopes of the reference (orthonormal vectors).
+    `basis` (n, corners, s, 3) are the node slopes of the reference (orthonormal vectors); what is
+    no direction is the same in both.
     """
-    return np.asarray(np.einsum("nvka,nvca->nvkc", slopes, basis))
+    maps = np.asarray(np.einsum("nvka,nvca->nvkc", slopes, basis))
+    for k in range(element.directions, len(element.slopes)):
+        maps[:, :, k, k] = 1.0
+    return maps
 
 
 def curved_lines(X: Array, slopes: Array) -> Mask:

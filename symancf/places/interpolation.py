@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+import sympy as sp
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..assembly.piece import Cells
@@ -63,10 +64,16 @@ def tabulate(element: Element, jet: str, xi: Array, z: Array | None = None) -> A
     spread = element.space.point_jets[jet]
     tables = tuple(name for name, factor in spread.items() if factor == 1)
     table = np.asarray(element.space.tabulate(tables, xi).sum(axis=1))
-    directors = tuple(name for name in spread if name not in tables)
-    if z is not None and directors:
-        table += z[:, None] * element.space.tabulate(directors, xi).sum(axis=1)
+    for name, factor in spread.items():
+        if z is not None and name not in tables:
+            table += power(factor, z)[:, None] * element.space.tabulate((name,), xi)[:, 0]
     return table
+
+
+def power(factor: sp.Expr, z: Array) -> Array:
+    """Return a monomial of the height, z or z^2/2, at heights; 0 of places across an axis."""
+    order = int(sp.degree(factor, sp.Symbol("z", real=True)))
+    return np.asarray(z**order / order if order else 0.0 * z)
 
 
 @dataclass(frozen=True)

@@ -289,7 +289,7 @@ def _orthonormal(slopes: Array) -> Array:
     Three slopes: the axes of the ground.
     """
     k, s, _ = slopes.shape
-    if s == 3:
+    if s >= 3:
         return np.broadcast_to(np.eye(3), (k, 3, 3))
     axes = np.zeros((k, s, 3))
     for a in range(s):

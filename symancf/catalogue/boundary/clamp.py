@@ -84,7 +84,7 @@ class Clamp:
         rank = whole.any(axis=2).sum(axis=1)
         one, two = ((rank == r) & (r < s) for r in (1, 2))
         frames[one, 0], frames[one, 1:2] = whole[one, 0], self.slopes.partly[one, :1]
-        if s == 3:
+        if s >= 3:
             frames[one, :2], frames[one, 2] = perpendicular(whole[one, 0]), whole[one, 0]
             frames[two, 0], frames[two, 2] = whole[two, 1], whole[two, 0]
             frames[two, 1] = np.cross(whole[two, 0], whole[two, 1])

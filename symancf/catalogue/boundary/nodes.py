@@ -157,7 +157,7 @@ class NodeSupport(Support):
                 first = self._in_plane(name, here)
         named = first.any(axis=1)
         frames[named, 0], frames[named, 1] = first[named], np.cross(n, first)[named]
-        if s == 3:
+        if s >= 3:
             frames[named, 2] = n[named]
         return wished | named, frames
 
