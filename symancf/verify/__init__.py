@@ -32,6 +32,7 @@ _MODULES = (
     "rods",
     "rod_structures",
     "rods_shapes",
+    "rod_motions",
     "materials",
     "invariance",
     "patch",
