@@ -33,6 +33,8 @@ _MODULES = (
     "rod_structures",
     "rods_shapes",
     "rod_motions",
+    "shells",
+    "shells_large",
     "materials",
     "invariance",
     "patch",

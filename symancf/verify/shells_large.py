@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shells under large loads: the problems of Sze, Liu and Lo."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..bodies.body import Body
+from ..catalogue.boundary import fix, symmetry
+from ..catalogue.loads import force
+from ..catalogue.moments import moment
+from ..elements import ancf_thin_plate
+from ..energies import kirchhoff
+from ..mesh import Mesh
+from ..solve.statics.problem import StaticProblem
+from ..system import System
+from ..values.parameter import Parameter
+from .case import Curve, Number, case
+from .shells import cylinder, hemisphere, shell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..arrays import Array
+
+SZE = "K. Y. Sze, X. H. Liu, S. H. Lo, Finite Elem. Anal. Des. 40 (2004) 1551-1569"
+
+
+def compared(
+    problem: StaticProblem,
+    names: tuple[str, ...],
+    rows: tuple[tuple[float, ...], ...],
+    tolerance: float,
+    step: float = 0.05,
+    source: str = "Sze, Liu and Lo",
+) -> Iterator[Number | Curve]:
+    """Solve up to each load, the first column of a table, and compare series with the others."""
+    table = np.array(rows)
+    scales = np.abs(table).max(axis=0)
+    for row in table:
+        path = problem.solve(to=float(row[0]), step=step)
+        for k, name in enumerate(names, 1):
+            value, label = float(path[name][-1]), f"{name}: load {row[0]:g}"
+            yield Number(label, value, float(row[k]), tolerance, float(scales[k]))
+    path = problem.history
+    for k, name in enumerate(names, 1):
+        known, where = (table[:, k], table[:, 0]), ("displacement", "part of the load")
+        yield Curve(where, name, path[name], path.times(name), known, source)
+
+
+def strip(length: float, cells: int) -> Body:
+    """Return a strip of width 1 and thickness 0.1 along x."""
+    mesh = Mesh.box((length, 1.0), (cells, 1))
+    return Body(mesh["body"], ancf_thin_plate, kirchhoff(), E=1.2e6, nu=0.0, thickness=0.1)
+
+
+SHEARED = (
+    (0.2, 0.381, 2.493),
+    (0.4, 1.184, 4.292),
+    (0.6, 2.002, 5.444),
+    (0.8, 2.705, 6.19),
+    (1.0, 3.286, 6.698),
+)
+
+
+@case("B20_strip_under_shear", f"{SZE}, 3.1", short=5)
+def sheared() -> Iterator[Number | Curve]:
+    """Strip clamped at one end under a shear force at the other."""
+    body = strip(10.0, 16)
+    system = System(body, terms=[fix(body["x0"]), force(body["x1"], (0.0, 0.0, lambda t: 4.0 * t))])
+    problem, tip = StaticProblem(system), body.at((10.0, 0.5, 0.0))
+    problem.record("-u", lambda: -system.displacement(tip)[0, 0])
+    problem.record("w", lambda: system.displacement(tip)[0, 2])
+    yield from compared(problem, ("-u", "w"), SHEARED, 1.5e-3, 0.1)
+
+
+@case("B21_strip_under_moment", f"{SZE}, 3.2; values: closed form", short=4)
+def rolled() -> Iterator[Number | Curve]:
+    """Strip rolled up to a full circle by a moment at its end."""
+    body = strip(12.0, 24)
+    full = 2.0 * math.pi * 100.0 / 12.0  # EI = 100
+    couple = moment(body["x1"], (0.0, lambda t: -full * t, 0.0))
+    system = System(body, terms=[fix(body["x0"]), couple])
+    problem, tip = StaticProblem(system), body.at((12.0, 0.5, 0.0))
+    problem.record("-u", lambda: -system.displacement(tip)[0, 0])
+    problem.record("w", lambda: system.displacement(tip)[0, 2])
+    rows = []
+    for part in (0.2, 0.4, 0.6, 0.8, 1.0):
+        a = 2.0 * math.pi * part
+        rows.append((part, 12.0 * (1.0 - math.sin(a) / a), 12.0 * (1.0 - math.cos(a)) / a))
+    yield from compared(problem, ("-u", "w"), tuple(rows), 2e-3, source="closed form")
+
+
+LIFTED = (
+    (0.05, 2.455, 3.37),
+    (0.1, 4.277, 5.876),
+    (0.2, 6.725, 9.16),
+    (0.4, 9.529, 12.661),
+    (0.6, 11.257, 14.674),
+    (0.8, 12.642, 16.202),
+    (1.0, 13.891, 17.528),
+)
+
+
+@case("B22_slit_annulus", f"{SZE}, 3.3", short=2)
+def lifted() -> Iterator[Number | Curve]:
+    """Slit ring, clamped at one side of the slit and lifted at the other."""
+
+    def bent(X: Array) -> Array:
+        r, a = 6.0 + 4.0 * X[:, 0], 2.0 * math.pi * X[:, 1]
+        return np.stack([r * np.cos(a), r * np.sin(a), 0.0 * a], axis=1)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*coincide")  # they shall
+        mesh = Mesh.box((1.0, 1.0), (8, 48), warp=bent)
+    body = Body(mesh["body"], ancf_thin_plate, kirchhoff(), E=21e6, nu=0.0, thickness=0.03)
+    side = body["y1"]
+    system = System(body, terms=[fix(body["y0"]), force(side, (0.0, 0.0, lambda t: 3.2 * t))])
+    problem = StaticProblem(system)
+    problem.record("inner", lambda: float(system.displacement(side)[:, 2].min()))
+    problem.record("outer", lambda: float(system.displacement(side)[:, 2].max()))
+    yield from compared(problem, ("inner", "outer"), LIFTED, 2e-2)
+
+
+PULLED = (
+    (0.05, 0.855, 0.955),
+    (0.1, 1.499, 1.84),
+    (0.2, 2.321, 3.261),
+    (0.4, 3.158, 5.196),
+    (0.6, 3.598, 6.497),
+    (0.8, 3.875, 7.448),
+    (1.0, 4.067, 8.178),
+)
+
+
+@case("B27_hemisphere", f"{SZE}, 3.4", short=2)
+def pulled() -> Iterator[Number | Curve]:
+    """Hemisphere with a hole under four large forces, out and in."""
+    R = 10.0
+    body = shell(hemisphere(R, 24), None, 6.825e7, 0.3, 0.04)
+    a, b = body.at((R, 0.0, 0.0)), body.at((0.0, R, 0.0))
+    held = [symmetry(body["x0"], "y"), symmetry(body["x1"], "x"), fix(a, ["z"])]
+    out = force(a, (lambda t: 200.0 * t, 0.0, 0.0))
+    inwards = force(b, (0.0, lambda t: -200.0 * t, 0.0))
+    system = System(body, terms=[*held, out, inwards])
+    problem = StaticProblem(system)
+    problem.record("out", lambda: system.displacement(a)[0, 0])
+    problem.record("in", lambda: -system.displacement(b)[0, 1])
+    yield from compared(problem, ("out", "in"), PULLED, 1e-2)
+
+
+#: Thickness -> points of the path (part of 3000, deflection) beside its limit points.
+ROOF = {
+    12.7: (
+        (0.0877, 0.693),
+        (0.3473, 3.087),
+        (0.5647, 5.802),
+        (0.6908, 8.237),
+        (0.7412, 10.358),
+        (0.7286, 12.141),
+        (0.6182, 14.188),
+        (0.4442, 15.676),
+        (0.2717, 17.094),
+        (0.175, 19.028),
+        (0.1905, 20.771),
+        (0.295, 22.875),
+        (0.5093, 25.293),
+        (0.8549, 27.964),
+    ),
+    6.35: (
+        (0.0517, 1.846),
+        (0.1182, 5.271),
+        (0.1837, 10.799),
+        (0.1953, 12.892),
+        (0.1806, 15.05),
+        (0.0923, 16.602),
+        (0.0083, 17.008),
+        (-0.0622, 15.78),
+        (-0.1001, 14.52),
+        (-0.1247, 14.862),
+        (-0.1271, 16.961),
+        (-0.0825, 21.42),
+        (-0.0006, 24.824),
+        (0.2403, 30.023),
+        (0.6417, 35.024),
+    ),
+}
+
+
+@case("B26_hinged_roof", f"{SZE}, 3.8", short=1)
+def snapped() -> Iterator[Number | Curve]:
+    """Hinged cylindrical roof under a force in its middle: limit points, snap-through and back."""
+    for h, rows in ROOF.items():
+        R = 2540.0
+        body = shell(cylinder(254.0, R, 0.1, 12), 0, 3102.75, 0.3, h)
+        P, crown = Parameter("P"), body.at((0.0, 0.0, R))
+        held = [symmetry(body["x0"], "x"), symmetry(body["y0"], "y"), fix(body["y1"], "position")]
+        push = force(crown, (0.0, 0.0, lambda t, P=P: -P.value / 4.0))
+        system = System(body, terms=[*held, push])
+        problem = StaticProblem(system)
+        problem.record("w", lambda s=system, c=crown: -s.displacement(c)[0, 2])
+        first = problem.follow(P, to=3000.0 * rows[0][0], step=60.0)
+        label, right = f"h = {h:g}: deflection at {rows[0][0]:g}", rows[0][1]
+        yield Number(label, float(first["w"][-1]), right, 2.5e-2)
+        path = problem.follow(P, to=3000.0, step=60.0, largest=150.0)
+        part, w = path["P"] / 3000.0, path["w"]
+        line = np.stack([part, w / 30.0], axis=1)
+        for row in rows:  # how far the point is from the path
+            gap = distance(np.array([row[0], row[1] / 30.0]), line)
+            yield Number(f"h = {h:g}: distance of ({row[0]:g}, {row[1]:g})", gap, 0.0, 1.5e-2)
+        table = np.array(rows)
+        where = "deflection [mm]", f"part of the load, h = {h:g}"
+        yield Curve(where, "crown", w, part, (table[:, 1], table[:, 0]), "Sze, Liu and Lo")
+
+
+def distance(point: Array, line: Array) -> float:
+    """Return how far a point is from a line of points."""
+    a, b = line[:-1], line[1:]
+    way = b - a
+    part = np.sum((point - a) * way, axis=1) / np.maximum(np.sum(way**2, axis=1), 1e-300)
+    foot = a + np.clip(part, 0.0, 1.0)[:, None] * way
+    return float(np.linalg.norm(foot - point, axis=1).min())
