@@ -24,6 +24,7 @@ import sympy as sp
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint
 from ..errors import KinematicsError, ParameterError
 from ..places.ends import End, Ground
+from ..places.mean import Mean
 from ..places.on_body import Nodes, PointsOnBody
 from ..terms.quantities import E, S, V, asking, symbols_of
 from ..terms.work import Potential, VirtualWork
@@ -88,6 +89,8 @@ def axes_of(place: End) -> int:
         return place.body.element.directions
     if isinstance(place, PointsOnBody):
         return len(place.body.element.gradient)
+    if isinstance(place, Mean):
+        return 2
     return 0 if isinstance(place, Ground) else 3
 
 

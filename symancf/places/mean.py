@@ -16,6 +16,7 @@ from ..errors import ConstraintError
 from ..runtime.collective import together
 from .ends import End, vector_rows
 from .facets import FacetPoints
+from .geometry import perpendicular
 from .interpolation import Interpolation
 
 if TYPE_CHECKING:
@@ -136,6 +137,15 @@ class Mean(End):
             weights = shares[..., 1:] @ axis
         corner = np.broadcast_to(np.arange(vertices.shape[1]), vertices.shape)
         return vector_rows(on.offset(vertices, "value"), weights, corner)
+
+    @property
+    def reference_frame(self) -> Array:
+        """The axes (3, 3) in the reference, columns; by default e3 is the normal of the face."""
+        if self.frame is not None:
+            return self.frame
+        normal = self.shares.normal
+        first = perpendicular(normal[None])[0, 0]
+        return np.stack([first, np.cross(normal, first), normal], axis=1)
 
     def _axis(self, k: int) -> Array:
         """Return axis k in the reference.

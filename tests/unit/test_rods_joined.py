@@ -101,6 +101,37 @@ def test_rod_on_a_solid() -> None:
     )
 
 
+def test_loads_and_hinges_on_a_face() -> None:
+    """A face as one place takes forces, moments and joints; what is none is refused."""
+    a, H, soft = 0.1, 0.8, 1e8
+    mesh = sa.Mesh.box((a, a, H), (1, 1, 6), cell="hexahedron20")
+    block = sa.Body(mesh["body"], sa.elements.hex20, saint_venant_kirchhoff, E=soft, nu=0.0)
+    top, inertia = block["z1"].mean(), a**4 / 12
+    M = 1e-4
+    system = sa.System(
+        block, terms=[sa.fix(block["z0"]), sa.moment(top, (0.0, M, 0.0)), sa.force(top, (0, 0, M))]
+    )
+    sa.StaticProblem(system).solve()
+    u = system.displacement(top)[0]
+    assert u[0] == pytest.approx(M * H**2 / (2 * soft * inertia), rel=1e-3)
+    assert u[2] == pytest.approx(M * H / (soft * a * a), rel=1e-3)
+    # hinged at both ends about x, pushed across in the middle
+    hinges = [sa.joints.revolute(block[side].mean(), axis=(1, 0, 0)) for side in ("z0", "z1")]
+    push = sa.force(block.at((a / 2, a / 2, H / 2)), (0.0, M, 0.0))
+    system = sa.System(block, terms=[*hinges, push])
+    sa.StaticProblem(system, check_held=False).solve()
+    ends = [system.displacement(block[side].mean()) for side in ("z0", "z1")]
+    np.testing.assert_allclose(ends, 0.0, atol=1e-12)
+    bend = M * H**3 / (48 * soft * inertia) + M * H / (4 * soft / 2 * a * a * 5 / 6)
+    assert system.displacement(block["z0"]).shape == (8, 3)
+    middle = system.displacement(block.at((a / 2, a / 2, H / 2)))[0, 1]
+    assert middle == pytest.approx(bend, rel=2e-2)
+    with pytest.raises(sa.ConstraintError, match="is not along the face"):
+        sa.System(block, terms=[sa.joints.revolute(top, axis=(0, 0, 1))])
+    with pytest.raises(sa.ConstraintError, match="facets of a solid"):
+        block["body"].mean()
+
+
 def _ended(body: sa.Body) -> Any:
     return {"end": body["top"]}
 
