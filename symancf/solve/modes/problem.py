@@ -184,7 +184,7 @@ class EigenProblem:
                 f"EigenProblem.solve: not all modes were found, {found} of {count} that are not "
                 "zero; options such as {'eps_max_it': 2000, 'eps_ncv': 100} give more time and "
                 "room, {'eigen': 'dense'} finds all",
-                stacklevel=2,
+                stacklevel=3,
             )
         slowest = float(np.abs(values[values != 0.0]).min(initial=math.inf))
         hides = slowest == math.inf and search.hides
@@ -196,7 +196,7 @@ class EigenProblem:
                     f"of the whole: below {search.floor / (2.0 * math.pi):.2g} Hz none can be told "
                     "from zero, which is round-off of what is stiffest. Let that be less stiff "
                     "(EA, k, springs), or a constraint instead",
-                    stacklevel=2,
+                    stacklevel=3,
                 )
         return self.modes
 
@@ -243,6 +243,7 @@ class EigenProblem:
         )
 
     # ---- buckling -------------------------------------------------------------------------------
+    @STAGES["modes"]
     def buckle(self, parameter: Parameter, count: int = 4, *, direction: int = 1) -> Buckling:
         r"""Find the loads at which the linearised tangent is singular (collective).
 
@@ -333,7 +334,7 @@ class EigenProblem:
             warnings.warn(
                 f"buckle({parameter.name}): not all loads were found, {len(values)} of {count}, "
                 "and others may be missing between them; {'eigen': 'dense'} finds all",
-                stacklevel=2,
+                stacklevel=3,
             )
         if first and len(doubtful):
             told = ", ".join(f"{values[k]:.4g} by {100 * bends[k]:.2g} %" for k in doubtful[:3])
@@ -342,7 +343,7 @@ class EigenProblem:
                 f"the way to them: its second derivative moves {told}. Load the structure to a "
                 f"part of the least, {parameter.name}.value = ..., solve, and ask again until they "
                 f"stay, or follow the path, sa.StaticProblem(...).follow({parameter.name}, to=...)",
-                stacklevel=2,
+                stacklevel=3,
             )
         return self.buckling
 
