@@ -112,6 +112,14 @@ class Viscosity(Shown):
         element, function = self.body.element, self.curved if curved else self.function
         name = jit.identifier(f"viscous_{function.__name__}")
         kinematics = element.kinematics(**({"curved": True} if curved else {}))
+        if kinematics.local:
+            other, law = element.without, signature(self.body.energy_function).name
+            instead = f"Body(region, sa.elements.{other.name}, {law}, ...), or " if other else ""
+            raise KinematicsError(
+                f"{self.name}: {function.__name__}() follows from rates, and the strain of "
+                f"{element.name} from unknowns of each cell, which have none: name an element that "
+                f"has no such unknowns, {instead}one of second order"
+            )
         return viscous.viscous_law(name, kinematics, function, self.kinds), self.rule
 
 

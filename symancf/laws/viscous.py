@@ -114,12 +114,6 @@ def viscous_law(
             f"{function.__name__}() remembers or solves for {', '.join(own)}: viscous stresses "
             "follow from rates alone; let the energy of the body do that"
         )
-    if kinematics.local:
-        raise KinematicsError(
-            f"{function.__name__}() follows from rates, and the strain of {kinematics.name} from "
-            "unknowns of each cell, which have none: choose the element hex8_plain, or one of "
-            "second order"
-        )
     values = {n: q.value for n, q in kinematics.quantities.items()}
     if any(s.name == "kappa_squared" for s, _ in kinematics.lets):
         values["kappa_squared"] = next(s for s, _ in kinematics.lets if s.name == "kappa_squared")
