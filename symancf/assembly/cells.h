@@ -6,6 +6,8 @@
  * vector. The last of them, such as slopes, are mapped to the parameters of the cell, element
  * slopes = map . nodal slopes; the forces on them go back through the transposed maps.
  *
+ * Of other cells a map of the whole cell makes the coefficients, see whole.h.
+ *
  * Behind the coefficient vectors of its corners a cell may have scalars, coordinates of other
  * vertices (a pressure that many cells share): the components of further vectors, filled with zeros.
  */
@@ -15,6 +17,7 @@
 #include "lanes.h"
 #include "plan.h"
 #include "tiles.h"
+#include "whole.h"
 
 INLINE void map_corner(const v8 *restrict map, const int ns, const int transposed, v8 *restrict s)
 {
@@ -87,7 +90,7 @@ INLINE void scatter_cell(const symancf_term *t, int cell, const double *restrict
 }
 
 /* Coefficient vectors of 8 cells; lanes beyond the last cell repeat it. */
-static void gather(const symancf_term *t, int batch, const double *x, double *restrict e)
+static void gather_nodes(const symancf_term *t, int batch, const double *x, double *restrict e)
 {
   const int first = batch * LANES, nodal = 3 * t->vectors * t->corners;
   for (int l = 0; l < LANES; l++) {
@@ -100,8 +103,16 @@ static void gather(const symancf_term *t, int batch, const double *x, double *re
   if (t->mapped) map_corners(t, batch, 0, e);
 }
 
+/* The coefficients that the kernel takes; `own` is scratch for those of the nodes. */
+static void gather(const symancf_term *t, int batch, const double *x, double *restrict own,
+                   double *restrict e)
+{
+  gather_nodes(t, batch, x, t->functions ? own : e);
+  if (t->functions) map_whole(t, batch, own, e);
+}
+
 /* Add forces to the local vector; e is mapped in place. */
-static void scatter_vector(const symancf_term *t, int batch, double *restrict e, double *restrict f)
+static void scatter_nodes(const symancf_term *t, int batch, double *restrict e, double *restrict f)
 {
   if (t->mapped) map_corners(t, batch, 1, e);
   const int first = batch * LANES, nodal = 3 * t->vectors * t->corners;
@@ -111,6 +122,14 @@ static void scatter_vector(const symancf_term *t, int batch, double *restrict e,
     const int32_t *scalar = t->scalar + (int64_t)(first + l) * t->scalars;
     for (int k = 0; k < t->scalars; k++) f[scalar[k]] += e[(int64_t)(nodal + k) * LANES + l];
   }
+}
+
+/* Add the forces on coefficients; `own` is scratch for those on the nodes. */
+static void scatter_vector(const symancf_term *t, int batch, double *restrict own,
+                           double *restrict e, double *restrict f)
+{
+  if (t->functions) map_back(t, batch, e, own);
+  scatter_nodes(t, batch, t->functions ? own : e, f);
 }
 
 /* Where a coordinate of a cell stands; its number counts the corners' first, then the scalars. */
@@ -168,11 +187,11 @@ static void scatter_scalars(const symancf_plan *plan, const symancf_term *t, int
  * has scalars, too, is asked along given rates, c = 0.)
  */
 static void gather_rates(const symancf_plan *plan, const symancf_term *t, int batch,
-                         const double *restrict u, double *restrict w)
+                         const double *restrict u, double *restrict own, double *restrict w)
 {
-  const int rows = 3 * coefficients(t);
+  const int rows = 3 * kernel_coefficients(t);
   const double c = t->uniform[t->rates];
-  if (plan->rate) gather(t, batch, plan->rate, w);
+  if (plan->rate) gather(t, batch, plan->rate, own, w);
   else memset(w, 0, (size_t)(rows * LANES) * sizeof(double));
   for (int k = 0; k < rows * LANES; k++) w[k] -= c * u[k];
 }
@@ -180,44 +199,44 @@ static void gather_rates(const symancf_plan *plan, const symancf_term *t, int ba
 static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
                      const double *v, double *f, double *energies, double *work, int32_t *cleared)
 {
-  const int rows = 3 * coefficients(t);
+  const int rows = 3 * widest(t);
   int32_t piece = 0;
   double *u = work, *X = u + rows * LANES, *e = X + (t->rates < 0 ? 1 : 2) * rows * LANES,
-         *w = e + rows * LANES, *K = w + rows * LANES + corner_size(t);
-  corner (*corners)[LANES] = (corner (*)[LANES])(w + rows * LANES);
+         *w = e + rows * LANES, *own = w + rows * LANES, *K = own + rows * LANES + corner_size(t);
+  corner (*corners)[LANES] = (corner (*)[LANES])(own + rows * LANES);
   int64_t bad = 0;
   if (t->rates >= 0)
     t->uniform[t->rates] = plan->rate_factor ? plan->rate_factor[t->blocks[0]] : 0.0;
   for (int batch = 0; batch * LANES < t->n; batch++) {
     const int first = batch * LANES, lanes = t->n - first < LANES ? t->n - first : LANES;
     const double *cell = t->cell + (int64_t)batch * t->cell_rows * LANES;
-    gather(t, batch, x, u);
-    gather(t, batch, plan->reference, X);
-    if (t->rates >= 0) gather_rates(plan, t, batch, u, X + rows * LANES);
+    gather(t, batch, x, own, u);
+    gather(t, batch, plan->reference, own, X);
+    if (t->rates >= 0) gather_rates(plan, t, batch, u, own, X + 3 * kernel_coefficients(t) * LANES);
     if (what == ENERGY) {
       double W[LANES] __attribute__((aligned(64)));
       bad += t->energy(lanes, t->uniform, cell, X, u, W);
       add_energies(t, first, lanes, W, &piece, energies);
     } else if (what == RESIDUAL || (what == TANGENT && !t->has_tangent)) {
       bad += t->residual(lanes, t->uniform, cell, X, u, e);
-      scatter_vector(t, batch, e, f);
+      scatter_vector(t, batch, own, e, f);
     } else if (tabulates(what)) {
       double *O = t->table + (int64_t)batch * t->table_rows * LANES;
       bad += function_of(t, what)(lanes, t->uniform, cell, X, u, O);
     } else if (what == PARAMETER) {
       const double *rate = t->cell_rate + (int64_t)batch * t->cell_rows * LANES;
       bad += t->parameter(lanes, t->uniform, cell, X, u, t->uniform_rate, rate, e);
-      scatter_vector(t, batch, e, f);
+      scatter_vector(t, batch, own, e, f);
     } else if (what == TANGENT) {
       bad += t->tangent(lanes, t->uniform, cell, X, u, e, K);
-      scatter_vector(t, batch, e, f);
+      scatter_vector(t, batch, own, e, f);
       clear_for(plan, t, first, lanes, cleared);
-      scatter_matrix(plan, t, first, lanes, K, corners);
+      scatter_matrix(plan, t, first, lanes, t->functions ? nodal_matrix(t, batch, K) : K, corners);
       if (t->scalars) scatter_scalars(plan, t, first, lanes, K, w);
     } else {
-      gather(t, batch, v, w);
+      gather(t, batch, v, own, w);
       bad += t->product(lanes, t->uniform, cell, X, u, w, e);
-      scatter_vector(t, batch, e, f);
+      scatter_vector(t, batch, own, e, f);
     }
   }
   return bad;

@@ -53,7 +53,7 @@ def _kind(piece: Piece) -> tuple[Hashable, ...]:
     layout: tuple[Hashable, ...] = ()
     if isinstance(entities, Cells):
         shapes = entities.blocks.shape[1:], entities.maps.shape[1:], entities.scalars.shape[1:]
-        layout = *shapes, entities.widths
+        layout = *shapes, entities.widths, id(entities.whole)
     sources = (source(piece.uniform.get(name)) for name in kernel.uniform)
     return id(kernel), piece.role, piece.growing, piece.compact, *layout, *sources
 
@@ -133,7 +133,8 @@ class Group:
 
     def _take_cells(self, name: str, cells: list[Cells], most: int) -> None:
         blocks, maps = _joined([c.blocks for c in cells]), _joined([c.maps for c in cells])
-        widths, mapped = cells[0].widths, maps.shape[2]
+        widths, whole = cells[0].widths, cells[0].whole
+        mapped = 0 if whole else maps.shape[2]
         vectors = sum(widths)
         if vectors > most or mapped > vectors or blocks.shape[2] != len(widths):
             raise ValueError(
@@ -149,7 +150,12 @@ class Group:
         self.term.scalars, self.term.scalar = scalars.shape[1], self._hold(scalars, np.int32)
         self._maps = batched(maps.reshape(len(maps), int(np.prod(maps.shape[1:]))))
         self._held.append(self._maps)
-        self.term.maps = address(self._maps)
+        if whole:
+            self.term.functions, self.term.whole = whole.functions, address(self._maps)
+            self.term.column_first = self._hold(whole.first, np.int32)
+            self.term.map_row = self._hold(whole.row, np.int32)
+        else:
+            self.term.maps = address(self._maps)
 
     def _take_jets(self, jets: list[Jets], begin: Ints, coordinates: int) -> None:
         term, size = self.term, self.size

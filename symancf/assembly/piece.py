@@ -23,6 +23,30 @@ if TYPE_CHECKING:
 Role = Literal["strain", "potential", "contact", "constraint", "work", "dissipation", "inertia"]
 
 
+@dataclass(frozen=True)
+class Whole:
+    """Where maps of whole cells (functions, vectors) are not zero.
+
+    By columns: `first` (vectors + 1,), `row` (values,); see whole.h.
+    """
+
+    functions: int
+    first: Ints32
+    row: Ints32
+
+    @classmethod
+    def of(cls, some: Mask) -> Whole:
+        """Return that of a mask (functions, vectors)."""
+        column, row = np.nonzero(some.T)
+        first = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=some.shape[1]))])
+        return cls(len(some), first.astype(np.int32), row.astype(np.int32))
+
+    def values(self, maps: Array) -> Array:
+        """Return the values (n, values) of maps (n, functions, vectors)."""
+        column = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+        return np.asarray(maps[:, self.row, column])
+
+
 @dataclass
 class Cells:
     """Entities of a tabulated kernel: cells with what they gather, and the maps of their nodes.
@@ -31,13 +55,15 @@ class Cells:
     slopes; `blocks` (n, nodes, parts): local offset of each run; `maps` (n, nodes, m, m): the last
     m vectors of the cell = maps . those of the node; `scalars` (n, k): local offsets of
     further unknowns of the kernel, `Space.with_scalars`; the last k vertices of an entity are
-    theirs.
+    theirs. With `whole` each vector is a node of its own and `maps` (n, values) are those that
+    are not zero of maps of the whole cell.
     """
 
     blocks: Ints32
     maps: Array
     widths: tuple[int, ...]
     scalars: Ints32 = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int32))
+    whole: Whole | None = None
 
 
 @dataclass

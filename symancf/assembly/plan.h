@@ -47,6 +47,9 @@ typedef struct {
   const int32_t *width;  /* [parts] vectors in each */
   const int32_t *blocks; /* [n][corners][parts] their local offsets */
   const double *maps;    /* [batches][corners][mapped][mapped][8] */
+  int32_t functions; /* of the kernel, where a map of the whole cell makes their coefficients; or 0 */
+  const int32_t *column_first, *map_row; /* that map by columns: [vectors + 1], rows of its values */
+  const double *whole; /* [batches][values][8] */
   int32_t rates; /* place of d rate / d coordinate in uniform, of kernels that know rates; or -1 */
   int32_t scalars; /* coordinates of a cell behind those of its corners, a vertex for each */
   const int32_t *scalar; /* [n][scalars] their local offsets */
@@ -110,6 +113,12 @@ static void clear_for(const symancf_plan *plan, const symancf_term *t, int first
 static inline int coefficients(const symancf_term *t)
 {
   return t->corners * t->vectors + (t->scalars + 2) / 3;
+}
+
+/* Number of coefficient vectors that the kernel of a term takes. */
+static inline int kernel_coefficients(const symancf_term *t)
+{
+  return t->functions ? t->functions : coefficients(t);
 }
 
 /* Add the energies W of a batch to those of the pieces; `piece` counts those it has come to. */

@@ -25,9 +25,9 @@ int symancf_most_vectors(void)
 static int64_t scratch(const symancf_term *t)
 {
   if (t->tabulated) {
-    const int64_t n = coefficients(t);
+    const int64_t n = widest(t);
     const int64_t blocks = t->symmetric ? n * (n + 1) / 2 : n * n;
-    return ((t->rates < 0 ? 4 : 5) * 3 * n + 9 * blocks) * LANES + corner_size(t);
+    return ((t->rates < 0 ? 5 : 6) * 3 * n + 9 * blocks) * LANES + corner_size(t) + whole_size(t);
   }
   const int64_t m = t->jets, n = t->columns;
   if (t->feet) return (m * (3 + m) + 15 * n) * LANES;

@@ -12,7 +12,6 @@ import numpy.typing as npt
 import sympy as sp
 
 from ..arrays import Array, Ints, Ints32, Mask
-from ..assembly.numbering import Block
 from ..assembly.piece import Piece, Role
 from ..errors import KinematicsError, ParameterError, SymancfError, in_words
 from ..kinematics.naming import Energy, require_parameters, signature
@@ -30,7 +29,8 @@ from ..laws.layers import JUMPS
 from ..laws.mixed import FRAME, Pressure, frames
 from ..mesh import Region
 from ..mesh.partition import Family
-from ..places.interpolation import Interpolation, Patch, slopes_block
+from ..places.edges import announce_blocks, links_of, with_edges
+from ..places.interpolation import Interpolation, Patch
 from ..places.on_body import Nodes, PointsOnBody
 from ..places.sliding import Sliding
 from ..places.travelling import Travelling
@@ -285,17 +285,14 @@ class Body(WithMass, Shown):
         """Announce cells and blocks of coordinates."""
         name, (ids, vertices) = layout.name(self), self.region.slice(self.element.cell)
         cost = float(self.element.size**2)
-        vertices = vertices + layout.base(self.region.mesh)
-        links = self.element.topology.graph
+        vertices = with_edges(layout, self, vertices + layout.base(self.region.mesh))
+        links = links_of(self.element)
         if self.pressure is not None and self.pressure.of_system:
             own = layout.keep(self, Pressures(layout, self, self.pressure)).of_cells(layout, ids)
             links += ((0, vertices.shape[1]),) * own.shape[1]
             vertices = np.concatenate([vertices, own], axis=1)
         layout.announce(Family(f"body:{name}", ids, vertices, weight=cost, links=links))
-        layout.announce_block(Block("position", 3))
-        if self.element.slopes:
-            size = 3 * len(self.element.slopes)
-            layout.announce_block(Block(slopes_block(self, name), size, "direction"))
+        announce_blocks(layout, self)
 
     # ---- after distribution -------------------------------------------------------------------
     def orient(self, configuration: Configuration) -> None:
@@ -458,7 +455,7 @@ class Body(WithMass, Shown):
         on = configuration.of(self, Interpolation)
         if chosen.all():
             return on.patch()
-        return on.patch(None, on.cells[chosen], on.owned[chosen], ids=on.ids[chosen])
+        return on.patch(None, on.whole[chosen], on.owned[chosen], ids=on.ids[chosen])
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the strain energy, with a kernel of its own for cables of curved reference."""

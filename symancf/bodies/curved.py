@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..arrays import Mask
-from ..places.interpolation import Interpolated, Interpolation
+from ..places.interpolation import Interpolation
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
+    from ..places.edges import Interpolated
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from mpi4py import MPI
 from ..arrays import Array, Ints, Ints32
 from ..assembly.numbering import Block
 from ..laws.mixed import AREA, SCALE, frames
-from ..places.interpolation import Interpolated, Interpolation, Patch
+from ..places.interpolation import Interpolation, Patch
 from ..runtime.collective import together
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..laws.mixed import Pressure
+    from ..places.edges import Interpolated
     from ..values.parameter import Scalar
 
 

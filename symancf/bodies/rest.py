@@ -18,7 +18,8 @@ from symancf_codegen.declare import PointLaw, Rule, unknown
 from ..arrays import Array, Ints
 from ..errors import KinematicsError
 from ..kinematics.naming import signature
-from ..places.interpolation import Interpolated, Interpolation
+from ..places.edges import Interpolated
+from ..places.interpolation import Interpolation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

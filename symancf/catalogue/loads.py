@@ -17,6 +17,7 @@ from ..bodies.plane import Factor, PlanarBody, PlanarPoint
 from ..errors import ConstraintError, ParameterError
 from ..laws import body_force_laws, dead_load_laws
 from ..mesh.partition import Family
+from ..places.edges import with_edges
 from ..places.ends import End, Ground, require_place
 from ..places.facets import FacetPoints
 from ..places.interpolation import Interpolation
@@ -212,6 +213,7 @@ class Spread(Shown):
                 raise ConstraintError(f"{self.name}: there is no place to act on in {place}")
             part.require_sides()
             vertices = vertices + layout.base(place.region.mesh)
+            vertices = with_edges(layout, place.body, vertices)
             layout.announce(Family(name, ids, vertices, partitioned=False))
 
     def pieces(self, configuration: Configuration) -> list[Piece]:

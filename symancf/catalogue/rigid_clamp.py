@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from ..places.glue import (
     slots,
 )
 from ..places.interpolation import Interpolation
+from ..places.middles import Middles, MiddlesHere
 from ..places.on_body import Nodes, PointsOnBody
 from ..places.vectors import unit
 from ..runtime.collective import block_starts
@@ -116,6 +117,31 @@ class Slopes(End):
         return f"slopes of {self.place}"
 
 
+class SlopesAcross(Slopes):
+    """The same of slopes across edges, one of each edge or none."""
+
+    def __init__(self, place: Nodes | PointsOnBody, middles: Middles, slopes: PerPlace) -> None:
+        super().__init__(place, slopes)
+        self.middles = middles
+
+    def _find(self, layout: Layout) -> Resolved:
+        """Return the middles of the edges."""
+        count = self.slopes.count
+        vertices = np.repeat(self.middles.vertices, count)[:, None]
+        return Resolved(
+            np.repeat(self.middles.X, count, axis=0), vertices, starts=self.slopes.starts
+        )
+
+    def rows(
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
+        """Return a jet as combinations of local coordinates; an edge has no position of its own."""
+        on = configuration.of(self.body, Interpolation)
+        some = jet != "value"
+        offset = on.offset(vertices[:, :1] if some else vertices[:, :0], "across")
+        return vector_rows(offset, np.ones(offset.shape))
+
+
 def _follow(g1_a: V, g1_b: V) -> V:
     return g1_a - g1_b
 
@@ -133,11 +159,14 @@ class Glued:
     glue : of nodes; points have none.
     slopes : those that are held in full, and those that are held along normals.
     conditions : the constraints on slopes.
+    middles, across : edges that carry slopes, and these, as `slopes`.
     """
 
     glue: Glue | None
     slopes: list[Slopes]
     conditions: list[Constraint]
+    middles: Middles | None = None
+    across: list[Slopes] = field(default_factory=list)
 
 
 class RigidClamp(Constraint):
@@ -182,7 +211,7 @@ class RigidClamp(Constraint):
         super().declare(layout)
         element = self.places.body.element
         if self.dofs == "all" or not element.slopes:
-            layout.keep(self, Glued(None, [], []))
+            self._declare_edges(layout, layout.keep(self, Glued(None, [], [])))
             return
         glue: Glue | None = None
         places, comm = self.places.resolve(layout), layout.comm
@@ -203,6 +232,21 @@ class RigidClamp(Constraint):
                 name = f"{layout.name(self)} ({what})"
                 glued.conditions.append(Constraint(law, place, end, name=name))
                 glued.conditions[-1].declare(layout)
+        self._declare_edges(layout, glued)
+
+    def _declare_edges(self, layout: Layout, glued: Glued) -> None:
+        """Announce what is held of slopes across edges (collective)."""
+        middles = glued.middles = Middles.of(layout, self.places)
+        if middles is None:
+            return
+        whole = (middles.inside | (self.dofs == "all")).astype(np.int64)
+        for count, law, what in ((whole, _follow, "slopes"), (1 - whole, _stay_across, "normals")):
+            place = SlopesAcross(self.places, middles, PerPlace(layout.comm, middles.starts, count))
+            glued.across.append(place)
+            if len(place.slopes):
+                end, name = self.body.holding(place), f"{layout.name(self)} ({what} of edges)"
+                glued.conditions.append(Constraint(law, place, end, name=name))
+                glued.conditions[-1].declare(layout)
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this term puts on local vertices; also finds which slopes are held."""
@@ -210,13 +254,17 @@ class RigidClamp(Constraint):
         if glued.glue is not None:
             nodes = NodesHere.of(configuration, self.places.body, glued.glue)
             self._take(glued, nodes.number, nodes.slopes(self.places.body.element))
+        if glued.middles is not None:
+            here = MiddlesHere.of(configuration, self.places.body, glued.middles)
+            for place, normals in zip(glued.across, (None, here.normal[:, None]), strict=True):
+                place.take(here.number, here.across[:, None], normals)
         blocks = super().carriers(configuration)
         return [*blocks, *(b for c in glued.conditions for b in c.carriers(configuration))]
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         glued = configuration.of(self, Glued)
-        if glued.conditions and glued.glue is None:
+        if glued.slopes and glued.glue is None:
             here = np.unique(self.entities(configuration).ids)
             self._take(glued, here, self._at_points(configuration, here))
         made = super().pieces(configuration)
@@ -265,8 +313,14 @@ class RigidClamp(Constraint):
         for condition in system.of(self, Glued).conditions:
             slopes = condition.ends[0]
             assert isinstance(slopes, Slopes)
-            of = np.concatenate(system.comm.allgather(slopes.slopes.places))
-            np.add.at(moments, of, condition.reaction(system, end).moments)
+            own = condition.reaction(system, end).moments
+            if isinstance(slopes, SlopesAcross):  # couples, told at the nearest node
+                X = slopes.resolve(system.layout).everywhere(system.comm).X
+                nodes = self.places.resolve(system.layout).everywhere(system.comm).X
+                of = np.array([np.argmin(np.linalg.norm(nodes - x, axis=1)) for x in X], dtype=int)
+            else:
+                of = np.concatenate(system.comm.allgather(slopes.slopes.places))
+            np.add.at(moments, of, own)
         return Reaction(found.points, found.forces, moments)
 
     def violations(self, system: Configuration) -> Array:

@@ -2,8 +2,8 @@
 """Quadrature rules on products of simplices, with points through a thickness.
 
 On lines Gauss's rules, on triangles and tetrahedra symmetric ones, all with positive weights and
-points inside (on triangles degree 4: Dunavant 1985, 5: Radon 1948; on tetrahedra 5: Walkington
-2000, 3: two orbits of four points, a solution of the moment equations).
+points inside (on triangles degrees 4, 6 and 8: Dunavant 1985, 5: Radon 1948; on tetrahedra
+5: Walkington 2000, 3: two orbits of four points, a solution of the moment equations).
 """
 
 from __future__ import annotations
@@ -48,6 +48,30 @@ _SIMPLEX: dict[int, dict[int, tuple[int, tuple[tuple[tuple[float, ...], float], 
                 ((1 / 3,) * 3, 9 / 40),
                 (((6 - _RADON) / 21,) * 2 + ((9 + 2 * _RADON) / 21,), (155 - _RADON) / 1200),
                 (((6 + _RADON) / 21,) * 2 + ((9 - 2 * _RADON) / 21,), (155 + _RADON) / 1200),
+            ),
+        ),
+        12: (
+            6,
+            (
+                ((0.24928674517091042129,) * 2 + (0.50142650965817915742,), 0.11678627572637936603),
+                ((0.06308901449150222834,) * 2 + (0.87382197101699554332,), 0.05084490637020681692),
+                (
+                    (0.05314504984481694735, 0.31035245103378440542, 0.63650249912139864723),
+                    0.08285107561837357519,
+                ),
+            ),
+        ),
+        16: (
+            8,
+            (
+                ((1 / 3,) * 3, 0.14431560767778716825),
+                ((0.17056930775176020662,) * 2 + (0.65886138449647958676,), 0.10321737053471825028),
+                ((0.05054722831703097546,) * 2 + (0.89890554336593804908,), 0.03245849762319808031),
+                ((0.45929258829272315603,) * 2 + (0.08141482341455368794,), 0.09509163426728462479),
+                (
+                    (0.26311282963463811342, 0.00839477740995760534, 0.72849239295540428124),
+                    0.02723031417443499426,
+                ),
             ),
         ),
     },
@@ -123,9 +147,9 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: int = 0) -> Rule:
     Parameters
     ----------
     cell : the cell; its parameter domain scales points and weights.
-    counts : points per parameter of lines, squares and cubes, or of a triangle (1, 3, 6, 7) or
-        tetrahedron (1, 4, 8, 14), and with `section` as many counts more, for zeta in [-1, 1]
-        through a thickness, or eta and zeta over a cross-section; if those are left out there is
+    counts : points per parameter of lines, squares and cubes, or of a triangle (1, 3, 6,
+        7, 12, 16) or tetrahedron (1, 4, 8, 14), and with `section` as many counts more, for zeta in
+        [-1, 1] through a thickness, or eta and zeta over a cross-section; if those are left out there is
         the single point 0 (the mid-surface, the axis).
     section : 1 of cells with a thickness, 2 of those with a cross-section.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import sympy as sp
@@ -175,15 +175,33 @@ class ShapeFunctions:
         return table
 
 
+class Functions(Protocol):
+    """Functions of a cell, placed among its coefficient vectors; see `ShapeFunctions`."""
+
+    @property
+    def exponents(self) -> tuple[Exponents, ...]:
+        """Powers of the parameters in them, of each the highest."""
+
+    @property
+    def size(self) -> int:
+        """Number of coefficient vectors of the cell."""
+
+    def expressions(self, derivative: str = "", /) -> tuple[sp.Expr, ...]:
+        """Return a derivative of all `size` functions."""
+
+    def tabulate(self, derivative: str, points: Array, /) -> Array:
+        """Return a derivative of all functions at points (nq, dim) as (nq, size)."""
+
+
 class TableJets(Mapping[str, tuple[sp.Expr, ...]]):
     """Table jets by name, ``"m"``, ``"m_xi"``, ...; expressions are made when asked for."""
 
-    def __init__(self, fields: Mapping[str, ShapeFunctions], names: tuple[str, ...]) -> None:
+    def __init__(self, fields: Mapping[str, Functions], names: tuple[str, ...]) -> None:
         self.fields = fields
         self.names = names
         self._made: dict[str, tuple[sp.Expr, ...]] = {}
 
-    def functions(self, name: str) -> tuple[ShapeFunctions, str]:
+    def functions(self, name: str) -> tuple[Functions, str]:
         """Return the field of a table jet and the derivative taken of it."""
         field, _, derivative = name.partition("_")
         return self.fields[field], derivative

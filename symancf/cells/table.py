@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise, product
 import numpy as np
 
 from ..arrays import Array, Ints
-from .shape import Field, ShapeFunctions
+from .shape import Field, Functions, ShapeFunctions
 
 Point = tuple[Fraction, ...]
 Numbers = tuple[int, ...]
@@ -125,7 +125,7 @@ class Cell:
         """The functions of the nodes, of the parameters."""
         return self.field.solve(self.coordinates, self.vertices)
 
-    def degree_of(self, functions: ShapeFunctions) -> int:
+    def degree_of(self, functions: Functions) -> int:
         """Return the highest power of a parameter; on each simplex the total degree."""
         ends = [*accumulate(self.factors, initial=0)]
         return max(sum(p[a:b]) for p in functions.exponents for a, b in pairwise(ends))

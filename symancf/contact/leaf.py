@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.piece import Basis
+from ..cells.shape import ShapeFunctions
 from ..places.interpolation import Interpolation
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 def basis_of(element: Element) -> Basis:
     """Return the functions of facets, those of a director at the distance 1 from the middle."""
-    fields = list(element.functions.values())
+    fields = [f for f in element.functions.values() if isinstance(f, ShapeFunctions)]
     exponents = list(dict.fromkeys(tuple(e) for f in fields for e in f.exponents))
     coefficients = np.zeros((len(exponents), element.size))
     for field in fields:

@@ -12,6 +12,8 @@ from .ancf_plate import ancf_plate
 from .ancf_rod import ancf_rod
 from .ancf_thick_plate import ancf_thick_plate
 from .ancf_thin_plate import ancf_thin_plate
+from .ancf_thin_quad import ancf_thin_quad
+from .ancf_thin_triangle import ancf_thin_triangle
 from .element import Element
 from .hex8 import hex8
 from .hex8_fbar import hex8_fbar
@@ -43,6 +45,8 @@ __all__ = [
     "ancf_rod",
     "ancf_thick_plate",
     "ancf_thin_plate",
+    "ancf_thin_quad",
+    "ancf_thin_triangle",
     "gauss",
     "hex8",
     "hex8_fbar",

@@ -13,8 +13,10 @@ import sympy as sp
 from symancf_codegen.declare import Rule
 
 from ..arrays import Array, Ints
+from ..cells.macro import Macro, MacroFunctions
 from ..cells.quadrature import at_nodes, counts_for, gauss, parse
-from ..cells.shape import ElementSpace, Field, ShapeFunctions, TableJets
+from ..cells.shape import ElementSpace, Field, Functions, TableJets
+from ..cells.table import TRIANGLE
 from ..errors import KinematicsError
 from ..kinematics.quantity import centre
 
@@ -66,6 +68,8 @@ class Element:
         ``"continuous"``, with values at corners; see `symancf.laws.mixed`.
     automatic : whether a body that names no element may have it.
     without : the same without unknowns of its cells, for laws that do not go with them.
+    across : whether the middle of each edge carries the slope across it, along a unit vector of
+        the reference; see `symancf.places.macro`.
 
     Examples
     --------
@@ -76,7 +80,7 @@ class Element:
 
     name: str
     topology: Cell
-    fields: Mapping[str, Field]
+    fields: Mapping[str, Field | Macro]
     slopes: tuple[str, ...]
     slope_kind: Literal["gradient", "tangents", "none"]
     family: KinematicsFamily
@@ -88,6 +92,7 @@ class Element:
     pressures: Mapping[str, int] = field(default_factory=dict)
     automatic: bool = True
     without: Element | None = None
+    across: bool = False
     __doc__: str = ""
 
     def __repr__(self) -> str:
@@ -115,12 +120,22 @@ class Element:
     @property
     def size(self) -> int:
         """Number of coefficient vectors (shape functions) of a cell."""
-        return self.vertices * (1 + len(self.slopes))
+        return self.functions["N"].size if self.across else self.vectors
+
+    @property
+    def edges(self) -> int:
+        """Number of edges whose middles carry slopes."""
+        return len(self.topology.edges) if self.across else 0
+
+    @property
+    def vectors(self) -> int:
+        """Number of vectors that the nodes and edges of a cell carry."""
+        return self.vertices * (1 + len(self.slopes)) + self.edges
 
     @property
     def coordinates(self) -> int:
         """Number of scalar coordinates of a cell."""
-        return 3 * self.size
+        return 3 * self.vectors
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -154,7 +169,7 @@ class Element:
         return sum(name != "zz" for name in self.slopes)
 
     @cached_property
-    def functions(self) -> dict[str, ShapeFunctions]:
+    def functions(self) -> dict[str, Functions]:
         """The solved shape functions of every field."""
         cell = self.topology
         return {
@@ -244,8 +259,9 @@ class Element:
         rule : ``"full"``, ``"reduced"``, counts such as ``"4x4x3"`` (on a plate ``"4x4"`` is
             the mid-surface, on a beam with a section ``"3"`` the axis), ``"nodes"``, a
             ready-made rule, or a degree: of each parameter, on simplices the total one; through
-            a thickness or a section there are two points a direction then,
-            four where the second order of z is interpolated.
+            a thickness or a section there are two points a direction then, four where the
+            second order of z is interpolated. Of elements of triangles it is a rule for each of
+            these.
 
         Raises
         ------
@@ -253,6 +269,9 @@ class Element:
         """
         if isinstance(rule, Rule):
             return rule
+        main = next(iter(self.functions.values()))
+        if isinstance(main, MacroFunctions) and self.rules.get(str(rule), rule) != "nodes":
+            return main.composite(self._of_triangle(rule))
         if isinstance(rule, int):
             through = 4 if "c" in self.fields else 2
             counts = counts_for(self.topology, rule) + (through,) * self.section
@@ -261,6 +280,12 @@ class Element:
         if name == "nodes":
             return at_nodes(self.topology)
         return parse(self.topology, name, section=self.section)
+
+    def _of_triangle(self, rule: str | int) -> Rule:
+        """Return a rule of the triangles that a macro-cell is made of."""
+        if isinstance(rule, int):
+            return gauss(TRIANGLE, counts_for(TRIANGLE, rule))
+        return parse(TRIANGLE, self.rules.get(rule, rule))
 
     @cached_property
     def degree(self) -> int:

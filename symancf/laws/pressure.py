@@ -45,12 +45,15 @@ EDGE_POINTS = 4  # Gauss points per edge: (c - o) . ((r - o) x r') has degree 5 
 
 def surface_rule(element: Element) -> Rule:
     """Return the rule that integrates r . (r_xi x r_eta) exactly on a polynomial surface."""
-    lines = max(element.topology.factors) == 1  # then this is the degree per direction
+    # then this is the degree per direction
+    lines = max(element.topology.factors) == 1 and not element.across
     return _flat(element, 3 * element.degree - (1 if lines else 2))
 
 
 def _flat(element: Element, degree: int) -> Rule:
     """Return the rule of a degree on a cell; of plates on the mid-surface."""
+    if element.across:
+        return element.rule(degree)
     return gauss(element.topology, counts_for(element.topology, degree))
 
 

@@ -14,12 +14,12 @@ from ..runtime.collective import (
     block_starts,
     combine,
     exchange,
-    exchange_blocks,
     lookup,
     owners_of,
     reduced,
     shares,
 )
+from .edges import NumberedEdges
 from .slices import Cells, Members, Slices
 
 if TYPE_CHECKING:
@@ -114,16 +114,10 @@ def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
     kinds = [kind for kind in given.cells if kind in _RAISED]
     for kind in kinds:
         ends = np.array(CELLS[kind].edges)
-        pairs.append(np.sort(given.cells[kind].connectivity[:, ends].reshape(-1, 2), axis=1))
-    asked = np.concatenate(pairs)
-    to = owners_of(starts, asked[:, 0])
-    counts, (found,) = exchange(comm, to, asked)
-    edges, place = np.unique(found, axis=0, return_inverse=True)
-    first = shares(comm, len(edges)) + int(starts[-1])
-    numbers = first[comm.rank] + place.ravel()
-    _, (numbers,) = exchange_blocks(comm, counts, numbers)
-    middle = np.empty(len(asked), np.int64)
-    middle[np.argsort(to, kind="stable")] = numbers
+        pairs.append(given.cells[kind].connectivity[:, ends].reshape(-1, 2))
+    numbered = NumberedEdges(comm, starts, np.concatenate(pairs))
+    first, edges = numbered.first + int(starts[-1]), numbered.edges
+    middle = numbered.number(np.concatenate(pairs)) + int(starts[-1])
     ends_of = lookup(comm, starts, edges, given.points)
     ids = np.append(
         np.arange(starts[comm.rank], starts[comm.rank + 1]),

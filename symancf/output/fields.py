@@ -67,6 +67,10 @@ def coefficients(system: System, body: Body, vector: Array, cells: Ints | None =
     on = system.of(body, Interpolation)
     at = np.flatnonzero(on.owned) if cells is None else np.flatnonzero(on.owned)[cells]
     vertices = on.cells[at]
+    if body.element.across:
+        patch = on.patch()
+        offsets = patch.gathered.blocks[at, :, 0]
+        return np.asarray(on.maps[at] @ vector[offsets[..., None] + np.arange(3)])
     position = vector[on.offset(vertices, "value")[..., None] + np.arange(3)]
     ns = len(body.element.slopes)
     if not ns:

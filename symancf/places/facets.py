@@ -17,7 +17,7 @@ from ..errors import MeshError
 from ..mesh.conformity import side_keys
 from ..runtime.collective import exchange, exchange_blocks, shares
 from .ends import End, vector_rows
-from .geometry import _arc_slope
+from .geometry import arc_slope
 from .interpolation import Interpolation, tabulate
 from .vectors import unit
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..elements import Element
     from ..mesh import Region
-    from .interpolation import Interpolated
+    from .edges import Interpolated
 
 
 WORDS = {"line": "line", "triangle": "triangle", "quad": "quadrilateral", "tetra": "tetrahedron"}
@@ -176,7 +176,7 @@ class FacetPoints(End):
             if on.element.dimension == 2:  # normals: the tangent is the chord's projection
                 normal = np.where(on.directions.kink[vertices[:, v]][:, None], 0.0, direction)
                 direction = unit(chord - np.einsum("na,na->n", chord, normal)[:, None] * normal)
-            along[:, v] = _arc_slope(chord, direction)
+            along[:, v] = arc_slope(chord, direction)
         maps = np.einsum("nva,nvca->nvc", along, on.basis[vertices])
         return table[..., 0], table[..., 1, None] * maps
 

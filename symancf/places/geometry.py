@@ -191,11 +191,11 @@ class Directions:
     def _normals(self, points: Array, cells: Integers) -> Array:
         corner = _corner_normals(points, cells)
         sums = np.zeros_like(points)
-        for v in range(4):
+        for v in range(cells.shape[1]):
             np.add.at(sums, cells[:, v], corner[:, v])
         mean = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-300)
         spread = np.zeros(len(points))
-        for v in range(4):
+        for v in range(cells.shape[1]):
             cosine = np.einsum("na,na->n", corner[:, v], mean[cells[:, v]])
             np.maximum.at(spread, cells[:, v], np.arccos(np.clip(cosine, -1.0, 1.0)))
         return self._complete(sums, spread)
@@ -266,18 +266,14 @@ class Directions:
 
 
 def _corner_normals(points: Array, cells: Integers) -> Array:
-    """Unit facet normals at the four corners of each quadrilateral, (n, 4, 3)."""
+    """Unit facet normals at the corners of each triangle or quadrilateral, (n, corners, 3)."""
     X = points[cells]
-    normals = np.empty_like(X)
-    for v in range(4):
-        xi = X[:, _QUAD_XI[v][1]] - X[:, _QUAD_XI[v][0]]
-        eta = X[:, _QUAD_ETA[v][1]] - X[:, _QUAD_ETA[v][0]]
-        normals[:, v] = np.cross(xi, eta)
-    return unit(normals)
+    following, before = np.roll(X, -1, axis=1), np.roll(X, 1, axis=1)
+    return unit(np.cross(following - X, before - X))
 
 
-def _arc_slope(chord: Array, tangent: Array) -> Array:
-    """Slope at an end of the arc with this chord, along the unit `tangent`."""
+def arc_slope(chord: Array, tangent: Array) -> Array:
+    """Return the slope at an end of the arc with this chord, along the unit `tangent`."""
     length = np.linalg.norm(chord, axis=-1, keepdims=True)
     cosine = np.einsum("...a,...a->...", chord, tangent)[..., None] / length
     sine = np.linalg.norm(np.cross(tangent, chord), axis=-1, keepdims=True) / length
@@ -305,12 +301,12 @@ def element_slopes(
         axes = directions.section[cells.ravel()].reshape(own.shape)
         found = sections.frames(np.where(kink, own, mean), axes)
         if element.slopes[0] == "xi":  # no direction alone
-            found[:, :, 0] = _arc_slope((X[:, 1] - X[:, 0])[:, None], found[:, :, 0])
+            found[:, :, 0] = arc_slope((X[:, 1] - X[:, 0])[:, None], found[:, :, 0])
         return np.ascontiguousarray(found[:, :, 3 - len(element.slopes) :])
     if element.dimension == 1:
         chord = X[:, 1] - X[:, 0]
         for v in range(2):
-            slopes[:, v, 0] = _arc_slope(chord, directions.at[cells[:, v]])
+            slopes[:, v, 0] = arc_slope(chord, directions.at[cells[:, v]])
         return slopes
     facet = _corner_normals(points, cells)
     for v in range(4):
@@ -322,7 +318,7 @@ def element_slopes(
         for k, pairs in enumerate((_QUAD_XI, _QUAD_ETA)):
             chord = X[:, pairs[v][1]] - X[:, pairs[v][0]]
             tangent = chord - np.einsum("na,na->n", chord, normal)[:, None] * normal
-            slopes[:, v, k] = _arc_slope(chord, unit(tangent))
+            slopes[:, v, k] = arc_slope(chord, unit(tangent))
         if len(element.slopes) >= 3:
             slopes[:, v, 2] = unit(np.cross(slopes[:, v, 0], slopes[:, v, 1]))
     return slopes

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..assembly.resolved import Resolved
     from ..elements.element import Element
     from ..mesh import Mesh
-    from .interpolation import Interpolated
+    from .edges import Interpolated
 
 
 POINT, EDGE, CORNER, FACE = range(4)

@@ -3,60 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
-from ..assembly.piece import Cells
+from ..assembly.piece import Cells, Whole
 from ..assembly.protocol import Support, TurnsSlopes, having
 from ..assembly.vertices import AtVertices
 from ..errors import MeshError
 from ..runtime.collective import together
-from . import geometry
+from . import geometry, macro
+from .edges import Interpolated, across_block, slopes_block
+from .vectors import unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import numpy.typing as npt
+    from collections.abc import Sequence
 
     from ..assembly.configuration import Configuration
     from ..elements.element import Element
-    from ..mesh import Region
-
-
-class Interpolated(Hashable, Protocol):
-    """A body of cells, as far as places on it ask; see `symancf.Body`.
-
-    Attributes
-    ----------
-    direction, smooth : how the slopes of nodes are directed, as the user says.
-    join : ``"all"``: slopes are shared with other bodies, ``"position"``: only positions are.
-    """
-
-    name: str
-    region: Region
-    element: Element
-    direction: Callable[[Array], npt.ArrayLike] | None
-    smooth: float
-    join: str
-
-    @property
-    def extent(self) -> float:
-        """Size [m]."""
-
-
-def slopes_block(body: Interpolated, name: str) -> str:
-    """Return the name of the block of slopes of a body that a system knows by `name`."""
-    element = body.element
-    return (
-        f"slopes:{element.slope_kind}{len(element.slopes)}"
-        if body.join == "all"
-        else (f"slopes:{name}")
-    )
 
 
 def tabulate(element: Element, jet: str, xi: Array, z: Array | None = None) -> Array:
@@ -85,6 +52,7 @@ class Patch:
     element : of which they are cells.
     cells, owned : local vertices (n, corners), and whether this rank counts them.
     ids : (n,) numbers of the cells in the region; None of faces.
+    carriers : (n, vectors) the vertex that has each vector, if these are nodes of their own.
     gathered : their coordinates.
     extra : (n, k) local vertices of their scalars.
     """
@@ -95,11 +63,13 @@ class Patch:
     gathered: Cells
     extra: Ints32
     ids: Ints | None = None
+    carriers: Ints32 | None = None
 
     @property
     def vertices(self) -> tuple[Ints32, Ints32]:
         """All vertices, one after the other, and where those of each cell begin."""
-        table = np.concatenate([self.cells, self.extra], axis=1).astype(np.int32)
+        own = self.cells if self.carriers is None else self.carriers
+        table = np.concatenate([own, self.extra], axis=1).astype(np.int32)
         return table.ravel(), np.arange(len(table) + 1, dtype=np.int32) * np.int32(table.shape[1])
 
 
@@ -118,16 +88,22 @@ class Interpolation:
     Attributes
     ----------
     ids, cells, owned : ids (n,), local vertices (n, corners) and ownership of the cells.
+    whole : (n, corners + edges) the same with the vertices of edges that carry slopes.
     own : (n, k) local vertices of what the cells have of their own.
     directions : normals or tangents of nodes; None without slopes.
     slope_name : name of the block of slopes.
     basis : (vertices, s, 3) reference slopes of nodes, after `build`.
-    maps : (n, corners, s, s), T of the cells, after `build`.
+    maps : (n, corners, s, s), T of the cells, after `build`; see `maps_of`.
+    middles : of edges that carry slopes, (edges, 9) these in the reference, places, normals.
+    pattern : of the maps where these are of whole cells.
     position_block, slope_block : numbers of the blocks, after `build`.
     """
 
     basis: AtVertices[np.float64]
+    middles: AtVertices[np.float64]
     maps: Array
+    pattern: Whole
+    across_block: int
     position_block: int
     slope_block: int
 
@@ -136,10 +112,11 @@ class Interpolation:
         self.slope_name = slopes_block(body, self.name)
         family = configuration.topology.families[f"body:{self.name}"]
         self.ids, self.owned = family.ids, family.owned
-        nodes = self.element.vertices
-        self.cells = np.ascontiguousarray(family.vertices[:, :nodes])
+        nodes = self.element.vertices + self.element.edges
+        self.cells = np.ascontiguousarray(family.vertices[:, : self.element.vertices])
+        self.whole = family.vertices[:, :nodes]
         self.own = family.vertices[:, nodes:]
-        self.points = configuration.points
+        self.points, self._topology = configuration.points, configuration.topology
         self.directions: geometry.Directions | None = None
         if not self.element.slopes:
             return
@@ -155,12 +132,16 @@ class Interpolation:
         if self.element.slope_kind == "tangents":
             self.directions.require_smooth()
         self.directions.warn_deviation()
+        if self.element.across:
+            self._find_middles(configuration)
 
     def carriers(self) -> list[tuple[str, Ints32]]:
         """Return the blocks that it puts on local vertices."""
         used = np.unique(self.cells)
         names = ["position", self.slope_name] if self.element.slopes else ["position"]
-        return [(name, used) for name in names]
+        edges = np.unique(self.whole[:, self.element.vertices :])
+        across = [(across_block(self.slope_name), edges)] if self.element.across else []
+        return [*((name, used) for name in names), *across]
 
     def build(self, configuration: Configuration, supports: Sequence[Support]) -> None:
         """Choose the slopes of nodes, write them to the reference, find the maps (collective).
@@ -194,14 +175,62 @@ class Interpolation:
                     "use join='position', or give both the same direction="
                 )
         reference[at] = basis
+        if element.across:
+            self._build_edges(configuration)
         with together(configuration.comm):
-            self.maps = self.maps_of(self.cells)
+            self.maps = self.maps_of(self.whole)
+            if element.across:
+                self.pattern = Whole.of((self.maps != 0.0).any(axis=0))
+
+    def _build_edges(self, configuration: Configuration) -> None:
+        """Write the slopes across edges to the reference, and where their middles are.
+
+        Raises
+        ------
+        MeshError : another body has others there.
+        """
+        self.across_block = configuration.numbering.block(across_block(self.slope_name))
+        known, own = self.middles.vertices, self.middles.values[:, :3]
+        configuration.points[known] = self.middles.values[:, 3:6]
+        at = self.offset(known, "across")[:, None] + np.arange(3)
+        given = configuration.reference[at]
+        with together(configuration.comm):
+            if (given.any(axis=1) & (np.abs(given - own).max(axis=1, initial=0) > 1e-9)).any():
+                raise MeshError(
+                    f"body {self.name!r} shares slopes across edges with another body that has "
+                    "other normals there; use join='position', or give both the same direction="
+                )
+        configuration.reference[at] = own
+
+    def _find_middles(self, configuration: Configuration) -> None:
+        """Find slopes across edges, their middles and the normals there (collective)."""
+        assert self.directions is not None
+        topology, corners = configuration.topology, self.points[self.cells]
+        D, after = self.slopes_across(self.cells), np.roll(corners, -1, axis=1)
+        chord, normal = unit(after - corners), self.directions.at[self.cells]
+        normal = normal + np.roll(normal, -1, axis=1)
+        normal = unit(normal - np.einsum("nka,nka->nk", normal, chord)[..., None] * chord)
+        edges = self.whole[:, self.element.vertices :]
+        table = np.zeros((topology.n_local, 9))
+        table[edges] = np.concatenate([D, 0.5 * (corners + after), normal], axis=2)
+        table = topology.halo.updated(table)
+        known = np.flatnonzero(table[:, :3].any(axis=1))
+        self.middles = AtVertices(known, table[known])
+
+    def slopes_across(self, cells: Integers) -> Array:
+        """Return the reference slopes (n, edges, 3) across the edges of cells by local vertices."""
+        assert self.directions is not None
+        at = cells[:, : self.element.vertices]
+        ids = self._topology.vertex_ids[at]
+        return macro.slopes_across(self.points[at], self.directions.at[at], ids)
 
     # ---- nodes ----------------------------------------------------------------------------------
     def offset(self, vertices: Integers, jet: str) -> Ints32:
         """Return local offsets of a node's position (``value``) or of its k-th slope."""
         if jet == "value":
             return np.asarray(self._offset[vertices, self.position_block])
+        if jet == "across":
+            return np.asarray(self._offset[vertices, self.across_block])
         k = int(jet.removeprefix("slope"))
         return np.asarray(self._offset[vertices, self.slope_block] + 3 * k)
 
@@ -214,7 +243,18 @@ class Interpolation:
 
     # ---- cells ----------------------------------------------------------------------------------
     def maps_of(self, cells: Integers) -> Array:
-        """Return slope maps T (n, corners, s, s) of cells given by local vertices."""
+        """Return slope maps T (n, corners, s, s) of cells given by local vertices.
+
+        Where edges carry slopes: all coefficients (n, functions, vectors), see `macro`.
+        """
+        if self.element.across:
+            assert self.directions is not None
+            at = cells[:, : self.element.vertices]
+            X, normals, D = self.points[at], self.directions.at[at], self.slopes_across(at)
+            found = macro.whole_maps(self.element, X, normals, self.basis[at], D)
+            if not np.isfinite(found).all():
+                raise MeshError(f"body {self.name!r}: a cell has no area, or corners on a line")
+            return found
         slopes = geometry.element_slopes(self.element, self.points, cells, self.directions)
         if not self.element.slopes:
             return np.zeros((*slopes.shape[:3], 0))
@@ -227,6 +267,9 @@ class Interpolation:
     def coefficients(self, cells: Integers, maps: Array) -> Array:
         """Return the reference coefficients (n, functions, 3) of cells given by local vertices."""
         vectors = self.points[cells][:, :, None, :]
+        if self.element.across:
+            nodal = np.concatenate([vectors, self.basis[cells]], axis=2).reshape(len(cells), -1, 3)
+            return np.asarray(maps @ np.concatenate([nodal, self.slopes_across(cells)], axis=1))
         if self.element.slopes:
             slopes = np.einsum("nvkc,nvca->nvka", maps, self.basis[cells])
             vectors = np.concatenate([vectors, slopes], axis=2)
@@ -240,8 +283,18 @@ class Interpolation:
         return self.weighted(tabulate(self.element, jet, xi), cells)
 
     def weighted(self, table: Array, cells: Integers) -> tuple[Array, Array | None]:
-        """Return combinations of the functions of cells, table (k, functions), as `jet` does."""
+        """Return combinations of the functions of cells, table (k, functions), as `jet` does.
+
+        Where edges carry slopes the second ones are those of nodes, then those of edges, in one
+        row for each cell; `cells` have the vertices of edges behind the corners then.
+        """
         s = len(self.element.slopes)
+        if self.element.across:
+            nv = self.element.vertices
+            table = np.einsum("kf,kfv->kv", table, self.maps_of(cells))
+            nodes = table[:, : nv * (1 + s)].reshape(len(table), nv, 1 + s)
+            rest = nodes[..., 1:].reshape(len(table), nv * s), table[:, nv * (1 + s) :]
+            return nodes[..., 0], np.concatenate(rest, axis=1)
         table = table.reshape(*cells.shape, 1 + s)
         if not s:
             return table[..., 0], None
@@ -251,6 +304,8 @@ class Interpolation:
         self, vertices: Integers, positions: Array, slopes: Array | None
     ) -> tuple[Ints32, Array, Ints]:
         """Return offsets, values and corners (k, m) of sums over nodes (k, nv); see `jet`."""
+        if slopes is not None and slopes.ndim == 2:
+            return self._combined(vertices, positions, slopes)
         coordinate, value = self.offset(vertices, "value")[..., None], positions[..., None]
         if slopes is not None:
             start = self.offset(vertices, "slope0")[..., None]
@@ -260,10 +315,27 @@ class Interpolation:
         corner = np.broadcast_to(np.repeat(np.arange(nv), m), (k, nv * m))
         return coordinate.reshape(k, nv * m), value.reshape(k, nv * m), corner
 
+    def _combined(
+        self, vertices: Integers, positions: Array, slopes: Array
+    ) -> tuple[Ints32, Array, Ints]:
+        """Return the same where edges carry slopes."""
+        nv, s = positions.shape[1], len(self.element.slopes)
+        of_nodes = self.offset(vertices[:, :nv], "slope0")[..., None] + 3 * np.arange(s)
+        parts = [
+            self.offset(vertices[:, :nv], "value"),
+            of_nodes.reshape(len(vertices), nv * s),
+            self.offset(vertices[:, nv:], "across"),
+        ]
+        corner = np.concatenate([np.arange(nv), np.repeat(np.arange(nv), s)])
+        corner = np.append(corner, np.arange(nv, vertices.shape[1]))
+        values = np.concatenate([positions, slopes], axis=1)
+        corners = np.broadcast_to(corner, values.shape)
+        return np.concatenate(parts, axis=1).astype(np.int32), values, corners
+
     def at(self, xi: Sequence[float] | Array, cells: Ints32 | None = None) -> Array:
         """Return the places (n, 3) of parameter values in cells; of none: the centroids."""
         own = cells is None or cells is self.cells
-        cells = self.cells if cells is None else cells
+        cells = self.cells if cells is None else cells[:, : self.element.vertices]
         if not len(xi):
             return np.asarray(self.points[cells].mean(axis=1))
         table = tabulate(self.element, "value", np.array([xi]))[0]
@@ -285,6 +357,8 @@ class Interpolation:
         and offsets of scalars of each cell.
         """
         element = element or self.element
+        if element.across:
+            return self._whole_patch(cells, owned, extra, scalars, ids)
         maps = self.maps if cells is None else np.zeros((len(cells), element.vertices, 0, 0))
         at = self.cells if cells is None else cells
         if cells is not None and element.slopes:
@@ -298,6 +372,43 @@ class Interpolation:
         owned = self.owned if owned is None else owned
         ids = self.ids if cells is None else ids
         return Patch(element, at, owned, gathered, none if extra is None else extra, ids)
+
+    def _whole_patch(
+        self,
+        cells: Ints32 | None,
+        owned: Mask | None,
+        extra: Ints32 | None,
+        scalars: Ints32 | None,
+        ids: Ints | None,
+    ) -> Patch:
+        """Return cells whose edges carry slopes; given ones have the vertices of their edges."""
+        own = cells is None
+        at = self.whole if cells is None else cells
+        nv, s = self.element.vertices, len(self.element.slopes)
+        nodes, edges = at[:, :nv], at[:, nv:]
+        start = self.offset(nodes, "slope0")[..., None] + 3 * np.arange(s)
+        block = np.concatenate([self.offset(nodes, "value")[..., None], start], axis=2)
+        block = block.reshape(len(at), nv * (1 + s))
+        blocks = np.concatenate([block, self.offset(edges, "across")], axis=1)
+        carriers = np.concatenate([np.repeat(nodes, 1 + s, axis=1), edges], axis=1)
+        maps = self.pattern.values(self.maps if own else self.maps_of(at))
+        none = np.zeros((len(at), 0), dtype=np.int32)
+        gathered = Cells(
+            blocks[..., None].astype(np.int32),
+            maps,
+            (1,),
+            none if scalars is None else scalars,
+            self.pattern,
+        )
+        return Patch(
+            self.element,
+            self.cells if own else at,
+            self.owned if owned is None else owned,
+            gathered,
+            none if extra is None else extra,
+            self.ids if own else ids,
+            carriers.astype(np.int32),
+        )
 
     def curved(self) -> Mask:
         """Tell which cells of a cable (n,) are curved in the reference."""

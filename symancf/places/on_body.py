@@ -14,6 +14,7 @@ from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import shares, together
 from ..values.parameter import label
+from .edges import with_edges
 from .ends import End, frame_of, points_of, require_place, vector_rows
 from .interpolation import Interpolation
 from .mean import Mean
@@ -22,7 +23,7 @@ from .projection import locate_on
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..mesh import Region
-    from .interpolation import Interpolated
+    from .edges import Interpolated
     from .locate import Found
 
 
@@ -164,6 +165,7 @@ class PointsOnBody(_OnBody):
         X, starts = (self.alike(self.X), None) if given is None else (given.X, given.starts)
         found = self._locate(X, starts is not None)
         vertices = found.vertices + layout.base(self.body.region.mesh)
+        vertices = with_edges(layout, self.body, vertices)
         return Resolved(X, vertices, found.unit, given=given, starts=starts)
 
     def alike(self, X: Array, when: str = "") -> Array:

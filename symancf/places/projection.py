@@ -11,13 +11,14 @@ from mpi4py import MPI
 from ..arrays import Array, Integers, Ints, Mask
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import together
-from .geometry import Directions, element_slopes
+from .geometry import Directions, element_slopes, node_basis
 from .interpolation import tabulate
 from .locate import Cells, Found, carried, cells_of, invert, locate
+from .macro import slopes_across, whole_maps
 
 if TYPE_CHECKING:
     from ..mesh import Region
-    from .interpolation import Interpolated
+    from .edges import Interpolated
 
 
 def locate_on(body: Interpolated, points: Array, shared: bool = False) -> tuple[Found, Array]:
@@ -174,6 +175,13 @@ def _coefficients(body: Interpolated, patch: Family, X: Array) -> Array:
     directions = Directions(
         body.name, element, topology, points, cells, body.direction, body.smooth
     )
+    if element.across:
+        X, normals, ids = points[cells], directions.at[cells], topology.vertex_ids[cells]
+        basis = node_basis(element, directions)[cells]
+        D = slopes_across(X, normals, ids)
+        nodal = np.concatenate([X[:, :, None], basis], axis=2).reshape(len(cells), -1, 3)
+        e = whole_maps(element, X, normals, basis, D) @ np.concatenate([nodal, D], axis=1)
+        return np.asarray(e)
     slopes = element_slopes(element, points, cells, directions)
     e = np.concatenate([points[cells][:, :, None], slopes], axis=2)
     return np.asarray(e.reshape(len(cells), element.size, 3))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from ..assembly.configuration import Configuration, Layout
-    from .interpolation import Interpolated
+    from .edges import Interpolated
 
 
 SLIDE = Block("slide", 1, "sliding")

@@ -11,6 +11,7 @@ from ..arrays import Array
 from ..assembly.resolved import Resolved
 from ..errors import ParameterError
 from ..runtime.collective import together
+from .edges import with_edges
 from .ends import points_of
 from .on_body import PointsOnBody
 from .projection import Foots
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..assembly.configuration import Configuration, Layout
-    from .interpolation import Interpolated
+    from .edges import Interpolated
 
 
 class Travelling(PointsOnBody):
@@ -53,7 +54,7 @@ class Travelling(PointsOnBody):
     def _at(self, layout: Layout, X: Array) -> Resolved:
         found = self._locate(X, False)
         vertices = found.vertices + layout.base(self.body.region.mesh)
-        return Resolved(X, vertices, found.unit)
+        return Resolved(X, with_edges(layout, self.body, vertices), found.unit)
 
     def travel(self, configuration: Configuration, time: float) -> None:
         """Find the points at a time (collective).
@@ -80,7 +81,8 @@ class Travelling(PointsOnBody):
         foots = layout.find(self, Foots)
         if foots is None:
             base = layout.base(self.body.region.mesh)
-            foots = layout.keep(self, Foots(self.body, known.vertices - base))
+            corners = known.vertices[:, : self.body.element.vertices]
+            foots = layout.keep(self, Foots(self.body, corners - base))
         unit = foots.within(X)
         if unit is not None:
             return known._replace(X=X, within=unit)

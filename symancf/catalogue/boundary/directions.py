@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...assembly.configuration import Configuration, Layout
+    from ...places.edges import Interpolated
     from ...places.glue import Glue
-    from ...places.interpolation import Interpolated
+    from ...places.middles import Middles
     from ...terms.quantities import E, S, V
     from ...values.parameter import Scalar
 
@@ -129,7 +130,7 @@ class Directions(End):
         value = jet == "value"
         weights = np.ones((places.size, 1)) if value else self.weights[places.ids]
         on = configuration.of(self.body, Interpolation)
-        offset = on.offset(vertices, "value" if value else "slope0")
+        offset = self._offset(on, vertices, jet)
         rows = vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
         if self.turning:
             return rows
@@ -138,8 +139,34 @@ class Directions(End):
         rows = rows._replace(component=np.zeros_like(rows.component), value=values)
         return Rows(*(column[keep] for column in rows))
 
+    def _offset(self, on: Interpolation, vertices: Ints32, jet: str) -> Ints32:
+        return on.offset(vertices, "value" if jet == "value" else "slope0")
+
     def __str__(self) -> str:
         return f"directions at {len(self.conditions)} nodes of {self.body.name!r}"
+
+
+class DirectionsAcross(Directions):
+    """The same of slopes across edges, one for each edge of a place."""
+
+    def __init__(self, body: Interpolated, middles: Middles, count: Ints, turning: bool) -> None:
+        self.body, self.turning, self.same = body, turning, None
+        comm = middles.edges.numbered.comm
+        self.conditions = PerPlace(comm, middles.starts, count)
+        self._vertices = np.repeat(middles.vertices, count)[:, None]
+        self._X = np.repeat(middles.X, count, axis=0)
+
+    def take(self, nodes: Ints) -> Ints:
+        """Make room for the conditions at edges of this rank; see `Directions.take`."""
+        first = super().take(nodes)
+        self.weights = AtVertices(self.weights.vertices, np.ones((len(self.weights.values), 1)))
+        return first
+
+    def _offset(self, on: Interpolation, vertices: Ints32, jet: str) -> Ints32:
+        return on.offset(vertices, "across")
+
+    def __str__(self) -> str:
+        return f"directions at {len(self.conditions)} edges of {self.body.name!r}"
 
 
 def _unchanged(g1_a: V) -> E:
@@ -207,3 +234,7 @@ class HeldDirections(Conditions):
             for j in range(3)
         }
         super().__init__(_turning, place, name=name, **entries)
+
+
+class HeldAcross(HeldDirections):
+    """The same of slopes across edges."""

@@ -12,11 +12,13 @@ from ...arrays import Array, Ints, Ints32, Mask
 from ...errors import MeshError, ParameterError
 from ...places.glue import EDGE, Glue, NodesHere, glue_of
 from ...places.interpolation import Interpolation
+from ...places.middles import Middles
 from ...places.on_body import Nodes, PointsOnBody
 from ...places.vectors import unit
 from ...values.motion import Motion
 from .clamp import ALIGNED, Clamp
 from .directions import EXACT, Conditions
+from .middles import MiddleSupport
 from .names import AXES, EDGE_NAMES, chosen, clamp_in_words, parts_of
 from .support import Support
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.vertices import AtVertices
-    from ...places.interpolation import Interpolated
+    from ...places.edges import Interpolated
     from ...values.motion import Displacement, Gradient
 
 
@@ -60,7 +62,7 @@ class NodeSupport(Support):
         self.parts = parts_of(element, asked)
         if not self.dofs:
             raise ParameterError(f"{name}: dofs is empty, so that nothing is fixed")
-        slopes = self.whole or self.clamped or self.parts
+        self.slopes = slopes = bool(self.whole or self.clamped or self.parts)
         for what, given, used in (
             ("displacement", displacement, self.axes),
             ("gradient", gradient, slopes),
@@ -101,6 +103,9 @@ class NodeSupport(Support):
         condition = self.condition(layout, glue)
         if condition is not None:
             layout.keep(self, condition).declare(layout)
+        middles = Middles.of(layout, self.place) if self.slopes else None
+        if middles is not None:
+            layout.keep(self, MiddleSupport(self, layout.keep(self, middles))).declare(layout)
 
     def condition(self, layout: Layout, glue: Glue) -> Conditions | None:
         """Return the conditions of a clamp on components that are no coordinates."""
@@ -117,6 +122,11 @@ class NodeSupport(Support):
         clamp = configuration.layout.find(self, Clamp)
         if clamp is not None:
             clamp.orient(here)
+        if middles := self._middles(configuration):
+            middles.orient(configuration)
+
+    def _middles(self, configuration: Configuration) -> MiddleSupport | None:
+        return configuration.layout.find(self, MiddleSupport)
 
     def turned(
         self,
@@ -193,6 +203,8 @@ class NodeSupport(Support):
             vertex, k, a = np.nonzero(mask)
             parts.append(slope[vertex] + 3 * k + a)
         configuration.keep(self, HeldSlopes(mask, basis))
+        if middles := self._middles(configuration):
+            parts.append(middles.hold(configuration))
         return np.asarray(np.concatenate(parts), dtype=np.int64)
 
     def slopes_held(self, configuration: Configuration, here: NodesHere, basis: Array) -> Mask:
@@ -253,32 +265,38 @@ class NodeSupport(Support):
             G = self.motion.G(X, time)  # du_a/dX_b
             vertex, k, a = np.nonzero(slopes.mask)
             values.append(np.einsum("nb,nb->n", G[vertex, a], slopes.basis[vertex, k]))
+        if middles := self._middles(configuration):
+            values.append(middles.moved(time))
         return np.concatenate(values)
 
     # ---- the conditions as a term ---------------------------------------------------------------
-    def _present(self, configuration: Configuration) -> Conditions | None:
-        """Return the conditions, if any rank has some (collective)."""
+    def _conditions(self, configuration: Configuration) -> list[Conditions]:
+        """Return the conditions of nodes and of edges."""
         found = configuration.layout.find(self, Conditions)
-        return found if found is not None and found.present(configuration) else None
+        middles = self._middles(configuration)
+        across = middles.condition if middles else None
+        return [c for c in (found, across) if c is not None]
+
+    def _present(self, configuration: Configuration) -> list[Conditions]:
+        """Return those that any rank has some of (collective)."""
+        return [c for c in self._conditions(configuration) if c.present(configuration)]
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that the conditions put on local vertices."""
-        found = configuration.layout.find(self, Conditions)
-        return found.carriers(configuration) if found is not None else []
+        return [b for c in self._conditions(configuration) for b in c.carriers(configuration)]
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the conditions on components that are no coordinates."""
-        found = self._present(configuration)
-        return found.pieces(configuration) if found is not None else []
+        return [p for c in self._present(configuration) for p in c.pieces(configuration)]
 
     def idle(self, configuration: Configuration) -> Ints:
         """Return the local offsets of multipliers whose condition other supports fulfil."""
-        found = self._present(configuration)
-        return np.zeros(0, dtype=np.int64) if found is None else found.idle(configuration)
+        parts = [c.idle(configuration) for c in self._present(configuration)]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
     def forces(self, system: Configuration) -> Array:
         """Return the forces on coordinates, also those of the conditions; see `Support.forces`."""
-        f, found = super().forces(system), self._present(system)
-        if found is not None:
+        f = super().forces(system)
+        for found in self._present(system):
             np.add.at(f, *found.forces(system))
         return f

@@ -39,6 +39,7 @@ class Mirror(NodeSupport):
             raise ParameterError(f"{name}: normal is {normal!r}: give 'x', 'y' or 'z'")
         super().__init__(name, place, normal, None, None)
         self.mirror = self.axis = AXES.index(normal)
+        self.slopes = bool(self.body.element.slopes)
         self.all_of_body = all_of_body
 
     def describe(self) -> str:

@@ -13,6 +13,7 @@ from ...arrays import Array, Integers, Ints, Ints32
 from ...bodies.body import Body
 from ...errors import MeshError, ParameterError
 from ...mesh.conformity import side_keys
+from ...places.edges import with_edges
 from ...places.ends import End
 from ...places.facets import WORDS
 from ...places.interpolation import Interpolation
@@ -77,7 +78,7 @@ class Surface:
         layout.require_member(self.body, str(self))
         self.region.require_on(self.body.region)
         ids, vertices = self.region.slice(self.element.cell)
-        return ids, vertices + layout.base(self.region.mesh)
+        return ids, with_edges(layout, self.body, vertices + layout.base(self.region.mesh))
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,9 @@ class Facets:
         self.ids, self.owned = found.ids, found.owned
         cell = surface.element.topology
         nodes, corners = len(cell.nodes), cell.corners
-        self.cells, self.extra = found.vertices[:, :nodes], found.vertices[:, nodes:]
+        whole = nodes + surface.element.edges
+        self.cells, self._whole = found.vertices[:, :nodes], found.vertices[:, :whole]
+        self.extra = found.vertices[:, whole:]
         numbered = _offered(configuration, surface.body, cell.name)
         row, self.parents = _matched(cell.name, self.cells, numbered)
         self.parity = np.zeros(len(row))
@@ -202,7 +205,7 @@ class Facets:
             start: Ints32 = numbering.offset[at, numbering.block(unknown.block)]
             offsets.append(start[:, None] + np.arange(unknown.size, dtype=np.int32))
         on, own = configuration.of(surface.body, Interpolation), np.concatenate(offsets, axis=1)
-        patch = on.patch(surface.element, self.cells, self.owned, extra, own)
+        patch = on.patch(surface.element, self._whole, self.owned, extra, own)
         values = {"sense": self.sense, "offset": self.sense, **(cell or {})}
         return surface.body.piece(configuration, name, laws, role, uniform, patch, values)
 

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The middles of edges that belong to a region of a body, where edges carry slopes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array, Ints, Mask
+from ..runtime.collective import exchange, lookup, owners_of, shares
+from .edges import Edges
+from .interpolation import Interpolation
+from .on_body import Nodes
+
+if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration, Layout
+    from .edges import Interpolated
+    from .on_body import PointsOnBody
+
+
+@dataclass(frozen=True)
+class Middles:
+    """The edges of a place, each once, on the rank that numbers it.
+
+    Attributes
+    ----------
+    edges : of the mesh.
+    starts : (ranks + 1,) where those of each rank begin among all of the place.
+    vertices : (n,) ids of the system's vertices, ascending.
+    X : (n, 3) their middles.
+    inside : (n,) whether cells of the place are glued there.
+    """
+
+    edges: Edges
+    starts: Ints
+    vertices: Ints
+    X: Array
+    inside: Mask
+
+    @classmethod
+    def of(cls, layout: Layout, place: Nodes | PointsOnBody) -> Middles | None:
+        """Find them; None: the body's edges carry no slopes, or the place has none (collective)."""
+        body = place.body
+        if not body.element.across or not isinstance(place, Nodes):
+            return None
+        mesh, pairs = body.region.mesh, np.zeros((0, 2), dtype=np.int64)
+        inside = np.zeros(0, dtype=bool)
+        edges, kind = Edges.of(layout, mesh), body.element.cell
+        if kind in place.region.types:
+            ends = np.array(body.element.topology.edges)
+            pairs = place.region.slice(kind)[1][:, ends].reshape(-1, 2)
+            inside = np.ones(len(pairs), dtype=bool)
+        if "line" in place.region.types:
+            lines = place.region.slice("line")[1]
+            pairs = np.concatenate([pairs, lines])
+            inside = np.append(inside, np.zeros(len(lines), dtype=bool))
+        number = edges.numbered.number(pairs)
+        known = number >= 0
+        first = edges.numbered.first
+        _, (number, inside) = exchange(
+            mesh.comm, owners_of(first, number[known]), number[known], inside[known]
+        )
+        every, back = np.unique(number, return_inverse=True)
+        glued = np.zeros(len(every), dtype=bool)
+        np.logical_or.at(glued, back.ravel(), inside)
+        starts = shares(mesh.comm, len(every))
+        if not starts[-1]:
+            return None
+        own = edges.numbered.edges[every - first[mesh.comm.rank]]
+        X = mesh.fetch_points(own).mean(axis=1)
+        return cls(edges, starts, every + edges.base, X, glued)
+
+    def look(self, vertices: Ints) -> Array:
+        """Return rows (k, 2) for vertex ids: number among all + 1, inside; 0: none (collective)."""
+        numbered = self.edges.numbered
+        comm, first = numbered.comm, numbered.first
+        table = np.zeros((len(numbered.edges), 2))
+        at = self.vertices - self.edges.base - first[comm.rank]
+        table[at, 0] = self.starts[comm.rank] + np.arange(len(at)) + 1
+        table[at, 1] = self.inside
+        wanted = vertices - self.edges.base
+        some = (wanted >= 0) & (wanted < len(numbered))
+        found = np.zeros((len(vertices), 2))
+        found[some] = lookup(comm, first, wanted[some], table)
+        return found
+
+
+@dataclass(frozen=True)
+class MiddlesHere:
+    """Middles of edges of a place on this rank after distribution.
+
+    Attributes
+    ----------
+    vertices, number : (n,) local vertices, and numbers among those of all ranks.
+    X, normal, across : (n, 3) places, unit normals, and the slopes across in the reference.
+    inside : (n,) whether cells of the place are glued there.
+    """
+
+    vertices: Ints
+    number: Ints
+    X: Array
+    normal: Array
+    across: Array
+    inside: Mask
+
+    @classmethod
+    def of(cls, configuration: Configuration, body: Interpolated, middles: Middles) -> MiddlesHere:
+        """Find those that this rank has (collective)."""
+        on = configuration.of(body, Interpolation)
+        rows = middles.look(configuration.topology.vertex_ids)
+        vertices = np.flatnonzero(rows[:, 0] > 0.0)
+        vertices = vertices[np.isin(vertices, on.middles.vertices)]
+        number = rows[vertices, 0].astype(np.int64) - 1
+        D, X, normal = np.split(on.middles[vertices], 3, axis=1)
+        return cls(vertices, number, X, normal, D, rows[vertices, 1] > 0.0)
