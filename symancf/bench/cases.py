@@ -18,6 +18,8 @@ from ..elements import (
     ancf_plate,
     ancf_rod,
     ancf_thin_plate,
+    ancf_thin_quad,
+    ancf_thin_triangle,
     hex8,
     hex8_plain,
     hex20,
@@ -26,6 +28,7 @@ from ..elements import (
 )
 from ..energies import cable, kirchhoff, ogden, rod, saint_venant_kirchhoff, yeoh
 from ..mesh import Mesh
+from ..places.macro import slopes_across, whole_maps
 from ..system import System
 from ..values.parameter import Field
 
@@ -70,6 +73,14 @@ class Case:
         corners = np.zeros((self.element.vertices, 3))
         domain = np.array(self.element.topology.vertices, dtype=float)
         corners[:, : domain.shape[1]] = domain
+        if self.element.across:
+            X, normals = corners[None], np.broadcast_to([0.0, 0.0, 1.0], (1, *corners.shape))
+            basis = np.broadcast_to(np.eye(3)[:2], (1, len(corners), 2, 3))
+            D = slopes_across(X, normals, np.arange(len(corners))[None])
+            nodal = np.concatenate([X[:, :, None], basis], axis=2).reshape(1, -1, 3)
+            maps = whole_maps(self.element, X, normals, basis, D)
+            whole: Array = (maps @ np.concatenate([nodal, D], axis=1))[0]
+            return whole
         axes = {"xi": (1, 0, 0), "eta": (0, 1, 0), "z": (0, 0, 1), "y": (0, 1, 0), "zz": (0, 0, 0)}
         axes |= {"d1": (1, 0, 0), "d2": (0, 1, 0), "d3": (0, 0, 1)}
         rows = [[c, *(axes[s] for s in self.element.slopes)] for c in corners]
@@ -124,6 +135,7 @@ SECOND_ORDER = (tet10, hex20, hex27)
 def all_cases() -> list[Case]:
     """Return the cases in the order of the table."""
     plate = {**SILICONE, "thickness": 0.1}
+    shell = {"E": 1e5, "nu": 0.3, "thickness": 0.01}
     return [
         _solid(hex8_plain, 32),
         _solid(hex8, 20),
@@ -149,14 +161,9 @@ def all_cases() -> list[Case]:
             (80, 80),
             {"volumetric": "reduced"},
         ),
-        Case(
-            "ancf_thin_plate",
-            ancf_thin_plate,
-            kirchhoff(),
-            "4x4",
-            {"E": 1e5, "nu": 0.3, "thickness": 0.01},
-            "E",
-            (80, 80),
+        *(
+            Case(thin.name, thin, kirchhoff(), thin.rules["full"], shell, "E", (80, 80))
+            for thin in (ancf_thin_plate, ancf_thin_quad, ancf_thin_triangle)
         ),
         Case(
             "ancf_cable",

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bodies of cells as places see them, and the vertices of the middles of their edges."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ..assembly.numbering import Block
+from ..cells import CELLS
+from ..mesh.edges import NumberedEdges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from ..arrays import Array, Ints
+    from ..assembly.configuration import Layout
+    from ..cells.table import Links
+    from ..elements.element import Element
+    from ..mesh import Mesh, Region
+
+
+class Interpolated(Hashable, Protocol):
+    """A body of cells, as far as places on it ask; see `symancf.Body`.
+
+    Attributes
+    ----------
+    direction, smooth : how the slopes of nodes are directed, as the user says.
+    join : ``"all"``: slopes are shared with other bodies, ``"position"``: only positions are.
+    """
+
+    name: str
+    region: Region
+    element: Element
+    direction: Callable[[Array], npt.ArrayLike] | None
+    smooth: float
+    join: str
+
+    @property
+    def extent(self) -> float:
+        """Size [m]."""
+
+
+def slopes_block(body: Interpolated, name: str) -> str:
+    """Return the name of the block of slopes of a body that a system knows by `name`."""
+    element = body.element
+    return (
+        f"slopes:{element.slope_kind}{len(element.slopes)}"
+        if body.join == "all"
+        else (f"slopes:{name}")
+    )
+
+
+def across_block(slopes: str) -> str:
+    """Return the name of the block of slopes across edges beside that of slopes of nodes."""
+    return f"{slopes}:across"
+
+
+def announce_blocks(layout: Layout, body: Interpolated) -> None:
+    """Announce the blocks of positions and slopes of a body."""
+    element, name = body.element, slopes_block(body, layout.name(body))
+    layout.announce_block(Block("position", 3))
+    if element.slopes:
+        layout.announce_block(Block(name, 3 * len(element.slopes), "direction"))
+    if element.across:
+        layout.announce_block(Block(across_block(name), 3, "direction"))
+
+
+def links_of(element: Element) -> Links:
+    """Return pairs of vertices of a cell that are neighbours, its edges behind the corners."""
+    ends = element.topology.edges[: element.edges]
+    edges = ((v, element.vertices + k) for k, pair in enumerate(ends) for v in pair)
+    return (*element.topology.graph, *edges)
+
+
+class Edges:
+    """The vertices of the middles of edges in a system, of the surfaces of one mesh."""
+
+    def __init__(self, layout: Layout, mesh: Mesh) -> None:
+        pairs = [np.zeros((0, 2), dtype=np.int64)]
+        for kind in ("triangle", "quad"):
+            if kind in mesh.cells:
+                ends = np.array(CELLS[kind].edges)
+                pairs.append(mesh.cells[kind].connectivity[:, ends].reshape(-1, 2))
+        self.numbered = NumberedEdges(mesh.comm, mesh.point_starts, np.concatenate(pairs))
+        self.base, self.points = layout.new_range(len(self.numbered)), layout.base(mesh)
+
+    @classmethod
+    def of(cls, layout: Layout, mesh: Mesh) -> Edges:
+        """Return those of a mesh (collective)."""
+        return layout.find(mesh, cls) or layout.keep(mesh, cls(layout, mesh))
+
+    def vertices(self, pairs: Ints) -> Ints:
+        """Return the vertices (k,) of edges by their ends (k, 2); -1: none (collective)."""
+        number = self.numbered.number(pairs - self.points)
+        return np.where(number < 0, -1, number + self.base)
+
+
+def with_edges(layout: Layout, body: Interpolated, vertices: Ints) -> Ints:
+    """Return cells (n, corners) of a body with the vertices of their edges, if it has some.
+
+    Cells of other types stay (collective).
+    """
+    element = body.element
+    if not element.across or vertices.shape[1] != element.vertices:
+        return vertices
+    ends = np.array(element.topology.edges)
+    found = Edges.of(layout, body.region.mesh).vertices(vertices[:, ends].reshape(-1, 2))
+    return np.concatenate([vertices, found.reshape(len(vertices), len(ends))], axis=1)
