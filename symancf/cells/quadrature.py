@@ -149,8 +149,8 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: int = 0) -> Rule:
     cell : the cell; its parameter domain scales points and weights.
     counts : points per parameter of lines, squares and cubes, or of a triangle (1, 3, 6,
         7, 12, 16) or tetrahedron (1, 4, 8, 14), and with `section` as many counts more, for zeta in
-        [-1, 1] through a thickness, or eta and zeta over a cross-section; if those are left out there is
-        the single point 0 (the mid-surface, the axis).
+        [-1, 1] through a thickness, or eta and zeta over a cross-section; if those are left
+        out there is the single point 0 (the mid-surface, the axis).
     section : 1 of cells with a thickness, 2 of those with a cross-section.
 
     Raises

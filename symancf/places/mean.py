@@ -22,7 +22,7 @@ from .interpolation import Interpolation
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..mesh import Region
-    from .interpolation import Interpolated
+    from .edges import Interpolated
 
 
 class Shares(NamedTuple):
