@@ -59,6 +59,7 @@ _MODULES = (
     "contact_cables",
     "contact_hertz",
     "contact_bodies",
+    "contact_seams",
 )
 
 
