@@ -35,6 +35,7 @@ _MODULES = (
     "rod_motions",
     "shells",
     "shells_large",
+    "laminates",
     "materials",
     "invariance",
     "patch",
