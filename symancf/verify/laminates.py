@@ -142,7 +142,14 @@ def roof() -> Iterator[Number]:
         (cells, cells),
         warp=lambda X: np.stack([R * np.sin(X[:, 0]), X[:, 1], R * np.cos(X[:, 0])], axis=1),
     )
-    ply: dict[str, Any] = {"E1": 3300.0, "E2": 1100.0, "E3": 1100.0, "nu12": 0.25, "nu13": 0.25, "nu23": 0.25}
+    ply: dict[str, Any] = {
+        "E1": 3300.0,
+        "E2": 1100.0,
+        "E3": 1100.0,
+        "nu12": 0.25,
+        "nu13": 0.25,
+        "nu23": 0.25,
+    }
     ply |= dict.fromkeys(("G12", "G13", "G23"), 660.0)
     for angles, table in ROOF.items():
         layers = Layers([(orthotropic, h / 3.0, angle) for angle in angles], axis=(0.0, 1.0, 0.0))
