@@ -228,16 +228,18 @@ class Matrix:
         end = np.cumsum([0, *(len(piece.vertex_start) - 1 for piece in pieces)])
         missing = self._library.symancf_positions(
             self.numbering.owned_vertices,
+            self.numbering.vertices,
             _pointer(start),
             _pointer(adjacent),
             _pointer(offsets),
-            _pointer(self.numbering.global_vertex),
             len(vertex_start) - 1,
             _pointer(vertex_start),
             _pointer(vertices),
             _pointer(pair_start),
             _pointer(positions),
         )
+        if missing < 0:
+            raise MemoryError("matrix pattern: not enough memory")
         if missing:
             name = pieces[int(np.searchsorted(end, missing)) - 1].name
             raise SymancfError(f"matrix pattern: a vertex pair of {name!r} is missing")

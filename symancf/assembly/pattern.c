@@ -8,10 +8,58 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct { /* the entities that touch each owned vertex: twice if they have it twice */
+  int32_t *start, *entity;
+} Touching;
+
+static int list_touching(int32_t owned, int32_t n, const int32_t *entity_start, const int32_t *vertices, Touching *to)
+{
+  to->start = calloc((size_t)owned + 2, sizeof *to->start), to->entity = NULL;
+  if (!to->start) return 1;
+  const int32_t total = n ? entity_start[n] : 0;
+  int32_t *place = to->start + 1; /* where the next one goes; in the end where the next vertex begins */
+  for (int32_t p = 0; p < total; p++)
+    if (vertices[p] < owned) place[vertices[p] + 1]++;
+  for (int32_t v = 0; v < owned; v++) place[v + 1] += place[v];
+  to->entity = malloc(((size_t)place[owned] + 1) * sizeof *to->entity);
+  if (!to->entity) return 1;
+  for (int32_t e = 0; e < n; e++)
+    for (int32_t p = entity_start[e]; p < entity_start[e + 1]; p++)
+      if (vertices[p] < owned) to->entity[place[vertices[p]]++] = e;
+  return 0;
+}
+
+static void forget(Touching *these)
+{
+  free(these->start);
+  free(these->entity);
+}
+
+typedef struct {
+  int64_t global;
+  int32_t local;
+} Vertex;
+
 static int compare(const void *a, const void *b)
 {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  const int64_t x = ((const Vertex *)a)->global, y = ((const Vertex *)b)->global;
   return (x > y) - (x < y);
+}
+
+#define SHORT 64 /* vertices up to which insertion takes less time than qsort */
+
+static void sort(Vertex *at, int64_t count)
+{
+  if (count > SHORT) {
+    qsort(at, (size_t)count, sizeof *at, compare);
+    return;
+  }
+  for (int64_t k = 1; k < count; k++) {
+    const Vertex v = at[k];
+    int64_t p = k;
+    for (; p > 0 && at[p - 1].global > v.global; p--) at[p] = at[p - 1];
+    at[p] = v;
+  }
 }
 
 /*
@@ -22,59 +70,43 @@ int64_t symancf_adjacency(int32_t owned, int32_t local, int32_t n, const int32_t
                           const int32_t *entity_vertices, const int64_t *global, int64_t *start,
                           int32_t *columns)
 {
-  int32_t *count = calloc((size_t)owned + 1, sizeof *count), *marker = malloc(((size_t)local + 1) * sizeof *marker);
-  if (!count || !marker) return -1;
-  const int32_t total = n ? entity_start[n] : 0;
-  for (int32_t p = 0; p < total; p++)
-    if (entity_vertices[p] < owned) count[entity_vertices[p] + 1]++;
-  for (int32_t v = 0; v < owned; v++) count[v + 1] += count[v];
-  int32_t *touching = malloc(((size_t)count[owned] + 1) * sizeof *touching);
-  int32_t *cursor = malloc(((size_t)owned + 1) * sizeof *cursor);
-  if (!touching || !cursor) return -1;
-  memcpy(cursor, count, ((size_t)owned + 1) * sizeof *cursor);
-  for (int32_t e = 0; e < n; e++)
-    for (int32_t p = entity_start[e]; p < entity_start[e + 1]; p++)
-      if (entity_vertices[p] < owned) touching[cursor[entity_vertices[p]]++] = e;
-  memset(marker, 0xff, ((size_t)local + 1) * sizeof *marker);
+  int32_t *marker = malloc(((size_t)local + 1) * sizeof *marker);
   int64_t pairs = 0, capacity = 64;
-  int64_t *keys = malloc((size_t)capacity * 2 * sizeof *keys);
-  if (!keys) return -1;
+  Vertex *near = malloc((size_t)capacity * sizeof *near);
+  Touching touching = {NULL, NULL};
+  if (!marker || !near || list_touching(owned, n, entity_start, entity_vertices, &touching)) pairs = -1;
+  if (!pairs) memset(marker, 0xff, ((size_t)local + 1) * sizeof *marker);
   start[0] = 0;
-  for (int32_t v = 0; v < owned; v++) {
-    int64_t found = 0;
+  for (int32_t v = 0; v < owned && pairs >= 0; v++) {
+    int64_t found = 1;
     marker[v] = v; /* the diagonal always exists */
-    keys[0] = global[v];
-    keys[1] = v;
-    found = 1;
-    for (int32_t k = count[v]; k < count[v + 1]; k++) {
-      const int32_t e = touching[k];
+    near[0].global = global[v], near[0].local = v;
+    for (int32_t k = touching.start[v]; k < touching.start[v + 1] && found; k++) {
+      const int32_t e = touching.entity[k];
       for (int32_t p = entity_start[e]; p < entity_start[e + 1]; p++) {
         const int32_t w = entity_vertices[p];
         if (marker[w] == v) continue;
         marker[w] = v;
         if (found == capacity) {
-          capacity *= 2;
-          int64_t *more = realloc(keys, (size_t)capacity * 2 * sizeof *keys);
-          if (!more) return -1;
-          keys = more;
+          Vertex *more = realloc(near, 2 * (size_t)capacity * sizeof *near);
+          if (!more) {
+            found = 0;
+            break;
+          }
+          near = more, capacity *= 2;
         }
-        keys[2 * found] = global[w];
-        keys[2 * found + 1] = w;
-        found++;
+        near[found].global = global[w], near[found++].local = w;
       }
     }
-    if (columns) {
-      qsort(keys, (size_t)found, 2 * sizeof *keys, compare);
-      for (int64_t k = 0; k < found; k++) columns[pairs + k] = (int32_t)keys[2 * k + 1];
+    if (columns && found) {
+      sort(near, found);
+      for (int64_t k = 0; k < found; k++) columns[pairs + k] = near[k].local;
     }
-    pairs += found;
-    start[v + 1] = pairs;
+    start[v + 1] = pairs = found ? pairs + found : -1;
   }
-  free(count);
+  forget(&touching);
   free(marker);
-  free(touching);
-  free(cursor);
-  free(keys);
+  free(near);
   return pairs;
 }
 
@@ -114,47 +146,57 @@ int64_t symancf_rows(int32_t owned, const int64_t *start, const int32_t *columns
 
 /*
  * Positions of all vertex pairs of entities (0 where the row is not owned).
- * Returns the number, from 1 on, of an entity with a pair that is none of the pattern, or 0.
+ * Returns the number, from 1 on, of an entity with a pair that is none of the pattern, 0, or -1 without memory.
  */
-int symancf_positions(int32_t owned, const int64_t *start, const int32_t *columns, const int32_t *offsets,
-                      const int64_t *global, int32_t n, const int32_t *vertex_start,
-                      const int32_t *vertices, const int64_t *pair_start, int32_t *positions)
+int32_t symancf_positions(int32_t owned, int32_t local, const int64_t *start, const int32_t *columns,
+                          const int32_t *offsets, int32_t n, const int32_t *vertex_start, const int32_t *vertices,
+                          const int64_t *pair_start, int32_t *positions)
 {
-  for (int32_t e = 0; e < n; e++) {
-    const int32_t *vertex = vertices + vertex_start[e];
-    const int corners = vertex_start[e + 1] - vertex_start[e];
-    for (int i = 0; i < corners; i++)
-      for (int j = 0; j < corners; j++) {
-        int32_t *position = positions + pair_start[e] + (int64_t)i * corners + j;
-        *position = 0;
-        if (vertex[i] >= owned) continue;
-        int64_t low = start[vertex[i]], high = start[vertex[i] + 1] - 1;
-        const int64_t wanted = global[vertex[j]];
-        while (low < high) {
-          const int64_t middle = (low + high) / 2;
-          if (global[columns[middle]] < wanted) low = middle + 1;
-          else high = middle;
+  int64_t *place = calloc((size_t)local + 1, sizeof *place); /* of each vertex in the last row that has it */
+  Touching touching = {NULL, NULL};
+  int32_t wrong = !place || list_touching(owned, n, vertex_start, vertices, &touching) ? -1 : 0;
+  if (!wrong) memset(positions, 0, (size_t)pair_start[n] * sizeof *positions);
+  for (int32_t v = 0; v < owned && !wrong; v++) {
+    for (int64_t k = start[v]; k < start[v + 1]; k++) place[columns[k]] = k;
+    for (int32_t t = touching.start[v]; t < touching.start[v + 1]; t++) {
+      const int32_t e = touching.entity[t], corners = vertex_start[e + 1] - vertex_start[e];
+      const int32_t *vertex = vertices + vertex_start[e];
+      for (int32_t i = 0; i < corners; i++) {
+        if (vertex[i] != v) continue;
+        int32_t *position = positions + pair_start[e] + (int64_t)i * corners;
+        for (int32_t j = 0; j < corners; j++) {
+          const int64_t k = place[vertex[j]];
+          if (k < start[v] || columns[k] != vertex[j]) wrong = e + 1;
+          else position[j] = offsets[k];
         }
-        if (columns[low] != vertex[j]) return e + 1;
-        *position = offsets[low];
       }
+    }
   }
-  return 0;
+  forget(&touching);
+  free(place);
+  return wrong;
 }
 
 /* Columns of all rows: those of the diagonal part count from first_row, the others are global. */
 void symancf_columns(int32_t owned, const int64_t *start, const int32_t *columns, const int32_t *row_count,
                      int64_t first_row, const int64_t *first_column, int32_t *diagonal, int32_t *off)
 {
-  for (int32_t v = 0; v < owned; v++)
-    for (int32_t a = 0; a < row_count[v]; a++)
-      for (int64_t k = start[v]; k < start[v + 1]; k++) {
-        const int32_t w = columns[k];
-        for (int32_t b = 0; b < row_count[w]; b++) {
-          if (w < owned) *diagonal++ = (int32_t)(first_column[w] - first_row + b);
-          else *off++ = (int32_t)(first_column[w] + b);
-        }
+  for (int32_t v = 0; v < owned; v++) {
+    if (!row_count[v]) continue;
+    const int32_t *here = diagonal, *there = off;
+    for (int64_t k = start[v]; k < start[v + 1]; k++) {
+      const int32_t w = columns[k];
+      for (int32_t b = 0; b < row_count[w]; b++) {
+        if (w < owned) *diagonal++ = (int32_t)(first_column[w] - first_row + b);
+        else *off++ = (int32_t)(first_column[w] + b);
       }
+    }
+    const int64_t m = diagonal - here, q = off - there;
+    for (int32_t a = 1; a < row_count[v]; a++) { /* the other rows have the same */
+      memcpy(diagonal, here, (size_t)m * sizeof *diagonal), diagonal += m;
+      memcpy(off, there, (size_t)q * sizeof *off), off += q;
+    }
+  }
 }
 
 /* Place of a column in an ascending list of some, or -1. */

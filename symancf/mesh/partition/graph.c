@@ -6,11 +6,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SHORT 48 /* numbers up to which insertion takes less time than qsort */
+
+/* Sort numbers in place, by an order of two of them. */
+#define SORT(NAME, NUMBER, ORDER)                                                                  \
+  static void NAME(NUMBER *at, const int64_t count)                                                \
+  {                                                                                                \
+    if (count > SHORT) {                                                                           \
+      qsort(at, (size_t)count, sizeof *at, ORDER);                                                 \
+      return;                                                                                      \
+    }                                                                                              \
+    for (int64_t k = 1; k < count; k++) {                                                          \
+      const NUMBER v = at[k];                                                                      \
+      int64_t p = k;                                                                               \
+      for (; p > 0 && ORDER(at + p - 1, &v) > 0; p--) at[p] = at[p - 1];                           \
+      at[p] = v;                                                                                   \
+    }                                                                                              \
+  }
+
 static int compare(const void *a, const void *b)
 {
   const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
   return (x > y) - (x < y);
 }
+
+static int compare_long(const void *a, const void *b)
+{
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+SORT(sort, int32_t, compare)
+SORT(sort_long, int64_t, compare_long)
 
 /*
  * The symmetric graph of n vertices with the edges (a[k], b[k]): start[n + 1], and neighbours
@@ -39,13 +66,49 @@ int64_t symancf_graph(int32_t n, int64_t pairs, const int32_t *a, const int32_t 
   int64_t place = 0;
   for (int32_t v = 0; v < n; v++) {
     const int64_t first = start[v];
-    qsort(neighbours + first, (size_t)(end[v] - first), sizeof *neighbours, compare);
+    sort(neighbours + first, end[v] - first);
     start[v] = place;
     for (int64_t k = first; k < end[v]; k++)
       if (k == first || neighbours[k] != neighbours[k - 1]) neighbours[place++] = neighbours[k];
   }
   start[n] = place;
   free(end);
+  return place;
+}
+
+/*
+ * Unite rows of which some come in several pieces: piece k is of row[k], count[k] columns that follow
+ * those of piece k - 1 and ascend.  Each of the n rows of `to` ascends without repetition, from
+ * start[n + 1] on.  Returns the number of entries, or -1 when memory is short.
+ */
+int64_t symancf_unite(int32_t n, int64_t pieces, const int32_t *row, const int64_t *count, const int64_t *column,
+                      int64_t *start, int64_t *to)
+{
+  int64_t *end = calloc((size_t)n + 1, sizeof *end), place = 0;
+  char *several = calloc((size_t)n + 1, 1);
+  if (end && several) {
+    memset(start, 0, ((size_t)n + 1) * sizeof *start);
+    for (int64_t k = 0; k < pieces; k++) start[row[k] + 1] += count[k];
+    for (int32_t v = 0; v < n; v++) start[v + 1] += start[v];
+    memcpy(end, start, ((size_t)n + 1) * sizeof *end);
+    for (int64_t k = 0; k < pieces; column += count[k++]) {
+      several[row[k]] |= end[row[k]] > start[row[k]];
+      memcpy(to + end[row[k]], column, (size_t)count[k] * sizeof *to);
+      end[row[k]] += count[k];
+    }
+    for (int32_t v = 0; v < n; v++) {
+      const int64_t first = start[v];
+      if (several[v]) sort_long(to + first, end[v] - first);
+      start[v] = place;
+      for (int64_t k = first; k < end[v]; k++)
+        if (k == first || to[k] != to[k - 1]) to[place++] = to[k];
+    }
+    start[n] = place;
+  } else {
+    place = -1;
+  }
+  free(end);
+  free(several);
   return place;
 }
 
@@ -57,12 +120,14 @@ static int by_degree(const void *a, const void *b)
   return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
 }
 
+SORT(sort_by_degree, int32_t, by_degree)
+
 /*
  * Breadth-first search from a root: `order` receives the vertices that it reaches, neighbours by
- * degree.  Vertices with mark[v] == stamp count as reached.  Returns their number; *last is the
+ * degree if `sorted`.  Vertices with mark[v] == stamp count as reached.  Returns their number; *last is the
  * place in `order` where the last level begins, *depth the number of levels.
  */
-static int32_t search(const int64_t *start, const int32_t *neighbours, int32_t root, int32_t stamp,
+static int32_t search(const int64_t *start, const int32_t *neighbours, int sorted, int32_t root, int32_t stamp,
                       int32_t *mark, int32_t *order, int32_t *last, int32_t *depth)
 {
   int32_t count = 1, level_end = 1;
@@ -82,9 +147,23 @@ static int32_t search(const int64_t *start, const int32_t *neighbours, int32_t r
         mark[neighbours[p]] = stamp;
         order[count++] = neighbours[p];
       }
-    qsort(order + first, (size_t)(count - first), sizeof *order, by_degree);
+    if (sorted) sort_by_degree(order + first, count - first);
   }
   return count;
+}
+
+/* List the vertices in the order of `by_degree`: those of each degree ascend.  Returns 1 without memory. */
+static int list_by_degree(int32_t n, const int64_t *start, int32_t *by)
+{
+  int64_t most = 0;
+  for (int32_t v = 0; v < n; v++) most = start[v + 1] - start[v] > most ? start[v + 1] - start[v] : most;
+  int32_t *place = calloc((size_t)most + 2, sizeof *place);
+  if (!place) return 1;
+  for (int32_t v = 0; v < n; v++) place[start[v + 1] - start[v] + 1]++;
+  for (int64_t d = 0; d <= most; d++) place[d + 1] += place[d];
+  for (int32_t v = 0; v < n; v++) by[place[start[v + 1] - start[v]]++] = v;
+  free(place);
+  return 0;
 }
 
 /*
@@ -98,23 +177,22 @@ int symancf_order(int32_t n, const int64_t *start, const int32_t *neighbours, in
   if (!mark || !by || !found) return 1;
   degree_start = start;
   memset(mark, 0xff, ((size_t)n + 1) * sizeof *mark);
-  for (int32_t v = 0; v < n; v++) by[v] = v;
-  qsort(by, (size_t)n, sizeof *by, by_degree);
+  if (list_by_degree(n, start, by)) return 1;
   int32_t done = 0, stamp = 0;
   for (int32_t k = 0; k < n; k++) {
     int32_t root = by[k], last, depth, deeper, count;
     if (mark[root] >= 0) continue; /* reached before */
-    count = search(start, neighbours, root, stamp++, mark, found, &last, &depth);
+    count = search(start, neighbours, 0, root, stamp++, mark, found, &last, &depth);
     for (int tries = 0; tries < 8; tries++) { /* a vertex far from the others */
       int32_t far = found[last];
       for (int32_t p = last; p < count; p++)
         if (by_degree(found + p, &far) < 0) far = found[p];
-      search(start, neighbours, far, stamp++, mark, found, &last, &deeper);
+      search(start, neighbours, 0, far, stamp++, mark, found, &last, &deeper);
       if (deeper <= depth) break;
       depth = deeper;
       root = far;
     }
-    search(start, neighbours, root, stamp++, mark, order + done, &last, &depth);
+    search(start, neighbours, 1, root, stamp++, mark, order + done, &last, &depth);
     done += count;
   }
   for (int32_t k = 0; k < n / 2; k++) {

@@ -51,7 +51,8 @@ class Graph(NamedTuple):
 
 def _library(comm: MPI.Comm) -> ctypes.CDLL:
     library = jit.load_runtime(Path(__file__).with_name("graph.c"), comm)
-    library.symancf_graph.restype = ctypes.c_int64
+    for name in ("graph", "unite"):
+        getattr(library, f"symancf_{name}").restype = ctypes.c_int64
     return library
 
 
@@ -121,14 +122,13 @@ def gather_rows(comm: MPI.Comm, graph: Graph, numbers: Ints, starts: Ints) -> tu
     _, (rows, counts) = exchange_blocks(comm, np.diff(cuts), numbers, lengths)
     _, (columns,) = exchange_blocks(comm, np.diff(at), columns)
     mine = int(starts[comm.rank + 1] - starts[comm.rank])
-    where = np.repeat((rows - starts[comm.rank]).astype(np.int32), counts)
-    order = np.lexsort((columns, where))
-    where, columns = where[order], columns[order]
-    fresh = np.ones(len(where), bool)
-    fresh[1:] = (where[1:] != where[:-1]) | (columns[1:] != columns[:-1])
-    pointers = np.zeros(mine + 1, np.int64)
-    np.cumsum(np.bincount(where[fresh], minlength=mine), out=pointers[1:])
-    return pointers, columns[fresh]
+    where, pointers = (rows - starts[comm.rank]).astype(np.int32), np.empty(mine + 1, np.int64)
+    united = np.empty(max(1, len(columns)), np.int64)
+    arrays = (where, np.ascontiguousarray(counts), np.ascontiguousarray(columns), pointers, united)
+    entries = _library(comm).symancf_unite(mine, ctypes.c_int64(len(where)), *map(_address, arrays))
+    if entries < 0:
+        raise MemoryError("graph of the vertices: not enough memory")
+    return pointers, united[:entries]
 
 
 def partition(
