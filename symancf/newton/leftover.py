@@ -24,7 +24,7 @@ LEAST = 1e-9  # of the size of the part: by this smaller displacements are measu
 MOST = 20  # iterations that are made for it
 NOISE = 10.0  # times what round-off of the residual makes
 COARSE = 1e-3  # round-off that makes more than this is told
-FACTORS, MULTIGRID = ("lu", "cholesky"), ("gamg", "mg", "hypre")
+FACTORS, MULTIGRID = ("lu", "cholesky"), ("gamg", "grids", "hypre", "mg")
 ROUGH = 10.0  # times what others make of a residual may be the correction
 
 
@@ -46,6 +46,7 @@ class Leftover:
     Parameters
     ----------
     ksp : Newton's linear solver.
+    scratch : two vectors of rows that others may use, too.
 
     Attributes
     ----------
@@ -55,10 +56,14 @@ class Leftover:
     """
 
     def __init__(
-        self, system: Configuration, rows: RowNorms, ksp: PETSc.KSP, vector: PETSc.Vec
+        self,
+        system: Configuration,
+        rows: RowNorms,
+        ksp: PETSc.KSP,
+        scratch: tuple[PETSc.Vec, PETSc.Vec],
     ) -> None:
         self.system, self.rows, self.ksp = system, rows, ksp
-        self._y, self._b = vector.duplicate(), vector.duplicate()
+        self._y, self._b = scratch
         numbering = self._numbering = system.numbering
         moves = numbering.those(*MOVING)
         self.moves = moves[numbering.coordinate_of_row]

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from symancf.assembly.plan import Plan
 from symancf.mesh import Mesh
-from symancf.solve.statics import held
+from symancf.solve.statics import equilibrium, held
 from tests import many
 
 if TYPE_CHECKING:
@@ -358,3 +359,31 @@ def test_a_force_on_a_rigid_body_acts_at_its_origin() -> None:
     assert v == pytest.approx([2e-3, 0.0, 0.0], rel=1e-5, abs=1e-8)
     with pytest.raises(sa.ConstraintError, match=r"Body 'body'.* body\.at\(point\)"):
         sa.force(cube(), (1.0, 0.0, 0.0))
+
+
+def test_no_tangent_is_made_where_supports_alone_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One less than else; a body that turns about an edge is not held by that alone."""
+    made: list[int] = []
+    tangent = Plan.tangent
+
+    def counted(plan: Plan, *given: Any) -> int:
+        made.append(1)
+        return tangent(plan, *given)
+
+    monkeypatch.setattr(Plan, "tangent", counted)
+    states, counts = [], []
+    for sure in (True, False):
+        with monkeypatch.context() as context:
+            if not sure:
+                context.setattr(equilibrium, "supported", lambda system: False)
+            body = cube()
+            system = sa.System(body, terms=[sa.fix(body["x0"]), sa.gravity((0.0, 0.0, -1.0))])
+            assert held.supported(system)
+            sa.StaticProblem(system, prefix="held_").solve()
+        counts.append(len(made))
+        made.clear()
+        states.append(system.state)
+    assert np.array_equal(*states)
+    assert counts[1] == counts[0] + 1
+    body.region.mesh.select("edge", lambda X: np.hypot(X[:, 0], X[:, 2]) < 1e-9, dimension=1)
+    assert not held.supported(sa.System(body, terms=[sa.fix(body["edge"])]))

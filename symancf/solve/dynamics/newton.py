@@ -86,7 +86,8 @@ class Newton:
         self._asked = loosely(self._test)
         snes.setConvergenceTest(self._asked)
         self.balance = Balance(motion, self.f, self.steps)
-        self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), self.x)
+        scratch = self.x.duplicate(), self.x.duplicate()
+        self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), scratch)
         self.preconditioner = Preconditioner(
             self.system, motion.matrix, snes.getKSP(), is_symmetric(self.system, dynamic=True)
         )

@@ -62,19 +62,28 @@ class Branch:
 
     Changes are measured in all displacements, without multipliers.
 
+    Parameters
+    ----------
+    scratch : two vectors of rows that others may use, too.
+
     Attributes
     ----------
     fading : what is out of balance at the start of a step and not yet let in (rows).
     """
 
     def __init__(
-        self, system: System, vectors: Vectors, linear: LinearSolver, ksp: PETSc.KSP
+        self,
+        system: System,
+        vectors: Vectors,
+        linear: LinearSolver,
+        ksp: PETSc.KSP,
+        scratch: tuple[PETSc.Vec, PETSc.Vec],
     ) -> None:
         self.system, self.vectors, self.linear, self.ksp = system, vectors, linear, ksp
         numbering = system.numbering
         moves = numbering.those(*MOVING)
         self._counts = moves[numbering.coordinate_of_row]
-        self._rhs, self._v = vectors.new(), vectors.new()
+        self._rhs, self._v = scratch
         self.fading: Array = np.zeros(numbering.rows)
         self._kinked = np.array([piece.kinked for piece in system.pieces], dtype=bool)
         self._doubted: tuple[Array | None, float] = None, 0.0  # from where, and how far

@@ -27,7 +27,7 @@ from ..solver import attach_rigid_modes, configure, reason_name
 from .branch import JUMPED, Branch
 from .convergence import Convergence
 from .diagnosis import outside, undetermined, warn_unproved
-from .held import require_held
+from .held import require_held, require_pressed, supported
 from .linear import LinearSolver
 from .stability import Stability
 from .sudden import Sudden
@@ -98,11 +98,15 @@ class EquilibriumSolver:
         self.vectors: Vectors = Vectors(numbering)
         self.x = self.vectors.new()
         self.F, self._imbalance = self.x.duplicate(), self.x.duplicate()
-        self._rhs = self.x.duplicate()
+        scratch = self.x.duplicate(), self.x.duplicate()
         self.fade, self.sudden = 0.0, Sudden(system)
         self.local_f = np.zeros(numbering.coordinates)
         self.convergence: Convergence = Convergence(system)
-        self._scale_multipliers()
+        new = self.check_held and not self._held
+        unsure = new and not supported(system)
+        bound = any(block.is_equation for block in numbering.blocks)
+        if unsure or (bound and not self.restored):
+            self._scale_multipliers()
         if not self.restored:
             system.settle()
         for term in system.terms:
@@ -124,7 +128,7 @@ class EquilibriumSolver:
             self.options,
         )
         self.convergence.leftover = Leftover(
-            system, self.convergence.rows, self.snes.getKSP(), self.x
+            system, self.convergence.rows, self.snes.getKSP(), scratch
         )
         self._operate()
         self.linear.switched = self._switched
@@ -140,10 +144,13 @@ class EquilibriumSolver:
         )
         if not self.linear.direct and self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
             self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
-        self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP())
+        ksp = self.snes.getKSP()
+        self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
         self.stability: Stability = Stability(system, self.linear)
-        if self.check_held and not self._held:
+        if unsure:
             require_held(system)
+        if new:
+            require_pressed(system)
             self._held = True
         system.state[held] = before[held]
         self.ready = True
@@ -199,16 +206,17 @@ class EquilibriumSolver:
             attach_rigid_modes(self.system)
 
     def _scale_multipliers(self) -> None:
-        """Set the multipliers' scale to the largest diagonal stiffness of a position.
+        """Make the tangent; set the multipliers' scale to its largest diagonal entry of a position.
 
         Their forces stay, as those that modes about a state at rest have found.
         """
-        system = self.system
+        system, old = self.system, self.system.stiffness
+        if not self.restored:
+            system.stiffness = 1.0
+        self.guarded(lambda: system.plan.tangent(system.state, self.local_f, self.matrix))
         if self.restored:
             return
-        old, system.stiffness = system.stiffness, 1.0
-        self.guarded(lambda: system.plan.tangent(system.state, self.local_f, self.matrix))
-        largest = self.convergence.stiffest(self.J.getDiagonal(self._rhs).getArray())
+        largest = self.convergence.stiffest(self.J.getDiagonal(self.F).getArray())
         system.stiffness = largest if math.isfinite(largest) and largest > 0 else 1.0
         system.state[self.numbering.those("multiplier", "algebraic", "tie")] *= (
             old / system.stiffness

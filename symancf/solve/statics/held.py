@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Ints, Ints32
+from ...arrays import Array, Ints, Ints32, Mask
 from ...assembly.protocol import Body, Bonds
 from ...bodies.pressure import Pressures
 from ...errors import ConstraintError
@@ -27,6 +27,7 @@ CHUNK = 4096  # rows that are factored at once
 FEW = 24  # bodies up to which all their motions are looked at together
 TOLD = 12  # motions of more bodies that are described
 UNFELT = 1e-10  # of its largest forces: what an even pressure does to nodes that are free
+HOLDS = 1e-6  # of the size of a motion: what is prescribed of it holds it
 FREE = 1e-11  # of a motion's own size; motions that nothing holds answered with 1e-16 to 1e-13
 
 
@@ -100,13 +101,20 @@ def _in_space(points: Array) -> Array:
     return points if points.shape[1] == 3 else np.pad(points, ((0, 0), (0, 1)))
 
 
-def _motions(body: _Group) -> tuple[Ints, Array]:
+def _motions(body: _Group, among: Mask | None = None) -> tuple[Ints, Array]:
     """Return a body's coordinates (k,), each once, and its rigid motions (6, k).
 
     Rotations by 1 about x, y, z through its centre, translations by its reach.
+
+    Parameters
+    ----------
+    among : (coordinates,) those at one of which a block is to be looked at; default: all.
     """
     places, parts = [np.zeros(0, dtype=np.int64)], [np.zeros((6, 0))]
     for (block, at), value in zip(body.blocks, body.values, strict=True):
+        if among is not None:
+            there = among[at].any(axis=1)
+            at, value = at[there], value[there]
         turns = [block.rotated(value, axis, body.centre).ravel() for axis in np.eye(3)]
         shifts = [np.tile(body.reach * block.translated(axis), len(at)) for axis in np.eye(3)]
         places.append(at.ravel().astype(np.int64))
@@ -118,7 +126,7 @@ def _motions(body: _Group) -> tuple[Ints, Array]:
 def require_held(system: System) -> None:
     """Raise when a rigid motion of some bodies meets no resistance at the present state.
 
-    See `find_free`; or when nothing determines the pressure of some. Collective.
+    See `find_free`. Collective.
 
     Raises
     ------
@@ -126,7 +134,6 @@ def require_held(system: System) -> None:
     """
     told = find_free(system)
     if not told:
-        _require_pressed(system)
         return
     count = "1 rigid motion is" if len(told) == 1 else f"{len(told)} rigid motions are"
     touching = ""
@@ -142,7 +149,7 @@ def require_held(system: System) -> None:
     )
 
 
-def _require_pressed(system: System) -> None:
+def require_pressed(system: System) -> None:
     """Raise where an even pressure in incompressible bodies, one or all, moves nothing."""
     found = [(b, system.layout.find(b, Pressures)) for b in system.bodies]
     closed = [(b, own) for b, own in found if own is not None and own.pressure.incompressible]
@@ -189,8 +196,7 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     its plane) do not count. Collective.
     """
     numbering = system.numbering
-    q = system.reference + system.state
-    bodies = [_group(system, members, q) for members in _groups(system)]
+    bodies = _bodies(system, _groups(system))
     motions = [_motions(body) for body in bodies]
     shared = np.zeros(numbering.coordinates)
     size = np.ones(numbering.coordinates)  # of a coordinate in a motion by 1
@@ -227,6 +233,36 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     if not len(loose):
         return []
     return [_describe(bodies, motion) for motion in _readable(bodies, loose)]
+
+
+def _bodies(system: System, groups: list[list[Body]]) -> list[_Group]:
+    q = system.reference + system.state
+    return [_group(system, members, q) for members in groups]
+
+
+def supported(system: System) -> bool:
+    """Tell whether prescribed coordinates alone hold all bodies (collective).
+
+    Every rigid motion of a body moves some that it has alone. The tangent need not be there. False
+    tells nothing: bodies may hold each other, or be many.
+    """
+    numbering, groups = system.numbering, _groups(system)
+    if len(groups) > FEW:
+        return False
+    bodies = _bodies(system, groups)
+    fixed = (numbering.fixed_by >= 0) & (numbering.vertex_of < numbering.owned_vertices)
+    motions = [_motions(body, fixed) for body in bodies]
+    shared = np.zeros(numbering.coordinates, dtype=np.int8)
+    for at, _ in motions:
+        shared[at] += 1
+    least = np.inf
+    for body, (at, v) in zip(bodies, motions, strict=True):
+        own = fixed[at] & (shared[at] == 1)
+        held = _factor(system, (v[:, own] / numbering.natural(body.reach, at[own])).T)
+        values = np.linalg.svd(held, compute_uv=False)
+        least = min(least, float(values.min()) if len(values) == 6 else 0.0)
+    number = float(system.sum(np.array([float(len(fixed))]))[0])
+    return bool(least > HOLDS * number**0.5)
 
 
 def _of_many(
