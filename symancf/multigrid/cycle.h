@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A V-cycle: Chebyshev polynomials with block Jacobi on each level, inverses on the last. */
+/* Parts of a cycle: Chebyshev polynomials with block Jacobi on each level, inverses on the last. */
 
 /* Bring the ghosts of x up to date: between the two calls there is time for other work. */
 INLINE void begin(const Messages *m, const Level *A)
@@ -86,25 +86,25 @@ static void smooth(const Messages *m, const Level *A, const int zero)
   }
 }
 
-/* Restrict b - A x to the coarse level. */
-static void restricted(const Messages *m, const Level *A, const Level *C)
+/* b of the coarse level = P^T r, r in double precision times `factor`. */
+static void restricted(const Messages *m, const Level *A, const Level *C, const double *r, const double factor)
 {
   const size_t size = 3 * ((size_t)C->nodes + (size_t)C->ghosts);
   float *sum = A->coarse_shared ? C->r : C->b;
-  multiply(m, A);
   memset(sum, 0, size * sizeof *sum);
   for (int32_t i = 0; i < A->nodes; i++) {
-    float r[3];
-    for (int c = 0; c < 3; c++) r[c] = A->b[3 * (int64_t)i + c] - A->r[3 * (int64_t)i + c];
+    float own[3];
+    for (int c = 0; c < 3; c++) own[c] = (float)(r[3 * (int64_t)i + c] * factor);
     for (int32_t k = A->coarse.start[i]; k < A->coarse.start[i + 1]; k++)
-      for (int c = 0; c < 3; c++) sum[3 * (int64_t)A->coarse.column[k] + c] += A->weight[k] * r[c];
+      for (int c = 0; c < 3; c++) sum[3 * (int64_t)A->coarse.column[k] + c] += A->weight[k] * own[c];
   }
   if (A->coarse_shared) reduce(m, A, sum, C->b, (int)size, m->single, 4, m->sum);
   else collect(m, C);
 }
 
-/* Add the coarse level's correction. */
-static void prolong(const Messages *m, const Level *A, const Level *C)
+/* to = from + unit P x of the coarse level, in double precision; from may be NULL, for zeros. */
+static void prolong(const Messages *m, const Level *A, const Level *C, const double *from, const double unit,
+                    double *to)
 {
   begin(m, C);
   end(m, C);
@@ -112,8 +112,10 @@ static void prolong(const Messages *m, const Level *A, const Level *C)
     float s[3] = {0, 0, 0};
     for (int32_t k = A->coarse.start[i]; k < A->coarse.start[i + 1]; k++)
       for (int c = 0; c < 3; c++) s[c] += A->weight[k] * C->x[3 * (int64_t)A->coarse.column[k] + c];
-    for (int c = 0; c < 3; c++)
-      if (!A->held || !(A->held[i] >> c & 1)) A->x[3 * (int64_t)i + c] += s[c];
+    for (int c = 0; c < 3; c++) {
+      const int64_t k = 3 * (int64_t)i + c;
+      to[k] = (from ? from[k] : 0.0) + (!A->held || !(A->held[i] >> c & 1) ? unit * s[c] : 0.0);
+    }
   }
 }
 
@@ -128,44 +130,6 @@ static void solve(const Coarsest *last, const Level *A)
       A->x[i] = s;
     }
   }
-}
-
-static void cycle(const Hierarchy *h, const int32_t l)
-{
-  const Level *A = h->level + l;
-  double since = A->spent ? clock_now() : 0.0;
-  if (l == h->levels - 1) {
-    solve(&h->coarsest, A);
-  } else {
-    smooth(h->messages, A, 1);
-    restricted(h->messages, A, A + 1);
-    if (A->spent) A->spent[0] += clock_now() - since;
-    cycle(h, l + 1);
-    since = A->spent ? clock_now() : 0.0;
-    prolong(h->messages, A, A + 1);
-    smooth(h->messages, A, 0);
-  }
-  if (A->spent) A->spent[0] += clock_now() - since;
-}
-
-/* z = M^-1 r. */
-void symancf_cycle(const Hierarchy *h, const double *r, double *z)
-{
-  const Level *A = h->level;
-  const Messages *m = h->messages;
-  const int64_t n = 3 * (int64_t)A->nodes;
-  double size = 0.0;
-  for (int64_t k = 0; k < n; k++) size = fabs(r[k]) > size ? fabs(r[k]) : size;
-  if (m) {
-    const double own = size;
-    reduce(m, A, &own, &size, 1, m->real, 8, m->largest);
-  }
-  int power = 0;
-  if (size > 0.0 && size <= 1.7e308) frexp(size, &power);
-  const double down = ldexp(1.0, -power / 2), rest = ldexp(1.0, power / 2 - power);
-  for (int64_t k = 0; k < n; k++) A->b[k] = (float)(r[k] * down * rest);
-  cycle(h, 0);
-  for (int64_t k = 0; k < n; k++) z[k] = A->x[k] / h->scale / down / rest;
 }
 
 INLINE double dot(const Messages *m, const Level *A, const float *a, const float *b)

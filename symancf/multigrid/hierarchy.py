@@ -12,8 +12,10 @@ from mpi4py import MPI
 
 from ..arrays import Array, Data, Ints, Ints32
 from ..runtime.collective import exchange_blocks, together
+from ..runtime.petsc import printing
 from . import structures
 from .copies import MOST
+from .cycle import Cycle, print_to
 from .levels import Pattern, Step, coarsen, finest, structure
 from .messages import Singles, handles
 from .structures import address, part
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from .grids import Grids, Nodes
     from .levels import Entries
 
+OPTIONS = "grids_"  # prefix of the options of cycles
 DEGREE = 3  # of the polynomials, before and after a coarse correction
 LOWEST = 0.04  # share of the largest eigenvalue where they begin to reduce errors
 ABOVE = 1.1  # times the largest eigenvalue that was found
@@ -95,10 +98,12 @@ class Multigrid:
     matrix : whose entries these are, three rows of each node (collective).
     nodes : see `symancf.multigrid.grids.nodes_of`.
     symmetric : whether the entries are.
+    prefix : of the options of the cycle, see `Cycle`.
 
     Attributes
     ----------
     grids : of each coarse level.
+    cycle : PETSc's.
 
     References
     ----------
@@ -107,7 +112,9 @@ class Multigrid:
     Parallel multigrid smoothing: polynomial versus Gauss-Seidel, J. Comput. Phys. 188 (2003).
     """
 
-    def __init__(self, matrix: Entries, nodes: Nodes, symmetric: bool) -> None:
+    def __init__(
+        self, matrix: Entries, nodes: Nodes, symmetric: bool, prefix: str = OPTIONS
+    ) -> None:
         self._library = structures.library(matrix.comm)
         self._matrix, self.comm, self._symmetric = matrix, matrix.comm, symmetric
         self.revision = matrix.revision
@@ -116,10 +123,12 @@ class Multigrid:
         self._build(nodes)
         made = (structures.Level * len(self.levels))(*(level.made for level in self.levels))
         self._levels = made
-        self._hierarchy = structures.Hierarchy(len(self.levels), made, scale=1.0)
+        self._hierarchy = structures.Hierarchy(len(self.levels), made, scale=1.0, unit=1.0)
         if self.comm.size > 1:
             self._messages = handles(self.comm)
             self._hierarchy.messages = ctypes.pointer(self._messages)
+        rows = [3 * level.pattern.nodes for level in self.levels]
+        self.cycle = Cycle(self._library, self.comm, rows, self._hierarchy, prefix, self.line)
         self._renewed = False
 
     # ---- structure ------------------------------------------------------------------------------
@@ -229,14 +238,14 @@ class Multigrid:
 
     def _estimate(self, number: int, level: _Level) -> None:
         """Find the largest eigenvalue of D^-1 A on a level (collective)."""
-        n = 3 * level.pattern.nodes
+        n, made = 3 * level.pattern.nodes, self._levels[number]
+        made.of_x = made.of_b = structures.Known()
         level.b[:n] = level.start
         steps = STEPS if self._symmetric else 2 * STEPS
         alpha, beta = np.zeros((2, steps))
         done = self._library.symancf_lanczos(
             ctypes.byref(self._hierarchy), number, steps, address(alpha), address(beta)
         )
-        made = self._levels[number]
         if done and self._symmetric:
             a, b = 1.0 / alpha[:done], beta[:done]
             T = np.diag(a)
@@ -266,7 +275,8 @@ class Multigrid:
     # ---- cycles ---------------------------------------------------------------------------------
     def apply(self, r: ctypes.c_void_p, z: ctypes.c_void_p) -> None:
         """Write a cycle from zero for the right-hand side r to z, by addresses (collective)."""
-        self._library.symancf_cycle(ctypes.byref(self._hierarchy), r, z)
+        self._library.symancf_measure(ctypes.byref(self._hierarchy), r)
+        self.cycle.apply(r, z)
 
     def watch(self) -> Array:
         """Return CPU time at each level, and of it in waits [s], which grows from now on.
@@ -285,34 +295,35 @@ class Multigrid:
             return structures.Counts()
         return structures.Counts.from_buffer_copy(self._messages.counts.contents)
 
-    def lines(self) -> list[str]:
-        """Return what a cycle is made of, one line for each level (collective)."""
-        found = ["V-cycle in single precision, coarse spaces on Cartesian grids over the nodes"]
-        for number, level in enumerate(self.levels):
-            pattern, made = level.pattern, self._levels[number]
-            unknowns, blocks = 3 * self._total(pattern), pattern.blocks
-            if not pattern.shared and self.comm.size > 1:
-                blocks = self.comm.allreduce(blocks)
-            text = f"level {number}: {unknowns} unknowns, {9 * blocks} entries"
-            if number:
-                spacing = self.grids[number - 1].spacing
-                low, high = spacing.min(axis=0), spacing.max(axis=0)
-                text += ", spacing " + " x ".join(
-                    f"{a:.3g}" if a == b else f"{a:.3g} to {b:.3g}"
-                    for a, b in zip(low, high, strict=True)
-                )
-            if pattern.shared:
-                text += ", on every rank"
-            if level.step is None:
-                sizes = np.diff(self._first)
-                text += f", inverted in {len(sizes)} blocks of at most {sizes.max(initial=0)}"
-            else:
-                text += (
-                    f", Chebyshev's polynomial of degree {made.degree} on "
-                    f"[{made.lowest:.3g}, {made.largest:.3g}]"
-                )
-            found.append(text)
-        return found
+    def view(self, viewer: int) -> None:
+        """Tell a viewer of PETSc's, by its address, what a cycle is made of (collective)."""
+        print_to(viewer, "  coarse spaces on Cartesian grids over the nodes")
+        printing.PCView(ctypes.c_void_p(self.cycle.pc.handle), ctypes.c_void_p(viewer))
+
+    def line(self, number: int) -> str:
+        """Return what a level is, the finest being 0, for people (collective)."""
+        level, made = self.levels[number], self._levels[number]
+        pattern = level.pattern
+        unknowns, blocks = 3 * self._total(pattern), pattern.blocks
+        if not pattern.shared and self.comm.size > 1:
+            blocks = self.comm.allreduce(blocks)
+        text = f"{unknowns} unknowns, {9 * blocks} entries in single precision"
+        if number:
+            spacing = self.grids[number - 1].spacing
+            low, high = spacing.min(axis=0), spacing.max(axis=0)
+            text += ", spacing " + " x ".join(
+                f"{a:.3g}" if a == b else f"{a:.3g} to {b:.3g}"
+                for a, b in zip(low, high, strict=True)
+            )
+        if pattern.shared and self.comm.size > 1:
+            text += ", on every rank"
+        if level.step is None:
+            sizes = np.diff(self._first)
+            return text + f", inverted in {len(sizes)} blocks of at most {sizes.max(initial=0)}"
+        return text + (
+            f", Chebyshev's polynomial of degree {made.degree} on "
+            f"[{made.lowest:.3g}, {made.largest:.3g}]"
+        )
 
 
 def _joins(grids: Grids) -> bool:

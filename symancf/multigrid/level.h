@@ -43,6 +43,10 @@ typedef struct { /* of MPI; NULL on one rank */
   Counts *counts;
 } Messages;
 
+typedef struct { /* the vector of PETSc, and its state, that numbers are the same as; 0: none */
+  int64_t vector, state;
+} Known;
+
 typedef struct {
   int32_t nodes, ghosts, symmetric, degree, longest; /* longest: floats of a row, filled up */
   Part own, off;
@@ -56,6 +60,7 @@ typedef struct {
   double largest, lowest; /* eigenvalues of D^-1 A that the polynomial reduces */
   Exchange *exchange;
   double *spent; /* CPU time at this level, and that of it in waits [s]; NULL: not asked for */
+  Known of_x, of_b;
 } Level;
 
 typedef struct { /* the last level: inverses of diagonal blocks of unknowns first[p] to first[p + 1] */
@@ -70,7 +75,20 @@ typedef struct {
   Coarsest coarsest;
   const Messages *messages;
   double scale; /* entries in single precision are divided by it */
+  double unit;  /* and right-hand sides: a power of two that symancf_measure finds */
 } Hierarchy;
+
+typedef struct { /* of PETSc; vectors, matrices and preconditioners by their addresses */
+  int (*read)(void *, const double **), (*end_read)(void *, const double **);
+  int (*write)(void *, double **), (*end_write)(void *, double **);
+  int (*of_matrix)(void *, void *), (*of_preconditioner)(void *, void *);
+  int (*id)(void *, int64_t *), (*state)(void *, int64_t *);
+} Petsc;
+
+typedef struct { /* what PETSc's shells of a level hold */
+  Hierarchy *hierarchy;
+  int32_t level;
+} Shell;
 
 typedef struct { /* entries of a coarse level in double precision */
   int32_t nodes, ghosts;

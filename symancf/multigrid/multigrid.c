@@ -8,3 +8,4 @@
 #include "structure.h"
 #include "galerkin.h"
 #include "cycle.h"
+#include "shells.h"

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
     Counts = ctypes.Structure
     Exchange = ctypes.Structure
     Hierarchy = ctypes.Structure
+    Known = ctypes.Structure
     Level = ctypes.Structure
     Messages = ctypes.Structure
     Part = ctypes.Structure
+    Petsc = ctypes.Structure
+    Shell = ctypes.Structure
 else:
     Coarse, Counts, Exchange = (_FOUND[name] for name in ("Coarse", "Counts", "Exchange"))
     Hierarchy, Level = (_FOUND[name] for name in ("Hierarchy", "Level"))
-    Messages, Part = (_FOUND[name] for name in ("Messages", "Part"))
+    Messages, Part, Petsc = (_FOUND[name] for name in ("Messages", "Part", "Petsc"))
+    Known, Shell = (_FOUND[name] for name in ("Known", "Shell"))
 
 
 def address(array: Data) -> ctypes.c_void_p:

@@ -38,10 +38,14 @@ __all__ = [
     "limit_threads",
     "loosely",
     "own",
+    "printing",
 ]
 
 #: PETSc's library by ctypes, for what petsc4py does not wrap; it holds PETSc's BLAS, too.
 functions = ctypes.CDLL(PETSc.__file__)
+#: The same for what prints: petsc4py may have that done by Python, where standard output is another
+#: (notebooks), and does not ask for Python's lock, which others of these calls give up.
+printing = ctypes.PyDLL(PETSc.__file__)
 
 P = ParamSpec("P")
 T = TypeVar("T")

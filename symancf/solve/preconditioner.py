@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from ..assembly.rounded import Rounded
 from ..errors import SymancfError
 from ..multigrid.grids import Nodes, has_others, nodes_of
-from ..multigrid.hierarchy import Multigrid
+from ..multigrid.hierarchy import OPTIONS, Multigrid
 from ..multigrid.products import Products
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
@@ -124,8 +124,14 @@ class Preconditioner:
         return self._matrix.mat
 
     def release(self) -> None:
-        """Give back the memory of levels; they are made anew where they are needed again."""
+        """Give back the memory of levels; they are made anew where needed (collective)."""
+        if self.multigrid is not None:
+            self.multigrid.cycle.destroy()
         self._multigrid, self._coarse = None, True
+
+    @property
+    def _prefix(self) -> str:
+        return (self._ksp.getOptionsPrefix() or "") + OPTIONS
 
     @property
     def grids(self) -> bool:
@@ -168,9 +174,10 @@ class Preconditioner:
         if isinstance(nodes, str):
             others = over_nodes(self._system, alone=False)
             if not isinstance(others, str):
-                return Saddle(self._system.numbering, self._matrix, others, self._symmetric)
+                numbering = self._system.numbering
+                return Saddle(numbering, self._matrix, others, self._symmetric, self._prefix)
             raise SymancfError(f"there is no preconditioner {GRIDS!r}: {nodes}")
-        made = Multigrid(self._matrix, nodes, self._symmetric)
+        made = Multigrid(self._matrix, nodes, self._symmetric, self._prefix)
         self._products = Products(self._matrix, made.levels[0].pattern)
         return made
 
@@ -221,9 +228,7 @@ class Preconditioner:
     def _view(self, pc: int, viewer: int) -> int:
         try:
             if self._multigrid is not None:
-                for line in self._multigrid.lines():
-                    text = f"  {line}\n".encode()
-                    functions.PetscViewerASCIIPrintf(ctypes.c_void_p(viewer), b"%s", text)
+                self._multigrid.view(viewer)
         except BaseException as error:
             self._error = self._error or error
             return _PETSC_ERR_USER

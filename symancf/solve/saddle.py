@@ -13,6 +13,7 @@ import numpy as np
 from ..arrays import Array
 from ..bodies.pressure import PREFIX
 from ..errors import SymancfError
+from ..multigrid.cycle import print_to
 from ..multigrid.grids import displaced
 from ..multigrid.hierarchy import Multigrid
 from ..newton.followers import Followers, followers
@@ -47,15 +48,18 @@ class Saddle:
     matrix : whose entries these are (collective).
     nodes : those that move by displacements alone.
     symmetric : whether the entries are.
+    prefix : of the options of the cycle, see `Cycle`.
 
     Attributes
     ----------
     revision : of the pattern of the tangent.
     """
 
-    def __init__(self, numbering: Numbering, matrix: Matrix, nodes: Nodes, symmetric: bool) -> None:
+    def __init__(
+        self, numbering: Numbering, matrix: Matrix, nodes: Nodes, symmetric: bool, prefix: str
+    ) -> None:
         self.comm, self._matrix, self._nodes = matrix.comm, matrix, nodes
-        self._symmetric, self.revision = symmetric, matrix.revision
+        self._symmetric, self.revision, self._prefix = symmetric, matrix.revision, prefix
         self._starts = shares(self.comm, numbering.rows)
         at = np.flatnonzero(displaced(numbering)[: numbering.owned_vertices])
         start = numbering.offset[at, numbering.block("position")]
@@ -130,7 +134,7 @@ class Saddle:
         np.bitwise_or.at(held, at // 3, (1 << at % 3).astype(np.uint8))
         self._blocks = Blocks(self.comm, R, reduced.starts, held)
         nodes_left = replace(self._nodes, held=held)
-        self.multigrid = Multigrid(self._blocks, nodes_left, self._symmetric)
+        self.multigrid = Multigrid(self._blocks, nodes_left, self._symmetric, self._prefix)
         self._others: Others | None = None
         if self.comm.allreduce(len(reduced.rest)):
             pressure = self._pressure[reduced.rest].astype(np.int64)
@@ -158,18 +162,20 @@ class Saddle:
         """Write a cycle for the displacements of nodes (collective)."""
         self.multigrid.apply(ctypes.c_void_p(r.ctypes.data), ctypes.c_void_p(z.ctypes.data))
 
-    def lines(self) -> list[str]:
-        """Return what it is made of, as `Multigrid.lines` (collective)."""
+    def view(self, viewer: int) -> None:
+        """Tell a viewer of PETSc's, by its address, what it is made of (collective)."""
         if self._whole is not None:
-            return ["the whole tangent factored: the cycle did not lead to solutions"]
+            print_to(viewer, "  the whole tangent factored: the cycle did not lead to solutions")
+            return
         assert self._found is not None
         eliminated = self.comm.allreduce(len(self._found.equations))
         others = self.comm.allreduce(len(self._reduced.rest))
-        return [
-            f"{eliminated} equations eliminated with displacements that follow others, {others} "
+        print_to(
+            viewer,
+            f"  {eliminated} equations eliminated with displacements that follow others, {others} "
             "other unknowns factored",
-            *self.multigrid.lines(),
-        ]
+        )
+        self.multigrid.view(viewer)
 
 
 def _at(address: ctypes.c_void_p, size: int) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import symancf as sa
 from symancf.energies import saint_venant_kirchhoff
 from symancf.multigrid.grids import Nodes
 from symancf.multigrid.hierarchy import Multigrid
+from symancf.runtime.petsc import PETSc
 from symancf.solve.preconditioner import over_nodes
 from symancf.solve.solver import is_symmetric
 
@@ -160,7 +162,7 @@ def test_levels_that_ranks_share_or_divide_are_the_same(
 def test_grid_nodes_have_copies_beside_slits() -> None:
     """Of 7 x 4 x 4 the 3 x 4 x 2 whose functions reach over it, and no other."""
     made = multigrid_of(slit(), True)
-    assert "level 1: 408 unknowns" in made.lines()[2]
+    assert made.line(1).startswith("408 unknowns")
     assert 3 * (7 * 4 * 4 + 3 * 4 * 2) == 408
 
 
@@ -189,6 +191,45 @@ def test_solutions_are_those_of_a_direct_solver(make: Made, most: int) -> None:
     moved = system.comm.allreduce(float(np.abs(states[2]).max(initial=0.0)), op=max)
     for state in states[:2]:
         assert np.abs(state - states[2]).max(initial=0.0) < 1e-8 * moved
+
+
+def solved(**options: Any) -> tuple[sa.StaticProblem, int]:
+    """Return the clamped block, solved, and the iterations of the linear solver."""
+    problem = sa.StaticProblem(clamped(), options={"pc_type": "grids", **options})
+    (step,) = problem.solve(to=0.5).steps
+    return problem, step.linear_iterations
+
+
+def test_cycles_are_those_of_pcmg_and_take_its_options(tmp_path: Path) -> None:
+    plain, most = solved()
+    counts = {}
+    for name, options in {
+        "twice": {"mg_levels_ksp_max_it": 2},
+        "W": {"pc_mg_cycle_type": "w"},
+        "full": {"pc_mg_type": "full"},
+        "again": {"pc_mg_multiplicative_cycles": 2},
+    }.items():
+        counts[name] = solved(**{f"grids_{k}": v for k, v in options.items()})[1]
+    assert max(counts["twice"], counts["full"], counts["again"]) < most
+    assert counts["W"] <= most
+    additive = solved(grids_pc_mg_type="additive", ksp_rtol=1e-3)[0]
+    comm = additive.system.comm
+    both = (additive.system.state, plain.system.state)
+    size, apart = (np.abs(v).max(initial=0.0) for v in (both[1], both[0] - both[1]))
+    assert comm.allreduce(float(apart), op=max) < 1e-8 * comm.allreduce(float(size), op=max)
+    for name, asked in (("pc_mg_levels", 2), ("pc_type", "jacobi")):
+        with pytest.raises(sa.SymancfError, match=rf"is -grids_pc_type mg with \d levels.*{asked}"):
+            solved(**{f"grids_{name}": asked})
+    file = comm.bcast(str(tmp_path / "view.txt"))
+    viewer = PETSc.Viewer().createASCII(file, comm=comm)
+    plain.snes.getKSP().view(viewer)
+    viewer.destroy()
+    comm.Barrier()
+    text = Path(file).read_text(encoding="utf-8")
+    assert "type is MULTIPLICATIVE" in text
+    assert text.count("(grids_mg_levels_1_)") == 4  # the solver and its shell, down and up
+    assert f"{plain.system.numbering.size} unknowns" in text
+    comm.Barrier()
 
 
 def test_grids_are_refused_with_a_reason() -> None:
