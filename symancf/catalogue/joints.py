@@ -20,14 +20,17 @@ from ..places.mean import Mean
 from ..terms.constraint import Constraint
 from ..terms.quantities import E, Given, S, V, check_ends
 from ..values.parameter import label
+from .fold import Fold, fold
 from .rigid_clamp import RigidClamp, clamp
 from .ties import coincide, tie
 
 __all__ = [
+    "Fold",
     "RigidClamp",
     "clamp",
     "cylindrical",
     "distance",
+    "fold",
     "on_sphere",
     "prismatic",
     "revolute",

@@ -213,3 +213,58 @@ def test_thickness_may_vary_over_the_surface() -> None:
     sa.StaticProblem(system).solve()
     tip = system.displacement(body.at((1.0, 0.1, 0.0)))[0, 2]
     assert tip == pytest.approx(exact, rel=1e-6)
+
+
+def bracket(element: Element, angle: float, load: float) -> tuple[sa.System, list[sa.Body], sa.End]:
+    """Return a strip of length 1, folded upwards for a half more, and its far end."""
+    d = np.array([np.cos(angle), 0.0, np.sin(angle)])
+
+    def bent(X: Array) -> Array:
+        far = np.maximum(X[:, :1] - 1.0, 0.0)
+        return np.concatenate([np.minimum(X[:, :1], 1.0), X[:, 1:]], axis=1) + far * d
+
+    mesh = sa.Mesh.box((1.5, 0.2), (6, 1), cell=element.cell, warp=bent)
+    parts = [
+        mesh.select("floor", lambda X: np.abs(X[:, 2]) < 1e-9, dimension=2),
+        mesh.select("wall", lambda X: (X[:, 2] > 1e-9) | (X[:, 0] > 1.0 - 1e-9), dimension=2),
+    ]
+    on_both = lambda X: (np.abs(X[:, 0] - 1.0) < 1e-9) & (np.abs(X[:, 2]) < 1e-9)  # noqa: E731
+    mesh.select("corner", on_both, outer=False)
+    given: Any = {"E": 1e9, "nu": 0.0, "thickness": 0.01}
+    bodies = [sa.Body(part, element, sa.energies.kirchhoff(), **given) for part in parts]
+    floor, wall = bodies
+    terms = [sa.fix(floor["x0"]), sa.joints.fold(floor["corner"], wall)]
+    terms.append(sa.force(wall["x1"], (lambda t: load * t, 0.0, 0.0)))
+    tip = wall.at(np.array([1.0, 0.1, 0.0]) + 0.5 * d)
+    return sa.System(*bodies, terms=terms), bodies, tip
+
+
+@pytest.mark.parametrize(
+    "element", [ancf_thin_quad, ancf_thin_triangle, sa.elements.ancf_thin_plate]
+)
+def test_folds_transmit_moments(element: Element) -> None:
+    system, _, tip = bracket(element, np.pi / 2, 1e-6)
+    sa.StaticProblem(system).solve()
+    EI = 1e9 * 0.01**3 / 12.0 * 0.2
+    exact = 1e-6 * (0.5**3 / 3.0 + 0.5**2) / EI + 1e-6 / (1e9 * 0.01 * 0.2)
+    close = 1e-3 if element is sa.elements.ancf_thin_plate else 1e-6
+    assert system.displacement(tip)[0, 0] == pytest.approx(exact, rel=close)
+
+
+def test_folds_keep_any_angle_in_large_rotations() -> None:
+    system, bodies, _ = bracket(ancf_thin_quad, np.radians(50.0), 8.0)
+    sa.StaticProblem(system).solve()
+    normals = []
+    for body in bodies:
+        F = system.gradient(body["corner"])
+        span = [np.linalg.svd(f)[0][:, 2] for f in F]  # across both tangents
+        normals.append(np.array(span))
+    cosine = np.abs(np.einsum("ka,ka->k", *normals))
+    np.testing.assert_allclose(cosine, np.cos(np.radians(50.0)), atol=1e-9)
+    assert np.abs(np.linalg.norm(normals[0] - [0.0, 0.0, 1.0], axis=1) - 0.0).min() > 0.1
+
+
+def test_folds_want_edges_of_thin_shells() -> None:
+    _, (floor, wall), _ = bracket(ancf_thin_quad, 1.0, 1.0)
+    with pytest.raises(sa.ConstraintError, match="has no edges"):
+        sa.joints.fold(floor["floor"], wall)
