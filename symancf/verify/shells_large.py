@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -208,13 +208,26 @@ def snapped() -> Iterator[Number | Curve]:
         yield Number(label, float(first["w"][-1]), right, 2.5e-2)
         path = problem.follow(P, to=3000.0, step=60.0, largest=150.0)
         part, w = path["P"] / 3000.0, path["w"]
-        line = np.stack([part, w / 30.0], axis=1)
-        for row in rows:  # how far the point is from the path
-            gap = distance(np.array([row[0], row[1] / 30.0]), line)
-            yield Number(f"h = {h:g}: distance of ({row[0]:g}, {row[1]:g})", gap, 0.0, 1.5e-2)
-        table = np.array(rows)
         where = "deflection [mm]", f"part of the load, h = {h:g}"
-        yield Curve(where, "crown", w, part, (table[:, 1], table[:, 0]), "Sze, Liu and Lo")
+        yield from beside(f"crown, h = {h:g}", part, w, rows, 1.5e-2, where)
+
+
+def beside(
+    name: str,
+    load: Array,
+    values: Array,
+    rows: tuple[tuple[float, float], ...],
+    tolerance: float,
+    axes: tuple[str, str] = ("displacement", "part of the load"),
+) -> Iterator[Number | Curve]:
+    """Compare points (load, value) with a path; distances in parts of 1 and of the largest."""
+    table = np.array(rows)
+    size = float(np.abs(table[:, 1]).max())
+    path = np.stack([load, values / size], axis=1)
+    for part, value in rows:
+        gap = distance(np.array([part, value / size]), path)
+        yield Number(f"{name}: distance of ({part:g}, {value:g})", gap, 0.0, tolerance)
+    yield Curve(axes, name, values, load, (table[:, 1], table[:, 0]), "Sze, Liu and Lo")
 
 
 def distance(point: Array, line: Array) -> float:
@@ -224,3 +237,117 @@ def distance(point: Array, line: Array) -> float:
     part = np.sum((point - a) * way, axis=1) / np.maximum(np.sum(way**2, axis=1), 1e-300)
     foot = a + np.clip(part, 0.0, 1.0)[:, None] * way
     return float(np.linalg.norm(foot - point, axis=1).min())
+
+
+def pressed(
+    body: Body, held: list[Any], place: Any, way: float, share: float
+) -> tuple[System, StaticProblem]:
+    """Move a place along z by parts of a way; series `load` is the force over `share`."""
+    moved = fix(place, ["z"], displacement=(0.0, 0.0, lambda t: way * t))
+    system = System(body, terms=[*held, moved])
+    problem = StaticProblem(system)
+    problem.record("load", lambda: moved.reaction(system)[2] / share)
+    return system, problem
+
+
+CYLINDER = {
+    "w": ((0.025, 0.819), (0.05, 1.26), (0.1, 1.707), (0.2, 2.079), (0.3, 2.257), (0.4, 2.376)),
+    "-u": ((0.025, 0.864), (0.05, 1.471), (0.1, 2.217), (0.2, 2.904), (0.3, 3.227), (0.4, 3.443)),
+    "-u at the end": (
+        (0.025, 0.872),
+        (0.05, 1.493),
+        (0.1, 2.293),
+        (0.2, 3.106),
+        (0.3, 3.452),
+        (0.4, 3.632),
+    ),
+}
+
+
+@case("B23_pulled_cylinder", f"{SZE}, 3.5", short=1)
+def pulled_cylinder() -> Iterator[Number | Curve]:
+    """Cylinder with open ends pulled apart in its middle, until it snaps out."""
+    R, L = 4.953, 10.35
+    body = shell(cylinder(L / 2.0, R, math.pi / 2.0, (12, 18)), 0, 10.5e6, 0.3125, 0.094)
+    a, b, c = body.at((L / 2.0, 0.0, R)), body.at((L / 2.0, R, 0.0)), body.at((0.0, R, 0.0))
+    held = [symmetry(body["x1"], "x"), symmetry(body["y0"], "y"), symmetry(body["y1"], "z")]
+    system, problem = pressed(body, held, a, 2.45, 1e4)
+    places = {"w": (a, 2, 1.0), "-u": (b, 1, -1.0), "-u at the end": (c, 1, -1.0)}
+    for name, (place, k, sign) in places.items():
+        problem.record(name, lambda p=place, k=k, s=sign: s * float(system.displacement(p)[0, k]))
+    first = problem.solve(to=0.2, step=0.04)
+    yield Number("load at w = 0.49", float(first["load"][-1]), 0.013, 2e-3, 1.0)
+    path = problem.solve(to=1.0, step=0.04)
+    for name, rows in CYLINDER.items():
+        yield from beside(name, path["load"], path[name], rows, 2e-2)
+
+
+PINCHED = {
+    "-w": (
+        (0.05, 9.561),
+        (0.1, 23.164),
+        (0.125, 29.375),
+        (0.15, 36.208),
+        (0.2, 56.373),
+        (0.3, 65.498),
+        (0.4, 70.424),
+    ),
+    "u": (
+        (0.05, -0.233),
+        (0.1, -2.391),
+        (0.125, -3.872),
+        (0.15, -2.154),
+        (0.2, 10.448),
+        (0.3, 17.979),
+        (0.4, 22.321),
+    ),
+}
+
+
+@case("B24_pinched_cylinder", f"{SZE}, 3.6", short=1)
+def pinched_far() -> Iterator[Number | Curve]:
+    """Cylinder on rigid diaphragms pinched by 0.7 of its radius, through its buckling."""
+    R = 100.0
+    body = shell(cylinder(R, R, math.pi / 2.0, 24), 0, 3e4, 0.3, 1.0)
+    a, b = body.at((R, 0.0, R)), body.at((R, R, 0.0))
+    held = [fix(body["x0"], ["y", "z"]), symmetry(body["x1"], "x")]
+    held += [symmetry(body["y0"], "y"), symmetry(body["y1"], "z")]
+    system, problem = pressed(body, held, a, -71.0, -3000.0)
+    problem.record("-w", lambda: -float(system.displacement(a)[0, 2]))
+    problem.record("u", lambda: float(system.displacement(b)[0, 1]))
+    first = problem.solve(to=9.561 / 71.0, step=0.04)
+    yield Number("load at w = 9.561", float(first["load"][-1]), 0.05, 3e-3, 1.0)
+    path = problem.solve(to=1.0, step=0.025)
+    for name, rows in PINCHED.items():
+        yield from beside(name, path["load"], path[name], rows, 6e-2)
+
+
+SEMI = (
+    (0.05, 5.421),
+    (0.1, 16.1),
+    (0.15, 27.657),
+    (0.2, 37.582),
+    (0.25, 48.537),
+    (0.3, 66.41),
+    (0.35, 94.669),
+    (0.4, 113.704),
+    (0.5, 132.653),
+    (0.6, 144.185),
+    (0.8, 160.015),
+)
+
+
+@case("B25_pinched_semi_cylinder", f"{SZE}, 3.7", short=1)
+def semi_cylinder() -> Iterator[Number | Curve]:
+    """Half of a cylinder clamped at one end and pinched at the other."""
+    R, L = 101.6, 304.8
+    body = shell(cylinder(L, R, math.pi / 2.0, 16), 0, 2068.5, 0.3, 3.0)
+    a = body.at((L, 0.0, R))
+    edge = fix(body["y1"], ["z", "slope_across.y"])
+    held = [fix(body["x0"]), symmetry(body["y0"], "y"), edge]
+    system, problem = pressed(body, held, a, -171.5, -1000.0)
+    problem.record("-w", lambda: -float(system.displacement(a)[0, 2]))
+    first = problem.solve(to=16.1 / 171.5, step=0.04)
+    yield Number("load at w = 16.1", float(first["load"][-1]), 0.1, 5e-3, 1.0)
+    path = problem.solve(to=1.0, step=0.02)
+    yield from beside("-w", path["load"], path["-w"], SEMI, 2e-2)
