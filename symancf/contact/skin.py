@@ -10,9 +10,9 @@ The facets of the sheets of a side follow each other. Arrays of all facets have 
 largest type needs: among nodes others have their first one again, among functions and polynomials
 zeros.
 
-A rank keeps 8 bytes for each node of a facet, 64 for each facet and 16 for each of its points, of
-plates 8 s^2 more for each corner with s = 3 slopes; positions take 24 bytes for each node and each
-of its slopes.
+A rank keeps 8 bytes for each node and each corner of a facet, 57 for each facet and 16 for each of
+its points, of plates 8 s^2 more for each corner with s = 3 slopes; positions take 24 bytes for each
+node and each of its slopes.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ from symancf.multigrid import levels
 from symancf.runtime import jit
 from tests.mpi import environment
 from tests.shells import sphere
-from tests.unit.facing import stacked
+from tests.unit.facing import bowl, stacked
+from tests.unit.seams import beside, held, side_of
 from tests.unit.test_multigrid import partly, several, slit
 from tests.unit.test_native import controlled, driven, shaken, two_parts
 from tests.unit.test_native import run as run_motion
@@ -254,6 +255,20 @@ def facets() -> None:
     move(low, high, terms=[base, touch, sa.gravity((0.0, 0.0, -1.0))])
 
 
+def seams() -> None:
+    """Sides of triangles and quadrilaterals, of elements of two orders, dragged over the seam."""
+    for kinds in ("first", "second"):
+        low = beside(kinds, (2, 2, 2, 1))
+        high = beside("first", (2, 2, 1, 1), seam=0.4, warp=bowl(0.5, 0.0), name="high")
+        touch = sa.Contact(side_of(low, "z1"), side_of(high, "z0"), mu=0.3)
+        pull = held(high, "z1", displacement=lambda t: (0.3 * t, 0.0, -0.01 * min(8.0 * t, 1.0)))
+        system = sa.System(*low, *high, terms=[*held(low, "z0"), *pull, touch])
+        sa.StaticProblem(system, check_held=False).solve(step=0.5)
+        sa.sample(system, touch)
+        if not (touch.status(system).slip and np.isfinite(system.state).all()):
+            raise ValueError(f"{kinds}: {touch}")
+
+
 def multigrid() -> None:
     """Blocks by both kinds of multigrid, which multiply in single precision; a slit; GMRES."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (6, 6, 6))
@@ -289,7 +304,7 @@ def fault() -> None:
 MODELS: dict[str, Callable[[], None]] = {
     f.__name__: f
     for f in (hex8_plain, plate, thin_plate, straight_cable, curved_cable, plane_cable, gas, joints,
-              planar, shapes, facets, multigrid, motions)
+              planar, shapes, facets, seams, multigrid, motions)
 }  # fmt: skip
 
 
