@@ -14,7 +14,7 @@ from .quantity import Kinematics, Quantity, dot, motion, real, symmetric, vector
 #: Rotary inertia of the first director over that of the other two together: it has none, but a
 #: mass matrix must be regular. Directions of the section resist a rotation by as much less, so
 #: that a bending section has the right inertia; one that turns about the axis has 2e-6 too little.
-LIGHT = 0
+LIGHT = 1e-6
 
 #: (k, i, j) in cyclic order: the k-th curvature is that of directors i and j.
 CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
