@@ -11,10 +11,9 @@ from symancf_codegen.declare import reference, unknown
 
 from .quantity import Kinematics, Quantity, dot, motion, real, symmetric, vector
 
-#: Rotary inertia of the first director over that of the other two together: it has none, but a
-#: mass matrix must be regular. Directions of the section resist a rotation by as much less, so
-#: that a bending section has the right inertia; one that turns about the axis has 2e-6 too little.
-LIGHT = 1e-6
+#: Rotary inertia of the first director over that of the other two together. It has none, but a
+#: mass matrix must be regular: bending sections have as much too much, twisting ones what is right.
+LIGHT = 1e-3
 
 #: (k, i, j) in cyclic order: the k-th curvature is that of directors i and j.
 CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
@@ -76,9 +75,8 @@ def rod() -> Kinematics:
     lets.extend(more)
     rho, A, I2, I3, I23 = (real(name) for name in ("rho", "A", "I2", "I3", "I23"))
     v = vector(unknown("value"))
-    light = LIGHT * (I2 + I3)
-    turning = light * dot(d[0], d[0]) + (I3 - light) * dot(d[1], d[1])
-    turning += (I2 - light) * dot(d[2], d[2]) + 2 * I23 * dot(d[1], d[2])
+    turning = LIGHT * (I2 + I3) * dot(d[0], d[0]) + I3 * dot(d[1], d[1]) + I2 * dot(d[2], d[2])
+    turning += 2 * I23 * dot(d[1], d[2])
     names = ("axial strain d1 . r' - 1", "shear d2 . r'", "shear d3 . r'")
     turns = ("twist", "bending about d2", "bending about d3")
     quantities = {

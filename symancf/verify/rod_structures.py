@@ -172,7 +172,7 @@ def free() -> Iterator[Number]:
                 label = f"bending {n + 1}, {cells} cells"
                 yield Number(label, float(one), value, 0.4 * ((n + 1.5) / cells) ** 4)
         errors.append(abs(float(near[0]) - value) / value)
-    yield Number("order of the third", order(errors), 4.0, 0.3, 1.0)
+    yield Number("order of the third", order(errors), 4.0, 0.5, 1.0)
 
 
 # ---- buckling ----------------------------------------------------------------------------------

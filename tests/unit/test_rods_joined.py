@@ -167,16 +167,18 @@ def test_rod_on_a_shell(thin: bool) -> None:
 def test_rod_on_a_rigid_body_and_in_joints() -> None:
     """A rod clamped to a rigid body on a hinge: an inverted pendulum's stiffness and period."""
     L, m = 0.5, 3.0
-    body = sa.Body(straight(4, L)["rod"], ROD, rod, **GIVEN | {"rho": 100.0})
+    body = sa.Body(straight(4, L)["rod"], ROD, rod, **GIVEN)
     head = sa.RigidBody(mass=m, inertia=(1e-2, 1e-2, 1e-2), at=(L, 0.0, 0.0), name="head")
     grip = sa.joints.clamp(body["end"], head)
     system = sa.System(body, head, terms=[sa.fix(body["start"]), grip])
     omega = sa.EigenProblem(system).solve(4).omega
-    # a mass with inertia I at the end of a light beam: two by two
-    J, stiff = 1e-2, np.array([[12.0, -6.0 * L], [-6.0 * L, 4.0 * L**2]]) * EI / L**3
-    found = np.sqrt(np.linalg.eigvals(np.linalg.solve(np.diag([m, J]), stiff)))
-    assert omega[0] == pytest.approx(found.min(), rel=2e-3)
-    twist = math.sqrt(GJ / (L * J))
+    # a mass with inertia J at the end of a beam of mass M: two by two, Rayleigh's part of M
+    M, J = 2700.0 * GIVEN["A"] * L, 1e-2
+    stiff = np.array([[12.0, -6.0 * L], [-6.0 * L, 4.0 * L**2]]) * EI / L**3
+    mass = np.diag([m + 33.0 / 140.0 * M, J])
+    found = np.sqrt(np.linalg.eigvals(np.linalg.solve(mass, stiff)))
+    assert omega[0] == pytest.approx(found.min(), rel=5e-3)
+    twist = math.sqrt(GJ / (L * (J + 2700.0 * (GIVEN["I2"] + GIVEN["I3"]) * L / 3.0)))
     assert np.abs(omega / twist - 1.0).min() < 1e-3
     # joints: one end hinged about z, the other on a spherical joint: a three-hinged strut
     held = [sa.joints.revolute(body["start"], axis=(0, 0, 1)), sa.joints.spherical(body["end"])]
@@ -249,6 +251,30 @@ def test_a_controlled_arm_with_a_payload() -> None:
         assert abs(problem.energies.drift) < 5e-2 * problem.energies.work
     np.testing.assert_allclose(*tips, atol=1e-4)
     assert tips[0][1] > 0.1
+
+
+def test_a_sudden_moment_on_a_rod() -> None:
+    """A moment from nothing turns a rod, and is told; one that grows turns it as a cable."""
+    L, tips = 0.5, []
+    for element in (ROD, sa.elements.ancf_cable):
+        mesh = sa.Mesh.box((L,), (4,), cell=element.cell)
+        thin: dict[str, Any] = {"EA": GIVEN["EA"], "EI": EI, "rho": 2700.0, "A": GIVEN["A"]}
+        own = element is ROD
+        law = rod if own else sa.energies.cable()
+        arm = sa.Body(mesh["body"], element, law, **(GIVEN if own else thin))
+        pin = sa.fix(arm["x0"], dofs="position")
+        grown = sa.moment(arm["x0"], (0.0, 0.0, lambda t: 50.0 * min(t, 0.05)))
+        system = sa.System(arm, terms=[pin, grown])
+        sa.DynamicProblem(system).solve(to=0.05, step=2.5e-3)
+        tips.append(system.position(arm["x1"])[0])
+        if own:
+            at_once = sa.moment(arm["x0"], (0.0, 0.0, 5.0))
+            problem = sa.DynamicProblem(sa.System(arm, terms=[pin, at_once]))
+            with pytest.warns(UserWarning, match="a moment acts at once"):
+                problem.solve(to=5e-3, step=1e-3)
+            assert problem.energies.kinetic > 0.0
+    np.testing.assert_allclose(*tips, atol=2e-4)
+    assert tips[0][1] > 0.01
 
 
 def test_a_rod_turns_many_times() -> None:

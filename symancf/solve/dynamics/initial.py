@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import ConstraintError, ParameterError
+from ...newton.predicted import holds_by_penalties
 from ...runtime.collective import together
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ AFTER = 1e-9  # of a step: right after a time
 VIOLATED = 1e-7  # of the size of the system: an initial state that violates a constraint
 VANISHED = 1e6  # of the size: the limit is that of a gradient that is zero
 SEEN = 1e-12  # of the size: what a change of velocities moves in a step
+WILD = 1.0  # change of a direction by its acceleration over a step squared
 CHANGED = 1e-6  # relative change of initial velocities that is worth a warning
 
 
@@ -85,11 +87,30 @@ class InitialValues:
                 with together(system.comm):
                     system.update(after(system.time, self.h))
             self.accelerations.find()
+            self._leave_wild()
         except BaseException:
             m.state[m.algebraic] = multipliers
             raise
         finally:
             self.newton.stale = True
+
+    def _leave_wild(self) -> None:
+        """Leave accelerations out that no step resolves, of directions that penalties hold.
+
+        A moment on a director alone, which is light, turns it until the penalties answer.
+        """
+        m, system = self.motion, self.system
+        if not holds_by_penalties(system):
+            return
+        direction = system.numbering.those("direction")
+        wild = m.second & direction & (np.abs(m.acceleration) * self.h**2 > WILD)
+        m.acceleration[wild] = 0.0
+        if system.comm.allreduce(bool(wild.any())) and system.comm.rank == 0:
+            warnings.warn(
+                f"at t = {system.time:g} a moment acts at once on sections of rods, which have "
+                "next to no inertia: the motion begins half a step late; let it grow in some steps",
+                stacklevel=6,
+            )
 
     def _require_finite(self) -> None:
         """Require numbers where the motion begins (collective)."""
