@@ -141,6 +141,8 @@ def linear_defaults(
             "ksp_atol": 0.0,
             "ksp_max_it": MOST,
         }
+        if krylov["ksp_type"] == "gmres":
+            krylov["ksp_gmres_restart"] = 100  # with stiff contact 30 do not get there
         if kind == GRIDS:
             if isinstance(over_nodes(system), str):
                 krylov |= {"ksp_type": "fgmres", "ksp_gmres_restart": 60, "ksp_max_it": 200}

@@ -33,6 +33,7 @@ STEEP = 5.0  # times faster than at the start: near a limit point, as tried
 
 AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
 FAR = 0.05  # of the displacements: a small change where something touches
+CLOSE = 1e-4  # relative tolerance of predictions where forces have kinks: points come and go
 PARTS = (1.0, 0.5, 0.25, 0.0)  # of a prediction
 NOISE = 8.0  # times the estimate of round-off: a residual that is none
 
@@ -100,15 +101,19 @@ class Branch:
                 found |= bool(system.numbering.to_rows(answer).any())
         return bool(system.comm.allreduce(found))
 
-    def answer(self, state: Array, unbalanced: Array, change: Array) -> PETSc.Vec | None:
+    def answer(
+        self, state: Array, unbalanced: Array, change: Array, rtol: float | None = None
+    ) -> PETSc.Vec | None:
         """Solve K v = -(unbalanced + K_fc change) at a state; None where that fails (collective).
 
         `unbalanced` is the change of the residual (rows of this rank), `change` that of the
-        fixed coordinates (local vector, zero elsewhere).
+        fixed coordinates (local vector, zero elsewhere), `rtol` what a Krylov solver is to reach.
         """
         answer = np.zeros_like(state)
         with together(self.system.comm):
             self.linear.linearize(state)
+        if rtol is not None and not self.linear.direct:
+            self.linear.aim(rtol)
         self.system.plan.product(state, change, answer)
         self._rhs.setArray(-(unbalanced + self.system.numbering.to_rows(answer)))
         if not np.isfinite(self._rhs.norm()):
@@ -225,7 +230,7 @@ class Branch:
         rate = (ahead - now) / AT_ONCE
         v = None
         if system.comm.allreduce(bool(rate.any() or change.any())):
-            v = self.answer(before, now + rate, change)
+            v = self.answer(before, now + rate, change, CLOSE)
         prescribe(time)
         if v is None:
             return 0

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 LASTING = 3
 FALLEN, STUCK = 0.99, 6  # ratio of residuals that is no gain; so many of them are too many
+NEAR = 0.1  # ratio of two residuals that is that of steps near to a solution
 RENEWAL = 40  # iterations of CG that cost as much as multigrid's set-up, about
 
 _REASONS = PETSc.KSP.ConvergedReason
@@ -251,6 +252,7 @@ class LinearSolver:
             self.takeover.begin()
         self.again, self.mended, self.afresh, self._steps = 0, False, False, 0
         self._least, self._stuck = math.inf, 0
+        self._residual, self._near = math.inf, False
 
     def mend(self, b: PETSc.Vec, y: PETSc.Vec) -> Mended | None:
         """Solve again where CG has failed in the system of right-hand side `b` (collective).
@@ -267,6 +269,8 @@ class LinearSolver:
         ksp, takeover = self.ksp, self.takeover
         reason = ksp.getConvergedReason()
         self._steps += 1
+        residual, before = b.norm(), self._residual
+        self._residual, self._near = residual, residual < NEAR * before
         if takeover is not None and takeover.wanted():
             return self._by_factors(b, y)
         self.mended = reason < 0 and not self.direct
@@ -302,10 +306,11 @@ class LinearSolver:
     def _by_factors(self, b: PETSc.Vec, y: PETSc.Vec) -> Mended:
         """Let MUMPS take over and solve, or have the solution begin again (collective).
 
-        What inexact steps leave of a change of volume may be far from where MUMPS alone would go.
+        What inexact steps leave of a change of volume may be far from where MUMPS alone would go;
+        not where the last one has led near to the solution.
         """
         self._give_over()
-        self.mended, self.afresh = False, self._steps > 1
+        self.mended, self.afresh = False, self._steps > 1 and not self._near
         if not self.afresh:
             self.ksp.solve(b, y)
             if self.ksp.getConvergedReason() > 0:
