@@ -99,3 +99,11 @@ def test_nothing_of_it_stays() -> None:
         problem.solve(to=1.0)
     assert np.abs(states[0] - states[1]).max() < 1e-8
     assert np.abs(forces[0] - forces[1]).max() < 1e-7 * np.abs(forces[0]).max()
+
+
+def test_too_stiff_volumes_are_told() -> None:
+    """Where unknowns of cells lose their digits, and Newton's method does not end."""
+    system, _ = cube("hex8", 2, **(RUBBER | {"k": 1e14}))
+    problem = sa.StaticProblem(system, options={"pc_type": "lu", "snes_max_it": 3})
+    with pytest.raises(sa.ConvergenceError, match=r"bulk modulus of 'body' \(hex8\).*hex27"):
+        problem.solve(step=1.0, smallest=1.0)

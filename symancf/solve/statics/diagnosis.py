@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,11 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ...arrays import Array
+from ...bodies.body import Body
 from ...bodies.pressure import PREFIX
+from ...errors import SymancfError
+from ...laws import evaluate_energy
+from ...laws.predicted import stiffness_ratio
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from .held import free_motions
@@ -22,7 +27,28 @@ if TYPE_CHECKING:
 
 
 LARGEST = 60_000  # rows; beyond, a factorisation only for a message takes too long
+MOST = 1e6  # ratio of moduli
 SINGULAR = 1e-13  # of the equilibrated tangent; that of slender but sound structures is 1e-10
+
+
+def stiff_volumes(system: System) -> str:
+    """Tell which bodies have too stiff a volume for the unknowns of their cells, or ""."""
+    found = []
+    for body in system.bodies:
+        if not isinstance(body, Body) or not body.element.kinematics().local:
+            continue
+        with suppress(SymancfError):
+            called = evaluate_energy(body.element, body.energy_function)
+            if stiffness_ratio(called, body.parameters) > MOST:
+                found.append(f"{system.name(body)!r} ({body.element.name})")
+    if not found:
+        return ""
+    return (
+        f"the bulk modulus of {' and '.join(found)} is more than {MOST:.0e} times the shear "
+        "modulus, and unknowns of its cells lose their digits there: take an element with a "
+        "pressure, tet10 with pressure='continuous' or hex27 with 'discontinuous', or a smaller "
+        "modulus"
+    )
 
 
 def undetermined(system: System) -> str:

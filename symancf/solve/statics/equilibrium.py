@@ -26,7 +26,7 @@ from ..contradiction import require_redundant
 from ..solver import attach_rigid_modes, configure, reason_name
 from .branch import JUMPED, Branch
 from .convergence import Convergence
-from .diagnosis import outside, undetermined, warn_unproved
+from .diagnosis import outside, stiff_volumes, undetermined, warn_unproved
 from .held import require_held, require_pressed, supported
 from .linear import LinearSolver
 from .stability import Stability
@@ -447,7 +447,7 @@ class EquilibriumSolver:
         system = self.system
         system.state[:] = last
         self.guarded(lambda: system.plan.tangent(last, self.local_f, self.matrix))
-        told = undetermined(system)
+        told = stiff_volumes(system) or undetermined(system)
         if not told and part > 0.0:
             assert error.time is not None
             self.leave_out(error.time)
