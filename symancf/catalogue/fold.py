@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
-from ..arrays import Array, Ints, Ints32
+from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.resolved import Resolved, Rows
 from ..assembly.vertices import AtVertices
 from ..errors import ConstraintError
@@ -20,12 +20,13 @@ from ..places.interpolation import Interpolation
 from ..places.middles import Middles
 from ..places.on_body import Nodes, require_region
 from ..places.vectors import unit
+from ..runtime.collective import together
 from ..terms.constraint import Constraint
 from ..values.arguments import named
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.piece import Piece
+    from ..assembly.piece import Jets, Piece
     from ..bodies.body import Body
     from ..places.edges import Interpolated
     from ..terms.quantities import E, V
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Frames:
-    """Directions (n, 2, 3) along and across an edge at local vertices."""
+    """Directions (n, 3, 3) along and across an edge, and normals, at local vertices."""
 
     at: AtVertices[np.float64]
 
@@ -62,13 +63,14 @@ class FoldNodes(End):
         here = NodesHere.of(configuration, self.body, glue)
         m = np.cross(here.normal, here.along)
         bad = np.linalg.norm(m, axis=1) < 1e-9
-        if bad.any():
-            x = here.X[int(np.argmax(bad))]
-            raise ConstraintError(
-                f"{self}: at ({x[0]:g}, {x[1]:g}, {x[2]:g}) no smooth line of edges of body "
-                f"{self.body.name!r} goes through or ends there"
-            )
-        frames = np.stack([here.along, unit(m)], axis=1)
+        with together(configuration.comm):
+            if bad.any():
+                x = here.X[int(np.argmax(bad))]
+                raise ConstraintError(
+                    f"{self}: at ({x[0]:g}, {x[1]:g}, {x[2]:g}) no smooth line of edges of body "
+                    f"{self.body.name!r} goes through or ends there"
+                )
+        frames = np.stack([here.along, unit(m), here.normal], axis=1)
         configuration.keep(self, Frames(AtVertices(here.vertices, frames)))
 
     def rows(
@@ -83,6 +85,10 @@ class FoldNodes(End):
         weights = np.einsum("nka,na->nk", on.basis[node], along)
         offset = on.offset(vertices[:, :1], "slope0")
         return vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
+
+    def normals(self, configuration: Configuration, vertices: Ints32) -> Array:
+        """Return the normals (k, 3) at its places, given by local vertices."""
+        return np.asarray(configuration.of(self, Frames).at[vertices[:, 0]][:, 2])
 
     def __str__(self) -> str:
         return f"edges of {self.place}"
@@ -138,6 +144,10 @@ class FoldMiddles(End):
         corner = np.broadcast_to(np.tile([1, 2], 1 + weights.shape[2]), values.shape)
         return vector_rows(offsets.astype(np.int32), values, corner)
 
+    def normals(self, configuration: Configuration, vertices: Ints32) -> Array:
+        """Return the normals (k, 3) at its places, given by local vertices."""
+        return np.asarray(configuration.of(self.body, Interpolation).middles[vertices[:, 0]][:, 6:])
+
     def __str__(self) -> str:
         return f"middles of edges of {self.body.name!r}"
 
@@ -155,16 +165,33 @@ def _angle(e1_a: V, e2_a: V, e2_b: V, E1_a: V, E2_a: V, E2_b: V) -> E:
     return now - _opened(E1_a, E2_a, E2_b, E1_a, E2_a, E2_b)
 
 
-def _fold(e1_a: V, e2_a: V, e1_b: V, e2_b: V, E1_a: V, E2_a: V, E1_b: V, E2_b: V) -> list[E]:
-    return [*(e1_a - e1_b - E1_a + E1_b), _angle(e1_a, e2_a, e2_b, E1_a, E2_a, E2_b)]
+def _same_edge(e1_a: V, e1_b: V, E1_a: V, E1_b: V) -> V:
+    return e1_a - e1_b - E1_a + E1_b
+
+
+class Angle(Constraint):
+    """The angle between two surfaces along an edge: it depends on how slopes across leave them."""
+
+    def counts(self, configuration: Configuration, jets: Jets) -> Mask:
+        """Return which entries change it at rest: components of slopes across along normals."""
+        entities, number = self.entities(configuration), jets.jet // 3
+        found = np.zeros(len(jets.jet), dtype=bool)
+        for k, (end, name) in enumerate(self.equations.jets):
+            at = self.ends[end]
+            assert isinstance(at, FoldNodes | FoldMiddles)
+            if name == "axis1":
+                normals = at.normals(configuration, entities.end_vertices(end))
+                own = normals[jets.entity, jets.jet % 3]
+                found |= (number == k) & (np.abs(own * jets.value) > 1e-9)
+        return found
 
 
 @dataclass
 class Folded:
-    """What a fold has in a system: its nodes on the first and second body, and its edges."""
+    """What a fold has in a system: its nodes on the first and second body, and its angles."""
 
     glue: tuple[Glue, Glue]
-    middles: Constraint | None
+    angles: list[Angle]
 
 
 class Fold(Constraint):
@@ -205,7 +232,7 @@ class Fold(Constraint):
                 "two bodies meet"
             )
         super().__init__(
-            _fold,
+            _same_edge,
             *(FoldNodes(nodes) for nodes in self.places),
             name=named(name, f"fold of {place}"),
         )
@@ -220,13 +247,15 @@ class Fold(Constraint):
                 f"{layout.name(self)}: its edges turn sharply, or more than two meet at a node: "
                 "give each straight or smooth line a fold of its own"
             )
+        name = layout.name(self)
+        angles = [Angle(_angle, *self.ends, name=f"{name} (angle)")]
         found = [Middles.of(layout, nodes) for nodes in self.places]
-        middles: Constraint | None = None
         if found[0] is not None and found[1] is not None:
             ends = [FoldMiddles(n.body, m) for n, m in zip(self.places, found, strict=True) if m]
-            middles = Constraint(_angle, *ends, name=f"{layout.name(self)} (edges)")
-            middles.declare(layout)
-        layout.keep(self, Folded((a, b), middles))
+            angles.append(Angle(_angle, *ends, name=f"{name} (angle at edges)"))
+        for angle in angles:
+            angle.declare(layout)
+        layout.keep(self, Folded((a, b), angles))
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this term puts on local vertices; also finds the directions at nodes."""
@@ -234,20 +263,21 @@ class Fold(Constraint):
         for end, glue in zip(self.ends, folded.glue, strict=True):
             assert isinstance(end, FoldNodes)
             end.take(configuration, glue)
-        more = folded.middles.carriers(configuration) if folded.middles else []
-        return [*super().carriers(configuration), *more]
+        blocks = super().carriers(configuration)
+        return [*blocks, *(b for angle in folded.angles for b in angle.carriers(configuration))]
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
-        middles = configuration.of(self, Folded).middles
-        more = middles.pieces(configuration) if middles else []
-        return [*super().pieces(configuration), *more]
+        angles = configuration.of(self, Folded).angles
+        made = super().pieces(configuration)
+        return [*made, *(p for angle in angles for p in angle.pieces(configuration))]
 
     def idle(self, configuration: Configuration) -> Ints:
         """Return the local offsets of multipliers whose equation moves no free coordinate."""
-        middles = configuration.of(self, Folded).middles
-        own = super().idle(configuration)
-        return np.concatenate([own, middles.idle(configuration)]) if middles else own
+        angles = configuration.of(self, Folded).angles
+        return np.concatenate(
+            [super().idle(configuration), *(angle.idle(configuration) for angle in angles)]
+        )
 
 
 def fold(a: Nodes, b: Body, name: str | None = None) -> Fold:

@@ -18,7 +18,7 @@ import sympy as sp
 from symancf_codegen import declare
 from symancf_codegen.functions import rate
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Ints, Mask
 from ..assembly.numbering import multipliers
 from ..errors import ConstraintError
 from ..places.ends import Ground
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration
     from ..assembly.numbering import Block
-    from ..assembly.piece import Role
+    from ..assembly.piece import Jets, Role
     from ..places.ends import End
     from ..values.parameter import Scalar
     from .quantities import At, E, Given, Law
@@ -266,7 +266,7 @@ class Constraint(PlaceTerm):
         """
         entities, jets = self.entities(configuration), configuration.of(self, AtPlaces).jets
         fixed = configuration.numbering.fixed_by
-        moves = (fixed[jets.coordinate] < 0) & (np.abs(jets.value) > 1e-12)  # else: round-off
+        moves = (fixed[jets.coordinate] < 0) & self.counts(configuration, jets)
         groups, start = self.first(configuration)
         row, entry = np.nonzero(self.equations.depends[:, jets.jet[moves]])
         group = entities.group[jets.entity[moves][entry]]
@@ -276,6 +276,10 @@ class Constraint(PlaceTerm):
         free = np.zeros((len(groups), len(self.phi)), dtype=bool)
         free[at[own], row[own]] = True
         return (start[:, None] + np.arange(len(self.phi)))[~free]
+
+    def counts(self, configuration: Configuration, jets: Jets) -> Mask:
+        """Return which entries of jets change an equation at rest; others are round-off."""
+        return np.asarray(np.abs(jets.value) > 1e-12)
 
     def first(self, configuration: Configuration) -> tuple[Ints, Ints]:
         """Return the groups whose multipliers this rank owns, local offsets of the first ones.

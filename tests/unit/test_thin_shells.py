@@ -268,3 +268,40 @@ def test_folds_want_edges_of_thin_shells() -> None:
     _, (floor, wall), _ = bracket(ancf_thin_quad, 1.0, 1.0)
     with pytest.raises(sa.ConstraintError, match="has no edges"):
         sa.joints.fold(floor["floor"], wall)
+
+
+def test_a_box_beam_with_clamped_folds_bends_and_twists() -> None:
+    L, a, t, E, P = 10.0, 1.0, 0.02, 1e9, 1e-3
+    ring = np.array([[-1, -1], [0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0]]) * a / 2
+    X = np.array([[L * i / 8, *p] for i in range(9) for p in ring])
+    cells, lines, regions = [], [], {}
+    for s in range(4):
+        own = [[8 * i + k, 8 * i + 8 + k] for k in (2 * s, 2 * s + 1) for i in range(8)]
+        regions[f"side{s}"] = ("quad", len(cells) + np.arange(16))
+        cells += [
+            [p, q, q + (-7 if q % 8 == 7 else 1), p + (-7 if p % 8 == 7 else 1)] for p, q in own
+        ]
+        regions[f"corner{s}"] = ("line", len(lines) + np.arange(8))
+        lines += [[8 * i + 2 * s, 8 * i + 8 + 2 * s] for i in range(8)]
+        for name, first in ((f"root{s}", 0), (f"tip{s}", 64)):
+            regions[name] = ("line", len(lines) + np.arange(2))
+            lines += [[first + k % 8, first + (k + 1) % 8] for k in (2 * s, 2 * s + 1)]
+    mesh = sa.Mesh.from_arrays(X, {"quad": np.array(cells), "line": np.array(lines)}, regions)
+    law, given = sa.energies.kirchhoff(), {"E": E, "nu": 0.0, "thickness": t}
+    sides = [sa.Body(mesh[f"side{s}"], ancf_thin_quad, law, **given) for s in range(4)]
+    held = [sa.fix(side[f"root{s}"]) for s, side in enumerate(sides)]
+    held += [sa.joints.fold(side[f"corner{s}"], sides[s - 1]) for s, side in enumerate(sides)]
+    second, shear = ((a + t) ** 4 - (a - t) ** 4) / 12.0, 2.0 * a * t * E / 2.0
+    bend = P * L**3 / (3.0 * E * second) + P * L / shear
+    twist = 2.0 * P * a * L / (E / 2.0 * a**3 * t) * a / 2.0
+    around = ((1, 0), (0, 1), (-1, 0), (0, -1))
+    loads = {
+        bend: [(0.0, 0.0, P / 2.0 * (s % 2)) for s in range(4)],
+        twist: [(0.0, P * y, P * z) for y, z in around],
+    }
+    for exact, forces in loads.items():
+        pulled = [sa.force(side[f"tip{s}"], forces[s]) for s, side in enumerate(sides)]
+        system = sa.System(*sides, terms=[*held, *pulled])
+        sa.StaticProblem(system).solve()
+        found = system.displacement(sides[1].at((L, a / 2.0, 0.0)))[0, 2]
+        assert found == pytest.approx(exact, rel=1.5e-2)
