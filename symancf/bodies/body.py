@@ -203,16 +203,6 @@ class Body(WithMass, Shown):
             self.domains[name].require(name, what, number, f" at time {time:g}")
         return number
 
-    def numbers(self, time: float) -> dict[str, float]:
-        """Return the present values of all parameters that are not fields."""
-        return {k: self.number_at(k, v, time) for k, v in self._scalars().items()}
-
-    def _scalars(self) -> dict[str, Scalar]:
-        """Return the parameters that are not fields, nor infinite: no kernel depends on these."""
-        without = self.pressure.unbounded if self.pressure else ()
-        given = ((k, v) for k, v in self.parameters.items() if k not in without)
-        return {k: v for k, v in given if not isinstance(v, Field)}
-
     # ---- places ---------------------------------------------------------------------------
     __iter__: ClassVar[None] = None  # a body is no sequence of what it has by name
 
@@ -297,7 +287,7 @@ class Body(WithMass, Shown):
     # ---- after distribution -------------------------------------------------------------------
     def orient(self, configuration: Configuration) -> None:
         """Take this rank's cells, and find the directions of the nodes (collective)."""
-        configuration.keep(self, Interpolation(self, configuration))
+        self.require_sides(configuration.keep(self, Interpolation(self, configuration)))
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this body puts on local vertices."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError
+from ..errors import MeshError, ParameterError
 from ..laws import Kind, Layers
+from ..values.parameter import Field
 
 if TYPE_CHECKING:
     from ..kinematics.naming import Energy
+    from ..laws.mixed import Pressure
+    from ..places.interpolation import Interpolation
     from ..values.parameter import Scalar
 
 
@@ -19,6 +22,7 @@ class WithMass:
     energy_function: Energy
     parameters: dict[str, Any]
     fields: dict[str, Kind]
+    pressure: Pressure | None
     name: str
 
     def number_at(self, name: str, value: Scalar, time: float) -> float:
@@ -51,3 +55,29 @@ class WithMass:
                 name="rho",
             )
         return number
+
+    def numbers(self, time: float) -> dict[str, float]:
+        """Return the present values of all parameters that are not fields."""
+        return {k: self.number_at(k, v, time) for k, v in self._scalars().items()}
+
+    def _scalars(self) -> dict[str, Scalar]:
+        """Return the parameters that are not fields, nor infinite: no kernel depends on these."""
+        without = self.pressure.unbounded if self.pressure else ()
+        given = ((k, v) for k, v in self.parameters.items() if k not in without)
+        return {k: v for k, v in given if not isinstance(v, Field)}
+
+    def require_sides(self, on: Interpolation) -> None:
+        """Check that cells of layers that differ have their normals on one side.
+
+        Raises
+        ------
+        MeshError : neighbours are numbered in opposite senses, so that layers would change places.
+        """
+        of = self.layers
+        if of is None or len(of.layers) == 1 or on.directions is None:
+            return
+        if on.directions.opposite:
+            raise MeshError(
+                f"body {self.name!r}: cells are numbered in opposite senses, so that their layers "
+                "would lie in opposite order: turn them over in the mesh"
+            )

@@ -89,6 +89,7 @@ class Directions:
     section : (n, 3) of rods: with the tangent it spans the plane of the second director.
     kink : (n,) facets meet there at more than the smoothing angle, so that each cell
         uses its own facet normal.
+    opposite : of quadrilaterals, whether normals by their numbering lie on different sides.
     deviation : largest angle [rad] between a node direction and the facets it smooths.
     lean : largest angle [degrees] between the means of the given directions and of the facet
         normals (or the chord) of a cell.
@@ -123,6 +124,9 @@ class Directions:
             found = self._normals(points, cells)
         else:
             found = self._tangents(points, cells)
+        sides = topology.comm.allgather(self._sides(points, cells, found))
+        along, against, across = np.any(sides, axis=0)
+        self.opposite = bool((along and against) or across)
         self.at = AtVertices(patch.vertices, found)
         self.kink = AtVertices(patch.vertices, self._kink)
         self.deviation = topology.comm.allreduce(self.deviation, op=MPI.MAX)
@@ -199,6 +203,15 @@ class Directions:
             cosine = np.einsum("na,na->n", corner[:, v], mean[cells[:, v]])
             np.maximum.at(spread, cells[:, v], np.arccos(np.clip(cosine, -1.0, 1.0)))
         return self._complete(sums, spread)
+
+    def _sides(self, points: Array, cells: Integers, found: Array) -> Mask:
+        """Tell whether normals by numbers are along the directions, against, or neither (3,)."""
+        cosine = np.zeros(0)
+        if self.element.dimension == 2:
+            cosine = np.einsum("nva,nva->nv", _corner_normals(points, cells), found[cells])
+        return np.array(
+            [(cosine > 0.3).any(), (cosine < -0.3).any(), (np.abs(cosine) <= 0.3).any()]
+        )
 
     def _tangents(self, points: Array, cells: Integers) -> Array:
         chord = points[cells[:, 1]] - points[cells[:, 0]]

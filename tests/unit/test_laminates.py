@@ -300,3 +300,21 @@ def test_layers_are_for_plates() -> None:
         sa.Layers([(yeoh, 1.0)], axis=(0.0, 0.0, 0.0))
     with pytest.raises(sa.KinematicsError, match=r"swollen\(kirchhoff\)"):
         swollen(kirchhoff())
+
+
+@pytest.mark.parametrize("element", [ancf_plate, ancf_thin_plate])
+def test_cells_that_lie_upside_down_are_told(element: Any) -> None:
+    """Their layers would be in opposite order; where all cells are turned it is no matter."""
+    X = np.array([[x, y, 0.0] for x in (0.0, 1.0, 2.0) for y in (0.0, 1.0)])
+    turned = {"quad": np.array([[0, 2, 3, 1], [2, 3, 5, 4]])}
+    alike = {"quad": turned["quad"][:, ::-1].copy()}
+    alike["quad"][1] = turned["quad"][1]
+    regions = {"plate": ("quad", [0, 1])}
+    two = sa.Layers([(yeoh, 0.01), (yeoh, 0.01, 0.0, {"C10": 1.0})])
+    up = lambda X: X * 0.0 + [0.0, 0.0, 1.0]  # noqa: E731
+    body = sa.Body(sa.Mesh.from_arrays(X, turned, regions)["plate"], element, two, **RUBBER)
+    given = sa.Body(body.region, element, two, direction=up, name="given", **RUBBER)
+    for wrong in (body, given):
+        with pytest.raises(sa.MeshError, match="opposite senses"):
+            sa.System(wrong)
+    sa.System(sa.Body(sa.Mesh.from_arrays(X, alike, regions)["plate"], element, two, **RUBBER))
