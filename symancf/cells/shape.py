@@ -86,10 +86,7 @@ class Field:
         vertices : coordinates of the nodes.
         """
         symbols = sp.symbols(names, real=True)
-        exponents = tuple(
-            sp.Poly(sp.sympify(text, dict(zip(names, symbols, strict=True))), *symbols).monoms()[0]
-            for text in self.monomials.split()
-        )
+        exponents = tuple(_powers(text, names) for text in self.monomials.split())
         rows: list[list[Fraction | int]] = []
         slots: list[int] = []
         for v, vertex in enumerate(vertices):
@@ -108,6 +105,18 @@ class Field:
             tuple(slots),
             len(vertices) * len(self.nodal),
         )
+
+
+def _powers(monomial: str, names: tuple[str, ...]) -> Exponents:
+    """Return the exponents of a monomial such as ``xi**2*eta``."""
+    found = {"1": 0} | dict.fromkeys(names, 0)
+    for factor in monomial.replace("**", "^").split("*"):
+        name, _, power = factor.partition("^")
+        if name not in found or not (power or "1").isdecimal():
+            of = ", ".join(names)
+            raise ValueError(f"the monomial {monomial!r} is no product of powers of {of}")
+        found[name] += int(power or 1)
+    return tuple(found[name] for name in names)
 
 
 def _monomial(exponents: Exponents, orders: Exponents, at: tuple[Fraction, ...]) -> Fraction | int:

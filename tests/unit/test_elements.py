@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
@@ -259,3 +260,10 @@ def test_beyond_the_last_rule_of_a_simplex_is_refused() -> None:
         counts_for(elements.CELLS["tetra10"], 6)
     with pytest.raises(ValueError, match=r"rules of 1, 4, 8, 14 points"):
         elements.gauss(elements.CELLS["tetra10"], (5,))
+
+
+@pytest.mark.parametrize("wrong", ["zeta", "2*xi", "xi^-1", "xi+eta"])
+def test_what_is_no_monomial_is_named(wrong: str) -> None:
+    field = elements.Field(f"1 xi eta*xi**2 {wrong}", nodal=("",))
+    with pytest.raises(ValueError, match="is no product of powers of xi, eta"):
+        field.solve(("xi", "eta"), [(Fraction(0), Fraction(0))] * 4)
