@@ -71,6 +71,10 @@ def rod() -> Kinematics:
     curvature = [
         let(f"kappa{k + 1}", (turn(i, j) - turn(j, i)) / (2 * length)) for k, i, j in CYCLIC
     ]
+    present = [
+        sp.Matrix([let(f"director{k + 1}{a + 1}", D[k][a] + d[k][a]) for a in range(3)])
+        for k in range(3)
+    ]
     common, more = motion()
     lets.extend(more)
     rho, A, I2, I3, I23 = (real(name) for name in ("rho", "A", "I2", "I3", "I23"))
@@ -88,6 +92,7 @@ def rod() -> Kinematics:
             str(s): Quantity(s, f"{name}, per reference length [1/m]")
             for s, name in zip(curvature, turns, strict=True)
         },
+        **{f"d{k + 1}": Quantity(present[k], f"director d{k + 1} [-]") for k in range(3)},
         "E_section": Quantity(E, "strain of the directors (d_i . d_j - D_i . D_j)/2, 3x3 [-]"),
     }
     return Kinematics(

@@ -17,6 +17,7 @@ from ..runtime.files import replacing
 from ..runtime.log import EVENTS
 from ..values import arguments
 from .samples import Samples, gather, join
+from .swept import swept
 from .vtu import layout, read_vtu, write_pvtu, write_vtu
 
 if TYPE_CHECKING:
@@ -258,4 +259,4 @@ def read_state(files: Mapping[str, Path]) -> dict[str, Samples]:
     return {name: next(iter(read(file).values())) for name, file in files.items()}
 
 
-__all__ = ["Samples", "Series", "gather", "join", "read", "read_state", "states", "write"]
+__all__ = ["Samples", "Series", "gather", "join", "read", "read_state", "states", "swept", "write"]

@@ -12,7 +12,7 @@ import pytest
 import symancf as sa
 from symancf.catalogue.section.outline import rings, triangulate
 from symancf.energies import rod
-from symancf.verify.rods import straight
+from symancf.verify.rods import growing, straight
 
 ROD = sa.elements.ancf_rod
 
@@ -101,6 +101,28 @@ def test_holes_and_meshes() -> None:
     assert (pytest.approx(exact.A), pytest.approx(exact.J, rel=1e-4)) == (flat.A, flat.J)
     with pytest.raises(sa.MeshError, match="triangles or quadrilaterals"):
         sa.Section.from_mesh(sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"])
+
+
+def test_a_rod_as_it_looks() -> None:
+    """The surface of a bent rod has the area of its outlines times the length, moved with it."""
+    own = sa.Section.tube(0.02, 0.005)
+    body = sa.Body(straight(4)["rod"], ROD, rod, **own.rod(E=1e9, nu=0.3))
+    couple = sa.moment(body["end"], growing(np.array([0.0, 0.0, 20.0])))
+    system = sa.System(body, terms=[sa.fix(body["start"]), couple])
+    sa.StaticProblem(system).solve()
+    axis = sa.sample(system, body, fields=["d1", "d2", "d3", "bending_moment"])
+    found = sa.output.swept(axis, own)
+    quads = found.points[found.cells["quad"]]
+    edge = np.cross(quads[:, 2] - quads[:, 0], quads[:, 3] - quads[:, 1])
+    circumference = 2 * 24 * math.sin(math.pi / 24) * (0.02 + 0.015)
+    assert np.linalg.norm(edge, axis=1).sum() / 2 == pytest.approx(circumference, rel=1e-3)
+    arms = np.linalg.norm(found.points - np.tile(axis.points.repeat(24, axis=0), (2, 1)), axis=1)
+    np.testing.assert_allclose((arms.min(), arms.max()), (0.015, 0.02), atol=2e-5)
+    assert len(found.point_data["bending_moment"]) == len(found.points)
+    with pytest.raises(sa.ParameterError, match="needs the directors"):
+        sa.output.swept(sa.sample(system, body), own)
+    with pytest.raises(sa.ParameterError, match="has no outline"):
+        sa.output.swept(axis, sa.Section(A=1.0, I2=1.0, I3=1.0, J=1.0))
 
 
 def test_refused_outlines() -> None:

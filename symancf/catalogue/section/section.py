@@ -92,8 +92,8 @@ class Section:
         """Return a full circle: A = pi r^2, I = pi r^4/4, J = 2 I."""
         _positive("the radius of a section", radius)
         moment = math.pi * radius**4 / 4.0
-        area = math.pi * radius**2
-        return cls(area, moment, moment, 2.0 * moment, "circle", warping=0.0)
+        area, rim = math.pi * radius**2, (_round(radius),)
+        return cls(area, moment, moment, 2.0 * moment, "circle", warping=0.0, outlines=rim)
 
     @classmethod
     def tube(cls, radius: float, thickness: float) -> Section:
@@ -108,7 +108,9 @@ class Section:
             )
         moment = math.pi * (radius**4 - inner**4) / 4.0
         area = math.pi * (radius**2 - inner**2)
-        return cls(area, moment, moment, 2.0 * moment, "tube", inner / radius, warping=0.0)
+        rims = tuple(_round(r) for r in (radius, inner) if r > 0.0)
+        ratio = inner / radius
+        return cls(area, moment, moment, 2.0 * moment, "tube", ratio, warping=0.0, outlines=rims)
 
     @classmethod
     def rectangle(cls, width: float, height: float) -> Section:
@@ -124,8 +126,14 @@ class Section:
         a, b = max(width, height), min(width, height)
         total = sum(math.tanh(n * math.pi * a / (2.0 * b)) / n**5 for n in range(1, 200, 2))
         torsion = a * b**3 * (1.0 / 3.0 - 64.0 / math.pi**5 * b / a * total)
+        y, z = width / 2.0, height / 2.0
         return cls(
-            width * height, width * height**3 / 12.0, height * width**3 / 12.0, torsion, "rectangle"
+            width * height,
+            width * height**3 / 12.0,
+            height * width**3 / 12.0,
+            torsion,
+            "rectangle",
+            outlines=(((-y, -z), (y, -z), (y, z), (-y, z)),),
         )
 
     # ---- own shapes -----------------------------------------------------------------------------
@@ -378,6 +386,12 @@ class Section:
         if rho is not None:
             found |= {"rho": rho} | {name: field(name) for name in ("A", "I2", "I3", "I23")}
         return found
+
+
+def _round(radius: float) -> tuple[Pair, ...]:
+    """Return points along a circle, for pictures."""
+    angles = np.linspace(0.0, 2.0 * math.pi, 24, endpoint=False)
+    return tuple((radius * math.cos(a), radius * math.sin(a)) for a in angles.tolist())
 
 
 def _positive(what: str, given: object) -> None:
