@@ -157,6 +157,7 @@ def strip(element: Element, how: str, turn: float) -> Array:
     return np.concatenate([tip, *wrench])
 
 
+@pytest.mark.collective
 @BOTH
 def test_clamps_hold_slopes_across_edges_in_any_direction(element: Element) -> None:
     plain = strip(element, "fix", 0.0)
@@ -270,6 +271,7 @@ def test_folds_want_edges_of_thin_shells() -> None:
         sa.joints.fold(floor["floor"], wall)
 
 
+@pytest.mark.collective
 def test_a_box_beam_with_clamped_folds_bends_and_twists() -> None:
     L, a, t, E, P = 10.0, 1.0, 0.02, 1e9, 1e-3
     ring = np.array([[-1, -1], [0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0]]) * a / 2
