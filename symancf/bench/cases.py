@@ -17,6 +17,7 @@ from ..elements import (
     ancf_cable,
     ancf_plate,
     ancf_rod,
+    ancf_thick_plate,
     ancf_thin_plate,
     ancf_thin_quad,
     ancf_thin_triangle,
@@ -49,6 +50,9 @@ ROD |= {"rigidity": 1e4, "GA23": 0.0, "EI23": 0.0, "y_shear": 0.0, "z_shear": 0.
 
 #: The case of a law in principal stretches.
 STRETCHES = "tet10, Ogden"
+
+#: The case of Chrono's shell 3443: the same coordinates, functions and points.
+FULL = "ancf_plate, all at all points"
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,7 @@ def all_cases() -> list[Case]:
     """Return the cases in the order of the table."""
     plate = {**SILICONE, "thickness": 0.1}
     shell = {"E": 1e5, "nu": 0.3, "thickness": 0.01}
+    solid = {**shell, "thickness": 0.1}
     return [
         _solid(hex8_plain, 32),
         _solid(hex8, 20),
@@ -160,6 +165,25 @@ def all_cases() -> list[Case]:
             "C10",
             (80, 80),
             {"volumetric": "reduced"},
+        ),
+        Case(
+            FULL,
+            ancf_plate,
+            saint_venant_kirchhoff,
+            "4x4x2",
+            solid,
+            "E",
+            (80, 80),
+            {"volumetric": "full", "quadrature": "4x4x2"},
+        ),
+        Case(
+            "ancf_thick_plate",
+            ancf_thick_plate,
+            saint_venant_kirchhoff,
+            "4x4x3",
+            solid,
+            "E",
+            (80, 80),
         ),
         *(
             Case(thin.name, thin, kirchhoff(), thin.rules["full"], shell, "E", (80, 80))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from symancf.bench import assembly_row, kernel_row, main, solutions
-from symancf.bench.cases import STRETCHES, Case, all_cases
+from symancf.bench.cases import FULL, STRETCHES, Case, all_cases
 from symancf.bench.contact import row as contact_row
 from symancf.bench.elements import CHOICES, STRUCTURES, seconds_to
 from symancf.bench.elements import compare as compare_elements
@@ -37,7 +37,8 @@ KERNEL = {
 }
 
 
-ALIKE = "hex8", "hex20", "hex27", "ancf_plate", STRETCHES  # rows as those of hex8_plain
+# rows as those of hex8_plain
+ALIKE = "hex8", "hex20", "hex27", "ancf_plate", "ancf_thick_plate", STRETCHES, FULL
 CASES = [case for case in all_cases() if case.name not in ALIKE]
 
 
