@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import sympy as sp
@@ -21,7 +21,7 @@ from ..places.middles import Middles
 from ..places.on_body import Nodes, require_region
 from ..places.vectors import unit
 from ..runtime.collective import together
-from ..terms.constraint import Constraint
+from ..terms.constraint import Constraint, Reaction
 from ..values.arguments import named
 
 if TYPE_CHECKING:
@@ -278,6 +278,20 @@ class Fold(Constraint):
         return np.concatenate(
             [super().idle(configuration), *(angle.idle(configuration) for angle in angles)]
         )
+
+    def reaction(self, system: Configuration, end: Literal["a", "b", "c"] = "a") -> Reaction:
+        """Return the forces and moments on an end, moments about the nodes (collective).
+
+        Those at the middles of edges are told at a node of the edge.
+        """
+        found = super().reaction(system, end)
+        moments = found.moments.copy()
+        for angle in system.of(self, Folded).angles:
+            own = angle.reaction(system, end)
+            apart = own.points[:, None] - found.points
+            nearest = np.linalg.norm(apart, axis=2).argmin(axis=1)
+            np.add.at(moments, nearest, own.moments)
+        return Reaction(found.points, found.forces, moments)
 
 
 def fold(a: Nodes, b: Body, name: str | None = None) -> Fold:

@@ -250,6 +250,9 @@ def test_folds_transmit_moments(element: Element) -> None:
     exact = 1e-6 * (0.5**3 / 3.0 + 0.5**2) / EI + 1e-6 / (1e9 * 0.01 * 0.2)
     close = 1e-3 if element is sa.elements.ancf_thin_plate else 1e-6
     assert system.displacement(tip)[0, 0] == pytest.approx(exact, rel=close)
+    (fold,) = (term for term in system.terms if isinstance(term, sa.joints.Fold))
+    moment = fold.reaction(system).moments.sum(axis=0)
+    np.testing.assert_allclose(moment, [0.0, 0.5e-6, 0.0], atol=2e-10)
 
 
 def test_folds_keep_any_angle_in_large_rotations() -> None:
