@@ -10,8 +10,9 @@ import sympy as sp
 
 from symancf_codegen.functions import derivative
 
+from ..kinematics import director_solid
 from ..kinematics.naming import Energy, signature
-from ..laws import energy_laws
+from ..laws import Layers, energy_laws
 
 if TYPE_CHECKING:
     from ..elements import Element
@@ -50,7 +51,8 @@ def plain(energy: Energy, element: Element) -> tuple[dict[str, sp.Expr], dict[st
     """
     asked = signature(energy)
     energy_laws(element, energy)  # raises what is wrong with it
-    offered = element.kinematics().quantities
+    solid = isinstance(energy, Layers)
+    offered = (director_solid() if solid else element.kinematics()).quantities
     symbols: dict[str, sp.Basic] = {}
     for name in asked.quantities:
         value = offered[name].value

@@ -10,9 +10,11 @@ import sympy as sp
 
 from symancf_codegen.functions import derivative
 
+from ..kinematics import director_solid
 from ..kinematics.naming import Energy, call_law, require_quantities, signature
 from ..kinematics.quantity import real
 from ..kinematics.stretches import STRETCHES
+from .layers import Layers
 from .mixed import shown
 
 if TYPE_CHECKING:
@@ -42,7 +44,8 @@ def _called(
 ) -> tuple[dict[str, sp.Expr], dict[str, sp.Basic], Names]:
     """Return the parts of an energy in plain symbols, the symbols, and what its body names."""
     asked = signature(energy)
-    offered = element.kinematics().quantities
+    layered = isinstance(energy, Layers)  # shown in the strain of a solid
+    offered = (director_solid() if layered else element.kinematics()).quantities
     require_quantities(asked, offered, element.name)
     symbols: dict[str, sp.Basic] = {}
     for name in asked.quantities:

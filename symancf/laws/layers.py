@@ -152,9 +152,21 @@ class Layers:
         )
         return f"<layers: {told}>"
 
-    def __call__(self, *quantities: sp.Expr, **parameters: sp.Expr) -> sp.Expr:
-        """Refuse: what it is depends on the element."""
-        raise KinematicsError("Layers are the energy of a body of plates, not one of solids")
+    def __call__(self, *quantities: sp.Expr, **parameters: sp.Expr) -> dict[str, sp.Expr]:
+        """Return the mean energy per volume by kinds of layers, each in axes of its own.
+
+        For people: plates integrate it layer by layer.
+        """
+        given = dict(zip(signature(self).quantities, quantities, strict=True))
+        found = {}
+        for kind in self.kinds:
+            asked = signature(kind.energy)
+            own = {p: parameters[p] for p in asked.parameters}
+            W = kind.energy(*(given[q] for q in asked.quantities), **own)
+            W = sp.Add(*W.values()) if isinstance(W, Mapping) else sp.sympify(W)
+            name = f"{asked.name}_{kind.numbers[0] + 1}"
+            found[name] = sp.Float(self.moments(kind.numbers)[0] / 2.0, 6) * W
+        return found
 
     def _kinds(self) -> tuple[Kind, ...]:
         """Gather the layers that are alike."""

@@ -318,3 +318,15 @@ def test_cells_that_lie_upside_down_are_told(element: Any) -> None:
         with pytest.raises(sa.MeshError, match="opposite senses"):
             sa.System(wrong)
     sa.System(sa.Body(sa.Mesh.from_arrays(X, alike, regions)["plate"], element, two, **RUBBER))
+
+
+@pytest.mark.parametrize("element", [ancf_plate, ancf_thin_plate])
+def test_layers_are_shown(element: Any) -> None:
+    layers = sa.Layers(
+        [(saint_venant_kirchhoff, 0.01), (saint_venant_kirchhoff, 0.03, 0, {"E": 9.0})]
+    )
+    body = sa.Body(sa.Mesh.box((1.0, 1.0), (1, 1))["body"], element, layers, E=1.0, nu=0.3)
+    assert {"E", "E_2", "nu"} <= {s.name for s in body.energy.free_symbols}
+    assert "layers" in str(body)
+    assert body._repr_html_()
+    assert body.residual
