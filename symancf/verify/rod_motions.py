@@ -79,9 +79,11 @@ def free_rod(out: float) -> tuple[DynamicProblem, Body, Parameter]:
     beam = bar("beam", ((0.0, 0.0, 0.0), (10.0, 0.0, 0.0)), 8, (0.0, 1.0, 0.0), **given)
     push = Parameter("push", 1.0)
     pushed = force(beam["x0"], tuple(lambda t, f=f: f * push.value for f in PUSH))
-    turned = moment(
-        beam["x0"], (0.0, lambda t: -80.0 * out * push.value, lambda t: -80.0 * push.value)
-    )
+
+    def couple(t: float) -> float:  # grows and falls: sections have next to no inertia
+        return -80.0 * min(max(min(t, 2.5 - t) / 0.05, 0.0), 1.0)
+
+    turned = moment(beam["x0"], (0.0, lambda t: out * couple(t), couple))
     return DynamicProblem(System(beam, terms=[pushed, turned]), rho=0.99), beam, push
 
 
