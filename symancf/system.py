@@ -314,19 +314,21 @@ class System(Matrices, Shown):
         """
         return bool(self._revised(time))
 
-    def review(self, time: float) -> Review:
+    def review(self, time: float, rough: bool = False) -> Review:
         """Judge the present state, which solves the equations of `time` (collective).
 
         Lists of entities first, see `revise`; where they stand the terms that review solutions.
+        `rough`: it will be solved once more, and better, also where the verdict is that it stands.
         """
-        self.reviewing = True
+        self.reviewing, self.rough = True, rough
         try:
             others = self._revised(time)
-        finally:
+            if others:
+                return Review(Verdict.AGAIN, others)
             self.reviewing = False
-        if others:
-            return Review(Verdict.AGAIN, others)
-        found = [(term.review(self), self.name(term)) for term in self._reviewing]
+            found = [(term.review(self), self.name(term)) for term in self._reviewing]
+        finally:
+            self.reviewing = self.rough = False
         worst = max((verdict for verdict, _ in found), default=Verdict.STANDS)
         return Review(worst, [name for verdict, name in found if verdict is worst])
 

@@ -10,7 +10,7 @@
 #include "opposite.h"
 #include "plan.h"
 
-#define FOOT_ROWS 22 /* of the parameters of a point: what depends on the foot */
+#define FOOT_ROWS 23 /* of the parameters of a point: what depends on the foot */
 
 /* Up to 8 points. */
 typedef struct {
@@ -52,13 +52,34 @@ static inline int anchor_place(const symancf_term *t, int point, double *xi)
   return q;
 }
 
+/*
+ * The share with which a point counts and its derivatives by xi, eta and g: with q = chi_s/chi_m
+ * 2/(1 + q) - (1 - q)^4 where q < 1, 2/(1 + q)/(1 + (q - 1)^2/36) beyond. It is 1 where both are within
+ * their sides, or these end together; a point that slides off a side fades; one at the edge of its own
+ * side, which those opposite have left, counts for itself alone.
+ */
+static void share_of(const symancf_feet *c, int point, int f, const symancf_foot *o, double share[4])
+{
+  const double deep = fmax(-o->g, 0.0), wide[2] = {c->width[f], c->own_width[point]};
+  double p[3], m[3], s[3];
+  inner(basis_of(&c->types, f), c->rim[f], o->xi, p);
+  fade(p[0], deep / wide[0], m);
+  fade(c->own[point], deep / wide[1], s);
+  const double q = (s[0] + LEAST) / (m[0] + LEAST), both = 2.0 / (1.0 + q), less = fmax(0.0, 1.0 - q);
+  const double more = fmax(0.0, q - 1.0) / 6.0, by = 1.0 / (1.0 + more * more), cube = less * less * less;
+  const double slope = (4.0 * cube - by * both * (0.5 * both + by * more / 3.0)) / (m[0] + LEAST);
+  share[0] = both * by - less * cube;
+  for (int d = 0; d < 2; d++) share[1 + d] = -slope * q * m[1] * p[1 + d];
+  share[3] = deep > 0.0 ? slope * (q * m[2] / wide[0] - s[2] / wide[1]) : 0.0;
+}
+
 /* Take a point with its foot as the next lane; `k`: the place of its facet in the patch. */
 static void take(const symancf_term *t, symancf_batch *b, int point, int k, const symancf_foot *o)
 {
   const symancf_feet *c = t->feet;
   const int lane = b->n++, first = c->facet_start[c->patch[point]];
   const int nf = c->types.functions, f = c->facet[first + k];
-  double *N = b->N[lane], xi[2], W[3 * MOST_MONOMIALS * 2], chi[3];
+  double *N = b->N[lane], xi[2], W[3 * MOST_MONOMIALS * 2], share[4];
   b->point[lane] = point, b->place[lane] = k, b->facet[lane] = f;
   b->foot[lane] = *o;
   weights(c, f, o->xi, N);
@@ -82,10 +103,8 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
     to[(15 + a) * LANES] = o->dn[1][a];
   }
   to[18 * LANES] = o->g;
-  inner(basis_of(&c->types, f), c->rim[f], o->xi, chi);
-  const double own = c->own[point] + LEAST, all = own + chi[0] + LEAST;
-  to[19 * LANES] = 2.0 * (chi[0] + LEAST) / all;
-  for (int d = 0; d < 2; d++) to[(20 + d) * LANES] = 2.0 * own / (all * all) * chi[1 + d];
+  share_of(c, point, f, o, share);
+  for (int k = 0; k < 4; k++) to[(19 + k) * LANES] = share[k];
 }
 
 /* sum w_i x_i of vectors x_i of a local vector */

@@ -235,9 +235,10 @@ class Configuration(ABC):
         are made.
     reviewing : whether lists are asked for with a solution, not with the state that a step begins
         with.
+    rough : whether what is reviewed is solved once more in any case, and better.
     """
 
-    reviewing = False
+    reviewing = rough = False
 
     numbering: Numbering
     reference: Array

@@ -7,8 +7,7 @@
  * and where the law asks for them t = r_s - r_a, r_a the anchor that the point remembers, and the
  * rate of d; all combinations of positions, their coefficients numbers. What the foot depends on
  * them by stands in rows of the point's parameters: S^-1 (9), n, n_1, n_2 (9), g; see foot.h. Then
- * come the share with which the point counts, 2 chi_m/(chi_s + chi_m), and its derivatives by xi and
- * eta: a point that slides off a side fades, and its neighbours on the other side count for it.
+ * come the share with which the point counts and its derivatives by xi, eta and g, see `share_of`.
  *
  * A point with friction remembers its anchor, (facet + 1, xi, eta) by the global number of the
  * facet, 0: none; how it slipped in the last step; and its status, -1 open, 0 stick, 1 slip. Its
@@ -233,13 +232,13 @@ void symancf_feet_of(const symancf_types *t, const double *P, const double *Q, i
   }
 }
 
-/* chi at places xi [n][2] of facets with the bits `rim` [n]. */
-void symancf_inner(const symancf_basis *s, int64_t n, const int32_t *rim, const double *xi, double *chi)
+/* p at places xi [n][2] of facets with the bits `rim` [n]. */
+void symancf_inner(const symancf_basis *s, int64_t n, const int32_t *rim, const double *xi, double *p)
 {
   for (int64_t k = 0; k < n; k++) {
     double found[3];
     inner(s, rim[k], xi + 2 * k, found);
-    chi[k] = found[0];
+    p[k] = found[0];
   }
 }
 

@@ -108,13 +108,13 @@ def feet_of(
 
 
 def inner(library: ctypes.CDLL, basis: Basis, rim: Ints32, xi: Array) -> Array:
-    """Return chi (n,) at places (n, 2) of facets with the bits `rim` (n,); see foot.h."""
-    hold, chi = _Held(), np.zeros(len(rim))
+    """Return p (n,) at places (n, 2) of facets with the bits `rim` (n,); see foot.h."""
+    hold, p = _Held(), np.zeros(len(rim))
     table = table_of(basis, hold)
     pointers = [ctypes.c_void_p(hold(a, kind)) for a, kind in ((rim, np.int32), (xi, np.float64))]
-    count, out = ctypes.c_int64(len(rim)), ctypes.c_void_p(address(chi))
+    count, out = ctypes.c_int64(len(rim)), ctypes.c_void_p(address(p))
     library.symancf_inner(ctypes.byref(table), count, *pointers, out)
-    return chi
+    return p
 
 
 class Passes(IntEnum):

@@ -16,6 +16,7 @@
 #define CONVERGED 1e-10   /* step in the parameters: what laws make of it is exact to its square */
 #define INSIDE 1e-9       /* beyond an edge */
 #define LEAST 1e-9        /* share of a point whose foot is on a free edge: forces begin at nothing */
+#define STEEP 8.0         /* times as deep as far from a free edge: a point counts little */
 
 typedef struct {
   int32_t functions, monomials, vertices, corners, slopes; /* slopes that a facet's maps turn */
@@ -162,13 +163,13 @@ static inline double outside(const symancf_basis *s, const double *xi)
 }
 
 /*
- * chi at a place and its derivatives: p^2 (3 - 2 p), p being 1 at corners within a side and 0 on its
- * free edges. p is continuous on the side: the sum of the functions of the corners that are not on a
- * free edge (the rim) and, where both ends of an edge between two facets are on one, of a bump along
- * it; a bubble where all edges are free. Bits of `rim`: c where the edge from corner c to c + 1 is
- * free, 4 + c where corner c is on the rim.
+ * p at a place and its derivatives: 1 at corners within a side and 0 on its free edges, continuous on
+ * the side. It is the sum of the functions of the corners that are not on a free edge (the rim) and,
+ * where both ends of an edge between two facets are on one, of a bump along it; a bubble where all
+ * edges are free. Bits of `rim`: c where the edge from corner c to c + 1 is free, 4 + c where corner c
+ * is on the rim.
  */
-static void inner(const symancf_basis *s, int rim, const double *xi, double chi[3])
+static void inner(const symancf_basis *s, int rim, const double *xi, double found[3])
 {
   const int n = s->corners;
   const double x = xi[0], y = xi[1];
@@ -205,9 +206,24 @@ static void inner(const symancf_basis *s, int rim, const double *xi, double chi[
     dp[0] = n == 3 ? (a - 27.0 * x) * y : 16.0 * (1.0 - 2.0 * x) * y * (1.0 - y);
     dp[1] = n == 3 ? (a - 27.0 * y) * x : 16.0 * (1.0 - 2.0 * y) * x * (1.0 - x);
   }
-  p = fmin(fmax(p, 0.0), 1.0);
-  chi[0] = p * p * (3.0 - 2.0 * p);
-  for (int d = 0; d < 2; d++) chi[1 + d] = 6.0 * p * (1.0 - p) * dp[d];
+  found[0] = fmin(fmax(p, 0.0), 1.0);
+  for (int d = 0; d < 2; d++) found[1 + d] = p > 0.0 && p < 1.0 ? dp[d] : 0.0;
+}
+
+/*
+ * chi and its derivatives by p and `sunk`, the depth in parts of the facet's width: with
+ * e = p^2/(p + (1 - p) STEEP sunk), chi = e^2 (3 - 2 e). It is 1 within a side and 0 on its free edges;
+ * near to these it is less where points lie deep, as those do that have come in beside the side.
+ */
+static inline void fade(double p, double sunk, double chi[3])
+{
+  const double k = STEEP * sunk, all = p + (1.0 - p) * k;
+  chi[0] = chi[1] = chi[2] = 0.0;
+  if (!(p > 0.0)) return;
+  const double e = p * p / all, slope = 6.0 * e * (1.0 - e) * p / (all * all);
+  chi[0] = e * e * (3.0 - 2.0 * e);
+  chi[1] = slope * (p + (2.0 - p) * k);
+  chi[2] = -slope * p * (1.0 - p) * STEEP;
 }
 
 /*

@@ -194,6 +194,8 @@ class Group:
             normals=hold(feet.normals, np.float64),
             number=hold(feet.numbers, np.int32),
             size=hold(feet.sizes, np.float64),
+            width=hold(feet.widths, np.float64),
+            own_width=hold(feet.own_widths, np.float64),
             rim=hold(feet.rim, np.int32),
             vectors=vectors,
             patches=len(feet.candidates),

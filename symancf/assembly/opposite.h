@@ -19,6 +19,7 @@ typedef struct symancf_feet {
   const double *normals;  /* [facets][4][3] */
   const int32_t *number;  /* [facets] global */
   const double *size;     /* [facets] a length of the facet's cell */
+  const double *width;    /* [facets] the shortest edge in the reference */
   const int32_t *rim;     /* [facets] free edges and corners on them, a bit for each: `inner` */
   /* patches: a facet that has points, and what is opposite */
   int32_t vectors, patches; /* coefficient vectors of such a facet, at most */
@@ -31,7 +32,8 @@ typedef struct symancf_feet {
   /* points */
   const int32_t *patch; /* [n], ascending */
   const double *value;  /* [n][vectors] */
-  const double *own;    /* [n] chi of the points on their own side */
+  const double *own;    /* [n] p of the points on their own side, see `inner` */
+  const double *own_width; /* [n] of the facets that have them */
   const double *first;  /* [n][3] anchors of points that remember none, as they remember them */
   double reach;         /* the law vanishes where the gap is larger */
   int32_t row;          /* first of the rows of parameters that are written here */

@@ -115,10 +115,12 @@ class Feet:
     Attributes
     ----------
     bases, types : functions of each type of facets opposite; (facets,) types.
-    offsets, maps, numbers, sizes : (facets, functions); (facets, corners, s, s), the slopes of
-        elements from those of vertices; (facets,) global numbers; (facets,) lengths of cells.
-    rim, own : (facets,) free edges and corners on them, a bit for each; (n,) chi of points, see
-        `foot.h`: 1 within their own side, 0 on its free edges.
+    offsets, maps, numbers : (facets, functions); (facets, corners, s, s), the slopes of elements
+        from those of vertices; (facets,) global numbers.
+    sizes, widths : (facets,) lengths of cells; shortest edges in the reference.
+    rim, own, own_widths : (facets,) free edges and corners on them, a bit for each; (n,) p of
+        points, see `inner` in foot.h: 1 within their own side, 0 on its free edges; (n,) widths
+        of the facets they are on.
     normals : (facets, 4, 3) polynomials 1, xi, eta, xi eta of the normals; may be written to
         between steps.
     patch_offsets : (patches, vectors) of the facet that has the points.
@@ -130,7 +132,7 @@ class Feet:
     first : (n, 3) anchors of points that remember none: facet + 1, xi, eta; may be written to, too.
     reach : gap beyond which the law vanishes.
     row : name of the first of the parameters that are written: S^-1 (9), n, n_1, n_2 (9), g,
-        share (3).
+        share (4).
     gap, damping, span : names of the gap at the beginning of the step in the kernel's memory, ""
         if it has none, and of theta and h in its uniform parameters: the law is taken at
         g + theta h g'.
@@ -143,6 +145,7 @@ class Feet:
     maps: Array
     numbers: Ints32
     sizes: Array
+    widths: Array
     rim: Ints32
     normals: Array
     patch_offsets: Ints32
@@ -154,6 +157,7 @@ class Feet:
     patch: Ints32
     value: Array
     own: Array
+    own_widths: Array
     first: Array
     reach: float
     row: str

@@ -50,7 +50,7 @@ class Report:
     """What the last review has seen: shown by ``print(contact)``.
 
     `counts` of points that are open, stick and slip; `deepest` penetration in parts of l, and its
-    `mean` weighted by the force; `grown` the factor of the stiffness.
+    `mean` over the area that presses; `grown` the factor of the stiffness.
     """
 
     counts: tuple[int, int, int]
@@ -83,9 +83,9 @@ class Contact(Results):
         k = c E/l with the modulus E and the size l of the cell behind each point, c = 10 (solids),
         1 (plates) or 0.01 (cables, k = c E per length: what bends gives way long before). A
         stiffness that is given does not grow.
-    penetration : part of l; where the mean depth of a solution, weighted by the force, is more, k
-        is doubled until it is not, to at most c = 1000 (in motions 30), and told once. Single
-        points at corners may be deeper.
+    penetration : part of l; where the mean depth of what presses is more in a solution, k is
+        doubled until it is not, to at most c = 1000 (in motions 30), and told once. Single points
+        at corners may be deeper: there no stiffness helps, a larger one draws more force to them.
     damping : theta, a part of the step by which the law looks ahead in motions; 0: none.
     initial : for surfaces that lie in each other in the reference: ``"press"`` lets them press at
         once (statics lets the forces grow), ``"release"`` lets the overlap out in the first eight
@@ -317,7 +317,7 @@ class Contact(Results):
             looks = [each.look(configuration) for each in self.passes]
         pairs = zip(self.passes, looks, strict=True)
         verdict = max(each.review(configuration, look) for each, look in pairs)
-        if verdict is not Verdict.STANDS:
+        if verdict is not Verdict.STANDS or configuration.rough:
             return verdict
         self._report = self._seen(configuration, looks, grown)
         if overlap > 0.0:
@@ -341,14 +341,14 @@ class Contact(Results):
         """Return what all points are at, of all ranks (collective)."""
         counts, deepest, mean = np.zeros(3), 0.0, np.zeros(2)
         for own in looks:
-            part, force = -own.gap / own.length, own.pressure * own.weight * own.owned
+            part, area = -own.gap / own.length, own.weight * (own.owned & (own.pressure > 0.0))
             deepest = max(deepest, float(part.max(initial=0.0)))
             counts += [(own.status[own.owned] == s).sum() for s in range(3)]
-            mean += force @ part, force.sum()
+            mean += area @ part, area.sum()
         deepest = float(reduced(configuration.comm, np.array([deepest]), MPI.MAX)[0])
-        *every, sunk, force = configuration.sum(np.concatenate([counts, mean]))
+        *every, sunk, area = configuration.sum(np.concatenate([counts, mean]))
         opened, stuck, slid = map(int, every)
-        return Report((opened, stuck, slid), deepest, sunk / force if force > 0.0 else 0.0, grown)
+        return Report((opened, stuck, slid), deepest, sunk / area if area > 0.0 else 0.0, grown)
 
     def _tell(self, configuration: Configuration, grown: float | None) -> None:
         told, self._told = self._told, True
@@ -358,8 +358,8 @@ class Contact(Results):
         if grown is not None:
             so = f"its stiffness is raised from c = {self.c * grown:g} on"
         warnings.warn(
-            f"{self.who}: points lie {100 * self._report.mean:.3g} % of the local size deep in the "
-            f"mean by force, more than penetration={self.penetration:g}; {so} (told once)",
+            f"{self.who}: points that press lie {100 * self._report.mean:.3g} % of the local size "
+            f"deep in the mean, more than penetration={self.penetration:g}; {so} (told once)",
             stacklevel=2,
         )
 

@@ -13,11 +13,15 @@ v = d' - a_a' d\xi^a, so that all first derivatives are exact, those of the plac
 acts among them. In motions the
 pressure is that of the gap ahead, g + theta h g', g' = n . d'. Points count with the share
 
-.. math:: \frac{2 \chi_m}{\chi_s + \chi_m},
+.. math:: \frac{2}{1 + q} - (1 - q)^4 \;\text{ for } q < 1, \quad
+    \frac{2}{1 + q} \frac{1}{1 + (q - 1)^2/36} \;\text{ beyond}, \qquad q = \frac{\chi_s}{\chi_m},
 
 chi being 1 within a side and 0 on its free edges, of the point and of its foot: the force does not
-jump where a point leaves a side, and both passes together count the area once. Forces are in
-balance; the couple that is left is the gap times the friction.
+jump where a point leaves a side. Where sides end together both passes count the area once; where
+one of them goes on, its points fade beyond the edge of the other, whose own stay what they are.
+What has come in beside a free edge lies deeper than far from it, and chi_m is 0 there: it is not
+pushed out through a facet that it has not passed. Forces are in balance; the couple that is left is
+the gap times the friction.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ from .steps import GROWN, OVERLAP, RELEASE
 if TYPE_CHECKING:
     from .laws import Coulomb, Normal
 
-FOOT = [real(f"foot{k}") for k in range(1, 23)]  # S^-1, n, n_,1, n_,2, g, share: see feet.h
+FOOT = [real(f"foot{k}") for k in range(1, 24)]  # S^-1, n, n_,1, n_,2, g, share: see feet.h
 WEIGHT, BASE = real("weight"), real("stiffness")
 GAP = real("gap")  # at the beginning of the step
 
@@ -67,7 +71,7 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
     speed = [rates[s] for s in d]
     away = let("away", dot(n, sp.Matrix(speed)))
     p = let("p", normal.pressure(let("ahead", ahead(g, away))))
-    share = let("share", WEIGHT * (FOOT[19] + FOOT[20] * move[0] + FOOT[21] * move[1]))
+    share = let("share", WEIGHT * (FOOT[19] + dot(sp.Matrix(FOOT[20:23]), sp.Matrix(move))))
     force, stored, lost = p * n, normal.energy(g), (normal.pressure(g) - p) * SPAN * away
     unknowns, history = [*d, *a[0], *a[1]], [Memory(GAP, g)]
     parameters = [BASE, WEIGHT, OVERLAP, *FOOT]

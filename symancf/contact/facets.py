@@ -2,7 +2,7 @@
 """Contact of points with deformable facets: what may touch, and who has it.
 
 The law is `facet_law`. The normals of facets are those of the accepted state, and follow a step
-that turns them by more than `TURN`.
+that turns them by more than `TURN`, and in any case one that has been solved roughly.
 
 What may pass through what
 --------------------------
@@ -281,6 +281,7 @@ class FacetPass:
             maps=m.maps[opposite],
             numbers=opposite.astype(np.int32),
             sizes=m.length[opposite],
+            widths=m.width[opposite],
             rim=m.rim[opposite],
             normals=np.ascontiguousarray(lists.normals.value[opposite]),
             patch_offsets=offsets(configuration, s, facets),
@@ -291,7 +292,8 @@ class FacetPass:
             corner=corner,
             patch=own.astype(np.int32),
             value=value,
-            own=s.chi[points],
+            own=s.inner[points],
+            own_widths=s.width[s.facet_of[points]],
             first=self._first(lists, facets, patch.ravel()[~only], b[~only]),
             reach=np.inf if lists.reach else lists.touching,
             row=FOOT[0].name,
@@ -401,7 +403,10 @@ class FacetPass:
 
     # ---- solutions, see `Reviews` ---------------------------------------------------------------
     def review(self, configuration: Configuration, look: Look) -> Verdict:
-        """Cut a step in which a point has crossed a facet; renew normals (collective)."""
+        """Cut a step in which a point has crossed a facet; renew normals (collective).
+
+        A rough solution always renews them: the last one begins with those of a state near by.
+        """
         lists = configuration.of(self, Lists)
         if not len(lists.near) or lists.accepted is None:
             return Verdict.STANDS
@@ -409,13 +414,14 @@ class FacetPass:
         now = lists.skins[1].normals(x[1])
         away = np.linalg.norm(CORNERS @ (now - lists.normals.value), axis=2)
         found = self._passes(configuration, lists, x, (away > TURN).any(axis=1))
-        if found is not Passes.TOUCHED:
-            return Verdict.CUT if found is Passes.CROSSED else Verdict.STANDS
-        lists.normals.value = now
-        feet = configuration.of(self, Piece).entities
-        assert isinstance(feet, Feet)
-        feet.normals[...] = now[lists.local]
-        return Verdict.AGAIN
+        if found is Passes.CROSSED:
+            return Verdict.CUT
+        if found is Passes.TOUCHED or configuration.rough:
+            lists.normals.value = now
+            feet = configuration.of(self, Piece).entities
+            assert isinstance(feet, Feet)
+            feet.normals[...] = now[lists.local]
+        return Verdict.AGAIN if found is Passes.TOUCHED else Verdict.STANDS
 
     def presses(self, configuration: Configuration) -> bool:
         """Tell whether a point has pressed at the end of the last step."""

@@ -130,6 +130,12 @@ class Leaf:
         """Return the vectors (n, k, 3) at places with the functions N (k, functions)."""
         return np.asarray(np.einsum("qi,fia->fqa", N, self.elements(x)))
 
+    def widths(self, X: Array) -> Array:
+        """Return the shortest edges (n,) at positions (U, 3) of the nodes of the skin."""
+        ring = X[self.facets[:, : self.basis.corners]]
+        edges = np.linalg.norm(ring - np.roll(ring, -1, axis=1), axis=2)
+        return np.asarray(edges.min(axis=1))
+
     def spanned(self, x: Array) -> tuple[Array, Array, Array]:
         """Return the components (n, corners) of r_xi x r_eta at the corners."""
         _, d1, d2 = self.tables(self._ends)

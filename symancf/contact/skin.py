@@ -10,7 +10,7 @@ The facets of the sheets of a side follow each other. Arrays of all facets have 
 largest type needs: among nodes others have their first one again, among functions and polynomials
 zeros.
 
-A rank keeps 8 bytes for each node and each corner of a facet, 57 for each facet and 16 for each of
+A rank keeps 8 bytes for each node and each corner of a facet, 65 for each facet and 16 for each of
 its points, of plates 8 s^2 more for each corner with s = 3 slopes; positions take 24 bytes for each
 node and each of its slopes.
 """
@@ -57,6 +57,7 @@ class Skin:
     rim : (F,) edges without a neighbour, or with one beyond a kink, and corners at their ends: a
         bit for each, see `inner` in foot.h.
     length, modulus, parts : (F,) local size, Young's modulus, and c; see `Sheet`.
+    width : (F,) shortest edge in the reference.
     maps : (F, corners, s, s) slopes of elements from those of nodes, after `place`.
     groups : number of the normals that are interpolated.
     numbers : (U,) global numbers of the nodes, after `place`.
@@ -95,6 +96,7 @@ class Skin:
         self.facet_of = np.repeat(np.arange(self.size), count)
         X = layout.fetch_points(self.ids)
         self._require_once(X)
+        self.width = np.concatenate([leaf.widths(X) for leaf in self.leaves])
         self.rim = self._find_groups(X)
 
     @property
@@ -252,8 +254,8 @@ class Skin:
         return (self.first[facets] - np.cumsum(count) + count)[of] + np.arange(len(of)), of
 
     @cached_property
-    def chi(self) -> Array:
-        """Share (P,) of the points, 1 within and 0 on free edges; see `assembly.feet.inner`."""
+    def inner(self) -> Array:
+        """Of the points p (P,), 1 within and 0 on free edges; see `assembly.feet.inner`."""
         found = []
         for leaf in self.leaves:
             rim = np.repeat(self.rim[leaf.at], leaf.count)

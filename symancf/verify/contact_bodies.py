@@ -192,6 +192,52 @@ def ironing() -> Iterator[Number]:
             yield Number(name, coarse[a] / fine[a], 1.0, 1e-3)
 
 
+def dragged(mu: float, steps: int, cells: int = 9) -> tuple[Array, list[int]]:
+    """Return the force on a soft block and the iterations of the steps.
+
+    It has sharp edges and is drawn over a bump as soft as it is, squeezed by a third; its bottom
+    alone is a side.
+    """
+
+    def bump(X: Array) -> Array:
+        up = 0.06 * (1.0 - np.cos(np.pi * X[:, 0])) * X[:, 2] / 0.3
+        return np.asarray(X + up[:, None] * [0.0, 0.0, 1.0])
+
+    mesh = Mesh.box((2.0, 0.1, 0.3), (32, 1, 4), warp=bump, name="mesh of ground")
+    ground = Body(mesh["body"], hex8_plain, neo_hooke, name="ground", mu=MU, lam=LAM)
+    block = brick("block", (0.4, 0.1, 0.26), (cells, 1, 4), (0.05, 0.0, 0.37))
+
+    def drawn(t: float) -> tuple[float, float, float]:
+        return 1.3 * max(0.0, t - 1.0), 0.0, -0.05 * min(t, 1.0)
+
+    pull = fix(block["z1"], displacement=drawn)
+    held = [fix(body["body"], "y") for body in (ground, block)]
+    on = Contact(ground["z1"], block["z0"], mu=mu)
+    system = System(ground, block, terms=[*held, fix(ground["z0"], ["x", "z"]), pull, on])
+    problem = StaticProblem(system)
+    problem.solve(to=1.0)
+    first = len(problem.history.steps)
+    problem.solve(to=2.0, step=1.0 / steps)
+    return pull.reaction(system), [step.iterations for step in problem.history.steps[first:]]
+
+
+@case("F16_dragging", "iterations; the same on a finer block, and in more steps")
+def dragging() -> Iterator[Number]:
+    """A soft block with sharp edges is drawn over a soft bump, its bottom alone as a side."""
+    (force, taken), (finer, _), (same, _) = (
+        dragged(0.3, 32),
+        dragged(0.3, 32, 12),
+        dragged(0.3, 64),
+    )
+    _, without = dragged(0.0, 32)
+    mean = sum(taken) / 32.0
+    yield Number("iterations per step over 10, or 1, mu = 0.3", max(mean / 10.0, 1.0), 1.0, 1e-9)
+    mean = sum(without) / 32.0
+    yield Number("iterations per step over 10, or 1, mu = 0", max(mean / 10.0, 1.0), 1.0, 1e-9)
+    yield Number("force on the block, finer block over coarse", finer[2] / force[2], 1.0, 0.05)
+    yield Number("force on the block, 64 steps over 32", same[2] / force[2], 1.0, 0.03)
+
+
 def gripped(turn: float) -> tuple[Array, float]:
     """Return the force on one jaw in its axes, and what is dissipated.
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ...system import System
 
 Monitor = Callable[[Step], None]
-LOOSE, ROUGH = 1e-4, 3e-2  # of the forces: residuals with which solutions may be reviewed
+LOOSE, ROUGH = 1e-4, 0.5  # of the forces: residuals with which solutions may be reviewed
 REASONS = PETSc.SNES.ConvergedReason
 Path = Sequence[tuple[float, Array]]  # pseudo-times and equilibria there
 
@@ -369,7 +369,7 @@ class EquilibriumSolver:
                 if self.snes.getConvergedReason() <= 0 or self._error is not None:
                     return iterations, linear, Review(Verdict.STANDS)
                 self.vectors.to_local(self.x, self.system.state)
-                review = self.system.review(time)
+                review = self.system.review(time, rough and not tight)
                 if review.verdict is Verdict.AGAIN:
                     self.leave_out(time)
                 elif tight or (review.verdict is Verdict.CUT and not rough):
