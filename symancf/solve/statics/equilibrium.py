@@ -346,7 +346,8 @@ class EquilibriumSolver:
 
         What a solution changes, one that is good to `LOOSE` changes as well; where that is the rule
         one that is good to `ROUGH` and need not be settled, but whether the step has to be cut the
-        solution itself tells.
+        solution itself tells; such rough ones take an iteration each, so there may be three times as
+        many.
 
         Returns the numbers of iterations, of Newton's method and of the linear solver, and what
         the system thinks of the last solution.
@@ -357,7 +358,7 @@ class EquilibriumSolver:
         tight, accepted = not self.system.reviews, test.accepted
         rough = not tight and self.system.renews()
         try:
-            for k in range(REVISIONS):
+            for k in range(REVISIONS * (3 if rough else 1)):
                 test.going_on, test.loose = k > 0, rough and not tight
                 least = ROUGH if rough else LOOSE
                 self.snes.setTolerances(rtol=rtol if tight else max(rtol, least))
