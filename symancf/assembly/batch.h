@@ -54,7 +54,7 @@ static inline int anchor_place(const symancf_term *t, int point, double *xi)
 
 /*
  * The share with which a point counts and its derivatives by xi, eta and g: with q = chi_s/chi_m
- * 2/(1 + q) - (1 - q)^4 where q < 1, 2/(1 + q)/(1 + (q - 1)^2/36) beyond. It is 1 where both are within
+ * 2/(1 + q) - (1 - q)^8 where q < 1, 2/(1 + q)/(1 + ((q - 1)/6)^4) beyond. It is 1 where both are within
  * their sides, or these end together; a point that slides off a side fades; one at the edge of its own
  * side, which those opposite have left, counts for itself alone.
  */
@@ -66,9 +66,10 @@ static void share_of(const symancf_feet *c, int point, int f, const symancf_foot
   fade(p[0], deep / wide[0], m);
   fade(c->own[point], deep / wide[1], s);
   const double q = (s[0] + LEAST) / (m[0] + LEAST), both = 2.0 / (1.0 + q), less = fmax(0.0, 1.0 - q);
-  const double more = fmax(0.0, q - 1.0) / 6.0, by = 1.0 / (1.0 + more * more), cube = less * less * less;
-  const double slope = (4.0 * cube - by * both * (0.5 * both + by * more / 3.0)) / (m[0] + LEAST);
-  share[0] = both * by - less * cube;
+  const double more = fmax(0.0, q - 1.0) / 6.0, cube = more * more * more, by = 1.0 / (1.0 + more * cube);
+  const double seventh = pow(less, 7.0), step = 0.5 * both + by * cube * (2.0 / 3.0);
+  const double slope = (8.0 * seventh - by * both * step) / (m[0] + LEAST);
+  share[0] = both * by - less * seventh;
   for (int d = 0; d < 2; d++) share[1 + d] = -slope * q * m[1] * p[1 + d];
   share[3] = deep > 0.0 ? slope * (q * m[2] / wide[0] - s[2] / wide[1]) : 0.0;
 }

@@ -13,8 +13,8 @@ v = d' - a_a' d\xi^a, so that all first derivatives are exact, those of the plac
 acts among them. In motions the
 pressure is that of the gap ahead, g + theta h g', g' = n . d'. Points count with the share
 
-.. math:: \frac{2}{1 + q} - (1 - q)^4 \;\text{ for } q < 1, \quad
-    \frac{2}{1 + q} \frac{1}{1 + (q - 1)^2/36} \;\text{ beyond}, \qquad q = \frac{\chi_s}{\chi_m},
+.. math:: \frac{2}{1 + q} - (1 - q)^8 \;\text{ for } q < 1, \quad
+    \frac{2}{1 + q} \frac{1}{1 + ((q - 1)/6)^4} \;\text{ beyond}, \qquad q = \frac{\chi_s}{\chi_m},
 
 chi being 1 within a side and 0 on its free edges, of the point and of its foot: the force does not
 jump where a point leaves a side. Where sides end together both passes count the area once; where

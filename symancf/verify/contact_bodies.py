@@ -221,7 +221,7 @@ def dragged(mu: float, steps: int, cells: int = 9) -> tuple[Array, list[int]]:
     return pull.reaction(system), [step.iterations for step in problem.history.steps[first:]]
 
 
-@case("F16_dragging", "iterations; the same with a coarser block, and in more steps")
+@case("F17_dragging", "iterations; the same with a coarser block, and in more steps")
 def dragging() -> Iterator[Number]:
     """A soft block with sharp edges is drawn over a soft bump, its bottom alone as a side."""
     (force, taken), (_, without) = dragged(0.3, 32), dragged(0.0, 32)
