@@ -346,8 +346,7 @@ class EquilibriumSolver:
 
         What a solution changes, one that is good to `LOOSE` changes as well; where that is the rule
         one that is good to `ROUGH` and need not be settled, but whether the step has to be cut the
-        solution itself tells; such rough ones take an iteration each, so there may be three times as
-        many.
+        solution itself tells; rough ones take about an iteration, and may be three times as many.
 
         Returns the numbers of iterations, of Newton's method and of the linear solver, and what
         the system thinks of the last solution.
