@@ -207,7 +207,9 @@ class Facets:
         on, own = configuration.of(surface.body, Interpolation), np.concatenate(offsets, axis=1)
         patch = on.patch(surface.element, self._whole, self.owned, extra, own)
         values = {"sense": self.sense, "offset": self.sense, **(cell or {})}
-        return surface.body.piece(configuration, name, laws, role, uniform, patch, values)
+        made = surface.body.piece(configuration, name, laws, role, uniform, patch, values)
+        made.growing = tuple({"p"} & set(uniform))
+        return made
 
 
 def _offered(configuration: Configuration, body: Body, kind: str) -> Ints32:

@@ -15,6 +15,7 @@ from ...runtime.collective import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from ...assembly.vectors import Vectors
     from ...runtime.petsc import PETSc
@@ -203,6 +204,38 @@ class Branch:
             system.state[:] = old
         return int(self.ksp.getIterationNumber())
 
+    def follow_loads(self, before: Array, of_before: AbstractContextManager[None]) -> int:
+        """Move the free coordinates as the tangent of the last equilibrium predicts (collective).
+
+        For loads that turn with the body: their stiffness at the next size would go with the
+        stresses of the last one, and the sum of both is that of no equilibrium.
+
+        Parameters
+        ----------
+        before : last equilibrium.
+        of_before : lets these loads have their sizes there.
+
+        Returns the linear iterations.
+        """
+        system, fixed = self.system, self.system.numbering.fixed_by >= 0
+        goal = system.state.copy()
+        unbalanced = self.unbalanced(before)
+        with of_before:
+            v = self.answer(before, unbalanced, np.where(fixed, goal - before, 0.0))
+        if v is None:
+            return 0
+        self._go(before, v, goal)
+        return int(self.ksp.getIterationNumber())
+
+    def _go(self, before: Array, v: PETSc.Vec, goal: Array) -> None:
+        """Go from an equilibrium along v, as far as no point leaves the domain (collective)."""
+        du, fixed = np.zeros_like(before), self.system.numbering.fixed_by >= 0
+        self.vectors.to_local(v, du)
+        for part in PARTS:
+            self.system.state[:] = np.where(fixed, goal, before + part * du)
+            if not self._outside():
+                break
+
     def follow_tangent(
         self, before: Array, start: float, time: float, prescribe: Callable[[float], None]
     ) -> int:
@@ -234,12 +267,7 @@ class Branch:
         prescribe(time)
         if v is None:
             return 0
-        goal, du = system.state.copy(), np.zeros_like(before)
-        self.vectors.to_local(v, du)
-        for part in PARTS:
-            system.state[:] = np.where(fixed, goal, before + part * du)
-            if not self._outside():
-                break
+        self._go(before, v, system.state.copy())
         return int(self.ksp.getIterationNumber())
 
     def _outside(self) -> bool:

@@ -308,7 +308,9 @@ class EquilibriumSolver:
             return self._without_unknowns(time)
         try:
             guessed = self._guessed = self.branch.guess(path, time, self.convergence)
-            if not guessed and self._kinked and self._predicts and start != time:
+            if not guessed and self.sudden.grown:
+                self._extra_linear = self.branch.follow_loads(before, self.sudden.before())
+            elif not guessed and self._kinked and self._predicts and start != time:
                 self._extra_linear = self.branch.follow_tangent(before, start, time, self.leave_out)
             elif not guessed:
                 self._extra_linear = self.branch.follow_supports(before)

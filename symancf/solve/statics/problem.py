@@ -195,6 +195,7 @@ class StaticProblem(Shown):
                         faded = solver.measure_imbalance(start, last)
                     continue
                 system.accept()
+                solver.sudden.reach()
                 fraction, before, reached = trial, system.state.copy(), system.memory.hold()
                 if start != goal:
                     self._path = [*self._path[-2:], (time, before)]

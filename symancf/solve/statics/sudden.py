@@ -2,12 +2,16 @@
 """Loads that turn with the body, and displacements, that are there at once: let in by their values.
 
 What is out of balance at the start of a step fades away as forces of fixed direction. That suits
-dead loads; the forces of a moment turn with the place where it acts, so it grows instead.
+dead loads; the forces of moments and pressures turn with the place where they act, so they grow
+instead, and Newton's first step has the tangent of the equilibrium before, with its loads: a
+pressure without the tension that it makes lets a slender chamber buckle as a column would.
 Prescribed coordinates go from where they are: they alone would crush the first row of cells.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +30,7 @@ class Sudden:
         self._system, self._plan = system, system.plan
         self._places = system.plan.growing()
         self._settled: Array = np.zeros(len(self._places))
+        self._reached: Array = np.zeros(len(self._places))  # of the last equilibrium on the way
         self._jump: Array = np.zeros(len(self._places))
         self._moved: Array = np.zeros(0)
 
@@ -57,5 +62,29 @@ class Sudden:
             self._system.state -= part * self._moved
 
     def settle(self) -> None:
-        """Note the present values: this is an equilibrium."""
+        """Note the present values: this is the equilibrium at the end of a step."""
         self._settled = self._plan.values[self._places]
+        self.reach()
+
+    def reach(self) -> None:
+        """Note the present values: this is an equilibrium on the way."""
+        self._reached = self._plan.values[self._places]
+
+    @property
+    def grown(self) -> bool:
+        """Whether present values are larger than those of the last equilibrium."""
+        present = self._plan.values[self._places]
+        return bool((np.abs(present) > np.abs(self._reached)).any())
+
+    @contextmanager
+    def before(self) -> Iterator[None]:
+        """Let values be those of the last equilibrium for a while, where they were smaller."""
+        present = self._plan.values[self._places]
+        smaller = np.abs(self._reached) < np.abs(present)
+        self._plan.values[self._places] = np.where(smaller, self._reached, present)
+        self._plan.write()
+        try:
+            yield
+        finally:
+            self._plan.values[self._places] = present
+            self._plan.write()
