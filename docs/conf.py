@@ -6,8 +6,10 @@ text and code only.
 """
 
 import os
+import re
 import sys
 from importlib.metadata import version as installed_version
+from typing import Any
 
 sys.path.insert(0, os.path.dirname(__file__))
 
@@ -41,6 +43,24 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True  # attributes once, though members are listed, too
+suppress_warnings = ["ref.python"]  # `mass` is that of several classes
+
+
+def _plain_bars(
+    app: object, what: str, name: str, obj: object, options: object, lines: list[str]
+) -> None:
+    """Let |r| in docstrings be a length, not a substitution."""
+    for k, line in enumerate(lines):
+        parts = re.split(r"(``.*?``|:math:`.*?`)", line)
+        parts[::2] = [re.sub(r"(?<!\\)\|", r"\|", part) for part in parts[::2]]
+        lines[k] = "".join(parts)
+
+
+def setup(app: Any) -> None:
+    """Attach what is above to Sphinx."""
+    app.connect("autodoc-process-docstring", _plain_bars, priority=400)
+
 
 html_theme = "furo"
 html_title = "symancf"

@@ -311,6 +311,14 @@ def weld(
         ``block["top"].mean()``; a point of a shell, ``shell.at(X)``; a point of another rod. It
         stretches freely where it is no rod.
     axis : e3, of a shell its normal at the place; default: the normal of a face, or z.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> sa.joints.weld(a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0)))
+    constraint 'weld'
     """
     if axis is None and isinstance(b, Mean) and a.frame is None:
         axis = b.shares.normal

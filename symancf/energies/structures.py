@@ -209,6 +209,14 @@ def split_beam(
     J. Gerstmayr, M. K. Matikainen, A. M. Mikkola, Multibody System Dynamics 20 (2008) 359-384;
     K. Nachbagauer, A. S. Pechstein, H. Irschik, J. Gerstmayr, Multibody System Dynamics 26 (2011)
     245-263.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> line = sa.Mesh.box((1.0,), (2,), cell="line3")["body"]
+    >>> given = dict(E=1e9, nu=0.3, width=0.02, height=0.02)
+    >>> sa.Body(line, sa.elements.ancf_3333, sa.energies.split_beam, **given)
+    Body 'body': 2 ancf_3333 with split_beam
     """
     G = E / (2 * (1 + nu))
     normal = [E_beam[i, i] for i in range(3)]

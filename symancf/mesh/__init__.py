@@ -293,7 +293,7 @@ class Mesh(Shown, Made):
         return self[region].slice(kind)
 
     def fetch_points(self, ids: ArrayLike) -> Array:
-        """Coordinates of any points, (*ids.shape, 3) [m]. Collective."""
+        """Coordinates of any points, of the shape of `ids` and (3,) [m]. Collective."""
         asked = np.asarray(ids)
         with together(self.comm):
             if asked.size and asked.dtype.kind not in "iu":

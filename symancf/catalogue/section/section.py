@@ -165,7 +165,7 @@ class Section:
         >>> t, b, h = 0.002, 0.03, 0.05
         >>> angle = sa.Section.polygon([(0, 0), (b, 0), (b, t), (t, t), (t, h), (0, h)])
         >>> [round(1e3 * x, 1) for x in angle.centroid]  # in mm, from the outer corner
-        [6.5, 16.5]
+        [6.4, 16.4]
         """
         from .outline import rings, triangulate
 
