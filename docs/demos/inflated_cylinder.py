@@ -257,7 +257,7 @@ def main(short=SHORT):
 # %%
 if __name__ == "__main__":
     found = main()
-    B, tolerance = found["arc", "edge"][:, 1], 0.06 if SHORT else 0.015
+    B, tolerance = found["arc", "edge"][:, 1], 0.06 if SHORT else 0.016
     assert np.abs(B / SOLID - 1).max() < tolerance
     assert np.abs(found["squared", "edge"][:, 1] / found["arc", "line"][:, 1] - 1).max() < 1e-3
     assert found["stretch", "arc"] < 1e-12 < found["stretch", "squared"] < 1e-4

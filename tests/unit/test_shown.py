@@ -66,6 +66,8 @@ def test_objects_of_petsc_are_there_before_the_first_solution():
     problem = sa.StaticProblem(model())
     assert problem.snes.getType() == "newtonls"
     assert problem.J.getSize() == (54, 54)
+    chosen = sa.StaticProblem(model(), prefix="own_", options={"snes_type": "newtontr"})
+    assert chosen.snes.getType() == "newtontr"
     told: list[int] = []
     problem.snes.setMonitor(lambda snes, k, norm: told.append(k))
     found = problem.solve()
@@ -84,7 +86,8 @@ def test_those_of_motions_too():
         return system.state
 
     assert np.array_equal(moved(True), moved(False))
-    problem = sa.DynamicProblem(model(rho=1.0))
+    problem = sa.DynamicProblem(model(rho=1.0), options={"snes_max_it": 7})
+    assert problem.snes.getTolerances()[3] == 7
     with pytest.raises(AttributeError, match="no attribute 'tss'"):
         problem.tss  # noqa: B018
 

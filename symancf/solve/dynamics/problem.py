@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import time as clock
-import weakref
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -18,29 +17,21 @@ from ...runtime.collective import together
 from ...runtime.interruption import Interruption
 from ...runtime.log import STAGES
 from ...runtime.options import Option, Options, complaint
-from ...runtime.options import take as take_options
-from ...runtime.petsc import PETSc, collect
+from ...runtime.petsc import PETSc
 from ...runtime.progress import Progress
-from ...runtime.shown import Shown
 from ...values import arguments
 from ...values.parameter import label
 from ..contradiction import require_consistent, require_redundant
-from ..solver import attach_rigid_modes
-from .accelerations import Accelerations
-from .energy import Audit, Energies
+from .energy import Energies
 from .events import Event, Events
 from .initial import InitialValues
-from .methods import IMPLICIT, checked, chosen, integrator
-from .motion import Motion, Rayleigh
-from .newton import Newton
-from .options import defaults
-from .outside import Outside
+from .made import Made
+from .methods import IMPLICIT, checked
+from .motion import Rayleigh
 from .saved import Call, kept, take
-from .supports import MovingSupports
-from .unseen import Unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from ...output.restart import Restart
@@ -48,7 +39,7 @@ if TYPE_CHECKING:
     from .stabilise import Stabilisation
 
 
-class DynamicProblem(Shown):
+class DynamicProblem(Made):
     r"""Move a system: M a + C v + R(q, v, t) + Phi_q^T lambda = 0, Phi(q, t) = 0.
 
     ``method="generalized-alpha"`` of Arnold and Bruls, index 3: constraints hold at every time
@@ -130,56 +121,6 @@ class DynamicProblem(Shown):
         self._energies: Energies | None = Energies(*[0.0] * 8)
         self.steps = 0
         self.scaled_for = math.inf
-
-    def headline(self) -> str:
-        """Return the method, the system and how far it is."""
-        steps = f"{self.steps} step{'s' * (self.steps != 1)}"
-        return f"DynamicProblem by {self.method}, {steps}, {self.system.headline()}"
-
-    def facts(self) -> Sequence[Sequence[str]]:
-        """Return the members of the system."""
-        return self.system.facts()
-
-    def __getattr__(self, name: str) -> Any:
-        """Make the objects of PETSc where they are asked for before the first step (collective)."""
-        if name not in ("ts", "snes", "J", "acceleration") or self.__dict__.get("_ready", True):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self._prepare()
-        return getattr(self, name)
-
-    # ---- set-up ---------------------------------------------------------------------------------
-    def _prepare(self) -> None:
-        if self._ready:
-            return
-        system = self.system
-        collect(system.comm)
-        self.motion = Motion(system, self.damping)
-        self.supports = MovingSupports(self.motion)
-        self.ts = PETSc.TS().create(system.comm)
-        # PETSc destroys what is left after Python is gone, and would call the context then
-        weakref.finalize(self, self.ts.setType, PETSc.TS.Type.BEULER)
-        self.ts.setOptionsPrefix(self.prefix)
-        self.snes = self.ts.getSNES()
-        self.newton = Newton(self.motion, self.snes)
-        self.J, self.acceleration = self.newton.J, self.motion.acceleration
-        self.accelerations = Accelerations(self.motion, self.newton)
-        method = chosen(self.method, self._options.choice("ts_type"))
-        held = self._options.offer(defaults(system, method, self._options.choice("pc_type")))
-        if held.get("pc_type") == "gamg":
-            attach_rigid_modes(system)
-        self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
-        self.integrator.attach(self.ts)
-        self.ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
-        take_options(self.ts)
-        self.newton.attach(self._options, self._progress.note)
-        if self.integrator.error is not None:
-            raise self.integrator.error
-        self.U = self.integrator.vector()
-        self.ts.setSolution(self.U)
-        self.audit = Audit(self.motion)
-        self.outside = Outside(self.integrator, self.supports)
-        self.unseen = Unseen(self.integrator, self.ts, self.audit, self.history)
-        self._ready = True
 
     # ---- the course of a motion -----------------------------------------------------------------
     def _march(self, to: float, restarts: Restarts | None, resumed: bool) -> None:

@@ -123,7 +123,8 @@ class StaticProblem(Shown):
     def made(self) -> EquilibriumSolver:
         """The solver with all objects of PETSc, which the first call makes (collective)."""
         if "snes" not in vars(self.solver):
-            self._make_ready()
+            with self._options:
+                self._make_ready()
         return self.solver
 
     @property
