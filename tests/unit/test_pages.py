@@ -11,7 +11,7 @@ import symancf as sa
 import symancf.errors
 
 
-@pytest.mark.parametrize("page", ["coming-from", "kernels"])
+@pytest.mark.parametrize("page", ["coming-from", "first-robot", "kernels"])
 def test_code_of_pages_runs(page, repository, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (repository / "docs" / f"{page}.md").read_text(encoding="utf-8")
@@ -22,6 +22,9 @@ def test_code_of_pages_runs(page, repository, tmp_path, monkeypatch):
     if page == "kernels":
         assert names["K"].shape == (1, 24, 24)
         assert names["f"].sum() == pytest.approx(0.0, abs=1e-14)
+    elif page == "first-robot":
+        assert names["history"]["tip"][-1] == pytest.approx([-2.565, 0.0, 81.279], abs=2e-3)
+        assert (tmp_path / "results" / "first_robot.png").stat().st_size > 10_000
     else:
         assert names["history"]["end"][-1, 0] > 4.1
 
