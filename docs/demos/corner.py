@@ -4,6 +4,8 @@
 Plates that meet at a kink share the deformation gradient of its nodes. That alone is a hinge in
 the limit of small elements; the shear stiffness of the corner makes it a weld. Solid elements of
 the same corner tell how good it is.
+
+Takes 10 s on one core.
 """
 
 # %% [markdown]

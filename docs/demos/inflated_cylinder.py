@@ -4,6 +4,8 @@
 The example of Xing et al. (Machines 10 (2022) 518) for their constraint on lengths: a hollow
 cylinder is clamped at both ends, its middle line must keep its length, and the pressure inside
 grows to 50 kPa.
+
+Takes 40 s on one core.
 """
 
 # %% [markdown]

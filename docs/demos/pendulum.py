@@ -4,6 +4,8 @@
 A soft beam of 1.2 m is pinned at one end and falls from the horizontal. It is the example of a
 paper on cables in flexible robots that prints how far the beam is stretched with 1, 5 and 10
 elements, but not the section of the beam; see papers/manipulator.
+
+Takes 15 s on one core.
 """
 
 # %% [markdown]

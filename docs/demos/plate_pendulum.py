@@ -4,6 +4,8 @@
 The first two examples of Ghoneimy et al. (Appl. Syst. Innov. 8 (2025) 42): a plate of thin ANCF
 elements, flat or a part of a cylinder, hangs on a spherical joint at one corner. Runge-Kutta of
 order 8 keeps the energy to nine digits and every digit of a second implementation.
+
+Takes 45 s on one core.
 """
 
 # %% [markdown]
