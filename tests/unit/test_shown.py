@@ -73,7 +73,8 @@ def test_objects_of_petsc_are_there_before_the_first_solution():
     found = problem.solve()
     other = sa.StaticProblem(model())
     assert other.solve().iterations == found.iterations == max(told)
-    assert np.array_equal(other.system.state, problem.system.state)
+    size = np.abs(other.system.state).max()  # MUMPS does not repeat its bits on several ranks
+    assert other.system.state == pytest.approx(problem.system.state, abs=1e-13 * size)
 
 
 def test_those_of_motions_too():

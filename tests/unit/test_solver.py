@@ -108,7 +108,8 @@ def test_factors_are_about_as_large_as_predicted(divisions: Any) -> None:
     assert factors._pc is not None
     known = factors._pc.getFactorMatrix()
     predicted = choice.predicted(system)
-    assert 0.4 < predicted.flops / known.getMumpsRinfog(1) < 2.0
+    least = 0.4 if system.comm.size == 1 else 0.2  # analysed by ranks, slender bodies take more
+    assert least < predicted.flops / known.getMumpsRinfog(1) < 2.0
     entries = known.getMumpsInfog(29)
     entries = -1e6 * entries if entries < 0 else entries
     assert 0.5 < predicted.entries / entries < 1.5
