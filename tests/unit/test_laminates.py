@@ -188,12 +188,13 @@ def test_equal_layers_are_one_and_one_is_none(element: Any) -> None:
     plain = law if element is ancf_plate else kirchhoff()
     right = tip(element, plain, **metal, thickness=h)
     own = {"E": 1e3}
-    for layers in (
-        [(law, h)],
+    every: list[Any] = [
         [(law, h / 5)] * 5,
-        [(law, 0.4 * h, 30), (law, 0.6 * h, -45)],
         [(law, 0.2 * h), (law, 0.5 * h, 0, own), (law, 0.3 * h)],
-    ):
+        [(law, h)],
+        [(law, 0.4 * h, 30), (law, 0.6 * h, -45)],
+    ]
+    for layers in every[: 2 if element is ancf_plate else 4]:  # each is a kernel of its own
         found = tip(element, sa.Layers(layers), **metal)
         assert np.abs(found - right).max() <= 1e-12 * np.abs(right).max()
     half = tip(element, sa.Layers([(law, 2.0)] * 3), **metal, thickness=h)  # in proportion
@@ -302,7 +303,7 @@ def test_layers_are_for_plates() -> None:
         swollen(kirchhoff())
 
 
-@pytest.mark.parametrize("element", [ancf_plate, ancf_thin_plate])
+@pytest.mark.parametrize("element", [ancf_plate])
 def test_cells_that_lie_upside_down_are_told(element: Any) -> None:
     """Their layers would be in opposite order; where all cells are turned it is no matter."""
     X = np.array([[x, y, 0.0] for x in (0.0, 1.0, 2.0) for y in (0.0, 1.0)])
