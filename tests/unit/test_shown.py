@@ -86,7 +86,9 @@ def test_those_of_motions_too():
         problem.solve(to=0.02, step=0.01)
         return system.state
 
-    assert np.array_equal(moved(True), moved(False))
+    asked, other = moved(True), moved(False)
+    size = np.abs(other).max()  # MUMPS does not repeat its bits on several ranks
+    assert asked == pytest.approx(other, abs=1e-12 * size)
     problem = sa.DynamicProblem(model(rho=1.0), options={"snes_max_it": 7})
     assert problem.snes.getTolerances()[3] == 7
     with pytest.raises(AttributeError, match="no attribute 'tss'"):
