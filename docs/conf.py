@@ -8,15 +8,16 @@ text and code only.
 import os
 import re
 import sys
-from importlib.metadata import version as installed_version
 from typing import Any
+
+from symancf import __version__
 
 sys.path.insert(0, os.path.dirname(__file__))
 
 project = "symancf"
 author = "The symancf developers"
 project_copyright = f"2026, {author}"
-release = installed_version("symancf")
+release = __version__
 version = ".".join(release.split(".")[:2])
 
 extensions = [

@@ -109,6 +109,8 @@ _MODULES = {
     "view": "output.view",
 }
 
+__version__ = "0.2.0"
+
 __all__ = [
     "PID",
     "Baumgarte",
@@ -233,16 +235,6 @@ if TYPE_CHECKING:
     from .values.parameter import Field, Parameter
 
     ground: Ground
-    __version__: str
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # 3 MB, with `email`
-
-    try:
-        return version("symancf")
-    except PackageNotFoundError:  # a source tree that is not installed
-        return "0.0.0"
 
 
 def __dir__() -> list[str]:
@@ -252,10 +244,6 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
-
-    if name == "__version__":
-        globals()[name] = _version()
-        return globals()[name]
 
     if name in _MODULES:
         return import_module(f".{_MODULES[name]}", __name__)

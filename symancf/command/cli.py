@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.metadata
 import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+
+from .. import __version__
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -22,9 +23,11 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 
 def demo(arguments: argparse.Namespace) -> int:
-    """Run a script of docs/demos, or list them."""
+    """Run a demo, list them, or copy their scripts and meshes into a folder to work on."""
     from . import demos
 
+    if arguments.copy:
+        return demos.copy(arguments.copy)
     return demos.main(arguments.name, arguments.options)
 
 
@@ -65,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
         description="From a SymPy energy to a PETSc solution on any number of MPI ranks.",
         epilog="Models are Python scripts; see `symancf demo` for some.",
     )
-    top.add_argument("--version", action="version", version=f"symancf {version()}")
+    top.add_argument("--version", action="version", version=f"symancf {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     def add(function: Command, summary: str, epilog: str = "") -> argparse.ArgumentParser:
@@ -80,8 +83,11 @@ def parser() -> argparse.ArgumentParser:
 
     sub = add(
         demo,
-        "run a demo, or list them",
+        "run a demo, list or copy them",
         epilog="Options after NAME go to PETSc: symancf demo silicone_plate -snes_monitor",
+    )
+    sub.add_argument(
+        "--copy", metavar="DIR", help="write docs/demos and meshes into DIR instead, to work on"
     )
     sub.add_argument("name", nargs="?", metavar="NAME", help="a script of docs/demos; none: list")
     sub.add_argument("options", nargs=argparse.REMAINDER, metavar="OPTIONS", help="for PETSc")
@@ -161,14 +167,6 @@ def parser() -> argparse.ArgumentParser:
     sub = add(cache, "the compiled kernels on this machine")
     sub.add_argument("action", choices=("show", "clear"))
     return top
-
-
-def version() -> str:
-    """Return the version of the installed package, or "unknown" in a bare checkout."""
-    try:
-        return importlib.metadata.version("symancf")
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Find and run the demos, the scripts in docs/demos of the sources."""
+"""Find, run and copy the demos: docs/demos and meshes of the sources, which the wheel has, too."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import difflib
 import os
 import re
 import runpy
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,21 +20,42 @@ if TYPE_CHECKING:
 
 
 def folder() -> Path:
-    """Return docs/demos of the checkout that this package or the working directory lies in.
+    """Return docs/demos of the checkout, or of symancf/share of the installed package.
 
     Raises
     ------
-    SymancfError : if there is none: the wheel holds no demos.
+    SymancfError : if there is none: a distributor has left them out.
     """
-    here = Path(__file__).resolve()
-    for root in (here.parents[2], *(Path.cwd() / "x").parents):
+    package = Path(__file__).resolve().parents[1]
+    for root in (package.parent, package / "share"):
         path = root / "docs" / "demos"
-        if path.is_dir() and (root / "symancf").is_dir():
+        if path.is_dir() and (root / "meshes").is_dir():  # others may install a folder docs
             return path
     raise SymancfError(
-        "the demos are not part of the installed package; run this command in a checkout of "
-        "the sources, which has them in docs/demos"
+        f"the demos are not part of this package: there is no {package / 'share' / 'docs'}; "
+        "the sources have them in docs/demos"
     )
+
+
+def copy(target: str | Path) -> int:
+    """Write docs/demos and meshes into a folder, where scripts find their meshes beside them.
+
+    Raises
+    ------
+    SymancfError : if the folder holds one of the two already, or cannot be written.
+    """
+    target, root = Path(target), folder().parents[1]
+    parts = [Path("docs", "demos"), Path("meshes")]
+    if there := [str(target / part) for part in parts if (target / part).exists()]:
+        raise SymancfError(f"{', '.join(there)}: there already; nothing was written")
+    ignored = shutil.ignore_patterns("__pycache__")
+    try:
+        for part in parts:
+            shutil.copytree(root / part, target / part, ignore=ignored)
+    except OSError as error:
+        raise SymancfError(f"the demos cannot be written into {target}: {error}") from error
+    print(f"{', '.join(f'{target / part}' for part in parts)} written; run the scripts anywhere")
+    return 0
 
 
 def available() -> dict[str, Path]:

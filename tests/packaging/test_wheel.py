@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import symancf
+
 pytestmark = pytest.mark.packaging
 
 USE = """
@@ -81,12 +83,19 @@ def test_contents(wheel: Path, repository: Path) -> None:
     for needed in ("symancf/assembly/runtime.c", "symancf/py.typed", "symancf_codegen/py.typed"):
         assert needed in names
     assert any(name.startswith("symancf_codegen/") and name.endswith(".h") for name in names)
+    for folder in ("docs/demos", "meshes"):
+        there = {path.name for path in (repository / folder).glob("[!_]*.*")}
+        assert there <= {Path(n).name for n in names if n.startswith(f"symancf/share/{folder}/")}
+    assert f"symancf-{symancf.__version__}-" in wheel.name
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert "none-any" in wheel.name  # pure Python: kernels and run-time are compiled on use
 
 
-def test_use_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
-    """A new environment holds the wheel; its dependencies are those of the tests' one."""
+def test_use_outside_the_checkout(wheel: Path, tmp_path: Path, repository: Path) -> None:
+    """A new environment holds the wheel; its dependencies are those of the tests' one.
+
+    The README's example runs on the meshes that `symancf demo --copy` writes.
+    """
     venv = tmp_path / "venv"
     run(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", venv, cwd=tmp_path)
     python = venv / "bin" / "python"
@@ -102,5 +111,13 @@ def test_use_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
     cache = {"SYMANCF_CACHE": str(tmp_path / "cache")}
     assert run(python, "-c", USE, home, cwd=tmp_path, **cache) == "works\n"
     script = venv / "bin" / "symancf"
-    assert run(script, "--version", cwd=tmp_path).startswith("symancf ")
+    assert run(script, "--version", cwd=tmp_path) == f"symancf {symancf.__version__}\n"
     assert "hex8_plain" in run(script, "inspect", "yeoh", "hex8_plain", cwd=tmp_path, **cache)
+
+    assert "silicone_plate " in run(script, "demo", cwd=tmp_path)
+    run(script, "demo", "--copy", "here", cwd=tmp_path)
+    text = (repository / "README.md").read_text(encoding="utf-8")
+    example = text.partition("```python\n")[2].partition("```")[0]
+    assert len([line for line in example.splitlines() if line.strip()]) <= 15
+    sag = float(run(python, "-c", example, cwd=tmp_path / "here").split()[-1].rstrip("]"))
+    assert abs(sag / -5.779e-3 - 1) < 0.01  # 3D reference of the same mesh: see the demo
