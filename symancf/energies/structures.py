@@ -206,9 +206,9 @@ def split_beam(
 
     References
     ----------
-    J. Gerstmayr, M. K. Matikainen, A. M. Mikkola, Multibody System Dynamics 20 (2008) 359-384;
-    K. Nachbagauer, A. S. Pechstein, H. Irschik, J. Gerstmayr, Multibody System Dynamics 26 (2011)
-    245-263.
+    Gerstmayr, J., Matikainen, M. K., Mikkola, A. M., Multibody System Dynamics 20 (2008) 359-384;
+    Nachbagauer, K., Pechstein, A. S., Irschik, H., Gerstmayr, J., Multibody System Dynamics 26
+    (2011) 245-263.
 
     Examples
     --------
