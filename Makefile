@@ -34,7 +34,7 @@ demo: .venv/.ready-demo
 	    timeout --kill-after=10 $(LIMIT) $(BIN)/python -m symancf demo $(DEMO)
 	fi
 
-## make test      lint, types, layers, all tests, 1 and 3 ranks, wheel
+## make test      lint, types, layers, all tests, 1 and 3 ranks, wheel, links of the pages
 test: .venv/.ready-dev
 	@.ci/test.sh
 

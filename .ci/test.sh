@@ -53,15 +53,23 @@ collective() { # the same tests as in `serial`, on 3 ranks; rank 0 is shown, oth
 }
 demos() { "${pytest[@]}" -n "$workers" --dist load --maxschedchunk 1 tests/demos; }
 wheel() { "${pytest[@]}" tests/packaging; }
+docs() { # all pages read and their links followed, none written, no demo run: `make docs` does
+    if ! python -c 'import sphinx, myst_nb, furo' 2>/dev/null; then
+        printf 'SKIPPED: no Sphinx in %s; `make docs` installs it\n' "$bin"
+        return
+    fi
+    python -m sphinx -q -W --keep-going -b dummy -d "$scratch/doctrees" docs "$scratch/docs"
+}
 
-stages=(lint format types layers serial parallel collective demos wheel)
-beside=(lint format types layers wheel)
+stages=(lint format types layers serial parallel collective demos wheel docs)
+beside=(lint format types layers wheel docs)
 declare -A about=(
     [lint]="ruff check" [format]="ruff format" [types]="mypy --strict" [layers]="import-linter"
     [serial]="tests on 1 rank, $workers processes"
     [parallel]="tests that start 1 to 4 ranks, $workers at a time"
     [collective]="tests on 3 ranks" [demos]="every demo runs, $workers at a time"
     [wheel]="wheel built, imported outside the checkout"
+    [docs]="pages and their links, without their pictures"
 )
 if [ $# -gt 0 ]; then stages=("$@"); fi
 first=() second=()

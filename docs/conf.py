@@ -8,6 +8,8 @@ text and code only.
 import os
 import re
 import sys
+from importlib.metadata import files
+from pathlib import Path
 from typing import Any
 
 from symancf import __version__
@@ -40,6 +42,9 @@ nb_merge_streams = True
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 
+nitpicky = True  # links to what is not there are errors; types in docstrings are words
+nitpick_ignore_regex = [("py:(class|obj)", ".*")]
+
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 napoleon_google_docstring = False
@@ -65,4 +70,12 @@ def setup(app: Any) -> None:
 
 html_theme = "furo"
 html_title = "symancf"
-html_static_path: list[str] = []
+
+# One file of MathJax with its glyphs as outlines beside the pages: the site asks nobody else.
+mathjax_file = next(
+    Path(str(path.locate()))
+    for path in files("sphinx-mathjax-offline") or ()
+    if path.name == "tex-svg-full.js"
+)
+html_static_path = [str(mathjax_file)]
+mathjax_path = mathjax_file.name
