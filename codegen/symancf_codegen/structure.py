@@ -9,13 +9,15 @@ one slot (for a plate r = m + z d, M[m_xi, d_eta] and M[d_xi, m_eta] are the sam
 
 Shape functions fall into *classes* by the table jets in which they do not vanish: in a plate
 positions and slopes touch the m jets, directors the d jets. Contractions visit only these.
+Where functions vanish on parts of the cell, as the Bezier points of other triangles do, points
+with the same functions form a *patch*, and contractions go patch by patch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import count, permutations
+from itertools import count, pairwise, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from symancf_codegen.declare import Array, PointLaw, Rule, Space
     from symancf_codegen.derive import Results
     from symancf_codegen.graph.dag import Node
+
+#: Share of the functions of a cell up to which those of a patch are visited alone.
+PAYS = 0.7
 
 
 @dataclass
@@ -60,7 +65,8 @@ class Segment:
     `jets` are the table jets of the unknown, `reference_jets` those of the reference;
     `slots[x, y]` is the row of M for the components x, y of the jets (3 * jet + component).
     `varying` are the parameters with a value per point; those of the segment's points begin at
-    row `first_row` of the array ``cell``, point by point.
+    row `first_row` of the array ``cell``, point by point. `patch` is the number of points of a
+    patch.
     """
 
     index: int
@@ -72,6 +78,7 @@ class Segment:
     slot_count: int = 0
     varying: tuple[str, ...] = ()
     first_row: int = 0
+    patch: int = 0
 
     @property
     def size(self) -> int:
@@ -96,11 +103,34 @@ class Segment:
 class FunctionClass:
     """Shape functions that do not vanish in the same table jets.
 
-    `jets[s]` are the indices, within segment s, of these jets.
+    `jets[s]` are the indices, within segment s, of these jets. `patches` are the functions of each
+    patch, as many in all, one patch of `points` points after the other; one patch: all points.
     """
 
-    functions: tuple[int, ...]
+    patches: tuple[tuple[int, ...], ...]
     jets: tuple[tuple[int, ...], ...]
+    points: int = 0
+
+    @property
+    def size(self) -> int:
+        """Number of functions at a point."""
+        return len(self.patches[0])
+
+    @property
+    def patched(self) -> bool:
+        """Whether not all points have the same functions."""
+        return len(self.patches) > 1
+
+    def place(self, point: str) -> str:
+        """Return in C the row of its list of functions at a point, nothing where there is one."""
+        return f"[{point}/{self.points}]" if self.patched else ""
+
+    def table(self, values: Array) -> Array:
+        """Return tables (points, jets, functions of the cell) of its own functions."""
+        if not self.patched:
+            return np.asarray(values[:, :, self.patches[0]])
+        rows = [values[q][:, self.patches[q // self.points]] for q in range(len(values))]
+        return np.stack(rows)
 
 
 @dataclass
@@ -151,11 +181,15 @@ def build(
         _slots(segment, symmetric)
     tables = [space.tabulate(s.jets, s.points) for s in segments]
     reference_tables = [space.tabulate(s.reference_jets, s.points) for s in segments]
+    classes = _ordered(classes_of(tables), segments)
+    for segment in segments:
+        own = [c.points for c in classes if c.patched and c.jets[segment.index]]
+        segment.patch = next(iter(own), segment.size)
     return Structure(
         space=space,
         laws=[law for law, _ in pairs],
         segments=segments,
-        classes=_classes(space, segments, tables),
+        classes=classes,
         tables=tables,
         reference_tables=reference_tables,
         symmetric=symmetric,
@@ -270,31 +304,56 @@ def moment_outputs(segment: Segment, use: LawUse) -> list[tuple[int, Node]]:
     return sorted(outputs.items())
 
 
-def _classes(space: Space, segments: list[Segment], tables: list[Array]) -> list[FunctionClass]:
-    """Group functions by the jets in which they do not vanish; order the groups for economy."""
+def patches_of(table: Array) -> tuple[tuple[int, ...], ...]:
+    """Return the functions that do not vanish in each patch of points, of a table.
+
+    One tuple of all: patches are not alike, or too much the same for them to pay.
+    """
+    some = np.any(table, axis=1)
+    every = (tuple(range(some.shape[1])),)
+    starts = [0, *(np.flatnonzero((some[1:] != some[:-1]).any(axis=1)) + 1).tolist()]
+    found = tuple(tuple(np.flatnonzero(some[q]).tolist()) for q in starts)
+    points = {b - a for a, b in pairwise([*starts, len(some)])}
+    sizes = {len(functions) for functions in found}
+    if len(found) < 2 or len(points) > 1 or len(sizes) > 1:
+        return every
+    return found if max(sizes) <= PAYS * some.shape[1] else every
+
+
+def classes_of(tables: Sequence[Array]) -> list[FunctionClass]:
+    """Group functions by the jets in which they do not vanish; those of patches come last."""
+    dense, patched = list(tables), []
+    for k, table in enumerate(tables):
+        patches = patches_of(table)
+        if len(patches) > 1:
+            jets = tuple(() if t is not table else tuple(range(t.shape[1])) for t in tables)
+            patched.append(FunctionClass(patches, jets, len(table) // len(patches)))
+            dense[k] = np.zeros_like(table)
     groups: dict[tuple[tuple[int, ...], ...], list[int]] = {}
-    for i in range(space.size):
-        signature = tuple(
-            tuple(j for j in range(len(s.jets)) if np.any(table[:, j, i]))
-            for s, table in zip(segments, tables, strict=True)
-        )
+    for i in range(tables[0].shape[2]):
+        signature = tuple(tuple(np.flatnonzero(t[:, :, i].any(axis=0)).tolist()) for t in dense)
         groups.setdefault(signature, []).append(i)
-    classes = [FunctionClass(tuple(functions), jets) for jets, functions in groups.items()]
-    classes = [c for c in classes if any(c.jets)]
+    classes = [FunctionClass((tuple(functions),), jets) for jets, functions in groups.items()]
+    return [*(c for c in classes if any(c.jets)), *patched]
+
+
+def _ordered(classes: list[FunctionClass], segments: list[Segment]) -> list[FunctionClass]:
+    """Return classes in the order in which contractions have least to do."""
 
     def work(order: tuple[FunctionClass, ...]) -> int:
         total = 0
         for k, column in enumerate(order):
             for s, segment in enumerate(segments):
                 rows = {j for c in order[: k + 1] for j in c.jets[s]}
-                n = len(column.functions) * segment.size
+                n = column.size * segment.size
                 total += n * len(rows) * len(column.jets[s]) * 3
-                total += n * sum(len(c.functions) * len(c.jets[s]) for c in order[:k])
-                total += n * (len(column.functions) + 1) * len(column.jets[s]) // 2
+                total += n * sum(c.size * len(c.jets[s]) for c in order[:k])
+                total += n * (column.size + 1) * len(column.jets[s]) // 2
         return total
 
-    if len(classes) > 5:
+    dense, patched = ([c for c in classes if c.patched is of] for of in (False, True))
+    if len(dense) > 5:
         return classes
-    orders: list[tuple[FunctionClass, ...]] = list(permutations(classes))
+    orders: list[tuple[FunctionClass, ...]] = list(permutations(dense))
     best: tuple[FunctionClass, ...] = min(orders, key=work)
-    return list(best)
+    return [*best, *patched]

@@ -82,7 +82,7 @@ class Case:
             basis = np.broadcast_to(np.eye(3)[:2], (1, len(corners), 2, 3))
             D = slopes_across(X, normals, np.arange(len(corners))[None])
             nodal = np.concatenate([X[:, :, None], basis], axis=2).reshape(1, -1, 3)
-            maps = whole_maps(self.element, X, normals, basis, D)
+            maps = whole_maps(X, normals, basis, D)
             whole: Array = (maps @ np.concatenate([nodal, D], axis=1))[0]
             return whole
         axes = {"xi": (1, 0, 0), "eta": (0, 1, 0), "z": (0, 0, 1), "y": (0, 1, 0), "zz": (0, 0, 0)}

@@ -84,12 +84,12 @@ class Macro:
     Attributes
     ----------
     centre : where its triangles meet in the reference cell.
-    fixed : whether the vectors of `net` are the coefficients, else Bezier points are, for cells
-        whose inner points differ.
+
+    Its coefficients are the Bezier points, of which each triangle has ten of its own; `net` makes
+    them.
     """
 
     centre: tuple[float, float]
-    fixed: bool
 
     nodal = ("",)
 
@@ -100,8 +100,6 @@ class Macro:
         at = np.array([[float(str(x)) for x in vertex] for vertex in vertices])
         m = len(at)
         made = np.eye(6 * m + 1)
-        if self.fixed:
-            made = net(np.full((1, m, 2), 1.0 / m))[0]
         coefficients = np.stack([made[list(own)] for own in points_of(m)])
         symbols = tuple(sp.symbols(names, real=True))
         return MacroFunctions(symbols, at, np.array(self.centre), coefficients)

@@ -9,7 +9,7 @@ from .element import Element
 ancf_thin_quad = Element(
     "ancf_thin_quad",
     QUAD,
-    {"N": Macro((0.5, 0.5), fixed=False)},
+    {"N": Macro((0.5, 0.5))},
     slopes=("xi", "eta"),
     slope_kind="tangents",
     family=thin_plate,

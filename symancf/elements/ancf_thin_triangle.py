@@ -9,7 +9,7 @@ from .element import Element
 ancf_thin_triangle = Element(
     "ancf_thin_triangle",
     TRIANGLE,
-    {"N": Macro((1 / 3, 1 / 3), fixed=True)},
+    {"N": Macro((1 / 3, 1 / 3))},
     slopes=("xi", "eta"),
     slope_kind="tangents",
     family=thin_plate,

@@ -251,7 +251,7 @@ class Interpolation:
             assert self.directions is not None
             at = cells[:, : self.element.vertices]
             X, normals, D = self.points[at], self.directions.at[at], self.slopes_across(at)
-            found = macro.whole_maps(self.element, X, normals, self.basis[at], D)
+            found = macro.whole_maps(X, normals, self.basis[at], D)
             if not np.isfinite(found).all():
                 raise MeshError(f"body {self.name!r}: a cell has no area, or corners on a line")
             return found

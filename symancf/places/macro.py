@@ -25,7 +25,6 @@ from .vectors import unit
 
 if TYPE_CHECKING:
     from ..arrays import Array, Ints
-    from ..elements import Element
 
 
 def neighbours(m: int) -> tuple[Ints, Ints]:
@@ -61,7 +60,7 @@ def inner_point(X: Array) -> tuple[Array, Array]:
     return C, np.stack([1.0 - on, on], axis=2)
 
 
-def whole_maps(element: Element, X: Array, normals: Array, basis: Array, D: Array) -> Array:
+def whole_maps(X: Array, normals: Array, basis: Array, D: Array) -> Array:
     """Return the coefficients (n, functions, vectors) of cells as combinations of their vectors.
 
     Parameters
@@ -92,4 +91,4 @@ def whole_maps(element: Element, X: Array, normals: Array, basis: Array, D: Arra
     along -= 0.25 * (own[:, corner + 1] - own[:, ends + 2])
     own[:, middle] = beta[..., None] * along
     own[:, middle, middle] = alpha
-    return own if element.size == 4 * m else net(weights) @ own
+    return net(weights) @ own

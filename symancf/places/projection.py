@@ -180,7 +180,7 @@ def _coefficients(body: Interpolated, patch: Family, X: Array) -> Array:
         basis = node_basis(element, directions)[cells]
         D = slopes_across(X, normals, ids)
         nodal = np.concatenate([X[:, :, None], basis], axis=2).reshape(len(cells), -1, 3)
-        e = whole_maps(element, X, normals, basis, D) @ np.concatenate([nodal, D], axis=1)
+        e = whole_maps(X, normals, basis, D) @ np.concatenate([nodal, D], axis=1)
         return np.asarray(e)
     slopes = element_slopes(element, points, cells, directions)
     e = np.concatenate([points[cells][:, :, None], slopes], axis=2)

@@ -13,6 +13,7 @@ from symancf.elements import Element, ancf_thin_quad, ancf_thin_triangle
 from symancf.errors import MeshError
 from symancf.places.interpolation import Interpolation
 from symancf.places.macro import slopes_across, whole_maps
+from symancf_codegen.structure import classes_of
 
 if TYPE_CHECKING:
     from symancf.arrays import Array
@@ -54,7 +55,7 @@ def test_any_cell_has_all_cubics(element: Element, corners: Any) -> None:
     basis[0, :, 0, :2] = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     basis[0, :, 1, :2] = np.stack([-np.sin(turn), np.cos(turn)], axis=1)
     D = slopes_across(X, N, np.array([[3, 1, 7, 5][: len(at)]]))
-    maps = whole_maps(element, X, N, basis, D)[0]
+    maps = whole_maps(X, N, basis, D)[0]
     c = np.random.default_rng(1).standard_normal(10)
     w, g = cubic(c, *at.T)
     _, middle = cubic(c, *(0.5 * (at + np.roll(at, -1, axis=0))).T)
@@ -310,3 +311,15 @@ def test_a_box_beam_with_clamped_folds_bends_and_twists() -> None:
         sa.StaticProblem(system).solve()
         found = system.displacement(sides[1].at((L, a / 2.0, 0.0)))[0, 2]
         assert found == pytest.approx(exact, rel=1.5e-2)
+
+
+@BOTH
+def test_kernels_visit_the_functions_of_one_triangle_at_a_time(element: Element) -> None:
+    rule, m = element.rule("full"), element.vertices
+    table = element.space.tabulate(("N_xi", "N_etaeta"), rule.points)
+    (own,) = classes_of([table])
+    assert (len(own.patches), own.size, own.points) == (m, 10, rule.size // m)
+    again = np.zeros_like(table)
+    for q, row in enumerate(own.table(table)):
+        again[q][:, own.patches[q // own.points]] = row
+    assert np.array_equal(again, table)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symancf_codegen.structure import Structure
+    from symancf_codegen.structure import FunctionClass, Segment, Structure
 
 #: (name of the table, name of the index list, number of functions, rows of jets)
 Table = tuple[str, str, int, list[int]]
@@ -51,35 +51,46 @@ def contract_residual(structure: Structure) -> str:
         f"static void contract_residual({', '.join([*arguments, 'v8 *restrict f'])})",
         "{",
     ]
-    visited = sum(len(c.functions) for c in structure.classes)
+    visited = sum(c.size for c in structure.classes if not c.patched)
     if visited < structure.space.size:
         lines.append(f"    symancf_zero({3 * structure.space.size}, f);")
     for k, c in enumerate(structure.classes):
-        count = len(c.functions)
-        for start, stop, tile in _tiles(count, 4):
-            lines.append(f"    FOR_PARTS for (int k = {start}; k < {stop}; k += {tile}) {{")
-            names = [f"f{r}{a}" for r in range(tile) for a in range(3)]
-            lines += zeros(names, 8)
-            for s in segments:
-                jets = c.jets[s.index]
-                if not jets:
-                    continue
-                lines.append(f"        for (int q = 0; q < {s.size}; q++) {{")
-                for row, jet in enumerate(jets):
-                    lines.append(
-                        f"            const double *p{row} = phi{s.index}_{k}[q][{row}] + k;"
-                    )
-                    for a in range(3):
-                        terms = " ".join(f"f{r}{a} += p{row}[{r}]*x;" for r in range(tile))
-                        load = f"const vec x = PART(N{s.index}[q][{3 * jet + a}]);"
-                        lines.append(f"            {{ {load} {terms} }}")
-                lines.append("        }")
-            for r in range(tile):
-                stores = " ".join(f"PART(f[3*i + {a}]) = f{r}{a};" for a in range(3))
-                lines.append(f"        {{ const int i = functions{k}[k + {r}]; {stores} }}")
+        pad = "    " if c.patched else ""
+        if c.patched:
+            lines.append(f"    for (int patch = 0; patch < {len(c.patches)}; patch++) {{")
+        for start, stop, tile in _tiles(c.size, 4):
+            lines.append(f"{pad}    FOR_PARTS for (int k = {start}; k < {stop}; k += {tile}) {{")
+            lines += [f"{pad}        {line}" for line in _forces(segments, k, c, tile)]
+            lines.append(f"{pad}    }}")
+        if c.patched:
             lines.append("    }")
     lines += ["}", ""]
     return "\n".join(lines)
+
+
+def _forces(segments: Sequence[Segment], k: int, c: FunctionClass, tile: int) -> list[str]:
+    """Return the statements that find and store the forces of `tile` functions of class k."""
+    lines = zeros([f"f{r}{a}" for r in range(tile) for a in range(3)], 0)
+    for s in segments:
+        jets = c.jets[s.index]
+        if not jets:
+            continue
+        start, stop = "0", str(s.size)
+        if c.patched:
+            start, stop = f"{c.points}*patch", f"{c.points}*(patch + 1)"
+        lines.append(f"for (int q = {start}; q < {stop}; q++) {{")
+        for row, jet in enumerate(jets):
+            lines.append(f"    const double *p{row} = phi{s.index}_{k}[q][{row}] + k;")
+            for a in range(3):
+                terms = " ".join(f"f{r}{a} += p{row}[{r}]*x;" for r in range(tile))
+                load = f"const vec x = PART(N{s.index}[q][{3 * jet + a}]);"
+                lines.append(f"    {{ {load} {terms} }}")
+        lines.append("}")
+    place, operator = ("[patch]", "+=") if c.patched else ("", "=")
+    for r in range(tile):
+        stores = " ".join(f"PART(f[3*i + {a}]) {operator} f{r}{a};" for a in range(3))
+        lines.append(f"{{ const int i = functions{k}{place}[k + {r}]; {stores} }}")
+    return lines
 
 
 def _tiles(count: int, size: int) -> list[tuple[int, int, int]]:

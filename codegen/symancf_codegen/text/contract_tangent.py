@@ -25,8 +25,10 @@ CACHE = 40 * 1024
 
 
 def tangent_chunk(segment: Segment) -> int:
-    """Return how many in-plane points are contracted together."""
+    """Return how many in-plane points are contracted together, none of them of another patch."""
     most = max(1, CACHE // (64 * max(1, segment.slot_count)))
+    if segment.patch < segment.size:
+        return max(n for n in range(1, min(most, segment.patch) + 1) if segment.patch % n == 0)
     chunks = -(-segment.size // most)
     return -(-segment.size // chunks)
 
@@ -34,7 +36,7 @@ def tangent_chunk(segment: Segment) -> int:
 def assigns(structure: Structure) -> bool:
     """Whether the first chunk of the first segment visits, and so can assign, every block."""
     first = structure.segments[0]
-    if sum(len(c.functions) for c in structure.classes) < structure.space.size:
+    if sum(c.size for c in structure.classes if not c.patched) < structure.space.size:
         return False
     if not first.slot_count:
         return False
@@ -110,9 +112,9 @@ class Column:
         if not self.live:
             return []
         s, c = self.segment.index, self.column
-        count = len(self.structure.classes[c].functions)
-        lines = [f"    for (int kj = 0; kj < {count}; kj++) {{"]
-        lines.append(f"        const int j = functions{c}[kj];")
+        own = self.structure.classes[c]
+        lines = [f"    for (int kj = 0; kj < {own.size}; kj++) {{"]
+        lines.append(f"        const int j = functions{c}{own.place('start')}[kj];")
         lines.append(f"        v8 T[{tangent_chunk(self.segment)}][{9 * len(self.live)}];")
         lines.append("        FOR_PARTS for (int q = start; q < stop; q++) {")
         lines.append("            const v8 *m = M[q - start];")
@@ -134,7 +136,7 @@ class Column:
     def _rows(self, r: int, row_class: FunctionClass, store: str) -> list[str]:
         """Return the loop over the row functions of one class, in tiles."""
         own = self.structure.symmetric and r == self.column
-        size = len(row_class.functions)
+        size = row_class.size
         count = "kj + 1" if own else str(size)
         tile = min(TILE, size)
         lines = [f"        FOR_PARTS for (int k = 0; k < {count}; k += {tile}) {{"]
@@ -179,7 +181,8 @@ class Column:
 
     def _store(self, r: int, row: int, store: str) -> list[str]:
         """Return the statements that put one block of nine accumulators into K."""
-        lines = [f"{{   const int i = functions{r}[k + {row}];"]
+        place = self.structure.classes[r].place("start")
+        lines = [f"{{   const int i = functions{r}{place}[k + {row}];"]
         if self.structure.symmetric:
             lines.append("    const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;")
             lines.append("    v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);")

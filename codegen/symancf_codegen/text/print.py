@@ -11,6 +11,7 @@ import numpy as np
 
 from symancf_codegen.graph.schedule import Output, Section
 from symancf_codegen.modes import COMMON, MODES, signature
+from symancf_codegen.structure import classes_of
 from symancf_codegen.text.contract import contract_residual, jets_function
 from symancf_codegen.text.contract_tangent import contract_tangent
 from symancf_codegen.text.print_cell import cell_function, solve_function
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from symancf_codegen.declare import Array, PointLaw
     from symancf_codegen.derive import Results
     from symancf_codegen.graph.dag import Node
-    from symancf_codegen.structure import Segment, Structure
+    from symancf_codegen.structure import FunctionClass, Segment, Structure
     from symancf_codegen.text.printer import Function
 
 
@@ -57,9 +58,14 @@ def _nested(values: Array, indent: int = 0) -> str:
     return "{" + rows + "}"
 
 
-def integers(name: str, values: Sequence[int]) -> str:
-    """Return the definition of a static table of indices."""
-    return f"static const int {name}[{len(values)}] = {{{', '.join(map(str, values))}}};\n"
+def indices(name: str, functions: FunctionClass) -> str:
+    """Return the definition of the static table of the functions of a class."""
+    rows = [f"{{{', '.join(map(str, patch))}}}" for patch in functions.patches]
+    if not functions.patched:
+        return f"static const int {name}[{functions.size}] = {rows[0]};\n"
+    shape = f"[{len(rows)}][{functions.size}]"
+    title = f"/* functions of each patch of {functions.points} points */\n"
+    return f"{title}static const int {name}{shape} =\n{{{(',' + chr(10) + ' ').join(rows)}}};\n"
 
 
 def includes(laws: Sequence[Results]) -> str:
@@ -97,11 +103,11 @@ def cell_kernel(name: str, structure: Structure, uniform: list[str], cell: list[
 def _tables(structure: Structure) -> str:
     parts = []
     for k, c in enumerate(structure.classes):
-        parts.append(integers(f"functions{k}", c.functions))
+        parts.append(indices(f"functions{k}", c))
     for s, segment in enumerate(structure.segments):
         for k, c in enumerate(structure.classes):
             if c.jets[s]:
-                table = structure.tables[s][:, c.jets[s], :][:, :, c.functions]
+                table = c.table(structure.tables[s][:, c.jets[s], :])
                 jets = ", ".join(segment.jets[j] for j in c.jets[s])
                 parts.append(f"/* shape functions: {jets} [point][jet][function] */\n")
                 parts.append(array(f"phi{s}_{k}", table))
@@ -124,31 +130,18 @@ def jets_functions(structure: Structure, segment: Segment) -> list[str]:
     parts = []
     if segment.jets:
         tables = [
-            (f"phi{s}_{k}", f"functions{k}", len(c.functions), list(c.jets[s]))
+            (f"phi{s}_{k}", f"functions{k}{c.place('q')}", c.size, list(c.jets[s]))
             for k, c in enumerate(structure.classes)
             if c.jets[s]
         ]
         parts.append(jets_function(f"jets{s}", len(segment.jets), tables))
     if segment.reference_jets and segment.reference_jets != segment.jets:
-        groups: dict[tuple[int, ...], list[int]] = {}
-        table = structure.reference_tables[s]
-        for i in range(structure.space.size):
-            jets = tuple(j for j in range(table.shape[1]) if np.any(table[:, j, i]))
-            if jets:
-                groups.setdefault(jets, []).append(i)
-        tables = []
-        for k, (jets, functions) in enumerate(groups.items()):
-            parts.append(integers(f"reference_functions{s}_{k}", functions))
-            values = table[:, list(jets), :][:, :, functions]
-            parts.append(array(f"reference_phi{s}_{k}", values))
-            tables.append(
-                (
-                    f"reference_phi{s}_{k}",
-                    f"reference_functions{s}_{k}",
-                    len(functions),
-                    list(jets),
-                )
-            )
+        table, tables = structure.reference_tables[s], []
+        for k, c in enumerate(classes_of([table])):
+            name, (jets,) = f"reference_functions{s}_{k}", c.jets
+            parts.append(indices(name, c))
+            parts.append(array(f"reference_phi{s}_{k}", c.table(table[:, jets, :])))
+            tables.append((f"reference_phi{s}_{k}", name + c.place("q"), c.size, list(jets)))
         parts.append(jets_function(f"reference_jets{s}", len(segment.reference_jets), tables))
     return parts
 

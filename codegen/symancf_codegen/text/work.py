@@ -31,7 +31,7 @@ def flops(structure: Structure) -> dict[str, int]:
 
 def _segment(structure: Structure, segment: Segment, mode: str) -> int:
     s = segment.index
-    table = sum(len(c.functions) * len(c.jets[s]) for c in structure.classes)
+    table = sum(c.size * len(c.jets[s]) for c in structure.classes)
     reference = int(np.count_nonzero(np.any(structure.reference_tables[s], axis=0)))
     row = MODES[mode]
     fields = sum(OPERANDS[name].shape == "vector" for name in row.inputs)
@@ -57,11 +57,11 @@ def _reads_reference(use: LawUse, mode: str) -> bool:
 def _column(structure: Structure, segment: Segment, k: int) -> int:
     """Return the operations per point of the columns of one class."""
     s, column = segment.index, Column(structure, segment, k)
-    count = len(structure.classes[k].functions)
+    count = structure.classes[k].size
     total = count * sum(2 * len(terms) - 1 for terms in column.terms.values() if terms)
     for r, rows in enumerate(column.rows):
         live = len(set(rows.jets[s]) & set(column.live))
         own = structure.symmetric and r == k
-        blocks = count * (count + 1) // 2 if own else count * len(rows.functions)
+        blocks = count * (count + 1) // 2 if own else count * rows.size
         total += blocks * 18 * live
     return total
