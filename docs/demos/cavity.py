@@ -202,21 +202,13 @@ def quickly(make, mesh, until=0.5, step=2e-3, **options):
 # %%
 def curves(history, still, path):
     """Draw top and base over time beside the equilibria at the end."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.5, 4.2), layout="constrained")
-    ax = figure.subplots()
-    for k, name in enumerate(("top", "base")):
-        z = 1e3 * (history[name].reshape(-1, 3)[:, 2] - PLACES[name][2])
-        (line,) = ax.plot(history.time, z, lw=1.5, label=f"middle of the {name}")
-        sign = 1 if name == "top" else -1
-        ax.plot(history.time[-1], sign * still[k], "o", color=line.get_color(), clip_on=False)
-    ax.plot([], [], "ko", label="equilibria at 12 kPa")
-    ax.set(xlabel="t [s], p = 24 t kPa", ylabel="Z displacement [mm]")
-    ax.grid(alpha=0.3)
-    ax.margins(x=0.0)
-    ax.legend(fontsize=8)
-    figure.savefig(path, dpi=110)
+    with sa.view.Diagram(path, width=4.8, height=2.9) as ax:
+        for k, name in enumerate(("top", "base")):
+            z = 1e3 * (history[name].reshape(-1, 3)[:, 2] - PLACES[name][2])
+            ax.plot(history.time, z, f"C{k}", label=f"middle of the {name}")
+            ax.plot(history.time[-1], (1, -1)[k] * still[k], f"C{k}o", clip_on=False)
+        ax.plot([], [], "ko", label="equilibria at 12 kPa")
+        ax.set(xlabel="time [s], p = 24 t kPa", ylabel="displacement z [mm]")
 
 
 # %%
@@ -274,8 +266,7 @@ def main(short=SHORT):
         f"p = 24 t kPa: at {until} s top {top:.2f} mm, base {base:.2f} mm; energy drifts by "
         f"{drift:.0e} of the gas's work; {seconds:.0f} s of CPU"
     )
-    if ROOT:
-        curves(history, found["D, plates"], RESULTS / "cavity.png")
+    curves(history, found["D, plates"], RESULTS / "cavity.png")
     if not short:
         panels["plates, 24 t kPa at 0.5 s"] = shape
     sa.view.render(

@@ -167,23 +167,20 @@ def beam(thickness):
 # %%
 def curves(found, limit, path):
     """Draw the deflection over the size of the elements."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 4.4), layout="constrained")
-    for ax, thickness in zip(figure.subplots(1, 2), limit, strict=True):
-        for factor, label in ((0.0, "shared gradient alone"), (1.0, "block"), (10.0, "10 blocks")):
-            x = [found[thickness, factor, n][0] / limit[thickness] for n in PLATES]
-            ax.semilogx([SIDE / n / thickness for n in PLATES], x, "o-", ms=4, label=label)
-        sizes = [SIDE / n / thickness for n in PLATES]
-        ax.set_xticks(sizes, [f"{h:.2g}" for h in sizes])
-        ax.minorticks_off()
-        ax.axhline(1.0, color="k", lw=1.0, label="solid")
-        ax.axhline(beam(thickness) / limit[thickness], color="k", ls=":", lw=1.0, label="beams")
-        ax.set(xlabel="cell / thickness", ylabel="deflection / that of the solid")
-        ax.set(title=f"t = {1e3 * thickness:g} mm, walls of {1e3 * SIDE:g} mm", ylim=(0.9, 2.0))
-        ax.grid(alpha=0.3)
-        ax.legend(fontsize=8)
-    figure.savefig(path, dpi=110)
+    labels = {0.0: "shared gradient alone", 1.0: "block", 10.0: "10 blocks"}
+    with sa.view.Diagram(path, 1, 2, height=3.0, sharey=True) as axes:
+        for ax, thickness in zip(axes, limit, strict=True):
+            sizes = [SIDE / n / thickness for n in PLATES]
+            for (factor, label), marker in zip(labels.items(), "o^s", strict=True):
+                x = [found[thickness, factor, n][0] / limit[thickness] for n in PLATES]
+                ax.semilogx(sizes, x, f"{marker}-", label=label)
+            ax.set_xticks(sizes, [f"{h:.2g}" for h in sizes])
+            ax.minorticks_off()
+            ax.axhline(1.0, color="k", lw=0.9, label="solid")
+            ax.axhline(beam(thickness) / limit[thickness], color="k", ls=":", label="beams")
+            ax.set(xlabel="cell / thickness", ylim=(0.9, 2.0))
+            ax.set(title=f"walls of {1e3 * SIDE:g} mm, {1e3 * thickness:g} mm thick")
+        axes[0].set(ylabel="deflection / that of the solid")
 
 
 # %%
@@ -222,8 +219,7 @@ def main():
             f"{abs(apart):.0e} mm; welded plates are "
             f" {100 * (best / limit[thickness] - 1):.1f} % softer than the solid\n"
         )
-    if ROOT:
-        curves(found, limit, RESULTS / "corner.png")
+    curves(found, limit, RESULTS / "corner.png")
     sa.view.render(
         panels,
         RESULTS / "corner_shapes.png",

@@ -268,27 +268,21 @@ def report(entry):
 
 # %%
 def curves(history, rows, path):
-    """Draw the motion of the walls and of the tip, and the paper's numbers."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 4.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    """Draw the motion of the walls and of the tip, equilibria, and the paper's numbers."""
     series = history["shape"].reshape(len(history.time), -1)
-    for k, name in enumerate(COLUMNS[:4]):
-        left.plot(24 * history.time, series[:, k], lw=1.3, label=f"{name}, outward")
-    left.plot(PRESSURES, PAPER, "ks", ms=5, label="paper: largest Z")
-    left.set(xlabel="p = 24 t [kPa]", ylabel="[mm]", title="Middle of the chambers")
-    right.plot(24 * history.time, series[:, 4], lw=1.3, label="tip z [mm]")
-    right.plot(24 * history.time, series[:, 5], lw=1.3, label="angle of the tip [degrees]")
-    for k, colour in ((4, "C0"), (5, "C1")):
-        right.plot(list(rows), [row[k] for row in rows.values()], "o", ms=4, color=colour)
-    right.plot([], [], "ko", ms=4, label="equilibria")
-    right.set(xlabel="p = 24 t [kPa]", title="Tip")
-    for ax in (left, right):
-        ax.grid(alpha=0.3)
-        ax.margins(x=0.0)
-        ax.legend(fontsize=8)
-    figure.savefig(path, dpi=110)
+    kilo, still = 24 * history.time, np.array(list(rows.values()))
+    with sa.view.Diagram(path, 1, 3, height=2.8) as (walls, tip, ring):
+        for k, name in enumerate(COLUMNS[:4]):
+            walls.plot(kilo, series[:, k], ("-", "-", "--", "--")[k], color=f"C{k % 2}", label=name)
+            walls.plot(list(rows), still[:, k], "o^o^"[k], color=f"C{k % 2}", mfc="none")
+        walls.plot(PRESSURES, PAPER, "ks", label="paper")
+        walls.set(title="middle of the chambers", ylabel="outward displacement [mm]")
+        for ax, k, label in ((tip, 4, "height [mm]"), (ring, 5, "angle [degrees]")):
+            ax.plot(kilo, series[:, k], label="motion")
+            ax.plot(list(rows), still[:, k], "ko", mfc="none", label="equilibria")
+            ax.set(title="tip" if k == 4 else "ring at the tip", ylabel=label)
+        for ax in (walls, tip, ring):
+            ax.set(xlabel="p = 24 t [kPa]")
 
 
 def tabulate(title, rows):
@@ -325,8 +319,7 @@ def main(short=SHORT):
         f"{problem.steps} steps, {history.iterations} iterations, {seconds:.0f} s of CPU on "
         f"{COMM.size} rank(s); energy drifts by {energies.drift / energies.work:.0e} of the work"
     )
-    if ROOT:
-        curves(history, still, RESULTS / "finger.png")
+    curves(history, still, RESULTS / "finger.png")
     panels = {f"{kilo} kPa": bodies for kilo, bodies in shapes.items()} or panels
     panels["12 kPa, with a spine"] = [
         sample(spined, body, solid=True, divisions=2) for body in spined_bodies

@@ -298,72 +298,66 @@ def whole_gripper(EI):
     return at
 
 
-def draw(ax, outlines, colour, **style):
+def draw(ax, outlines, colour, line="-"):
     """Draw bodies and flexures."""
     for bodies, flexures in outlines:
-        for line in bodies:
-            ax.fill(*line.T, color=colour, alpha=0.15, lw=0)
-            ax.plot(*line.T, color=colour, lw=0.8, **style)
-        for line in flexures:
-            ax.plot(*line.T, color=colour, lw=1.6, **style)
+        for x in bodies:
+            ax.fill(*x.T, color=colour, alpha=0.12, lw=0)
+            ax.plot(*x.T, line, color=colour, lw=0.7)
+        for x in flexures:
+            ax.plot(*x.T, line, color=colour)
 
 
 def animate(frames, path):
-    """Write the outlines [(F, outlines), ...] as an animated GIF, there and back."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5, 4.2), dpi=70)
-    ax = figure.add_subplot()
+    """Write the outlines [(F, outlines), ...] as a film, there and back."""
+    picture = sa.view.Diagram(width=3.6, height=3.2, dots=140)
 
     def shown():
-        for F, outlines in [*frames, *frames[-2:0:-1]]:
-            ax.clear()
-            draw(ax, frames[0][1], "0.75")
-            draw(ax, outlines, "tab:red")
-            ax.set(xlim=(-3, 3), ylim=(-0.6, 3.8), aspect="equal", title=f"F = {F:+.0f} uN")
-            yield figure
+        with picture as ax:
+            for F, outlines in [*frames, *frames[-2:0:-1]]:
+                ax.clear()
+                draw(ax, frames[0][1], "0.7", ":")
+                draw(ax, outlines, "C0")
+                ax.set(xlim=(-2.5, 2.5), ylim=(-0.4, 3.8), aspect="equal", xlabel="x [mm]")
+                ax.set(ylabel="y [mm]", title=f"F = {F:+.0f} µN")
+                yield picture.figure
 
-    sa.view.write_gif(shown(), path, fps=12)
+    sa.view.write_film(shown(), path, fps=12)
 
 
 def picture(paths, forces, at, counts, sections, path):
     """Draw shapes, workspace, forces, iterations and the study of cross-sections."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(14, 8.5), layout="constrained")
-    axes = figure.subplots(2, 3)
     undeformed, closed, opened = at
-    ax = axes[0, 0]
-    draw(ax, undeformed, "tab:blue", linestyle=":")
-    draw(ax, closed, "tab:red")
-    for side in (1, -1):
-        ax.plot(side * paths["partial"][1][:, 0], paths["partial"][1][:, 1], "k", lw=1.5)
-    ax.set(aspect="equal", title="closed (red), undeformed (blue), path of the tips")
-    ax = axes[1, 0]
-    draw(ax, undeformed, "tab:blue", linestyle=":")
-    draw(ax, opened, "tab:green")
-    ax.set(aspect="equal", title=f"opened by {OPEN + 1} uN", xlabel="x [mm]", ylabel="y [mm]")
-    styles = {"linear": "--", "partial": "-", "consistent": "-.", "exact": "k-"}
-    for name, (F, X) in paths.items():
-        axes[0, 1].plot(X[:, 0], X[:, 1], styles[name], label=name)
-        axes[0, 2].plot(X[:, 0], F, styles[name], label=name)
-    axes[0, 1].set(title="workspace of the end effector", xlabel="x [mm]", ylabel="y [mm]")
-    axes[0, 2].set(title="actuation force, silicon", xlabel="x [mm]", ylabel="F [uN]")
-    for name, found in counts.items():
-        axes[1, 1].semilogy(list(found), list(found.values()), label=name)
-    axes[1, 1].set(title="Newton iterations, partial model", xlabel="F [uN]")
-    heights, bases, force, stress = sections
-    ax = axes[1, 2]
-    lines = ax.contour(bases, heights, force, levels=[10, 25, 50, 77, 150, 300, 600])
-    ax.clabel(lines, fmt="%g uN")
-    for h, s in zip(heights[::2], stress[::2], strict=True):
-        ax.annotate(f"{s:.0f} MPa ", (bases[-1], h), ha="right", va="top", color="0.4", fontsize=8)
-    ax.set(title="force to close, largest stress (right)", xlabel="base [um]", ylabel="height [um]")
-    for ax in (axes[0, 1], axes[0, 2], axes[1, 1]):
-        ax.grid(alpha=0.3)
-        ax.legend(fontsize=8)
-    figure.suptitle(f"Gripper of curved flexures; exact closing force {forces['exact']:.2f} uN")
-    figure.savefig(path, dpi=110)
+    with sa.view.Diagram(path, 3, 2, height=8.4) as axes:
+        for ax, shape, colour, title in (
+            (axes[0], closed, "C0", f"closed by {forces['partial']:.1f} µN"),
+            (axes[1], opened, "C1", f"opened by {-OPEN - 1} µN"),
+        ):
+            draw(ax, undeformed, "0.7", ":")
+            draw(ax, shape, colour)
+            tips = paths["partial"][1]
+            for side in (1, -1):
+                ax.plot(side * tips[:, 0], tips[:, 1], "k", lw=0.9)
+            ax.set(aspect="equal", xlabel="x [mm]", ylabel="y [mm]", title=title)
+            ax.set(xlim=(-2.3, 2.3), ylim=(-0.4, 3.6))
+        lines = {"linear": "--", "partial": "-", "consistent": "-.", "exact": "k-"}
+        for name, (F, X) in paths.items():
+            label = f"{name}, closes at {forces[name]:.2f} µN"
+            axes[2].plot(X[:, 0], X[:, 1], lines[name], label=name)
+            axes[3].plot(X[:, 0], F, lines[name], label=label)
+        axes[2].set(title="way of the tip", xlabel="x [mm]", ylabel="y [mm]")
+        axes[3].set(title="force on the lever, silicon", xlabel="x of the tip [mm]")
+        axes[3].set(ylabel="F [µN]")
+        for name, found in counts.items():
+            axes[4].semilogy(list(found), list(found.values()), label=name)
+        axes[4].set(title="iterations of Newton's method, partial model", xlabel="F [µN]")
+        heights, bases, force, stress = sections
+        ax, slope = axes[5], stress[-1] / heights[-1]
+        levels = ax.contour(bases, heights, force, [10, 25, 50, 77, 150, 300, 600], colors="C0")
+        ax.clabel(levels, fmt="%g µN", fontsize=7)
+        ax.set(title="force that closes it", xlabel="base [µm]", ylabel="height [µm]")
+        twin = ax.secondary_yaxis("right", functions=(lambda h: slope * h, lambda s: s / slope))
+        twin.set(ylabel="largest stress [MPa]")
 
 
 # %%
@@ -434,9 +428,9 @@ def main():
     loads = [*np.linspace(0, ends[1], count), *np.linspace(ends[1], ends[2], 2 * count)]
     frames = [(F, at(F)) for F in loads]
     shapes = (frames[0][1], frames[count - 1][1], frames[-1][1])
+    sections = (heights, bases, force, stress)
+    picture(paths, forces, shapes, counts, sections, RESULTS / "gripper.png")
     if ROOT:
-        sections = (heights, bases, force, stress)
-        picture(paths, forces, shapes, counts, sections, RESULTS / "gripper.png")
         animate(frames[::2], RESULTS / "gripper.gif")
     console.print(f"Pictures: {RESULTS}/gripper.png, {RESULTS}/gripper.gif")
     return forces

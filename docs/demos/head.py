@@ -144,23 +144,20 @@ def largest(history):
 
 # %%
 def picture(turned, swings, path):
-    """Draw angles' errors and violations."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 4.6), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for name, history in turned.items():
-        left.semilogy(history.time[1:], np.abs(history["error"][1:]) + 1e-17, label=name, lw=1.3)
-    left.set(title="moment about z: |angle - M t^2/2J|", xlabel="t [s]", ylabel="rad")
-    for name, (history, _, _) in swings.items():
-        right.semilogy(history.time[1:], largest(history)[1:] + 1e-17, label=name, lw=0.9)
-    right.set(title="swing about a corner: largest violation", xlabel="t [s]")
-    right.axhline(1e-7, color="0.5", ls=":")
-    for ax in (left, right):
-        ax.grid(alpha=0.3)
-        ax.margins(x=0.0)
-    right.legend(fontsize=7, loc="center right")
-    figure.savefig(path, dpi=110)
+    """Draw the largest errors of the angle and violations up to each time."""
+    worst = np.maximum.accumulate
+    with sa.view.Diagram(path, 1, 2, height=3.3, sharey=True) as (left, right):
+        for history in turned.values():
+            left.semilogy(history.time[1:], worst(np.abs(history["error"][1:])))
+        left.set(title="turned by a moment about z", ylabel="largest error of the angle [rad]")
+        for name, (history, _, _) in swings.items():
+            right.semilogy(history.time[1:], worst(largest(history)[1:]), label=name)
+        right.set(title="swinging about a corner", ylabel="largest violation [m, 1]")
+        right.tick_params(labelleft=True)
+        for ax in (left, right):
+            ax.axhspan(1e-17, 1e-15, color="0.93", lw=0)
+            ax.set(xlabel="time [s]", ylim=(1e-17, 1e-4))
+        left.text(0.97, 0.03, "round-off", ha="right", transform=left.transAxes, color="0.4")
 
 
 # %%
@@ -211,14 +208,13 @@ def main(until=20.0):
         found[name, "swing"] = drift, bad.max()
     console.print(table)
 
-    if ROOT:
-        picture(turned, swings, RESULTS / "head.png")
+    picture(turned, swings, RESULTS / "head.png")
     sa.view.animate(
         [state for _, state in states][:: 8 if SHORT else 1],
         RESULTS / "head.gif",
         times=[t for t, _ in states][:: 8 if SHORT else 1],
+        time_unit="s",
         unit="m",
-        width=5.0,
     )
     console.print(f"Files: {RESULTS}/head.png, head.gif")
     return found

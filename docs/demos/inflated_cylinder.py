@@ -152,30 +152,25 @@ def quickly(form, mesh=COARSE, until=0.5, step=1e-3, moments=()):
 # %%
 def curves(histories, rows, path_of, path):
     """Draw A and B over time, and equilibria over the pressure."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.5, 4.6), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for (name, history), style in zip(histories.items(), ("-", "--", "-"), strict=False):
-        z = {P: 1e3 * (history[P].reshape(-1, 3)[:, 2] - RADIUS) for P in "AB"}
-        (line,) = left.plot(history.time, z["B"], style, lw=1.5, label=f"B, {name}")
-        left.plot(history.time, z["A"], style, lw=1.5, color=line.get_color())
-    left.text(0.25, 0.5, "A", ha="center")
     kilo = np.array([0, *PRESSURES])
     a, b = 1e3 * np.vstack([[0.0, 0.0], rows]).T
-    left.plot(kilo / 100, b, "k:", lw=1.5, label="B, equilibria")
-    left.set(xlabel="t [s], p = 100 t kPa", ylabel="Z displacement [mm]", title="In half a second")
-    right.plot(kilo, b, "-", lw=1.5, label="B, plates")
-    right.plot(PRESSURES, 1e3 * np.array(SOLID), "ko", ms=4, label="B, axisymmetric solid")
-    right.plot(kilo, a, "--", lw=1.5, label="A, plates")
-    if path_of is not None:
-        right.plot(path_of[0] / 1e3, 1e3 * path_of[1], lw=1.0, label="B, by arc length")
-    right.set(xlabel="p [kPa]", ylabel="Z displacement [mm]", title="Slowly")
-    for ax in (left, right):
-        ax.grid(alpha=0.3)
-        ax.margins(x=0.0)
-        ax.legend(fontsize=8)
-    figure.savefig(path, dpi=110)
+    with sa.view.Diagram(path, 1, 2, height=3.2) as (left, right):
+        for k, (name, history) in enumerate(histories.items()):
+            A, B = (1e3 * (history[P].reshape(-1, 3)[:, 2] - RADIUS) for P in "AB")
+            left.plot(history.time, B, ("-", "--", "-.")[k], color=f"C{k}", label=f"B, {name}")
+            left.plot(history.time, A, ("-", "--", "-.")[k], color=f"C{k}")
+        left.text(0.25, 1.0, "A", ha="center")
+        left.plot(kilo / 100, b, "k:", label="B, equilibria")
+        left.set(xlabel="time [s], p = 100 t kPa", title="in half a second")
+        if path_of is not None:
+            pressures, rise, *_ = path_of
+            right.plot(pressures / 1e3, 1e3 * rise, "C2--", label="B, by arc length")
+        right.plot(kilo, b, "C0", label="B, plates")
+        right.plot(kilo, a, "C1", label="A, plates")
+        right.plot(PRESSURES, 1e3 * np.array(SOLID), "ko", label="B, axisymmetric solid")
+        right.set(xlabel="p [kPa]", title="slowly")
+        for ax in (left, right):
+            ax.set(ylabel="displacement z [mm]")
 
 
 # %%
@@ -241,8 +236,7 @@ def main(short=SHORT):
     table.add_row("paper", "2.5", "35", style="dim")
     console.print(table)
 
-    if ROOT:
-        curves(histories, found["arc", "edge"], path_of, RESULTS / "inflated_cylinder.png")
+    curves(histories, found["arc", "edge"], path_of, RESULTS / "inflated_cylinder.png")
     sa.view.render(
         panels,
         RESULTS / "inflated_cylinder_shapes.png",

@@ -255,47 +255,39 @@ def rigid(path, times):
 # %%
 def picture(results, path):
     """Draw the links, the paths, the errors and the torques."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13, 7.5), layout="constrained")
-    axes = figure.subplots(2, 3)
-    for row, (name, (times, links, torque, goals)) in zip(axes, results.items(), strict=True):
-        for k in range(0, len(links), len(links) // 12):
-            row[0].plot(links[k, :, 0], links[k, :, 2], color="0.75", lw=1)
-        row[0].plot(links[:, -1, 0], links[:, -1, 2], "tab:red", lw=1.5, label="tip")
-        row[0].plot(*goals.T, "k:", lw=1, label="target")
-        row[0].set(aspect="equal", title=f"{name}, links every {times[-1] / 12:.2f} s")
-        row[0].legend(fontsize=8)
-        error = 1e3 * np.linalg.norm(links[:, -1, ::2] - goals, axis=1)
-        row[1].plot(times, error)
-        row[1].set(title="error of the tip [mm]", xlabel="t [s]")
-        row[2].plot(times, torque, label=["hub", "elbow"])
-        row[2].set(title="torque [N m]", xlabel="t [s]")
-        row[2].legend(fontsize=8)
-        for ax in row[1:]:
-            ax.grid(alpha=0.3)
-    figure.savefig(path, dpi=110)
+    with sa.view.Diagram(path, 2, 3, height=4.6) as axes:
+        for row, (name, (times, links, torque, goals)) in zip(
+            axes.reshape(2, 3), results.items(), strict=True
+        ):
+            for k in range(0, len(links), len(links) // 12):
+                row[0].plot(links[k, :, 0], links[k, :, 2], color="0.75", lw=0.8)
+            row[0].plot(links[:, -1, 0], links[:, -1, 2], "C1", label="tip")
+            row[0].plot(*goals.T, "k:", lw=0.9, label="target")
+            row[0].set(aspect="equal", xlabel="x [m]", ylabel="z [m]")
+            row[0].set(title=f"{name}, links every {times[-1] / 12:.2f} s")
+            row[1].plot(times, 1e3 * np.linalg.norm(links[:, -1, ::2] - goals, axis=1))
+            row[1].set(ylabel="error of the tip [mm]", xlabel="time [s]")
+            row[2].plot(times, torque, label=["hub", "elbow"])
+            row[2].set(ylabel="torque [N m]", xlabel="time [s]")
 
 
 def animate(results, path):
-    """Write both motions as an animated GIF."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5, 3.8), dpi=70, layout="constrained")
-    ax = figure.add_subplot()
+    """Write both motions as a film."""
+    picture = sa.view.Diagram(width=3.6, height=2.9, dots=140)
 
     def frames():
-        for name, (times, links, _, goals) in results.items():
-            for k in range(0, len(times), 50 if SHORT else 10):
-                ax.clear()
-                ax.plot(*goals.T, "k:", lw=1)
-                ax.plot(links[: k + 1, -1, 0], links[: k + 1, -1, 2], "tab:red", lw=1.5)
-                ax.plot(links[k, :, 0], links[k, :, 2], "tab:blue", lw=3)
-                ax.set(xlim=(-0.6, 1.8), ylim=(-0.5, 1.3), aspect="equal")
-                ax.set_title(f"{name}, t = {times[k]:.2f} s")
-                yield figure
+        with picture as ax:
+            for name, (times, links, _, goals) in results.items():
+                for k in range(0, len(times), 50 if SHORT else 10):
+                    ax.clear()
+                    ax.plot(*goals.T, "k:", lw=0.9)
+                    ax.plot(links[: k + 1, -1, 0], links[: k + 1, -1, 2], "C1")
+                    ax.plot(links[k, :, 0], links[k, :, 2], "C0", lw=2.5)
+                    ax.set(xlim=(-0.6, 1.8), ylim=(-0.5, 1.3), aspect="equal")
+                    ax.set(title=f"{name}, t = {times[k]:.2f} s", xlabel="x [m]", ylabel="z [m]")
+                    yield picture.figure
 
-    sa.view.write_gif(frames(), path, fps=12)
+    sa.view.write_film(frames(), path, fps=12)
 
 
 def main():
@@ -325,9 +317,8 @@ def main():
             if label == "flexible":
                 results[name] = times, links, torque, goals
     console.print(table)
+    picture(results, RESULTS / "manipulator.png")
     if ROOT:
-        RESULTS.mkdir(exist_ok=True)
-        picture(results, RESULTS / "manipulator.png")
         animate(results, RESULTS / "manipulator.gif")
     console.print(f"Pictures: {RESULTS}/manipulator.png, {RESULTS}/manipulator.gif")
     return found

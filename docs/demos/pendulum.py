@@ -108,48 +108,36 @@ def stretches(history):
 # %%
 def picture(motions, path):
     """Draw the falling beam and its stretch in time."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 5), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    history = motions["tapered, Green", 10]
-    axes = history["axis"].reshape(-1, 41, 3)
-    for k in range(0, len(axes), 60):
-        left.plot(axes[k, :, 0], axes[k, :, 1], color=(0.1, 0.3, 0.6, 0.25 + 0.6 * k / len(axes)))
-    left.plot(axes[:, -1, 0], axes[:, -1, 1], "k:", lw=0.8)
-    left.set(aspect="equal", title="tapered beam, 10 elements, every 60 ms", xlabel="x [m]")
-    for (case, n), history in motions.items():
-        colour = "tab:red" if case.startswith("tapered") else "tab:blue"
-        line = {1: ":", 5: "--", 10: "-"}[n]
-        stretch = stretches(history)[0]
-        right.plot(history.time, stretch, line, color=colour, label=f"{case}, {n}", lw=1.2)
-    right.axhline(12.2, color="0.6", lw=0.8)
-    right.set(title="stretch of the chord [%]", xlabel="t [s]")
-    right.grid(alpha=0.3)
-    right.legend(fontsize=8)
-    figure.savefig(path, dpi=110)
+    beams = motions["tapered, Green", 10]["axis"].reshape(-1, 41, 3)
+    with sa.view.Diagram(path, 1, 2, height=3.4, width_ratios=(1, 1.25)) as (left, right):
+        for k in range(0, len(beams), 60):
+            left.plot(*beams[k, :, :2].T, "C0", lw=0.9, alpha=0.25 + 0.7 * k / len(beams))
+        left.plot(*beams[:, -1, :2].T, "k:", lw=0.9)
+        left.set(aspect="equal", title="tapered beam, every 60 ms", xlabel="x [m]", ylabel="y [m]")
+        for (case, n), history in motions.items():
+            colour, line = f"C{list(CASES).index(case)}", {1: ":", 5: "--", 10: "-"}[n]
+            label = f"{case}, {n} element{'s' * (n > 1)}"
+            right.plot(history.time, stretches(history)[0], line, color=colour, label=label)
+        right.set(xlabel="time [s]", ylabel="stretch of the chord [%]")
 
 
 def animate(motions, path):
-    """Draw both beams as an animated GIF."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5, 4), dpi=70, layout="constrained")
-    ax = figure.add_subplot()
+    """Draw both beams as a film."""
+    picture = sa.view.Diagram(width=3.6, height=2.9, dots=140)
     shown = {case: motions[case, 10]["axis"].reshape(-1, 41, 3) for case in CASES}
 
     def frames():
-        for k in range(0, 1501, 25):
-            ax.clear()
-            for case, axes in shown.items():
-                ax.plot(axes[k, :, 0], axes[k, :, 1], lw=2, label=case)
-            ax.set(
-                xlim=(-1.5, 1.5), ylim=(-1.6, 0.6), aspect="equal", title=f"t = {k / 1000:.2f} s"
-            )
-            ax.legend(fontsize=7, loc="upper left")
-            yield figure
+        with picture as ax:
+            for k in range(0, 1501, 25):
+                ax.clear()
+                for case, beams in shown.items():
+                    ax.plot(*beams[k, :, :2].T, lw=1.8, label=case)
+                ax.set(xlim=(-1.5, 1.5), ylim=(-1.6, 0.6), aspect="equal")
+                ax.set(title=f"t = {k / 1000:.2f} s", xlabel="x [m]", ylabel="y [m]")
+                ax.legend(loc="upper left")
+                yield picture.figure
 
-    sa.view.write_gif(frames(), path, fps=15)
+    sa.view.write_film(frames(), path, fps=15)
 
 
 def main():
@@ -183,9 +171,8 @@ def main():
         "A rigid bar swings through the vertical with a mean strain of "
         f"{DENSITY * 9.81 * LENGTH / YOUNG * 1.5:.4f}; hanging at rest it has a third of that."
     )
+    picture(motions, RESULTS / "pendulum.png")
     if ROOT:
-        RESULTS.mkdir(exist_ok=True)
-        picture(motions, RESULTS / "pendulum.png")
         animate(motions, RESULTS / "pendulum.gif")
     console.print(f"Pictures: {RESULTS}/pendulum.png, {RESULTS}/pendulum.gif")
     return found

@@ -156,29 +156,25 @@ def drift(history):
 # %%
 def curves(histories, path):
     """Draw the energies and the path of the far corner."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 6.5), layout="constrained")
-    axes = figure.subplots(2, 2)
-    for (title, history), (left, right) in zip(histories.items(), axes, strict=True):
-        total = history["T"] + history["U"] + history["V"]
-        for name, label in (("T", "kinetic"), ("U", "strain"), ("V", "potential")):
-            left.plot(history.time, history[name], lw=1.5, label=label)
-        left.plot(history.time, total, "k--", lw=1.2, label="total")
-        left.set(title=f"{title}: energy [J]", xlabel="t [s]")
-        for letter, line in zip("xyz", history["corner"].reshape(-1, 3).T, strict=True):
-            style = "--" if letter == "y" else "-"
-            right.plot(history.time, line, style, lw=1.5, label=letter)
-        right.set(title=f"{title}: far corner [m]", xlabel="t [s]")
-    reference = np.array([[t, *row] for t, row in REFERENCE.items()])
-    axes[0, 1].plot(reference[:, 0], reference[:, 1], "ko", ms=4, label="reference")
-    axes[0, 1].plot(reference[:, 0], reference[:, 2], "ko", ms=4)
-    axes[0, 0].plot(np.repeat(reference[:, :1], 3, axis=1), reference[:, 3:], "ko", ms=4)
-    for ax in axes.ravel():
-        ax.grid(alpha=0.3)
-        ax.margins(x=0.0)
-        ax.legend(fontsize=8)
-    figure.savefig(path, dpi=110)
+    energies = {"T": "kinetic", "U": "strain", "V": "potential"}
+    with sa.view.Diagram(path, 2, 2, height=4.8) as axes:
+        for (title, history), (left, right) in zip(
+            histories.items(), axes.reshape(2, 2), strict=True
+        ):
+            for name, label in energies.items():
+                left.plot(history.time, history[name], label=label)
+            left.plot(history.time, sum(history[name] for name in energies), "k--", label="total")
+            left.set(title=f"{title} plate", ylabel="energy [J]")
+            corner = history["corner"].reshape(-1, 3)
+            for k, letter in enumerate("xyz"):
+                right.plot(history.time, corner[:, k], ("-", "--", "-")[k], label=letter)
+            right.set(title=f"{title} plate, far corner", ylabel="position [m]")
+        times, found = list(REFERENCE), np.array(list(REFERENCE.values()))
+        axes[0].plot(times, found[:, 2:], "ko", mfc="none")
+        axes[1].plot(times, found[:, :2], "ko", mfc="none")
+        axes[1].plot([], [], "ko", mfc="none", label="second implementation")
+        for ax in axes:
+            ax.set(xlabel="time [s]")
 
 
 # %%
@@ -199,15 +195,14 @@ def main(until=0.6, until_curved=0.7):
     console.print(f"Curved plate: strain energy until gravity acts {quiet:.1e} J")
     console.print(f"{len(bent.steps)} steps; energy drifts by {drift(bent):.1e} of |V|")
 
-    if ROOT:
-        curves({"flat": history, "curved": bent}, RESULTS / "plate_pendulum.png")
+    curves({"flat": history, "curved": bent}, RESULTS / "plate_pendulum.png")
     for name, frames in (("plate_pendulum", states), ("curved_pendulum", bent_states)):
         sa.view.animate(
             [state for _, state in frames],
             RESULTS / f"{name}.gif",
             times=[time for time, _ in frames],
+            time_unit="s",
             unit="m",
-            width=5.0,
         )
     console.print(f"Files: {RESULTS}/plate_pendulum.png, plate_pendulum.gif, curved_pendulum.gif")
     error = max(np.abs(np.subtract(rows[t], REFERENCE[t])).max() for t in rows)

@@ -376,48 +376,39 @@ def sequence(gripper, load=0.05, step=0.05, adaptive=None, rtol=1e-4, pictures=(
 # %%
 def curves(course, twin, path):
     """Draw gas, ball, base and the forces on the ball, with contact, and the ball without."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(15, 6.6), layout="constrained")
-    axes = figure.subplots(2, 4).ravel()
     t, heavy = course["time"], GRAVITY * DENSITY * 4 / 3 * np.pi * BALL**3
-    axes[0].plot(t, [gas(x) / 1e3 for x in t])
-    axes[0].set(ylabel="p [kPa]", title="Gas in all chambers")
-    moved = 1e3 * (course["ball"] - course["ball"][0])
+    moved = {name: 1e3 * (course[name] - course[name][0]) for name in ("ball", "base", "tip")}
     later = LIFTED if t[-1] > LIFTED else DROPPED
-    for ax, part, title in (
-        (axes[1], t <= later, f"Ball, up to {later:g} s"),
-        (axes[2], t >= later, f"Ball, from {later:g} s on"),
-    ):
-        for k, axis in enumerate("xyz"):
-            ax.plot(t[part], moved[part, k], label=axis)
-        ax.set(ylabel="displacement [mm]", title=title)
-    for name, label in (("base", "base, y"), ("tip", "tip of a finger, y")):
-        axes[3].plot(t, 1e3 * (course[name] - course[name][0])[:, 1], label=label)
-    inwards = -1e3 * (course["tip"] - course["tip"][0])[:, 0]
-    axes[3].plot(t, inwards, label="tip, towards the axis")
-    axes[3].set(ylabel="displacement [mm]", title="Base and tip")
-    parts = course["normal"], course["grip"] - course["normal"], course["grip"]
-    for ax, force, title in zip(
-        axes[4:7], parts, ("Pressure of the grip", "Friction of the grip", "Grip"), strict=True
-    ):
-        for k, axis in enumerate("xyz"):
-            if axis == "y" or not SIXTH:
-                ax.plot(t, force[:, k], label=axis)
-        ax.set(ylabel="force on the ball [N]", title=title)
-    axes[6].plot(t, course["platform"][:, 1], label="platform, y")
-    axes[6].axhline(heavy, color="k", lw=0.8, ls=":", label="weight of the ball")
     falls = (twin["time"] >= DROPPED - 0.5) & (twin["time"] <= LIFTED)
     fallen = twin["ball"][falls, 1] - twin["ball"][0, 1]
-    axes[7].plot(twin["time"][falls], fallen, label="ball, y")
-    axes[7].set(ylabel="displacement [m]", title="Ball without contact")
-    for ax in axes:
-        ax.set(xlabel="t [s]")
-        ax.grid(alpha=0.3)
-        ax.margins(x=0.0)
-        if ax.get_legend_handles_labels()[1]:
-            ax.legend(fontsize=8, framealpha=0.6)
-    figure.savefig(path, dpi=100)
+    normal, grip = course["normal"], course["grip"]
+    with sa.view.Diagram(path, 4, 2, height=8.0) as axes:
+        axes[0].plot(t, [gas(x) / 1e3 for x in t])
+        axes[0].set(ylabel="p [kPa]", title="gas in all chambers")
+        axes[1].plot(t, moved["base"][:, 1], label="base, y")
+        axes[1].plot(t, moved["tip"][:, 1], label="tip of a finger, y")
+        axes[1].plot(t, -moved["tip"][:, 0], label="tip, towards the axis")
+        axes[1].set(ylabel="displacement [mm]", title="base and tip")
+        for ax, part, when in (
+            (axes[2], t <= later, f"up to {later:g} s"),
+            (axes[3], t >= later, f"from {later:g} s on"),
+        ):
+            ax.plot(t[part], moved["ball"][part], label=["x", "y", "z"])
+            ax.set(ylabel="displacement [mm]", title=f"ball, {when}")
+        shown = [1] if SIXTH else [0, 1, 2]
+        for ax, force, title in (
+            (axes[4], normal, "pressure of the grip"),
+            (axes[5], grip - normal, "friction of the grip"),
+            (axes[6], grip, "grip"),
+        ):
+            ax.plot(t, force[:, shown], label=["xyz"[k] for k in shown])
+            ax.set(ylabel="force on the ball [N]", title=title)
+        axes[6].plot(t, course["platform"][:, 1], label="platform, y")
+        axes[6].axhline(heavy, color="k", lw=0.8, ls=":", label="weight of the ball")
+        axes[7].plot(twin["time"][falls], fallen)
+        axes[7].set(ylabel="displacement y [m]", title="ball without contact")
+        for ax in axes:
+            ax.set(xlabel="time [s]")
 
 
 # %%
@@ -465,8 +456,7 @@ def main(short=SHORT, sixth=SIXTH):
         gripper, step=1e-4, adaptive=True, pictures=[*seen.values(), *moving], until=until
     )
     report("With contact", course, [t for t in (*stops[:4], 2.02, *stops[4:]) if t <= until])
-    if ROOT:
-        curves(course, twin, RESULTS / "pneumatic_gripper.png")
+    curves(course, twin, RESULTS / "pneumatic_gripper.png")
     look = {"field": "von_mises", "label": "von Mises stress", "unit": "Pa", **VIEW}
     for name, times, shapes in (("shapes", seen, course.shapes), ("apart", apart, twin.shapes)):
         sa.view.render(
@@ -477,7 +467,9 @@ def main(short=SHORT, sixth=SIXTH):
         )
     if moving:
         frames = [course.shapes[t] for t in moving]
-        sa.view.animate(frames, RESULTS / "pneumatic_gripper.gif", times=moving, fps=6.0, **look)
+        sa.view.animate(
+            frames, RESULTS / "pneumatic_gripper.gif", times=moving, time_unit="s", fps=6.0, **look
+        )
     console.print(f"Files: {RESULTS}/pneumatic_gripper.png, .gif, _shapes.png, _apart.png")
     return course, twin
 

@@ -118,21 +118,15 @@ def stretch(axis):
 
 def picture(motions, path):
     """Draw the paths of the tips, the beams half way, and the stretches."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 4.6), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for k, (name, (axis, time, _)) in enumerate(motions.items()):
-        left.plot(axis[:, -1, 0], axis[:, -1, 2], f"C{k}-", lw=1, label=name)
-        for at in (200, 400):
-            left.plot(axis[at, :, 0], axis[at, :, 2], f"C{k}--", lw=1)
-        right.plot(time, stretch(axis), f"C{k}-", lw=1.2, label=name)
-    left.set(aspect="equal", title="paths of the tips; beams at 0.2 and 0.4 s", xlabel="x [m]")
-    right.set(title="stretch of the chord [%]", xlabel="t [s]")
-    for ax in (left, right):
-        ax.grid(alpha=0.3)
-        ax.legend(fontsize=8)
-    figure.savefig(path, dpi=110)
+    with sa.view.Diagram(path, 1, 2, height=3.2) as (left, right):
+        for k, (name, (axis, time, _)) in enumerate(motions.items()):
+            left.plot(axis[:, -1, 0], axis[:, -1, 2], f"C{k}-", lw=0.9)
+            for at in (200, 400):
+                left.plot(axis[at, :, 0], axis[at, :, 2], f"C{k}--", lw=0.9)
+            right.plot(time, stretch(axis), f"C{k}", label=name)
+        left.set(title="paths of the tips; beams at 0.2 and 0.4 s", aspect="equal")
+        left.set(xlabel="x [m]", ylabel="z [m]")
+        right.set(xlabel="time [s]", ylabel="stretch of the chord [%]")
 
 
 def main():
@@ -163,9 +157,7 @@ def main():
             f"{drift:.0e}",
         )
     console.print(table)
-    if ROOT:
-        RESULTS.mkdir(exist_ok=True)
-        picture(motions, RESULTS / "sections.png")
+    picture(motions, RESULTS / "sections.png")
     console.print(f"Picture: {RESULTS}/sections.png")
     return found
 

@@ -122,54 +122,35 @@ def lowest(history, until=np.inf):
 # %%
 def curves(thin, thick, path):
     """Draw X and Z of P: full and reduced, both invariants, thick plates."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(15, 7.0), layout="constrained")
-    axes = figure.subplots(2, 4)
-    panels = [
-        ("t = 4 mm, 4 x 4: integration", {k: thin[k] for k in ("full", "reduced", "split")}),
-        (
-            "t = 4 mm, 4 x 4: invariants, reduced",
-            {
-                label: thin[key]
-                for key, label in (
-                    ("reduced", r"$\bar I_1$"),
-                    ("reduced, I1", r"$I_1$"),
-                    ("reduced, damped", r"$\bar I_1$, damped 1.5/s"),
-                )
-                if key in thin
-            },
-        ),
-        (
-            "t = 4 mm: refinement",
-            {
-                k: thin[k]
-                for k in ("split", "split, 8 x 8", "split, 16 x 16", "full, 8 x 8")
-                if k in thin
-            },
-        ),
-        ("t = 40 mm", thick),
-    ]
-    for (top, bottom), (title, histories) in zip(axes.T, panels, strict=True):
-        for label, history in histories.items():
-            P = history["P"].reshape(-1, 3)
-            style = {"solid": "k-", r"$I_1$": "--"}.get(label, "-")
-            top.plot(history.time, 1e3 * P[:, 0], style, lw=1.5, label=label)
-            bottom.plot(history.time, 1e3 * P[:, 2], style, lw=1.5, label=label)
-        top.set(title=title, ylabel="X of P [mm]")
-        bottom.set(xlabel="t [s]", ylabel="Z of P [mm]")
-    for rows in REFERENCE.values():
-        for t, (x, z) in rows.items():
-            axes[0, 0].plot(t, 1e3 * x, "ko", ms=4)
-            axes[1, 0].plot(t, 1e3 * z, "ko", ms=4)
-    axes[0, 0].plot([], [], "ko", ms=4, label="second implementation")
-    for ax in axes.ravel():
-        ax.grid(alpha=0.3)
-        ax.margins(x=0.0)
-    for ax, top in zip(axes[1], axes[0], strict=True):
-        handles = top.get_legend_handles_labels()
-        ax.legend(*handles, fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.15))
-    figure.savefig(path, dpi=110)
+    panels = {
+        "4 mm, 4 x 4: integration": {k: k for k in ("full", "reduced", "split")},
+        "4 mm, 4 x 4: invariants": {
+            "reduced": r"$\bar I_1$",
+            "reduced, I1": "$I_1$",
+            "reduced, damped": r"$\bar I_1$, damped 1.5/s",
+        },
+        "4 mm: refinement": {
+            k: k for k in ("split", "split, 8 x 8", "split, 16 x 16", "full, 8 x 8")
+        },
+        "40 mm": {k: k for k in thick},
+    }
+    with sa.view.Diagram(path, 2, 4, height=4.4, sharex="col") as axes:
+        for (title, labels), top, bottom in zip(panels.items(), axes[:4], axes[4:], strict=True):
+            histories = thick if title == "40 mm" else thin
+            for k, (name, label) in enumerate(labels.items()):
+                if name in histories:
+                    P, line = histories[name]["P"].reshape(-1, 3), ("-", "--", "-.", "k-")[k]
+                    top.plot(histories[name].time, 1e3 * P[:, 0], line, label=label)
+                    bottom.plot(histories[name].time, 1e3 * P[:, 2], line)
+            top.set(title=title)
+            bottom.set(xlabel="time [s]")
+            top.legend(loc="upper center", bbox_to_anchor=(0.5, -1.75), ncols=1)
+        for rows in REFERENCE.values():
+            for t, (x, z) in rows.items():
+                axes[0].plot(t, 1e3 * x, "ko", mfc="none")
+                axes[4].plot(t, 1e3 * z, "ko", mfc="none")
+        axes[0].set(ylabel="X of P [mm]")
+        axes[4].set(ylabel="Z of P [mm]")
 
 
 # %%
@@ -230,8 +211,7 @@ def main(until=0.4, step=2e-4):
         table.add_row(name, f"{1e3 * z:.2f}", f"{t:.3f}", f"{seconds:.1f}")
     console.print(table)
 
-    if ROOT:
-        curves(thin, thick, RESULTS / "silicone_swing.png")
+    curves(thin, thick, RESULTS / "silicone_swing.png")
     sa.view.render(
         panels,
         RESULTS / "silicone_swing_shapes.png",

@@ -228,9 +228,9 @@ def main(short=SHORT):
             [state for _, state in films[name]],
             RESULTS / f"{file}.gif",
             times=[t for t, _ in films[name]],
+            time_unit="s",
             unit="m",
             eye=(1.0, -0.35, 0.35),
-            width=5.0,
         )
     console.print(f"Files: {RESULTS}/trunk.png, trunk_falling.gif, trunk_feeding.gif")
     return found

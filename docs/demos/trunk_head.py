@@ -182,32 +182,24 @@ def add_violations(table, name, elephant, history):
 
 
 def picture(histories, path):
-    """Draw how head and tip turn, and the momenta of the free pair."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13, 4), layout="constrained")
-    axes = figure.subplots(1, 3)
+    """Draw how head and tip turn, the momentum of the free pair, and what both moments do."""
     torque, free, both = histories
     turn = np.arcsin(torque["turn"][:, 2] / 2)
     swing = np.arctan2(-torque["tip"][:, 0], 0.3 + torque["tip"][:, 1])
     rigid = 10.0 * torque.time**2 / (2 * sum(rigid_inertia()))
-    for line, label in ((turn, "head"), (swing, "line from neck to tip"), (rigid, "all rigid")):
-        axes[0].plot(torque.time, np.degrees(line), label=label)
-    axes[0].set(title="torque on the head: angle [deg]", xlabel="t [s]")
-    for k, letter in enumerate("xyz"):
-        axes[1].plot(free.time, free["momenta"][:, 3 + k], label=f"angular, {letter}")
-    size = np.abs(free["momenta"][:, :3]).max()
-    axes[1].set(title=f"free head: momentum [N m s], linear {size:.0e} N s", xlabel="t [s]")
-    for k, name in enumerate(FIVE):
-        axes[2].semilogy(both.time[1:], both["clamp"][1:, k] + 1e-19, lw=1, label=name)
-    rigidity = np.abs(both["rigidity"]).max(axis=1)
-    axes[2].semilogy(both.time[1:], rigidity[1:] + 1e-19, "k", lw=1, label="rigidity")
-    axes[2].set(title="double action, index 3: violations", xlabel="t [s]")
-    for ax in axes:
-        ax.grid(alpha=0.3)
-        ax.margins(x=0.0)
-        ax.legend(fontsize=7)
-    figure.savefig(path, dpi=110)
+    with sa.view.Diagram(path, 1, 3, height=2.6) as (left, middle, right):
+        left.plot(torque.time, np.degrees(turn), label="head")
+        left.plot(torque.time, np.degrees(swing), label="from neck to tip")
+        left.plot(torque.time, np.degrees(rigid), "--", label="were all rigid")
+        left.set(title="10 N m on the head", ylabel="angle [degrees]")
+        for k, letter in enumerate("xyz"):
+            middle.plot(free.time, free["momenta"][:, 3 + k], ("-", "-", "--")[k], label=letter)
+        middle.set(title="10 N m on the trunk, all free", ylabel="angular momentum [N m s]")
+        moved = 1e3 * (both["tip"] - both["tip"][0])
+        right.plot(both.time, moved, label=["x", "y", "z"])
+        right.set(title="on both: way of the tip", ylabel="displacement [mm]")
+        for ax in (left, middle, right):
+            ax.set(xlabel="time [s]")
 
 
 # %%
@@ -268,15 +260,14 @@ def main(until=1.0, frames=40):
         found["apart"] = max(found["apart"], apart)
         console.print(f"  {name}: tip at {history.time[-1]:.3f} s {apart:.1e} m from index 3")
 
-    if ROOT:
-        picture((torque, free, both), RESULTS / "trunk_head.png")
+    picture((torque, free, both), RESULTS / "trunk_head.png")
     sa.view.animate(
         [samples for _, samples in film],
         RESULTS / "trunk_head.gif",
         times=[t for t, _ in film],
+        time_unit="s",
         unit="m",
         eye=(1.0, -0.5, 0.5),
-        width=5.0,
     )
     console.print(f"Files: {RESULTS}/trunk_head.png, trunk_head.gif")
     return found

@@ -21,7 +21,7 @@ from ..runtime.log import EVENTS
 from ..runtime.shown import Shown, lines
 from ..runtime.streams import CsvStream, HdfStream, read
 from ..values import arguments
-from .image import Image, diagram, image_path
+from .image import Diagram, Image, image_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -400,19 +400,24 @@ class History(Shown):
         return read(arguments.path("History.read", path))
 
     @overload
-    def plot(self, *names: str, path: str | Path, label: str = "") -> Path: ...
+    def plot(self, *names: str, path: str | Path, label: str = "", time_unit: str = "") -> Path: ...
 
     @overload
-    def plot(self, *names: str, path: None = None, label: str = "") -> Image: ...
+    def plot(
+        self, *names: str, path: None = None, label: str = "", time_unit: str = ""
+    ) -> Image: ...
 
-    def plot(self, *names: str, path: str | Path | None = None, label: str = "") -> Path | Image:
+    def plot(
+        self, *names: str, path: str | Path | None = None, label: str = "", time_unit: str = ""
+    ) -> Path | Image:
         """Draw series over the time, without a display; rank 0 draws (collective).
 
         Parameters
         ----------
         names : series, default all; those of vectors give one line for each component.
         path : a PNG, PDF or SVG; without it an `Image` is returned, which notebooks show.
-        label : of the ordinate, default the names.
+        label : of the ordinate, default the names; say the unit, ``"height [m]"``.
+        time_unit : of the abscissa, e.g. "s".
 
         Examples
         --------
@@ -427,7 +432,7 @@ class History(Shown):
         try:
             drawn = {name: (self.times(name), self[name]) for name in names or self.names}
             if self.comm.rank == 0:
-                image = _plot(drawn, label or ", ".join(drawn))
+                image = _plot(drawn, label or ", ".join(drawn), time_unit)
                 if path is not None:
                     image.save(path)
         except BaseException as caught:
@@ -484,17 +489,14 @@ class History(Shown):
         return (f"at {found}" if found else "none seen") + blind
 
 
-def _plot(drawn: dict[str, tuple[Array, Array]], label: str) -> Image:
+def _plot(drawn: dict[str, tuple[Array, Array]], label: str, time_unit: str) -> Image:
     """Draw (times, values) of each name."""
-    figure = diagram(7.0, 4.0, 140)
-    axes = figure.add_subplot(xlabel="time", ylabel=label)
-    for name, (time, values) in drawn.items():
-        columns = values.reshape(len(time), -1).T
-        letters = "xyz" if values.shape[1:] in ((3,), (1, 3)) else range(len(columns))
-        for letter, column in zip(letters, columns, strict=True):
-            text = f"{name} {letter}" if len(columns) > 1 else name
-            axes.plot(time, column, lw=1.4, label=text)
-    axes.grid(alpha=0.3)
-    axes.margins(x=0.0)
-    axes.legend(frameon=False)
-    return Image(figure)
+    image = Diagram(comm=MPI.COMM_SELF)
+    with image as axes:
+        axes.set(xlabel=f"time [{time_unit}]" if time_unit else "time", ylabel=label)
+        for name, (time, values) in drawn.items():
+            columns = values.reshape(len(time), -1).T
+            letters = "xyz" if values.shape[1:] in ((3,), (1, 3)) else range(len(columns))
+            for letter, column in zip(letters, columns, strict=True):
+                axes.plot(time, column, label=f"{name} {letter}" if len(columns) > 1 else name)
+    return image

@@ -1,20 +1,79 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures as files of a kind, or as what notebooks show."""
+"""Pictures of one style, as files of a kind or as what notebooks show; diagrams of curves."""
 
 from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from mpi4py import MPI
 
 from ..errors import ParameterError, SymancfError
+from ..runtime.collective import share_error, together
 from ..runtime.files import write_whole
 from ..values import arguments
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from matplotlib.figure import Figure
 
 KINDS = ".png", ".pdf", ".svg"
+FILMS = ".gif", ".mp4"
+WIDTH = 7.2  # inch: both columns of a journal
+DOTS = 200  # per inch
+INK = "#1b2a38"
+PAPER = "#ffffff"
+#: Lines one after the other, told apart by all eyes: Okabe and Ito (2008), the yellow darker.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#56b4e9", "#e69f00", "#7a7a00")
+STYLE: dict[str, Any] = {  # of Matplotlib, whatever a user's own settings are
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 8.0,
+    "mathtext.fontset": "dejavusans",
+    "text.color": INK,
+    "text.usetex": False,
+    "figure.titlesize": 10.0,
+    "axes.titlesize": 8.5,
+    "axes.titlepad": 5.0,
+    "axes.labelsize": 8.0,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-4, 5),
+    "axes.formatter.use_mathtext": True,
+    "axes.xmargin": 0.02,
+    "grid.color": "#dfe4e8",
+    "grid.linewidth": 0.5,
+    "grid.alpha": 1.0,
+    "xtick.labelsize": 7.0,
+    "ytick.labelsize": 7.0,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4.0,
+    "patch.linewidth": 0.6,
+    "legend.fontsize": 7.0,
+    "legend.frameon": True,
+    "legend.framealpha": 0.85,
+    "legend.edgecolor": "none",
+    "legend.fancybox": False,
+    "legend.handlelength": 1.8,
+    "legend.borderpad": 0.3,
+    "pdf.fonttype": 42,  # letters, not outlines: journals ask for them
+    "svg.hashsalt": "symancf",  # the same bytes each time
+}
+UNDATED = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
 
 class Image:
@@ -44,7 +103,8 @@ class Image:
     def _drawn(self, kind: str, dots: float | str = "figure") -> memoryview:
         assert self.figure is not None
         drawn = io.BytesIO()  # Pillow says of a full disk no more than "encoder error -2"
-        self.figure.savefig(drawn, format=kind, dpi=dots)
+        with styled():
+            self.figure.savefig(drawn, format=kind, dpi=dots, metadata=UNDATED[kind])
         return drawn.getbuffer()
 
     def _repr_png_(self) -> bytes | None:
@@ -55,19 +115,107 @@ class Image:
         return "Image: a notebook shows it, save(path) writes it"
 
 
-def diagram(width: float, height: float, dots: int) -> Figure:
-    """Return an empty figure that needs no display: sizes in inches, dots per inch.
+class Diagram(Image):
+    """Curves in panels, in the style of all pictures: fonts, lines, colours for all eyes.
+
+    A ``with`` gives axes of Matplotlib, of one panel as they are, of several in a flat array. When
+    it ends panels with labelled lines have legends, those without anything are gone, and the
+    picture is in its file. Every rank runs the block, rank 0 writes; collective.
+
+    Parameters
+    ----------
+    path : a PNG, PDF or SVG; without it notebooks show the diagram, and `save` writes it.
+    rows, columns : panels.
+    title : headline.
+    width, height : of the picture [inch]; the default width is that of a page of a journal.
+    dots : per inch.
+    comm : ranks, default all.
+    options : of Matplotlib's `subplots`, such as ``sharex`` and ``width_ratios``.
+
+    Raises
+    ------
+    SymancfError : no matplotlib.
+    ParameterError : a file of another kind.
+
+    Examples
+    --------
+    >>> from symancf import view
+    >>> with view.Diagram("results/fall.pdf", title="Free fall") as axes:
+    ...     _ = axes.plot([0.0, 0.1, 0.2], [0.0, -0.049, -0.196], label="z")
+    ...     _ = axes.set(xlabel="time [s]", ylabel="displacement [m]")
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        rows: int = 1,
+        columns: int = 1,
+        *,
+        title: str = "",
+        width: float = WIDTH,
+        height: float | None = None,
+        dots: float = DOTS,
+        comm: MPI.Comm | None = None,
+        **options: Any,
+    ) -> None:
+        self.path = None if path is None else image_path("Diagram", path)
+        self.comm = MPI.COMM_WORLD if comm is None else comm
+        if height is None:
+            height = rows * min(0.56 * width, 0.72 * width / columns + 0.35) + 0.3 * bool(title)
+        with styled():
+            super().__init__(blank(width, height, dots))
+            assert self.figure is not None
+            if title:
+                self.figure.suptitle(title)
+            self.panels = self.figure.subplots(rows, columns, squeeze=False, **options).ravel()
+
+    def __enter__(self) -> Any:
+        """Return the axes."""
+        self._style = styled()
+        self._style.__enter__()
+        return self.panels[0] if len(self.panels) == 1 else self.panels
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> None:
+        """Add legends and write the file."""
+        try:
+            for axes in self.panels if error is None else ():
+                if not axes.has_data() and not axes.texts:
+                    axes.axis("off")
+                elif axes.get_legend() is None and axes.get_legend_handles_labels()[1]:
+                    axes.legend()
+        finally:
+            self._style.__exit__(None, None, None)
+        if self.comm.size > 1:
+            share_error(self.comm, error)
+        if error is None and self.path is not None:
+            with together(self.comm):
+                if self.comm.rank == 0:
+                    self.save(self.path)
+
+
+def styled() -> AbstractContextManager[None]:
+    """Return a block in which Matplotlib has the style of all pictures.
 
     Raises
     ------
     SymancfError : no matplotlib.
     """
     try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+        from cycler import cycler
+        from matplotlib import rc_context
     except ImportError:
         raise SymancfError("pictures need matplotlib: pip install 'symancf[demo]'") from None
-    figure = Figure((width, height), dpi=dots, layout="constrained")
+    return rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLOURS)})
+
+
+def blank(width: float, height: float, dots: float, layout: Any = "constrained") -> Figure:
+    """Return an empty figure that needs no display: sizes in inches, dots per inch."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure((width, height), dpi=dots, layout=layout, facecolor=PAPER)
     FigureCanvasAgg(figure)
     return figure
 
@@ -85,3 +233,18 @@ def image_path(what: str, path: str | Path) -> Path:
     if path.suffix.lower() in (".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff", ".gif"):
         raise ParameterError(f"{what}({str(path)!r}): pictures are .png, .pdf or .svg", name="path")
     return path.with_suffix(".png")
+
+
+def film_path(what: str, path: str | Path) -> Path:
+    """Return the file of a film: a GIF, unless its name ends in .mp4.
+
+    Raises
+    ------
+    ParameterError : it ends like a film or a picture of another kind.
+    """
+    path = arguments.path(what, path)
+    if path.suffix.lower() in FILMS:
+        return path.with_suffix(path.suffix.lower())
+    if path.suffix.lower() in (".avi", ".mov", ".mkv", ".webm", ".ogv", ".wmv", ".apng", *KINDS):
+        raise ParameterError(f"{what}({str(path)!r}): films are .gif or .mp4", name="path")
+    return path.with_suffix(".gif")

@@ -58,7 +58,7 @@ writers = {
     "rows.csv": lambda path: history(csv=path),
     "table.hdf5": kept.to_hdf5,
     "curve.png": lambda path: kept.plot("x", path=path),
-    "film.gif": lambda path: sa.view.write_gif([image, image[::-1]], path),
+    "film.gif": lambda path: sa.view.write_film([image, image[::-1]], path),
 }
 soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 for name, write in writers.items():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from symancf import output, view
 from symancf.errors import MeshError, ParameterError, SymancfError
 from symancf.mesh import Mesh
 from symancf.output import Samples
-from symancf.output.view import picture
+from symancf.output.image import COLOURS
+from symancf.output.view import animation, picture
 from symancf.output.view.regions import seen
 from symancf.output.view.surface import surface_of
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COMM = MPI.COMM_WORLD
-plt = pytest.importorskip("matplotlib.image")
+plt = pytest.importorskip("matplotlib.pyplot")
 
 
 def bent(*divisions: int, comm: MPI.Comm = MPI.COMM_SELF) -> Samples:
@@ -263,8 +265,52 @@ def test_figures_as_frames(tmp_path: Path) -> None:
             figure.set_facecolor(colour)
             yield figure
 
-    frames = opened(view.write_gif(turning(), tmp_path / "figures", fps=5))
+    frames = opened(view.write_film(turning(), tmp_path / "figures", fps=5))
     assert [frame[3, 3].tolist() for frame in frames] == [[255, 0, 0], [0, 255, 0], [0, 0, 255]]
+
+
+def test_films_need_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = [np.full((31, 45, 3), grey, np.uint8) for grey in (0, 128, 255)]  # odd sizes, too
+    try:
+        path = view.write_film(frames, tmp_path / "a.mp4")
+        assert path.read_bytes()[4:8] == b"ftyp"
+    except SymancfError as error:
+        assert "pip install imageio-ffmpeg" in str(error)  # noqa: PT017 - it may be there
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(SymancfError, match=r"b\.mp4: films as \.mp4 need ffmpeg"):
+        view.animate(swing(2), tmp_path / "b.mp4", comm=MPI.COMM_SELF)
+    with pytest.raises(ParameterError, match=r"films are \.gif or \.mp4"):
+        view.write_film(frames, tmp_path / "b.avi")
+
+
+def test_times_have_the_decimals_that_tell_them_apart() -> None:
+    assert animation._clock([0.0, 0.25, 0.5], "s") == ["t = 0.00 s", "t = 0.25 s", "t = 0.50 s"]
+    assert animation._clock([0.0, 0.01], "") == ["t = 0.00", "t = 0.01"]
+    assert animation._clock([0.3], "ms") == ["t = 0.300 ms"]
+
+
+@pytest.mark.collective
+def test_diagrams_have_legends_and_one_style(shared_tmp_path: Path) -> None:
+    with view.Diagram(shared_tmp_path / "new" / "a.svg", 1, 3, title="Two") as (a, b, c):
+        a.plot([0, 1], [0, 1], label="rise")
+        b.plot([0, 1], [1, 0])
+    COMM.barrier()
+    text = (shared_tmp_path / "new" / "a.svg").read_text()
+    assert COLOURS[0] in text
+    assert (a.get_legend() is not None, b.get_legend(), c.axison) == (True, None, False)
+    assert plt.rcParams["axes.grid"] is False  # settings of the user come back
+    with pytest.raises(ZeroDivisionError), view.Diagram(shared_tmp_path / "b") as axes:
+        axes.plot([0, 1], [0, 1 // (COMM.rank - COMM.size + 1)])  # on one rank only
+    assert not (shared_tmp_path / "b.png").exists()
+    with pytest.raises(ParameterError, match=r"\.png, \.pdf or \.svg"):
+        view.Diagram("a.jpg")
+
+
+def test_colour_bars_count_in_prefixes_of_plain_units() -> None:
+    assert [picture._power(x, "Pa") for x in (0.0, 999.0, 1e3, 2e6)] == [0, 0, 3, 6]
+    assert picture._power(2e-5, "m") == -6
+    assert picture._power(2e6, "MPa") == 0
 
 
 @pytest.mark.collective
@@ -277,9 +323,9 @@ def test_faults_of_animations_are_raised_on_every_rank(shared_tmp_path: Path) ->
     with pytest.raises(SymancfError, match="2 times of 3 states"):
         view.animate(swing(3), path, times=[0.0, 1.0])
     with pytest.raises(SymancfError, match="no sizes of images"):
-        view.write_gif([], path)
+        view.write_film([], path)
     with pytest.raises(SymancfError, match="2 sizes of images"):
-        view.write_gif([np.zeros((4, 4, 3), np.uint8), np.zeros((4, 5, 3), np.uint8)], path)
+        view.write_film([np.zeros((4, 4, 3), np.uint8), np.zeros((4, 5, 3), np.uint8)], path)
 
 
 @pytest.mark.collective

@@ -11,9 +11,10 @@ from mpi4py import MPI
 
 from ...errors import SymancfError
 from ...runtime.collective import together
-from ..image import Image, image_path
-from .animation import animate, write_gif
+from ..image import WIDTH, Diagram, Image, image_path
+from .animation import animate
 from .draw_vtk import compose
+from .film import write_film
 from .picture import NOISE, Picture
 from .regions import regions
 from .scene import Scene, gathered
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from .surface import Surface
 
-__all__ = ["Scene", "animate", "regions", "render", "show", "write_gif"]
+__all__ = ["Diagram", "Scene", "animate", "regions", "render", "show", "write_film"]
 
 
 def render(
@@ -43,7 +44,7 @@ def render(
     eye: Sequence[float] = (0.75, -1.0, 0.62),
     up: Sequence[float] = (0.0, 0.0, 1.0),
     columns: int = 3,
-    width: float = 11.0,
+    width: float = WIDTH,
     engine: str = "auto",
     comm: MPI.Comm | None = None,
 ) -> Path | Image:
@@ -60,7 +61,8 @@ def render(
     field : point or cell data that colours the bodies, vectors by their magnitude. Bodies that lack
         it are grey.
     title, label : Headline, and name of the field at the colour bar (default `field`).
-    unit : unit of the field, e.g. "Pa"; the colour bar then counts in kPa, MPa, ...
+    unit : unit of the field, default that of the samples; of "m", "N", "Pa" and others of the SI
+        the colour bar counts in mm, kN, MPa, ...
     cmap : "dawn" (viridis, lightened so that shading and element borders stay visible) or any
         colour map of Matplotlib.
     classes : names of the values 0, 1, ... of the field, such as ``("open", "stick", "slip")`` of a
@@ -70,7 +72,7 @@ def render(
     undeformed : whether to show the outline of the undeformed bodies.
     eye, up : directions from the bodies to the eye, and upwards.
     columns : most panels in one row.
-    width : of the picture [inch at 160 dots per inch].
+    width : of the picture [inch at 200 dots per inch]; the default is that of a page of a journal.
     engine : "vtk" (pyvista, in a process of its own), "matplotlib", or "auto": the first of them
         that works.
     comm : ranks that hold the samples, default all; rank 0 draws. `MPI.COMM_SELF` where one rank
@@ -118,6 +120,9 @@ def render(
                 classes=classes,
                 least=_least(panels, field),
             )
+            known = {s.units.get(field or "", "") for bodies in held.values() for s in bodies}
+            if not unit and len(known) == 1:
+                (unit,) = known
             image = picture.compose(
                 path, title, label or (field or ""), unit, cmap, columns, width, engine
             )

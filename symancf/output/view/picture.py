@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...errors import SymancfError
-from ..image import Image
+from ..image import DOTS, STYLE, Image, blank, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from .surface import Surface
 
 
-INK = "#1b2a38"
-PAPER = "#ffffff"
 NOISE = 1e-10  # of the largest value: what differs less has one colour
+APART = 3.0  # panels whose sizes differ more are not drawn to one scale
+#: Units that take the prefixes of the SI; others, MPa among them, stay as they are.
+PLAIN = ("m", "s", "N", "Pa", "J", "W", "Hz", "N/m", "N m", "J/m^3", "J/m³", "m/s", "W/m^3", "W/m³")
+PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
 
 
 class Picture:
@@ -71,6 +73,10 @@ class Picture:
             self.frames[:] = frame
         elif np.allclose(self.frames, self.frames[:1], atol=0.35 * extent.max()):
             self.frames[:] = self.frames[:, 0].min(axis=0), self.frames[:, 1].max(axis=0)
+        elif shared and extent.max() < APART * extent.min():  # one scale, too
+            half = 0.5 * np.ptp(self.frames, axis=1).max(axis=0)
+            centre = self.frames.mean(axis=1)
+            self.frames[:] = np.stack([centre - half, centre + half], axis=1)
         for bodies in panels.values():
             self._lift(bodies)
         self.coloured = any(b.values is not None for bodies in panels.values() for b in bodies)
@@ -143,46 +149,55 @@ class Picture:
         columns: int,
         width: float,
         engine: str,
-        dots: int = 160,
+        dots: int = DOTS,
         pictures: list[NDArray[np.uint8]] | None = None,
     ) -> Figure:
         """Lay out panels, captions and colour bars; `pictures` of the panels may be drawn."""
-        try:
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from matplotlib.cm import ScalarMappable
-            from matplotlib.colors import ListedColormap, Normalize
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise SymancfError(
-                "pictures need matplotlib (and look best with pyvista): pip install 'symancf[demo]'"
-            ) from None
+        with styled():
+            return self._figure(title, label, unit, cmap, columns, width, engine, dots, pictures)
+
+    def _figure(
+        self,
+        title: str,
+        label: str,
+        unit: str,
+        cmap: str,
+        columns: int,
+        width: float,
+        engine: str,
+        dots: int,
+        pictures: list[NDArray[np.uint8]] | None,
+    ) -> Figure:
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import ListedColormap, Normalize
+
         n = len(self.panels)
         columns = min(columns, n)
         rows = -(-n // columns)
         size = width / columns
-        head = 0.62 if title else 0.1
-        foot = 0.9 if self.coloured and self.shared else 0.15
+        head = 0.36 if title else 0.06
+        above = 0.24 if any(self.panels) else 0.04  # captions
+        foot = 0.58 if self.coloured and self.shared else 0.08
         fit = 1
         if self.legend:  # names in rows below
-            fit = max(1, int((width - 0.4) / (0.55 + 0.065 * max(len(n) for _, n in self.legend))))
-            foot = 0.25 + 0.22 * -(-len(self.legend) // fit)
-        below = 0.8 if self.coloured and not self.shared else 0.0
-        tall = size * self.aspect()
-        height = head + foot + rows * (tall + 0.35 + below)
-        figure = Figure((width, height), dpi=dots, facecolor=PAPER)
-        FigureCanvasAgg(figure)
+            longest = max(len(name) for _, name in self.legend)
+            fit = max(1, int((width - 0.3) / (0.4 + 0.056 * longest)))
+            foot = 0.15 + 0.17 * -(-len(self.legend) // fit)
+        below = 0.58 if self.coloured and not self.shared else 0.0
+        tall = size * self.aspect(columns=columns)
+        height = head + foot + rows * (tall + above + below)
+        figure = blank(width, height, dots, layout=None)
         if engine != "matplotlib" and pictures is None:
             pictures = self.drawn_by_vtk(size, tall, cmap, engine, dots)
         for i, (caption, bodies) in enumerate(self.panels.items()):
             row, column = divmod(i, columns)
             in_row = min(columns, n - row * columns)  # a short last row is centred
             left = column * size + (columns - in_row) * size / 2
-            bottom = height - head - (row + 1) * (tall + 0.35 + below) + below
+            bottom = height - head - (row + 1) * (tall + above + below) + below
             axes = figure.add_axes(
                 (left / width, bottom / height, size / width, tall / height), frameon=False
             )
-            axes.set_xticks([])
-            axes.set_yticks([])
+            axes.set(xticks=[], yticks=[])
             shade = ScalarMappable(Normalize(*self.limits[i]), ListedColormap(self._colours(cmap)))
             if pictures is not None:
                 axes.imshow(pictures[i], interpolation="antialiased", aspect="auto")
@@ -193,56 +208,55 @@ class Picture:
                 draw(axes, bodies, shade, *view, undeformed=self.undeformed)
             centre = (left + size / 2) / width
             figure.text(
-                centre, (bottom + tall + 0.1) / height, caption, ha="center", size=11, color=INK
+                centre,
+                (bottom + tall + 0.07) / height,
+                caption,
+                ha="center",
+                size=STYLE["axes.titlesize"],
             )
             if self.coloured and not self.shared:
-                where = (
-                    (left + 0.15 * size) / width,
-                    (bottom - 0.2) / height,
-                    0.7 * size / width,
-                    0.1 / height,
-                )
-                self._bar(figure.add_axes(where), shade, label, unit)
+                where = (left + 0.15 * size, bottom - 0.14, 0.7 * size, 0.08)
+                box = np.array(where) / [width, height, width, height]
+                self._bar(figure.add_axes(tuple(box)), shade, label, unit)
         if self.legend:
             from matplotlib.patches import Patch
 
             figure.legend(
                 handles=[Patch(color=colour, label=name) for colour, name in self.legend],
                 loc="lower center",
-                bbox_to_anchor=(0.5, 0.05 / height),
+                bbox_to_anchor=(0.5, 0.03 / height),
                 ncols=min(fit, len(self.legend)),
                 frameon=False,
-                fontsize=9,
-                labelcolor=INK,
             )
         elif self.coloured and self.shared:
-            span = min(5.0, 0.7 * width)
-            where = ((width - span) / 2 / width, 0.58 / height, span / width, 0.14 / height)
-            self._bar(figure.add_axes(where), shade, label, unit)
+            span = min(3.6, 0.7 * width)
+            box = np.array([(width - span) / 2, 0.42, span, 0.1]) / [width, height, width, height]
+            self._bar(figure.add_axes(tuple(box)), shade, label, unit)
         if title:
-            figure.text(0.5, 1 - 0.44 / height, title, ha="center", size=16, color=INK)
+            figure.text(0.5, 1 - 0.25 / height, title, ha="center", size=STYLE["figure.titlesize"])
         return figure
 
-    def aspect(self, alone: bool = False) -> float:
+    def aspect(self, columns: int = 1, alone: bool = False) -> float:
         """Height of the panels, each `alone` or in rows, as a part of their width."""
         size = np.ptp(self.frames, axis=1)
-        widest = 0.62 if alone or len(self.panels) == 1 else 1.0
-        return float(np.clip((size[:, 1] / size[:, 0]).max(), 0.3, widest))
+        tallest = 0.62 if alone or len(self.panels) == 1 else 0.5 + 0.35 * columns
+        return float(np.clip((size[:, 1] / size[:, 0]).max(), 0.12, tallest))
 
     def _bar(self, axes: Axes, shade: ScalarMappable, label: str, unit: str) -> None:
-        from matplotlib.ticker import EngFormatter, FuncFormatter, MaxNLocator
+        from matplotlib.ticker import FuncFormatter, MaxNLocator
 
         bar = axes.figure.colorbar(shade, cax=axes, orientation="horizontal")
         bar.locator = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
-        if unit:
-            engineering = EngFormatter(unit)
-            bar.formatter = FuncFormatter(lambda x, _: engineering(x) if x else "0")
+        power = _power(np.abs(shade.get_clim()).max(), unit)
+        if power:
+            bar.formatter = FuncFormatter(lambda x, _: f"{x / 10.0**power:.10g}".replace("-", "−"))
         bar.update_ticks()
         if self.classes:
             bar.set_ticks(range(len(self.classes)), labels=self.classes)
         bar.outline.set_visible(False)
-        bar.set_label(label.replace("_", " "), size=10, color=INK)
-        axes.tick_params(labelsize=9, color=INK, labelcolor=INK, length=3)
+        name = label.replace("_", " ")
+        bar.set_label(f"{name} [{PREFIXES[power]}{unit}]" if unit else name)
+        axes.tick_params(length=2.5)
 
     def job(self, size: Array, cmap: str) -> dict[str, npt.ArrayLike]:
         """Return what VTK draws: surfaces, colours and camera of panels of some pixels."""
@@ -303,6 +317,13 @@ def value_range(bodies: list[Surface]) -> tuple[float, float] | None:
     joined = np.concatenate([np.zeros(0), *values])
     joined = joined[np.isfinite(joined)]
     return (float(joined.min()), float(joined.max())) if len(joined) else None
+
+
+def _power(largest: float, unit: str) -> int:
+    """Return the power of ten of the prefix for values of a unit."""
+    if unit not in PLAIN or not largest > 0.0:
+        return 0
+    return int(np.clip(3 * np.floor(np.log10(largest * (1 + 1e-9)) / 3), -12, 12))
 
 
 def _unit(v: Array) -> Array:

@@ -17,7 +17,7 @@ from ...mesh.conformity import hashes
 from ...mesh.sides import Meeting, Sides, cells_of, joined, sides_of
 from ...runtime.collective import reduced, together
 from ...values import arguments
-from ..image import Image, image_path
+from ..image import WIDTH, Image, image_path
 from ..samples import Samples
 from .picture import Picture
 from .surface import surface_of
@@ -46,7 +46,7 @@ def regions(
     title: str = "",
     eye: Sequence[float] = (0.75, -1.0, 0.62),
     up: Sequence[float] = (0.0, 0.0, 1.0),
-    width: float = 11.0,
+    width: float = WIDTH,
     engine: str = "auto",
 ) -> Path | Image:
     """Draw the regions of a mesh, each in its colour, with how much it holds. Collective.
@@ -63,7 +63,7 @@ def regions(
     names : regions to show; default all but "all".
     title : headline.
     eye, up : directions from the mesh to the eye, and upwards.
-    width : of the picture [inch at 160 dots per inch].
+    width : of the picture [inch at 200 dots per inch].
     engine : "vtk" (pyvista), "matplotlib", or "auto"; see `render`.
 
     Returns
