@@ -5,6 +5,7 @@ SYMANCF_DOCS_EXECUTE=1 runs the demos and shows their pictures; without it their
 text and code only.
 """
 
+import inspect
 import os
 import re
 import sys
@@ -43,6 +44,7 @@ myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath", "fi
 myst_heading_anchors = 3
 
 nitpicky = True  # links to what is not there are errors; types in docstrings are words
+default_role = "py:obj"  # `Parameter` in a docstring is a link
 nitpick_ignore_regex = [("py:(class|obj)", ".*")]
 
 autodoc_member_order = "bysource"
@@ -63,9 +65,43 @@ def _plain_bars(
         lines[k] = "".join(parts)
 
 
+def _described_items(
+    app: object, what: str, name: str, obj: object, options: object, lines: list[str]
+) -> None:
+    """Let ``name : what it is`` describe it, where numpydoc would read a type.
+
+    Paragraphs among such items go before all of them.
+    """
+    out: list[str] = []
+    top = start = 0  # of the first section of items, and of that which a line is in
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        if re.fullmatch("-{3,}", after):
+            start = len(out) if line in ("Parameters", "Attributes", "Raises") else 0
+            top = top or start
+        if start and (item := re.fullmatch(r"(\S[^:]*?) : (.+)", line)):
+            out += [item[1], f"    {item[2]}"]
+        elif start and len(out) > start + 1 and line and line[0] != " " and after[:1] != " ":
+            out[top:top] = [line] if after else [line, ""]
+            start, top = start + (1 if after else 2), top + (1 if after else 2)
+        else:
+            out.append(line)
+    lines[:] = out
+
+
+def _of_the_assembly(
+    app: object, what: str, name: str, obj: object, skip: bool, options: object
+) -> bool | None:
+    """Leave out what bodies and terms tell the assembly: those methods get its configuration."""
+    if not inspect.isfunction(obj):
+        return None
+    return bool({"configuration", "layout"} & set(inspect.signature(obj).parameters)) or None
+
+
 def setup(app: Any) -> None:
-    """Attach what is above to Sphinx."""
+    """Attach what is above to Sphinx, before napoleon."""
     app.connect("autodoc-process-docstring", _plain_bars, priority=400)
+    app.connect("autodoc-process-docstring", _described_items, priority=400)
+    app.connect("autodoc-skip-member", _of_the_assembly)
 
 
 html_theme = "furo"

@@ -222,7 +222,7 @@ class History(Shown):
 
         Raises
         ------
-        Exception, on every rank : of a user's function, which leaves nothing recorded, of another
+        Exception : on every rank: of a user's function, which leaves nothing recorded, of another
             shape on another rank, or OSError of a file.
         """
         error: BaseException | None = None

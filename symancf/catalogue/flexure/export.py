@@ -74,7 +74,7 @@ def export(system: Configuration, folder: str | Path) -> list[Path]:
     ------
     SymancfError : the flexures are not all of one model, tangent and kind of stiffness, or
         there are deformable bodies.
-    OSError, on every rank : the folder cannot be written, the disk is full.
+    OSError : on every rank: the folder cannot be written, the disk is full.
     """
     bodies = list(system.bodies)
     if any(hasattr(body, "region") for body in bodies):
