@@ -17,6 +17,7 @@ from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from ..solver import reason_name
 from .coefficients import Coefficients
+from .directors import Directors
 from .initial import InitialValues, after
 from .interval import End, Interval
 from .spin import Spin
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from ...assembly.piece import Piece
     from .accelerations import Accelerations
     from .native import Made
-
 
 SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
 SHORT = 1e-2  # of the last step: a shorter one is cut from a step of full length
@@ -97,7 +97,7 @@ class GeneralizedAlpha:
         self.asked = 0.0
         self.adaptive = False
         motion.system.register(self)
-        self.spin = Spin(motion)
+        self.spin, self.directors = Spin(motion), Directors(motion)
         self.error: BaseException | None = None
         self._review = Review(Verdict.STANDS)
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
@@ -111,6 +111,7 @@ class GeneralizedAlpha:
     def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
         """Look for rigid bodies anew; Newton's method takes up other entities."""
         self.spin.forget()
+        self.directors.forget()
 
     def _take(self, coefficients: Coefficients) -> None:
         """Take the coefficients of the method."""
@@ -232,8 +233,7 @@ class GeneralizedAlpha:
     # ---- the vector of TS -----------------------------------------------------------------------
     def write(self, U: PETSc.Vec) -> None:
         """Write the present state and rates into a vector of TS."""
-        to_rows = self.newton.numbering.to_rows
-        rows = self.newton.numbering.rows
+        to_rows, rows = self.newton.numbering.to_rows, self.newton.numbering.rows
         values = U.getArray()
         values[:rows] = to_rows(self.motion.state)
         values[rows:] = to_rows(self.motion.rate)
@@ -340,6 +340,7 @@ class GeneralizedAlpha:
                 self._usual = before.last_step
                 self._settle(self.interval())
         self.spin.look(h, self.rho)
+        self.directors.settle(self.auxiliary)
         self.calm = max(0, self.calm - 1)
         self.write(ts.getSolution())
         ts.setTime(self.motion.system.time)
