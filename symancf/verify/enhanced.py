@@ -98,7 +98,7 @@ def cook(cells: int, mu: float, lam: float, traction: float, element: Element = 
     return float(system.displacement(middle)[0, 1])
 
 
-@case("C31_cook_enhanced", "Taylor-Hood elements, graded meshes, extrapolated")
+@case("C31_cook_enhanced", "Taylor-Hood elements, graded meshes, extrapolated", 2)
 def membrane() -> Iterator[Number]:
     """Cook's membrane of neo-Hookean material, 16 x 16 x 1 enhanced hexahedra."""
     mu, lam = 200.0 / 2.7, 200.0 * 0.35 / (1.35 * 0.3)

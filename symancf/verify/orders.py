@@ -117,7 +117,7 @@ def cable_biot() -> Iterator[Number]:
     yield from manufactured_cable("biot", "reference", CABLE_BIOT)
 
 
-@case("E05_convergence_orders", "theory: L2 k + 1, H1 k, energy 2 (k + 1 - m)")
+@case("E05_convergence_orders", "theory: L2 k + 1, H1 k, energy 2 (k + 1 - m)", 9)
 def orders() -> Iterator[Number]:
     """Orders of a straight cable in bending and of solids."""
     yield from _straight()

@@ -59,7 +59,7 @@ STATES: dict[str, tuple[str, str, Callable[[float], list[float]], float]] = {
 }
 
 
-@case("C06_laws_of_rubber", "closed form")
+@case("C06_laws_of_rubber", "closed form", 12)
 def laws() -> Iterator[Number]:
     """Ogden's and Gent's rubber with k = inf, to stretches of 7 (uniaxial), curved `tet10`."""
     mesh = Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell=tet10.cell, warp=bent, comm=MPI.COMM_SELF)
