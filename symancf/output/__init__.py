@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files for ParaView: .vtu pieces of each rank, .pvtu and a .pvd series, safe step by step."""
+"""Files for ParaView: .vtu pieces and a .pvd series, or one .vtkhdf; safe step by step."""
 
 from __future__ import annotations
 
@@ -18,23 +18,32 @@ from ..runtime.log import EVENTS
 from ..values import arguments
 from .samples import Samples, gather, join
 from .swept import swept
-from .vtu import layout, read_vtu, write_pvtu, write_vtu
+from .vtkhdf import Stored, VtkHdf, read_stored, safe_names, stored_states
+from .vtu import layout, read_vtu, require_same_fields, write_pvtu, write_vtu
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .vtu import Layout
+
+HDF = ".vtkhdf"
 
 
 @EVENTS["output"]
-def write(path: str | Path, samples: Samples, comm: MPI.Comm | None = None) -> Path:
+def write(
+    path: str | Path,
+    samples: Samples,
+    comm: MPI.Comm | None = None,
+    time: float | None = None,
+) -> Path:
     """Write one state of one body. Collective.
 
-    On one rank a .vtu; on several, one .vtu for each rank that has cells and a .pvtu.
+    On one rank a .vtu; on several, one .vtu for each rank that has cells and a .pvtu. With the
+    suffix .vtkhdf one file that ranks write together.
 
     Parameters
     ----------
-    path : the file; its suffix is replaced by the right one, missing folders are made.
+    path : the file; another suffix is replaced by the right one, missing folders are made.
+    time : of the state; ParaView shows it.
 
     Returns
     -------
@@ -57,55 +66,53 @@ def write(path: str | Path, samples: Samples, comm: MPI.Comm | None = None) -> P
     """
     comm = MPI.COMM_WORLD if comm is None else comm
     path = arguments.path("output.write", path)
+    if path.suffix == HDF:
+        VtkHdf(path, comm).write({"": samples}, time)
+        return path
     with together(comm):
         if comm.rank == 0:
             path.parent.mkdir(parents=True, exist_ok=True)
     if comm.size == 1:
         target = path.with_suffix(".vtu")
-        write_vtu(target, samples)
+        write_vtu(target, samples, time)
         return target
     piece = path.with_name(f"{path.stem}_{comm.rank}.vtu")
     held = samples.n_cells > 0 or len(samples.points) > 0
     with together(comm):
         if held:
-            write_vtu(piece, samples)
+            write_vtu(piece, samples, time)
     about = (piece.name, layout(samples.point_data), layout(samples.cell_data))
     every = comm.gather(about if held else None)
     target = path.with_suffix(".pvtu")
     with together(comm):
         if every is not None:
             known = [entry for entry in every if entry is not None]
-            _same_fields(known)
+            require_same_fields(known)
             _, points, cells = known[0] if known else ("", [], [])
             write_pvtu(target, [name for name, _, _ in known], points, cells)
     return target
 
 
-def _same_fields(known: list[tuple[str, Layout, Layout]]) -> None:
-    for name, points, cells in known[1:]:
-        if sorted(points) != sorted(known[0][1]) or sorted(cells) != sorted(known[0][2]):
-            raise SymancfError(
-                f"the fields differ between ranks: {known[0][1:]} in {known[0][0]}, "
-                f"{(points, cells)} in {name}"
-            )
-
-
 class Series:
-    """States of one or more bodies over time: a .pvd file that grows by one state per `write`.
+    """States of one or more bodies over time: a file that grows by one state per `write`.
 
-    After each `write` the .pvd lists all states written so far and nothing else: files are
-    complete before they get their names, so a run that ends early leaves a readable series.
-    The states lie in the folder of the same name beside the .pvd. A solution that goes on from a
-    `Restart` goes on with the series that the script has made before, too.
+    A .pvd lists states that lie in the folder of the same name beside it; each may have other
+    bodies and fields. A .vtkhdf holds all of them: the same bodies and fields in each, what does
+    not change (cells, ids, points at rest) once. ParaView reads it from 5.12 on, with several
+    bodies from 5.13 on.
+
+    After each `write` the file has all states written so far and nothing else: a run that ends
+    early leaves a readable series. A solution that goes on from a `Restart` goes on with the series
+    that the script has made before, too.
 
     Parameters
     ----------
-    path : the .pvd file; missing folders are made.
+    path : the .pvd or .vtkhdf; missing folders are made.
     comm : default all ranks.
 
     Examples
     --------
-    >>> series = Series("results/plate.pvd")                  # doctest: +SKIP
+    >>> series = Series("results/plate.vtkhdf")               # doctest: +SKIP
     >>> series.write(0.1, {"plate": samples})                 # doctest: +SKIP
     """
 
@@ -113,7 +120,9 @@ class Series:
 
     def __init__(self, path: str | Path, comm: MPI.Comm | None = None) -> None:
         self.comm = MPI.COMM_WORLD if comm is None else comm
-        self.path = arguments.path("Series", path).with_suffix(".pvd")
+        given = arguments.path("Series", path)
+        self.path = given if given.suffix == HDF else given.with_suffix(".pvd")
+        self._hdf = VtkHdf(self.path, self.comm) if given.suffix == HDF else None
         self.states = 0
         self.entries: list[tuple[float, str, str]] = []
         with together(self.comm):
@@ -134,12 +143,16 @@ class Series:
         SymancfError, OSError : see `write`; the series keeps the states written before.
         """
         bodies = samples if isinstance(samples, Mapping) else {"": samples}
+        fresh = []
+        if self._hdf is not None:
+            self._hdf.write(bodies, float(time))
+            fresh = [(float(time), name, "") for name in bodies]
         folder = self.path.with_suffix("")
         step = f"{self.states:05d}"
-        fresh = []
-        for name, part in bodies.items():
-            stem = f"{_safe(name)}_{step}" if name else step
-            target = write(folder / f"{stem}.vtu", part, self.comm)
+        stems = safe_names([*dict.fromkeys([*(name for _, name, _ in self.entries), *bodies])])
+        for name, part in bodies.items() if self._hdf is None else ():
+            stem = f"{stems[name]}_{step}" if name else step
+            target = write(folder / f"{stem}.vtu", part, self.comm, float(time))
             fresh.append((float(time), name, f"{folder.name}/{target.name}"))
         self.entries += fresh
         self.states += 1
@@ -150,11 +163,15 @@ class Series:
     def resume(self, states: int, entries: list[tuple[float, str, str]]) -> None:
         """List the states that an earlier run had written (collective)."""
         self.states, self.entries = states, entries
+        if self._hdf is not None:
+            self._hdf.resume(states)
         with together(self.comm):
             if self.comm.rank == 0:
                 self._list()
 
     def _list(self) -> None:
+        if self._hdf is not None:
+            return
         parts = list(dict.fromkeys(name for _, name, _ in self.entries))
         lines = [
             '<?xml version="1.0"?>\n<VTKFile type="Collection" version="1.0" '
@@ -170,14 +187,10 @@ class Series:
             out.write("".join(lines).encode())
 
 
-def _safe(name: str) -> str:
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
-
-
 def read(path: str | Path) -> dict[str, Samples]:
     """Read back a file that symancf wrote, on this rank: body name -> samples.
 
-    Of a .pvd the last state; a .vtu or .pvtu gives one body with the name "".
+    Of a .pvd or .vtkhdf the last state; a .vtu or .pvtu gives one body with the name "".
 
     Raises
     ------
@@ -197,6 +210,8 @@ def read(path: str | Path) -> dict[str, Samples]:
     path = arguments.path("output.read", path)
     if path.suffix == ".vtu":
         return {"": read_vtu(path)}
+    if path.suffix == HDF:
+        return read_state(states(path)[-1][1])
     try:
         root = ElementTree.parse(path).getroot()
     except (OSError, ElementTree.ParseError) as error:
@@ -207,8 +222,8 @@ def read(path: str | Path) -> dict[str, Samples]:
     return read_state(states(path)[-1][1])
 
 
-def states(path: str | Path) -> list[tuple[float, dict[str, Path]]]:
-    """Return the times of a .pvd in ascending order, each with the files of its bodies.
+def states(path: str | Path) -> list[tuple[float, dict[str, Path | Stored]]]:
+    """Return the times of a .pvd or .vtkhdf in ascending order, each with its bodies.
 
     Raises
     ------
@@ -227,9 +242,13 @@ def states(path: str | Path) -> list[tuple[float, dict[str, Path]]]:
     [0.5]
     """
     path = arguments.path("output.states", path)
+    found: dict[float, dict[str, Path | Stored]] = {}
+    if path.suffix == HDF:
+        for time, parts in stored_states(path):
+            found[time] = {**parts}
+        return sorted(found.items(), key=lambda state: state[0])
     try:
         listed = ElementTree.parse(path).getroot().findall("Collection/DataSet")
-        found: dict[float, dict[str, Path]] = {}
         for entry in listed:
             files = found.setdefault(float(entry.attrib["timestep"]), {})
             files[entry.attrib.get("name", "")] = path.parent / entry.attrib["file"]
@@ -240,7 +259,7 @@ def states(path: str | Path) -> list[tuple[float, dict[str, Path]]]:
     return sorted(found.items(), key=lambda state: state[0])
 
 
-def read_state(files: Mapping[str, Path]) -> dict[str, Samples]:
+def read_state(files: Mapping[str, Path | Stored]) -> dict[str, Samples]:
     """Read the bodies of one of `states`.
 
     Examples
@@ -256,7 +275,21 @@ def read_state(files: Mapping[str, Path]) -> dict[str, Samples]:
     >>> [part.n_cells for part in output.read_state(files).values()]
     [1]
     """
-    return {name: next(iter(read(file).values())) for name, file in files.items()}
+    return {
+        name: read_stored(file) if isinstance(file, Stored) else next(iter(read(file).values()))
+        for name, file in files.items()
+    }
 
 
-__all__ = ["Samples", "Series", "gather", "join", "read", "read_state", "states", "swept", "write"]
+__all__ = [
+    "Samples",
+    "Series",
+    "Stored",
+    "gather",
+    "join",
+    "read",
+    "read_state",
+    "states",
+    "swept",
+    "write",
+]

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from ..arrays import Data
+from ..arrays import Data, Ints
 from ..cells import CELLS
 from ..errors import SymancfError
 from ..runtime.files import replacing
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 18  # bytes that are compressed at a time
 
-_NAMES = {
+NAMES = {
     "f8": "Float64",
     "f4": "Float32",
     "i8": "Int64",
@@ -45,7 +45,7 @@ NONE: Mapping[str, str] = MappingProxyType({})
 Layout = list[tuple[str, str, int]]  # name, VTK's type, components
 
 
-def write_vtu(path: Path, samples: Samples) -> None:
+def write_vtu(path: Path, samples: Samples, time: float | None = None) -> None:
     """Write one piece, under a temporary name until it is complete.
 
     Raises
@@ -55,27 +55,18 @@ def write_vtu(path: Path, samples: Samples) -> None:
     """
     samples.check()
     with replacing(path) as file:
-        file.write(_HEADER.format("UnstructuredGrid").encode())
+        file.write(_HEADER.format("UnstructuredGrid").encode() + b"<UnstructuredGrid>\n")
+        if time is not None:
+            _section(file, "FieldData", {"TimeValue": np.array([time])})
         file.write(
-            f'<UnstructuredGrid>\n<Piece NumberOfPoints="{len(samples.points)}" '
+            f'<Piece NumberOfPoints="{len(samples.points)}" '
             f'NumberOfCells="{samples.n_cells}">\n'.encode()
         )
         _section(file, "PointData", samples.point_data, samples.units)
         _section(file, "CellData", samples.cell_data, samples.units)
         _section(file, "Points", {"Points": np.asarray(samples.points, float)})
-        kinds = [k for k in samples.cells if len(samples.cells[k])]
-        lengths = np.repeat(
-            [len(CELLS[k].nodes) for k in kinds], [len(samples.cells[k]) for k in kinds]
-        )
-        codes = np.repeat([CELLS[k].vtk for k in kinds], [len(samples.cells[k]) for k in kinds])
-        flat = [np.asarray(samples.cells[k], np.int64).ravel() for k in kinds]
-        connectivity = np.concatenate([np.empty(0, np.int64), *flat])
-        cells = {
-            "connectivity": connectivity,
-            "offsets": np.cumsum(lengths, dtype=np.int64),
-            "types": codes.astype(np.uint8),
-        }
-        _section(file, "Cells", cells)
+        names = ("connectivity", "offsets", "types")
+        _section(file, "Cells", dict(zip(names, listed(samples), strict=True)))
         file.write(b"</Piece>\n</UnstructuredGrid>\n</VTKFile>\n")
 
 
@@ -99,9 +90,41 @@ def write_pvtu(path: Path, pieces: list[str], points: Layout, cells: Layout) -> 
         file.write("".join(lines).encode())
 
 
+def listed(samples: Samples) -> tuple[Ints, Ints, Data]:
+    """Return the points of all cells, where those of each cell end, and VTK's types."""
+    kinds = [k for k in samples.cells if len(samples.cells[k])]
+    counts = [len(samples.cells[k]) for k in kinds]
+    lengths = np.repeat([len(CELLS[k].nodes) for k in kinds], counts)
+    codes = np.repeat([CELLS[k].vtk for k in kinds], counts)
+    rows = [np.asarray(samples.cells[k], np.int64).ravel() for k in kinds]
+    points = np.concatenate([np.empty(0, np.int64), *rows])
+    return points, np.cumsum(lengths, dtype=np.int64), codes.astype(np.uint8)
+
+
+def cells_of(points: Data, ends: Data, types: Data) -> dict[str, Ints]:
+    """Return the cells of each type that `listed` has put one after the other."""
+    by_code = {cell.vtk: (kind, len(cell.nodes)) for kind, cell in CELLS.items()}
+    listed, starts = np.asarray(points, np.int64), np.concatenate([[0], ends[:-1]]).astype(np.int64)
+    found = {}
+    for code in dict.fromkeys(types.tolist()):
+        kind, nv = by_code[code]
+        found[kind] = listed[starts[types == code][:, None] + np.arange(nv)]
+    return found
+
+
 def layout(data: dict[str, Data]) -> Layout:
     """Name, type and components of fields as they are written."""
-    return [(name, *_kind(_flat(values))) for name, values in data.items()]
+    return [(name, *_kind(flat(values))) for name, values in data.items()]
+
+
+def require_same_fields(known: list[tuple[str, Layout, Layout]]) -> None:
+    """Raise where fields of pieces differ; of each its name, and those of points and cells."""
+    for name, points, cells in known[1:]:
+        if sorted(points) != sorted(known[0][1]) or sorted(cells) != sorted(known[0][2]):
+            raise SymancfError(
+                f"the fields differ between ranks: {known[0][1:]} in {known[0][0]}, "
+                f"{(points, cells)} in {name}"
+            )
 
 
 def _section(
@@ -109,9 +132,10 @@ def _section(
 ) -> None:
     file.write(f"<{title}>\n".encode())
     for name, values in data.items():
-        array = _flat(values)
+        array = flat(values)
         kind, n = _kind(array)
         width = f' NumberOfComponents="{n}"' if array.ndim > 1 else ""  # meshio: (n,), not (n, 1)
+        width += f' NumberOfTuples="{len(array)}"' * (title == "FieldData")
         file.write(
             f'<DataArray type="{kind}" Name={quoteattr(name)}{width} format="binary">\n'.encode()
         )
@@ -123,20 +147,20 @@ def _section(
     file.write(f"</{title}>\n".encode())
 
 
-def _flat(values: Data) -> Data:
+def flat(values: Data) -> Data:
     """Values as (n,) or (n, components) of a type that VTK knows, little endian."""
     array = np.asarray(values)
     if array.ndim > 2:
         array = array.reshape(len(array), np.prod(array.shape[1:]))
     if array.dtype == bool:
         array = array.astype(np.uint8)
-    if array.dtype.str[1:] not in _NAMES:
+    if array.dtype.str[1:] not in NAMES:
         array = array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
 
 
 def _kind(array: Data) -> tuple[str, int]:
-    return _NAMES[array.dtype.str[1:]], 1 if array.ndim == 1 else array.shape[1]
+    return NAMES[array.dtype.str[1:]], 1 if array.ndim == 1 else array.shape[1]
 
 
 def _encoded(array: Data) -> Iterator[bytes]:
@@ -172,14 +196,9 @@ def read_vtu(path: Path) -> Samples:
         cells = sections["Cells"]
     except (OSError, AssertionError, KeyError, ValueError, ElementTree.ParseError) as error:
         raise SymancfError(f"cannot read {str(path)!r} as a .vtu of symancf: {error}") from None
-    by_code = {cell.vtk: (kind, len(cell.nodes)) for kind, cell in CELLS.items()}
     units = {name: unit for name, unit in labels.items() if unit}
     out = Samples(points, {}, sections["PointData"], sections["CellData"], units)
-    starts = np.concatenate([[0], cells["offsets"][:-1]])
-    for code in dict.fromkeys(cells["types"].tolist()):
-        kind, nv = by_code[code]
-        rows = starts[cells["types"] == code]
-        out.cells[kind] = cells["connectivity"][rows[:, None] + np.arange(nv)]
+    out.cells = cells_of(cells["connectivity"], cells["offsets"], cells["types"])
     return out
 
 
@@ -196,7 +215,7 @@ def _decoded(about: dict[str, str], text: str) -> Data:
     raw = b"".join(
         zlib.decompress(body[end - int(n) : end]) for end, n in zip(ends, head[3:], strict=True)
     )
-    kind = next(code for code, name in _NAMES.items() if name == about["type"])
+    kind = next(code for code, name in NAMES.items() if name == about["type"])
     array = np.frombuffer(raw, f"<{kind}").copy()
     if "NumberOfComponents" not in about:
         return array

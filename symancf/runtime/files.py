@@ -17,7 +17,7 @@ from ..arrays import Data
 from .collective import share_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import h5py
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SLICE = 1 << 22  # bytes that rank 0 takes from another rank at a time
 CHUNK = 1 << 18  # bytes of a data set under one checksum
+FORMAT = "v110", "v110"  # of HDF5 1.10, which what is built with an older HDF5 reads, too
+MARGIN = 1 << 20  # bytes that HDF5 may need beside data sets
 
 # what h5py raises when it reads damaged files
 DAMAGED = (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError, MemoryError)
@@ -112,6 +114,34 @@ def decoded(value: str | Data) -> str:
     return value if isinstance(value, str) else bytes(value).decode("utf-8", "surrogatepass")
 
 
+def to_first(comm: MPI.Comm, rows: Data) -> tuple[tuple[int, ...], Iterator[tuple[int, Data]]]:
+    """Return the shape of the rows of all ranks together, and on rank 0 these piece by piece.
+
+    Each with the number of its first row; other ranks send theirs when they go through the empty
+    iterator. Whoever takes them must take all, also after an error (collective).
+    """
+    rows = np.ascontiguousarray(rows)
+    counts = comm.allgather(len(rows))
+    step = max(1, SLICE // max(1, rows.itemsize * int(np.prod(rows.shape[1:]))))
+
+    def pieces() -> Iterator[tuple[int, Data]]:
+        if comm.rank:
+            for first in range(0, len(rows), step):
+                comm.Send(rows[first : first + step].reshape(-1).view(np.uint8), 0)
+            return
+        at = 0
+        for source, count in enumerate(counts):
+            for first in range(0, count, step):
+                part = rows[first : first + step]
+                if source:
+                    part = np.empty((min(step, count - first), *rows.shape[1:]), rows.dtype)
+                    comm.Recv(part.reshape(-1).view(np.uint8), source)
+                yield at, part
+                at += len(part)
+
+    return (sum(counts), *rows.shape[1:]), pieces()
+
+
 class HdfFile:
     """An HDF5 file that rank 0 writes and whose data sets come from all ranks (collective).
 
@@ -163,26 +193,11 @@ class HdfFile:
 
     def append(self, name: str, rows: Data) -> None:
         """Write a data set of the rows of all ranks, in their order (collective)."""
-        comm = self.comm
-        rows = np.ascontiguousarray(rows)
-        counts = comm.gather(len(rows))
-        step = max(1, SLICE // max(1, rows.itemsize * int(np.prod(rows.shape[1:]))))
-        if comm.rank:
-            for first in range(0, len(rows), step):
-                comm.Send(rows[first : first + step], 0)
-            return
-        assert counts is not None
-        shape = (sum(counts), *rows.shape[1:])
-        self._try(lambda: self._begin(name, shape, rows.dtype))
-        at = 0
-        for source, count in enumerate(counts):
-            for first in range(0, count, step):
-                part = rows[first : first + step]
-                if source:
-                    part = np.empty((min(step, count - first), *shape[1:]), rows.dtype)
-                    comm.Recv(part, source)
-                self._try(lambda at=at, part=part: self._put(name, at, part))  # type: ignore[misc]
-                at += len(part)
+        shape, parts = to_first(self.comm, rows)
+        if self.comm.rank == 0:
+            self._try(lambda: self._begin(name, shape, rows.dtype))
+        for at, part in parts:
+            self._try(lambda at=at, part=part: self._put(name, at, part))  # type: ignore[misc]
 
     def _begin(self, name: str, shape: tuple[int, ...], kind: np.dtype[np.generic]) -> None:
         assert self.file is not None
@@ -238,13 +253,112 @@ class HdfFile:
         self.partial.unlink(missing_ok=True)
 
 
+class GrowingHdf(HdfFile):
+    """An HDF5 file to whose data sets each opening adds rows, those of all ranks (collective).
+
+    A file that is begun takes its name when it was written to the end; rows that are added to one
+    count when `finish` says so, whatever ended an earlier writer. Room is taken on the disk before
+    anything is written, since HDF5 crashes when a write fails. Writes are ordered (HDF5's
+    single-writer mode), so that a reader that looks meanwhile is not disturbed; of a file whose
+    writer was killed in between, ``h5clear -s`` takes the mark that it is being written.
+
+    Parameters
+    ----------
+    path, comm : see `HdfFile`.
+    size : bytes that will be added, of all ranks.
+    starts : data set -> rows that it has; more, of a writer that failed, are cut off.
+    begin : called on rank 0 with a new file; None opens one that is there.
+    finish : called on rank 0 with the file when all rows are in it.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        comm: MPI.Comm,
+        size: int,
+        starts: Mapping[str, int],
+        begin: Callable[[h5py.File], None] | None,
+        finish: Callable[[h5py.File], None],
+    ) -> None:
+        self.starts, self.finish = starts, finish
+        self.size = 2 * size + MARGIN + CHUNK * len(starts)
+        self.fresh = begin is not None
+        super().__init__(path, comm, begin or (lambda file: None))
+
+    def _create(self, begin: Callable[[h5py.File], None]) -> None:
+        import h5py
+
+        if not self.fresh:
+            self._reserve(self.path)
+            self.file = h5py.File(self.path, "r+", libver=FORMAT, locking=False)
+            for name, rows in self.starts.items():
+                if name in self.file and len(self.file[name]) > rows:
+                    self.file[name].resize(rows, axis=0)
+            self.file.swmr_mode = True
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.partial.write_bytes(b"")
+        self._reserve(self.partial)
+        self.file = h5py.File(self.partial, "w", libver=FORMAT)
+        self._reserve(self.partial)  # it was cut to length zero
+        begin(self.file)
+
+    def _reserve(self, path: Path) -> None:
+        with path.open("r+b") as file:
+            held = os.fstat(file.fileno()).st_size
+            try:
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), held, self.size)
+            except OSError:
+                file.truncate(held)
+                raise
+
+    def _begin(self, name: str, shape: tuple[int, ...], kind: np.dtype[np.generic]) -> None:
+        assert self.file is not None
+        start = self.starts.get(name, 0)
+        if name in self.file:
+            self.file[name].resize(start + shape[0], axis=0)
+            return
+        width = max(1, kind.itemsize * int(np.prod(shape[1:])))
+        # chunks of states, not of files: one that is begun again leaves its old place unused
+        parts = -(-shape[0] * width // CHUNK) or 1
+        chunks = (max(1, -(-shape[0] // parts)), *(max(1, n) for n in shape[1:]))
+        whole = (None, *shape[1:])
+        packed = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+        self.file.create_dataset(name, shape, kind, maxshape=whole, chunks=chunks, **packed)
+
+    def _put(self, name: str, at: int, part: Data) -> None:
+        assert self.file is not None
+        first = self.starts.get(name, 0) + at
+        self.file[name][first : first + len(part)] = part
+
+    def _finish(self) -> None:
+        assert self.file is not None
+        self.file.flush()  # the rows, before what counts them
+        self.finish(self.file)
+        self.file.close()
+        if self.fresh:
+            os.replace(self.partial, self.path)
+
+    def _abandon(self) -> None:
+        try:
+            if self.file:
+                self.file.close()
+        except Exception:  # the first error is raised
+            pass
+        if self.fresh:
+            self.partial.unlink(missing_ok=True)
+
+
 __all__ = [
     "DAMAGED",
     "Disk",
+    "GrowingHdf",
     "HdfFile",
     "decoded",
     "encoded",
     "partial_of",
     "replacing",
+    "to_first",
     "write_whole",
 ]

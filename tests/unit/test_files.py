@@ -49,11 +49,15 @@ def history(**files):
 
 kept = history()
 series = sa.output.Series(folder / "series.pvd")
+states = sa.output.Series(folder / "states.vtkhdf")
+states.write(0.0, samples)
 writers = {
     "mesh.h5": mesh.write,
     "checkpoint.h5": lambda path: sa.checkpoint.save(path, system),
     "body.vtu": lambda path: sa.output.write(path, samples),
     "series.pvd": lambda path: series.write(0.0, samples),
+    "body.vtkhdf": lambda path: sa.output.write(path, samples),
+    "states.vtkhdf": lambda path: states.write(1.0, samples),
     "table.csv": kept.to_csv,
     "rows.csv": lambda path: history(csv=path),
     "table.hdf5": kept.to_hdf5,
@@ -64,9 +68,9 @@ soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 for name, write in writers.items():
     path = folder / name
     write(path)
-    size = 2 << 20 if name.endswith("hdf5") else path.stat().st_size
+    size = 2 << 20 if name.endswith(("hdf5", "vtkhdf")) else path.stat().st_size
     whole, told = path.read_bytes(), 0
-    parts = 4 if name.endswith(("png", "gif", "hdf5")) else 20
+    parts = 4 if name.endswith(("png", "gif", "hdf5", "vtkhdf")) else 20
     for limit in {0, 1, 97, *(size * k // parts for k in range(1, parts)), size - 1}:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
         try:
@@ -100,7 +104,7 @@ def test_a_full_disk_is_told_by_every_writer_and_the_old_file_stays(tmp_path: Pa
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told = dict(line.split() for line in done.stdout.splitlines())
-    assert len(told) == 9
+    assert len(told) == 11
     assert min(map(int, told.values())) >= 4
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import meshio
@@ -12,6 +12,7 @@ import pytest
 from mpi4py import MPI
 
 from symancf import output
+from symancf.cells import CELLS
 from symancf.errors import SymancfError
 from symancf.output import Samples, Series
 
@@ -111,6 +112,124 @@ def test_series_grows_and_is_whole_after_every_step(shared_tmp_path: Path) -> No
     assert list(last) == ["upper sheet", "lower"]
     assert last["upper sheet"].points[:, 0].min() == 2.0
     COMM.barrier()
+
+
+def of_vtk(path: Path, step: int) -> tuple[list[list[Any]], Any]:
+    """What VTK reads of a state: for each body points, tensors and its cells' field; names."""
+    vtk = pytest.importorskip("vtk")
+    from vtk.util.numpy_support import vtk_to_numpy
+
+    reader = vtk.vtkHDFReader()
+    reader.SetFileName(str(path))
+    reader.UpdateInformation()
+    reader.SetStep(step)
+    reader.Update()
+    given = reader.GetOutputDataObject(0)
+    several = given.IsA("vtkPartitionedDataSetCollection")
+    count = given.GetNumberOfPartitionedDataSets() if several else 1
+    found: list[list[Any]] = []
+    for k in range(count):
+        body = given.GetPartitionedDataSet(k) if several else given
+        split = body.IsA("vtkPartitionedDataSet")
+        parts = (
+            [body.GetPartition(i) for i in range(body.GetNumberOfPartitions())] if split else [body]
+        )
+        found.append(
+            [
+                np.concatenate([vtk_to_numpy(array(part)) for part in parts])
+                for array in (
+                    lambda part: part.GetPoints().GetData(),
+                    lambda part: part.GetPointData().GetArray("stress"),
+                    lambda part: part.GetCellData().GetArray("rank"),
+                )
+            ]
+        )
+    return found, given.GetFieldData()
+
+
+def test_states_in_one_file(shared_tmp_path: Path) -> None:
+    """What moves and what stands, cells that change, names that are none of a file."""
+    path = shared_tmp_path / "new" / "run.vtkhdf"
+    series = Series(path)
+    sizes = []
+    for step, n in enumerate((3, 3, 3, 4)):
+        moved, still = sheet(n, shift=step), sheet(2)
+        moved.units = {"stress": "N/mm², Pa"}
+        series.write(0.5 * step, {"Pläte 1": moved, "Pläte_1": still})
+        sizes.append(path.stat().st_size)
+        COMM.barrier()
+        every = output.states(path)
+        assert [time for time, _ in every] == [0.5 * k for k in range(step + 1)]
+        found = output.read_state(every[-1][1])
+        assert list(found) == ["Pläte 1", "Pläte_1"]
+        for body, given in zip(found.values(), (moved, still), strict=True):
+            whole = output.join([given] * COMM.size)
+            np.testing.assert_array_equal(body.points, whole.points)
+            for kind, cells in whole.cells.items():
+                np.testing.assert_array_equal(body.cells[kind], cells)
+            np.testing.assert_array_equal(
+                body.point_data["stress"], whole.point_data["stress"].reshape(-1, 9)
+            )
+            assert np.bincount(body.cell_data["rank"]).tolist() == [given.n_cells] * COMM.size
+        assert found["Pläte 1"].units == moved.units
+        if COMM.rank == 0:
+            bodies, _ = of_vtk(path, step)
+            for (x, stress, rank), body in zip(bodies, found.values(), strict=True):
+                np.testing.assert_array_equal(x, body.points)
+                np.testing.assert_array_equal(stress, body.point_data["stress"])
+                np.testing.assert_array_equal(rank, np.sort(body.cell_data["rank"]))
+        COMM.barrier()
+    first = output.read_state(output.states(path)[0][1])["Pläte 1"]
+    assert first.points[:, 0].max() == 3.0
+    assert sizes[2] - sizes[1] < sizes[0] / 4  # what stands is there once
+    with pytest.raises(SymancfError, match="same bodies in all states"):
+        series.write(3.0, {"Pläte 1": sheet()})
+    less = sheet()
+    del less.point_data["stress"]
+    with pytest.raises(SymancfError, match="same fields in all states, of body 'Pläte 1'"):
+        series.write(3.0, {"Pläte 1": less, "Pläte_1": sheet()})
+    resumed = Series(path)  # a script that goes on after the second state
+    resumed.resume(2, [])
+    resumed.write(9.0, {"Pläte 1": sheet(shift=9), "Pläte_1": sheet(2)})
+    assert [time for time, _ in output.states(path)] == [0.0, 0.5, 9.0]
+    assert output.read(path)["Pläte 1"].points[:, 0].min() == 9.0
+
+
+def test_one_state_in_one_file(shared_tmp_path: Path) -> None:
+    """A rank without cells has no partition; of nothing there is one."""
+    none = Samples(np.empty((0, 3)), {})
+    given = none if 0 < COMM.rank == COMM.size - 1 else sheet()
+    given.units = {"stress": "N/mm², Pa"} if given.n_cells else {}
+    path = output.write(shared_tmp_path / "sheet.vtkhdf", given)
+    (found,) = output.read(path).values()
+    assert found.n_cells == 12 * max(1, COMM.size - 1)
+    if COMM.rank == 0:
+        (body,), names = of_vtk(path, 0)
+        np.testing.assert_array_equal(body[0], found.points)
+        assert names.GetAbstractArray("units").GetValue(0) == "stress [N/mm², Pa]"
+    (found,) = output.read(output.write(shared_tmp_path / "none.vtkhdf", none)).values()
+    assert found.n_cells == len(found.points) == 0
+    folder = shared_tmp_path / "folder.vtkhdf"
+    if COMM.rank == 0:
+        folder.mkdir()
+    COMM.barrier()
+    with pytest.raises(OSError, match="folder"):
+        output.write(folder, given)
+    with pytest.raises(SymancfError, match=r"cannot read .*folder\.vtkhdf"):
+        output.read(folder)
+    given = sheet()
+    given.point_data["a/b"] = np.zeros(len(given.points))
+    with pytest.raises(SymancfError, match="'a/b' cannot be the name"):
+        output.write(path, given)
+
+
+def test_cells_have_the_nodes_of_vtk() -> None:
+    vtk = pytest.importorskip("vtk")
+    for cell in CELLS.values():
+        made = vtk.vtkGenericCell.InstantiateCell(cell.vtk)
+        at = np.zeros((len(cell.nodes), 3))
+        at[:, : cell.dimension] = cell.unit
+        np.testing.assert_array_equal(np.array(made.GetParametricCoords()).reshape(-1, 3), at)
 
 
 def test_crash_while_writing_keeps_the_states_before(

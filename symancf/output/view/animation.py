@@ -119,7 +119,7 @@ def _loader(
     """Return captions, and what gives rank 0 the bodies of a frame (collective)."""
     if isinstance(frames, Series | str | Path):
         source = frames.path if isinstance(frames, Series) else Path(frames)
-        listed: list[tuple[float, dict[str, Path]]] = []
+        listed: list[tuple[float, dict[str, Path | Stored]]] = []
         with together(comm):
             if comm.rank == 0:
                 every = states(source)
