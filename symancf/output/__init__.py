@@ -281,15 +281,4 @@ def read_state(files: Mapping[str, Path | Stored]) -> dict[str, Samples]:
     }
 
 
-__all__ = [
-    "Samples",
-    "Series",
-    "Stored",
-    "gather",
-    "join",
-    "read",
-    "read_state",
-    "states",
-    "swept",
-    "write",
-]
+__all__ = ["Samples", "Series", "gather", "join", "read", "read_state", "states", "swept", "write"]

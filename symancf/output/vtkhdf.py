@@ -9,6 +9,7 @@ move) are stored once. One body is an ``UnstructuredGrid``, several are the part
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from mpi4py import MPI
 from ..arrays import Data
 from ..errors import SymancfError
 from ..runtime.collective import reduced, together
-from ..runtime.files import DAMAGED, GrowingHdf, decoded
+from ..runtime.files import DAMAGED, FORMAT, GrowingHdf, decoded, partial_of
 from .samples import Samples, join
 from .vtu import NAMES, Layout, cells_of, flat, layout, listed, require_same_fields
 
@@ -212,6 +213,8 @@ class VtkHdf:
             if states:
                 try:
                     self._parts = _known(self.path, states)
+                    if self.comm.rank == 0:
+                        _renew(self.path)
                 except DAMAGED as error:
                     raise SymancfError(f"cannot go on with {str(self.path)!r}: {error}") from None
         self.states = states
@@ -326,7 +329,26 @@ def _add_step(steps: h5py.Group, number: int, said: Mapping[str, float | int]) -
     steps.attrs.modify("NSteps", np.int64(number + 1))
 
 
+def _renew(path: Path) -> None:
+    """Copy a file whose writer was killed while it wrote, which HDF5 opens for reading only."""
+    import h5py
+
+    try:
+        h5py.File(path, "r+", libver=FORMAT, locking=False).close()
+    except OSError:
+        with _opened(path) as old, h5py.File(partial_of(path), "w", libver=FORMAT) as new:
+            old.copy(ROOT, new)
+        os.replace(partial_of(path), path)
+
+
 # ---- reading ------------------------------------------------------------------------------------
+def _opened(path: Path) -> h5py.File:
+    """Open a file that may be written meanwhile."""
+    import h5py
+
+    return h5py.File(path, "r", libver="latest", swmr=True, locking=False)
+
+
 def _groups(file: h5py.File) -> dict[str, str]:
     """Return the groups of the bodies of a file by their names."""
     root = file[ROOT]
@@ -354,10 +376,8 @@ def _layout(group: h5py.Group) -> tuple[Layout, Layout]:
 
 def _known(path: Path, states: int) -> dict[str, _Part]:
     """Return what the first states of a file hold."""
-    import h5py
-
     parts = {}
-    with h5py.File(path, "r", locking=False) as file:
+    with _opened(path) as file:
         for name, where in _groups(file).items():
             group = file[where]
             if len(group["Steps/Values"]) < states:
@@ -403,10 +423,8 @@ def stored_states(path: Path) -> list[tuple[float, dict[str, Stored]]]:
     ------
     SymancfError : no such file, or not one of VTKHDF.
     """
-    import h5py
-
     try:
-        with h5py.File(path, "r", locking=False) as file:
+        with _opened(path) as file:
             groups = _groups(file)
             first = file[next(iter(groups.values()))]
             times = first["Steps/Values"][:].tolist() if "Steps" in first else [0.0]
@@ -425,10 +443,8 @@ def read_stored(stored: Stored) -> Samples:
     ------
     SymancfError : the file is missing, damaged or of another origin.
     """
-    import h5py
-
     try:
-        with h5py.File(stored.path, "r", locking=False) as file:
+        with _opened(stored.path) as file:
             group = file[stored.group]
             fields = _layout(group)
             kinds = _Part(stored.group, fields).kinds

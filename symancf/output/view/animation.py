@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from mpi4py import MPI
@@ -19,6 +19,9 @@ from .film import Image, need_writer, pixels, write_film
 from .picture import Picture, value_range
 from .scene import Scene, gathered
 from .surface import Surface, surface_of
+
+if TYPE_CHECKING:
+    from ..vtkhdf import Stored
 
 
 class Camera(TypedDict):
