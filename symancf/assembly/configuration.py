@@ -202,12 +202,19 @@ class Layout(Kept):
         return first
 
     def fetch_points(self, ids: Ints) -> Array:
-        """Return the points (n, 3) of vertex ids, zero beyond those of the meshes (collective)."""
-        points = np.zeros((len(ids), 3))
-        for mesh in self._meshes:
-            local = ids - self._bases[id(mesh)]
-            inside = (local >= 0) & (local < mesh.n_points)
-            points[inside] = mesh.fetch_points(local[inside])
+        """Return the points (n, 3) of vertex ids, zero beyond those of the meshes (collective).
+
+        Only meshes that a rank asks for take part: there may be hundreds.
+        """
+        points, bases = np.zeros((len(ids), 3)), np.fromiter(self._bases.values(), dtype=np.int64)
+        of = np.searchsorted(bases, ids, side="right") - 1
+        of[ids >= self.mesh_points] = len(bases)
+        asked = np.bincount(of, minlength=len(bases))[: len(bases)] > 0
+        if self.comm.size > 1:
+            asked = reduced(self.comm, asked, MPI.LOR)
+        for k in np.flatnonzero(asked).tolist():
+            inside = of == k
+            points[inside] = self._meshes[k].fetch_points(ids[inside] - bases[k])
         return points
 
 

@@ -57,3 +57,44 @@ def test_a_pressure_that_falls_again():
     air.value = 0.0
     problem.solve()
     assert np.abs(tip()).max() < 1e-9
+
+
+def chambers(count):
+    """Return a system of tubes under gas beside each other, and the bodies."""
+    law = {"C10": 0.11, "C20": 0.02, "C30": 0.0, "k": 10.0}
+    bodies = []
+    for k in range(count):
+        shift = np.array([20.0 * k, 0.0, 0.0])
+        sizes = INNER, OUTER, 20.0, (1, 1, 2)
+        mesh = sa.Mesh.tube(*sizes, warp=lambda X, shift=shift: eccentric(X) + shift)
+        given = {"name": f"tube {k}", **law}
+        bodies.append(sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.yeoh, **given))
+    gas = [sa.Cavity(body["inner"], caps="flat", pressure=0.01) for body in bodies]
+    return sa.System(*bodies, terms=[*gas, *(sa.fix(body["z0"]) for body in bodies)]), bodies
+
+
+def test_twice_the_chambers_cost_twice_as_much(monkeypatch):
+    """Meshes that are asked for points, and points of lids that are solved for at once."""
+    seen = []
+
+    def spied(function):
+        def call(*given, **more):
+            seen.append((function.__name__, np.shape(given[0])))
+            return function(*given, **more)
+
+        return call
+
+    monkeypatch.setattr(sa.Mesh, "fetch_points", spied(sa.Mesh.fetch_points))
+    monkeypatch.setattr(np.linalg, "lstsq", spied(np.linalg.lstsq))
+    spent = []
+    for count in (25, 50):  # more than `held.FEW`
+        seen.clear()
+        system, bodies = chambers(count)
+        sa.StaticProblem(system).solve()
+        tips = [body.at((OUTER + 20.0 * k, 0.0, 20.0)) for k, body in enumerate(bodies)]
+        u = [system.displacement(tip)[0] for tip in tips]
+        np.testing.assert_allclose(u, np.tile(u[0], (count, 1)), atol=1e-9)
+        spent.append([name for name, _ in seen])
+        assert max(shape[0] for name, shape in seen if name == "lstsq") <= 6  # two lids
+    for name in ("fetch_points", "lstsq"):
+        assert 0 < spent[1].count(name) <= 2 * spent[0].count(name), name

@@ -195,6 +195,8 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     Motions that move no coordinate (of a straight cable about itself, of a planar body out of
     its plane) do not count. Collective.
     """
+    from scipy.sparse import csr_array  # half a second to import
+
     numbering = system.numbering
     bodies = _bodies(system, _groups(system))
     motions = [_motions(body) for body in bodies]
@@ -217,9 +219,7 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     V = np.zeros((6 * len(bodies), numbering.coordinates))
     for k, (at, v) in enumerate(motions):
         V[6 * k : 6 * k + 6, at] = v
-    A, moved = np.zeros_like(V), V.copy()
-    followers, motion = _followers(system, V.T)
-    moved[:, followers] += motion.T
+    A, moved = np.zeros_like(V), V + _followers(system, csr_array(V.T)).T.toarray()
     for v, answer in zip(moved, A, strict=True):
         system.plan.product(system.state, v, answer)
     fixed = numbering.fixed_by >= 0
@@ -287,9 +287,7 @@ def _of_many(
     value = np.concatenate([v.ravel() for _, v in motions])
     shape = (numbering.coordinates, all_columns)
     V = csr_array(coo_array((value, (row, column)), shape=shape))
-    followers, motion = _followers(system, V)
-    r, c = np.nonzero(motion)
-    moved = V + csr_array(coo_array((motion[r, c], (followers[r], c)), shape=shape))
+    moved = V + _followers(system, V)
     A = diags_array(1.0 / strength) @ _tangent(system) @ moved
     V = diags_array(1.0 / size) @ V
     fixed = diags_array((numbering.fixed_by >= 0).astype(float))
@@ -325,26 +323,49 @@ def _of_many(
     return told
 
 
-def _followers(system: System, V: Array | csr_array) -> tuple[Ints, Array]:
-    """Return coordinates that follow others, and how they go with motions V (coordinates, k).
+def _followers(system: System, V: csr_array) -> csr_array:
+    """Return the motions (coordinates, k) of coordinates that follow others with motions V.
 
-    With the points of lids go the forces on their rims. (Collective.)
+    With the points of lids go the forces on their rims. Those of one lid are solved for together,
+    others apart. (Collective.)
     """
+    from scipy.sparse import coo_array, csr_array
+    from scipy.sparse.csgraph import connected_components
+
     numbering = system.numbering
     if not any(block.kind == "dependent" for block in numbering.blocks):
-        return np.zeros(0, dtype=np.int64), np.zeros((0, V.shape[1]))
+        return csr_array(V.shape)
     follows = numbering.those("dependent", "tie") & (numbering.fixed_by < 0)
     at = np.flatnonzero(follows[numbering.free])
     ids, at = numbering.columns_of_free[at], numbering.free[at]
     every = np.unique(np.concatenate(system.comm.allgather(ids)))
     place, count = np.searchsorted(every, ids), len(every)
     tangent = _tangent(system)[at]
-    own, given = np.zeros((count, count)), np.zeros((count, V.shape[1]))
-    own[np.ix_(place, place)] = tangent[:, at].toarray()
-    answer = tangent @ V
-    given[place] = answer.toarray() if hasattr(answer, "toarray") else answer
-    own, given = system.sum(own), system.sum(given)
-    return at, -np.linalg.lstsq(own, given, rcond=None)[0][place]
+
+    def of_all(rows: csr_array, columns: Ints) -> csr_array:
+        held = coo_array(rows)
+        mine = np.stack([place[held.row], columns[held.col], held.data])
+        r, c, values = np.concatenate(system.comm.allgather(mine), axis=1)
+        shape = (count, max(count, V.shape[1]))
+        return csr_array(coo_array((values, (r.astype(int), c.astype(int))), shape=shape))
+
+    own = of_all(tangent[:, at], place)[:, :count]
+    given = of_all(tangent @ V, np.arange(V.shape[1]))
+    _, label = connected_components(own, directed=False)
+    order, parts = np.argsort(label, kind="stable"), list[tuple[Array, Array, Array]]()
+    for some in np.split(order, np.flatnonzero(np.diff(label[order])) + 1):
+        moving = np.unique(given[some].indices)
+        if len(moving):
+            left, right = own[some][:, some].toarray(), given[some][:, moving].toarray()
+            found = -np.linalg.lstsq(left, right, rcond=None)[0]
+            row, column = np.meshgrid(some, moving, indexing="ij")
+            parts.append((found.ravel(), row.ravel(), column.ravel()))
+    if not parts:
+        return csr_array(V.shape)
+    values, rows, columns = map(np.concatenate, zip(*parts, strict=True))
+    motion = csr_array(coo_array((values, (rows, columns)), shape=(count, V.shape[1])))[place]
+    r, c = motion.nonzero()
+    return csr_array(coo_array((motion.data[motion.data != 0.0], (at[r], c)), shape=V.shape))
 
 
 def _tangent(system: System) -> csr_array:
