@@ -54,6 +54,7 @@ _PUBLIC = {
     "History": "output.history",
     "Restart": "output.restart",
     "sample": "output.sampling",
+    "largest": "output.largest",
     "Parameter": "values.parameter",
     "Field": "values.parameter",
     "fix": "catalogue.boundary",
@@ -170,6 +171,7 @@ __all__ = [
     "ground",
     "implicit",
     "joints",
+    "largest",
     "length",
     "local",
     "memory",
@@ -220,6 +222,7 @@ if TYPE_CHECKING:
     from .kinematics.memory import memory, remember
     from .mesh import Mesh, Region
     from .output import checkpoint, view
+    from .output.largest import largest
     from .output.restart import Restart
     from .output.sampling import sample
     from .places.ends import Ground

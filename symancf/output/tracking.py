@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
 from ..bodies.plane import PlanarPoint
-from ..contact.contact import Contact
 from ..errors import ParameterError
 from ..places.ends import End
 from ..system import System
@@ -18,10 +17,18 @@ from ..values.arguments import instance
 from .history import History
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+
+class Tells(Protocol):
+    """What knows its series itself: supports, constraints, contacts, cavities, `largest`."""
+
+    def series(self, system: Any, /) -> Mapping[str, Callable[[], npt.ArrayLike]]:
+        """Return functions by what is added to the name, "" where that is all."""
+
 
 # what problems record
-Watched: TypeAlias = "End | Contact | Callable[..., npt.ArrayLike]"
+Watched: TypeAlias = "End | Tells | Callable[..., npt.ArrayLike]"
 
 
 def made_of(what: str, system: System) -> System:
@@ -65,12 +72,11 @@ class Tracked:
 
 
 def record(history: History, system: System, name: str, what: Watched, every: int) -> None:
-    """Let a history keep a place, a function, or the series of a contact, ``name force`` ..."""
-    series = what.series(system) if isinstance(what, Contact) else {}
+    """Let a history keep a place, a function, or the series of a term, ``name force`` ..."""
+    given: Any = what
+    series = given.series(system) if hasattr(type(what), "series") else {"": watched(system, given)}
     for part, function in series.items():
-        history.record(f"{name} {part}", function, every)
-    if not isinstance(what, Contact):
-        history.record(name, watched(system, what), every)
+        history.record(f"{name} {part}" if part else name, function, every)
 
 
 def watched(
@@ -94,8 +100,9 @@ def watched(
         return Tracked(system, what)
     if not callable(what):
         raise ParameterError(
-            f"record() takes a place, such as body.at(point), or a function without arguments; "
-            f"given {type(what).__name__}"
+            "record() takes a place, such as body.at(point), a support, constraint, contact or "
+            "cavity, sa.largest(body, field), or a function without arguments; given "
+            f"{type(what).__name__}"
         )
     function: Callable[[], npt.ArrayLike] = what
     return function

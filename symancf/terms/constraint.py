@@ -31,7 +31,7 @@ from .substitution import Substitution
 from .term import AtPlaces, PlaceTerm, vector_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy.typing as npt
 
@@ -322,6 +322,13 @@ class Constraint(PlaceTerm):
         for part, values in zip(parts, (places, power[:3].T, power[3:].T), strict=True):
             part[entities.ids[mine]] = values[mine]
         return Reaction(*system.sum(parts))
+
+    def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
+        """Return what a history keeps of it, on end a; see `DynamicProblem.record`."""
+        return {
+            "force": lambda: self.reaction(system).force,
+            "moment": lambda: self.reaction(system).moment,
+        }
 
     def power(self, system: Configuration, at: At, rates: Mapping[JetOfEnd, Array]) -> Array:
         """Return the powers (m, n) of the constraint's forces in m motions.

@@ -230,17 +230,25 @@ def test_a_static_problem_records_places_and_functions(shared_tmp_path: Path) ->
     problem.record("tip", tip)
     problem.record("middle", middle, every=2)
     problem.record("energy", system.strain_energy)
+    problem.record("root", system.terms[0])
+    problem.record("peak", sa.largest(rope, "axial_force"))
     assert problem.solve(to=2.0, step=0.5) is history
     np.testing.assert_allclose(history.time, [0.5, 1.0, 1.5, 2.0])
     np.testing.assert_array_equal(history["tip"][-1], system.position(tip)[0])
     assert history["tip"][-1, 2] < -0.3
     assert history["middle"].shape == (2, 2, 3)
+    np.testing.assert_allclose(history["root"], np.outer(history.time, (0, 0, 1)), atol=1e-9)
+    np.testing.assert_array_equal(history["root"][-1], system.terms[0].reaction(system))
+    forces = sa.sample(system, rope, fields=["axial_force"], at="gauss").point_data["axial_force"]
+    assert history["peak"][-1] == max(COMM.allgather(forces.max(initial=0.0))) > 0.9
+    with pytest.raises(sa.ParameterError, match=r"largest\(\) of 'body': 'r' has the shape \(3,\)"):
+        sa.largest(rope, "r")(system)
     assert history["energy"][-1] == system.strain_energy() > 0.0
     COMM.Barrier()
     np.testing.assert_array_equal(
         History.read(shared_tmp_path / "run.csv")["tip[2]"], history["tip"][:, 2]
     )
-    with pytest.raises(sa.ParameterError, match="takes a place"):
+    with pytest.raises(sa.ParameterError, match=r"takes a place, such as .* a support"):
         problem.record("nothing", 3.0)
 
 

@@ -18,7 +18,7 @@ from ...values.parameter import chosen_dofs
 from .names import AXES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
@@ -135,6 +135,10 @@ class Support(Shown, ABC):
         Of a planar body force and moment about its origin, (Fx, Fy, M).
         """
         return system.sum(system.wrench(self.forces(system), np.zeros(3)))[:3]
+
+    def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
+        """Return what a history keeps of a support; see `DynamicProblem.record`."""
+        return {"": lambda: self.reaction(system)}
 
     def reaction_moment(
         self, system: Configuration, about: npt.ArrayLike = (0.0, 0.0, 0.0)

@@ -21,6 +21,8 @@ from .enclosure import Enclosure
 from .surface import surfaces_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.protocol import Carriers
@@ -215,6 +217,13 @@ class Cavity(Shown):
     def volume(self, system: Configuration, state: Array | None = None) -> float:
         """Return the enclosed volume [m^3] at the present state, on every rank (collective)."""
         return system.of(self, Enclosure).volume(system, system.state if state is None else state)
+
+    def series(self, system: Configuration) -> dict[str, Callable[[], float]]:
+        """Return what a history keeps of a cavity; see `DynamicProblem.record`."""
+        return {
+            "volume": lambda: self.volume(system),
+            "pressure": lambda: self.pressure(system),
+        }
 
     def closure(self, system: Configuration, state: Array | None = None) -> float:
         """Return the size of the sum of all normals over the area of the walls (collective).

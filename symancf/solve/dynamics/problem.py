@@ -261,9 +261,11 @@ class DynamicProblem(Made):
         Parameters
         ----------
         what : a place, whose position is kept [m], or a function without arguments that returns
-            a number or an array; or a contact: ``name force`` (3,) on its first body [N],
+            a number or an array; a support: its reaction (3,) [N]; a constraint: ``name force``
+            and ``name moment`` on its first end (3,) [N], [N m]; a cavity: ``name volume`` [m^3]
+            and ``name pressure`` [Pa]; a contact: ``name force`` (3,) on its first body [N],
             ``name penetration``, the deepest [m], ``name dissipated`` [J] and ``name status``,
-            the numbers of points that are open, stick and slip.
+            the numbers of points that are open, stick and slip; `sa.largest(body, field)`.
         """
         record(self.history, self.system, name, what, every)
 

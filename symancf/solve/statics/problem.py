@@ -453,10 +453,10 @@ class StaticProblem(Shown):
     def record(self, name: str, what: Watched, every: int = 1) -> None:
         """Keep a quantity after each step, or each `every`-th, as ``history[name]``.
 
-        `what` is a place, whose position is kept [m], or a function without arguments that
-        returns a number or an array, such as ``system.strain_energy``; or a contact, of which
-        ``name force``, ``penetration``, ``dissipated`` and ``status`` are kept, see
-        `DynamicProblem.record`.
+        `what` is a place, whose position is kept [m], a function without arguments that returns
+        a number or an array, such as ``system.strain_energy``, a support, constraint, cavity or
+        contact, of which several series may be kept, ``name force`` and others, or
+        `sa.largest(body, field)`; see `DynamicProblem.record`.
         """
         record(self.history, self.system, name, what, every)
 

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The largest value of a field: one number of a body that histories keep by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ..errors import ParameterError
+from ..runtime.collective import reduced, together
+from .sampling import sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..bodies.body import Body
+    from ..contact.contact import Contact
+    from ..laws import Sampled
+    from ..system import System
+    from .sampling import Place
+
+
+@dataclass(frozen=True)
+class largest:
+    """The largest value of a field of a body, or of a contact, over all its points.
+
+    Called with a system it returns the number at the present state, on every rank (collective);
+    `record` of problems takes it as it is. Points where the field is not a number, as the gap where
+    nothing is opposite, do not count; NaN if there is no other.
+
+    Parameters
+    ----------
+    body : of which the field is.
+    field : as for `sample`: a name, or a function of quantities; ``lambda J: -J`` gives the least.
+    at : ``"gauss"``, the points of the energy's rule, ``"lattice"`` or ``"cells"``, means of cells.
+
+    Raises
+    ------
+    KinematicsError, SymancfError : see `sample`, when it is asked.
+    ParameterError : when it is asked: the field is no scalar.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> cube = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    >>> pull = sa.fix(cube["x1"], displacement=(0.2, 0.0, 0.0))
+    >>> system = sa.System(cube, terms=[sa.fix(cube["x0"]), pull])
+    >>> problem = sa.StaticProblem(system)
+    >>> problem.record("J", sa.largest(cube, "J"))
+    >>> history = problem.solve()
+    >>> history["J"].round(6), round(sa.largest(cube, "J")(system), 6)
+    (array([1.2]), 1.2)
+    """
+
+    body: Body | Contact
+    field: Sampled
+    at: Place = "gauss"
+
+    def __call__(self, system: System) -> float:
+        """Return the number at the present state (collective)."""
+        found = sample(system, self.body, fields={"value": self.field}, at=self.at)
+        values = np.asarray((found.cell_data | found.point_data)["value"], dtype=float)
+        with together(system.comm):
+            if values.ndim != 1:
+                raise ParameterError(
+                    f"largest() of {self.body.name!r}: {self.field!r} has the shape "
+                    f"{values.shape[1:]} at a point; give a scalar, or a function that returns one"
+                )
+        most = np.array([np.nanmax(values, initial=-np.inf)])
+        (most,) = reduced(system.comm, most, MPI.MAX)
+        return float(most) if most > -np.inf else float("nan")
+
+    def series(self, system: System) -> dict[str, Callable[[], float]]:
+        """Return what a history keeps; see `DynamicProblem.record`."""
+        return {"": lambda: self(system)}
