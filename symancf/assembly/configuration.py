@@ -208,7 +208,7 @@ class Layout(Kept):
         """
         points, bases = np.zeros((len(ids), 3)), np.fromiter(self._bases.values(), dtype=np.int64)
         of = np.searchsorted(bases, ids, side="right") - 1
-        of[ids >= self.mesh_points] = len(bases)
+        of[(ids < 0) | (ids >= self.mesh_points)] = len(bases)
         asked = np.bincount(of, minlength=len(bases))[: len(bases)] > 0
         if self.comm.size > 1:
             asked = reduced(self.comm, asked, MPI.LOR)
