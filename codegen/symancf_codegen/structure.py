@@ -326,15 +326,23 @@ def classes_of(tables: Sequence[Array]) -> list[FunctionClass]:
     for k, table in enumerate(tables):
         patches = patches_of(table)
         if len(patches) > 1:
-            jets = tuple(() if t is not table else tuple(range(t.shape[1])) for t in tables)
-            patched.append(FunctionClass(patches, jets, len(table) // len(patches)))
-            dense[k] = np.zeros_like(table)
+            every = FunctionClass(patches, ((),) * len(tables), len(table) // len(patches))
+            own = [np.zeros((1, 1, every.size))] * len(tables)
+            own[k], dense[k] = every.table(table), np.zeros_like(table)
+            for jets, places in _alike(own).items():
+                rows = tuple(tuple(patch[i] for i in places) for patch in patches)
+                patched.append(FunctionClass(rows, jets, every.points))
+    classes = [FunctionClass((tuple(places),), jets) for jets, places in _alike(dense).items()]
+    return [c for c in (*classes, *patched) if any(c.jets)]
+
+
+def _alike(tables: Sequence[Array]) -> dict[tuple[tuple[int, ...], ...], list[int]]:
+    """Return the functions of tables by the jets in which they do not vanish."""
     groups: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     for i in range(tables[0].shape[2]):
-        signature = tuple(tuple(np.flatnonzero(t[:, :, i].any(axis=0)).tolist()) for t in dense)
+        signature = tuple(tuple(np.flatnonzero(t[:, :, i].any(axis=0)).tolist()) for t in tables)
         groups.setdefault(signature, []).append(i)
-    classes = [FunctionClass((tuple(functions),), jets) for jets, functions in groups.items()]
-    return [*(c for c in classes if any(c.jets)), *patched]
+    return groups
 
 
 def _ordered(classes: list[FunctionClass], segments: list[Segment]) -> list[FunctionClass]:

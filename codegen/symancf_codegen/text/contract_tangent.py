@@ -36,12 +36,11 @@ def tangent_chunk(segment: Segment) -> int:
 def assigns(structure: Structure) -> bool:
     """Whether the first chunk of the first segment visits, and so can assign, every block."""
     first = structure.segments[0]
-    if sum(c.size for c in structure.classes if not c.patched) < structure.space.size:
+    classes = [c for c in structure.classes if not c.patched]  # they come first
+    if sum(c.size for c in classes) < structure.space.size or not first.slot_count:
         return False
-    if not first.slot_count:
-        return False
-    for k, column in enumerate(structure.classes):
-        rows = structure.classes[: k + 1] if structure.symmetric else structure.classes
+    for k, column in enumerate(classes):
+        rows = classes[: k + 1] if structure.symmetric else classes
         live = Column(structure, first, k).live
         if any(not set(r.jets[first.index]) & set(live) for r in rows):
             return False

@@ -64,7 +64,7 @@ def indices(name: str, functions: FunctionClass) -> str:
     if not functions.patched:
         return f"static const int {name}[{functions.size}] = {rows[0]};\n"
     shape = f"[{len(rows)}][{functions.size}]"
-    title = f"/* functions of each patch of {functions.points} points */\n"
+    title = f"/* functions at points {functions.points} by {functions.points} */\n"
     return f"{title}static const int {name}{shape} =\n{{{(',' + chr(10) + ' ').join(rows)}}};\n"
 
 
