@@ -231,7 +231,8 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
       bad += t->tangent(lanes, t->uniform, cell, X, u, e, K);
       scatter_vector(t, batch, own, e, f);
       clear_for(plan, t, first, lanes, cleared);
-      scatter_matrix(plan, t, first, lanes, t->functions ? nodal_matrix(t, batch, K) : K, corners);
+      if (t->functions) scatter_whole(plan, t, first, lanes, nodal_matrix(t, batch, K), corners);
+      else scatter_matrix(plan, t, first, lanes, K, corners);
       if (t->scalars) scatter_scalars(plan, t, first, lanes, K, w);
     } else {
       gather(t, batch, v, own, w);

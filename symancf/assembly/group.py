@@ -144,7 +144,8 @@ class Group:
             )
         self.term.corners, self.term.vectors = blocks.shape[1], vectors
         self.term.parts, self.term.mapped = len(widths), mapped
-        self.term.width = self._hold(widths, np.int32)
+        each = np.ones(np.diff(whole.nodes).max()) if whole else widths  # of a node's runs
+        self.term.width = self._hold(each, np.int32)
         self.term.blocks = self._hold(blocks, np.int32)
         scalars = _joined([c.scalars for c in cells])
         self.term.scalars, self.term.scalar = scalars.shape[1], self._hold(scalars, np.int32)
@@ -154,6 +155,8 @@ class Group:
             self.term.functions, self.term.whole = whole.functions, address(self._maps)
             self.term.column_first = self._hold(whole.first, np.int32)
             self.term.map_row = self._hold(whole.row, np.int32)
+            self.term.nodes = len(whole.nodes) - 1
+            self.term.node_first = self._hold(whole.nodes, np.int32)
         else:
             self.term.maps = address(self._maps)
 

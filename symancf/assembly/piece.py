@@ -27,19 +27,22 @@ Role = Literal["strain", "potential", "contact", "constraint", "work", "dissipat
 class Whole:
     """Where maps of whole cells (functions, vectors) are not zero.
 
-    By columns: `first` (vectors + 1,), `row` (values,); see whole.h.
+    By columns: `first` (vectors + 1,), `row` (values,); see whole.h. `nodes` (nodes + 1,) is where
+    the vectors of each node of a cell begin: three of corners, one of edges.
     """
 
     functions: int
     first: Ints32
     row: Ints32
+    nodes: Ints32
 
     @classmethod
-    def of(cls, some: Mask) -> Whole:
-        """Return that of a mask (functions, vectors)."""
+    def of(cls, some: Mask, corners: int) -> Whole:
+        """Return that of a mask (functions, vectors) of cells with so many corners, and edges."""
         column, row = np.nonzero(some.T)
         first = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=some.shape[1]))])
-        return cls(len(some), first.astype(np.int32), row.astype(np.int32))
+        nodes = np.cumsum([0] + [3] * corners + [1] * (some.shape[1] - 3 * corners))
+        return cls(len(some), *(x.astype(np.int32) for x in (first, row, nodes)))
 
     def values(self, maps: Array) -> Array:
         """Return the values (n, values) of maps (n, functions, vectors)."""
@@ -55,7 +58,7 @@ class Cells:
     slopes; `blocks` (n, nodes, parts): local offset of each run; `maps` (n, nodes, m, m): the last
     m vectors of the cell = maps . those of the node; `scalars` (n, k): local offsets of
     further unknowns of the kernel, `Space.with_scalars`; the last k vertices of an entity are
-    theirs. With `whole` each vector is a node of its own and `maps` (n, values) are those that
+    theirs. With `whole` each vector has a block of its own and `maps` (n, values) are those that
     are not zero of maps of the whole cell.
     """
 

@@ -50,6 +50,8 @@ typedef struct {
   int32_t functions; /* of the kernel, where a map of the whole cell makes their coefficients; or 0 */
   const int32_t *column_first, *map_row; /* that map by columns: [vectors + 1], rows of its values */
   const double *whole; /* [batches][values][8] */
+  int32_t nodes; /* of a cell with such a map, where the vectors of each begin: [nodes + 1] */
+  const int32_t *node_first;
   int32_t rates; /* place of d rate / d coordinate in uniform, of kernels that know rates; or -1 */
   int32_t scalars; /* coordinates of a cell behind those of its corners, a vertex for each */
   const int32_t *scalar; /* [n][scalars] their local offsets */

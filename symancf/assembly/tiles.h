@@ -67,10 +67,10 @@ typedef struct {
   int plain; /* whether the rows are its coordinates in their order, none fixed */
 } corner;
 
+/* The corner that is vertex v of a cell, with the places of its runs in local vectors. */
 INLINE corner find_corner(const symancf_plan *plan, const symancf_term *t, int cell, int v,
-                          const int parts)
+                          const int32_t *block, const int parts)
 {
-  const int32_t *block = t->blocks + ((int64_t)cell * t->corners + v) * parts;
   const int32_t vertex = t->vertices[t->vertex_start[cell] + v], row = plan->vertex_row[vertex];
   int plain = plan->vertex_plain[vertex] && plan->rank_in_vertex[block[0]] == 0;
   for (int p = 1; p < parts; p++) plain &= block[p] == block[p - 1] + 3 * t->width[p - 1];
@@ -81,23 +81,24 @@ INLINE corner find_corner(const symancf_plan *plan, const symancf_term *t, int c
   return (corner){block, plan->diagonal + d[0], plan->off + o[0], width, off_width, plain};
 }
 
-/* Add a tile [nb][nb] to the rows of corner i and the columns of corner j of a cell. */
+/* Add a tile [rows][columns] to the rows of corner i and the columns of corner j of a cell. */
 INLINE void add_tile(const symancf_plan *plan, const symancf_term *t, const corner *i,
-                     const corner *j, int32_t position, const double *tile, const int nb)
+                     const corner *j, int32_t position, const double *tile, const int rows,
+                     const int columns)
 {
   if (i->plain && j->plain) {
     double *values = position >= 0 ? i->diagonal + position : i->off + ~position;
     const int64_t width = position >= 0 ? i->width : i->off_width;
-    for (int r = 0; r < nb; r++) add(values + r * width, tile + r * nb, nb);
+    for (int r = 0; r < rows; r++) add(values + r * width, tile + r * columns, columns);
     return;
   }
-  for (int r = 0; r < nb; r++) { /* some coordinates are fixed */
+  for (int r = 0; r < rows; r++) { /* some coordinates are fixed */
     const int32_t row = plan->row[coordinate(t, i->block, r)];
     if (row < 0) continue;
     double *values = row_values(plan, row, position);
-    for (int c = 0; c < nb; c++) {
+    for (int c = 0; c < columns; c++) {
       const int32_t column = plan->rank_in_vertex[coordinate(t, j->block, c)];
-      if (column >= 0) values[column] += tile[r * nb + c];
+      if (column >= 0) values[column] += tile[r * columns + c];
     }
   }
 }
@@ -105,14 +106,16 @@ INLINE void add_tile(const symancf_plan *plan, const symancf_term *t, const corn
 /* Split a tile of 8 lanes, its entries taken in the order `row`, and add it for each cell. */
 INLINE void add_lanes(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
                       corner (*corners)[LANES], int I, int J, const v8 *restrict tile,
-                      const int16_t *restrict row, const int nb)
+                      const int16_t *restrict row, const int rows, const int columns)
 {
   double values[LANES * MAX_TILE] __attribute__((aligned(64)));
-  split(tile, row, nb * nb, values);
+  const int size = rows * columns;
+  split(tile, row, size, values);
   for (int l = 0; l < lanes; l++) {
-    if (!corners[I][l].diagonal) continue;
+    const corner *i = &corners[I][l], *j = &corners[J][l];
+    if (!i->diagonal) continue;
     const int64_t pair = t->pair_start[first + l] + I * vertices_of(t, first + l) + J;
-    add_tile(plan, t, &corners[I][l], &corners[J][l], t->positions[pair], values + l * nb * nb, nb);
+    add_tile(plan, t, i, j, t->positions[pair], values + l * size, rows, columns);
   }
 }
 
@@ -128,7 +131,10 @@ INLINE void scatter_tiles(const symancf_plan *plan, const symancf_term *t, int f
     flipped[k] = k % nb * nb + k / nb;
   }
   for (int v = 0; v < n; v++)
-    for (int l = 0; l < lanes; l++) corners[v][l] = find_corner(plan, t, first + l, v, parts);
+    for (int l = 0; l < lanes; l++) {
+      const int32_t *block = t->blocks + ((int64_t)(first + l) * n + v) * parts;
+      corners[v][l] = find_corner(plan, t, first + l, v, block, parts);
+    }
   v8 mapped[MAX_TILE];
   for (int I = 0; I < n; I++)
     for (int J = 0; J < n; J++) {
@@ -136,12 +142,12 @@ INLINE void scatter_tiles(const symancf_plan *plan, const symancf_term *t, int f
       if (nf == 1) { /* the packed blocks are the tiles */
         int turned;
         const v8 *tile = find_block(K, t->symmetric, coefficients(t), I, J, &turned);
-        add_lanes(plan, t, first, lanes, corners, I, J, tile, turned ? flipped : straight, nb);
+        add_lanes(plan, t, first, lanes, corners, I, J, tile, turned ? flipped : straight, nb, nb);
       } else if (!below) {
         map_tile(t, K, maps, I, J, nf, ns, mapped);
-        add_lanes(plan, t, first, lanes, corners, I, J, mapped, straight, nb);
+        add_lanes(plan, t, first, lanes, corners, I, J, mapped, straight, nb, nb);
         if (t->symmetric && I < J) /* the tile below is its transpose */
-          add_lanes(plan, t, first, lanes, corners, J, I, mapped, flipped, nb);
+          add_lanes(plan, t, first, lanes, corners, J, I, mapped, flipped, nb, nb);
       }
     }
 }

@@ -3,8 +3,9 @@
  * Coefficients of a cell that depend on all of its nodes: sparse maps of whole cells.
  *
  * The coefficient vectors of the kernel are c_i = sum_j T_ij q_j of the vectors q_j that the nodes of
- * the cell carry, each a corner of its own here. All cells of a term have the same zeros in T, which
- * is stored by columns; the forces are T^t f, the matrix is T^t K T.
+ * the cell carry, each a corner of its own when gathered; the matrix is added node by node. All cells
+ * of a term have the same zeros in T, which is stored by columns; the forces are T^t f, the matrix is
+ * T^t K T.
  */
 #ifndef SYMANCF_WHOLE_H
 #define SYMANCF_WHOLE_H
@@ -12,6 +13,8 @@
 #include "lanes.h"
 #include "plan.h"
 #include "tiles.h"
+
+#define MOST_OF_NODE 3 /* vectors of a node of such cells: a position and two slopes */
 
 /* The most coefficient vectors of a cell, of its nodes or of the kernel. */
 static inline int widest(const symancf_term *t)
@@ -85,6 +88,45 @@ static const double *nodal_matrix(const symancf_term *t, int batch, const double
     }
   }
   return (const double *)out;
+}
+
+/* Add the tile of nodes I and J of 8 cells, with ni and nj vectors. */
+INLINE void add_pair(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                     const v8 *restrict K, corner (*corners)[LANES], int I, int J, const int ni,
+                     const int nj)
+{
+  int16_t row[9 * MOST_OF_NODE * MOST_OF_NODE];
+  for (int i = 0; i < ni; i++)
+    for (int j = 0; j < nj; j++) {
+      int turned;
+      const v8 *block = find_block(K, t->symmetric, coefficients(t), t->node_first[I] + i,
+                                   t->node_first[J] + j, &turned);
+      for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++)
+          row[(3 * i + a) * 3 * nj + 3 * j + b] = (int16_t)(block - K + (turned ? 3 * b + a : 3 * a + b));
+    }
+  add_lanes(plan, t, first, lanes, corners, I, J, K, row, 3 * ni, 3 * nj);
+}
+
+/* Add the nodal matrices of 8 cells; `corners` is scratch. */
+static void scatter_whole(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+                          const double *nodal, corner (*corners)[LANES])
+{
+  const v8 *K = (const v8 *)nodal;
+  const int32_t *at = t->node_first;
+  for (int v = 0; v < t->nodes; v++)
+    for (int l = 0; l < lanes; l++) {
+      const int32_t *block = t->blocks + (int64_t)(first + l) * t->corners + at[v];
+      corners[v][l] = find_corner(plan, t, first + l, v, block, at[v + 1] - at[v]);
+    }
+  for (int I = 0; I < t->nodes; I++)
+    for (int J = 0; J < t->nodes; J++) {
+      const int ni = at[I + 1] - at[I], nj = at[J + 1] - at[J];
+      if (ni == 3 && nj == 3) add_pair(plan, t, first, lanes, K, corners, I, J, 3, 3);
+      else if (ni == 3 && nj == 1) add_pair(plan, t, first, lanes, K, corners, I, J, 3, 1);
+      else if (ni == 1 && nj == 3) add_pair(plan, t, first, lanes, K, corners, I, J, 1, 3);
+      else add_pair(plan, t, first, lanes, K, corners, I, J, 1, 1);
+    }
 }
 
 #endif

@@ -52,7 +52,7 @@ class Patch:
     element : of which they are cells.
     cells, owned : local vertices (n, corners), and whether this rank counts them.
     ids : (n,) numbers of the cells in the region; None of faces.
-    carriers : (n, vectors) the vertex that has each vector, if these are nodes of their own.
+    carriers : (n, nodes) vertices of corners and of edges, where these carry something.
     gathered : their coordinates.
     extra : (n, k) local vertices of their scalars.
     """
@@ -180,7 +180,8 @@ class Interpolation:
         with together(configuration.comm):
             self.maps = self.maps_of(self.whole)
             if element.across:
-                self.pattern = Whole.of((self.maps != 0.0).any(axis=0))
+                some = (self.maps != 0.0).any(axis=0)
+                self.pattern = Whole.of(some, self.element.vertices)
 
     def _build_edges(self, configuration: Configuration) -> None:
         """Write the slopes across edges to the reference, and where their middles are.
@@ -390,7 +391,6 @@ class Interpolation:
         block = np.concatenate([self.offset(nodes, "value")[..., None], start], axis=2)
         block = block.reshape(len(at), nv * (1 + s))
         blocks = np.concatenate([block, self.offset(edges, "across")], axis=1)
-        carriers = np.concatenate([np.repeat(nodes, 1 + s, axis=1), edges], axis=1)
         maps = self.pattern.values(self.maps if own else self.maps_of(at))
         none = np.zeros((len(at), 0), dtype=np.int32)
         gathered = Cells(
@@ -407,7 +407,7 @@ class Interpolation:
             gathered,
             none if extra is None else extra,
             self.ids if own else ids,
-            carriers.astype(np.int32),
+            at.astype(np.int32),
         )
 
     def curved(self) -> Mask:
