@@ -25,7 +25,7 @@ def solved(ranks: int) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("ranks", [3])
 @pytest.mark.parametrize("name", CASES)
 def test_the_numbers_are_those_of_one_rank(name: str, ranks: int) -> None:
     one, many = (np.array(solved(n)[name]["rows"]) for n in (1, ranks))
