@@ -53,6 +53,7 @@ _PUBLIC = {
     "Projection": "solve.dynamics",
     "History": "output.history",
     "Restart": "output.restart",
+    "results": "output.results",
     "sample": "output.sampling",
     "largest": "output.largest",
     "Parameter": "values.parameter",
@@ -183,6 +184,7 @@ __all__ = [
     "pressure",
     "print",
     "remember",
+    "results",
     "rotating_frame",
     "sample",
     "symmetry",
@@ -224,6 +226,7 @@ if TYPE_CHECKING:
     from .output import checkpoint, view
     from .output.largest import largest
     from .output.restart import Restart
+    from .output.results import results
     from .output.sampling import sample
     from .places.ends import Ground
     from .runtime.launch import print

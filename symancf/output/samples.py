@@ -30,6 +30,7 @@ class Samples:
         undeformed body too.
     cell_data : name -> (k, ...) over all cells, in the order of `cells`.
     units : labels of fields by name; ParaView shows them.
+    texts : what else is to be known, by name; in the field data of .vtkhdf files.
 
     Examples
     --------
@@ -46,6 +47,7 @@ class Samples:
     point_data: dict[str, Data] = field(default_factory=dict)
     cell_data: dict[str, Data] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
 
     @property
     def n_cells(self) -> int:
@@ -171,7 +173,9 @@ def join(parts: Sequence[Samples]) -> Samples:
     units = {
         k: unit for p in parts for k, unit in p.units.items() if k in {*point_data, *cell_data}
     }
-    return Samples(np.concatenate([p.points for p in parts]), cells, point_data, cell_data, units)
+    texts = {k: text for p in parts for k, text in p.texts.items()}
+    points = np.concatenate([p.points for p in parts])
+    return Samples(points, cells, point_data, cell_data, units, texts)
 
 
 def _of_kind(samples: Samples, name: str, kind: str) -> Data:

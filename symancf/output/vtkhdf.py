@@ -261,7 +261,7 @@ def _structure(
             node = part.group.rpartition("/")[2]
             _group(tree, node)[node] = h5py.SoftLink(f"/{part.group}")
         units = ", ".join(f"{field} [{unit}]" for field, unit in samples.units.items())
-        texts = {"name": name, "units": units}
+        texts = {"name": name, "units": units} | samples.texts
         texts = {key: text for key, text in texts.items() if text}
         for key, text in texts.items():
             _text(group["FieldData"], key, text)
@@ -450,12 +450,13 @@ def read_stored(stored: Stored) -> Samples:
             kinds = _Part(stored.group, fields).kinds
             spans = _spans(group, stored.step, kinds)
             rows = {kind: group[kind][start : start + n] for kind, (start, n) in spans.items()}
-            label = group.get("FieldData/units")
-            text = "" if label is None else label[0].decode("utf-8")
+            told = {k: v[0].decode("utf-8") for k, v in group.get("FieldData", {}).items()}
     except DAMAGED as error:
         raise SymancfError(f"cannot read {str(stored.path)!r} as a .vtkhdf: {error}") from None
     at: Counter[str] = Counter()
     found = []
+    told.pop("name", "")
+    text = told.pop("units", "")
 
     def take(kind: str, count: int) -> Data:
         at[kind] += count
@@ -470,5 +471,5 @@ def read_stored(stored: Stored) -> Samples:
             for title, known, count in zip(("Point", "Cell"), fields, (points, cells), strict=True)
         )
         x = take("Points", points)
-        found.append(Samples(x, listed_cells, of_points, of_cells, units))
+        found.append(Samples(x, listed_cells, of_points, of_cells, units, told))
     return join(found) if any(len(part.points) for part in found) else found[0]

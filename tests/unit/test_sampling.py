@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from mpi4py import MPI
 
-from symancf import output
+from symancf import ground, joints, output
 from symancf.bodies.body import Body
 from symancf.bodies.plane import PlanarBody
 from symancf.catalogue.boundary import fix, planar
@@ -21,6 +21,7 @@ from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8_plain
 from symancf.energies import cable, kirchhoff, neo_hooke, saint_venant_kirchhoff, yeoh
 from symancf.errors import SymancfError
 from symancf.mesh import Mesh
+from symancf.output.results import results
 from symancf.output.sampling import sample
 from symancf.places.interpolation import Interpolation
 from symancf.solve.statics.problem import StaticProblem
@@ -173,6 +174,52 @@ def test_fields_do_not_depend_on_ranks_frames_and_units() -> None:
         for name, power in (("J", 0), ("E", 0), ("sigma", 1), ("S", 1), ("W", 1)):
             found = gathered(made, name, by="E") / stiff**power
             np.testing.assert_allclose(found, alone[name][order], atol=3e-14)
+
+
+@pytest.mark.collective
+def test_results_are_all_that_there_is_to_see(shared_tmp_path: Path) -> None:
+    """Reactions on nodes, also those of a direction; numbers of cells; principal values."""
+    mesh = Mesh.box((2.0, 1.0, 1.0), (3, 2, 2), name="bar")
+    mesh.select("end", lambda X: X[:, 0] > 1.3, dimension=3)
+    bar = Body(mesh["body"], hex8_plain, neo_hooke, name="bar", mu=MU, lam=LAM)
+    wall = fix(bar["x0"], displacement=lambda X, t: (0.0, 0.2 * t, 0.1 * t), name="wall")
+    roller = fix(bar.at((2.0, 1.0, 1.0)), "normal", direction=(1.0, 0.5, 0.0), name="roller")
+    pin = joints.spherical(bar.at((2.0, 0.0, 0.0)), ground, name="pin")
+    system = System(bar, terms=[wall, roller, pin])
+    StaticProblem(system).solve()
+    found = results(system, units={"stress": "Pa"})
+    assert list(found) == ["bar", "wall", "roller", "pin"]
+    for term, name in ((wall, "wall"), (roller, "roller")):
+        reaction = gathered(found[name], "reaction")
+        assert len(reaction) == (9 if term is wall else 1)
+        np.testing.assert_allclose(reaction.sum(axis=0), term.reaction(system), atol=1e-12)
+    (force,) = gathered(found["pin"], "force", by="force")
+    np.testing.assert_array_equal(force, pin.reaction(system).force)
+    total = gathered(found["roller"], "reaction") + force
+    assert np.abs(total).max() > 1e-3
+    np.testing.assert_allclose(total[0], -wall.reaction(system), atol=1e-9)
+    np.testing.assert_array_equal(gathered(found["bar"], "cell_id", by="cell_id"), range(12))
+    numbers = list(mesh.regions)
+    region = gathered(found["bar"], "region_id", by="cell_id")
+    assert sorted(numbers[k] for k in region) == ["body"] * 8 + ["end"] * 4
+    assert f"{numbers.index('end')} end" in found["bar"].texts["region_id"]
+    data = found["bar"].point_data
+    for name in ("stress", "strain"):
+        values = np.linalg.eigvalsh(data[name])[:, ::-1]
+        for a in range(3):
+            n = data[f"{name}_direction_{a + 1}"]
+            np.testing.assert_allclose(data[f"{name}_{a + 1}"], values[:, a], atol=1e-12)
+            on = np.einsum("nij,nj->ni", data[name], n)
+            np.testing.assert_allclose(on, n * values[:, a, None], atol=1e-12)
+    for suffix in ("pvd", "vtkhdf"):
+        series = output.Series(shared_tmp_path / f"run.{suffix}")
+        series.write(1.0, found)
+        (read,) = (output.read_state(state) for _, state in output.states(series.path))
+        assert list(read) == list(found)
+        assert read["bar"].units["stress"] == read["bar"].units["stress_1"] == "Pa"
+    assert read["bar"].texts == found["bar"].texts
+    with pytest.raises(SymancfError, match="give a system"):
+        results(bar)  # type: ignore[arg-type]
 
 
 @pytest.mark.collective

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All that there is to see of a system: bodies, contacts, and the forces of what holds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array, Data, Ints
+from ..assembly.numbering import POSITION
+from ..bodies.body import Body
+from ..bodies.natural import RigidBody
+from ..catalogue.boundary.support import Support
+from ..contact.contact import Contact
+from ..laws.layers import Layers
+from ..laws.sampled import default_fields
+from ..places.interpolation import Interpolation
+from ..runtime.collective import lookup
+from ..terms.constraint import Constraint
+from ..values.arguments import instance
+from .samples import Samples
+from .sampling import sample
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..system import System
+    from .sampling import Place
+
+#: Tensors of solids whose principal values and directions are shown.
+TENSORS = {"stress": "cauchy", "strain": "E_gl"}
+
+
+def results(
+    system: System, *, divisions: int = 4, units: Mapping[str, str] | None = None
+) -> dict[str, Samples]:
+    r"""Return all that there is to see of a system, by the names of its members (collective).
+
+    - Bodies: ``displacement`` and the fields of `sample` (von Mises stress, section forces,
+      thickness); of solids ``stress`` :math:`\sigma`, ``strain`` :math:`E` and their principal
+      values and directions, ``stress_1`` >= ``stress_2`` >= ``stress_3``, ``stress_direction_1``,
+      ... (of laws with memory means of cells). Cells have ``body_id``, the number of the body,
+      ``cell_id``, that in the mesh, and ``region_id``, that of the smallest region which it
+      belongs to; `Samples.texts` tell the regions.
+    - Supports: the nodes that they hold, with ``reaction``, the force on the body [N].
+    - Constraints: their places, with ``force`` [N] and ``moment`` [N m] on the first end.
+    - Contacts: ``pressure``, ``gap``, ``slip`` and ``status`` on facets; see `sample`.
+
+    Parameters
+    ----------
+    divisions : parts per direction of the cells of lines and surfaces.
+    units : labels for ParaView, of fields that some of them have; nothing is converted.
+
+    Raises
+    ------
+    ParameterError, KinematicsError, SymancfError : see `sample`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), name="cube")
+    >>> law, given = sa.energies.neo_hooke, {"mu": 1.0, "lam": 2.0, "name": "cube"}
+    >>> cube = sa.Body(mesh["body"], sa.elements.hex8_plain, law, **given)
+    >>> pull = sa.fix(cube["x1"], displacement=(0.2, 0.0, 0.0), name="pull")
+    >>> system = sa.System(cube, terms=[sa.fix(cube["x0"], name="wall"), pull])
+    >>> _ = sa.StaticProblem(system).solve()
+    >>> found = sa.results(system)
+    >>> list(found), found["pull"].point_data["reaction"].shape
+    (['cube', 'wall', 'pull'], (4, 3))
+    >>> series = sa.output.Series("results/cube.vtkhdf")
+    >>> series.write(system.time, found)
+    """
+    from ..system import System
+
+    instance("results(system)", system, System, "give a system")
+    found: dict[str, Samples] = {}
+    for number, body in enumerate(system.bodies):
+        if isinstance(body, Body):
+            found[system.name(body)] = _of_body(system, body, number, divisions, units or {})
+        elif isinstance(body, RigidBody):
+            found[system.name(body)] = sample(system, body)
+    for term in system.terms:
+        if isinstance(term, Contact):
+            found[system.name(term)] = sample(system, term)
+        elif isinstance(term, Support):
+            found[system.name(term)] = of_support(system, term)
+        elif isinstance(term, Constraint):
+            found[system.name(term)] = of_constraint(system, term)
+    for samples in found.values():
+        known = {*samples.point_data, *samples.cell_data}
+        samples.units |= {k: unit for k, unit in (units or {}).items() if k in known}
+    return found
+
+
+def _of_body(
+    system: System, body: Body, number: int, divisions: int, units: Mapping[str, str]
+) -> Samples:
+    """Return a body with all its fields, and numbers of its cells."""
+    at: Place = "cells" if body.remembers else "lattice"
+    names = default_fields(body.element, body.energy_function, remembered=True)
+    fields = dict(zip(names, names, strict=True))
+    layered = isinstance(body.energy_function, Layers)
+    tensors = TENSORS if "von_mises" in names and not layered else {}
+    made = sample(system, body, fields={**fields, **tensors}, at=at, divisions=divisions)
+    data = made.point_data if at == "lattice" else made.cell_data
+    for name in tensors:
+        tensor = np.asarray(data[name], dtype=float)
+        data[name] = (tensor + tensor.transpose(0, 2, 1)) / 2
+        made.units |= {k: unit for k, unit in units.items() if k == name}
+        made.principal(name)
+    on = system.of(body, Interpolation)
+    ids = on.ids[on.owned]
+    parts = made.n_cells // max(1, len(ids))
+    mesh = body.region.mesh
+    numbers = {
+        "body_id": np.full(len(ids), number),
+        "cell_id": ids,
+        "region_id": _regions(body, ids),
+    }
+    made.cell_data |= {name: np.repeat(values, parts) for name, values in numbers.items()}
+    told = [
+        f"{k} {name}" for k, name in enumerate(mesh.regions) if mesh[name].dim == body.region.dim
+    ]
+    made.texts["region_id"] = ", ".join(told)
+    return made
+
+
+def _regions(body: Body, ids: Ints) -> Ints:
+    """Return the number, in the mesh, of the smallest region that has a cell (collective)."""
+    mesh, kind = body.region.mesh, body.element.cell
+    counts = mesh.comm.allgather(len(mesh.cells[kind].connectivity))
+    having = [(k, r) for k, r in enumerate(mesh.regions.values()) if kind in r.sizes]
+    table = np.full(counts[mesh.comm.rank], -1, np.int64)
+    having.sort(key=lambda pair: (pair[1].name != "all", -pair[1].size, -pair[0]))
+    for k, region in having:  # the last one stays
+        table[region.slice(kind)[0] - mesh.cells[kind].start] = k
+    return lookup(mesh.comm, np.cumsum([0, *counts]), ids, table)
+
+
+def of_support(system: System, support: Support) -> Samples:
+    """Return the nodes that a support holds, with its forces on the body (collective).
+
+    Their sum is `Support.reaction`.
+    """
+    numbering, f = system.numbering, support.forces(system)
+    force = np.zeros((len(system.points), 3))
+    for number, block in enumerate(numbering.blocks):
+        if block.moves:
+            at = numbering.coordinates_of(number)
+            for a, axis in enumerate(np.eye(3)):
+                force[numbering.carriers(number), a] += f[at] @ block.translated(axis)
+    ids, own = system.topology.vertex_ids, numbering.owned_vertices
+    ghosts = own + np.flatnonzero(force[own:].any(axis=1))  # on which conditions of this rank act
+    given = system.comm.allgather((ids[ghosts], force[ghosts]))
+    for vertices, values in given:
+        _, at, of = np.intersect1d(ids[:own], vertices, return_indices=True)
+        force[at] += values[of]
+    held = force.any(axis=1)
+    fixed = numbering.fixed_by == system.layout.number(support)
+    held[numbering.vertex_of[fixed]] = True
+    vertices = np.flatnonzero(held[: numbering.owned_vertices])
+    X, u = np.array(system.points), np.zeros((len(system.points), 3))
+    for number, block in enumerate(numbering.blocks):
+        if block.name in ("position", POSITION):
+            at, on = numbering.coordinates_of(number), numbering.carriers(number)
+            X[on, : block.size] = system.reference[at]
+            u[on, : block.size] = system.state[at]
+    return _points(X[vertices], u[vertices], {"reaction": force[vertices]})
+
+
+def of_constraint(system: System, constraint: Constraint) -> Samples:
+    """Return the places of a constraint, with what it does to its first end, on rank 0."""
+    found = constraint.reaction(system)
+    own = slice(None) if system.comm.rank == 0 else slice(0)
+    data: dict[str, Data] = {"force": found.forces[own], "moment": found.moments[own]}
+    points = found.points[own]
+    return Samples(points, {"vertex": np.arange(len(points))[:, None]}, data)
+
+
+def _points(X: Array, u: Array, data: dict[str, Data]) -> Samples:
+    return Samples(X + u, {"vertex": np.arange(len(X))[:, None]}, {"displacement": u} | data)
