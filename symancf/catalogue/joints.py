@@ -20,9 +20,10 @@ from ..places.mean import Mean
 from ..terms.constraint import Constraint
 from ..terms.quantities import E, Given, S, V, check_ends
 from ..values.parameter import label
+from .coinciding import coincide
 from .fold import Fold, fold
 from .rigid_clamp import RigidClamp, clamp
-from .ties import coincide, tie
+from .ties import tie
 
 __all__ = [
     "Fold",

@@ -32,7 +32,7 @@ from ..places.vectors import unit
 from ..runtime.collective import block_starts
 from ..terms.constraint import Constraint, Reaction
 from ..values.arguments import named, one_of
-from .ties import coincide, welded
+from .coinciding import coincide, welded
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout

@@ -3,33 +3,109 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from ..errors import ConstraintError
+from ..places.glue import PerPlace
+from ..places.middles import Middles, MiddlesHere
 from ..places.on_body import Nodes, PointsOnBody, require_region
-from ..terms.constraint import Constraint
-from ..terms.quantities import E, Law, V, asking
+from ..terms.constraint import Constraint, Reaction
 from ..values.parameter import label
+from .coinciding import coincide, welded
+from .rigid_clamp import SlopesAcross
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..arrays import Ints, Ints32
+    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.piece import Piece
     from ..bodies.body import Body
+    from ..terms.quantities import V
 
 
-def coincide(r_a: V, r_b: V) -> V:
-    """Return the gap of two places."""
-    return r_a - r_b
+@dataclass
+class Across:
+    """What a weld has in a system beside nodes: the slopes across edges, and what holds them."""
+
+    middles: Middles
+    place: SlopesAcross
+    condition: Constraint
 
 
-def welded(slopes: int) -> Callable[..., list[E]]:
-    """Return the equations of two places that keep their position and slopes together."""
-    quantities = ["u", *(f"g{k + 1}" for k in range(slopes))]
+class Weld(Constraint):
+    """Nodes tied with their slopes, and the slopes across edges of thin shells that have them.
 
-    def weld(*given: V) -> list[E]:
-        return [x for a, b in zip(given[::2], given[1::2], strict=True) for x in a - b]
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0), (2, 2))
+    >>> steel = dict(E=2e11, nu=0.3, thickness=0.01)
+    >>> a, b = (sa.Body(mesh["body"], sa.elements.ancf_thin_quad, sa.energies.kirchhoff(), name=n,
+    ...                 join=None, **steel) for n in "ab")
+    >>> sa.joints.tie(a["x1"], b)
+    constraint 'tie'
+    """
 
-    return asking(weld, [f"{q}_{end}" for q in quantities for end in "ab"])
+    def __init__(self, a: Nodes, b: Body, name: str) -> None:
+        super().__init__(welded(len(a.body.element.slopes)), a, PointsOnBody(b, a), name=name)
+        self.nodes, self.other = a, b
+
+    def declare(self, layout: Layout) -> None:
+        """Announce entities and vertices before distribution (collective)."""
+        super().declare(layout)
+        middles = Middles.of(layout, self.nodes)
+        if middles is None:
+            return
+        each = PerPlace(layout.comm, middles.starts, np.ones(len(middles.vertices), dtype=np.int64))
+        place = SlopesAcross(self.nodes, middles, each)
+        points = PointsOnBody(self.other, place)
+        name = f"{layout.name(self)} (slopes across edges)"
+        condition = Constraint(_same_slope, place, points, name=name)
+        condition.declare(layout)
+        layout.keep(self, Across(middles, place, condition))
+
+    def _across(self, configuration: Configuration) -> Across | None:
+        return configuration.layout.find(self, Across)
+
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
+        """Blocks that this term puts on local vertices; also finds slopes across edges."""
+        across, blocks = self._across(configuration), super().carriers(configuration)
+        if across is None:
+            return blocks
+        here = MiddlesHere.of(configuration, self.nodes.body, across.middles)
+        across.place.take(here.number, here.across[:, None], None)
+        return [*blocks, *across.condition.carriers(configuration)]
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernels and entities on this rank."""
+        across, made = self._across(configuration), super().pieces(configuration)
+        return made if across is None else [*made, *across.condition.pieces(configuration)]
+
+    def idle(self, configuration: Configuration) -> Ints:
+        """Return the local offsets of multipliers whose equation moves no free coordinate."""
+        across, found = self._across(configuration), super().idle(configuration)
+        if across is None:
+            return found
+        return np.concatenate([found, across.condition.idle(configuration)])
+
+    def reaction(self, system: Configuration, end: Literal["a", "b", "c"] = "a") -> Reaction:
+        """Return the forces and moments on an end, moments about the nodes (collective).
+
+        Those at the middles of edges are told at the nearest node.
+        """
+        across, found = self._across(system), super().reaction(system, end)
+        if across is None:
+            return found
+        moments, own = found.moments.copy(), across.condition.reaction(system, end)
+        apart = own.points[:, None] - found.points
+        np.add.at(moments, np.linalg.norm(apart, axis=2).argmin(axis=1), own.moments)
+        return Reaction(found.points, found.forces, moments)
+
+
+def _same_slope(g1_a: V, g1_b: V) -> V:
+    return g1_a - g1_b
 
 
 def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Constraint:
@@ -42,8 +118,9 @@ def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Const
     ----------
     weld : also hold the slopes of `a` to the derivatives of `b` in the same directions, so that
         the line transmits moments and does not open between nodes; where the nodes match, this
-        is the body in one piece. Without it the line is a hinge. Default: where both bodies
-        have slopes of the same kind.
+        is the body in one piece. Of `ancf_thin_quad` and `ancf_thin_triangle` that are the
+        slopes across edges, too. Without it the line is a hinge. Default: where both bodies have
+        slopes of the same kind.
 
     Raises
     ------
@@ -75,7 +152,6 @@ def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Const
             f"{name}: weld=True needs slopes, which the nodes of {element.name} "
             f"(body {a.body.name!r}) do not have"
         )
-    function: Law = coincide
     if have if weld is None else weld:
-        function = welded(len(element.slopes))
-    return Constraint(function, a, PointsOnBody(b, a), name=name)
+        return Weld(a, b, name)
+    return Constraint(coincide, a, PointsOnBody(b, a), name=name)

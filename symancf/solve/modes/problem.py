@@ -41,6 +41,7 @@ STRAIN = 1e-3  # of the largest body: the change of state by which the tangent i
 WHOLE = 0.9999  # of a motion: what modes may be of it so that it is theirs
 HIDDEN = 1e-2  # of the slowest mode: round-off that modes may hide in
 BENT = 0.05  # of a load, by which the tangent's second derivative moves it: it is told
+NONE = 0.3  # likewise: no load, half of the way is a tangent that is not singular there
 
 
 class EigenProblem:
@@ -261,10 +262,12 @@ class EigenProblem:
 
         .. math:: \frac{\mu^2}{2} \frac{x^T K'' x}{x^T K x},
 
-        and where that is more than 5 % a warning says so. K' and K'' are central differences of
+        and where that is more than 5 % a warning says so. Half of it: K + mu K' + mu^2 K''/2 is
+        not singular there at all, and `StaticProblem.follow` finds the load, as that of a narrow
+        beam of rods that bends before it buckles sideways. K' and K'' are central differences of
         fourth order of tangents on the path (with its curvature), by a thousandth of the body's
-        size: exact to 1e-10 or so. The parameter may drive anything, loads, pressures, prescribed
-        displacements.
+        size: exact to 1e-10 or so. The parameter may drive anything: loads, pressures,
+        prescribed displacements.
 
         Parameters
         ----------
@@ -340,9 +343,14 @@ class EigenProblem:
             told = ", ".join(f"{values[k]:.4g} by {100 * bends[k]:.2g} %" for k in doubtful[:3])
             warnings.warn(
                 f"buckle({parameter.name}): loads are doubtful, since the tangent is not linear on "
-                f"the way to them: its second derivative moves {told}. Load the structure to a "
-                f"part of the least, {parameter.name}.value = ..., solve, and ask again until they "
-                f"stay, or follow the path, sa.StaticProblem(...).follow({parameter.name}, to=...)",
+                f"the way to them: its second derivative moves {told}. "
+                + (
+                    "Slender members that turn before make such loads, at any load, where none is: "
+                    if np.abs(bends[doubtful]).max() > NONE
+                    else f"Load the structure to a part of the least, {parameter.name}.value = "
+                    "..., solve, and ask again until they stay, or "
+                )
+                + f"follow the path, sa.StaticProblem(...).follow({parameter.name}, to=...)",
                 stacklevel=3,
             )
         return self.buckling

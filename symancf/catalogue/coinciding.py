@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Equations of two places that coincide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..terms.quantities import E, V, asking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def coincide(r_a: V, r_b: V) -> V:
+    """Return the gap of two places."""
+    return r_a - r_b
+
+
+def welded(slopes: int) -> Callable[..., list[E]]:
+    """Return the equations of two places that keep their position and slopes together."""
+    quantities = ["u", *(f"g{k + 1}" for k in range(slopes))]
+
+    def weld(*given: V) -> list[E]:
+        return [x for a, b in zip(given[::2], given[1::2], strict=True) for x in a - b]
+
+    return asking(weld, [f"{q}_{end}" for q in quantities for end in "ab"])
