@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,11 +27,12 @@ class Directors:
     5 degrees for rho = 0.9, and ends in steps without a solution. With
 
     .. math::
-        \Omega = \mathrm{skew}(F^{-1} \dot F), \qquad \dot F \leftarrow F\,\Omega, \qquad
-        A \leftarrow F\,(\mathrm{skew}(F^{-1} A) + \Omega^2)
+        F^{-1} \dot F \leftarrow \Omega, \qquad F^{-1} A \leftarrow \dots + \Omega^2,
 
-    nothing is left of it. Of a free rotor, in 2000 steps of 20 degrees, rho = 0.9, the energy
-    falls by 0.7 %, and never grows.
+    nothing is left of it. The skew :math:`\Omega` and ... are what is nearest to what was, as the
+    inertia J of the section measures it: so that what is light, the first director, follows what
+    is heavy, and energy is not lost in bending. Of a free rotor, in 2000 steps of 20 degrees,
+    rho = 0.9, the energy falls by 0.7 %, and never grows.
     """
 
     def __init__(self, motion: Motion) -> None:
@@ -38,25 +40,32 @@ class Directors:
         system = motion.system
         elements = [(body, getattr(body, "element", None)) for body in system.bodies]
         self.bodies = [b for b, e in elements if e is not None and e.kinematics().penalties]
-        self._rows: Ints | None = None
-        self._free: Mask = np.zeros(0, dtype=bool)
+        self._nodes: _Nodes | None = None
 
     def forget(self) -> None:
         """Forget where the coordinates of the nodes are."""
-        self._rows = None
+        self._nodes = None
 
-    def _find(self) -> Ints:
-        """Return the local offsets (n, 3, 3) of the columns of F of all nodes here (collective).
-
-        Those of ghosts, too, whose cells may be on other ranks.
-        """
+    def _find(self) -> _Nodes:
+        """Find all nodes here (collective); cells of ghosts may be on other ranks."""
         system, numbering = self.motion.system, self.motion.system.numbering
-        found = np.zeros(numbering.coordinates)
+        found, every = np.zeros(numbering.coordinates), np.arange(numbering.coordinates)
         for body in self.bodies:
             on = system.of(body, Interpolation)
             found[on.offset(np.unique(on.cells), "slope0")] = 1.0
-        numbering.update_ghosts(found, np.arange(numbering.coordinates))
-        return np.flatnonzero(found)[:, None, None] + np.arange(9).reshape(3, 3)
+        numbering.update_ghosts(found, every)
+        rows = np.flatnonzero(found)[:, None, None] + np.arange(9).reshape(3, 3)
+        J = np.zeros((len(rows), 3, 3))
+        for k in range(3):
+            alike, forces = np.zeros_like(found), np.zeros_like(found)
+            alike[rows[:, k, 0]] = 1.0
+            system.inertia.residual(alike, forces)
+            numbering.update_ghosts(forces, every)
+            J[:, :, k] = forces[rows[:, :, 0]]
+        mass, axes = np.linalg.eigh((J + J.transpose(0, 2, 1)) / 2.0)
+        mass = np.maximum(mass, 1e-9 * mass[:, 2:] + 1e-300)
+        part = 2.0 * mass[:, :, None] / (mass[:, :, None] + mass[:, None, :])
+        return _Nodes(rows, numbering.fixed_by[rows] < 0, axes, part)
 
     def settle(self, auxiliary: Array) -> None:
         """Take the present rates and an auxiliary acceleration to those of a rotation (collective).
@@ -65,18 +74,33 @@ class Directors:
         """
         if not self.bodies:
             return
-        m = self.motion
-        if self._rows is None:
-            self._rows = self._find()
-            self._free = m.system.numbering.fixed_by[self._rows] < 0
-        rows, free = self._rows, self._free
-        columns, rate, A = ((v[rows]).transpose(0, 2, 1) for v in (m.state, m.rate, auxiliary))
-        F = AXES + columns
-        inverse = np.linalg.inv(F)
-        W = _skew(inverse @ rate)
-        for vector, found in ((m.rate, W), (auxiliary, _skew(inverse @ A) + W @ W)):
-            vector[rows[free]] = (F @ found).transpose(0, 2, 1)[free]
+        nodes = self._nodes = self._nodes or self._find()
+        rows, m = nodes.rows, self.motion
+        F = AXES + m.state[rows].transpose(0, 2, 1)
+        W: Array = np.zeros(F.shape)
+        for vector in (m.rate, auxiliary):
+            W = nodes.turned(np.linalg.solve(F, vector[rows].transpose(0, 2, 1)), W @ W)
+            vector[rows[nodes.free]] = (F @ W).transpose(0, 2, 1)[nodes.free]
 
 
-def _skew(x: Array) -> Array:
-    return np.asarray((x - x.transpose(0, 2, 1)) / 2.0)
+@dataclass(frozen=True)
+class _Nodes:
+    """Nodes with directors.
+
+    Attributes
+    ----------
+    rows, free : (n, 3, 3) local offsets of the columns of F, and which are not prescribed.
+    axes : (n, 3, 3) principal axes of J, columns.
+    part : (n, 3, 3) 2 m_i/(m_i + m_j) of the moments m.
+    """
+
+    rows: Ints
+    free: Mask
+    axes: Array
+    part: Array
+
+    def turned(self, W: Array, symmetric: Array) -> Array:
+        """Return what is nearest to W (n, 3, 3), as J measures it, with that symmetric part."""
+        Q, T = self.axes, self.axes.transpose(0, 2, 1)
+        wrong = T @ ((W + W.transpose(0, 2, 1)) / 2.0 - symmetric) @ Q
+        return np.asarray(W - Q @ (self.part * wrong) @ T)
