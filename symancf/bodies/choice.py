@@ -6,12 +6,12 @@ from __future__ import annotations
 import warnings
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import elements
 from ..elements import Element
 from ..errors import KinematicsError, MeshError, ParameterError, closest
-from ..kinematics.naming import Energy, require_parameters, signature
+from ..kinematics.naming import Energy, law_of, require_parameters, signature
 from ..laws import unsuited
 from ..mesh import Region
 from ..mesh.region import WEDGE18
@@ -44,12 +44,7 @@ def pair(
     """
     if not isinstance(region, Region):
         raise MeshError(f"Body takes a region of a mesh, mesh['name']; given {region!r}")
-    law: Any = element if energy is None else energy
-    if callable(law) and not isinstance(law, Element) and not signature(law).quantities:
-        name = signature(law).name
-        raise KinematicsError(
-            f"{name}() asks for no quantity and is no law but makes them: give {name}(), called"
-        )
+    element, energy = law_of(element), law_of(energy)
     if isinstance(element, Element) and callable(energy):
         return element, energy
     if isinstance(element, Element) or energy is not None or not callable(element):

@@ -18,7 +18,7 @@ from .. import elements, energies
 from ..arrays import Array
 from ..elements import Element
 from ..errors import KinematicsError, ParameterError, SymancfError, closest
-from ..kinematics.naming import Energy, signature
+from ..kinematics.naming import Energy, law_of, signature
 from ..laws import energy_laws
 from ..runtime.jit import Kernel, cells, headers, identifier
 from ..values import arguments
@@ -178,7 +178,7 @@ def find_element(name: str) -> Element:
 def find_energy(name: str) -> Energy:
     """Return the energy ``name`` of the catalogue or ``name`` of a file, ``file.py:name``.
 
-    A function that makes energies, all of whose arguments have defaults, is called without any.
+    Of a function that makes energies the one that it makes by default.
 
     Raises
     ------
@@ -202,11 +202,8 @@ def find_energy(name: str) -> Energy:
             asked=function,
             offered=known,
         )
-    arguments = inspect.signature(known[function]).parameters.values()
-    if all(argument.default is not argument.empty for argument in arguments):
-        made: Energy = known[function]()
-        return made
-    return known[function]
+    found: Energy = law_of(known[function])
+    return found
 
 
 def load(path: Path) -> ModuleType:

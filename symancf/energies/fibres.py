@@ -12,7 +12,7 @@ from sympy import Expr, Matrix, eye
 from ..errors import KinematicsError
 from ..kinematics.local import declared_local
 from ..kinematics.memory import declared
-from ..kinematics.naming import signature
+from ..kinematics.naming import law_of, signature
 from ..values.domain import domains, domains_of, positive, stressed_at_rest
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def swollen(law: Energy) -> Energy:
     ----------
     E. K. Rodriguez, A. Hoger, A. D. McCulloch, Journal of Biomechanics 27 (1994) 455-467.
     """
+    law = law_of(law)
     asked = signature(law)
     strange = [q for q in asked.quantities if q not in _GROWN]
     if strange or declared(law) or declared_local(law):

@@ -46,6 +46,19 @@ class Signature:
         return tuple(p for p in self.parameters if p not in self.defaults)
 
 
+def law_of(given: Any) -> Any:
+    """Return a law; of a function that makes laws the one that it makes by default.
+
+    Such a function asks for no quantity, and all its arguments have defaults.
+    """
+    if inspect.isfunction(given):
+        asked = inspect.signature(given).parameters.values()
+        if all(argument.default is not argument.empty for argument in asked):
+            made = given()
+            return made if callable(made) else given
+    return given
+
+
 def signature(function: Energy) -> Signature:
     """Return what `function` asks for by the names of its arguments.
 

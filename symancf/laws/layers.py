@@ -20,7 +20,7 @@ from ..errors import KinematicsError, ParameterError
 from ..kinematics.layer import ANGLE, cosines
 from ..kinematics.local import declared_local
 from ..kinematics.memory import declared
-from ..kinematics.naming import Energy, signature
+from ..kinematics.naming import Energy, law_of, signature
 from ..kinematics.quantity import real
 from ..values.domain import Domain, domains_of, not_negative
 from ..values.parameter import label
@@ -304,6 +304,7 @@ def _layer(number: int, given: object) -> Layer:
         raise ParameterError(f"the thickness of {who} is {label(thickness)}: it must be positive")
     if isinstance(law, Layers):
         raise ParameterError(f"{who} is made of layers: write them one by one")
+    law = law_of(law)
     asked = signature(law)
     if declared(law) or declared_local(law):
         raise KinematicsError(

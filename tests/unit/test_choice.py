@@ -73,6 +73,11 @@ def test_plates_and_cables_by_what_is_asked() -> None:
     thin = chosen(square, energies.kirchhoff(), thickness=0.1, **STEEL)[0]
     assert thin.element is elements.ancf_thin_plate
     assert chosen(line, energies.cable(), EA=1.0, EI=1.0)[0].element is elements.ancf_cable
+    made, called = (
+        str(sa.Body(line, elements.ancf_cable, law, EA=1.0, EI=1.0))
+        for law in (energies.cable, energies.cable())
+    )
+    assert made == called
 
 
 def membrane(E_gl: Any, *, E: Any, thickness: Any) -> Any:
