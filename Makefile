@@ -19,7 +19,7 @@ export OMPI_MCA_btl_vader_single_copy_mechanism := none
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test campaign bench docs doctor format clean distclean
+.PHONY: help demo test campaign bench docs pictures doctor format clean distclean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -55,6 +55,10 @@ bench: .venv/.ready-demo
 ## make docs      the site, in docs/_build/html
 docs: .venv/.ready-docs
 	@$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+## make pictures  draw those of the site anew (ARGS="head trunk"; all: half an hour of CPU, most for pneumatic_gripper)
+pictures: .venv/.ready-docs
+	@$(BIN)/python docs/_redraw.py $(ARGS)
 
 ## make doctor    what is installed, what is slow, how to mend it
 doctor: .venv/.ready-demo

@@ -243,7 +243,7 @@ def main(short=SHORT):
         label="displacement",
         unit="m",
         title="Cylinder with a hoop that keeps its length",
-        columns=2,
+        columns=4,
         eye=(0.6, -1.0, 0.45),
     )
     console.print(f"Files: {RESULTS}/inflated_cylinder.png, inflated_cylinder_shapes.png")

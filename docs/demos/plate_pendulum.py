@@ -173,6 +173,7 @@ def curves(histories, path):
         axes[0].plot(times, found[:, 2:], "ko", mfc="none")
         axes[1].plot(times, found[:, :2], "ko", mfc="none")
         axes[1].plot([], [], "ko", mfc="none", label="second implementation")
+        axes[1].legend(loc="upper right")
         for ax in axes:
             ax.set(xlabel="time [s]")
 

@@ -134,17 +134,17 @@ def curves(thin, thick, path):
         },
         "40 mm": {k: k for k in thick},
     }
-    with sa.view.Diagram(path, 2, 4, height=4.4, sharex="col") as axes:
+    with sa.view.Diagram(path, 2, 4, height=4.6, sharex="col") as axes:
         for (title, labels), top, bottom in zip(panels.items(), axes[:4], axes[4:], strict=True):
             histories = thick if title == "40 mm" else thin
             for k, (name, label) in enumerate(labels.items()):
                 if name in histories:
                     P, line = histories[name]["P"].reshape(-1, 3), ("-", "--", "-.", "k-")[k]
-                    top.plot(histories[name].time, 1e3 * P[:, 0], line, label=label)
-                    bottom.plot(histories[name].time, 1e3 * P[:, 2], line)
+                    top.plot(histories[name].time, 1e3 * P[:, 0], line)
+                    bottom.plot(histories[name].time, 1e3 * P[:, 2], line, label=label)
             top.set(title=title)
             bottom.set(xlabel="time [s]")
-            top.legend(loc="upper center", bbox_to_anchor=(0.5, -1.75), ncols=1)
+            bottom.legend(loc="upper center", bbox_to_anchor=(0.5, -0.3))
         for rows in REFERENCE.values():
             for t, (x, z) in rows.items():
                 axes[0].plot(t, 1e3 * x, "ko", mfc="none")

@@ -221,6 +221,7 @@ def main(short=SHORT):
         unit="m",
         title="Trunk of thin shells",
         columns=2,
+        undeformed=False,
         eye=(1.0, -0.35, 0.35),
     )
     for file, name in (("trunk_falling", "falling"), ("trunk_feeding", "ring at 1.125 m")):

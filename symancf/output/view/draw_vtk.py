@@ -104,7 +104,12 @@ def draw(plotter: pyvista.Plotter, data: Job, settings: Job, panel: int) -> None
         plotter.add_mesh(surface, smooth_shading=True, **colours, **shine)
         # A little nearer to the eye, else the surface swallows half of each line.
         nearer = points + 2e-3 * size * settings["toward"]
-        for name, width, opacity in (("borders", 2.0, 0.5), ("outline", 2.6, 0.75)):
+        faint = 0.5
+        if len(data["borders"]):  # fine meshes stay light
+            ends = points[data["borders"]]
+            length = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).mean() / size
+            faint *= float(np.clip(length * max(settings["size"]) / 30, 0.2, 1.0))
+        for name, width, opacity in (("borders", 2.0, faint), ("outline", 2.6, 0.75)):
             if len(data[name]):
                 plotter.add_mesh(
                     lines(nearer, data[name]),

@@ -68,10 +68,11 @@ class Picture:
             raise SymancfError(f"the eye {tuple(eye)} looks along the direction up {tuple(up)}")
         self.screen = np.stack([_unit(right), np.cross(self.toward, _unit(right))], axis=1)
         self.frames = np.array([self._frame(bodies) for bodies in panels.values()])
+        self.own_frames = self.frames.copy()
         extent = np.ptp(self.frames, axis=1).max(axis=1)
         if frame is not None:
-            self.frames[:] = frame
-        elif np.allclose(self.frames, self.frames[:1], atol=0.35 * extent.max()):
+            self.frames[:] = self.own_frames[:] = frame
+        elif self._of_one(panels) and np.ptp(self.frames, axis=(0, 1)).max() < 1.6 * extent.max():
             self.frames[:] = self.frames[:, 0].min(axis=0), self.frames[:, 1].max(axis=0)
         elif shared and extent.max() < APART * extent.min():  # one scale, too
             half = 0.5 * np.ptp(self.frames, axis=1).max(axis=0)
@@ -92,6 +93,14 @@ class Picture:
         flat = np.ptp(self.limits, axis=1) <= np.maximum(NOISE * size, least)
         by = np.where(size > least, 0.5 * size, 0.5)  # of no kind where all is zero
         self.limits[flat] += (by[:, None] * [-1.0, 1.0])[flat]
+
+    @staticmethod
+    def _of_one(panels: dict[str, list[Surface]]) -> bool:
+        """Tell whether the panels show about the same before it is deformed: states of one body."""
+        x = [np.concatenate([np.zeros((0, 3)), *(b.reference for b in p)]) for p in panels.values()]
+        boxes = np.array([[part.min(axis=0), part.max(axis=0)] for part in x if len(part)])
+        size = np.ptp(boxes, axis=(0, 1)).max()
+        return bool(np.allclose(boxes, boxes[:1], atol=0.35 * size))
 
     def _lift(self, bodies: list[Surface]) -> None:
         """Draw coloured sheets before bodies without the field, whose faces they may be."""
@@ -173,7 +182,6 @@ class Picture:
 
         n = len(self.panels)
         columns = min(columns, n)
-        rows = -(-n // columns)
         size = width / columns
         head = 0.36 if title else 0.06
         above = 0.24 if any(self.panels) else 0.04  # captions
@@ -185,7 +193,9 @@ class Picture:
             foot = 0.15 + 0.17 * -(-len(self.legend) // fit)
         below = 0.58 if self.coloured and not self.shared else 0.0
         tall = size * self.aspect(columns=columns)
-        height = head + foot + rows * (tall + above + below)
+        crops = self._crops(columns, tall / size)
+        tops = np.cumsum([0.0, *((high - low) * tall + above + below for low, high in crops)])
+        height = head + foot + tops[-1]
         figure = blank(width, height, dots, layout=None)
         if engine != "matplotlib" and pictures is None:
             pictures = self.drawn_by_vtk(size, tall, cmap, engine, dots)
@@ -193,23 +203,29 @@ class Picture:
             row, column = divmod(i, columns)
             in_row = min(columns, n - row * columns)  # a short last row is centred
             left = column * size + (columns - in_row) * size / 2
-            bottom = height - head - (row + 1) * (tall + above + below) + below
+            bottom = height - head - tops[row + 1] + below
+            top = height - head - tops[row] - above
             axes = figure.add_axes(
-                (left / width, bottom / height, size / width, tall / height), frameon=False
+                (left / width, bottom / height, size / width, (top - bottom) / height),
+                frameon=False,
             )
             axes.set(xticks=[], yticks=[])
+            low, high = crops[row]
             shade = ScalarMappable(Normalize(*self.limits[i]), ListedColormap(self._colours(cmap)))
             if pictures is not None:
-                axes.imshow(pictures[i], interpolation="antialiased", aspect="auto")
+                pixels = pictures[i]
+                part = slice(*(np.array([1 - high, 1 - low]) * len(pixels)).round().astype(int))
+                axes.imshow(pixels[part], interpolation="antialiased", aspect="auto")
             else:
                 from .draw_matplotlib import draw
 
                 view = (self.screen, self.toward, self.frames[i])
                 draw(axes, bodies, shade, *view, undeformed=self.undeformed)
+                axes.set_ylim(*self._covered(i, tall / size) @ [[1 - low, 1 - high], [low, high]])
             centre = (left + size / 2) / width
             figure.text(
                 centre,
-                (bottom + tall + 0.07) / height,
+                (top + 0.07) / height,
                 caption,
                 ha="center",
                 size=STYLE["axes.titlesize"],
@@ -241,6 +257,21 @@ class Picture:
         size = np.ptp(self.frames, axis=1)
         tallest = 0.62 if alone or len(self.panels) == 1 else 0.5 + 0.35 * columns
         return float(np.clip((size[:, 1] / size[:, 0]).max(), 0.12, tallest))
+
+    def _covered(self, panel: int, aspect: float) -> Array:
+        """Return what a panel shows from below to above [m]; it may be taller than its frame."""
+        low, high = self.frames[panel]
+        half = 0.5 * max(high[1] - low[1], aspect * (high[0] - low[0]))
+        return np.asarray(0.5 * (low[1] + high[1]) + half * np.array([-1.0, 1.0]))
+
+    def _crops(self, columns: int, aspect: float) -> list[Array]:
+        """Return which part of the height of its panels each row needs, (lower, upper)."""
+        parts = []
+        for i, own in enumerate(self.own_frames):
+            low, high = self._covered(i, aspect)
+            parts.append(np.clip((own[:, 1] - low) / (high - low), 0.0, 1.0))
+        rows = [np.array(parts[k : k + columns]) for k in range(0, len(parts), columns)]
+        return [np.array([row[:, 0].min(), row[:, 1].max()]) for row in rows]
 
     def _bar(self, axes: Axes, shade: ScalarMappable, label: str, unit: str) -> None:
         from matplotlib.ticker import FuncFormatter, MaxNLocator

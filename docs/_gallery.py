@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cards of demos and pages: a picture, what it is, and how long it takes, from the demo itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from symancf.command.demos import duration, summary
+
+
+class Gallery(SphinxDirective):
+    """``PAGE | PICTURE | SENTENCE`` on each line; a demo says its sentence and duration itself.
+
+    Pages and pictures are relative to the page with the gallery.
+    """
+
+    has_content = True
+    option_spec: ClassVar[dict[str, Any]] = {}
+
+    def run(self) -> list[nodes.Node]:
+        """Return a grid of cards."""
+        grid = nodes.container(classes=["gallery"])
+        for line in self.content:
+            page, picture, *said = (part.strip() for part in line.split("|"))
+            script = Path(self.env.doc2path(self.env.docname)).parent / f"{page}.py"
+            takes = ""
+            if script.is_file():
+                self.env.note_dependency(str(script))
+                said, takes = [summary(script)], duration(script)
+            title, _colon, rest = said[0].partition(": ")
+            card = nodes.container(classes=["card"])
+            link = f"[{title}]({page})"
+            shown = f"[![{title}]({picture})]({page})"
+            words = f"**{link}**{f' ({takes})' if takes else ''}: {rest}"
+            self.state.nested_parse([shown, "", words], self.content_offset, card)
+            grid += card
+        return [grid]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Add the directive and its style."""
+    app.add_directive("gallery", Gallery)
+    app.add_css_file("gallery.css")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

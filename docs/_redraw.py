@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draw the pictures of these pages anew: python docs/_redraw.py [NAME ...]; without a name, all.
+
+Each name is a demo, a page whose example draws, or one of the functions below. Every one runs in a
+process and a folder of its own; what it takes of CPU time is printed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+DOCS = Path(__file__).resolve().parent
+LARGE = 250_000  # bytes; larger pictures of bodies get by with 256 colours, mixed where they lack
+DEMOS = {  # what pages show of it
+    "silicone_plate": ("silicone_plate.png", "thin_plate.png"),
+    "pendulum": ("pendulum.png",),
+    "sections": ("sections.png",),
+    "corner": ("corner.png", "corner_shapes.png"),
+    "head": ("head.png",),
+    "plate_pendulum": ("plate_pendulum.png",),
+    "silicone_swing": ("silicone_swing.png", "silicone_swing_shapes.png"),
+    "inflated_cylinder": ("inflated_cylinder.png", "inflated_cylinder_shapes.png"),
+    "cavity": ("cavity.png", "cavity_shapes.png"),
+    "finger": ("finger.png", "finger_front.png", "finger_right.png"),
+    "gripper": ("gripper.png",),
+    "manipulator": ("manipulator.png",),
+    "trunk": ("trunk.png",),
+    "trunk_head": ("trunk_head.png",),
+    "pneumatic_gripper": (
+        "pneumatic_gripper.png",
+        "pneumatic_gripper.gif",
+        "pneumatic_gripper_shapes.png",
+        "pneumatic_gripper_apart.png",
+    ),
+}
+PAGES = {"regions": "guide", "modes": "guide", "first_robot": "first-robot"}  # picture -> page
+
+
+def example(picture: str) -> str:
+    """Return the example of a page that draws a picture."""
+    text = (DOCS / f"{PAGES[picture]}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
+    found = [block for block in blocks if f"results/{picture}.png" in block]
+    return f"import symancf as sa\n{found[0]}"
+
+
+def shapes() -> None:
+    """Draw round bodies, each face in a colour."""
+    from mpi4py import MPI
+
+    import symancf as sa
+    from symancf.output import Samples
+    from symancf.output.view.regions import seen
+
+    names = ("outer", "inner", "x0", "y0", "z0", "z1", "body")
+    kinds = {"outer": 0, "inner": 1, "x0": 2, "y0": 2, "z0": 3, "z1": 3, "body": 4}
+    mesh = sa.Mesh
+    bodies = {
+        "disc": mesh.disc(1.0, 16),
+        'cylinder, symmetric="y"': mesh.cylinder(1.0, 1.0, 6, symmetric="y", cell="wedge"),
+        'tube, symmetric="xy"': mesh.tube(0.8, 1.6, 1.6, (3, 6, 4), symmetric="xy"),
+        'sphere, symmetric="y"': mesh.sphere(1.0, 8, symmetric="y"),
+        'sphere, inner=, symmetric="xyz"': mesh.sphere(
+            2.0, (2, 8), inner=1.4, symmetric="xyz", cell="tetra"
+        ),
+        'sphere, cell="quad"': mesh.sphere(1.0, 12, cell="quad"),
+    }
+    panels = {}
+    for caption, body in bodies.items():
+        named = [name for name in names if name in [region.name for region in body]]
+        found, _ = seen(body, [body[name] for name in named], 2)
+        panels[caption] = []
+        for name, rows in zip(named, found, strict=False):
+            for kind, nodes in rows.items():
+                x = body.fetch_points(nodes)
+                cells = {kind: np.arange(nodes.size).reshape(nodes.shape)}
+                face = {"face": np.full(len(nodes), float(kinds[name]))}
+                panels[caption].append(Samples(x.reshape(-1, 3), cells, {}, face))
+    classes = ("outer", "inner", "x0, y0", "z0, z1", "body")
+    sa.view.render(
+        panels, "results/shapes.png", field="face", label="", classes=classes, comm=MPI.COMM_SELF
+    )
+
+
+def elements() -> None:
+    """Draw error against CPU time of solids and plates."""
+    command = [sys.executable, "-m", "symancf", "bench", "--elements", "results/elements.png"]
+    subprocess.run(command, check=True)
+
+
+def commands(name: str) -> list[str]:
+    """Return the command that makes the pictures of a name in the folder results."""
+    if name in DEMOS:
+        return [sys.executable, "-m", "symancf", "demo", name]
+    if name in PAGES:
+        return [sys.executable, "-c", example(name)]
+    return [sys.executable, __file__, "--here", name]
+
+
+def keep(made: Path) -> None:
+    """Move a picture to those of the pages, without colours that nobody sees."""
+    target = DOCS / "images" / made.name
+    if made.suffix == ".png" and made.stat().st_size > LARGE:
+        with Image.open(made) as picture:
+            full = picture.convert("RGB")
+            palette = full.quantize(256, method=Image.Quantize.FASTOCTREE)
+            mixed = full.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
+            mixed.save(target, optimize=True, dpi=picture.info.get("dpi", (200, 200)))
+    else:
+        shutil.copyfile(made, target)
+
+
+def main(names: list[str]) -> None:
+    """Draw all, or those that are named."""
+    every = [*DEMOS, *PAGES, "shapes", "elements"]
+    unknown = [name for name in names if name not in every]
+    if unknown:
+        raise SystemExit(f"no picture {unknown[0]!r}; there are {', '.join(every)}")
+    path = os.pathsep.join([str(DOCS.parent), str(DOCS.parent / "codegen")])
+    spent = 0.0
+    for name in names or every:
+        with tempfile.TemporaryDirectory() as folder:
+            results = Path(folder) / "results"
+            results.mkdir()
+            subprocess.run(
+                commands(name), cwd=folder, check=True, env={**os.environ, "PYTHONPATH": path}
+            )
+            for file in DEMOS.get(name, (f"{name}.png",)):
+                keep(results / file)
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before, spent = spent, usage.ru_utime + usage.ru_stime
+        print(f"{name}: {spent - before:.0f} s of CPU", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--here"]:
+        {"shapes": shapes, "elements": elements}[sys.argv[2]]()
+    else:
+        main(sys.argv[1:])
