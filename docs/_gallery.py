@@ -4,23 +4,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING
 
 from docutils import nodes
-from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from symancf.command.demos import duration, summary
 
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
 
 class Gallery(SphinxDirective):
-    """``PAGE | PICTURE | SENTENCE`` on each line; a demo says its sentence and duration itself.
+    """``PAGE | PICTURE | Title: sentence`` on each line; demos have their own, and their duration.
 
     Pages and pictures are relative to the page with the gallery.
     """
 
     has_content = True
-    option_spec: ClassVar[dict[str, Any]] = {}
 
     def run(self) -> list[nodes.Node]:
         """Return a grid of cards."""
@@ -28,10 +29,10 @@ class Gallery(SphinxDirective):
         for line in self.content:
             page, picture, *said = (part.strip() for part in line.split("|"))
             script = Path(self.env.doc2path(self.env.docname)).parent / f"{page}.py"
-            takes = ""
-            if script.is_file():
+            takes = duration(script) if script.is_file() else ""
+            if not said:
+                said = [summary(script)]
                 self.env.note_dependency(str(script))
-                said, takes = [summary(script)], duration(script)
             title, _colon, rest = said[0].partition(": ")
             card = nodes.container(classes=["card"])
             link = f"[{title}]({page})"

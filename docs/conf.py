@@ -29,8 +29,9 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "_gallery",
 ]
-exclude_patterns = ["_build", "conf.py", "_reader.py", "**/_*.py"]
+exclude_patterns = ["_build", "conf.py", "_*.py", "**/_*.py"]
 templates_path: list[str] = []
 
 # Demos are scripts of cells: a `# %% [markdown]` comment is text, a `# %%` one starts code.
@@ -113,5 +114,5 @@ mathjax_file = next(
     for path in files("sphinx-mathjax-offline") or ()
     if path.name == "tex-svg-full.js"
 )
-html_static_path = [str(mathjax_file)]
+html_static_path = ["_static", str(mathjax_file)]
 mathjax_path = mathjax_file.name

@@ -24,19 +24,18 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.table import Table
 from scipy.optimize import brentq
 
 import symancf as sa
 from symancf.energies import yeoh
 from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
 ROOT = MPI.COMM_WORLD.rank == 0
 SHORT = "-short" in sys.argv
-console = plain_console(quiet=not ROOT, width=100)
+console = plain_console(width=100)
 
 RADIUS, LENGTH, HEIGHT, WALL = 0.1, 0.2, 0.05, 0.02  # m; half circle, chamber, side walls
 DIRECT = {"ksp_type": "preonly", "pc_type": "lu", "pc_factor_mat_solver_type": "mumps"}
@@ -215,9 +214,9 @@ def curves(history, still, path):
 def main(short=SHORT):
     """Solve the cases, print tables, draw; return what is checked."""
     RESULTS.mkdir(exist_ok=True)
-    table = Table(title="Equilibrium at 12 kPa, outward, mm", title_style="bold")
-    for column in ("model", "unknowns", "top", "base", "side", "CPU, s"):
-        table.add_column(column, justify="left" if column == "model" else "right")
+    table = tabular(
+        "Equilibrium at 12 kPa, outward, mm", "model", "unknowns", "top", "base", "side", "CPU, s"
+    )
     cases = {"D, plates": (plates, mesh_of(CHAMBER))}
     if not short:
         cases["D, plates, reduced"] = (plates, mesh_of(CHAMBER), "reduced")

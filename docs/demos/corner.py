@@ -20,18 +20,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from mpi4py import MPI
-from rich.table import Table
 
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff
 from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 RESULTS = Path("results")
-ROOT = MPI.COMM_WORLD.rank == 0
 SHORT = "-short" in sys.argv
-console = plain_console(quiet=not ROOT, width=100)
+console = plain_console(width=100)
 
 SIDE = 0.1  # m, of both walls, along their middle
 YOUNG, NU = 1e6, 0.3  # Pa, -
@@ -186,13 +183,13 @@ def curves(found, limit, path):
 # %%
 def main():
     """Solve all cases, print tables, draw; return deflections and the solids' limits."""
-    RESULTS.mkdir(exist_ok=True)
     found, limit, panels = {}, {}, {}
     for thickness in (0.02, 0.01):
-        table = Table(title=f"Deflection x of the top, mm; t = {1e3 * thickness:g} mm")
-        columns = ("model", *(f"{n} cells" for n in PLATES))
-        for column in columns:
-            table.add_column(column, justify="left" if column == "model" else "right")
+        table = tabular(
+            f"Deflection x of the top, mm; t = {1e3 * thickness:g} mm",
+            "model",
+            *(f"{n} cells" for n in PLATES),
+        )
         for factor in (0.0, 1.0, 10.0):
             for n in PLATES:
                 found[thickness, factor, n], shapes = push(plates(n, thickness, factor))

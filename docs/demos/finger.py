@@ -24,19 +24,18 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.table import Table
 
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff, yeoh
 from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
 COMM = MPI.COMM_WORLD
 ROOT = COMM.rank == 0
 SHORT, COMPARE = "-short" in sys.argv, "-compare" in sys.argv
-console = plain_console(quiet=not ROOT, width=100)
+console = plain_console(width=100)
 
 RADIUS, CHAMBER, HEIGHT, WALL, RING = 0.1, 0.2, 0.05, 0.02, 0.02  # m
 LENGTH = 2 * (CHAMBER + RING)
@@ -287,9 +286,7 @@ def curves(history, rows, path):
 
 def tabulate(title, rows):
     """Print rows of `shape` by pressure beside the paper's numbers."""
-    table = Table(title=title, title_style="bold")
-    for column in ("p, kPa", *COLUMNS, "paper"):
-        table.add_column(column, justify="right")
+    table = tabular(title, "p, kPa", *COLUMNS, "paper", words=0)
     paper = dict(zip(PRESSURES, PAPER, strict=True))
     for kilo, row in rows.items():
         table.add_row(f"{kilo}", *(f"{v:.2f}" for v in row), str(paper.get(kilo, "")))

@@ -24,16 +24,15 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.table import Table
 
 import symancf as sa
 from symancf.catalogue.flexure import export, ground_wrench, symbolic, tangent_parts
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 RESULTS = Path("results")
 SHORT = "-short" in sys.argv
 ROOT = MPI.COMM_WORLD.rank == 0
-console = plain_console(quiet=not ROOT, width=100)
+console = plain_console(width=100)
 
 # %% [markdown]
 # ## Data (Table 1 of the paper)
@@ -363,7 +362,6 @@ def picture(paths, forces, at, counts, sections, path):
 # %%
 def main():
     """Solve everything, print tables, write the pictures; return the closing forces."""
-    RESULTS.mkdir(exist_ok=True)
     EI = bending_stiffness()
     console.print("The tangent of a flexure (partial model), in symbols:")
     parts = symbolic("partial")
@@ -382,9 +380,8 @@ def main():
     paths["exact"] = exact_movement(24)
 
     console.print("Closing forces, the force as an unknown")
-    forces, table = {}, Table(title="Force that closes the gripper [uN]", title_style="bold")
-    for column in ("flexures", "silicon", "nylon", "error"):
-        table.add_column(column, justify="left" if column == "flexures" else "right")
+    table = tabular("Force that closes the gripper [uN]", "flexures", "silicon", "nylon", "error")
+    forces = {}
     stiffness = sa.Parameter("EI", EI)
     for model in MODELS:
         solve, closed, flexures = closing(model, stiffness)

@@ -23,16 +23,15 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.table import Table
 
 import symancf as sa
 from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 RESULTS = Path("results")
-ROOT, SERIAL = MPI.COMM_WORLD.rank == 0, MPI.COMM_WORLD.size == 1
+SERIAL = MPI.COMM_WORLD.size == 1
 SHORT = "-short" in sys.argv
-console = plain_console(quiet=not ROOT, width=100)
+console = plain_console(width=100)
 
 # %% [markdown]
 # ## The body
@@ -163,10 +162,16 @@ def picture(turned, swings, path):
 # %%
 def main(until=20.0):
     """Turn and swing, print tables, draw; return largest errors and violations."""
-    RESULTS.mkdir(exist_ok=True)
-    table = Table(title="Moment of 10 N m for 2 s", title_style="bold")
-    for column in ("method", "axis", "steps", "angle [rad]", "error [rad]", "rigidity", "pivot"):
-        table.add_column(column, justify="left" if column == "method" else "right")
+    table = tabular(
+        "Moment of 10 N m for 2 s",
+        "method",
+        "axis",
+        "steps",
+        "angle [rad]",
+        "error [rad]",
+        "rigidity",
+        "pivot",
+    )
     found, turned, states = {}, {}, []
     for name, options in METHODS.items():
         for axis in (2, 1, 0):
@@ -189,10 +194,15 @@ def main(until=20.0):
             )
     console.print(table)
 
-    table = Table(title=f"Swing about a corner, {until:g} s", title_style="bold")
-    columns = ("method", "steps", "CPU [s]", "violation, first 10 %", "last 10 %", "energy drift")
-    for column in columns:
-        table.add_column(column, justify="left" if column == "method" else "right")
+    table = tabular(
+        f"Swing about a corner, {until:g} s",
+        "method",
+        "steps",
+        "CPU [s]",
+        "violation, first 10 %",
+        "last 10 %",
+        "energy drift",
+    )
     swings = {}
     for name, options in METHODS.items():
         swings[name] = history, drift, spent = swing(options, until)

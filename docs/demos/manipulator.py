@@ -23,16 +23,15 @@ from pathlib import Path
 import numpy as np
 import sympy as sp
 from mpi4py import MPI
-from rich.table import Table
 
 import symancf as sa
 from symancf.energies import cable, rod
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 RESULTS = Path("results")
 SHORT, RODS = "-short" in sys.argv, "-rods" in sys.argv
 ROOT = MPI.COMM_WORLD.rank == 0
-console = plain_console(quiet=not ROOT, width=100)
+console = plain_console(width=100)
 
 # %% [markdown]
 # ## Data
@@ -292,10 +291,16 @@ def animate(results, path):
 
 def main():
     """Trace both paths with flexible and with stiff links; return errors of the tip [m]."""
-    table = Table(title="Two-link manipulator", title_style="bold")
-    for column in ("path", "links", "rms error [mm]", "largest [mm]", "from the rigid model [mm]"):
-        table.add_column(column, justify="left" if column in ("path", "links") else "right")
-    table.add_column("largest torque [N m]", justify="right")
+    table = tabular(
+        "Two-link manipulator",
+        "path",
+        "links",
+        "rms error [mm]",
+        "largest [mm]",
+        "from the rigid model [mm]",
+        "largest torque [N m]",
+        words=2,
+    )
     results, found = {}, {}
     for name, (path, duration) in PATHS.items():
         kinds = [("flexible", 1.0), ("100 times stiffer", 100.0), *[("rods", 1.0)] * RODS]

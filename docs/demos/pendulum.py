@@ -20,15 +20,14 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.table import Table
 
 import symancf as sa
 from symancf.energies import cable, rod
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 RESULTS = Path("results")
 ROOT = MPI.COMM_WORLD.rank == 0
-console = plain_console(quiet=not ROOT, width=100)
+console = plain_console(width=100)
 
 # %% [markdown]
 # ## Data
@@ -154,11 +153,18 @@ def animate(motions, path):
 
 def main():
     """Let all pendulums fall, print the table, draw; return the largest stretches [%]."""
-    table = Table(title="Largest stretch of the chord [%]", title_style="bold")
-    for column in ("section, strain", "n", "free", "largest", "reference", "paper"):
-        table.add_column(column, justify="left" if column.startswith("section") else "right")
-    for column in ("lowest place", "reference", "drift"):
-        table.add_column(column, justify="right")
+    table = tabular(
+        "Largest stretch of the chord [%]",
+        "section, strain",
+        "n",
+        "free",
+        "largest",
+        "reference",
+        "paper",
+        "lowest place",
+        "reference",
+        "drift",
+    )
     motions, found = {}, {}
     for case in CASES:
         for n in ELEMENTS if case in REFERENCE else (5,):

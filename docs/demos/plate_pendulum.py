@@ -21,19 +21,16 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from mpi4py import MPI
-from rich.table import Table
 
 import symancf as sa
 from symancf.energies import kirchhoff
 from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 RESULTS = Path("results")
-ROOT = MPI.COMM_WORLD.rank == 0
 SHORT = "-short" in sys.argv
 CELLS = int(sys.argv[sys.argv.index("-n") + 1]) if "-n" in sys.argv else None
-console = plain_console(quiet=not ROOT, width=100)
+console = plain_console(width=100)
 
 # Far corner x = y, z [m], kinetic, strain and potential energy [J] of the flat plate: an
 # second implementation with the same 4 x 4 Gauss points and the same measure of curvature.
@@ -181,11 +178,17 @@ def curves(histories, path):
 # %%
 def main(until=0.6, until_curved=0.7):
     """Move both plates, print the table, draw; return what is checked."""
-    RESULTS.mkdir(exist_ok=True)
     history, states, rows = flat(until)
-    table = Table(title="Flat plate; second implementation below", title_style="bold")
-    for column in ("t [s]", "x = y [m]", "z [m]", "T [J]", "U [J]", "V [J]"):
-        table.add_column(column, justify="right")
+    table = tabular(
+        "Flat plate; second implementation below",
+        "t [s]",
+        "x = y [m]",
+        "z [m]",
+        "T [J]",
+        "U [J]",
+        "V [J]",
+        words=0,
+    )
     for time, row in rows.items():
         table.add_row(f"{time:.1f}", *(f"{v:.5f}" for v in row))
         table.add_row("", *(f"{v:.5f}" for v in REFERENCE[time]), style="dim")
@@ -219,9 +222,16 @@ def main(until=0.6, until_curved=0.7):
 def finer(cells, until):
     """Move a finer flat plate; return its distance from the coarse one at 0.2 s, and the drift."""
     history, _, rows = flat(until, cells=cells, curvature="n0")
-    table = Table(title=f"{cells} x {cells} elements", title_style="bold")
-    for column in ("t [s]", "x = y [m]", "z [m]", "T [J]", "U [J]", "V [J]"):
-        table.add_column(column, justify="right")
+    table = tabular(
+        f"{cells} x {cells} elements",
+        "t [s]",
+        "x = y [m]",
+        "z [m]",
+        "T [J]",
+        "U [J]",
+        "V [J]",
+        words=0,
+    )
     for time, row in rows.items():
         table.add_row(f"{time:.1f}", *(f"{v:.5f}" for v in row))
     console.print(table)

@@ -24,13 +24,12 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
-from rich.table import Table
 from sympy import Rational
 
 import symancf as sa
 from symancf.energies import yeoh
 from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 from symancf.solve.rigid import rigid_modes
 
 HERE = Path(__file__).resolve().parents[2]
@@ -38,7 +37,7 @@ RESULTS = Path("results")
 COMM = MPI.COMM_WORLD
 ROOT = COMM.rank == 0
 SHORT, SIXTH = "-short" in sys.argv, "-short" in sys.argv or "-sixth" in sys.argv
-console = plain_console(quiet=not ROOT, width=100)
+console = plain_console(width=100)
 
 actuator = runpy.run_path(str(HERE / "meshes" / "actuator.py"))
 DIRECT = {"ksp_type": "preonly", "pc_type": "lu", "pc_factor_mat_solver_type": "mumps"}
@@ -414,12 +413,9 @@ def curves(course, twin, path):
 # %%
 def report(title, course, times):
     """Print where things are at some times, and what the parts took."""
-    table = Table(title=title, title_style="bold")
     forces = "grip" in course.rows
-    for column in ("t, s", "p, kPa", "tip, inwards", "tip, y", "base, y", "ball, y"):
-        table.add_column(column, justify="right")
-    for column in ("grip on ball, N", "platform, N") if forces else ():
-        table.add_column(column, justify="right")
+    heads = "t, s", "p, kPa", "tip, inwards", "tip, y", "base, y", "ball, y"
+    table = tabular(title, *heads, *("grip on ball, N", "platform, N")[: 2 * forces], words=0)
     for t in times:
         tip, base, ball = (1e3 * (course.at(t, n) - course[n][0]) for n in ("tip", "base", "ball"))
         numbers = (-tip[0], tip[1], base[1], ball[1])
@@ -434,7 +430,6 @@ def report(title, course, times):
 # %%
 def main(short=SHORT, sixth=SIXTH):
     """Bend one actuator, run the sequence with contact and without; return both courses."""
-    RESULTS.mkdir(exist_ok=True)
     for name, case in {} if short else ALONE.items():
         rows, size, seconds = alone(*case)
         console.print(f"One actuator, {name}, {size} unknowns, {seconds:.0f} s:")

@@ -19,16 +19,13 @@ Takes 12 s on one core.
 from pathlib import Path
 
 import numpy as np
-from mpi4py import MPI
-from rich.table import Table
 
 import symancf as sa
 from symancf.energies import cable
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 RESULTS = Path("results")
-ROOT = MPI.COMM_WORLD.rank == 0
-console = plain_console(quiet=not ROOT, width=100)
+console = plain_console(width=100)
 
 # %% [markdown]
 # ## Sections
@@ -131,14 +128,11 @@ def picture(motions, path):
 
 def main():
     """Hang and drop all beams, print the table, draw; return elongations [m] and closed forms."""
-    table = Table(
-        title="Four sections, 10 elements; elongation at rest [mm], largest stretch falling",
-        title_style="bold",
+    table = tabular(
+        "Four sections, 10 elements; elongation at rest [mm], largest stretch falling",
+        *("section", "mass [kg]", "hanging", "closed form", "stretch [%]"),
+        *("5 elements", "lowest tip", "drift"),
     )
-    for column in ("section", "mass [kg]", "hanging", "closed form", "stretch [%]"):
-        table.add_column(column, justify="left" if column == "section" else "right")
-    for column in ("5 elements", "lowest tip", "drift"):
-        table.add_column(column, justify="right")
     motions, found = {}, {}
     s, w = np.polynomial.legendre.leggauss(8)
     for name, section in SECTIONS.items():

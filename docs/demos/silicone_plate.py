@@ -19,17 +19,15 @@ Takes 10 s on one core.
 # %%
 from pathlib import Path
 
-from mpi4py import MPI
-from rich.table import Table
 from sympy import Rational
 
 import symancf as sa
 from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
-console = plain_console(quiet=MPI.COMM_WORLD.rank != 0, width=100)
+console = plain_console(width=100)
 
 # %% [markdown]
 # ## The energy
@@ -104,10 +102,17 @@ def main():
     """Solve all cases, print the table, write files and the picture."""
     mesh = sa.Mesh.read(HERE / "meshes" / "silicone_plate.msh")
     console.print(mesh)
-    table = Table(title="Sag of the tip under self-weight, t = 40 mm", title_style="bold")
-    columns = ("model", "k [Pa]", "unknowns", "Newton", "sag [mm]", "reference", "solid", "error")
-    for column in columns:
-        table.add_column(column, justify="right" if column != "model" else "left")
+    table = tabular(
+        "Sag of the tip under self-weight, t = 40 mm",
+        "model",
+        "k [Pa]",
+        "unknowns",
+        "Newton",
+        "sag [mm]",
+        "reference",
+        "solid",
+        "error",
+    )
     pictures, found = {}, {}
 
     def report(name, k, system, history, value):

@@ -21,19 +21,16 @@ import time
 from pathlib import Path
 
 import numpy as np
-from mpi4py import MPI
-from rich.table import Table
 
 import symancf as sa
 from symancf.energies import yeoh, yeoh_raw
 from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
-ROOT = MPI.COMM_WORLD.rank == 0
 SHORT = "-short" in sys.argv
-console = plain_console(quiet=not ROOT, width=100)
+console = plain_console(width=100)
 
 SILICONE = {"C10": 0.2712e6, "C20": 0.03053e6, "C30": -401.3, "rho": 1100.0}  # Pa, kg/m^3
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
@@ -156,15 +153,11 @@ def curves(thin, thick, path):
 # %%
 def main(until=0.4, step=2e-4):
     """Run all cases, print tables, draw; return the largest error and first minima."""
-    RESULTS.mkdir(exist_ok=True)
     moments = (0.1, until) if SHORT else (0.1, 0.2, 0.3, 0.4)
-    table = Table(
-        title="X, Z of P in mm, t = 4 mm; below: second implementation", title_style="bold"
-    )
     times = [t for t in REFERENCE["reduced"] if t < until + 1e-9]
     shown = [t for t in times if t not in (0.12, 0.20)]
-    for column in ("model", *(f"{t:.2f} s" for t in shown)):
-        table.add_column(column, justify="left" if column == "model" else "right")
+    title = "X, Z of P in mm, t = 4 mm; below: second implementation"
+    table = tabular(title, "model", *(f"{t:.2f} s" for t in shown))
     cases = {"reduced": plate("reduced"), "full": plate("full"), "split": plate("split")}
     if not SHORT:
         cases |= {
@@ -199,9 +192,7 @@ def main(until=0.4, step=2e-4):
     console.print(table)
     console.print(f"Largest difference to the second implementation {1e3 * error:.2f} mm\n")
 
-    table = Table(title="t = 40 mm, as printed", title_style="bold")
-    for column in ("model", "first minimum, mm", "at, s", "CPU, s"):
-        table.add_column(column, justify="left" if column == "model" else "right")
+    table = tabular("t = 40 mm, as printed", "model", "first minimum, mm", "at, s", "CPU, s")
     thick, minima = {}, {}
     cases = {name: plate(name, 0.04) for name in ("full", "reduced", "split")}
     cases["solid"] = block()

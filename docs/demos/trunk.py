@@ -22,18 +22,16 @@ import time
 from pathlib import Path
 
 import numpy as np
-from mpi4py import MPI
-from rich.table import Table
 
 import symancf as sa
 from symancf.energies import kirchhoff
 from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
 SHORT = "-short" in sys.argv
-console = plain_console(quiet=MPI.COMM_WORLD.rank != 0, width=100)
+console = plain_console(width=100)
 
 # %% [markdown]
 # ## The tube
@@ -170,11 +168,16 @@ def curl(until=0.33):
 # %%
 def main(short=SHORT):
     """Solve the cases, print tables, draw; return heights of the tip and drifts of energy."""
-    RESULTS.mkdir(exist_ok=True)
     panels, found = {}, {}
-    table = Table(title="Mean height of the tip's ring [m]", title_style="bold")
-    for column in ("mesh", "t [s]", "z", "independent", "free fall", "drift of energy [J]"):
-        table.add_column(column, justify="left" if column == "mesh" else "right")
+    table = tabular(
+        "Mean height of the tip's ring [m]",
+        "mesh",
+        "t [s]",
+        "z",
+        "independent",
+        "free fall",
+        "drift of energy [J]",
+    )
     for mesh in MESHES:
         console.print(f"Falling, {mesh}.msh")
         problem, states = fall(mesh, frames=3 if short else 40)
@@ -188,10 +191,16 @@ def main(short=SHORT):
     console.print(table)
 
     ends = (0.3, 0.2, 0.1) if short else (2.0, 1.0, 0.33)
-    table = Table(title="Moment 30 t N m about x", title_style="bold")
-    columns = ("on", "t [s]", "tip y [m]", "tip z [m]", "its ring [mm]", "M [N m]", "Brazier")
-    for column in columns:
-        table.add_column(column, justify="left" if column == "on" else "right")
+    table = tabular(
+        "Moment 30 t N m about x",
+        "on",
+        "t [s]",
+        "tip y [m]",
+        "tip z [m]",
+        "its ring [mm]",
+        "M [N m]",
+        "Brazier",
+    )
     cases = {"all rings": (bend, 0.0), "ring at 1.125 m": (feed, 1.125), "tip": (curl, 1.5)}
     films = {"falling": falling}
     for (name, (case, y)), until in zip(cases.items(), ends, strict=True):

@@ -22,19 +22,16 @@ import time
 from pathlib import Path
 
 import numpy as np
-from mpi4py import MPI
-from rich.table import Table
 
 import symancf as sa
 from symancf.energies import kirchhoff
 from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console
+from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
-ROOT = MPI.COMM_WORLD.rank == 0
 SHORT = "-short" in sys.argv
-console = plain_console(quiet=not ROOT, width=120)
+console = plain_console(width=120)
 
 # %% [markdown]
 # ## The bodies
@@ -205,11 +202,16 @@ def picture(histories, path):
 # %%
 def main(until=1.0, frames=40):
     """Run the cases, print tables, draw; return violations, momenta and agreement."""
-    RESULTS.mkdir(exist_ok=True)
     found = {}
-    table = Table(title="Largest violations, as changes of the invariants", title_style="bold")
-    for column in ("case", "t [s]", "steps", "CPU", *FIVE, "rigidity"):
-        table.add_column(column, justify="left" if column == "case" else "right", no_wrap=True)
+    table = tabular(
+        "Largest violations, as changes of the invariants",
+        "case",
+        "t [s]",
+        "steps",
+        "CPU",
+        *FIVE,
+        "rigidity",
+    )
 
     elephant = Elephant(torque=10.0)
     problem, _ = elephant.move(until, rho=0.9)

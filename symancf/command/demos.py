@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import os
 import re
 import runpy
 import shutil
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import SymancfError
+from ..runtime.console import first_rank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,12 +114,6 @@ def main(name: str | None, options: Sequence[str] = ()) -> int:
     give_options(sys.argv)
     runpy.run_path(str(script), run_name="__main__")
     return 0
-
-
-def first_rank() -> bool:
-    """Tell whether this is the first process of an mpirun, without starting MPI."""
-    names = "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"
-    return next((os.environ[name] for name in names if name in os.environ), "0") == "0"
 
 
 def give_options(words: list[str]) -> None:

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 
 def plain_console(least: int = 0, **options: Any) -> Console:
     """Return a console of rich that prints units, formulas and ``:names:`` in texts and tables.
+
+    Of the ranks that mpirun started the first one prints.
 
     Parameters
     ----------
@@ -23,6 +28,34 @@ def plain_console(least: int = 0, **options: Any) -> Console:
     """
     from rich.console import Console
 
-    plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False, **options}
+    plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+    plain |= {"quiet": not first_rank(), **options}
     console = Console(**plain)
     return console if console.width >= least else Console(**{**plain, "width": least})
+
+
+def first_rank() -> bool:
+    """Tell whether this is the first process of an mpirun, without starting MPI."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None:
+        return bool(mpi.COMM_WORLD.rank == 0)
+    names = "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"
+    return next((os.environ[name] for name in names if name in os.environ), "0") == "0"
+
+
+def tabular(title: str, *heads: str, words: int = 1) -> Table:
+    """Return a table without rows: `words` columns at the left, then numbers at the right.
+
+    Examples
+    --------
+    >>> table = tabular("Deflection", "model", "tip [mm]")
+    >>> table.add_row("plate", "5.98")
+    >>> [column.justify for column in table.columns]
+    ['left', 'right']
+    """
+    from rich.table import Table
+
+    table = Table(title=title, title_style="bold")
+    for k, head in enumerate(heads):
+        table.add_column(head, justify="left" if k < words else "right", no_wrap=k < words)
+    return table
