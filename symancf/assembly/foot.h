@@ -163,11 +163,28 @@ static inline double outside(const symancf_basis *s, const double *xi)
 }
 
 /*
+ * (1/x^4 + 1/y^4 - less)^(-1/4) of two numbers from 0 to 1, about the lower one, and its derivatives by
+ * them: 0 where one is 0; with less = 1 it is x where y = 1.
+ */
+static inline double lower(double x, double y, double less, double slope[2])
+{
+  const double a = x * x * x * x, b = y * y * y * y, all = a + b - less * a * b;
+  slope[0] = slope[1] = 0.0;
+  if (!(x > 0.0 && y > 0.0)) return 0.0;
+  const double found = x * y / sqrt(sqrt(all));
+  slope[0] = found * b / (x * all);
+  slope[1] = found * a / (y * all);
+  return found;
+}
+
+/*
  * p at a place and its derivatives: 1 at corners within a side and 0 on its free edges, continuous on
  * the side. It is the sum of the functions of the corners that are not on a free edge (the rim) and,
  * where both ends of an edge between two facets are on one, of a bump along it; a bubble where all
- * edges are free. Bits of `rim`: c where the edge from corner c to c + 1 is free, 4 + c where corner c
- * is on the rim.
+ * edges are free. Near to a corner of the side it grows with the distance from the nearer edge,
+ * whatever the facets there are: it is compared with that of the facets opposite. Bits of `rim`: c
+ * where the edge from corner c to c + 1 is free, 4 + c where corner c is on the rim, 8 + c where the
+ * edge is between two quadrilaterals, as in strips that are one facet wide: its bump is 1 high.
  */
 static void inner(const symancf_basis *s, int rim, const double *xi, double found[3])
 {
@@ -179,23 +196,32 @@ static void inner(const symancf_basis *s, int rim, const double *xi, double foun
                              {x * y, y, x},
                              {(1 - x) * y, -y, 1 - x}};
   const double(*N)[3] = n == 3 ? tri : quad;
-  double p = 0.0, dp[2] = {0.0, 0.0};
+  double p = 0.0, dp[2] = {0.0, 0.0}, slope[2];
+  int within = 0;
+  for (int c = 0; c < n; c++) within += !(rim >> (4 + c) & 1);
   for (int c = 0; c < n; c++) {
     const int next = (c + 1) % n;
     if (!(rim >> (4 + c) & 1)) {
+      if (n == 4 && within == 1) { /* as near as to the nearer of two edges */
+        const int right = c == 1 || c == 2, up = c >= 2;
+        p += lower(right ? x : 1.0 - x, up ? y : 1.0 - y, 1.0, slope);
+        dp[0] += right ? slope[0] : -slope[0];
+        dp[1] += up ? slope[1] : -slope[1];
+        continue;
+      }
       p += N[c][0];
       for (int d = 0; d < 2; d++) dp[d] += N[c][1 + d];
     } else if (!(rim >> c & 1) && rim >> (4 + next) & 1) {
       if (n == 3) {
-        p += 4.0 * N[c][0] * N[next][0];
-        for (int d = 0; d < 2; d++)
-          dp[d] += 4.0 * (N[c][1 + d] * N[next][0] + N[c][0] * N[next][1 + d]);
+        p += lower(N[c][0], N[next][0], 0.0, slope);
+        for (int d = 0; d < 2; d++) dp[d] += slope[0] * N[c][1 + d] + slope[1] * N[next][1 + d];
       } else { /* along the edge, and how near it is */
-        const int along = c % 2;
+        const int along = c % 2, wide = rim >> (8 + c) & 1;
         const double u = xi[along], near = c == 0 || c == 3 ? 1.0 - xi[1 - along] : xi[1 - along];
-        p += 4.0 * u * (1.0 - u) * near;
-        dp[along] += 4.0 * (1.0 - 2.0 * u) * near;
-        dp[1 - along] += (c == 0 || c == 3 ? -4.0 : 4.0) * u * (1.0 - u);
+        const double bump = wide ? 4.0 * u * (1.0 - u) : lower(u, 1.0 - u, 0.0, slope);
+        p += bump * near;
+        dp[along] += (wide ? 4.0 * (1.0 - 2.0 * u) : slope[0] - slope[1]) * near;
+        dp[1 - along] += c == 0 || c == 3 ? -bump : bump;
       }
     }
   }

@@ -199,9 +199,10 @@ class Contact(Results):
             raise ParameterError(
                 f"{self.who}: {side.name!r} is rigid: give what it touches as target="
             )
-        one = Side(self.who, side, radius)
+        one = Side(self.who, side, radius, facing=True)
         lines = isinstance(target, Nodes) and target.body.element.dimension == 1
-        two = one if target is None else Side(self.who, target, radius if lines else None)
+        radius = radius if lines else None
+        two = one if target is None else Side(self.who, target, radius, facing=True)
         if one.cable or two.cable:
             raise ParameterError(
                 f"{self.who}: {one if one.cable else two} is a cable; cables touch rigid shapes, "

@@ -9,6 +9,7 @@ the user gives              facets                           points      size l
 ==========================  ===============================  ==========  ======================
 ``solid["outside"]``        quad4 / quad8, quad9 / tri3 /    4 / 9 / 3   cell's volume/its area
                             tri6 of solids                   / 6
+                            quad8, quad9 / tri6 on facets    36 / 27
 ``plate["skin"].face(+1)``  z = thickness/2 of ancf_plate    9           thickness
 ``cord["body"]``            axis of ancf_cable, `radius=`    4           radius
 ==========================  ===============================  ==========  ======================
@@ -33,7 +34,7 @@ from ..arrays import Array, Ints, Ints32
 from ..assembly.resolved import Resolved
 from ..bodies.body import Body
 from ..cells import CELLS
-from ..cells.quadrature import counts_for, gauss
+from ..cells.quadrature import counts_for, divided, gauss
 from ..errors import MeshError, ParameterError
 from ..kinematics.moduli import young_modulus
 from ..laws.evaluate import evaluate_energy
@@ -49,6 +50,7 @@ from ..values.parameter import Field, Value, call_array, depends_on_time, evalua
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
 
+FINE = 3  # parts of edges of quadratic facets on facets, whose functions have kinks anywhere there
 PARTS_OF = {3: 10.0, 2: 1.0, 1: 0.01}  # c of solids, plates and cables
 NONE = (
     'give facets of solids, solid["outside"], faces of full-gradient plates, '
@@ -87,6 +89,7 @@ class Sheet(FacetPoints):
     who : begins messages.
     place : what the user gives, see the top of this file.
     radius : of cables [m].
+    facing : whether what they touch has facets, too: see `FINE`.
 
     Attributes
     ----------
@@ -103,7 +106,9 @@ class Sheet(FacetPoints):
 
     body: Body
 
-    def __init__(self, who: str, place: Nodes | Face, radius: float | None = None) -> None:
+    def __init__(
+        self, who: str, place: Nodes | Face, radius: float | None = None, facing: bool = False
+    ) -> None:
         nodes: Any = place.nodes if isinstance(place, Face) else place
         if not isinstance(nodes, Nodes) or not isinstance(nodes.body, Body):
             said = nodes if isinstance(nodes, End) else label(nodes)
@@ -119,6 +124,8 @@ class Sheet(FacetPoints):
         elif max(cell.factors) > 1:
             degree = 4
         rule = gauss(cell, counts_for(cell, degree))
+        if facing and not element.slopes and element.degree > 1:
+            rule = divided(cell, counts_for(cell, 3 if max(cell.factors) == 1 else 2), FINE)
         low, high = cell.domain
         self.points, self.weights = np.asarray(rule.points), np.asarray(rule.weights)
         self.unit = (self.points - low) / (high - low)

@@ -27,6 +27,7 @@ class Side:
     who : begins messages.
     place : what the user gives, see `sheet`; or several of them.
     radius : of cables [m].
+    facing : whether what it touches has facets, too.
 
     Attributes
     ----------
@@ -39,12 +40,16 @@ class Side:
     ParameterError : nothing that has a side, or nothing at all; cables beside something else.
     """
 
-    def __init__(self, who: str, place: Place, radius: float | None = None) -> None:
+    def __init__(
+        self, who: str, place: Place, radius: float | None = None, facing: bool = False
+    ) -> None:
         self.who = who
         given = list(place) if isinstance(place, list | tuple) else [cast("Nodes | Face", place)]
         if not given:
             raise ParameterError(f"{who}: there is nothing in {place!r}; {NONE}")
-        self.sheets = [Sheet(who, part, radius) for each in given for part in _by_type(each)]
+        self.sheets = [
+            Sheet(who, part, radius, facing) for each in given for part in _by_type(each)
+        ]
         self.bodies: list[Body] = list(dict.fromkeys(sheet.body for sheet in self.sheets))
         self.cable = any(sheet.cable for sheet in self.sheets)
         if self.cable and not all(sheet.cable for sheet in self.sheets):

@@ -54,8 +54,8 @@ class Skin:
     own : (F,) which are of this rank's share.
     type, nodes : (F,) number of the leaf, and how many of the nodes are theirs.
     first, facet_of : (F + 1,), (P,) where the points of a facet begin, and the facet of each.
-    rim : (F,) edges without a neighbour, or with one beyond a kink, and corners at their ends: a
-        bit for each, see `inner` in foot.h.
+    rim : (F,) edges without a neighbour, or with one beyond a kink, corners at their ends, and
+        edges between two quadrilaterals: a bit for each, see `inner` in foot.h.
     length, modulus, parts : (F,) local size, Young's modulus, and c; see `Sheet`.
     width : (F,) shortest edge in the reference.
     maps : (F, corners, s, s) slopes of elements from those of nodes, after `place`.
@@ -179,14 +179,20 @@ class Skin:
         group = np.asarray(label, dtype=np.int64)
         rim = np.zeros(self.groups, dtype=bool)
         rim[group[free]] = rim[group[nexts][free]] = True
+        square, between = self._of_leaves([leaf.corners for leaf in self.leaves])[facet] == 4, ~free
+        between[one] = between[other] = square[one] & square[other]
         bits, first = [], 0
         for leaf in self.leaves:
             n = leaf.corners
             part = slice(first, first := first + len(leaf.facets) * n)
             leaf.group = group[part].reshape(-1, n)
-            both = free[part].reshape(-1, n), rim[leaf.group]
-            held = [b << np.arange(k, k + n) for k, b in zip((0, 4), both, strict=True)]
-            bits.append((held[0] + held[1]).sum(axis=1))
+            told = free[part].reshape(-1, n), rim[leaf.group], between[part].reshape(-1, n)
+            bits.append(
+                sum(
+                    (b << np.arange(k, k + n)).sum(axis=1)
+                    for k, b in zip((0, 4, 8), told, strict=True)
+                )
+            )
         found: Ints32 = np.concatenate(bits).astype(np.int32)
         return found
 

@@ -79,7 +79,7 @@ def patch() -> Iterator[Number]:
         (hex27, hex27, (3, 3), equal),
         (wedge15, wedge15, (3, 3), equal),
         (wedge6, wedge6, (4, 4), equal),
-        (hex20, tet10, (3, 5), (0.03, 0.007)),
+        (hex20, tet10, (3, 5), (0.01, 0.003)),
     ):
         below = 3 if one in (hex27, wedge15) else 4
         low = brick("low", (1.0, 1.0, 0.5), (below, below, 2), element=one)

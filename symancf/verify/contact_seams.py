@@ -66,7 +66,7 @@ def seams() -> Iterator[Number]:
     P = -0.05
     exact = P / uniaxial(P)[1] ** 2
     low = chequered("low", (4, 4, 2), 0.0)
-    for cells, limits in (((4, 4), (1e-10, 1e-10)), ((3, 5), (0.015, 0.004))):
+    for cells, limits in (((4, 4), (1e-10, 1e-10)), ((3, 5), (0.01, 0.004))):
         high = chequered("high", (*cells, 2), 0.5)
         between = Contact(end(low, "z1"), end(high, "z0"))
         held = [fix(p, a) for both in (low, high) for a in "xy" for p in end(both, f"{a}0")]
