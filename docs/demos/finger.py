@@ -321,13 +321,14 @@ def main(short=SHORT):
     panels["12 kPa, with a spine"] = [
         sample(spined, body, solid=True, divisions=2) for body in spined_bodies
     ]
-    for name, eye in (("front", (0.0, -1.0, 0.05)), ("right", (1.0, -0.25, -0.1))):
+    for name, eye in (("front", (0.2, -1.0, -0.45)), ("right", (1.0, -0.25, -0.1))):
         sa.view.render(
             panels,
             RESULTS / f"finger_{name}.png",
             label="displacement",
             unit="m",
-            title=f"Finger under gas, from the {name}",
+            title=f"Finger under gas, from the {name} and below",
+            columns=2,
             eye=eye,
         )
     console.print(f"Files: {RESULTS}/finger.png, finger_front.png, finger_right.png")

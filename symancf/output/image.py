@@ -17,6 +17,7 @@ from ..values import arguments
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 KINDS = ".png", ".pdf", ".svg"
@@ -181,6 +182,7 @@ class Diagram(Image):
         """Add legends and write the file."""
         try:
             for axes in self.panels if error is None else ():
+                _plain_decades(axes)
                 if not axes.has_data() and not axes.texts:
                     axes.axis("off")
                 elif axes.get_legend() is None and axes.get_legend_handles_labels()[1]:
@@ -193,6 +195,15 @@ class Diagram(Image):
             with together(self.comm):
                 if self.comm.rank == 0:
                     self.save(self.path)
+
+
+def _plain_decades(axes: Axes) -> None:
+    """Leave out what is written between powers of ten, where some of these are in view."""
+    from matplotlib.ticker import NullFormatter
+
+    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        if axis.get_scale() == "log" and max(limits) >= 10.0 * min(limits):
+            axis.set_minor_formatter(NullFormatter())
 
 
 def styled() -> AbstractContextManager[None]:
