@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import warnings
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,6 +24,27 @@ _read: set[str] = set()  # full names of options that symancf itself asked for
 _working: list[Options] = []  # problems that work, the last one within those before it
 
 SOLVER = ("ts_", "snes_", "ksp_", "pc_", "mat_", "mg_", "sub_", "fieldsplit_")
+
+# of PETSc's hundreds those that are asked for here, for hints
+KNOWN = """
+    snes_rtol snes_atol snes_stol snes_max_it snes_max_funcs snes_type snes_monitor snes_view
+    snes_converged_reason snes_linesearch_type snes_linesearch_monitor snes_linesearch_max_it
+    snes_lag_jacobian snes_lag_preconditioner snes_ksp_ew snes_divergence_tolerance
+    snes_error_if_not_converged snes_test_jacobian snes_mf snes_mf_operator
+    ksp_type ksp_rtol ksp_atol ksp_divtol ksp_max_it ksp_monitor ksp_monitor_true_residual ksp_view
+    ksp_converged_reason ksp_gmres_restart ksp_norm_type ksp_pc_side ksp_reuse_preconditioner
+    ksp_initial_guess_nonzero ksp_view_eigenvalues ksp_error_if_not_converged
+    pc_type pc_view pc_factor_mat_solver_type pc_factor_levels pc_factor_shift_type pc_gamg_type
+    pc_factor_mat_ordering_type pc_gamg_threshold pc_gamg_agg_nsmooths pc_gamg_coarse_eq_limit
+    pc_mg_cycle_type pc_mg_levels pc_hypre_type pc_asm_overlap pc_sor_its pc_jacobi_type
+    mat_mumps_icntl_4 mat_mumps_icntl_7 mat_mumps_icntl_14 mat_mumps_icntl_22 mat_mumps_icntl_23
+    mat_mumps_cntl_1 mat_mumps_cntl_3 mg_levels_ksp_type mg_levels_ksp_max_it mg_levels_pc_type
+    mg_coarse_pc_type mg_coarse_ksp_type
+    ts_type ts_dt ts_max_steps ts_max_time ts_monitor ts_view ts_adapt_type ts_adapt_monitor
+    ts_adapt_dt_min ts_adapt_dt_max ts_adapt_clip ts_adapt_safety ts_rtol ts_atol ts_rk_type
+    ts_alpha_radius ts_max_snes_failures ts_converged_reason
+    """
+KINDS = ("SNES", "KSP", "PC", "TS")  # whose types petsc4py names
 
 
 class Options:
@@ -103,8 +125,9 @@ class Options:
         read = {n for n in present if n in self._seen or _used(n)}
         unused = sorted(present.keys() - ours - read)
         if unused and comm.rank == 0:
+            known = read | _read | {self.prefix + name for name in KNOWN.split()}
             for name in unused:
-                hint = closest(name, read)
+                hint = closest(name, known)
                 warnings.warn(f"PETSc did not use the option -{name}.{hint}", stacklevel=5)
 
     def _present(self) -> dict[str, str]:
@@ -157,6 +180,12 @@ def complaint(error: PETSc.Error) -> str:
     """Return what a PETSc error says, without the calls that led there and the ranks."""
     lines = [line.split("] ", 1)[-1] for line in str(error).splitlines()]
     said = [line for line in lines[1:] if "() at " not in line]
+    asked = re.search(r"Unable to find requested (\w+) (?:type )?(\w+)", " ".join(said))
+    if asked and asked[1] in KINDS:  # whatever PETSc says besides
+        kinds = vars(getattr(PETSc, asked[1]).Type)
+        names = [value for name, value in kinds.items() if name.isupper()]
+        option = f"-{asked[1].lower()}_type {asked[2]}"
+        return f"there is no {option}.{closest(asked[2], names)}"
     return "; ".join(said) or lines[0]
 
 

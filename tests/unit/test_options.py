@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import re
 import subprocess
 import sys
 import warnings
@@ -112,7 +113,7 @@ def test_options_of_the_user_survive() -> None:
 
 
 def test_what_was_not_read_is_told_once() -> None:
-    given = {"snes_rtoll": 1e-3, "snes_max_it": 30}
+    given = {"snes_rtoll": 1e-3, "snes_max_it": 30, "snes_monitr": None}
     problem = sa.DynamicProblem(rope(), prefix="odd_", options=given)
     inner = sa.StaticProblem(rope(), prefix="inner_", options={"snes_max_it": 30})
     with warnings.catch_warnings(record=True) as caught:
@@ -121,9 +122,15 @@ def test_what_was_not_read_is_told_once() -> None:
         problem.monitor(lambda problem: inner.solve())
         problem.solve(to=1e-3, step=1e-3)
         problem.solve(to=2e-3, step=1e-3)
-    (text,) = [str(w.message) for w in caught if "did not use" in str(w.message)]
+    other, text = [str(w.message) for w in caught if "did not use" in str(w.message)]
     assert "-odd_snes_rtoll" in text
     assert "Did you mean 'odd_snes_rtol'" in text
+    assert "-odd_snes_monitr. Did you mean 'odd_snes_monitor'?" in other
+    for option, hint in (("ksp_type", "gmres"), ("snes_type", "newtonls"), ("pc_type", "gamg")):
+        wrong = hint[:2] + hint[3:]
+        said = f"there is no -{option} {wrong}. Did you mean {hint!r}?"
+        with pytest.raises(sa.SymancfError, match=re.escape(said)):
+            sa.StaticProblem(rope(), options={option: wrong}).solve()
 
 
 def test_words_of_a_script_are_not_reported_at_the_end() -> None:
