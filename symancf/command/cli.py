@@ -26,8 +26,8 @@ def demo(arguments: argparse.Namespace) -> int:
     """Run a demo, list them, or copy their scripts and meshes into a folder to work on."""
     from . import demos
 
-    if arguments.copy:
-        return demos.copy(arguments.copy)
+    if arguments.copy is not None:
+        return demos.copy(arguments.copy, arguments.name)
     return demos.main(arguments.name, arguments.options)
 
 

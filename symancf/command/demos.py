@@ -37,13 +37,18 @@ def folder() -> Path:
     )
 
 
-def copy(target: str | Path) -> int:
+def copy(target: str | Path, name: str | None = None) -> int:
     """Write docs/demos and meshes into a folder, where scripts find their meshes beside them.
 
     Raises
     ------
-    SymancfError : if the folder holds one of the two already, or cannot be written.
+    SymancfError : if one demo is named, or the folder holds one of the two already or cannot be
+        written.
     """
+    if name is not None:
+        raise SymancfError(f"--copy writes all demos, not {name!r} alone: give the folder only")
+    if not first_rank():
+        return 0
     target, root = Path(target), folder().parents[1]
     parts = [Path("docs", "demos"), Path("meshes")]
     if there := [str(target / part) for part in parts if (target / part).exists()]:

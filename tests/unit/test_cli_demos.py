@@ -85,3 +85,20 @@ def test_an_unknown_name_shows_the_similar_one() -> None:
 
 def test_the_demos_of_this_checkout_are_found(repository: Path) -> None:
     assert demos.folder() == repository / "docs" / "demos"
+
+
+def test_copies_demos_with_their_meshes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "1")
+    assert demos.copy(tmp_path / "here") == 0
+    assert not (tmp_path / "here").exists()
+    monkeypatch.delenv("OMPI_COMM_WORLD_RANK")
+    assert demos.copy(tmp_path / "here") == 0
+    assert "written" in capsys.readouterr().out
+    assert (tmp_path / "here" / "docs" / "demos" / "finger.py").is_file()
+    assert (tmp_path / "here" / "meshes" / "finger.msh").is_file()
+    with pytest.raises(SymancfError, match="there already; nothing was written"):
+        demos.copy(tmp_path / "here")
+    with pytest.raises(SymancfError, match="not 'finger' alone"):
+        demos.copy(tmp_path / "there", "finger")
