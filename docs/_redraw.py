@@ -20,7 +20,7 @@ import numpy as np
 from PIL import Image
 
 DOCS = Path(__file__).resolve().parent
-LARGE = 250_000  # bytes; larger pictures of bodies get by with 256 colours, mixed where they lack
+LARGE = 100_000  # bytes; larger pictures get by with 256 colours, mixed where they lack
 DEMOS = {  # what pages show of it
     "silicone_plate": ("silicone_plate.png", "thin_plate.png"),
     "pendulum": ("pendulum.png",),

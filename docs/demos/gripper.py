@@ -309,7 +309,7 @@ def draw(ax, outlines, colour, line="-"):
 
 def animate(frames, path):
     """Write the outlines [(F, outlines), ...] as a film, there and back."""
-    picture = sa.view.Diagram(width=3.6, height=3.2, dots=140)
+    picture = sa.view.Diagram(width=3.6, height=3.2, dots=140, comm=MPI.COMM_SELF)
 
     def shown():
         with picture as ax:

@@ -272,7 +272,7 @@ def picture(results, path):
 
 def animate(results, path):
     """Write both motions as a film."""
-    picture = sa.view.Diagram(width=3.6, height=2.9, dots=140)
+    picture = sa.view.Diagram(width=3.6, height=2.9, dots=140, comm=MPI.COMM_SELF)
 
     def frames():
         with picture as ax:

@@ -134,7 +134,7 @@ def picture(motions, path):
 
 def animate(motions, path):
     """Draw both beams as a film."""
-    picture = sa.view.Diagram(width=3.6, height=2.9, dots=140)
+    picture = sa.view.Diagram(width=3.6, height=2.9, dots=140, comm=MPI.COMM_SELF)
     shown = {case: motions[case, 10]["axis"].reshape(-1, 41, 3) for case in REFERENCE}
 
     def frames():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from symancf.command.demos import available
+from symancf.command.demos import available, duration
 from symancf.output import read
 from tests.mpi import mpirun
 
@@ -82,8 +82,16 @@ def test_demo(name: str, tmp_path: Path) -> None:
         check(tmp_path / "results")
 
 
-def test_no_demo_is_missing() -> None:
+def test_no_demo_is_missing(repository: Path) -> None:
     assert sorted(DEMOS) == sorted(available())
+    pictures = {path.name: path for path in (repository / "docs" / "images").iterdir()}
+    assert sum(path.stat().st_size for path in pictures.values()) < 6e6
+    gallery = (repository / "docs" / "demos" / "index.md").read_text(encoding="utf-8")
+    for name, path in available().items():
+        shown = re.search(rf"^{name} \| \.\./images/(\S+)$", gallery, re.M)
+        assert shown is not None, name
+        assert shown[1] in pictures
+        assert duration(path)
 
 
 def test_the_plate_pendulum_on_a_finer_mesh(tmp_path: Path) -> None:
