@@ -13,6 +13,8 @@ from importlib.metadata import files
 from pathlib import Path
 from typing import Any
 
+from sphinx.errors import ExtensionError
+
 from symancf import __version__
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -98,11 +100,22 @@ def _of_the_assembly(
     return bool({"configuration", "layout"} & set(inspect.signature(obj).parameters)) or None
 
 
+def _asks_nobody(app: Any, error: Exception | None) -> None:
+    """Refuse pages that load anything from elsewhere."""
+    if error is not None or app.builder.format != "html":
+        return
+    foreign = re.compile(r"""<(?:link\b[^>]*\bhref|[a-z]+\b[^>]*\bsrc)=["'](?:https?:)?//[^"']+""")
+    for page in Path(app.outdir).rglob("*.html"):
+        if found := foreign.search(page.read_text(encoding="utf-8")):
+            raise ExtensionError(f"{page.name} needs the internet: {found[0]}")
+
+
 def setup(app: Any) -> None:
     """Attach what is above to Sphinx, before napoleon."""
     app.connect("autodoc-process-docstring", _plain_bars, priority=400)
     app.connect("autodoc-process-docstring", _described_items, priority=400)
     app.connect("autodoc-skip-member", _of_the_assembly)
+    app.connect("build-finished", _asks_nobody)
 
 
 html_theme = "furo"
