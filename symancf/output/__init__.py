@@ -143,6 +143,12 @@ class Series:
         SymancfError, OSError : see `write`; the series keeps the states written before.
         """
         bodies = samples if isinstance(samples, Mapping) else {"": samples}
+        every = self.comm.allgather([*bodies])
+        if others := [names for names in every if names != every[0]]:
+            raise SymancfError(
+                f"Series.write(): rank 0 has the bodies {every[0]}, another one {others[0]}; give "
+                "the same names in the same order on every rank, those without cells there, too"
+            )
         fresh = []
         if self._hdf is not None:
             self._hdf.write(bodies, float(time))

@@ -351,8 +351,12 @@ class History(Shown):
     def __contains__(self, name: object) -> bool:
         return name in self._series
 
-    def times(self, name: str) -> Array:
-        """Return the times of a series: all of `time`, unless it was recorded with ``every``."""
+    def times(self, name: str = "time") -> Array:
+        """Return the times of a series: all of `time`, unless it was recorded with ``every``.
+
+        These are the times of all steps that were made, also of those whose length the method
+        chose within a `solve`.
+        """
         series = self._of(name)
         return self.time[series.first :: series.every][: series.count]
 

@@ -16,14 +16,14 @@ from ..contact.contact import Contact
 from ..laws.layers import Layers
 from ..laws.sampled import default_fields
 from ..places.interpolation import Interpolation
-from ..runtime.collective import lookup
+from ..runtime.collective import lookup, together
 from ..terms.constraint import Constraint
 from ..values.arguments import instance
 from .samples import Samples
 from .sampling import sample
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ..system import System
     from .sampling import Place
@@ -103,12 +103,8 @@ def _of_body(
     layered = isinstance(body.energy_function, Layers)
     tensors = TENSORS if "von_mises" in names and not layered else {}
     made = sample(system, body, fields={**fields, **tensors}, at=at, divisions=divisions)
-    data = made.point_data if at == "lattice" else made.cell_data
-    for name in tensors:
-        tensor = np.asarray(data[name], dtype=float)
-        data[name] = (tensor + tensor.transpose(0, 2, 1)) / 2
-        made.units |= {k: unit for k, unit in units.items() if k == name}
-        made.principal(name)
+    with together(system.comm):
+        _principal(made, tensors, units)
     on = system.of(body, Interpolation)
     ids = on.ids[on.owned]
     parts = made.n_cells // max(1, len(ids))
@@ -124,6 +120,16 @@ def _of_body(
     ]
     made.texts["region_id"] = ", ".join(told)
     return made
+
+
+def _principal(made: Samples, tensors: Iterable[str], units: Mapping[str, str]) -> None:
+    """Add principal values and directions of tensors, which are symmetric but for round-off."""
+    for name in tensors:
+        data = made.point_data if name in made.point_data else made.cell_data
+        tensor = np.asarray(data[name], dtype=float)
+        data[name] = (tensor + tensor.transpose(0, 2, 1)) / 2
+        made.units |= {k: unit for k, unit in units.items() if k == name}
+        made.principal(name)
 
 
 def _regions(body: Body, ids: Ints) -> Ints:

@@ -83,14 +83,16 @@ class Samples:
             known = ", ".join(map(repr, (*self.point_data, *self.cell_data)))
             raise SymancfError(f"principal({name!r}): there is no such field; there are {known}")
         tensor = np.asarray(data[name], dtype=float)
-        size = np.abs(tensor).max(initial=0.0)
+        size = np.nanmax(np.abs(tensor), initial=0.0)
         if tensor.shape[1:] != (3, 3) or (
-            np.abs(tensor - tensor.transpose(0, 2, 1)).max(initial=0.0) > 1e-9 * size
+            np.nanmax(np.abs(tensor - tensor.transpose(0, 2, 1)), initial=0.0) > 1e-9 * size
         ):
             raise SymancfError(
                 f"principal({name!r}): of the shape {tensor.shape[1:]}, no symmetric tensor (3, 3)"
             )
-        values, vectors = np.linalg.eigh(tensor)
+        known = np.isfinite(tensor).all(axis=(1, 2))
+        values, vectors = np.linalg.eigh(np.where(known[:, None, None], tensor, 0.0))
+        values[~known] = vectors[~known] = np.nan
         rows = np.arange(len(tensor))
         for a in range(3):
             n = vectors[:, :, 2 - a]

@@ -112,6 +112,8 @@ class VtkHdf:
         *added, size = reduced(self.comm, np.array([*counts, size], np.int64)).tolist()
         grown = dict(zip(rows, added, strict=True))
         ends = {f"{p.group}/{kind}": p.ends[kind] for p in parts.values() for kind in p.kinds}
+        for part in parts.values():
+            ends |= {f"{part.group}/Steps/{m}": self.states for m in _said(part, {}, 0.0)}
 
         def begin(file: h5py.File) -> None:
             _structure(file, [*parts.values()], bodies, time)

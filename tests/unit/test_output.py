@@ -299,6 +299,17 @@ def test_fields_that_differ_between_ranks(shared_tmp_path: Path) -> None:
         output.write(shared_tmp_path / "sheet", given)
 
 
+@pytest.mark.parametrize("suffix", ["pvd", "vtkhdf"])
+def test_bodies_that_differ_between_ranks(shared_tmp_path: Path, suffix: str) -> None:
+    series = Series(shared_tmp_path / f"run.{suffix}")
+    if COMM.size > 1:
+        with pytest.raises(SymancfError, match=r"rank 0 has the bodies \['a 0'\], another"):
+            series.write(0.0, {f"a {COMM.rank}": sheet()})
+    series.write(0.0, {"a 0": sheet(), "a_0": sheet(2)})
+    found = output.read(series.path)
+    assert [len(found[name].points) // COMM.size for name in ("a 0", "a_0")] == [16, 9]
+
+
 def test_joined_samples_keep_common_fields() -> None:
     a, b = sheet(2), sheet(3, shift=10.0)
     del b.point_data["stress"]
