@@ -2,9 +2,9 @@
 """Stage 7, print, fourth part: contraction of the moments with the tables.
 
 K_ij = sum_q,alpha phi_alpha,i T_alpha,j with T_alpha = sum_beta M_alpha,beta phi_beta,j is
-computed column function by column function, in tiles of three row functions: 27 accumulators
-stay in registers, and every T is loaded once for three rows. The points come in chunks whose
-moments fit in the first cache; later chunks add to K.
+computed column function by column function, in tiles of two row functions: 18 accumulators
+stay in registers, with room for what is loaded, and every T is loaded once for two rows. The
+points come in chunks whose moments fit in the first cache; later chunks add to K.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from symancf_codegen.text.contract import zeros
 if TYPE_CHECKING:
     from symancf_codegen.structure import FunctionClass, Segment, Structure
 
-#: Row functions in a tile.
-TILE = 3
+#: Row functions in a tile; three where there are three, which leaves no rest.
+TILE = 2
 
 #: Bytes of the moments of a chunk of points.
 CACHE = 40 * 1024
@@ -137,7 +137,7 @@ class Column:
         own = self.structure.symmetric and r == self.column
         size = row_class.size
         count = "kj + 1" if own else str(size)
-        tile = min(TILE, size)
+        tile = 3 if size == 3 else min(TILE, size)
         lines = [f"        FOR_PARTS for (int k = 0; k < {count}; k += {tile}) {{"]
         rests = range(1, tile) if own else [size % tile] if size % tile else []
         if not rests:

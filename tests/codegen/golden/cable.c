@@ -600,63 +600,8 @@ static void contract_tangent0(int start, int stop, v8 (*restrict M)[21],
             PART(t[16]) = p0*PART(m[10]) + p1*PART(m[19]);
             PART(t[17]) = p0*PART(m[14]) + p1*PART(m[20]);
         }
-        FOR_PARTS for (int k = 0; k < kj + 1; k += 3) {
-            if (k + 3 <= kj + 1) {
-                vec k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0},
-                    k05 = {0}, k06 = {0}, k07 = {0}, k08 = {0};
-                vec k10 = {0}, k11 = {0}, k12 = {0}, k13 = {0}, k14 = {0},
-                    k15 = {0}, k16 = {0}, k17 = {0}, k18 = {0};
-                vec k20 = {0}, k21 = {0}, k22 = {0}, k23 = {0}, k24 = {0},
-                    k25 = {0}, k26 = {0}, k27 = {0}, k28 = {0};
-                for (int q = start; q < stop; q++) {
-                    const v8 *t = T[q - start];
-                    {
-                        const double *p = phi0_0[q][0] + k, p0 = p[0], p1 = p[1], p2 = p[2];
-                        { const vec x = PART(t[0]); k00 += p0*x; k10 += p1*x; k20 += p2*x; }
-                        { const vec x = PART(t[1]); k01 += p0*x; k11 += p1*x; k21 += p2*x; }
-                        { const vec x = PART(t[2]); k02 += p0*x; k12 += p1*x; k22 += p2*x; }
-                        { const vec x = PART(t[3]); k03 += p0*x; k13 += p1*x; k23 += p2*x; }
-                        { const vec x = PART(t[4]); k04 += p0*x; k14 += p1*x; k24 += p2*x; }
-                        { const vec x = PART(t[5]); k05 += p0*x; k15 += p1*x; k25 += p2*x; }
-                        { const vec x = PART(t[6]); k06 += p0*x; k16 += p1*x; k26 += p2*x; }
-                        { const vec x = PART(t[7]); k07 += p0*x; k17 += p1*x; k27 += p2*x; }
-                        { const vec x = PART(t[8]); k08 += p0*x; k18 += p1*x; k28 += p2*x; }
-                    }
-                    {
-                        const double *p = phi0_0[q][1] + k, p0 = p[0], p1 = p[1], p2 = p[2];
-                        { const vec x = PART(t[9]); k00 += p0*x; k10 += p1*x; k20 += p2*x; }
-                        { const vec x = PART(t[10]); k01 += p0*x; k11 += p1*x; k21 += p2*x; }
-                        { const vec x = PART(t[11]); k02 += p0*x; k12 += p1*x; k22 += p2*x; }
-                        { const vec x = PART(t[12]); k03 += p0*x; k13 += p1*x; k23 += p2*x; }
-                        { const vec x = PART(t[13]); k04 += p0*x; k14 += p1*x; k24 += p2*x; }
-                        { const vec x = PART(t[14]); k05 += p0*x; k15 += p1*x; k25 += p2*x; }
-                        { const vec x = PART(t[15]); k06 += p0*x; k16 += p1*x; k26 += p2*x; }
-                        { const vec x = PART(t[16]); k07 += p0*x; k17 += p1*x; k27 += p2*x; }
-                        { const vec x = PART(t[17]); k08 += p0*x; k18 += p1*x; k28 += p2*x; }
-                    }
-                }
-                {   const int i = functions0[k + 0];
-                    const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
-                    v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                    PART(b[0*d + 0*e]) = k00; PART(b[0*d + 1*e]) = k01; PART(b[0*d + 2*e]) = k02;
-                    PART(b[1*d + 0*e]) = k03; PART(b[1*d + 1*e]) = k04; PART(b[1*d + 2*e]) = k05;
-                    PART(b[2*d + 0*e]) = k06; PART(b[2*d + 1*e]) = k07; PART(b[2*d + 2*e]) = k08;
-                }
-                {   const int i = functions0[k + 1];
-                    const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
-                    v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                    PART(b[0*d + 0*e]) = k10; PART(b[0*d + 1*e]) = k11; PART(b[0*d + 2*e]) = k12;
-                    PART(b[1*d + 0*e]) = k13; PART(b[1*d + 1*e]) = k14; PART(b[1*d + 2*e]) = k15;
-                    PART(b[2*d + 0*e]) = k16; PART(b[2*d + 1*e]) = k17; PART(b[2*d + 2*e]) = k18;
-                }
-                {   const int i = functions0[k + 2];
-                    const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;
-                    v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);
-                    PART(b[0*d + 0*e]) = k20; PART(b[0*d + 1*e]) = k21; PART(b[0*d + 2*e]) = k22;
-                    PART(b[1*d + 0*e]) = k23; PART(b[1*d + 1*e]) = k24; PART(b[1*d + 2*e]) = k25;
-                    PART(b[2*d + 0*e]) = k26; PART(b[2*d + 1*e]) = k27; PART(b[2*d + 2*e]) = k28;
-                }
-            } else if (k + 2 == kj + 1) {
+        FOR_PARTS for (int k = 0; k < kj + 1; k += 2) {
+            if (k + 2 <= kj + 1) {
                 vec k00 = {0}, k01 = {0}, k02 = {0}, k03 = {0}, k04 = {0},
                     k05 = {0}, k06 = {0}, k07 = {0}, k08 = {0};
                 vec k10 = {0}, k11 = {0}, k12 = {0}, k13 = {0}, k14 = {0},
