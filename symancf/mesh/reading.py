@@ -61,6 +61,8 @@ def read_serial(path: Path) -> SerialMesh:
         near = sorted(p.name for p in path.parent.glob("*.msh")) if path.parent.is_dir() else []
         near.sort(key=lambda name: -SequenceMatcher(None, path.name, name).ratio())
         hint = f"; meshes in {path.parent}: {', '.join(near[:8])}" if near else ""
+        if path.parent == Path("meshes") and not path.parent.exists():  # an example of the pages
+            hint = "; `symancf demo --copy .` writes the meshes of the examples there"
         raise MeshError(
             f"no mesh file {str(path)!r} (working directory {Path.cwd()}){hint}", path=str(path)
         )
