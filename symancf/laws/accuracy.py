@@ -26,7 +26,14 @@ REFERENCE = {
     "R_centre_xi": (1.0, 0.05, 0.0),
     "R_centre_eta": (-0.1, 1.1, 0.1),
     "R_centre_zeta": (0.0, -0.1, 1.05),
+    "R_d1": (0.96, 0.28, 0.0),  # of rods, orthonormal
+    "R_d2": (-0.28, 0.96, 0.0),
+    "R_d3": (0.0, 0.0, 1.0),
+    "R_d1_xi": (0.084, -0.288, -0.04),  # turned by (0.2, 0.1, -0.3)
+    "R_d2_xi": (0.288, 0.084, 0.22),
+    "R_d3_xi": (0.1, -0.2, 0.0),
 }
+PLACE = {"xi": -0.2, "eta": 0.4, "zeta": 0.3, "t": 0.0, "layer_cos": 0.8, "layer_sin": 0.6}
 
 
 def digits_lost(
@@ -59,7 +66,7 @@ def digits_lost(
         ones |= {m.name: 0.0 for m in law.history}
         for x in law.local:
             ones[str(x.symbol)] = float(x.start) if x.start.is_number else 0.0
-        given = {**ones, **jets, "xi": -0.2, "eta": 0.4, "zeta": 0.3, "t": 0.0, **(values or {})}
+        given = {**ones, **jets, **PLACE, **(values or {})}
         at = {name: float(np.mean(value)) for name, value in given.items()}
         loss = law_loss(law, at, size=size, as_written=as_written)
         energy, stress = max(energy, loss.digits[1]), max(stress, loss.digits[0])

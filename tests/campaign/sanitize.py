@@ -142,6 +142,52 @@ def plane_cable() -> None:
     _element(sa.elements.ancf_cable, cable(curvature="plane"), ROPE, warp=arc, I=1e-6)
 
 
+def rods() -> None:
+    """Rods of a section, pulled and twisted."""
+    mesh = sa.Mesh.box((1.0,), (3,), cell="line3")
+    given = sa.Section.rectangle(0.1, 0.05).rod(E=1e6, nu=0.3, rho=1000.0)
+    rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod, **given)
+    pull = sa.force(rod["x1"], (0.0, lambda t: 1e-3 * t, 1e-3))
+    twist = sa.moment(rod["x1"], (lambda t: 1e-4 * t, 0.0, 0.0))
+    solve(rod, terms=[sa.fix(rod["x0"]), pull, twist])
+
+
+def thin_shells() -> None:
+    """Thin shells of quadrilaterals and of triangles."""
+    for element, cell in ((sa.elements.ancf_thin_quad, "quad"),
+                          (sa.elements.ancf_thin_triangle, "triangle")):  # fmt: skip
+        mesh = sa.Mesh.box((2.0, 0.5), (4, 1), cell=cell)
+        body = sa.Body(mesh["body"], element, kirchhoff(), **MATERIAL, thickness=0.1)
+        load = [sa.gravity((0.0, 0.0, -0.1)), sa.traction(body["body"], (0.0, 0.0, 0.1))]
+        solve(body, terms=[sa.fix(body["x0"], "all"), *load])
+
+
+def layers() -> None:
+    """Plates of two layers of different laws, thin and full."""
+    ply, rubber = sa.energies.orthotropic, saint_venant_kirchhoff
+    fibres = {"E1": 1e7, "E2": 1e6, "E3": 1e6, "nu12": 0.3, "nu13": 0.3, "nu23": 0.4}
+    fibres |= {"G12": 5e5, "G13": 5e5, "G23": 4e5}
+    for element in (sa.elements.ancf_thin_plate, sa.elements.ancf_plate):
+        made = sa.Layers([(ply, 0.05, 30), (rubber, 0.05)], axis=(1, 0, 0))
+        mesh = sa.Mesh.box((2.0, 0.5), (4, 1))
+        body = sa.Body(mesh["body"], element, made, **MATERIAL, **fibres)
+        solve(body, terms=[sa.fix(body["x0"], "all"), sa.gravity((0.0, 0.0, -0.1))])
+
+
+def thick_plate() -> None:
+    """Thick plates with coordinates of the change of thickness."""
+    _element(sa.elements.ancf_thick_plate, saint_venant_kirchhoff, MATERIAL | {"thickness": 0.1})
+
+
+def enhanced() -> None:
+    """Hexahedra with an enhanced strain, and with the mean dilatation of F-bar."""
+    for element in (sa.elements.hex8, sa.elements.hex8_fbar):
+        mesh = sa.Mesh.box((2.0, 0.5, 0.5), (5, 1, 1))
+        body = sa.Body(mesh["body"], element, saint_venant_kirchhoff, **MATERIAL)
+        load = [sa.gravity((0.0, 0.0, -0.1)), sa.pressure(body["z1"], 1.0)]
+        solve(body, terms=[sa.fix(body["x0"]), *load])
+
+
 def gas() -> None:
     """A closed cavity of plates and one of thin plates, with a gas and with a pressure."""
     for element, energy, gas in (
@@ -303,7 +349,8 @@ def fault() -> None:
 
 MODELS: dict[str, Callable[[], None]] = {
     f.__name__: f
-    for f in (hex8_plain, plate, thin_plate, straight_cable, curved_cable, plane_cable, gas, joints,
+    for f in (hex8_plain, plate, thin_plate, straight_cable, curved_cable, plane_cable, rods,
+              thin_shells, layers, thick_plate, enhanced, gas, joints,
               planar, shapes, facets, seams, multigrid, motions)
 }  # fmt: skip
 

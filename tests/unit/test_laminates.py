@@ -16,6 +16,7 @@ import symancf as sa
 from symancf.assembly.plan import Plan
 from symancf.elements import ancf_plate, ancf_thin_plate, hex8
 from symancf.energies import kirchhoff, orthotropic, saint_venant_kirchhoff, swollen, yeoh
+from symancf.laws import digits_lost
 from symancf.places.interpolation import Interpolation
 
 PLY = {"E1": 140.0, "E2": 10.0, "E3": 9.0, "nu12": 0.3, "nu13": 0.25, "nu23": 0.4}
@@ -331,3 +332,16 @@ def test_layers_are_shown(element: Any) -> None:
     assert "layers" in str(body)
     assert body._repr_html_()
     assert body.residual
+
+
+def test_the_check_of_a_model_knows_layers_and_rods() -> None:
+    """`sa.check` samples their laws at a strain of 1e-8."""
+    plate = sa.Mesh.box((0.2, 0.1), (1, 1))["body"]
+    line = sa.Mesh.box((1.0,), (1,), cell="line3")["body"]
+    section = sa.Section.rectangle(0.1, 0.05).rod(E=1e6, nu=0.3)
+    bodies = [
+        sa.Body(plate, ancf_plate, sa.Layers([(orthotropic, 0.1, 30)], axis=(1, 0, 0)), **PLY),
+        sa.Body(line, sa.elements.ancf_rod, sa.energies.rod, **section),
+    ]
+    for body in bodies:
+        assert max(digits_lost(body.laws, body.numbers(0.0))) < 2.5
