@@ -74,7 +74,7 @@ class WithMass:
         MeshError : neighbours are numbered in opposite senses, so that layers would change places.
         """
         of = self.layers
-        if of is None or len(of.layers) == 1 or on.directions is None:
+        if of is None or on.directions is None or (len(of.layers) == 1 and not of.offset):
             return
         if on.directions.opposite:
             raise MeshError(

@@ -245,10 +245,10 @@ class _Build:
         return made
 
     def _mid(self, few: Rule, kind: Kind) -> Rule:
-        """Return the mid-surface with a point for each angle of a kind of layers."""
+        """Return the middle of all layers with a point for each angle of a kind of them."""
         angles = self.layers.angles(kind)
         shares = [self.layers.moments(numbers)[0] for numbers in angles.values()]
-        table = np.array([[0.0, *map(float, cosines(angle))] for angle in angles])
+        table = np.array([[self.layers.middle, *map(float, cosines(angle))] for angle in angles])
         return replace(
             few,
             name=f"{few.name} at the middle of layer {_told(kind.numbers)}",

@@ -22,6 +22,7 @@ from ..kinematics.local import declared_local
 from ..kinematics.memory import declared
 from ..kinematics.naming import Energy, law_of, signature
 from ..kinematics.quantity import real
+from ..values.arguments import number
 from ..values.domain import Domain, domains_of, not_negative
 from ..values.parameter import label
 
@@ -77,6 +78,11 @@ class Layers:
     resultants : on thin plates, whether layers whose law is quadratic in the strain are summed up
         before (see Notes), which makes no difference but to speed. Others are integrated.
 
+    offset : height [m] of the middle of all layers over the reference surface, which the mesh is;
+        half of the thickness where the mesh is the lower face. Given a thickness of the body, it
+        follows in proportion. Thin plates have their mass in the reference surface; faces of
+        others, ``face(+1)``, are refused.
+
     Notes
     -----
     On `ancf_plate` and its like each layer has Gauss points of its own, and its law is that of
@@ -129,6 +135,7 @@ class Layers:
         *,
         axis: Axis = (1.0, 0.0, 0.0),
         resultants: bool = True,
+        offset: float = 0.0,
     ) -> None:
         self.layers = tuple(_layer(k, given) for k, given in enumerate(layers, 1))
         if not self.layers:
@@ -138,10 +145,12 @@ class Layers:
             if given.shape != (3,) or not np.linalg.norm(given) > 0.0:
                 raise ParameterError(f"Layers(axis={label(axis)}): give a direction, three numbers")
         self.axis, self.resultants = axis, resultants
+        self.offset = number("Layers", "offset", offset, "be a finite number [m]", math.isfinite)
         h = np.array([layer.thickness for layer in self.layers])
         self.thickness = float(h.sum())
         self.edges = np.concatenate([[0.0], np.cumsum(h)]) / self.thickness * 2.0 - 1.0
         self.edges[-1] = 1.0
+        self.edges += 2.0 * self.offset / self.thickness
         self.kinds = self._kinds()
         self._declare()
 
@@ -150,7 +159,8 @@ class Layers:
             f"{signature(layer.law).name} {layer.thickness:g} at {layer.angle:g}"
             for layer in self.layers
         )
-        return f"<layers: {told}>"
+        offset = f", offset {self.offset:g}" if self.offset else ""
+        return f"<layers: {told}{offset}>"
 
     def __call__(self, *quantities: sp.Expr, **parameters: sp.Expr) -> dict[str, sp.Expr]:
         """Return the mean energy per volume by kinds of layers, each in axes of its own.
@@ -228,6 +238,11 @@ class Layers:
         low, high, _ = self.spans(numbers, False).T
         first, second, third = (float(((high**n - low**n) / n).sum()) for n in (1, 2, 3))
         return first, second, third
+
+    @property
+    def middle(self) -> float:
+        """Zeta of the middle of all layers."""
+        return float(self.edges[0] + self.edges[-1]) / 2.0
 
     def angles(self, kind: Kind) -> dict[float, tuple[int, ...]]:
         """Return the layers of a kind by their angles; all at 0 where these make no difference."""

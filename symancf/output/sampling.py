@@ -298,7 +298,9 @@ class _Shown:
         element, n = self.body.element, len(self.cells)
         xi, parts = element.sample(divisions)
         m = len(xi)
-        layers = [-1.0, 1.0] if solid else [self.zeta]
+        whole = self.body.layers
+        faces = [-1.0, 1.0] if whole is None else [float(z) for z in whole.edges[[0, -1]]]
+        layers = faces if solid else [self.zeta]
         made = [self._at(self._points(xi, np.full(m, zeta)), at == "lattice") for zeta in layers]
         flat = (m * np.arange(n)[:, None, None] + parts[None]).reshape(-1, parts.shape[1])
         cells = np.concatenate([flat + k * n * m for k in range(len(layers))], axis=1)

@@ -82,7 +82,17 @@ class Nodes(_OnBody):
         """Return the face z = side thickness/2 of plates, side = +1 or -1; see `pressure`.
 
         `middle`: what acts on that side acts on the mid-surface.
+
+        Raises
+        ------
+        ParameterError : of layers with an offset, whose faces are elsewhere.
         """
+        layers = getattr(self.body, "layers", None)
+        if layers is not None and layers.offset and not middle:
+            raise ParameterError(
+                f"{self} has no face({side:+d}) at half its thickness: its layers have the offset "
+                f"{layers.offset:g}; let loads act on the reference surface, face(..., middle=True)"
+            )
         return Face(self, side, middle)
 
     def mean(self) -> Mean:

@@ -77,12 +77,14 @@ def bent(strain: np.ndarray, kappa: np.ndarray, across: float = 0.0) -> tuple[An
 
 def test_energy_is_that_of_classical_laminate_theory() -> None:
     """Constant strain and curvature: stretch, bend and twist and all couplings between them."""
-    angles, h = [20, 75, -40], 0.1
+    angles, h, offset = [20, 75, -40], 0.1, 0.035
     part = np.arange(1, len(angles) + 1) / (len(angles) * (len(angles) + 1) / 2) * h
-    heights = np.concatenate([[-h / 2], -h / 2 + np.cumsum(part)])
+    heights = np.concatenate([[-h / 2], -h / 2 + np.cumsum(part)]) + offset
     A, B, D = abd(angles, heights, turn=25.0)
     axis = (math.cos(math.radians(25.0)), math.sin(math.radians(25.0)), 0.3)
-    layers = sa.Layers([(orthotropic, t, a) for t, a in zip(part, angles, strict=True)], axis=axis)
+    layers = sa.Layers(
+        [(orthotropic, t, a) for t, a in zip(part, angles, strict=True)], axis=axis, offset=offset
+    )
     mesh = sa.Mesh.box((1.0, 0.7), (2, 2))
     E, k = 1e-8 * np.array([1.0, -0.6, 0.5]), 1e-7 * np.array([0.7, -1.1, 1.6])
     right = 0.7 * (E @ A @ E / 2 - E @ B @ k + k @ D @ k / 2)
@@ -101,6 +103,10 @@ def test_energy_is_that_of_classical_laminate_theory() -> None:
         energies.append(system.strain_energy())
     low = np.polyfit([-1.0, 0.0, 1.0], energies, 2)
     assert low[2] - low[1] ** 2 / (4.0 * low[0]) == pytest.approx(right, rel=1e-6)
+    with pytest.raises(sa.ParameterError, match=r"no face\(\+1\) at half its thickness"):
+        body["body"].face(+1)
+    solid = sa.sample(system, body, fields={}, divisions=1, solid=True)
+    assert solid.points[:, 2].max() == pytest.approx(0.085, abs=1e-6)
 
 
 def test_stresses_of_layers_and_resultants() -> None:
