@@ -13,7 +13,7 @@ from ..bodies.body import Body
 from ..catalogue.boundary import fix, symmetry
 from ..catalogue.loads import force
 from ..catalogue.moments import moment
-from ..elements import ancf_thin_plate
+from ..elements import ancf_thin_plate, ancf_thin_quad
 from ..energies import kirchhoff
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..arrays import Array
+    from ..elements import Element
+
+#: Elements of the first problems, the first one with plain names of quantities.
+BOTH = (ancf_thin_plate, ancf_thin_quad)
 
 SZE = "K. Y. Sze, X. H. Liu, S. H. Lo, Finite Elem. Anal. Des. 40 (2004) 1551-1569"
 
@@ -52,10 +56,16 @@ def compared(
         yield Curve(where, name, path[name], path.times(name), known, source)
 
 
-def strip(length: float, cells: int) -> Body:
+def strip(length: float, cells: int, element: Element) -> Body:
     """Return a strip of width 1 and thickness 0.1 along x."""
     mesh = Mesh.box((length, 1.0), (cells, 1))
-    return Body(mesh["body"], ancf_thin_plate, kirchhoff(), E=1.2e6, nu=0.0, thickness=0.1)
+    return Body(mesh["body"], element, kirchhoff(), E=1.2e6, nu=0.0, thickness=0.1)
+
+
+def named(element: Element, first: str, second: str) -> tuple[str, ...]:
+    """Return names of quantities, with that of an element that is not the first one."""
+    of = "" if element is BOTH[0] else f" of {element.name}"
+    return first + of, second + of
 
 
 SHEARED = (
@@ -67,32 +77,46 @@ SHEARED = (
 )
 
 
+def sheared_of(element: Element) -> Iterator[Number | Curve]:
+    """Solve the strip under a shear force with one element."""
+    body = strip(10.0, 16, element)
+    system = System(body, terms=[fix(body["x0"]), force(body["x1"], (0.0, 0.0, lambda t: 4.0 * t))])
+    names = named(element, "-u", "w")
+    problem, tip = StaticProblem(system), body.at((10.0, 0.5, 0.0))
+    problem.record(names[0], lambda: -system.displacement(tip)[0, 0])
+    problem.record(names[1], lambda: system.displacement(tip)[0, 2])
+    yield from compared(problem, names, SHEARED, 1.5e-3, 0.1)
+
+
 @case("B20_strip_under_shear", f"{SZE}, 3.1", short=5)
 def sheared() -> Iterator[Number | Curve]:
     """Strip clamped at one end under a shear force at the other."""
-    body = strip(10.0, 16)
-    system = System(body, terms=[fix(body["x0"]), force(body["x1"], (0.0, 0.0, lambda t: 4.0 * t))])
-    problem, tip = StaticProblem(system), body.at((10.0, 0.5, 0.0))
-    problem.record("-u", lambda: -system.displacement(tip)[0, 0])
-    problem.record("w", lambda: system.displacement(tip)[0, 2])
-    yield from compared(problem, ("-u", "w"), SHEARED, 1.5e-3, 0.1)
+    for element in BOTH:
+        yield from sheared_of(element)
+
+
+def rolled_of(element: Element) -> Iterator[Number | Curve]:
+    """Solve the strip under a moment with one element."""
+    body = strip(12.0, 24, element)
+    full = 2.0 * math.pi * 100.0 / 12.0  # EI = 100
+    couple = moment(body["x1"], (0.0, lambda t: -full * t, 0.0))
+    system = System(body, terms=[fix(body["x0"]), couple])
+    names = named(element, "-u", "w")
+    problem, tip = StaticProblem(system), body.at((12.0, 0.5, 0.0))
+    problem.record(names[0], lambda: -system.displacement(tip)[0, 0])
+    problem.record(names[1], lambda: system.displacement(tip)[0, 2])
+    rows = []
+    for part in (0.2, 0.4, 0.6, 0.8, 1.0):
+        a = 2.0 * math.pi * part
+        rows.append((part, 12.0 * (1.0 - math.sin(a) / a), 12.0 * (1.0 - math.cos(a)) / a))
+    yield from compared(problem, names, tuple(rows), 2e-3, source="closed form")
 
 
 @case("B21_strip_under_moment", f"{SZE}, 3.2; values: closed form", short=4)
 def rolled() -> Iterator[Number | Curve]:
     """Strip rolled up to a full circle by a moment at its end."""
-    body = strip(12.0, 24)
-    full = 2.0 * math.pi * 100.0 / 12.0  # EI = 100
-    couple = moment(body["x1"], (0.0, lambda t: -full * t, 0.0))
-    system = System(body, terms=[fix(body["x0"]), couple])
-    problem, tip = StaticProblem(system), body.at((12.0, 0.5, 0.0))
-    problem.record("-u", lambda: -system.displacement(tip)[0, 0])
-    problem.record("w", lambda: system.displacement(tip)[0, 2])
-    rows = []
-    for part in (0.2, 0.4, 0.6, 0.8, 1.0):
-        a = 2.0 * math.pi * part
-        rows.append((part, 12.0 * (1.0 - math.sin(a) / a), 12.0 * (1.0 - math.cos(a)) / a))
-    yield from compared(problem, ("-u", "w"), tuple(rows), 2e-3, source="closed form")
+    for element in BOTH:
+        yield from rolled_of(element)
 
 
 LIFTED = (
@@ -106,9 +130,8 @@ LIFTED = (
 )
 
 
-@case("B22_slit_annulus", f"{SZE}, 3.3", short=2)
-def lifted() -> Iterator[Number | Curve]:
-    """Slit ring, clamped at one side of the slit and lifted at the other."""
+def lifted_of(element: Element) -> Iterator[Number | Curve]:
+    """Solve the slit ring with one element."""
 
     def bent(X: Array) -> Array:
         r, a = 6.0 + 4.0 * X[:, 0], 2.0 * math.pi * X[:, 1]
@@ -117,13 +140,21 @@ def lifted() -> Iterator[Number | Curve]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*coincide")  # they shall
         mesh = Mesh.box((1.0, 1.0), (8, 48), warp=bent)
-    body = Body(mesh["body"], ancf_thin_plate, kirchhoff(), E=21e6, nu=0.0, thickness=0.03)
+    body = Body(mesh["body"], element, kirchhoff(), E=21e6, nu=0.0, thickness=0.03)
     side = body["y1"]
     system = System(body, terms=[fix(body["y0"]), force(side, (0.0, 0.0, lambda t: 3.2 * t))])
+    names = named(element, "inner", "outer")
     problem = StaticProblem(system)
-    problem.record("inner", lambda: float(system.displacement(side)[:, 2].min()))
-    problem.record("outer", lambda: float(system.displacement(side)[:, 2].max()))
-    yield from compared(problem, ("inner", "outer"), LIFTED, 2e-2)
+    problem.record(names[0], lambda: float(system.displacement(side)[:, 2].min()))
+    problem.record(names[1], lambda: float(system.displacement(side)[:, 2].max()))
+    yield from compared(problem, names, LIFTED, 2e-2)
+
+
+@case("B22_slit_annulus", f"{SZE}, 3.3", short=2)
+def lifted() -> Iterator[Number | Curve]:
+    """Slit ring, clamped at one side of the slit and lifted at the other."""
+    for element in BOTH:
+        yield from lifted_of(element)
 
 
 PULLED = (
@@ -137,20 +168,27 @@ PULLED = (
 )
 
 
-@case("B27_hemisphere", f"{SZE}, 3.4", short=2)
-def pulled() -> Iterator[Number | Curve]:
-    """Hemisphere with a hole under four large forces, out and in."""
+def pulled_of(element: Element) -> Iterator[Number | Curve]:
+    """Solve the hemisphere with one element."""
     R = 10.0
-    body = shell(hemisphere(R, 24), None, 6.825e7, 0.3, 0.04)
+    body = shell(hemisphere(R, 24), None, 6.825e7, 0.3, 0.04, element)
     a, b = body.at((R, 0.0, 0.0)), body.at((0.0, R, 0.0))
     held = [symmetry(body["x0"], "y"), symmetry(body["x1"], "x"), fix(a, ["z"])]
     out = force(a, (lambda t: 200.0 * t, 0.0, 0.0))
     inwards = force(b, (0.0, lambda t: -200.0 * t, 0.0))
     system = System(body, terms=[*held, out, inwards])
+    names = named(element, "out", "in")
     problem = StaticProblem(system)
-    problem.record("out", lambda: system.displacement(a)[0, 0])
-    problem.record("in", lambda: -system.displacement(b)[0, 1])
-    yield from compared(problem, ("out", "in"), PULLED, 1e-2)
+    problem.record(names[0], lambda: system.displacement(a)[0, 0])
+    problem.record(names[1], lambda: -system.displacement(b)[0, 1])
+    yield from compared(problem, names, PULLED, 1e-2)
+
+
+@case("B27_hemisphere", f"{SZE}, 3.4", short=2)
+def pulled() -> Iterator[Number | Curve]:
+    """Hemisphere with a hole under four large forces, out and in."""
+    for element in BOTH:
+        yield from pulled_of(element)
 
 
 #: Thickness -> points of the path (part of 3000, deflection) beside its limit points.
@@ -250,36 +288,39 @@ def pressed(
     return system, problem
 
 
-CYLINDER = {
-    "w": ((0.025, 0.819), (0.05, 1.26), (0.1, 1.707), (0.2, 2.079), (0.3, 2.257), (0.4, 2.376)),
-    "-u": ((0.025, 0.864), (0.05, 1.471), (0.1, 2.217), (0.2, 2.904), (0.3, 3.227), (0.4, 3.443)),
-    "-u at the end": (
-        (0.025, 0.872),
-        (0.05, 1.493),
-        (0.1, 2.293),
-        (0.2, 3.106),
-        (0.3, 3.452),
-        (0.4, 3.632),
-    ),
-}
+CYLINDER = (  # part of the load, w, -u, -u at the end
+    (0.025, 0.819, 0.864, 0.872),
+    (0.05, 1.26, 1.471, 1.493),
+    (0.1, 1.707, 2.217, 2.293),
+    (0.2, 2.079, 2.904, 3.106),
+    (0.3, 2.257, 3.227, 3.452),
+    (0.4, 2.376, 3.443, 3.632),
+    (0.55, 2.577, 4.171, 3.518),
+    (0.6, 2.618, 4.274, 3.452),
+    (0.7, 2.672, 4.385, 3.378),
+    (0.8, 2.71, 4.455, 3.332),
+    (1.0, 2.768, 4.551, 3.269),
+)
 
 
 @case("B23_pulled_cylinder", f"{SZE}, 3.5", short=1)
 def pulled_cylinder() -> Iterator[Number | Curve]:
-    """Cylinder with open ends pulled apart in its middle, until it snaps out."""
+    """Cylinder with open ends pulled apart in its middle, until it snaps out, and beyond."""
     R, L = 4.953, 10.35
-    body = shell(cylinder(L / 2.0, R, math.pi / 2.0, (12, 18)), 0, 10.5e6, 0.3125, 0.094)
+    mesh = cylinder(L / 2.0, R, math.pi / 2.0, (12, 18))
+    body = shell(mesh, 0, 10.5e6, 0.3125, 0.094, ancf_thin_quad)
     a, b, c = body.at((L / 2.0, 0.0, R)), body.at((L / 2.0, R, 0.0)), body.at((0.0, R, 0.0))
     held = [symmetry(body["x1"], "x"), symmetry(body["y0"], "y"), symmetry(body["y1"], "z")]
-    system, problem = pressed(body, held, a, 2.45, 1e4)
+    system, problem = pressed(body, held, a, 2.8, 1e4)
     places = {"w": (a, 2, 1.0), "-u": (b, 1, -1.0), "-u at the end": (c, 1, -1.0)}
     for name, (place, k, sign) in places.items():
         problem.record(name, lambda p=place, k=k, s=sign: s * float(system.displacement(p)[0, k]))
-    first = problem.solve(to=0.2, step=0.04)
+    first = problem.solve(to=0.175, step=0.035)
     yield Number("load at w = 0.49", float(first["load"][-1]), 0.013, 2e-3, 1.0)
-    path = problem.solve(to=1.0, step=0.04)
-    for name, rows in CYLINDER.items():
-        yield from beside(name, path["load"], path[name], rows, 2e-2)
+    path = problem.solve(to=1.0, step=0.025)
+    for k, name in enumerate(places, 1):
+        rows = tuple((row[0], row[k]) for row in CYLINDER)
+        yield from beside(name, path["load"], path[name], rows, 3e-2 if name == "w" else 1e-2)
 
 
 PINCHED = {
