@@ -219,13 +219,8 @@ def main(until=20.0):
     console.print(table)
 
     picture(turned, swings, RESULTS / "head.png")
-    sa.view.animate(
-        [state for _, state in states][:: 8 if SHORT else 1],
-        RESULTS / "head.gif",
-        times=[t for t, _ in states][:: 8 if SHORT else 1],
-        time_unit="s",
-        unit="m",
-    )
+    frames = states[:: 8 if SHORT else 1]
+    sa.view.animate(frames, RESULTS / "head.gif", time_unit="s", unit="m")
     console.print(f"Files: {RESULTS}/head.png, head.gif")
     return found
 

@@ -201,13 +201,7 @@ def main(until=0.6, until_curved=0.7):
 
     curves({"flat": history, "curved": bent}, RESULTS / "plate_pendulum.png")
     for name, frames in (("plate_pendulum", states), ("curved_pendulum", bent_states)):
-        sa.view.animate(
-            [state for _, state in frames],
-            RESULTS / f"{name}.gif",
-            times=[time for time, _ in frames],
-            time_unit="s",
-            unit="m",
-        )
+        sa.view.animate(frames, RESULTS / f"{name}.gif", time_unit="s", unit="m")
     console.print(f"Files: {RESULTS}/plate_pendulum.png, plate_pendulum.gif, curved_pendulum.gif")
     error = max(np.abs(np.subtract(rows[t], REFERENCE[t])).max() for t in rows)
     return error, drift(history), quiet, drift(bent)

@@ -234,14 +234,8 @@ def main(short=SHORT):
         eye=(1.0, -0.35, 0.35),
     )
     for file, name in (("trunk_falling", "falling"), ("trunk_feeding", "ring at 1.125 m")):
-        sa.view.animate(
-            [state for _, state in films[name]],
-            RESULTS / f"{file}.gif",
-            times=[t for t, _ in films[name]],
-            time_unit="s",
-            unit="m",
-            eye=(1.0, -0.35, 0.35),
-        )
+        look = {"time_unit": "s", "unit": "m", "eye": (1.0, -0.35, 0.35)}
+        sa.view.animate(films[name], RESULTS / f"{file}.gif", **look)
     console.print(f"Files: {RESULTS}/trunk.png, trunk_falling.gif, trunk_feeding.gif")
     return found
 

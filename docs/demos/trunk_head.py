@@ -263,14 +263,8 @@ def main(until=1.0, frames=40):
         console.print(f"  {name}: tip at {history.time[-1]:.3f} s {apart:.1e} m from index 3")
 
     picture((torque, free, both), RESULTS / "trunk_head.png")
-    sa.view.animate(
-        [samples for _, samples in film],
-        RESULTS / "trunk_head.gif",
-        times=[t for t, _ in film],
-        time_unit="s",
-        unit="m",
-        eye=(1.0, -0.5, 0.5),
-    )
+    look = {"time_unit": "s", "unit": "m", "eye": (1.0, -0.5, 0.5)}
+    sa.view.animate(film, RESULTS / "trunk_head.gif", **look)
     console.print(f"Files: {RESULTS}/trunk_head.png, trunk_head.gif")
     return found
 

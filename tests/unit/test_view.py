@@ -17,6 +17,7 @@ from symancf.output import Samples
 from symancf.output.image import COLOURS
 from symancf.output.view import animation, picture
 from symancf.output.view.regions import seen
+from symancf.output.view.scene import unit_of
 from symancf.output.view.surface import surface_of
 
 if TYPE_CHECKING:
@@ -215,9 +216,8 @@ def opened(path: Path) -> list[NDArray[np.uint8]]:
 @pytest.mark.collective
 @pytest.mark.parametrize("engine", ["matplotlib", "auto"])
 def test_animates_states_of_all_ranks(shared_tmp_path: Path, engine: str) -> None:
-    path = view.animate(
-        swing(4, COMM), shared_tmp_path / "new" / engine, times=[0.0, 1.0, 2.0, 3.0], engine=engine
-    )
+    states = list(enumerate(swing(4, COMM)))
+    path = view.animate(states, shared_tmp_path / "new" / engine, time_unit="s", engine=engine)
     COMM.barrier()
     frames = opened(path)
     assert len(frames) == 4
@@ -311,6 +311,11 @@ def test_colour_bars_count_in_prefixes_of_plain_units() -> None:
     assert [picture._power(x, "Pa") for x in (0.0, 999.0, 1e3, 2e6)] == [0, 0, 3, 6]
     assert picture._power(2e-5, "m") == -6
     assert picture._power(2e6, "MPa") == 0
+    given, lacking = bent(2, 1), bent(2, 1)
+    given.units["stress"] = "Pa"
+    del lacking.point_data["stress"]
+    assert unit_of([given, lacking], "stress") == "Pa"
+    assert unit_of([given, bent(2, 1)], "stress") == unit_of([given], None) == ""
 
 
 @pytest.mark.collective

@@ -17,7 +17,7 @@ from .draw_vtk import compose
 from .film import write_film
 from .picture import NOISE, Picture
 from .regions import regions
-from .scene import Scene, gathered
+from .scene import Scene, gathered, unit_of
 from .surface import surface_of
 
 if TYPE_CHECKING:
@@ -120,9 +120,7 @@ def render(
                 classes=classes,
                 least=_least(panels, field),
             )
-            known = {s.units.get(field or "", "") for bodies in held.values() for s in bodies}
-            if not unit and len(known) == 1:
-                (unit,) = known
+            unit = unit or unit_of((s for bodies in held.values() for s in bodies), field)
             image = picture.compose(
                 path, title, label or (field or ""), unit, cmap, columns, width, engine
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
 from mpi4py import MPI
@@ -17,7 +17,7 @@ from .. import Samples, Series, read_state, states
 from ..image import film_path
 from .film import Image, need_writer, pixels, write_film
 from .picture import Picture, value_range
-from .scene import Scene, gathered
+from .scene import Scene, gathered, unit_of
 from .surface import Surface, surface_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ BATCH = 25  # frames that one process of VTK draws
 
 
 def animate(
-    frames: Series | str | Path | Sequence[State],
+    frames: Series | str | Path | Sequence[State | tuple[float, State]],
     path: str | Path,
     *,
     times: Sequence[float] | None = None,
@@ -66,7 +66,7 @@ def animate(
     Parameters
     ----------
     frames : A series (`output.Series` or its .pvd file), or a list of states, each the samples of
-        one body on this rank or of several. Of more than 300 states, 300 are drawn.
+        one body on this rank or of several, or ``(time, state)``. Of more than 300, 300 are drawn.
     path : the film, a .gif or .mp4 (that needs ffmpeg); missing folders are made.
     times : of the states of a list, shown above them.
     time_unit : of the times, e.g. "s".
@@ -107,6 +107,7 @@ def animate(
                 captions, lambda k: [surface_of(s, field) for s in load(k) if len(s.points)]
             )
             camera: Camera = {"undeformed": undeformed, "eye": eye, "up": up}
+            unit = unit or (unit_of(load(0), field) if captions else "")
             style = {"title": title, "label": label or (field or ""), "unit": unit, "cmap": cmap}
             images = film.images(limits, camera, style, width, dots, engine)
             write_film(images, path, fps=fps)
@@ -115,7 +116,7 @@ def animate(
 
 def _loader(
     comm: MPI.Comm,
-    frames: Series | str | Path | Sequence[State],
+    frames: Series | str | Path | Sequence[State | tuple[float, State]],
     times: Sequence[float] | None,
     time_unit: str,
 ) -> tuple[list[str], Callable[[int], list[Samples]]]:
@@ -131,15 +132,27 @@ def _loader(
         return captions, lambda k: list(read_state(listed[k][1]).values())
     if times is not None and len(times) != len(frames):
         raise SymancfError(f"animate: {len(times)} times of {len(frames)} states")
+    found, alone = _apart(frames)
+    times = found if times is None else times
     held, chosen = [], _chosen(len(frames))
     for k in chosen:
-        state = frames[k]
+        state = alone[k]
         scene: Scene = list(state.values()) if isinstance(state, Mapping) else state
         held.append(gathered(comm, scene))
     captions = [""] * len(chosen)
     if times is not None:
         captions = _clock([times[k] for k in chosen], time_unit)
     return captions, lambda k: held[k]
+
+
+def _apart(
+    frames: Sequence[State | tuple[float, State]],
+) -> tuple[list[float] | None, list[State]]:
+    """Return the times of states that have them, and the states."""
+    timed = [f for f in frames if isinstance(f, tuple) and f and isinstance(f[0], int | float)]
+    if not timed or len(timed) != len(frames):
+        return None, cast("list[State]", list(frames))
+    return [float(f[0]) for f in timed], [cast("State", f[1]) for f in timed]
 
 
 def _clock(times: Sequence[float], unit: str) -> list[str]:

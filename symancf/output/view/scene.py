@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,3 +37,13 @@ def gathered(comm: MPI.Comm, scene: Scene) -> list[Samples]:
             whole = gather(comm, part)
             out += [] if whole is None else [whole]
     return out
+
+
+def unit_of(bodies: Iterable[Samples], field: str | None) -> str:
+    """Return the unit that all samples with a field give it, "" where they differ or give none."""
+    known = {
+        s.units.get(field or "", "")
+        for s in bodies
+        if field in s.point_data or field in s.cell_data
+    }
+    return known.pop() if len(known) == 1 else ""
