@@ -21,7 +21,7 @@ from ..runtime.log import EVENTS
 from ..runtime.shown import Shown, lines
 from ..runtime.streams import CsvStream, HdfStream, read
 from ..values import arguments
-from .image import Diagram, Image, image_path
+from .image import Image, image_path, over_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -436,7 +436,7 @@ class History(Shown):
         try:
             drawn = {name: (self.times(name), self[name]) for name in names or self.names}
             if self.comm.rank == 0:
-                image = _plot(drawn, label or ", ".join(drawn), time_unit)
+                image = over_time(drawn, label or ", ".join(drawn), time_unit)
                 if path is not None:
                     image.save(path)
         except BaseException as caught:
@@ -491,16 +491,3 @@ class History(Shown):
         )
         blind = "; pairs of eigenvalues cannot be seen" if self.search == "odd" else ""
         return (f"at {found}" if found else "none seen") + blind
-
-
-def _plot(drawn: dict[str, tuple[Array, Array]], label: str, time_unit: str) -> Image:
-    """Draw (times, values) of each name."""
-    image = Diagram(comm=MPI.COMM_SELF)
-    with image as axes:
-        axes.set(xlabel=f"time [{time_unit}]" if time_unit else "time", ylabel=label)
-        for name, (time, values) in drawn.items():
-            columns = values.reshape(len(time), -1).T
-            letters = "xyz" if values.shape[1:] in ((3,), (1, 3)) else range(len(columns))
-            for letter, column in zip(letters, columns, strict=True):
-                axes.plot(time, column, label=f"{name} {letter}" if len(columns) > 1 else name)
-    return image

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ..arrays import Array
+
 KINDS = ".png", ".pdf", ".svg"
 FILMS = ".gif", ".mp4"
 WIDTH = 7.2  # inch: both columns of a journal
@@ -204,6 +206,19 @@ def _plain_decades(axes: Axes) -> None:
     for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
         if axis.get_scale() == "log" and max(limits) >= 10.0 * min(limits):
             axis.set_minor_formatter(NullFormatter())
+
+
+def over_time(drawn: dict[str, tuple[Array, Array]], label: str, time_unit: str) -> Image:
+    """Return a diagram of series by name: times (n,) and values (n, ...), a line for each."""
+    image = Diagram(comm=MPI.COMM_SELF)
+    with image as axes:
+        axes.set(xlabel=f"time [{time_unit}]" if time_unit else "time", ylabel=label)
+        for name, (time, values) in drawn.items():
+            columns = values.reshape(len(time), -1).T
+            letters = "xyz" if values.shape[1:] in ((3,), (1, 3)) else range(len(columns))
+            for letter, column in zip(letters, columns, strict=True):
+                axes.plot(time, column, label=f"{name} {letter}" if len(columns) > 1 else name)
+    return image
 
 
 def styled() -> AbstractContextManager[None]:
