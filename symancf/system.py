@@ -100,7 +100,6 @@ class System(Matrices, Shown):
         self.changing = [item for item in revising if item.changes(self)]
         self._reviewing = protocol.having(self._members, protocol.Reviews)
         self.reviews = bool(self._reviewing)
-        self._renewing = protocol.having(self._members, protocol.Renews)
         self.motion: protocol.InMotion | None = None
         self._mass_changes = self._mass_placed = False
         self._idle_multipliers()
@@ -314,13 +313,12 @@ class System(Matrices, Shown):
         """
         return bool(self._revised(time))
 
-    def review(self, time: float, rough: bool = False) -> Review:
+    def review(self, time: float) -> Review:
         """Judge the present state, which solves the equations of `time` (collective).
 
         Lists of entities first, see `revise`; where they stand the terms that review solutions.
-        `rough`: it will be solved once more, and better, also where the verdict is that it stands.
         """
-        self.reviewing, self.rough = True, rough
+        self.reviewing = True
         try:
             others = self._revised(time)
             if others:
@@ -328,13 +326,9 @@ class System(Matrices, Shown):
             self.reviewing = False
             found = [(term.review(self), self.name(term)) for term in self._reviewing]
         finally:
-            self.reviewing = self.rough = False
+            self.reviewing = False
         worst = max((verdict for verdict, _ in found), default=Verdict.STANDS)
         return Review(worst, [name for verdict, name in found if verdict is worst])
-
-    def renews(self) -> bool:
-        """Tell whether reviews of solutions are likely to ask for another one."""
-        return any(term.renews(self) for term in self._renewing)
 
     def _revised(self, time: float) -> list[str]:
         """Replace lists; return the names of the terms with other entities (collective)."""

@@ -7,7 +7,7 @@
 #define SYMANCF_BATCH_H
 
 #include "lanes.h"
-#include "opposite.h"
+#include "normals.h"
 #include "plan.h"
 
 #define FOOT_ROWS 23 /* of the parameters of a point: what depends on the foot */
@@ -80,7 +80,7 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
   const symancf_feet *c = t->feet;
   const int lane = b->n++, first = c->facet_start[c->patch[point]];
   const int nf = c->types.functions, f = c->facet[first + k];
-  double *N = b->N[lane], xi[2], W[3 * MOST_MONOMIALS * 2], share[4];
+  double *N = b->N[lane], xi[2], W[3 * MOST_MONOMIALS * 2], share[4], part[2];
   b->point[lane] = point, b->place[lane] = k, b->facet[lane] = f;
   b->foot[lane] = *o;
   weights(c, f, o->xi, N);
@@ -105,6 +105,10 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
   }
   to[18 * LANES] = o->g;
   share_of(c, point, f, o, share);
+  behind(o->g, c->size[f], part);
+  for (int k = 1; k < 4; k++) share[k] *= part[0];
+  share[3] += share[0] * part[1];
+  share[0] *= part[0];
   for (int k = 0; k < 4; k++) to[(19 + k) * LANES] = share[k];
 }
 
@@ -146,9 +150,12 @@ static inline void spread(const symancf_feet *c, int point, int facet, const dou
       f[foot[i] + a] += N[nf + i] * P[3 + a] + N[2 * nf + i] * P[6 + a] - N[i] * P[a];
 }
 
-/* The jets of the points of a batch, lanes beyond the last one repeat it. */
+/*
+ * The jets of the points of a batch, lanes beyond the last one repeat it. The normals change by dm;
+ * NULL: by nothing, they are those of the present positions.
+ */
 static void jets_of(const symancf_term *t, const symancf_batch *b, const double *x, const double *rate,
-                    double *g)
+                    const double *dm, double *g)
 {
   const symancf_feet *c = t->feet;
   const int nf = c->types.functions;
@@ -156,13 +163,15 @@ static void jets_of(const symancf_term *t, const symancf_batch *b, const double 
   for (int l = 0; l < LANES; l++) {
     const int of = l < b->n ? l : b->n - 1, facet = b->facet[of];
     const int32_t *foot = c->offset + (int64_t)facet * nf;
-    double jet[4][3] = {{0}}, speed[3] = {0}, none[3];
+    double jet[4][3] = {{0}}, speed[3] = {0}, turn[3] = {0}, none[3];
     distances(c, b->point[of], facet, b->anchor[of], b->N[of], x, jet[0], jet[3]);
     for (int k = 1; k < 3; k++) combine(nf, b->N[of] + k * nf, foot, x, jet[k]);
     if (rate) distances(c, b->point[of], facet, -1, b->N[of], rate, speed, none);
+    if (dm) turn_of(c, facet, b->foot + of, dm, turn);
     for (int a = 0; a < 3; a++) {
       for (int k = 0; k < 3; k++) g[(3 * k + a) * LANES + l] = jet[k][a];
       if (c->anchor >= 0) g[(c->anchor + a) * LANES + l] = jet[3][a];
+      g[(c->turn + a) * LANES + l] = turn[a];
       if (c->rate >= 0) g[(c->rate + a) * LANES + l] = speed[a];
     }
   }

@@ -33,11 +33,10 @@ static symancf_spot spot_of(const symancf_plan *plan, const symancf_term *t, int
                         plain ? plan->rank_in_vertex[offset] : -1, plan->vertex_row[local] >= 0};
 }
 
-/* Add the rows of vector i of a point, values [3][wide], to the columns of its n vectors. */
-static inline void add_rows(const symancf_plan *plan, const symancf_spot *spots, int i, int n, int wide,
-                            const int32_t *position, const double *values)
+/* Add the rows of one vector of a point, values [3][wide], to the columns of n vectors. */
+static inline void add_rows(const symancf_plan *plan, const symancf_spot *at, const symancf_spot *spots,
+                            int n, int wide, const int32_t *position, const double *values)
 {
-  const symancf_spot *at = spots + i;
   if (!at->own) return;
   for (int a = 0; a < 3; a++, values += wide) {
     const int32_t row = at->row >= 0 ? at->row + a : plan->row[at->offset + a];
@@ -114,12 +113,69 @@ static inline int on_the_same(const symancf_feet *c, const symancf_batch *b, int
                     b->anchor[k] == b->anchor[l]);
 }
 
+#define TOGETHER 16 /* vectors of normals whose columns are added together */
+
+/*
+ * Add the rows of one vector of the points that `l` leads to the columns of what turns the normals of
+ * their facet: with Z = B^T H (I - n n^T)/|m| of each point, sum_c (sum Z N_c) M_c.
+ */
+static void add_turns(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b,
+                      const int *leader, int l, const symancf_part *p, const v8 *h, const symancf_spot *at,
+                      const int32_t *position, symancf_normals *normals)
+{
+  const symancf_feet *c = t->feet;
+  const int f = b->facet[l], patch = c->patch[b->point[l]];
+  double Y[4][9] = {{0}}, N[4], values[9 * TOGETHER];
+  symancf_spot spots[TOGETHER];
+  int corners = 0, some = 0;
+  if (!at->own) return;
+  for (int q = l; q < b->n; q++) {
+    if (leader[q] != l) continue;
+    const symancf_foot *o = b->foot + q;
+    corners = corners_at(c, f, o->xi, N);
+    for (int a = 0; a < 3; a++) {
+      double Z[3];
+      for (int k = 0; k < 3; k++) {
+        Z[k] = p->d[q] * h[packed(t, a, c->turn + k)][q] + p->a[0][q] * h[packed(t, 3 + a, c->turn + k)][q] +
+               p->a[1][q] * h[packed(t, 6 + a, c->turn + k)][q];
+        some |= Z[k] != 0.0;
+      }
+      const double along = dot3(Z, o->n);
+      for (int k = 0; k < 3; k++) Z[k] = (Z[k] - along * o->n[k]) / o->length;
+      for (int v = 0; v < corners; v++)
+        for (int k = 0; k < 3; k++) Y[v][3 * a + k] += N[v] * Z[k];
+    }
+  }
+  if (!some) return;
+  if (normals->patch != patch) {
+    normals->patch = patch;
+    for (int k = 0; k < vertices_of(t, patch); k++) normals->at[t->vertices[t->vertex_start[patch] + k]] = k;
+  }
+  for (int v = 0; v < corners; v++) {
+    const int32_t number = c->normal[4 * f + v], end = c->vector_start[number + 1];
+    for (int32_t first = c->vector_start[number]; first < end; first += TOGETHER) {
+      const int n = end - first < TOGETHER ? end - first : TOGETHER;
+      for (int k = 0; k < n; k++) {
+        const double *M = normals->M + 9 * (int64_t)(first + k);
+        spots[k] = spot_of(plan, t, patch, c->turn_offset[first + k],
+                           normals->at[c->turn_vertex[first + k]]);
+        for (int a = 0; a < 3; a++)
+          for (int e = 0; e < 3; e++)
+            values[a * 3 * TOGETHER + 3 * k + e] =
+                Y[v][3 * a] * M[e] + Y[v][3 * a + 1] * M[3 + e] + Y[v][3 * a + 2] * M[6 + e];
+      }
+      add_rows(plan, at, spots, n, 3 * TOGETHER, position, values);
+    }
+  }
+}
+
 /*
  * Add the matrices of the points of a batch that are not at rest: H [m][m] rows, forces P [m] rows;
  * `work` [15 x 3 vectors] rows.
  */
 static void add_blocks(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b,
-                       const double *P, const double *H, double *work, int32_t *cleared)
+                       const double *P, const double *H, double *work, symancf_normals *normals,
+                       int32_t *cleared)
 {
   const symancf_feet *c = t->feet;
   const v8 *h = (const v8 *)H;
@@ -164,7 +220,8 @@ static void add_blocks(const symancf_plan *plan, const symancf_term *t, const sy
       const int patch = c->patch[b->point[l]];
       const int32_t *position = t->positions + t->pair_start[patch] +
                                 (int64_t)spots[l][i].vertex * vertices_of(t, patch);
-      add_rows(plan, spots[l], i, count[l], wide, position, values + (int64_t)l * 3 * wide);
+      add_rows(plan, spots[l] + i, spots[l], count[l], wide, position, values + (int64_t)l * 3 * wide);
+      add_turns(plan, t, b, leader, l, p, h, spots[l] + i, position, normals);
     }
   }
 }

@@ -242,10 +242,9 @@ class Configuration(ABC):
         are made.
     reviewing : whether lists are asked for with a solution, not with the state that a step begins
         with.
-    rough : whether what is reviewed is solved once more in any case, and better.
     """
 
-    reviewing = rough = False
+    reviewing = False
 
     numbering: Numbering
     reference: Array

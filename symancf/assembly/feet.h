@@ -4,8 +4,9 @@
  * among the candidates of its patch; those within reach of the law are evaluated, 8 at a time.
  *
  * With xi, eta, g the foot of r_s = r_m + g n the jets are d = r_s - r_m, the tangents a_1 and a_2,
- * and where the law asks for them t = r_s - r_a, r_a the anchor that the point remembers, and the
- * rate of d; all combinations of positions, their coefficients numbers. What the foot depends on
+ * where the law asks for it t = r_s - r_a, r_a the anchor that the point remembers, the change of n
+ * where xi and eta stay (normals.h), 0 at the present positions, and the rate of d; all combinations
+ * of positions, their coefficients numbers. What the foot depends on
  * them by stands in rows of the point's parameters: S^-1 (9), n, n_1, n_2 (9), g; see foot.h. Then
  * come the share with which the point counts and its derivatives by xi, eta and g, see `share_of`.
  *
@@ -53,7 +54,7 @@ static void open_point(const symancf_term *t, int point, int k, const symancf_fo
 
 /* What a point remembers of which the kernel has told. */
 static void remember(const symancf_term *t, const symancf_batch *b, int lane, const double *P,
-                     const symancf_bound *bounds)
+                     const double *Q, const symancf_bound *bounds)
 {
   const symancf_feet *c = t->feet;
   const int point = b->point[lane], k = b->place[lane], patch = c->patch[point];
@@ -76,7 +77,7 @@ static void remember(const symancf_term *t, const symancf_batch *b, int lane, co
       shift[a] = b->table[a * LANES + lane];
       r[a] = o->r[a] + shift[a];
     }
-    int h = nearest(c, patch, P, bounds, r, HUGE_VAL, &q);
+    int h = nearest(c, patch, P, Q, bounds, r, HUGE_VAL, &q);
     if (h < 0 || fabs(q.g) > c->size[c->facet[c->facet_start[patch] + h]]) { /* off the edge: go on from the foot */
       for (int d = 0; d < 2; d++) q.xi[d] = o->xi[d] + dot3(o->inverse[d], shift);
       h = k;
@@ -88,7 +89,7 @@ static void remember(const symancf_term *t, const symancf_batch *b, int lane, co
 /* Evaluate a batch of points; `v` in directions: of positions, `w` of their rates. */
 static int64_t flush(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
                      const double *v, const double *w, double *f, double *energies, double *work,
-                     int32_t *cleared, symancf_batch *b)
+                     int32_t *cleared, symancf_normals *normals, symancf_batch *b)
 {
   const symancf_feet *c = t->feet;
   const int n = b->n, m = t->jets;
@@ -100,7 +101,7 @@ static int64_t flush(const symancf_plan *plan, const symancf_term *t, int what, 
       b->cell_rate[row * LANES + l] = b->cell_rate[row * LANES];
     }
   if (!n) return 0;
-  jets_of(t, b, x, plan->rate, g);
+  jets_of(t, b, x, plan->rate, NULL, g);
   if (what == LINEARIZE) return keep(t, b, g, P, H);
   if (tabulates(what)) return function_of(t, what)(n, t->uniform, b->cell, NULL, g, b->table);
   if (what == ENERGY) {
@@ -110,14 +111,14 @@ static int64_t flush(const symancf_plan *plan, const symancf_term *t, int what, 
     return bad;
   }
   if (what == PRODUCT) {
-    jets_of(t, b, v, w, d);
+    jets_of(t, b, v, w, normals->dm, d);
     bad = t->product(n, t->uniform, b->cell, NULL, g, d, P);
   } else if (what == PARAMETER) {
     const double *rate = t->cell_rate ? b->cell_rate : NULL;
     bad = t->parameter(n, t->uniform, b->cell, NULL, g, t->uniform_rate, rate, P);
   } else if (what == TANGENT && t->has_tangent) {
     bad = t->tangent(n, t->uniform, b->cell, NULL, g, P, H);
-    add_blocks(plan, t, b, P, H, H + m * m * LANES, cleared);
+    add_blocks(plan, t, b, P, H, H + m * m * LANES, normals, cleared);
   } else {
     bad = t->residual(n, t->uniform, b->cell, NULL, g, P);
   }
@@ -163,8 +164,10 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
   double *P = aligned_alloc(64, ((size_t)reals * sizeof(double) + 63) / 64 * 64), *w = NULL;
   symancf_bound *bounds = malloc((size_t)(c->facets + 1) * sizeof *bounds);
   symancf_batch *b = calloc(1, sizeof *b);
-  if (!r || !P || !bounds || !b) {
-    free(r), free(P), free(bounds), free(b);
+  symancf_normals normals;
+  const int derived = what == TANGENT || what == PRODUCT || what == LINEARIZE;
+  if (!make_normals(c, derived, &normals) || !r || !P || !bounds || !b) {
+    free(r), free(P), free(bounds), free(b), forget_normals(&normals);
     return -1;
   }
   b->cell = P + ((int64_t)c->facets * m + 7) / 8 * 8;
@@ -175,17 +178,22 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
     for (int32_t k = 0; k < plan->coordinates; k++) w[k] = plan->rate_factor[k] * v[k];
   }
   positions(plan, c, x, r);
+  find_normals(c, r, &normals);
+  if (derived) turn_normals(c, r, &normals);
+  if (what == PRODUCT) move_normals(c, normals.M, v, normals.dm);
+  if (what == LINEARIZE)
+    memcpy(t->kept->turn, normals.M, (size_t)c->vector_start[c->normals] * 9 * sizeof(double));
   const double reach = c->reach + fabs(t->uniform[c->damping] * t->uniform[c->span]) * fastest(plan, c);
   for (int k = 0; k < c->facets; k++) {
     coefficients_of(c, k, r, P + (int64_t)k * m);
-    bound(basis_of(&c->types, k), P + (int64_t)k * m, c->normals + 12 * (int64_t)k, bounds + k);
+    bound(basis_of(&c->types, k), P + (int64_t)k * m, normals.Q + 12 * (int64_t)k, bounds + k);
   }
   for (int point = 0; point <= t->n; point++) {
     if (point == t->n || b->n == LANES) {
-      bad += flush(plan, t, what, r, v, w, f, energies, work, cleared, b);
+      bad += flush(plan, t, what, r, v, w, f, energies, work, cleared, &normals, b);
       for (int l = 0; l < b->n && tabulates(what); l++) {
         if (what == UPDATE) {
-          remember(t, b, l, P, bounds);
+          remember(t, b, l, P, normals.Q, bounds);
           continue;
         }
         double *to = told(t, b->point[l]);
@@ -200,7 +208,7 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
     for (int i = 0; i < c->vectors; i++)
       for (int a = 0; a < 3; a++)
         y[a] += c->value[(int64_t)point * c->vectors + i] * r[c->patch_offset[patch * c->vectors + i] + a];
-    const int k = nearest(c, patch, P, bounds, y, tabulates(what) ? HUGE_VAL : reach, &o);
+    const int k = nearest(c, patch, P, normals.Q, bounds, y, tabulates(what) ? HUGE_VAL : reach, &o);
     if (k >= 0 && what != INITIAL && (what == OUTPUTS || o.g <= reach)) {
       take(t, b, point, k, &o);
     } else if (what == UPDATE || what == INITIAL) {
@@ -209,7 +217,7 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
       for (int row = 0; row < t->table_rows; row++) told(t, point)[row * LANES] = NAN;
     }
   }
-  free(r), free(P), free(bounds), free(b);
+  free(r), free(P), free(bounds), free(b), forget_normals(&normals);
   return bad;
 }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array, Integers, Ints, Ints32, Mask
+from ..arrays import Array, Integers, Ints, Ints32
 from ..runtime import jit
 from .structures import Basis as Table
 from .structures import Types, Ways, address
@@ -120,7 +120,7 @@ def inner(library: ctypes.CDLL, basis: Basis, rim: Ints32, xi: Array) -> Array:
 class Passes(IntEnum):
     """What points come to on their ways past facets, the worst of it; see ways.h."""
 
-    NOTHING, TOUCHED, CROSSED, NO_MEMORY = range(4)
+    NOTHING, CROSSED, NO_MEMORY = range(3)
 
 
 def follow(
@@ -129,11 +129,9 @@ def follow(
     types: Integers,
     pairs: Ints,
     first: Integers,
-    ends: tuple[tuple[Array, Array], tuple[Array, Array]],
-    Q: Array,
+    ends: tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]],
     *,
     deep: Array,
-    asked: Mask,
     parts: int,
 ) -> Passes:
     """Return what happens to points that move past facets on straight ways.
@@ -143,24 +141,21 @@ def follow(
     bases, types : functions of each type of facets; (G,) types of those opposite.
     pairs : (k, 2) of a facet with points and one opposite.
     first : (F + 1,) first of the points of each facet that has some.
-    ends : at the beginning and at the end points (n, 3) and polynomials (G, monomials, 3).
-    Q : (G, 4, 3) polynomials of the normals.
+    ends : at the beginning and at the end points (n, 3), polynomials (G, monomials, 3), and those
+        of the normals (G, 4, 3).
     deep : (G,) deeper a point is not in a facet but behind it: it has crossed it.
-    asked : (G,) whether it matters that a facet is touched at the end.
     parts : of the ways, that are looked at one after the other.
     """
     hold = _Held()
     ways = Ways(
         types=types_of(bases, types, hold),
-        facets=len(Q),
+        facets=len(deep),
         parts=parts,
         pairs=len(pairs),
         pair=hold(pairs, np.int32),
-        Q=hold(Q, np.float64),
         deep=hold(deep, np.float64),
-        asked=hold(asked, np.uint8),
         first=hold(first, np.int32),
     )
-    for k, (r, P) in enumerate(ends):
-        ways.r[k], ways.P[k] = hold(r, np.float64), hold(P, np.float64)
+    for k, end in enumerate(ends):
+        ways.r[k], ways.P[k], ways.Q[k] = (hold(a, np.float64) for a in end)
     return Passes(library.symancf_follow(ctypes.byref(ways)))

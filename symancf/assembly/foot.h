@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The foot of a point on a facet: r = r_m(xi, eta) + g n(xi, eta), n = m/|m| the unit vector along
- * the interpolated normals of the corners, which are numbers. Facets and normals are polynomials:
+ * the interpolated normals of the corners, which are given. Facets and normals are polynomials:
  * r_m = sum_k P_k xi^a eta^b, m = N_0 + N_1 xi + N_2 eta + N_3 xi eta.
  */
 #ifndef SYMANCF_FOOT_H
@@ -17,6 +17,8 @@
 #define INSIDE 1e-9       /* beyond an edge */
 #define LEAST 1e-9        /* share of a point whose foot is on a free edge: forces begin at nothing */
 #define STEEP 8.0         /* times as deep as far from a free edge: a point counts little */
+#define BEHIND 0.5        /* of a cell: deeper a point is not in a facet but behind it, and counts less */
+#define GONE 1.0          /* where it does not count at all */
 
 typedef struct {
   int32_t functions, monomials, vertices, corners, slopes; /* slopes that a facet's maps turn */
@@ -39,7 +41,7 @@ static inline const symancf_basis *basis_of(const symancf_types *t, int64_t face
 
 typedef struct {
   double xi[2], g, r[3], a[2][3]; /* place on the facet, gap, r_m and its derivatives */
-  double n[3], dn[2][3];          /* n and its derivatives */
+  double n[3], dn[2][3], length;  /* n and its derivatives, |m| */
   double inverse[3][3];           /* of [a_1 + g n_1 | a_2 + g n_2 | n] */
 } symancf_foot;
 
@@ -120,6 +122,7 @@ static inline int place_foot(const symancf_basis *s, const double *P, const doub
   }
   bilinear(Q, o->xi, v, d[0], d[1]);
   const double length = sqrt(dot3(v, v));
+  o->length = length;
   if (!(length > 0.0)) return 0;
   for (int a = 0; a < 3; a++) o->n[a] = v[a] / length;
   for (int k = 0; k < 2; k++) {
@@ -250,6 +253,14 @@ static inline void fade(double p, double sunk, double chi[3])
   chi[0] = e * e * (3.0 - 2.0 * e);
   chi[1] = slope * (p + (2.0 - p) * k);
   chi[2] = -slope * p * (1.0 - p) * STEEP;
+}
+
+/* The part with which a point at the gap g counts that may be behind a facet, and its derivative by g. */
+static inline void behind(double g, double size, double part[2])
+{
+  const double s = fmin(fmax((-g / size - BEHIND) / (GONE - BEHIND), 0.0), 1.0);
+  part[0] = 1.0 - s * s * (3.0 - 2.0 * s);
+  part[1] = 6.0 * s * (1.0 - s) / ((GONE - BEHIND) * size);
 }
 
 /*

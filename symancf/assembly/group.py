@@ -112,7 +112,8 @@ class Group:
         if cells:
             self._take_cells(own[0].name, cells, most)
         elif isinstance(own[0].entities, Feet):
-            self._take_feet(kernel, own[0].entities)
+            vertices = 1 + int(own[0].vertices.max(initial=-1))
+            self._take_feet(kernel, own[0].entities, vertices)
         else:
             jets = [e for e in entities if isinstance(e, Jets)]
             self.term.jets = kernel.rows
@@ -185,7 +186,7 @@ class Group:
         term.column_vertex = self._hold(vertex[once], np.int32)
         term.columns = int(count.max(initial=0))
 
-    def _take_feet(self, kernel: Kernel, feet: Feet) -> None:
+    def _take_feet(self, kernel: Kernel, feet: Feet, vertices: int) -> None:
         hold = self._hold
         vectors = feet.patch_offsets.shape[1]
         rows = len(kernel.cell)
@@ -194,7 +195,6 @@ class Group:
             facets=len(feet.numbers),
             offset=hold(feet.offsets, np.int32),
             maps=hold(feet.maps, np.float64),
-            normals=hold(feet.normals, np.float64),
             number=hold(feet.numbers, np.int32),
             size=hold(feet.sizes, np.float64),
             width=hold(feet.widths, np.float64),
@@ -208,6 +208,16 @@ class Group:
             candidates=hold(feet.candidates, np.int32),
             facet=hold(feet.facet, np.int32),
             corner=hold(feet.corner, np.int32),
+            normals=len(feet.corners.span_start) - 1,
+            normal=hold(feet.corners.number, np.int32),
+            span_start=hold(feet.corners.span_start, np.int32),
+            entry_start=hold(feet.corners.entry_start, np.int32),
+            entry_vector=hold(feet.corners.entry_vector, np.int32),
+            entry_weight=hold(feet.corners.entry_weight, np.float64),
+            vector_start=hold(feet.corners.vector_start, np.int32),
+            turn_offset=hold(feet.corners.offset, np.int32),
+            turn_vertex=hold(feet.corners.vertex, np.int32),
+            vertices=vertices,
             patch=hold(feet.patch, np.int32),
             value=hold(feet.value, np.float64),
             own=hold(feet.own, np.float64),
@@ -219,9 +229,10 @@ class Group:
             damping=kernel.uniform.index(feet.damping),
             span=kernel.uniform.index(feet.span),
             anchor=feet.anchor,
+            turn=feet.turn,
             rate=feet.rate,
         )
-        self.term.jets = kernel.rows
+        self.corners, self.term.jets = feet.corners, kernel.rows
         self.term.columns = 3 * (vectors + 2 * feet.offsets.shape[1])
         self.term.feet = ctypes.addressof(self._feet)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from .group import Group
+    from .piece import Corners
     from .structures import Term
 
     Terms = Mapping[Group, Term]
@@ -23,19 +24,23 @@ if TYPE_CHECKING:
 class _Kept(ctypes.Structure):
     """Room for points: ``symancf_kept``."""
 
-    _fields_ = [("n", ctypes.c_int32), ("place", ctypes.c_void_p), ("number", ctypes.c_void_p)]
+    _fields_ = [
+        ("n", ctypes.c_int32),
+        *((name, ctypes.c_void_p) for name in ("place", "number", "turn", "change")),
+    ]
 
-    def __init__(self, points: int, size: int) -> None:
+    def __init__(self, points: int, size: int, corners: Corners) -> None:
         # pages that no point fills take no memory
-        self.held = np.empty((points, 3), dtype=np.int32), np.empty((points, size))
+        turns = np.empty((len(corners.offset), 9)), np.empty((len(corners.span_start), 3))
+        self.held = np.empty((points, 3), dtype=np.int32), np.empty((points, size)), *turns
         super().__init__(0, *(address(array) for array in self.held))
 
 
 class Linearized:
     """What `Plan.linearize` keeps for `Plan.product`.
 
-    Of each point that acts: derivatives of its force by two jets, and the functions at its foot
-    and its anchor (kept.h); for quadrilaterals 312 bytes, with friction 572.
+    Of each point that acts: derivatives of its force by its jets, and the functions at its foot and
+    its anchor (kept.h); for quadrilaterals 560 bytes, with friction 808; and how normals turn.
     """
 
     def __init__(self) -> None:
@@ -45,7 +50,7 @@ class Linearized:
         """Make room for all points of some terms; `size` tells how much one needs."""
         known = self._kept
         self._kept = {
-            group: known.get(group) or _Kept(group.size, size(ctypes.byref(term)))
+            group: known.get(group) or _Kept(group.size, size(ctypes.byref(term)), group.corners)
             for group, term in terms.items()
             if term.feet
         }

@@ -16,7 +16,6 @@ typedef struct symancf_feet {
   const int32_t *offset;  /* [facets][functions] of their vectors in the local vector; of types with
                              fewer functions the first one again */
   const double *maps;     /* [facets][corners][slopes][slopes] */
-  const double *normals;  /* [facets][4][3] */
   const int32_t *number;  /* [facets] global */
   const double *size;     /* [facets] a length of the facet's cell */
   const double *width;    /* [facets] the shortest edge in the reference */
@@ -29,6 +28,16 @@ typedef struct symancf_feet {
   const int32_t *candidates;    /* [patches] how many; what follows holds anchors only */
   const int32_t *facet;
   const int32_t *corner; /* [][vertices] vertices of these facets among those of the patch */
+  /* normals at the corners of candidates, see normals.h */
+  int32_t normals;
+  const int32_t *normal;      /* [facets][4] their numbers, -1: of no candidate */
+  const int32_t *span_start;  /* [normals + 1] facets around, at the corner there */
+  const int32_t *entry_start; /* [spans + 1] a and b of each are sums of vectors */
+  const int32_t *entry_vector;
+  const double *entry_weight; /* [entries][2] */
+  const int32_t *vector_start;                 /* [normals + 1] vectors that a normal depends on */
+  const int32_t *turn_offset, *turn_vertex;    /* [vectors] in the local vector; their vertices */
+  int32_t vertices; /* more than the numbers of those of patches */
   /* points */
   const int32_t *patch; /* [n], ascending */
   const double *value;  /* [n][vectors] */
@@ -40,7 +49,7 @@ typedef struct symancf_feet {
   int32_t memory;       /* first row of what points remember, those of the anchor come first */
   int32_t gap;          /* row of the gap among them, or -1 */
   int32_t damping, span; /* places of theta and h in uniform: the law is taken at g + theta h g' */
-  int32_t anchor, rate; /* first of the jets t and of the rates of d, or -1 */
+  int32_t anchor, turn, rate; /* first of the jets t and of the change of n, of the rates of d; or -1 */
 } symancf_feet;
 
 /* What is known of a facet before any point is looked at. */
@@ -134,8 +143,8 @@ static inline int may_touch(const symancf_bound *b, const double *r, double reac
 }
 
 /* The nearest foot among the candidates of a patch: the number of the facet there, or -1. */
-static int nearest(const symancf_feet *c, int patch, const double *P, const symancf_bound *b,
-                   const double *r, double reach, symancf_foot *best)
+static int nearest(const symancf_feet *c, int patch, const double *P, const double *Q,
+                   const symancf_bound *b, const double *r, double reach, symancf_foot *best)
 {
   const int m = 3 * c->types.monomials;
   const int32_t *facet = c->facet + c->facet_start[patch];
@@ -145,7 +154,8 @@ static int nearest(const symancf_feet *c, int patch, const double *P, const syma
     symancf_foot o;
     if (!may_touch(b + f, r, reach)) continue;
     const symancf_basis *s = basis_of(&c->types, f);
-    if (!find_foot(s, P + (int64_t)f * m, c->normals + 12 * (int64_t)f, r, INSIDE, &o)) continue;
+    if (!find_foot(s, P + (int64_t)f * m, Q + 12 * (int64_t)f, r, INSIDE, &o)) continue;
+    if (o.g <= -GONE * c->size[f]) continue;
     if (found >= 0 && !(fabs(o.g) < fabs(best->g) - 1e-9 * c->size[f])) continue;
     *best = o;
     found = k;

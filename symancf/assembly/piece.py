@@ -106,6 +106,32 @@ class Basis:
 
 
 @dataclass
+class Corners:
+    """Normals at the corners of facets, of the facets around; see normals.h.
+
+    A normal is along the sum of r_xi x r_eta at the corners there; both are sums of local vectors.
+
+    Attributes
+    ----------
+    number : (facets, 4) normals at corners; -1 where none is needed.
+    span_start, entry_start : (normals + 1,), (spans + 1,) the facets around a normal, the vectors
+        of these.
+    entry_vector, entry_weight : (entries,), (entries, 2).
+    vector_start, offset, vertex : (normals + 1,), (vectors,) vectors that a normal depends on, with
+        their local offsets and local vertices.
+    """
+
+    number: Ints32
+    span_start: Ints32
+    entry_start: Ints32
+    entry_vector: Ints32
+    entry_weight: Array
+    vector_start: Ints32
+    offset: Ints32
+    vertex: Ints32
+
+
+@dataclass
 class Feet:
     """Entities of a point kernel whose jets are made before each evaluation; see feet.h.
 
@@ -124,22 +150,23 @@ class Feet:
     rim, own, own_widths : (facets,) free edges and corners on them, a bit for each; (n,) p of
         points, see `inner` in foot.h: 1 within their own side, 0 on its free edges; (n,) widths
         of the facets they are on.
-    normals : (facets, 4, 3) polynomials 1, xi, eta, xi eta of the normals; may be written to
-        between steps.
+    corners : the normals, of the facets that may hold feet.
     patch_offsets : (patches, vectors) of the facet that has the points.
     vector_vertex : (patches, vectors) vertex of the patch that each belongs to.
     facet_start, candidates : (patches + 1,), (patches,) how many of the facets may hold feet, by
-        ascending number; the others hold anchors.
+        ascending number; the others hold anchors or turn normals.
     facet, corner : (k,), (k, vertices) the facets of patches, their vertices among the patch's.
     patch, value : (n,), (n, vectors) of points: patch, and weights of the vectors.
-    first : (n, 3) anchors of points that remember none: facet + 1, xi, eta; may be written to, too.
+    first : (n, 3) anchors of points that remember none: facet + 1, xi, eta; may be written to
+        between steps.
     reach : gap beyond which the law vanishes.
     row : name of the first of the parameters that are written: S^-1 (9), n, n_1, n_2 (9), g,
         share (4).
     gap, damping, span : names of the gap at the beginning of the step in the kernel's memory, ""
         if it has none, and of theta and h in its uniform parameters: the law is taken at
         g + theta h g'.
-    anchor, rate : number of the first of the jets t and of the rates of d; -1: there are none.
+    anchor, turn, rate : number of the first of the jets t, of the change of n and of the rates of
+        d; -1: there are none.
     """
 
     bases: Sequence[Basis]
@@ -150,7 +177,7 @@ class Feet:
     sizes: Array
     widths: Array
     rim: Ints32
-    normals: Array
+    corners: Corners
     patch_offsets: Ints32
     vector_vertex: Ints32
     facet_start: Ints32
@@ -168,6 +195,7 @@ class Feet:
     damping: str
     span: str
     anchor: int = -1
+    turn: int = -1
     rate: int = -1
 
 

@@ -212,14 +212,6 @@ class Reviews(Protocol):
 
 
 @runtime_checkable
-class Renews(Protocol):
-    """Knows when its reviews of solutions will ask for another one."""
-
-    def renews(self, configuration: Configuration, /) -> bool:
-        """Tell whether that is likely from the accepted state on; the same on every rank."""
-
-
-@runtime_checkable
 class Keeps(Protocol):
     """Has numbers that belong to the accepted state, as memory does, but not to its points."""
 

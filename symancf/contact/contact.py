@@ -283,8 +283,7 @@ class Contact(Results):
 
     def keeps(self, configuration: Configuration) -> list[Kept]:
         """Return the numbers that belong to the accepted state; see `Step`."""
-        normals = [kept for each in self.facing for kept in each.keeps(configuration)]
-        return [configuration.of(self, Step).kept, *normals]
+        return [configuration.of(self, Step).kept]
 
     # ---- lists that change, see `Revises` -------------------------------------------------------
     @property
@@ -318,7 +317,7 @@ class Contact(Results):
             looks = [each.look(configuration) for each in self.passes]
         pairs = zip(self.passes, looks, strict=True)
         verdict = max(each.review(configuration, look) for each, look in pairs)
-        if verdict is not Verdict.STANDS or configuration.rough:
+        if verdict is not Verdict.STANDS:
             return verdict
         self._report = self._seen(configuration, looks, grown)
         if overlap > 0.0:
@@ -333,10 +332,6 @@ class Contact(Results):
         if may:
             step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
         return Verdict.AGAIN if may else Verdict.STANDS
-
-    def renews(self, configuration: Configuration) -> bool:
-        """Tell whether points press on deformable facets: solutions turn their normals."""
-        return any(each.presses(configuration) for each in self.facing)
 
     def _seen(self, configuration: Configuration, looks: Sequence[Look], grown: float) -> Report:
         """Return what all points are at, of all ranks (collective)."""

@@ -4,14 +4,15 @@ r"""The law of a point against a deformable facet.
 The gap of a point r_s is measured along interpolated normals :math:`\hat n` of the facets,
 
 .. math:: r_s = r_m(\xi) + g\,\hat n(\xi), \qquad
-    \begin{pmatrix} d\xi \\ dg \end{pmatrix} = S^{-1} (d - g_0 \hat n_0), \qquad
+    \begin{pmatrix} d\xi \\ dg \end{pmatrix} = S^{-1} (d - g_0 (\hat n_0 + h)), \qquad
     S = [a_1 + g \hat n_{,1} \mid a_2 + g \hat n_{,2} \mid \hat n],
 
 d = r_s - r_m at the foot that was found before the evaluation, where S, n and its derivatives and
-g_0 are numbers. The pressure p along n = n_0 + n_{,a} d\xi^a and the friction f act on the motion
-v = d' - a_a' d\xi^a, so that all first derivatives are exact, those of the place where the force
-acts among them. In motions the
-pressure is that of the gap ahead, g + theta h g', g' = n . d'. Points count with the share
+g_0 are numbers. Normals follow the facets around: their change h where xi and eta stay is a jet,
+0 at the state that is evaluated. The pressure p along n = n_0 + n_{,a} d\xi^a + h and the friction
+f act on the motion v = d' - a_a' d\xi^a, so that all first derivatives are exact, those of the
+place where the force acts among them. In motions the pressure is that of the gap ahead,
+g + theta h g', g' = n . d'. Points count with the share
 
 .. math:: \frac{2}{1 + q} - (1 - q)^8 \;\text{ for } q < 1, \quad
     \frac{2}{1 + q} \frac{1}{1 + ((q - 1)/6)^4} \;\text{ beyond}, \qquad q = \frac{\chi_s}{\chi_m},
@@ -20,8 +21,9 @@ chi being 1 within a side and 0 on its free edges, of the point and of its foot:
 jump where a point leaves a side. Where sides end together both passes count the area once; where
 one of them goes on, its points fade beyond the edge of the other, whose own stay what they are.
 What has come in beside a free edge lies deeper than far from it, and chi_m is 0 there: it is not
-pushed out through a facet that it has not passed. Forces are in balance; the couple that is left is
-the gap times the friction.
+pushed out through a facet that it has not passed. Where a point lies half a cell deep it is not in
+a facet but behind it: from there on it counts less, one cell deep no more. Forces are in balance;
+the couple that is left is the gap times the friction.
 """
 
 from __future__ import annotations
@@ -49,8 +51,8 @@ def _three(name: str) -> sp.Matrix:
 
 
 def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
-    """Return the law of points on facets, of jets d, a_1, a_2 and, with friction, t."""
-    d, a, t = _three("d"), [_three("a1"), _three("a2")], _three("t")
+    """Return the law of points on facets, of jets d, a_1, a_2, with friction t, and h."""
+    d, a, t, h = _three("d"), [_three("a1"), _three("a2")], _three("t"), _three("h")
     inverse, n0 = sp.Matrix(3, 3, FOOT[:9]), sp.Matrix(FOOT[9:12])
     slopes, g0 = [sp.Matrix(FOOT[12:15]), sp.Matrix(FOOT[15:18])], FOOT[18]
     lets: list[tuple[sp.Symbol, sp.Expr]] = []
@@ -63,9 +65,9 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
         return sp.Matrix([let(f"{key}{i}", x) for i, x in enumerate(e, 1)])
 
     let(K.name, BASE * GROWN)
-    off = vector("off", d - g0 * n0)
+    off = vector("off", d - g0 * (n0 + h))
     move = vector("move", inverse * off)  # dxi, deta, dg
-    n = vector("n", n0 + slopes[0] * move[0] + slopes[1] * move[1])
+    n = vector("n", n0 + slopes[0] * move[0] + slopes[1] * move[1] + h)
     g = let("g", g0 + move[2] - NEAR + RELEASE * OVERLAP)
     rates = {s: real(f"rate_{s}") for s in (*d, *a[0], *a[1])}
     speed = [rates[s] for s in d]
@@ -93,7 +95,7 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
         uniform += [real(s) for s in coulomb.parameters] + ([dt] if coulomb.speeds else [])
     history.append(Memory(real("dissipated"), share * lost, total=True))
     force = vector("force", share * force)
-    unknowns += speed
+    unknowns += [*h, *speed]
     motions = [rates[d[i]] - rates[a[0][i]] * move[0] - rates[a[1][i]] * move[1] for i in range(3)]
     return PointLaw(
         name=name,

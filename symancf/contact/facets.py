@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Contact of points with deformable facets: what may touch, and who has it.
 
-The law is `facet_law`. The normals of facets are those of the accepted state, and follow a step
-that turns them by more than `TURN`, and in any case one that has been solved roughly.
+The law is `facet_law`. The normals of facets follow every state, and the tangent knows how: the
+facets beside those that may touch are listed, too.
 
 What may pass through what
 --------------------------
@@ -25,7 +25,6 @@ from mpi4py import MPI
 
 from ..arrays import Array, Ints, Mask
 from ..assembly.feet import Passes, follow
-from ..assembly.memory import Kept
 from ..assembly.piece import Feet, Piece
 from ..assembly.revisions import Change, Verdict
 from ..mesh.partition import Family
@@ -33,6 +32,7 @@ from ..runtime import jit
 from ..runtime.collective import owners_of
 from ..runtime.shared import Shared
 from ..values.parameter import evaluate
+from .around import Around
 from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
 from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING, K
 from .lists import Lists, among, joined, of_points, offsets, patches
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     from .sides import Side
 
 PARTS = 256  # of a step, half a cell long: one with more is cut
-CORNERS = np.array([[1.0, x, y, x * y] for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))])
-TURN = 0.02  # [rad] by which a step may turn normals
 _LAWS: Shared[PointLaw] = Shared()
 
 
@@ -118,7 +116,7 @@ class FacetPass:
         key += () if coulomb is None else (coulomb.coefficient, coulomb.speeds)
         law = _LAWS.get(key, lambda: facet_law("facet_contact", own, coulomb))
         lists.kernel = jit.points(law, configuration.comm)
-        lists.normals = Kept(f"normals of {configuration.name(self)}", lists.shapes[1].Q)
+        configuration.keep(self, Around(m))
         lists.touching = TOUCHING * float(m.length.mean())
         lists.least = 0.5 * float(np.mean([np.mean(shape.radius) for shape in lists.shapes]))
         piece = self._piece(configuration, lists)
@@ -135,16 +133,9 @@ class FacetPass:
             lists.reference = self._shapes(lists, (X[0], X[1]))
         return lists
 
-    def keeps(self, configuration: Configuration) -> list[Kept]:
-        """Return the normals with which the accepted state was found."""
-        return [configuration.of(self, Lists).normals]
-
     # ---- lists that change, see `Revises` -------------------------------------------------------
     def search(self, configuration: Configuration, time: float) -> Change:
-        """Find what may touch in a step that ends at `time`; the same on every rank (collective).
-
-        Where no step begins the normals are those with which the present state was found.
-        """
+        """Find what may touch in a step that ends at `time`, the same on all ranks (collective)."""
         lists = configuration.of(self, Lists)
         x = self._positions(configuration, lists)
         if configuration.reviewing:
@@ -155,10 +146,7 @@ class FacetPass:
         assert isinstance(feet, Feet)
         if begins or before is None:
             lists.accepted = self._shapes(lists, x)
-            if begins or lists.normals.value is lists.shapes[1].Q:  # else those of a checkpoint
-                lists.normals.value = lists.accepted[1].Q
             feet.first[...] = 0.0
-        feet.normals[...] = lists.normals.value[lists.local]
         farther = lists.reach > known
         if before is None or farther or self._left(lists, x) or self._lost(configuration, lists):
             moved = 0.0 if before is None else motion(*joined(x, (before[0].x, before[1].x)))
@@ -220,7 +208,9 @@ class FacetPass:
         lists.listed = x
         anchors = self._anchors(configuration, lists)
         anchors = anchors[np.isin(anchors[:, 0], pairs[:, 0])]
-        extra = anchors[~among(anchors, pairs)]
+        beside = configuration.of(self, Around).beside(pairs, lists.skins[0].size)
+        anchors = anchors[~among(anchors, np.concatenate([pairs, beside]))]
+        extra = np.concatenate([beside, anchors])
         if np.array_equal(pairs, lists.pairs) and np.array_equal(extra, lists.extra):
             return Change.NONE
         lists.former = np.concatenate([lists.pairs, lists.extra])
@@ -271,7 +261,6 @@ class FacetPass:
         vertices, start, corner = patches(lists, facets, patch.ravel(), b)
         local = topology.local(vertices)
         opposite, of = np.unique(b, return_inverse=True)
-        lists.local = opposite
         points, own = s.points_of(facets)
         value, nodes = of_points(s, facets)
         feet = Feet(
@@ -283,7 +272,7 @@ class FacetPass:
             sizes=m.length[opposite],
             widths=m.width[opposite],
             rim=m.rim[opposite],
-            normals=np.ascontiguousarray(lists.normals.value[opposite]),
+            corners=configuration.of(self, Around).of(configuration, np.unique(b[~only]), opposite),
             patch_offsets=offsets(configuration, s, facets),
             vector_vertex=nodes,
             facet_start=np.concatenate([[0], np.cumsum(count)]).astype(np.int32),
@@ -301,7 +290,8 @@ class FacetPass:
             damping=DAMPING.name,
             span=SPAN.name,
             anchor=-1 if self.coulomb is None else 9,
-            rate=9 if self.coulomb is None else 12,
+            turn=9 if self.coulomb is None else 12,
+            rate=12 if self.coulomb is None else 15,
         )
         known = {str(WEIGHT): lists.area, str(BASE): lists.stiffness, str(OVERLAP): lists.overlap}
         kernel, zero = lists.kernel, np.zeros(len(points))
@@ -392,7 +382,7 @@ class FacetPass:
             first - np.cumsum(last - first) + last - first, last - first
         )
         r = s.at_points(x[0])[look.ids[asked]]
-        _, g = m.feet(m.polynomials(x[1]), lists.normals.value, lists.pairs[pair, 1], r[of])
+        _, g = m.feet(m.polynomials(x[1]), m.normals(x[1]), lists.pairs[pair, 1], r[of])
         there = np.bincount(of, ~np.isnan(g), minlength=len(asked)) > 0.0
         gap[asked[~there]] = np.nan
         return gap
@@ -403,57 +393,34 @@ class FacetPass:
 
     # ---- solutions, see `Reviews` ---------------------------------------------------------------
     def review(self, configuration: Configuration, look: Look) -> Verdict:
-        """Cut a step in which a point has crossed a facet; renew normals (collective).
-
-        A rough solution always renews them: the last one begins with those of a state near by.
-        """
+        """Cut a step in which a point has crossed a facet (collective)."""
         lists = configuration.of(self, Lists)
         if not len(lists.near) or lists.accepted is None:
             return Verdict.STANDS
-        x = self._positions(configuration, lists)
-        now = lists.skins[1].normals(x[1])
-        away = np.linalg.norm(CORNERS @ (now - lists.normals.value), axis=2)
-        found = self._passes(configuration, lists, x, (away > TURN).any(axis=1))
-        if found is Passes.CROSSED:
-            return Verdict.CUT
-        if found is Passes.TOUCHED or configuration.rough:
-            lists.normals.value = now
-            feet = configuration.of(self, Piece).entities
-            assert isinstance(feet, Feet)
-            feet.normals[...] = now[lists.local]
-        return Verdict.AGAIN if found is Passes.TOUCHED else Verdict.STANDS
+        crossed = self._crosses(configuration, lists, self._positions(configuration, lists))
+        return Verdict.CUT if crossed else Verdict.STANDS
 
-    def presses(self, configuration: Configuration) -> bool:
-        """Tell whether a point has pressed at the end of the last step."""
-        piece = configuration.of(self, Piece)
-        before, _ = configuration.memory.remembered(piece)
-        return bool((before[:, piece.kernel.memory.index(GAP.name)] < 0.0).any())
-
-    def _passes(
-        self, configuration: Configuration, lists: Lists, x: tuple[Array, Array], turned: Mask
-    ) -> Passes:
-        """Tell whether a point has come to lie behind a facet in this step (collective).
-
-        If not, whether one is in a facet that has `turned`.
-        """
+    def _crosses(self, configuration: Configuration, lists: Lists, x: tuple[Array, Array]) -> bool:
+        """Tell whether a point has come to lie behind a facet in this step (collective)."""
         assert lists.accepted is not None
         (s, m), (one, other), comm = lists.skins, lists.accepted, configuration.comm
         parts = max(1, int(np.ceil(2.0 * motion(*joined(x, (one.x, other.x))) / m.length.min())))
         if parts > PARTS:
-            return Passes.CROSSED
+            return True
         found = follow(
             m.library,
             [leaf.basis for leaf in m.leaves],
             m.type,
             lists.near[comm.rank :: comm.size],
             s.first,
-            ((s.at_points(one.x), other.P), (s.at_points(x[0]), m.polynomials(x[1]))),
-            lists.normals.value,
+            (
+                (s.at_points(one.x), other.P, other.Q),
+                (s.at_points(x[0]), m.polynomials(x[1]), m.normals(x[1])),
+            ),
             deep=BEHIND * m.length,
-            asked=turned,
             parts=parts,
         )
         worst = Passes(comm.allreduce(found, MPI.MAX))
         if worst is Passes.NO_MEMORY:
             raise MemoryError(f"{self.name}: no memory to follow points past facets")
-        return worst
+        return worst is Passes.CROSSED

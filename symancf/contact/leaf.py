@@ -143,6 +143,18 @@ class Leaf:
         (a, b, c), (p, q, r) = np.moveaxis(d1 @ e, 2, 0), np.moveaxis(d2 @ e, 2, 0)
         return b * r - c * q, c * p - a * r, a * q - b * p
 
+    def spans(self, facets: Ints, corners: Ints) -> Array:
+        """Return what r_xi and r_eta of facets (n,) at corners have of the vectors of nodes.
+
+        Weights (n, vectors, 2).
+        """
+        s, (_, d1, d2) = self.basis.slopes, self.tables(self._ends)
+        found = np.stack([d1[corners], d2[corners]], axis=2)
+        for v in range(self.basis.vertices if s else 0):
+            at = slice(v * (1 + s) + 1, (v + 1) * (1 + s))
+            found[:, at] = np.einsum("nid,nij->njd", found[:, at], self.maps[facets, v])
+        return np.asarray(found)
+
     def interpolated(self, normals: Array) -> Array:
         """Return the polynomials 1, xi, eta, xi eta (n, 4, 3) of normals (G, 3) by `group`."""
         n = normals[self.group]

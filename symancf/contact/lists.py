@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Ints, Ints32, Mask
-from ..assembly.memory import Kept
 from .leaf import Leaf, filled, stacked
 from .search import Rest
 
@@ -35,14 +34,12 @@ class Lists:
     kernel : of the law.
     listed : the positions for which the list was made.
     pairs, near, extra : (k, 2) facets that may touch; with those that are behind each other; of
-        which one holds anchors of the other's points alone.
+        which one holds anchors of the other's points, or is beside one that may be touched.
     margin : distance that pairs were looked for in.
     former : the pairs before.
-    local : (facets,) numbers of the facets opposite that this rank has, as in its `Feet`.
     least : the margin where nothing moves.
     reach : the gap at which the law ends, see `Normal.reach`.
     touching : the gap up to which points press, see `NEAR`.
-    normals : polynomials (F, 4, 3) of the normals that this step uses, of all facets opposite.
     """
 
     skins: tuple[Skin, Skin]
@@ -60,11 +57,9 @@ class Lists:
     extra: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
     margin: float = 0.0
     former: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
-    local: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     least: float = 0.0
     reach: float = 0.0
     touching: float = 0.0
-    normals: Kept = field(default_factory=lambda: Kept("", np.zeros((0, 4, 3))))
 
     @property
     def shapes(self) -> tuple[Shape, Shape]:
@@ -125,6 +120,12 @@ def of_points(skin: Skin, facets: Ints) -> tuple[Array, Ints32]:
         for leaf, own in pairs
     ]
     return np.ascontiguousarray(value), filled(node).astype(np.int32)
+
+
+def joined_ranges(start: Ints, end: Ints) -> Ints:
+    """Return the numbers from each start (n,) up to its end, one range after the other."""
+    count = end - start
+    return np.asarray(np.repeat(start - np.cumsum(count) + count, count) + np.arange(count.sum()))
 
 
 def joined(x: tuple[Array, Array], y: tuple[Array, Array]) -> tuple[Array, Array]:

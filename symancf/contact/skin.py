@@ -99,6 +99,11 @@ class Skin:
         self.width = np.concatenate([leaf.widths(X) for leaf in self.leaves])
         self.rim = self._find_groups(X)
 
+    @cached_property
+    def slopes(self) -> Ints:
+        """Slopes of nodes, for each leaf."""
+        return np.array([leaf.basis.slopes for leaf in self.leaves])
+
     @property
     def size(self) -> int:
         """Number of facets."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ...system import System
 
 Monitor = Callable[[Step], None]
-LOOSE, ROUGH = 1e-4, 0.5  # of the forces: residuals with which solutions may be reviewed
+LOOSE = 1e-4  # of the forces: a residual with which solutions may be reviewed
 REASONS = PETSc.SNES.ConvergedReason
 Path = Sequence[tuple[float, Array]]  # pseudo-times and equilibria there
 
@@ -346,42 +346,33 @@ class EquilibriumSolver:
     def _solve(self, time: float, before: Array) -> tuple[int, int, Review]:
         """Solve, and go on where the solution changes lists of entities or numbers (collective).
 
-        What a solution changes, one that is good to `LOOSE` changes as well; where that is the rule
-        one that is good to `ROUGH` and need not be settled, but whether the step has to be cut the
-        solution itself tells; rough ones take about an iteration, and may be three times as many.
+        What a solution changes, one that is good to `LOOSE` changes as well.
 
         Returns the numbers of iterations, of Newton's method and of the linear solver, and what
         the system thinks of the last solution.
         """
-        iterations = linear = self.hardest = whole = 0
-        goes_on = False  # whether nothing has changed since the last solution
+        iterations = linear = self.hardest = 0
         rtol, test = self.snes.getTolerances()[0], self.convergence
         tight, accepted = not self.system.reviews, test.accepted
-        rough = not tight and self.system.renews()
         try:
-            for k in range(REVISIONS * (3 if rough else 1)):
-                test.going_on, test.loose = k > 0, rough and not tight
-                least = ROUGH if rough else LOOSE
-                self.snes.setTolerances(rtol=rtol if tight else max(rtol, least))
+            for k in range(REVISIONS):
+                test.going_on = k > 0
+                self.snes.setTolerances(rtol=rtol if tight else max(rtol, LOOSE))
                 made, of_these = self._iterate(before if k == 0 else None)
                 iterations, linear = iterations + made, linear + of_these
-                made = self.snes.getIterationNumber()
-                whole = made + (whole if goes_on and rough else 0)
-                self.hardest = max(self.hardest, whole)
+                self.hardest = max(self.hardest, self.snes.getIterationNumber())
                 if self.snes.getConvergedReason() <= 0 or self._error is not None:
                     return iterations, linear, Review(Verdict.STANDS)
                 self.vectors.to_local(self.x, self.system.state)
-                review = self.system.review(time, rough and not tight)
+                review = self.system.review(time)
                 if review.verdict is Verdict.AGAIN:
                     self.leave_out(time)
-                elif tight or (review.verdict is Verdict.CUT and not rough):
+                elif tight or review.verdict is Verdict.CUT:
                     break
                 else:
                     tight, test.accepted = True, accepted
-                goes_on = review.verdict is not Verdict.AGAIN
         finally:
             self.snes.setTolerances(rtol=rtol)
-            test.loose = False
         return iterations, linear, review
 
     def _iterate(self, before: Array | None) -> tuple[int, int]:
