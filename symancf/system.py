@@ -98,6 +98,7 @@ class System(Matrices, Shown):
         self._settling = protocol.having(self._members, protocol.Settles)
         revising = protocol.having(self._members, protocol.Revises)
         self.changing = [item for item in revising if item.changes(self)]
+        self._holding = protocol.having(self._members, protocol.Holds)
         self._reviewing = protocol.having(self._members, protocol.Reviews)
         self.reviews = bool(self._reviewing)
         self.motion: protocol.InMotion | None = None
@@ -313,10 +314,11 @@ class System(Matrices, Shown):
         """
         return bool(self._revised(time))
 
-    def review(self, time: float) -> Review:
+    def review(self, time: float, *, rough: bool = False) -> Review:
         """Judge the present state, which solves the equations of `time` (collective).
 
-        Lists of entities first, see `revise`; where they stand the terms that review solutions.
+        Lists of entities first, see `revise`; where they stand the terms that review solutions,
+        unless it is a `rough` one.
         """
         self.reviewing = True
         try:
@@ -324,11 +326,21 @@ class System(Matrices, Shown):
             if others:
                 return Review(Verdict.AGAIN, others)
             self.reviewing = False
+            if rough:
+                return Review(Verdict.STANDS)
             found = [(term.review(self), self.name(term)) for term in self._reviewing]
         finally:
             self.reviewing = False
         worst = max((verdict for verdict, _ in found), default=Verdict.STANDS)
         return Review(worst, [name for verdict, name in found if verdict is worst])
+
+    def renews(self) -> bool:
+        """Tell whether a step is better begun with what terms hold (collective)."""
+        return any([term.renews(self) for term in self._holding])
+
+    def hold_normals(self, held: bool, before: bool) -> float:
+        """Let terms hold what follows the state, or no more; see `Holds` (collective)."""
+        return max([term.hold(self, held, before) for term in self._holding], default=0.0)
 
     def _revised(self, time: float) -> list[str]:
         """Replace lists; return the names of the terms with other entities (collective)."""

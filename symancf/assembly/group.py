@@ -217,6 +217,8 @@ class Group:
             vector_start=hold(feet.corners.vector_start, np.int32),
             turn_offset=hold(feet.corners.offset, np.int32),
             turn_vertex=hold(feet.corners.vertex, np.int32),
+            held=hold(feet.corners.held, np.float64),
+            holds=hold(feet.corners.holds, np.int32),
             vertices=vertices,
             patch=hold(feet.patch, np.int32),
             value=hold(feet.value, np.float64),

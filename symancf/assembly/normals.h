@@ -44,6 +44,7 @@ static void find_normals(const symancf_feet *c, const double *x, symancf_normals
     to->size[k] = sqrt(dot3(sum, sum));
     for (int a = 0; a < 3; a++) to->m[3 * k + a] = to->size[k] > 0.0 ? sum[a] / to->size[k] : 0.0;
   }
+  if (*c->holds) memcpy(to->m, c->held, (size_t)c->normals * 3 * sizeof(double));
   for (int32_t f = 0; f < c->facets; f++) {
     const int32_t *number = c->normal + 4 * f;
     double *Q = to->Q + 12 * (int64_t)f;
@@ -74,7 +75,7 @@ static void turn_normals(const symancf_feet *c, const double *x, symancf_normals
         for (int a = 0; a < 3; a++) u[a] += w[1] * ab[0][a] - w[0] * ab[1][a];
       }
     }
-    const double *m = to->m + 3 * k, by = to->size[k] > 0.0 ? 1.0 / to->size[k] : 0.0;
+    const double *m = to->m + 3 * k, by = to->size[k] > 0.0 && !*c->holds ? 1.0 / to->size[k] : 0.0;
     for (int32_t v = first; v < end; v++) {
       double *M = to->M + 9 * (int64_t)v, u[3], q[3];
       memcpy(u, M, sizeof u);

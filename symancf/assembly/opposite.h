@@ -37,6 +37,8 @@ typedef struct symancf_feet {
   const double *entry_weight; /* [entries][2] */
   const int32_t *vector_start;                 /* [normals + 1] vectors that a normal depends on */
   const int32_t *turn_offset, *turn_vertex;    /* [vectors] in the local vector; their vertices */
+  const double *held;   /* [normals][3], what they are where they do not follow the state */
+  const int32_t *holds; /* whether they do not */
   int32_t vertices; /* more than the numbers of those of patches */
   /* points */
   const int32_t *patch; /* [n], ascending */

@@ -119,6 +119,9 @@ class Corners:
     entry_vector, entry_weight : (entries,), (entries, 2).
     vector_start, offset, vertex : (normals + 1,), (vectors,) vectors that a normal depends on, with
         their local offsets and local vertices.
+    ids : (normals,) their numbers among all.
+    held, holds : (normals, 3), (1,) unit vectors, and whether normals are these and follow no
+        state; may be written to between solutions.
     """
 
     number: Ints32
@@ -129,6 +132,9 @@ class Corners:
     vector_start: Ints32
     offset: Ints32
     vertex: Ints32
+    ids: Ints
+    held: Array
+    holds: Ints32
 
 
 @dataclass

@@ -212,6 +212,20 @@ class Reviews(Protocol):
 
 
 @runtime_checkable
+class Holds(Protocol):
+    """Has what follows the state, and may be held while a step is solved roughly."""
+
+    def renews(self, configuration: Configuration, /) -> bool:
+        """Tell whether that helps, from the accepted state on (collective)."""
+
+    def hold(self, configuration: Configuration, held: bool, before: bool, /) -> float:
+        """Hold it as in the present state, or `before` as in the accepted one, or let it follow.
+
+        Returns by how much what was held has changed (collective).
+        """
+
+
+@runtime_checkable
 class Keeps(Protocol):
     """Has numbers that belong to the accepted state, as memory does, but not to its points."""
 

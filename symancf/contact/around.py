@@ -90,6 +90,9 @@ class Around:
             vector_start=np.searchsorted(vectors // width, starts).astype(np.int32),
             offset=(vectors % width).astype(np.int32),
             vertex=vertex.astype(np.int32),
+            ids=normals,
+            held=np.zeros((len(normals), 3)),
+            holds=np.zeros(1, dtype=np.int32),
         )
 
     def _entries(self, facet: Ints, corner: Ints) -> tuple[Ints, Ints, Array]:

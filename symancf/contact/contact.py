@@ -21,6 +21,7 @@ from ..values import arguments
 from ..values.parameter import evaluate, label
 from .facets import FacetPass
 from .laws import Coulomb, Normal, penalty
+from .lists import Lists
 from .results import Results
 from .rigid import Points, RigidPass
 from .shapes import Plane, Shape, shape_of
@@ -332,6 +333,14 @@ class Contact(Results):
         if may:
             step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
         return Verdict.AGAIN if may else Verdict.STANDS
+
+    def renews(self, configuration: Configuration) -> bool:
+        """Tell whether points press on deformable facets, whose normals a step turns."""
+        return any(len(configuration.of(each, Lists).pairs) for each in self.facing)
+
+    def hold(self, configuration: Configuration, held: bool, before: bool) -> float:
+        """Hold normals while a step is solved roughly; see `FacetPass.hold` (collective)."""
+        return max([each.hold(configuration, held, before) for each in self.facing], default=0.0)
 
     def _seen(self, configuration: Configuration, looks: Sequence[Look], grown: float) -> Report:
         """Return what all points are at, of all ranks (collective)."""

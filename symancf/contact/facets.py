@@ -147,8 +147,9 @@ class FacetPass:
         if begins or before is None:
             lists.accepted = self._shapes(lists, x)
             feet.first[...] = 0.0
-        farther = lists.reach > known
-        if before is None or farther or self._left(lists, x) or self._lost(configuration, lists):
+        farther, least = lists.reach > known, float(lists.skins[1].length.min())
+        stale = self._left(lists, x) or self._lost(configuration, lists)
+        if before is None or farther or stale or self._deepest(configuration) > BEHIND * least:
             moved = 0.0 if before is None else motion(*joined(x, (before[0].x, before[1].x)))
             lists.margin = max(lists.least, 3.0 * moved)
             return self._list(configuration, lists, x)
@@ -399,6 +400,36 @@ class FacetPass:
             return Verdict.STANDS
         crossed = self._crosses(configuration, lists, self._positions(configuration, lists))
         return Verdict.CUT if crossed else Verdict.STANDS
+
+    def presses(self, configuration: Configuration) -> bool:
+        """Tell whether a point has pressed at the end of the last step."""
+        return self._deepest(configuration) > 0.0
+
+    def _deepest(self, configuration: Configuration) -> float:
+        """Return how deep a point was at the end of the last step; 0: none has pressed."""
+        piece = configuration.of(self, Piece)
+        before, _ = configuration.memory.remembered(piece)
+        return -float(before[:, piece.kernel.memory.index(GAP.name)].min(initial=0.0))
+
+    def hold(self, configuration: Configuration, held: bool, before: bool) -> float:
+        """Let normals be those of the present state, or `before` that of the accepted one, for now.
+
+        Or let them follow the state again. Returns the angle by which this turns the normals that
+        were held (collective).
+        """
+        lists, feet = configuration.of(self, Lists), configuration.of(self, Piece).entities
+        assert isinstance(feet, Feet)
+        corners = feet.corners
+        corners.holds[0] = held
+        if not held:
+            return 0.0
+        assert lists.accepted is not None
+        m = lists.skins[1]
+        x = lists.accepted[1].x if before else self._positions(configuration, lists)[1]
+        now = m.corner_normals(x)[corners.ids]
+        turned = float(np.linalg.norm(now - corners.held, axis=1).max(initial=0.0))
+        corners.held[...] = now
+        return float(configuration.comm.allreduce(turned, MPI.MAX))
 
     def _crosses(self, configuration: Configuration, lists: Lists, x: tuple[Array, Array]) -> bool:
         """Tell whether a point has come to lie behind a facet in this step (collective)."""

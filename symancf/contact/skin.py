@@ -234,6 +234,11 @@ class Skin:
 
         Those of the corners have the length 1.
         """
+        total = self.corner_normals(x)
+        return np.concatenate([leaf.interpolated(total) for leaf in self.leaves])
+
+    def corner_normals(self, x: Array) -> Array:
+        """Return the unit normals (groups, 3) that are interpolated, at vectors of the nodes."""
         total = np.zeros((self.groups, 3))
         for leaf in self.leaves:
             group = leaf.group.ravel()
@@ -241,7 +246,7 @@ class Skin:
                 total[:, a] += np.bincount(group, area.ravel(), minlength=self.groups)
         size = np.linalg.norm(total, axis=1)
         total /= np.where(size > 0.0, size, 1.0)[:, None]
-        return np.concatenate([leaf.interpolated(total) for leaf in self.leaves])
+        return total
 
     def at_points(self, x: Array) -> Array:
         """Return the positions (P, 3) of the points at vectors of the nodes."""

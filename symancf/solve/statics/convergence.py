@@ -40,6 +40,7 @@ class Convergence(Stopping):
     driven : of loads known otherwise, by class; they are references, too.
     leftover : `Leftover`, once there is a linear solver.
     going_on : whether the next solution goes on with the last one, and is measured like that.
+    loose : whether the next solution need not be settled.
     tested : whether this test has been asked since `begin`.
     by_tolerance : the largest share of its reference that a residual had when the user's absolute
         tolerance ended the last step; 0 where it did not.
@@ -67,7 +68,7 @@ class Convergence(Stopping):
         self._violations: Array | None = None
         self._before = np.zeros(numbering.rows)
         self.leftover: Leftover | None = None
-        self.tested = self.going_on = False
+        self.tested = self.going_on = self.loose = False
         self.by_tolerance = 0.0
 
     @property
@@ -174,7 +175,7 @@ class Convergence(Stopping):
         return bool((self._violations <= rtol).all())
 
     def _settled(self, snes: PETSc.SNES, f: Array, x: Array, step: Array) -> bool:
-        if self.leftover is None or snes.getType() not in NEWTON:
+        if self.loose or self.leftover is None or snes.getType() not in NEWTON:
             return True
         return self.leftover.settled(f, x, step, self._noise)
 

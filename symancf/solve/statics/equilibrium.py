@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from ...system import System
 
 Monitor = Callable[[Step], None]
-LOOSE = 1e-4  # of the forces: a residual with which solutions may be reviewed
+LOOSE, ROUGH = 1e-4, 0.5  # of the forces: residuals with which solutions may be reviewed, or held
+ROUGHLY, TURN = 3, 0.02  # rough solutions at most; [rad] by which they turn what is held
 REASONS = PETSc.SNES.ConvergedReason
 Path = Sequence[tuple[float, Array]]  # pseudo-times and equilibria there
 
@@ -346,7 +347,9 @@ class EquilibriumSolver:
     def _solve(self, time: float, before: Array) -> tuple[int, int, Review]:
         """Solve, and go on where the solution changes lists of entities or numbers (collective).
 
-        What a solution changes, one that is good to `LOOSE` changes as well.
+        What a solution changes, one that is good to `LOOSE` changes as well. What follows the state
+        in a way that may lead Newton's method astray is held in up to `ROUGHLY` solutions before,
+        good to `ROUGH`, until they turn it by less than `TURN`.
 
         Returns the numbers of iterations, of Newton's method and of the linear solver, and what
         the system thinks of the last solution.
@@ -354,25 +357,35 @@ class EquilibriumSolver:
         iterations = linear = self.hardest = 0
         rtol, test = self.snes.getTolerances()[0], self.convergence
         tight, accepted = not self.system.reviews, test.accepted
+        rough = 0 if tight or not self.system.renews() else ROUGHLY
         try:
-            for k in range(REVISIONS):
-                test.going_on = k > 0
-                self.snes.setTolerances(rtol=rtol if tight else max(rtol, LOOSE))
+            for k in range(rough + REVISIONS):
+                if rough and k <= rough:
+                    turned = self.system.hold_normals(k < rough, k == 0)
+                    if 0 < k < rough and turned < TURN:
+                        rough = k
+                        self.system.hold_normals(False, False)
+                test.going_on, test.loose = k > 0, k < rough
+                least = ROUGH if k < rough else LOOSE
+                self.snes.setTolerances(rtol=rtol if tight else max(rtol, least))
                 made, of_these = self._iterate(before if k == 0 else None)
                 iterations, linear = iterations + made, linear + of_these
                 self.hardest = max(self.hardest, self.snes.getIterationNumber())
                 if self.snes.getConvergedReason() <= 0 or self._error is not None:
                     return iterations, linear, Review(Verdict.STANDS)
                 self.vectors.to_local(self.x, self.system.state)
-                review = self.system.review(time)
+                review = self.system.review(time, rough=k < rough)
                 if review.verdict is Verdict.AGAIN:
                     self.leave_out(time)
                 elif tight or review.verdict is Verdict.CUT:
                     break
-                else:
+                elif k >= rough:
                     tight, test.accepted = True, accepted
         finally:
             self.snes.setTolerances(rtol=rtol)
+            test.loose = False
+            if rough:
+                self.system.hold_normals(False, False)
         return iterations, linear, review
 
     def _iterate(self, before: Array | None) -> tuple[int, int]:
