@@ -22,6 +22,7 @@ from ..values.parameter import evaluate, label
 from .facets import FacetPass
 from .laws import Coulomb, Normal, penalty
 from .lists import Lists
+from .overlap import DEEP
 from .results import Results
 from .rigid import Points, RigidPass
 from .shapes import Plane, Shape, shape_of
@@ -155,7 +156,7 @@ class Contact(Results):
         self.dampers: list[RigidPass] = []
         self.passes = self._passes(side, target, radius, values)
         self._report: Report | None = None
-        self._told = False
+        self._told = self._struck = False
 
     # ---- what touches ---------------------------------------------------------------------------
     def _passes(
@@ -298,6 +299,7 @@ class Contact(Results):
 
     def search(self, configuration: Configuration, time: float) -> Change:
         """Find what may touch (collective)."""
+        self._tell_of_blow(configuration)
         return max(each.search(configuration, time) for each in self.facing)
 
     def needed(self, configuration: Configuration) -> Ints:
@@ -354,6 +356,26 @@ class Contact(Results):
         *every, sunk, area = configuration.sum(np.concatenate([counts, mean]))
         opened, stuck, slid = map(int, every)
         return Report((opened, stuck, slid), deepest, sunk / area if area > 0.0 else 0.0, grown)
+
+    def _tell_of_blow(self, configuration: Configuration) -> None:
+        """Warn where a motion begins with an overlap that presses all at once (collective)."""
+        if self.initial != "press" or self._struck:
+            return
+        if getattr(configuration, "motion", None) is None:
+            return
+        self._struck = True
+        moved = configuration.comm.allreduce(bool(configuration.state.any()), MPI.LOR)
+        sunk = max(configuration.of(each, Lists).sunk for each in self.facing)
+        if moved or sunk <= DEEP or configuration.comm.rank:
+            return
+        warnings.warn(
+            f"{self.who}: initial='press', and the motion begins with surfaces that lie in each "
+            f"other by up to {sunk:.2g} of the cells' size: all of it presses at once, a blow that "
+            "steps longer than the waves in a cell take do not resolve (energies.drift tells). Where "
+            "an equilibrium is meant, solve sa.StaticProblem(system) first; initial='release' lets "
+            "the overlap out gradually",
+            stacklevel=2,
+        )
 
     def _tell(self, configuration: Configuration, grown: float | None) -> None:
         told, self._told = self._told, True

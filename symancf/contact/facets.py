@@ -106,6 +106,7 @@ class FacetPass:
         depth = overlaps(lists, self.initial)
         lists.overlap = depth if self.initial == "release" else np.zeros_like(depth)
         s, m = lists.skins
+        lists.sunk = float((depth / s.length[s.facet_of]).max(initial=0.0))
         lists.area = self.part * s.areas(lists.shapes[0].x)
         lists.stiffness = np.full(len(lists.area), self.stiffness or 0.0)
         if self.stiffness is None:

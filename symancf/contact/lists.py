@@ -28,6 +28,7 @@ class Lists:
     skins : of the side that has the points, and of the one opposite.
     area : (F q,) areas of the reference that the points stand for.
     stiffness, overlap : (F q,) of the points; how deep those are in the reference that are let out.
+    sunk : the deepest of all points in the reference, in parts of their cells.
     bodies : (F,), (G,) numbers of the bodies of facets; joined bodies are one.
     common : whether both sides have one of them in common.
     reference, accepted : the shapes in the reference and in the accepted state.
@@ -52,6 +53,7 @@ class Lists:
     kernel: jit.Kernel | None = None
     accepted: tuple[Shape, Shape] | None = None
     listed: tuple[Array, Array] | None = None
+    sunk: float = 0.0
     pairs: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
     near: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
     extra: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
