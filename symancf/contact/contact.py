@@ -371,8 +371,8 @@ class Contact(Results):
         warnings.warn(
             f"{self.who}: initial='press', and the motion begins with surfaces that lie in each "
             f"other by up to {sunk:.2g} of the cells' size: all of it presses at once, a blow that "
-            "steps longer than the waves in a cell take do not resolve (energies.drift tells). Where "
-            "an equilibrium is meant, solve sa.StaticProblem(system) first; initial='release' lets "
+            "steps longer than the waves in a cell take do not resolve (energies.drift tells). If "
+            "an equilibrium is meant solve sa.StaticProblem(system) first; initial='release' lets "
             "the overlap out gradually",
             stacklevel=2,
         )
