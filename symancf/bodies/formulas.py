@@ -119,6 +119,26 @@ def latex(energy: Energy, element: Element, function: Function = "energy") -> It
             yield f"% {name}12 stands for both of its places: derivatives by it are twice the entry"
 
 
+def text(energy: Energy, element: Element, function: Function = "energy") -> Iterator[str]:
+    """Yield lines of Python: W and its derivatives by the quantities, or the shape functions.
+
+    Parts are named W_part. ``sympy.sympify(right, {"E": sympy.Symbol("E")})`` reads what stands on
+    the right, with symbols of these names; names that mean something there (E, zeta) are given so.
+    """
+    yield f"# {signature(energy).name} on {element.name}, W in {element.kinematics().unit}"
+    if function == "shape":
+        for i, N in enumerate(element.N, 1):
+            yield f"N{i} = {sp.factor(N)}"
+        return
+    parts, symbols = plain(energy, element)
+    for part, value in parts.items():
+        yield f"{f'W_{part}' if part else 'W'} = {value}"
+    if "" not in parts:
+        yield f"W = {' + '.join(f'W_{part}' for part in parts)}"
+    for symbol, slope in _slopes(parts, symbols).items():
+        yield f"dW_d{symbol} = {slope}"
+
+
 def _by(*symbols: sp.Basic) -> str:
     power = "" if len(symbols) == 1 else f"^{len(symbols)}"
     below = " ".join(rf"\partial {sp.latex(s)}" for s in symbols)

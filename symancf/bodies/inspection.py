@@ -22,13 +22,13 @@ from ..kinematics.naming import Energy, law_of, signature
 from ..laws import energy_laws
 from ..runtime.jit import Kernel, cells, headers, identifier
 from ..values import arguments
-from .formulas import Function, latex
+from .formulas import Function, latex, text
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 
-Form = Literal["latex", "c", "ops"]
+Form = Literal["latex", "text", "c", "ops"]
 C_FUNCTIONS = "energy", "residual", "tangent", "product"
 FUNCTION = re.compile(r"^(?:static )?\w+ (\w+)\([^;{]*\)\s*\{.*?^\}$", re.M | re.S)
 
@@ -257,7 +257,8 @@ def main(energy: str, element: str, *, form: Form = "ops", function: str | None 
     KinematicsError : energy, element or function do not exist.
     """
     law, where = find_energy(energy), find_element(element)
-    possible = {"latex": get_args(Function), "c": C_FUNCTIONS, "ops": ()}[form]
+    plain = ("energy", "shape")
+    possible = {"latex": get_args(Function), "text": plain, "c": C_FUNCTIONS, "ops": ()}[form]
     if function is not None and function not in possible:
         raise KinematicsError(
             f"inspect --as {form} has no function {function!r}; it has: "
@@ -267,10 +268,12 @@ def main(energy: str, element: str, *, form: Form = "ops", function: str | None 
         )
     if form == "latex":
         lines = latex(law, where, cast("Function", function or "energy"))
+    elif form == "text":
+        lines = text(law, where, cast("Function", function or "energy"))
     elif form == "c":
         made = kernel(law, where)
-        text = made.source if function is None else one_function(made, function)
-        lines = iter(text.splitlines())
+        shown = made.source if function is None else one_function(made, function)
+        lines = iter(shown.splitlines())
     else:
         lines = operations(kernel(law, where), where)
     for line in lines:

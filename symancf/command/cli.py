@@ -96,7 +96,11 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("energy", metavar="ENERGY", help="e.g. yeoh, or file.py:function")
     sub.add_argument("element", metavar="ELEMENT", help="e.g. ancf_plate")
     sub.add_argument(
-        "--as", dest="form", choices=("latex", "c", "ops"), default="ops", help="default: ops"
+        "--as",
+        dest="form",
+        choices=("latex", "text", "c", "ops"),
+        default="ops",
+        help="default: ops",
     )
 
     sub.add_argument(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import sympy as sp
 
 from symancf.bodies import inspection
 from symancf.errors import KinematicsError
@@ -41,6 +42,22 @@ def own(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYMANCF_CACHE", str(tmp_path / "cache"))
+
+
+def test_text_is_read_by_sympy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert inspection.main("yeoh", "hex8_plain", form="text") == 0
+    lines = [line.split(" = ") for line in capsys.readouterr().out.splitlines()[1:]]
+    told = {name: sp.sympify(right) for name, right in lines}
+    W = told["W"].subs({name: value for name, value in told.items() if name.startswith("W_")})
+    at = {"J": 1.1, "I1": 3.4, "C10": 2.0, "C20": 0.3, "C30": 0.1, "k": 5.0}
+    for name in ("J", "I1"):
+        difference = W.diff(name) - told[f"dW_d{name}"]
+        assert abs(float(difference.subs(at))) < 1e-14
+    assert float(told["W_volumetric"].subs(at)) == pytest.approx(2.5 * 0.1**2)
+    assert inspection.main("yeoh", "hex8_plain", form="text", function="shape") == 0
+    shapes = [line.split(" = ")[1] for line in capsys.readouterr().out.splitlines()[1:]]
+    zeta = {"zeta": sp.Symbol("zeta")}  # a function elsewhere
+    assert sp.expand(sum(sp.sympify(shape, zeta) for shape in shapes)) == 1
 
 
 def test_latex_shows_parts_and_derivatives(capsys: pytest.CaptureFixture[str]) -> None:
