@@ -36,11 +36,10 @@ def plain_console(least: int = 0, **options: Any) -> Console:
 
 def first_rank() -> bool:
     """Tell whether this is the first process of an mpirun, without starting MPI."""
-    mpi = sys.modules.get("mpi4py.MPI")
-    if mpi is not None:
-        return bool(mpi.COMM_WORLD.rank == 0)
     names = "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"
-    return next((os.environ[name] for name in names if name in os.environ), "0") == "0"
+    told = next((os.environ[name] for name in names if name in os.environ), None)
+    mpi = sys.modules.get("mpi4py.MPI")
+    return told == "0" if told is not None else mpi is None or mpi.COMM_WORLD.rank == 0
 
 
 def tabular(title: str, *heads: str, words: int = 1) -> Table:
