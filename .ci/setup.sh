@@ -74,6 +74,9 @@ missing_packages() { # one Debian package per purpose that is not fulfilled
     if ! library libopenblas; then echo libopenblas0-pthread; fi
     if ! library libGL.so.1; then echo libgl1; fi
     if ! library libEGL.so.1; then echo libegl1; fi
+    if [ "$extra" = docs ] && ! library libGLU.so.1; then echo libglu1-mesa; fi # Gmsh, of a tutorial
+    if [ "$extra" = docs ] && ! library libXft.so.2; then echo libxft2; fi
+    if [ "$extra" = docs ] && ! library libXinerama.so.1; then echo libxinerama1; fi
     if ! library libXrender.so.1; then echo libxrender1; fi
     if ! library libXcursor.so.1; then echo libxcursor1; fi
 }

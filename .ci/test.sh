@@ -58,7 +58,7 @@ docs() { # all pages read and their links followed, none written, no demo run: `
         printf 'SKIPPED: no Sphinx in %s; `make docs` installs it\n' "$bin"
         return
     fi
-    python -m sphinx -q -W --keep-going -b dummy -d "$scratch/doctrees" docs "$scratch/docs"
+    python -m sphinx -q -W --keep-going -b dummy -D nb_execution_mode=off -d "$scratch/doctrees" docs "$scratch/docs"
 }
 
 stages=(lint format types layers serial parallel collective demos wheel docs)

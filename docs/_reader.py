@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read a demo, a Python script of ``# %%`` cells, as a notebook for its page."""
+"""Read a demo or tutorial, a Python script of ``# %%`` cells, as a notebook for its page.
+
+A tutorial's page offers the script and a notebook to download, which is made here.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
+from pathlib import Path
 from typing import Any
 
 import jupytext
+from nbformat import write
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 
@@ -25,9 +31,28 @@ def read(text: str, **_: Any) -> Any:
         first.source = f"{heading}\n{rest}\n{more}"
     elif title:
         notebook.cells.insert(0, new_markdown_cell(f"# {title.rstrip('.')}\n{rest}"))
-    # Run as a script a demo knows its own path; as a notebook it is run in its folder.
-    path = new_code_cell('__file__ = "demo.py"', metadata={"tags": ["remove-cell"]})
-    notebook.cells.insert(1, path)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "python"}
+    if "__file__" in text:  # run as a script a demo knows its own path; as a notebook its folder
+        path = new_code_cell('__file__ = "demo.py"', metadata={"tags": ["remove-cell"]})
+        notebook.cells.insert(1, path)
     return notebook
+
+
+def offer(app: Any, name: str, source: list[str]) -> None:
+    """Make a tutorial's notebook, and let its page offer it and the script."""
+    if not name.startswith("tutorials/") or not source[0].startswith("# SPDX"):
+        return
+    notebook = read(source[0])
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":  # links to pages lead nowhere from a notebook
+            cell.source = re.sub(r"\[([^]]+)\]\([^):]+\)", r"*\1*", cell.source)
+    path = Path(app.srcdir, "_build", "notebooks", f"{name}.ipynb")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(notebook, path)
+    stem = path.stem
+    files = (
+        f"{{download}}`{stem}.py </{name}.py>` (script), "
+        f"{{download}}`{stem}.ipynb </_build/notebooks/{name}.ipynb>` (notebook)"
+    )
+    source[0] = re.sub(r'(?<=""")(.*)\n', rf"\1\n\n*Download:* {files}\n", source[0], count=1)

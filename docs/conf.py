@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Configuration of the documentation; `make docs` builds it in docs/_build/html.
 
-SYMANCF_DOCS_EXECUTE=1 runs the demos and shows their pictures; without it their pages show
-text and code only.
+Tutorials are run, and their pages show what they print and draw. SYMANCF_DOCS_EXECUTE=1 runs the
+demos, too; without it their pages show text and code only.
 """
 
 import inspect
@@ -18,6 +18,7 @@ from sphinx.errors import ExtensionError
 from symancf import __version__
 
 sys.path.insert(0, os.path.dirname(__file__))
+from _reader import offer
 
 project = "symancf"
 author = "The symancf developers"
@@ -38,7 +39,8 @@ templates_path: list[str] = []
 
 # Demos are scripts of cells: a `# %% [markdown]` comment is text, a `# %%` one starts code.
 nb_custom_formats = {".py": ["_reader.read", {}]}
-nb_execution_mode = "cache" if os.environ.get("SYMANCF_DOCS_EXECUTE") else "off"
+nb_execution_mode = "cache"
+nb_execution_excludepatterns = [] if os.environ.get("SYMANCF_DOCS_EXECUTE") else ["demos/*"]
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
@@ -116,6 +118,7 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _described_items, priority=400)
     app.connect("autodoc-skip-member", _of_the_assembly)
     app.connect("build-finished", _asks_nobody)
+    app.connect("source-read", offer)
 
 
 html_theme = "furo"

@@ -126,7 +126,8 @@ def _dense(pencil: Pencil, positive: bool) -> Found:
     first = pencil.unknowns.first
     X = X[first : first + pencil.unknowns.rows]
     if C is not None:
-        X = np.concatenate([X, X * (1.0 + 1.0 / (theta * pencil.shift))])
+        with np.errstate(divide="ignore", invalid="ignore"):  # those without theta are left out
+            X = np.concatenate([X, X * (1.0 + 1.0 / (theta * pencil.shift))])
     return filtered(theta, X, positive)
 
 
