@@ -338,7 +338,7 @@ class Contact(Results):
 
     def renews(self, configuration: Configuration) -> bool:
         """Tell whether points press on deformable facets, whose normals a step turns."""
-        return any(len(configuration.of(each, Lists).pairs) for each in self.facing)
+        return any(each.presses(configuration) for each in self.facing)
 
     def hold(self, configuration: Configuration, held: bool, before: bool) -> float:
         """Hold normals while a step is solved roughly; see `FacetPass.hold` (collective)."""

@@ -37,7 +37,7 @@ from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
 from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING, K
 from .lists import Lists, among, joined, of_points, offsets, patches
 from .look import Look
-from .overlap import numbered, overlaps, require_apart
+from .overlap import DEEP, numbered, overlaps, require_apart
 from .search import BEHIND, Shape, candidates, motion
 from .skin import skin_of
 from .steps import GROWN, OVERLAP, RELEASE, Step
@@ -403,8 +403,8 @@ class FacetPass:
         return Verdict.CUT if crossed else Verdict.STANDS
 
     def presses(self, configuration: Configuration) -> bool:
-        """Tell whether a point has pressed at the end of the last step."""
-        return self._deepest(configuration) > 0.0
+        """Tell whether a point has pressed at the end of the last step, or will from the start."""
+        return self._deepest(configuration) > 0.0 or configuration.of(self, Lists).sunk > DEEP
 
     def _deepest(self, configuration: Configuration) -> float:
         """Return how deep a point was at the end of the last step; 0: none has pressed."""
