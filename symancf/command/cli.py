@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Options after NAME go to PETSc: symancf demo silicone_plate -snes_monitor",
     )
     sub.add_argument(
-        "--copy", metavar="DIR", help="write docs/demos and meshes into DIR instead, to work on"
+        "--copy", metavar="DIR", help="write demos, tutorials and meshes into DIR, to work on"
     )
     sub.add_argument("name", nargs="?", metavar="NAME", help="a script of docs/demos; none: list")
     sub.add_argument("options", nargs=argparse.REMAINDER, metavar="OPTIONS", help="for PETSc")

@@ -38,7 +38,7 @@ def folder() -> Path:
 
 
 def copy(target: str | Path, name: str | None = None) -> int:
-    """Write docs/demos and meshes into a folder, where scripts find their meshes beside them.
+    """Write demos, tutorials and meshes into a folder, where scripts find their meshes beside them.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def copy(target: str | Path, name: str | None = None) -> int:
     if not first_rank():
         return 0
     target, root = Path(target), folder().parents[1]
-    parts = [Path("docs", "demos"), Path("meshes")]
+    parts = [Path("docs", "demos"), Path("docs", "tutorials"), Path("meshes")]
     if there := [str(target / part) for part in parts if (target / part).exists()]:
         raise SymancfError(f"{', '.join(there)}: there already; nothing was written")
     ignored = shutil.ignore_patterns("__pycache__")

@@ -83,7 +83,7 @@ def test_contents(wheel: Path, repository: Path) -> None:
     for needed in ("symancf/assembly/runtime.c", "symancf/py.typed", "symancf_codegen/py.typed"):
         assert needed in names
     assert any(name.startswith("symancf_codegen/") and name.endswith(".h") for name in names)
-    for folder in ("docs/demos", "meshes"):
+    for folder in ("docs/demos", "docs/tutorials", "meshes"):
         there = {path.name for path in (repository / folder).glob("[!_]*.*")}
         assert there <= {Path(n).name for n in names if n.startswith(f"symancf/share/{folder}/")}
     assert f"symancf-{symancf.__version__}-" in wheel.name
