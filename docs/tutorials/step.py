@@ -9,7 +9,7 @@ needed otherwise. Units are N, mm and MPa.
 # %% [markdown]
 # ## A part
 # You have a STEP file. Here is how this one is made, an angle of two plates with a fillet between
-# them and two holes, by the OpenCASCADE kernel within Gmsh.
+# them and two holes, by the OpenCASCADE kernel within Gmsh (which says so).
 
 # %%
 import gmsh
