@@ -42,7 +42,7 @@ def copy(target: str | Path, name: str | None = None) -> int:
 
     Raises
     ------
-    SymancfError : if one demo is named, or the folder holds one of the two already or cannot be
+    SymancfError : if one demo is named, or the folder holds one of them already or cannot be
         written.
     """
     if name is not None:
