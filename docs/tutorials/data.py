@@ -15,7 +15,6 @@ kernels. Units are N, mm and MPa.
 # slack of the grips.
 
 # %%
-import matplotlib.pyplot as plt
 import numpy as np
 import sympy as sp
 from scipy.optimize import least_squares
@@ -101,15 +100,15 @@ for name, (P, start) in laws.items():
 
 # %%
 x = np.linspace(1.001, 4.0, 300)
-figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.4), layout="constrained")
-left.plot(stretch, stress, "ko", ms=4, label="test")
-for name, (P, _) in laws.items():
-    left.plot(x, P(x, fits[name]), label=name)
-    right.plot(stretch, 100 * (P(stretch, fits[name]) / stress - 1), "o-", ms=3, label=name)
-left.set(xlabel="stretch", ylabel="force per area [MPa]")
-right.set(xlabel="stretch", ylabel="error [%]")
-left.legend()
-figure.savefig("fit.png")
+figure = sa.view.Diagram("fit.png", columns=2)
+with figure as (left, right):
+    left.plot(stretch, stress, "ko", ms=4, label="test")
+    for name, (P, _) in laws.items():
+        left.plot(x, P(x, fits[name]), label=name)
+        right.plot(stretch, 100 * (P(stretch, fits[name]) / stress - 1), "o-", ms=3, label=name)
+    left.set(xlabel="stretch", ylabel="force per area [MPa]")
+    right.set(xlabel="stretch", ylabel="error [%]")
+figure
 
 # %% [markdown]
 # Neo-Hooke's law is out. The first points hold the slack of the grips, and no law should follow

@@ -12,7 +12,6 @@ are N, mm and MPa.
 # the thick one. `warp` moves the nodes of the mesh; the outer face stays round.
 
 # %%
-import matplotlib.pyplot as plt
 import numpy as np
 
 import symancf as sa
@@ -87,18 +86,17 @@ assert (np.abs(force[:, 2]) <= MU * force[:, 0] + 1e-12).all()
 # slides, and points down.
 
 # %%
-figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.2), layout="constrained")
-left.plot(1e3 * pressure, u[:, 0], "o-", label="along x")
-left.plot(1e3 * pressure, u[:, 2], "s-", label="along z")
-left.axhline(-GAP, color="k", lw=1.0, ls=":", label="wall")
-left.set(xlabel="pressure [kPa]", ylabel="displacement of the tip [mm]")
-right.plot(1e3 * pressure, force[:, 0], "o-", label="normal")
-right.plot(1e3 * pressure, -force[:, 2], "s-", label="friction, downwards")
-right.plot(1e3 * pressure, MU * force[:, 0], "k:", lw=1.0, label=f"{MU} of the normal force")
-right.set(xlabel="pressure [kPa]", ylabel="force of the wall [N]")
-left.legend()
-right.legend()
-figure.savefig("finger_curves.png")
+figure = sa.view.Diagram("finger_curves.png", columns=2)
+with figure as (left, right):
+    left.plot(1e3 * pressure, u[:, 0], "o-", label="along x")
+    left.plot(1e3 * pressure, u[:, 2], "s-", label="along z")
+    left.axhline(-GAP, color="k", lw=1.0, ls=":", label="wall")
+    left.set(xlabel="pressure [kPa]", ylabel="displacement of the tip [mm]")
+    right.plot(1e3 * pressure, force[:, 0], "o-", label="normal")
+    right.plot(1e3 * pressure, -force[:, 2], "s-", label="friction, downwards")
+    right.plot(1e3 * pressure, MU * force[:, 0], "k:", lw=1.0, label=f"{MU} of the normal force")
+    right.set(xlabel="pressure [kPa]", ylabel="force of the wall [N]")
+figure
 
 # %% [markdown]
 # The picture shows the finger's stress. A plane has no end and is not drawn by itself; two

@@ -14,7 +14,6 @@ a slider, whose motion and force are known exactly, and then a leaf spring. Unit
 # would have. The function returns a length, so that its multiplier is a force.
 
 # %%
-import matplotlib.pyplot as plt
 import numpy as np
 import sympy as sp
 
@@ -70,22 +69,22 @@ assert off < 1e-9
 assert worst < 0.02
 
 # %%
-figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.2), layout="constrained")
-left.plot(t, 1e3 * history["x"], label="slider")
-left.plot(t, 1e3 * exact, "k:", label="exact")
-left.set(xlabel="t [s]", ylabel="x [mm]")
-right.plot(t, sign * history["force"], label="force of the pin [N]")
-right.plot(t, push, "k:", label="exact")
-right.plot(
-    t,
-    -10 * np.sign(history["torque"] @ (speed * push)) * -history["torque"],
-    label="10 x torque [N m]",
-)
-right.plot(t, 10 * push * speed / SPEED, "k--", lw=0.8, label="exact")
-right.set(xlabel="t [s]")
-left.legend()
-right.legend(fontsize=7)
-figure.savefig("cam.png")
+figure = sa.view.Diagram("cam.png", columns=2)
+with figure as (left, right):
+    left.plot(t, 1e3 * history["x"], label="slider")
+    left.plot(t, 1e3 * exact, "k:", label="exact")
+    left.set(xlabel="time [s]", ylabel="x [mm]")
+    right.plot(t, sign * history["force"], label="force of the pin [N]")
+    right.plot(t, push, "k:", label="exact")
+    right.plot(
+        t,
+        -10 * np.sign(history["torque"] @ (speed * push)) * -history["torque"],
+        label="10 x torque [N m]",
+    )
+    right.plot(t, 10 * push * speed / SPEED, "k--", lw=0.8, label="exact")
+    right.set(xlabel="time [s]")
+    right.legend(fontsize=7)
+figure
 
 # %% [markdown]
 # ## On a flexible body

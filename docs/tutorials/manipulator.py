@@ -13,7 +13,6 @@ SI.
 # ball is the payload.
 
 # %%
-import matplotlib.pyplot as plt
 import numpy as np
 import sympy as sp
 
@@ -128,20 +127,19 @@ sa.print(f"swing {1e3 * swing:.2f} mm, shaped {1e3 * left:.2f} mm, {swing / left
 assert left < 0.2 * swing
 
 # %%
-figure, (one, two) = plt.subplots(1, 2, figsize=(9.0, 3.2), layout="constrained")
-for name, y, force in (("plain", plain, torque), ("shaped", calm, torque_2)):
-    one.plot(t, 1e3 * y, label=name)
-    two.plot(t, force, label=name)
-one.set(
-    xlabel="t [s]",
-    ylabel="tip off its goal [mm]",
-    xlim=(0.5, 3.0),
-    ylim=np.array([-1.2, 1.2]) * 1e3 * swing,
-)
-two.set(xlabel="t [s]", ylabel="torque [N m]", xlim=(0.0, 1.5))
-one.legend()
-two.legend()
-figure.savefig("manipulator.png")
+figure = sa.view.Diagram("manipulator.png", columns=2)
+with figure as (one, two):
+    for name, y, force in (("plain", plain, torque), ("shaped", calm, torque_2)):
+        one.plot(t, 1e3 * y, label=name)
+        two.plot(t, force, label=name)
+    one.set(
+        xlabel="time [s]",
+        ylabel="tip off its goal [mm]",
+        xlim=(0.5, 3.0),
+        ylim=np.array([-1.2, 1.2]) * 1e3 * swing,
+    )
+    two.set(xlabel="time [s]", ylabel="torque [N m]", xlim=(0.0, 1.5))
+figure
 
 # %% [markdown]
 # ## What next
