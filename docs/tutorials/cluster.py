@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """On several ranks, and longer than a job.
 
-A script runs on as many ranks as it is started on, is told that its time is up, and goes on where it
-was, also on another number of ranks. The same three lines of a shell are what a batch job does. Units
+A script runs on as many ranks as it is started on, is told that its time is up, and goes on where
+it was, also on another number of ranks. What is done here by hand is what a batch job does. Units
 are N, m and s.
 """
 
 # %% [markdown]
 # ## A script
-# This one is written to a file, as you would, since it is not the notebook that runs in parallel. A
-# beam of silicone is let go and swings. There is nothing about ranks in it but `sa.print`, which
-# prints once: mesh, unknowns and files are distributed by themselves. `checkpoint=` is the file from
-# which a run goes on.
+# This one is written to a file, as you would, since it is not the notebook that runs in parallel.
+# A beam of silicone is let go and swings. There is nothing about ranks in it but `sa.print`,
+# which prints once: mesh, unknowns and files are distributed by themselves. `checkpoint=` is the
+# file from which a run goes on.
 
 # %%
 import os
@@ -88,9 +88,9 @@ assert differ < 1e-8
 # tolerance. What must not differ is anything that one would print.
 #
 # ## The end of a job
-# A batch system sends a signal some minutes before it ends a job. Here it comes after a fifth of the
-# motion. All ranks agree on the step at which they stop, write the file, and end with the status 75,
-# which is that for "try again" (`EX_TEMPFAIL`).
+# A batch system sends a signal some minutes before it ends a job. Here it comes after a fifth of
+# the motion. All ranks agree on the step at which they stop, write the file, and end with the
+# status 75, which is that for "try again" (`EX_TEMPFAIL`).
 
 # %%
 forget()
@@ -105,8 +105,8 @@ assert job.returncode == 75
 assert len(tip()[0]) < len(t)
 
 # %% [markdown]
-# The same command again goes on, with its series; here on one rank, as the checkpoint does not ask
-# for a number.
+# The same command again goes on, with its series; here on one rank, as the checkpoint does not
+# ask for a number.
 
 # %%
 sa.print(last_lines(start(1)))
@@ -126,9 +126,9 @@ figure
 
 # %% [markdown]
 # ## What the ranks do
-# Options of PETSc go on the command line, with the prefix of the problem. `-swing_step_monitor` tells
-# of each step what it took, the memory of the largest rank included, and `-log_view` at the end where
-# time went.
+# Options of PETSc go on the command line, with the prefix of the problem. `-swing_step_monitor`
+# tells of each step what it took, the memory of the largest rank included, and `-log_view` at the
+# end where time went.
 
 # %%
 forget()
@@ -138,13 +138,13 @@ sa.print(*[line for line in printed.splitlines() if not line.startswith("t = ")]
 
 # %% [markdown]
 # ## On a cluster
-# Three scripts for Slurm come with the [page on clusters](../hpc/index.md#a-batch-job): one job, an
-# array of them, and the compilation of kernels where nodes have no compiler. The first is
+# Three scripts for Slurm come with the [page on clusters](../hpc/index.md#a-batch-job): one job,
+# an array of them, and the compilation of kernels where nodes have no compiler. The first is
 #
 # ```sh
 # sbatch job.sh swing.py
 # ```
 #
-# and does what was done above by hand, until the script ends with the status 0. How many ranks are
-# worth it, and what a model needs of memory, is measured in [scaling](../hpc/scaling.md); which solver
-# is taken, and how to take another, stands in [solvers](../hpc/solvers.md).
+# and does what was done above by hand, until the script ends with the status 0. How many ranks
+# are worth it, and what a model needs of memory, is measured in [scaling](../hpc/scaling.md);
+# which solver is taken, and how to take another, stands in [solvers](../hpc/solvers.md).
