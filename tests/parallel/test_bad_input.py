@@ -178,7 +178,7 @@ EXPECTED = {
     "step_negative": ("ParameterError", r"step=-0.1.: it must be positive"),
     "time_nan": ("ParameterError", "it must be a finite pseudo-time"),
     "monitor_raises_on_one_rank": ("OSError", "disk full"),
-    "option_unknown_to_petsc": ("SymancfError", "Unable to find requested PC type magic"),
+    "option_unknown_to_petsc": ("SymancfError", "there is no -pc_type magic"),
     "displacement_of_a_point_off_the_body": ("ConstraintError", "is not on body 'body'"),
     "solid_sample_of_a_solid": ("SymancfError", "hex8_plain has no faces"),
 }
