@@ -34,6 +34,18 @@ _MATRICES = {
     "C": r"2 F \frac{\partial W}{\partial C}",
     "E_gl": r"F \frac{\partial W}{\partial E_{gl}}",
 }
+#: The same as texts: of a scalar what its derivative is multiplied by, of a matrix all of P.
+_AS_TEXT = {
+    "J": "J inv(F)^T",
+    "I1": "2 F",
+    "I2": "2 (I1 F - F C)",
+    **{f"lambda{k}": f"n{k} m{k}^T" for k in (1, 2, 3)},
+    "F": "dW_dF",
+    "H": "dW_dH",
+    "C": "2 F dW_dC",
+    "E_gl": "F dW_dE_gl",
+}
+BOTH = "stands for both of its places: derivatives by it are twice the entry"
 _DEFINED = {
     "J": r"J &= \det F",
     "I1": r"I_1 &= \operatorname{tr} F^T F",
@@ -116,7 +128,7 @@ def latex(energy: Energy, element: Element, function: Function = "energy") -> It
     for name, symbol in symbols.items():
         yield f"% {name}: {kinematics.quantities[name].meaning}"
         if isinstance(symbol, sp.MatrixBase) and symbol == symbol.T and function != "shape":
-            yield f"% {name}12 stands for both of its places: derivatives by it are twice the entry"
+            yield f"% {name}12 {BOTH}"
 
 
 def text(energy: Energy, element: Element, function: Function = "energy") -> Iterator[str]:
@@ -124,6 +136,8 @@ def text(energy: Energy, element: Element, function: Function = "energy") -> Ite
 
     Parts are named W_part. ``sympy.sympify(right, {"E": sympy.Symbol("E")})`` reads what stands on
     the right, with symbols of these names; names that mean something there (E, zeta) are given so.
+    ``residual`` and ``tangent`` say as comments how forces f_i and blocks K_ij follow, the latter
+    with second derivatives.
     """
     yield f"# {signature(energy).name} on {element.name}, W in {element.kinematics().unit}"
     if function == "shape":
@@ -131,12 +145,49 @@ def text(energy: Energy, element: Element, function: Function = "energy") -> Ite
             yield f"N{i} = {sp.factor(N)}"
         return
     parts, symbols = plain(energy, element)
+    solid = "F" in element.kinematics().quantities
+    if function != "energy":
+        steps = "H = sum_i q_i grad(N_i)^T, F = 1 + H" if solid else "u = sum_i N_i q_i, r = X + u"
+        yield f"# {steps}, i = 1 to {len(element.N)}"
     for part, value in parts.items():
         yield f"{f'W_{part}' if part else 'W'} = {value}"
     if "" not in parts:
         yield f"W = {' + '.join(f'W_{part}' for part in parts)}"
-    for symbol, slope in _slopes(parts, symbols).items():
+    slopes = _slopes(parts, symbols)
+    for symbol, slope in slopes.items():
         yield f"dW_d{symbol} = {slope}"
+    if function == "tangent":
+        for a, b, second in _seconds(slopes):
+            yield f"d2W_d{a}_d{b} = {second}"
+    for name, symbol in symbols.items():
+        if isinstance(symbol, sp.MatrixBase) and symbol == symbol.T:
+            yield f"# {name}12 {BOTH}"
+    if function != "energy":
+        yield from _summed(symbols, slopes, solid, function)
+
+
+def _summed(
+    symbols: Mapping[str, sp.Basic],
+    slopes: Mapping[sp.Basic, sp.Expr],
+    solid: bool,
+    function: Function,
+) -> Iterator[str]:
+    """Yield comments: what is summed over the quadrature points."""
+    if not solid:
+        names = ", ".join(map(str, slopes))
+        yield f"# f_i = sum_p w_p sum_s dW_ds ds_dq_i, s = {names}"
+        if function == "tangent":
+            yield "# K_ij = sum_p w_p (sum_st d2W_ds_dt ds_dq_i dt_dq_j + sum_s dW_ds d2s_dq_i_dq_j)"
+        return
+    terms = [
+        _AS_TEXT[name] if name in _MATRICES else f"dW_d{name} {_AS_TEXT[name]}"
+        for name, symbol in symbols.items()
+        if name in _MATRICES or (name in _BY_F and symbol in slopes)
+    ]
+    yield f"# P = dW_dF = {' + '.join(terms) or '0'}"
+    yield "# f_i = sum_p w_p det(J0) P grad(N_i)"
+    if function == "tangent":
+        yield "# K_ij = sum_p w_p det(J0) (dP_dF : grad(N_j)) grad(N_i), by the second indices"
 
 
 def _by(*symbols: sp.Basic) -> str:
@@ -162,14 +213,22 @@ def _slopes(
     return {scalar: slope for scalar, slope in found.items() if slope != 0}
 
 
-def _curvatures(slopes: Mapping[sp.Basic, sp.Expr]) -> Iterator[str]:
-    """Yield the second derivatives that are not zero."""
+def _seconds(
+    slopes: Mapping[sp.Basic, sp.Expr],
+) -> Iterator[tuple[sp.Basic, sp.Basic, sp.Expr]]:
+    """Yield the second derivatives that are not zero, behind the symbols they are by."""
     listed = list(slopes)
     for k, a in enumerate(listed):
         for b in listed[k:]:
             second = derivative(slopes[a], b)
             if second != 0:
-                yield rf"{_by(a, b) if a != b else _twice(a)} &= {sp.latex(second)} \\"
+                yield a, b, second
+
+
+def _curvatures(slopes: Mapping[sp.Basic, sp.Expr]) -> Iterator[str]:
+    """Yield the second derivatives that are not zero in LaTeX."""
+    for a, b, second in _seconds(slopes):
+        yield rf"{_by(a, b) if a != b else _twice(a)} &= {sp.latex(second)} \\"
 
 
 def _twice(symbol: sp.Basic) -> str:

@@ -248,17 +248,17 @@ def operations(made: Kernel, element: Element) -> Iterator[str]:
 
 
 def main(energy: str, element: str, *, form: Form = "ops", function: str | None = None) -> int:
-    """Print the energy on the element as LaTeX, as C, or as operation counts.
+    """Print the energy on the element as LaTeX, as text, as C, or as operation counts.
 
-    `function`: what of it, by default the energy in LaTeX and all in C.
+    `function`: what of it, by default the energy as formulas and all in C.
 
     Raises
     ------
     KinematicsError : energy, element or function do not exist.
     """
     law, where = find_energy(energy), find_element(element)
-    plain = ("energy", "shape")
-    possible = {"latex": get_args(Function), "text": plain, "c": C_FUNCTIONS, "ops": ()}[form]
+    formulas = get_args(Function)
+    possible = {"latex": formulas, "text": formulas, "c": C_FUNCTIONS, "ops": ()}[form]
     if function is not None and function not in possible:
         raise KinematicsError(
             f"inspect --as {form} has no function {function!r}; it has: "
@@ -266,10 +266,9 @@ def main(energy: str, element: str, *, form: Form = "ops", function: str | None 
             asked=function,
             offered=possible,
         )
-    if form == "latex":
-        lines = latex(law, where, cast("Function", function or "energy"))
-    elif form == "text":
-        lines = text(law, where, cast("Function", function or "energy"))
+    if form in ("latex", "text"):
+        write = latex if form == "latex" else text
+        lines = write(law, where, cast("Function", function or "energy"))
     elif form == "c":
         made = kernel(law, where)
         shown = made.source if function is None else one_function(made, function)

@@ -106,8 +106,8 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument(
         "--function",
         metavar="F",
-        help="one of it: energy, shape, residual, tangent as LaTeX; energy, residual, tangent, "
-        "product as C",
+        help="one of it: energy, shape, residual, tangent as LaTeX and text; energy, residual, "
+        "tangent, product as C",
     )
 
     sub = add(verify, "compare with published numbers")

@@ -45,14 +45,18 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_text_is_read_by_sympy(capsys: pytest.CaptureFixture[str]) -> None:
-    assert inspection.main("yeoh", "hex8_plain", form="text") == 0
-    lines = [line.split(" = ") for line in capsys.readouterr().out.splitlines()[1:]]
-    told = {name: sp.sympify(right) for name, right in lines}
+    assert inspection.main("yeoh", "hex8_plain", form="text", function="tangent") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "# P = dW_dF = dW_dJ J inv(F)^T + dW_dI1 2 F" in lines
+    read = [line.split(" = ") for line in lines if not line.startswith("#")]
+    told = {name: sp.sympify(right) for name, right in read}
     W = told["W"].subs({name: value for name, value in told.items() if name.startswith("W_")})
     at = {"J": 1.1, "I1": 3.4, "C10": 2.0, "C20": 0.3, "C30": 0.1, "k": 5.0}
     for name in ("J", "I1"):
         difference = W.diff(name) - told[f"dW_d{name}"]
         assert abs(float(difference.subs(at))) < 1e-14
+        second = told["dW_dJ"].diff(name) - told[f"d2W_dJ_d{name}"]
+        assert abs(float(second.subs(at))) < 1e-13
     assert float(told["W_volumetric"].subs(at)) == pytest.approx(2.5 * 0.1**2)
     assert inspection.main("yeoh", "hex8_plain", form="text", function="shape") == 0
     shapes = [line.split(" = ")[1] for line in capsys.readouterr().out.splitlines()[1:]]
