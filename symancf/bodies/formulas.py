@@ -177,7 +177,7 @@ def _summed(
         names = ", ".join(map(str, slopes))
         yield f"# f_i = sum_p w_p sum_s dW_ds ds_dq_i, s = {names}"
         if function == "tangent":
-            yield "# K_ij = sum_p w_p (sum_st d2W_ds_dt ds_dq_i dt_dq_j + sum_s dW_ds d2s_dq_i_dq_j)"
+            yield "# K_ij = sum_p w_p sum_s (sum_t d2W_ds_dt ds_dq_i dt_dq_j + dW_ds d2s_dq_i_dq_j)"
         return
     terms = [
         _AS_TEXT[name] if name in _MATRICES else f"dW_d{name} {_AS_TEXT[name]}"
