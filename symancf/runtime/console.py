@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def plain_console(least: int = 0, **options: Any) -> Console:
     """Return a console of rich that prints units, formulas and ``:names:`` in texts and tables.
 
-    Of the ranks that mpirun started the first one prints.
+    Of the ranks that mpirun started the first one prints, but to a `file` of its own each.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def plain_console(least: int = 0, **options: Any) -> Console:
     from rich.console import Console
 
     plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
-    plain |= {"quiet": not first_rank(), **options}
+    plain |= {"quiet": "file" not in options and not first_rank(), **options}
     console = Console(**plain)
     return console if console.width >= least else Console(**{**plain, "width": least})
 
