@@ -81,11 +81,12 @@ def test_affine_and_rigid_states_on_curved_cells(kind: str) -> None:
     check_affine(block(kind))
 
 
-def test_an_element_of_the_page_on_elements_is_one(repository: Path) -> None:
-    text = (repository / "docs" / "elements.md").read_text(encoding="utf-8")
+def test_an_element_of_the_pages_on_elements_is_one(repository: Path) -> None:
     names: dict[str, Any] = {}
-    for code in re.findall(r"```python\n(.*?)```", text, re.S):
-        exec(code, names)
+    for page in ("cells", "elements"):
+        text = (repository / "docs" / f"{page}.md").read_text(encoding="utf-8")
+        for code in re.findall(r"```python\n(.*?)```", text, re.S):
+            exec(code, names)
     assert names["rubber"].pressure.incompressible
     body = block("tetra", names["tet4"])
     check_affine(body)
