@@ -246,7 +246,8 @@ class Piece:
     uniform : parameter -> value for all entities (number, Parameter or function of time), in a
         slot of the kernel or in a row of `cell`.
     cell : (n, rows) per-entity parameters in the kernel's order.
-    cell_at : function of time that returns them, where they change.
+    cell_at : function of time that returns them, where they change; if its `timed` is False they
+        do not change while time goes on.
     given : the user's functions of which they are made.
     growing : uniform parameters that are sizes of loads which turn with the body; statics lets
         them grow where they are there at once.

@@ -230,10 +230,10 @@ class Plan:
     @property
     def timed(self) -> bool:
         """Whether a parameter is a function of time, and not what only others set."""
-        return any(piece.cell_at is not None for piece in self.pieces) or any(
+        return any(
             depends_on_time(value) and not isinstance(value, Parameter)
             for _, value, _ in self._sources
-        )
+        ) or any(piece.cell_at and getattr(piece.cell_at, "timed", True) for piece in self.pieces)
 
     def places(self, name: str) -> Ints:
         """Return the places of a parameter, of all pieces that have it, among `values`."""

@@ -82,9 +82,9 @@ class Contact(Results):
         ``k/2 Max(-g, 0)**2``.
     radius : of cables [m].
     stiffness, k : of the law [Pa/m], of cables [Pa], of rigid bodies [N/m]: one of them. Default:
-        k = c E/l with the modulus E and the size l of the cell behind each point, c = 10 (solids),
-        1 (plates) or 0.01 (cables, k = c E per length: what bends gives way long before). A
-        stiffness that is given does not grow.
+        k = c E/l with the present modulus E and the size l of the cell behind each point, c = 10
+        (solids), 1 (plates) or 0.01 (cables, k = c E per length: what bends gives way long
+        before). A stiffness that is given does not grow.
     penetration : part of l; where the mean depth of what presses is more in a solution, k is
         doubled until it is not, to at most c = 1000 (in motions 30), and told once. Single points
         at corners may be deeper: there no stiffness helps, a larger one draws more force to them.

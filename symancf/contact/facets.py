@@ -17,7 +17,7 @@ are not seen.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +37,7 @@ from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
 from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING, K
 from .lists import Lists, among, joined, of_points, offsets, patches
 from .look import Look
+from .modulus import Following
 from .overlap import DEEP, numbered, overlaps, require_apart
 from .search import BEHIND, Shape, candidates, motion
 from .skin import skin_of
@@ -109,9 +110,7 @@ class FacetPass:
         lists.sunk = float((depth / s.length[s.facet_of]).max(initial=0.0))
         lists.area = self.part * s.areas(lists.shapes[0].x)
         lists.stiffness = np.full(len(lists.area), self.stiffness or 0.0)
-        if self.stiffness is None:
-            soft = np.maximum(s.length / s.modulus, (m.length / m.modulus).mean())
-            lists.stiffness = (s.parts / soft)[s.facet_of]
+        self._stiffness(lists, configuration.time)
         coulomb, own = self.coulomb, self.normal
         key = (own.energy(GAP),)
         key += () if coulomb is None else (coulomb.coefficient, coulomb.speeds)
@@ -123,6 +122,16 @@ class FacetPass:
         piece = self._piece(configuration, lists)
         piece.plans, piece.total = [], len(lists.area)
         return [configuration.keep(self, piece)]
+
+    def _stiffness(self, lists: Lists, time: float) -> Array:
+        """Return k (F q,) at a time, the same array where nothing has changed."""
+        if self.stiffness is None:
+            s, m = lists.skins
+            E = s.modulus(time), m.modulus(time)
+            if lists.moduli is None or E[0] is not lists.moduli[0] or E[1] is not lists.moduli[1]:
+                soft = np.maximum(s.length / E[0], (m.length / E[1]).mean())
+                lists.moduli, lists.stiffness = E, (s.parts / soft)[s.facet_of]
+        return lists.stiffness
 
     def _placed(self, configuration: Configuration) -> Lists:
         """Return the lists, with the nodes found in the numbered configuration (collective)."""
@@ -172,7 +181,9 @@ class FacetPass:
     def _reach(self, lists: Lists, time: float) -> float:
         """Return the gap at which the law ends; facets opposite have to be wider."""
         return self.normal.reach(
-            2.0 * lists.shapes[1].radius.max(initial=0.0), lists.stiffness.mean(), time
+            2.0 * lists.shapes[1].radius.max(initial=0.0),
+            self._stiffness(lists, time).mean(),
+            time,
         )
 
     @staticmethod
@@ -298,7 +309,8 @@ class FacetPass:
         known = {str(WEIGHT): lists.area, str(BASE): lists.stiffness, str(OVERLAP): lists.overlap}
         kernel, zero = lists.kernel, np.zeros(len(points))
         assert kernel is not None
-        cell = [known[r][points] if r in known else zero for r in kernel.cell]
+        rows = [known[r][points] if r in known else zero for r in kernel.cell]
+        cell = np.stack(rows, axis=1)
         owners = owners_of(topology.starts, s.numbers[s.facets[facets, 0]])
         return Piece(
             name=configuration.name(self),
@@ -306,7 +318,8 @@ class FacetPass:
             role="contact",
             compact=self.normal.compact,
             uniform=self._uniform(configuration),
-            cell=np.stack(cell, axis=1),
+            cell=cell,
+            cell_at=self._following(lists, cell, points),
             owned=(owners == topology.comm.rank)[own],
             vertices=local,
             vertex_start=start,
@@ -314,6 +327,15 @@ class FacetPass:
             kinked=True,
             ids=points,
         )
+
+    def _following(self, lists: Lists, cell: Array, points: Ints) -> Following | None:
+        """Return what lets k of some points follow the materials of the sides, if these change."""
+        assert lists.kernel is not None
+        s, m = lists.skins
+        if self.stiffness is not None or not (s.changes or m.changes):
+            return None
+        row, timed = lists.kernel.cell.index(str(BASE)), s.timed or m.timed
+        return Following(cell, row, partial(self._stiffness, lists), points, timed)
 
     def _uniform(self, configuration: Configuration) -> dict[str, Value]:
         """Return the parameters that are the same for all points."""
@@ -359,7 +381,7 @@ class FacetPass:
         )
         uniform = self._uniform(configuration)
         at: At = {k: evaluate(k, value, configuration.time) for k, value in uniform.items()}
-        at[K.name] = lists.stiffness[ids] * at["grown"]
+        at[K.name] = self._stiffness(lists, configuration.time)[ids] * at["grown"]
         at[GAP.name] = end[GAP.name]
         p = np.broadcast_to(self._pressure(at)[0], (len(ids),))
         status = np.asarray(p > 0.0, dtype=float)

@@ -28,6 +28,7 @@ class Lists:
     skins : of the side that has the points, and of the one opposite.
     area : (F q,) areas of the reference that the points stand for.
     stiffness, overlap : (F q,) of the points; how deep those are in the reference that are let out.
+    moduli : of the sides, from which the stiffness was made.
     sunk : the deepest of all points in the reference, in parts of their cells.
     bodies : (F,), (G,) numbers of the bodies of facets; joined bodies are one.
     common : whether both sides have one of them in common.
@@ -49,6 +50,7 @@ class Lists:
     overlap: Array
     bodies: tuple[Ints, Ints]
     common: bool
+    moduli: tuple[Array, Array] | None = None
     reference: tuple[Shape, Shape] | None = None
     kernel: jit.Kernel | None = None
     accepted: tuple[Shape, Shape] | None = None

@@ -35,6 +35,7 @@ from ..terms.work import Potential, VirtualWork
 from ..values.parameter import difference, evaluate
 from .laws import DAMPING, NEAR, SPAN, TOUCHING
 from .look import Look
+from .modulus import Following
 from .shapes import X
 from .sheet import Sheet
 from .steps import GROWN, OVERLAP, RELEASE, Step
@@ -59,14 +60,32 @@ PROBES = 64  # of a way, at most
 class Numbers:
     """What the points of this rank are given, by the symbols of `Touch`; each (n,).
 
-    `length` is the local size l, `stiffness` k before it grows, `overlap` what is let out,
-    `weight` the area (length, number) that each stands for.
+    `length` is the local size l, `overlap` what is let out, `weight` the area (length, number)
+    that each stands for; `sheet` that of the points, whose material the stiffness follows, with
+    its `fields`; None: it is `given`.
     """
 
     weight: Array | None = None
 
-    def __init__(self, length: Array, stiffness: Array, overlap: Array) -> None:
-        self.length, self.stiffness, self.overlap = length, stiffness, overlap
+    def __init__(
+        self, length: Array, given: float, sheet: Sheet | None = None, fields: Array | None = None
+    ) -> None:
+        none = np.zeros(len(length))
+        self.length, self.overlap, self.sheet = length, none, sheet
+        self._fields, self._stiffness = fields, none + given
+        self._present: tuple[float, ...] | None = None
+
+    def stiffness(self, time: float) -> Array:
+        """Return k before it grows (n,), the same array where nothing has changed."""
+        sheet, fields = self.sheet, self._fields
+        if sheet is None or fields is None:
+            return self._stiffness
+        present = sheet.modulus.present(time)
+        if present != self._present:
+            E = sheet.moduli(fields, present)
+            self._present = present
+            self._stiffness = sheet.parts * (E if sheet.cable else E / self.length)
+        return self._stiffness
 
 
 @dataclass(frozen=True)
@@ -94,14 +113,12 @@ class Points:
 
     def numbers(self, configuration: Configuration, ids: Ints) -> Numbers:
         """Return size and stiffness at places, by number (collective)."""
-        none = np.zeros(len(ids))
-        if not isinstance(self.end, Sheet):
-            assert self.stiffness is not None
-            return Numbers(none + self.length, none + self.stiffness, none)
-        l, E, _ = self.end.numbers(configuration.layout, ids).T
-        if self.stiffness is not None:
-            return Numbers(l, none + self.stiffness, none)
-        return Numbers(l, self.end.parts * (E if self.end.cable else E / l), none)
+        sheet, given = self.end, self.stiffness
+        if not isinstance(sheet, Sheet):
+            assert given is not None
+            return Numbers(np.full(len(ids), self.length), given)
+        l, fields = sheet.sized(configuration.layout, ids)
+        return Numbers(l, 0.0, sheet, fields) if given is None else Numbers(l, given)
 
 
 class RigidPass(PlaceTerm):
@@ -158,9 +175,19 @@ class RigidPass(PlaceTerm):
             self._look_at_overlap(configuration)
         made = super().pieces(configuration)
         for piece in made:
+            self._follow(piece, configuration.of(self, Numbers))
             piece.moving = self.touch.part == "damper"
             piece.compact = self.touch.law.compact
         return made
+
+    @staticmethod
+    def _follow(piece: Piece, numbers: Numbers) -> None:
+        """Let k follow the material, where that changes."""
+        sheet, rows = numbers.sheet, piece.kernel.cell
+        if sheet is not None and sheet.modulus.changes and str(BASE) in rows:
+            row, every = rows.index(str(BASE)), slice(None)
+            timed = sheet.modulus.timed
+            piece.cell_at = Following(piece.cell, row, numbers.stiffness, every, timed)
 
     def _look_at_overlap(self, configuration: Configuration) -> None:
         """Let an initial overlap out, or raise where nobody said what it means (collective)."""
@@ -190,7 +217,14 @@ class RigidPass(PlaceTerm):
         own = configuration.of(self, Numbers)
         found = super().cell_values(configuration)
         near = TOUCHING * own.length
-        return found | {str(BASE): own.stiffness, str(NEAR): near, str(OVERLAP): own.overlap}
+        k = own.stiffness(configuration.time)
+        return found | {str(BASE): k, str(NEAR): near, str(OVERLAP): own.overlap}
+
+    def at_places(self, configuration: Configuration) -> At:
+        """Return what the law depends on at this rank's places, (n,) or a number, by symbol."""
+        found = super().at_places(configuration)
+        k = configuration.of(self, Numbers).stiffness(configuration.time)
+        return found | ({str(BASE): k} if str(BASE) in found else {})
 
     def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the values of parameters that are the same at all places."""

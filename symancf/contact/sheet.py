@@ -25,10 +25,10 @@ r_v the positions and s_vc the slopes of its nodes, T the maps of `Interpolation
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import sympy as sp
 
 from ..arrays import Array, Ints, Ints32
 from ..assembly.resolved import Resolved
@@ -36,8 +36,6 @@ from ..bodies.body import Body
 from ..cells import CELLS
 from ..cells.quadrature import counts_for, divided, gauss
 from ..errors import MeshError, ParameterError
-from ..kinematics.moduli import young_modulus
-from ..laws.evaluate import evaluate_energy
 from ..mesh.cells import sizes
 from ..places.ends import End
 from ..places.facets import FacetPoints
@@ -46,6 +44,7 @@ from ..places.on_body import Face, Nodes
 from ..runtime.collective import exchange, lookup, owners_of, share_error, shares, together
 from ..values.arguments import positive
 from ..values.parameter import Field, Value, call_array, depends_on_time, evaluate, label
+from .modulus import Modulus
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
@@ -65,14 +64,14 @@ class Facets(NamedTuple):
     ----------
     vertices : (n, nv) ids of their nodes in the layout; r_xi x r_eta points out of the body.
     length : (n,) local size l [m].
-    modulus : (n,) Young's modulus of the material at F = I [Pa].
+    fields : (n, fields) what the modulus of the material takes, see `Modulus`.
     height : (n,) z of the face of a plate, else 0 [m].
     starts : (ranks + 1,) where the shares of the ranks begin among all facets.
     """
 
     vertices: Ints
     length: Array
-    modulus: Array
+    fields: Array
     height: Array
     starts: Ints
 
@@ -170,7 +169,7 @@ class Sheet(FacetPoints):
     def facets(self, layout: Layout, modulus: bool = True) -> Facets:
         """Return this rank's share of the facets, found once (collective).
 
-        `modulus` : whether somebody asks for that of the material; it is 0 else.
+        `modulus` : whether somebody asks for that of the material.
 
         Raises
         ------
@@ -193,7 +192,8 @@ class Sheet(FacetPoints):
             if self.turned:
                 ring = ring[:, self._reversed()]
         starts = shares(comm, len(self.body.region.slice(self.body.element.cell)[1]))
-        volume, E, height = lookup(comm, starts, told[:, 0], table).T
+        found = lookup(comm, starts, told[:, 0], table)
+        volume, height, fields = found[:, 0], found[:, 1], found[:, 2:]
         length = np.full(len(ring), self.rho) if self.cable else 2.0 * height
         if self.body.element.dimension == 3:
             length = volume / sizes(self.kind, X)
@@ -201,7 +201,10 @@ class Sheet(FacetPoints):
             self._require_oriented(ring)
         first = shares(comm, len(ring))
         ring = ring + layout.base(self.region.mesh)
-        return layout.keep(self, Facets(ring, length, E, height, first))
+        if modulus:
+            with together(comm):
+                self.moduli(fields, self.modulus.present(0.0))
+        return layout.keep(self, Facets(ring, length, fields, height, first))
 
     def _numbered(self) -> Ints:
         """Return the number and the nodes (cells, sides, 1 + nv) of sides of this rank's cells."""
@@ -245,50 +248,29 @@ class Sheet(FacetPoints):
         share_error(mesh.comm, error)
 
     # ---- the material ---------------------------------------------------------------------------
+    @cached_property
+    def modulus(self) -> Modulus:
+        """Young's modulus of the material, EA of cables."""
+        return Modulus(self.who, self.body)
+
+    def moduli(self, fields: Array, present: tuple[float, ...]) -> Array:
+        """Return E (n,) [Pa] of facets, of cables EA over the section of the radius.
+
+        `fields` are those of `Facets`, `present` is what `Modulus.present` tells of a time.
+        """
+        E = self.modulus.of(fields, present)
+        return E / (np.pi * self.rho**2) if self.cable else E
+
     def _of_cells(self, modulus: bool) -> Array:
-        """Return volume, modulus and z of the face (cells, 3) of this rank's share of the cells."""
+        """Return volume, z of the face and fields (cells, k) of this rank's share of the cells."""
         element, mesh = self.body.element, self.region.mesh
         X = mesh.fetch_points(self.body.region.slice(element.cell)[1])
-        found, centre = np.zeros((len(X), 3)), X.mean(axis=1)
+        found, centre = np.zeros((len(X), 2)), X.mean(axis=1)
         if element.dimension == 3:
             found[:, 0] = sizes(element.cell, X)
-        if modulus:
-            found[:, 1] = self._modulus(centre)
         if element.dimension == 2:
-            found[:, 2] = self._constant("thickness", centre) / 2.0
-        return found
-
-    def _modulus(self, X: Array) -> Array:
-        """Return Young's modulus (n,) at places; of cables EA over the section of the radius."""
-        body, n = self.body, len(X)
-        called = evaluate_energy(body.element, body.energy_function)
-        E = young_modulus(called.kinematics, sp.Add(*called.parts.values()))
-        E = E.xreplace({m.symbol: m.initial for m in called.history})
-        for name in () if body.pressure is None else body.pressure.unbounded:
-            E = sp.limit(E, sp.Symbol(name, real=True), sp.oo)
-        names = sorted(map(str, E.free_symbols))
-        strange = [name for name in names if name not in body.parameters]
-        if strange or called.local:
-            raise ParameterError(
-                f"{self.who}: the stiffness of {body.name!r} at rest does not follow from its "
-                "energy alone: give that of the contact, stiffness="
-            )
-        values = [self._present(name, X) for name in names]
-        made = sp.lambdify([sp.Symbol(name, real=True) for name in names], E, "numpy")
-        found = np.broadcast_to(np.asarray(made(*values), dtype=float), (n,))
-        if n and not (np.isfinite(found).all() and (found > 0.0).all()):
-            raise ParameterError(
-                f"{self.who}: the modulus of {body.name!r} is {found.min():g} at rest, so that of "
-                "the contact cannot follow from it: give stiffness="
-            )
-        return found / (np.pi * self.rho**2) if self.cable else found
-
-    def _present(self, name: str, X: Array) -> Array | float:
-        """Return a parameter of the body at time 0, a number or one for each of some cells."""
-        given, what = self.body.parameters[name], f"{name} of body {self.body.name!r}"
-        if isinstance(given, Field):
-            return call_array(what, given.function, (len(X),), X)
-        return evaluate(what, given, 0.0)
+            found[:, 1] = self._constant("thickness", centre) / 2.0
+        return np.hstack([found, self.modulus.fields(centre)]) if modulus else found
 
     def _constant(self, name: str, X: Array) -> Array | float:
         given: Value = self.body.parameters[name]
@@ -298,13 +280,17 @@ class Sheet(FacetPoints):
                 f"{self.who}: the {name} of {self} changes within cells or in time; contact on a "
                 "face needs a number, or a Field of one for each cell"
             )
-        return self._present(name, X)
+        what = f"{name} of body {self.body.name!r}"
+        if isinstance(given, Field):
+            return call_array(what, given.function, (len(X),), X)
+        return evaluate(what, given, 0.0)
 
-    def numbers(self, layout: Layout, places: Ints) -> Array:
-        """Return l, E and z (n, 3) of the facets of some places, by number (collective)."""
+    def sized(self, layout: Layout, places: Ints) -> tuple[Array, Array]:
+        """Return l (n,) and fields (n, k) of the facets of places, by number (collective)."""
         own = self.facets(layout)
-        table = np.stack([own.length, own.modulus, own.height], axis=1)
-        return lookup(layout.comm, own.starts, places // len(self.weights), table)
+        table = np.hstack([own.length[:, None], own.fields])
+        found = lookup(layout.comm, own.starts, places // len(self.weights), table)
+        return found[:, 0], found[:, 1:]
 
     # ---- places ---------------------------------------------------------------------------------
     def _find(self, layout: Layout) -> Resolved:

@@ -56,7 +56,8 @@ class Skin:
     first, facet_of : (F + 1,), (P,) where the points of a facet begin, and the facet of each.
     rim : (F,) edges without a neighbour, or with one beyond a kink, corners at their ends, and
         edges between two quadrilaterals: a bit for each, see `inner` in foot.h.
-    length, modulus, parts : (F,) local size, Young's modulus, and c; see `Sheet`.
+    length, parts : (F,) local size, and c; see `Sheet`.
+    changes, timed : whether Young's modulus may change, and in time; see `Modulus`.
     width : (F,) shortest edge in the reference.
     maps : (F, corners, s, s) slopes of elements from those of nodes, after `place`.
     groups : number of the normals that are interpolated.
@@ -74,9 +75,13 @@ class Skin:
         self.library = library(comm)
         given = [sheet.facets(layout, modulus) for sheet in side.sheets]
         nodes = [np.concatenate(comm.allgather(own.vertices)) for own in given]
-        numbers = [np.stack([own.length, own.modulus, own.height], axis=1) for own in given]
+        numbers = [np.stack([own.length, own.height], axis=1) for own in given]
         every = np.concatenate([np.concatenate(comm.allgather(part)) for part in numbers])
-        self.length, self.modulus, self.height = every.T
+        self.length, self.height = every.T
+        self._fields = [np.concatenate(comm.allgather(own.fields)) for own in given]
+        self._moduli: tuple[Any, Array] | None = None
+        self.changes = modulus and any(sheet.modulus.changes for sheet in side.sheets)
+        self.timed = modulus and any(sheet.modulus.timed for sheet in side.sheets)
         self.ids = np.unique(np.concatenate([part.ravel() for part in nodes]))
         self.leaves: list[Leaf] = []
         for sheet, part in zip(side.sheets, nodes, strict=True):
@@ -113,6 +118,16 @@ class Skin:
     def points(self) -> int:
         """Number of points of quadrature."""
         return len(self.facet_of)
+
+    def modulus(self, time: float) -> Array:
+        """Return Young's modulus (F,) at a time; the same array where nothing has changed."""
+        sheets = self.side.sheets
+        present = [sheet.modulus.present(time) for sheet in sheets]
+        if self._moduli is None or self._moduli[0] != present:
+            every = zip(sheets, self._fields, present, strict=True)
+            E = np.concatenate([sheet.moduli(own, now) for sheet, own, now in every])
+            self._moduli = present, E
+        return self._moduli[1]
 
     def _of_leaves(self, values: Sequence[float]) -> npt.NDArray[Any]:
         """Return a number of each leaf for its facets (F,)."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array
+from ...assembly.group import parameters
 from ...assembly.plan import Plan
 from ...kinematics.memory import STEP
 from ...runtime.collective import together
@@ -54,10 +55,15 @@ class Energies:
 
 
 def driven(piece: Piece) -> bool:
-    """Tell whether a piece's power counts as work: it has no energy, or one that changes."""
-    changes = piece.cell_at is not None or piece.timed or "t" in piece.kernel.uniform
+    """Tell whether a piece's power counts as work: it has no energy, or one that changes.
+
+    Contacts follow materials: as these they store energy, whatever their stiffness does.
+    """
+    changes = piece.timed or "t" in piece.kernel.uniform
+    changes = changes or (piece.cell_at is not None and piece.role != "contact")
     own = ("scale", STEP) if piece.remembered is not None else ("scale",)
-    changes = changes or any(depends_on_time(v) for k, v in piece.uniform.items() if k not in own)
+    given = (piece.uniform.get(name) for name in parameters(piece) if name not in own)
+    changes = changes or any(map(depends_on_time, given))
     energies = "potential", "contact", "constraint"
     return piece.role == "work" or (piece.role in energies and changes)
 
