@@ -33,28 +33,45 @@ static symancf_spot spot_of(const symancf_plan *plan, const symancf_term *t, int
                         plain ? plan->rank_in_vertex[offset] : -1, plan->vertex_row[local] >= 0};
 }
 
-/* Add the rows of one vector of a point, values [3][wide], to the columns of n vectors. */
-static inline void add_rows(const symancf_plan *plan, const symancf_spot *at, const symancf_spot *spots,
-                            int n, int wide, const int32_t *position, const double *values)
+/*
+ * The places `to` [n][3] in the matrix of the rows of one vector and the columns of n vectors, NULL where
+ * there is no row; they are on their way to the cache then.
+ */
+static inline void places_of(const symancf_plan *plan, const symancf_spot *at, const symancf_spot *spots, int n,
+                             const int32_t *position, double **to)
 {
-  if (!at->own) return;
-  for (int a = 0; a < 3; a++, values += wide) {
+  double *diagonal[3], *off[3];
+  for (int a = 0; a < 3; a++) {
     const int32_t row = at->row >= 0 ? at->row + a : plan->row[at->offset + a];
-    if (row < 0) continue;
-    double *diagonal = plan->diagonal + plan->diagonal_start[row], *off = plan->off + plan->off_start[row];
-    for (int k = 0; k < n; k++) {
-      const int32_t p = position[spots[k].vertex];
-      double *to = p >= 0 ? diagonal + p : off + ~p;
+    diagonal[a] = row < 0 ? NULL : plan->diagonal + plan->diagonal_start[row];
+    off[a] = row < 0 ? NULL : plan->off + plan->off_start[row];
+  }
+  for (int k = 0; k < n; k++) {
+    const int32_t p = position[spots[k].vertex], column = spots[k].column >= 0 ? spots[k].column : 0;
+    for (int a = 0; a < 3; a++) {
+      to[3 * k + a] = !diagonal[a] ? NULL : p >= 0 ? diagonal[a] + p + column : off[a] + ~p + column;
+      __builtin_prefetch(to[3 * k + a], 1);
+    }
+  }
+}
+
+/* Add rows, values [3][wide], there. */
+static inline void add_rows(const symancf_plan *plan, const symancf_spot *spots, int n, int wide,
+                            double *const *to, const double *values)
+{
+  for (int k = 0; k < n; k++)
+    for (int a = 0; a < 3; a++) {
+      const double *from = values + a * wide + 3 * k;
+      if (!to[3 * k + a]) continue;
       if (spots[k].column >= 0) {
-        add(to + spots[k].column, values + 3 * k, 3);
+        add(to[3 * k + a], from, 3);
         continue;
       }
       for (int b = 0; b < 3; b++) {
         const int32_t column = plan->rank_in_vertex[spots[k].offset + b];
-        if (column >= 0) to[column] += values[3 * k + b];
+        if (column >= 0) to[3 * k + a][column] += from[b];
       }
     }
-  }
 }
 
 /* The vertex, among those of a patch, of function i of the facet at `place` in the lists of patches. */
@@ -64,44 +81,57 @@ static inline int32_t vertex_of(const symancf_feet *c, int place, int i)
   return c->corner[(int64_t)place * c->types.vertices + (i < s->functions ? i / (1 + s->slopes) : 0)];
 }
 
+/* Whether the anchor of a point is on another facet than its foot. */
+static inline int apart(const symancf_batch *b, int l)
+{
+  return b->anchor[l] >= 0 && b->anchor[l] != b->facet[l];
+}
+
 /* The vectors of the points of a batch; returns how many there are, anchors of their own included. */
 static int parts_of(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b,
-                    symancf_part *part, symancf_spot (*spots)[MOST_VECTORS], int *count)
+                    symancf_part *part)
 {
   const symancf_feet *c = t->feet;
   const int nf = c->types.functions, foot = c->vectors, old = foot + nf;
   int n = old;
   memset(part, 0, (size_t)(old + nf) * sizeof *part);
   for (int l = 0; l < b->n; l++) {
-    const int patch = c->patch[b->point[l]], first = c->facet_start[patch];
-    const int apart = b->anchor[l] >= 0 && b->anchor[l] != b->facet[l];
     const double *N = b->N[l], *own = c->value + (int64_t)b->point[l] * c->vectors;
-    count[l] = old + (apart ? nf : 0);
-    if (apart) n = old + nf;
+    if (apart(b, l)) n = old + nf;
     for (int i = 0; i < c->vectors; i++) {
-      const int32_t offset = c->patch_offset[(int64_t)patch * c->vectors + i];
-      spots[l][i] = spot_of(plan, t, patch, offset, c->vector_vertex[patch * c->vectors + i]);
       part[i].d[l] = own[i];
       part[i].t[l] = b->anchor[l] >= 0 ? own[i] : 0.0;
     }
     for (int i = 0; i < nf; i++) {
-      const int32_t offset = c->offset[(int64_t)b->facet[l] * nf + i];
-      const int32_t vertex = vertex_of(c, first + b->place[l], i);
-      spots[l][foot + i] = spot_of(plan, t, patch, offset, vertex);
       part[foot + i].d[l] = -N[i];
       for (int k = 0; k < 2; k++) part[foot + i].a[k][l] = N[(1 + k) * nf + i];
+      if (b->anchor[l] >= 0) part[(apart(b, l) ? old : foot) + i].t[l] = -N[3 * nf + i];
     }
-    for (int i = 0; i < nf && b->anchor[l] >= 0; i++) {
-      part[(apart ? old : foot) + i].t[l] = -N[3 * nf + i];
-      if (!apart) continue;
-      const int32_t offset = c->offset[(int64_t)b->anchor[l] * nf + i];
-      const int32_t vertex = vertex_of(c, first + b->anchor_place[l], i);
-      spots[l][old + i] = spot_of(plan, t, patch, offset, vertex);
-    }
-    if (plan->rate_factor && c->rate >= 0)
-      for (int i = 0; i < old; i++)
-        for (int a = 0; a < 3; a++)
-          part[i].rate[a][l] = part[i].d[l] * plan->rate_factor[spots[l][i].offset + a];
+    if (!plan->rate_factor || c->rate < 0) continue;
+    const int32_t *own_offset = c->patch_offset + (int64_t)c->patch[b->point[l]] * c->vectors;
+    const int32_t *offset = c->offset + (int64_t)b->facet[l] * nf;
+    for (int i = 0; i < old; i++)
+      for (int a = 0; a < 3; a++)
+        part[i].rate[a][l] = part[i].d[l] * plan->rate_factor[(i < foot ? own_offset[i] : offset[i - foot]) + a];
+  }
+  return n;
+}
+
+/* Where the vectors of one point stand; returns how many there are. */
+static int spots_of(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b, int l,
+                    symancf_spot *spots)
+{
+  const symancf_feet *c = t->feet;
+  const int nf = c->types.functions, patch = c->patch[b->point[l]], first = c->facet_start[patch];
+  int n = 0;
+  for (int i = 0; i < c->vectors; i++) {
+    const int64_t k = (int64_t)patch * c->vectors + i;
+    spots[n++] = spot_of(plan, t, patch, c->patch_offset[k], c->vector_vertex[k]);
+  }
+  for (int anchors = 0; anchors <= apart(b, l); anchors++) {
+    const int32_t *offset = c->offset + (int64_t)(anchors ? b->anchor[l] : b->facet[l]) * nf;
+    const int place = first + (anchors ? b->anchor_place[l] : b->place[l]);
+    for (int i = 0; i < nf; i++) spots[n++] = spot_of(plan, t, patch, offset[i], vertex_of(c, place, i));
   }
   return n;
 }
@@ -113,80 +143,181 @@ static inline int on_the_same(const symancf_feet *c, const symancf_batch *b, int
                     b->anchor[k] == b->anchor[l]);
 }
 
-#define TOGETHER 16 /* vectors of normals whose columns are added together */
+/* Room for the matrices of a batch, made once for all of a term. */
+typedef struct {
+  int32_t beside; /* the most vectors beside those of a facet on which its normals depend */
+  int32_t wide;   /* columns of A: of those, then of the vectors of a point */
+  int32_t turned; /* columns of E and G: of those, then of the vectors of the facet */
+  v8 *T;                 /* [9][3 vectors of a point] H B */
+  double *A;             /* [LANES][9][wide] that of each point, and of what turns the normal */
+  double *E, *G, *rows;  /* [4][3][turned] M of a facet's corners; [3][turned] of a point; [3][wide] */
+  symancf_spot *spots;   /* [beside + vectors of a point] */
+  int32_t *column;       /* [coordinates] of E, in vectors, or -1 */
+  int16_t *straight;
+  double **to[2]; /* [beside + vectors of a point][3] places of the rows of a vector, and of the next */
+} symancf_room;
 
-/*
- * Add the rows of one vector of the points that `l` leads to the columns of what turns the normals of
- * their facet: with Z = B^T H (I - n n^T)/|m| of each point, sum_c (sum Z N_c) M_c.
- */
-static void add_turns(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b,
-                      const int *leader, int l, const symancf_part *p, const v8 *h, const symancf_spot *at,
-                      const int32_t *position, symancf_normals *normals)
+static int make_room(const symancf_plan *plan, const symancf_term *t, symancf_room *to)
 {
   const symancf_feet *c = t->feet;
-  const int f = b->facet[l], patch = c->patch[b->point[l]];
-  double Y[4][9] = {{0}}, N[4], values[9 * TOGETHER];
-  symancf_spot spots[TOGETHER];
-  int corners = 0, some = 0;
-  if (!at->own) return;
-  for (int q = l; q < b->n; q++) {
-    if (leader[q] != l) continue;
-    const symancf_foot *o = b->foot + q;
-    corners = corners_at(c, f, o->xi, N);
-    for (int a = 0; a < 3; a++) {
-      double Z[3];
-      for (int k = 0; k < 3; k++) {
-        Z[k] = p->d[q] * h[packed(t, a, c->turn + k)][q] + p->a[0][q] * h[packed(t, 3 + a, c->turn + k)][q] +
-               p->a[1][q] * h[packed(t, 6 + a, c->turn + k)][q];
-        some |= Z[k] != 0.0;
-      }
-      const double along = dot3(Z, o->n);
-      for (int k = 0; k < 3; k++) Z[k] = (Z[k] - along * o->n[k]) / o->length;
-      for (int v = 0; v < corners; v++)
-        for (int k = 0; k < 3; k++) Y[v][3 * a + k] += N[v] * Z[k];
+  const int all = c->vectors + 2 * c->types.functions;
+  memset(to, 0, sizeof *to);
+  for (int32_t f = 0; f < c->facets; f++) {
+    int32_t some = 0;
+    for (int v = 0; v < 4; v++) {
+      const int32_t number = c->normal[4 * (int64_t)f + v];
+      if (number >= 0) some += c->vector_start[number + 1] - c->vector_start[number];
     }
+    if (some > to->beside) to->beside = some;
   }
-  if (!some) return;
+  to->beside = (to->beside + 7) / 8 * 8; /* columns are taken 8 at a time */
+  to->wide = (3 * (to->beside + all) + 7) / 8 * 8;
+  to->turned = (3 * (to->beside + c->types.functions) + 7) / 8 * 8;
+  const int64_t reals = 9 * LANES * (3 * (int64_t)all + to->wide) + 15 * (int64_t)to->turned + 3 * (int64_t)to->wide;
+  to->T = aligned_alloc(64, ((size_t)reals * sizeof(double) + 63) / 64 * 64);
+  to->spots = malloc((size_t)(to->beside + all) * sizeof *to->spots);
+  to->column = malloc(((size_t)plan->coordinates + 1) * sizeof *to->column);
+  to->straight = malloc((size_t)(3 * all) * sizeof *to->straight);
+  to->to[0] = malloc((size_t)(6 * (to->beside + all)) * sizeof *to->to[0]);
+  if (!to->T || !to->spots || !to->column || !to->straight || !to->to[0]) return 0;
+  to->to[1] = to->to[0] + 3 * (to->beside + all);
+  memset(to->T, 0, (size_t)reals * sizeof(double));
+  memset(to->column, 0xff, (size_t)plan->coordinates * sizeof *to->column);
+  for (int k = 0; k < 3 * all; k++) to->straight[k] = (int16_t)k;
+  to->A = (double *)(to->T + 9 * 3 * all);
+  to->E = to->A + 9 * LANES * (int64_t)to->wide;
+  to->G = to->E + 12 * (int64_t)to->turned;
+  to->rows = to->G + 3 * (int64_t)to->turned;
+  return 1;
+}
+
+static void forget_room(symancf_room *r)
+{
+  free(r->T), free(r->spots), free(r->column), free(r->straight), free(r->to[0]);
+}
+
+/* E of the facet of point l and, before `spots`, where the vectors stand; returns how many there are. */
+static int beside_of(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b, int l,
+                     symancf_normals *normals, const symancf_room *room, symancf_spot *spots)
+{
+  const symancf_feet *c = t->feet;
+  const int f = b->facet[l], patch = c->patch[b->point[l]], nf = c->types.functions;
+  const symancf_basis *s = basis_of(&c->types, f);
+  const int32_t *offset = c->offset + (int64_t)f * nf, *number = c->normal + 4 * (int64_t)f;
+  int n = 0;
   if (normals->patch != patch) {
     normals->patch = patch;
     for (int k = 0; k < vertices_of(t, patch); k++) normals->at[t->vertices[t->vertex_start[patch] + k]] = k;
   }
-  for (int v = 0; v < corners; v++) {
-    const int32_t number = c->normal[4 * f + v], end = c->vector_start[number + 1];
-    for (int32_t first = c->vector_start[number]; first < end; first += TOGETHER) {
-      const int n = end - first < TOGETHER ? end - first : TOGETHER;
-      for (int k = 0; k < n; k++) {
-        const double *M = normals->M + 9 * (int64_t)(first + k);
-        spots[k] = spot_of(plan, t, patch, c->turn_offset[first + k],
-                           normals->at[c->turn_vertex[first + k]]);
-        for (int a = 0; a < 3; a++)
-          for (int e = 0; e < 3; e++)
-            values[a * 3 * TOGETHER + 3 * k + e] =
-                Y[v][3 * a] * M[e] + Y[v][3 * a + 1] * M[3 + e] + Y[v][3 * a + 2] * M[6 + e];
-      }
-      add_rows(plan, at, spots, n, 3 * TOGETHER, position, values);
+  for (int i = 0; i < s->functions; i++) room->column[offset[i]] = room->beside + i;
+  for (int v = 0; v < s->corners; v++)
+    for (int32_t k = c->vector_start[number[v]]; k < c->vector_start[number[v] + 1]; k++) {
+      const int32_t at = c->turn_offset[k];
+      if (room->column[at] >= 0) continue;
+      n++;
+      room->column[at] = room->beside - n;
+      spots[-n] = spot_of(plan, t, patch, at, normals->at[c->turn_vertex[k]]);
+    }
+  const int first = (3 * (room->beside - n)) / 8 * 8;
+  for (int k = 0; k < 3 * s->corners; k++)
+    memset(room->E + k * room->turned + first, 0, (size_t)(room->turned - first) * sizeof(double));
+  for (int v = 0; v < s->corners; v++)
+    for (int32_t k = c->vector_start[number[v]]; k < c->vector_start[number[v] + 1]; k++) {
+      double *to = room->E + 3 * v * room->turned + 3 * room->column[c->turn_offset[k]];
+      for (int a = 0; a < 3; a++) memcpy(to + a * room->turned, normals->M + 9 * (int64_t)k + 3 * a, 3 * sizeof(double));
+    }
+  for (int k = 1; k <= n; k++) room->column[spots[-k].offset] = -1;
+  for (int i = 0; i < s->functions; i++) room->column[offset[i]] = -1;
+  return n;
+}
+
+/* Add to A of a point what turns its normal, Z G with Z = H (I - n n^T)/|m| and G = sum N_c E_c, of n vectors. */
+static void turn_columns(const symancf_term *t, const symancf_batch *b, int l, const v8 *h, int n,
+                         const symancf_room *room)
+{
+  const symancf_feet *c = t->feet;
+  const symancf_foot *o = b->foot + l;
+  const int first = (3 * (room->beside - n)) / 8 * 8, turned = room->turned, split = 3 * room->beside;
+  double N[4], *A = room->A + 9 * (int64_t)room->wide * l;
+  const int corners = corners_at(c, b->facet[l], o->xi, N);
+  for (int a = 0; a < 3; a++)
+    for (int k = first; k < turned; k += SYMANCF_WIDTH) {
+      vec sum = {0};
+      for (int v = 0; v < corners; v++) sum += N[v] * *(const vec *)(room->E + (3 * v + a) * turned + k);
+      *(vec *)(room->G + a * turned + k) = sum;
+    }
+  for (int j = 0; j < 9; j++, A += room->wide) {
+    double Z[3], *foot = A + 3 * c->vectors;
+    for (int k = 0; k < 3; k++) Z[k] = h[packed(t, j, c->turn + k)][l];
+    const double along = dot3(Z, o->n);
+    for (int k = 0; k < 3; k++) Z[k] = (Z[k] - along * o->n[k]) / o->length;
+    for (int k = first; k < turned; k += SYMANCF_WIDTH) {
+      const double *G = room->G + k;
+      const vec sum = Z[0] * *(const vec *)G + Z[1] * *(const vec *)(G + turned) + Z[2] * *(const vec *)(G + 2 * turned);
+      if (k < split) *(vec *)(A + k) = sum;
+      else *(vec_anywhere *)(foot + k) += sum;
     }
   }
 }
 
+/* rows = sum B^T A, of vector i of the points that `l` leads, from column `first` to `end`. */
+static void rows_of(const symancf_batch *b, const int *leader, int l, const symancf_part *p, int foot,
+                    const symancf_room *room, int first, int end)
+{
+  const int wide = room->wide;
+  const double *A[LANES];
+  double w[LANES][3];
+  int n = 0;
+  for (int q = l; q < b->n; q++) {
+    if (leader[q] != l) continue;
+    A[n] = room->A + 9 * (int64_t)wide * q;
+    w[n][0] = p->d[q], w[n][1] = p->a[0][q], w[n++][2] = p->a[1][q];
+  }
+  for (int k = first; k < end; k += SYMANCF_WIDTH) {
+    vec sum[3] = {{0}};
+    for (int q = 0; q < n; q++)
+      for (int m = 0; m < (foot ? 3 : 1); m++)
+        for (int a = 0; a < 3; a++) sum[a] += w[q][m] * *(const vec *)(A[q] + (3 * m + a) * wide + k);
+    for (int a = 0; a < 3; a++) *(vec *)(room->rows + a * wide + k) = sum[a];
+  }
+}
+
+/* H B of the n vectors of 8 points: room->T, then room->A of each. */
+static void columns_of(const symancf_plan *plan, const symancf_term *t, const symancf_part *part, int n,
+                       const v8 *h, const symancf_room *room)
+{
+  const symancf_feet *c = t->feet;
+  const int wide = 3 * n, rates = plan->rate_factor && c->rate >= 0;
+  v8 *T = room->T;
+  for (int j = 0; j < 9; j++)
+    for (int a = 0; a < 3; a++) {
+      const v8 d = h[packed(t, j, a)], first = h[packed(t, j, 3 + a)], second = h[packed(t, j, 6 + a)];
+      const v8 rubs = c->anchor < 0 ? (v8){0} : h[packed(t, j, c->anchor + a)];
+      const v8 damps = rates ? h[packed(t, j, c->rate + a)] : (v8){0};
+      v8 *to = T + j * wide + a;
+      for (int k = 0; k < n; k++) {
+        const symancf_part *p = part + k;
+        to[3 * k] = p->d * d + p->t * rubs;
+        if (k >= c->vectors) to[3 * k] += p->a[0] * first + p->a[1] * second;
+        if (rates) to[3 * k] += p->rate[a] * damps;
+      }
+    }
+  for (int j = 0; j < 9; j++)
+    split(T + j * wide, room->straight, wide, 9 * room->wide, room->A + j * room->wide + 3 * room->beside);
+}
+
 /*
- * Add the matrices of the points of a batch that are not at rest: H [m][m] rows, forces P [m] rows;
- * `work` [15 x 3 vectors] rows.
+ * Add the matrices of the points of a batch that are not at rest: H [m][m] rows, forces P [m] rows.
  */
 static void add_blocks(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b,
-                       const double *P, const double *H, double *work, symancf_normals *normals,
+                       const double *P, const double *H, symancf_normals *normals, const symancf_room *room,
                        int32_t *cleared)
 {
   const symancf_feet *c = t->feet;
   const v8 *h = (const v8 *)H;
   symancf_part part[MOST_VECTORS];
-  symancf_spot spots[LANES][MOST_VECTORS];
-  int count[LANES], acts[LANES], leader[LANES]; /* the first of those on the same facets */
-  int16_t straight[9 * MOST_VECTORS];
-  const int n = parts_of(plan, t, b, part, spots, count), wide = 3 * n;
-  v8 *T = (v8 *)work, *K = T + 9 * wide;
-  double *values = (double *)(K + 3 * wide);
-  for (int k = 0; k < 3 * wide; k++) straight[k] = (int16_t)k;
+  symancf_spot *spots = room->spots + room->beside;
+  int acts[LANES], leader[LANES]; /* the first of those on the same facets */
   for (int l = 0; l < b->n; l++) {
     acts[l] = !t->compact;
     for (int j = 0; j < 9; j++) acts[l] |= P[j * LANES + l] != 0.0;
@@ -195,33 +326,23 @@ static void add_blocks(const symancf_plan *plan, const symancf_term *t, const sy
     if (leader[l] != l) acts[leader[l]] |= acts[l];
     clear_for(plan, t, c->patch[b->point[l]], 1, cleared);
   }
-  for (int j = 0; j < 9; j++)
-    for (int k = 0; k < n; k++)
-      for (int a = 0; a < 3; a++) {
-        const symancf_part *p = part + k;
-        const v8 rubs = c->anchor < 0 ? (v8){0} : h[packed(t, j, c->anchor + a)];
-        const v8 damps = c->rate < 0 ? (v8){0} : h[packed(t, j, c->rate + a)];
-        T[j * wide + 3 * k + a] = p->d * h[packed(t, j, a)] + p->a[0] * h[packed(t, j, 3 + a)] +
-                                  p->a[1] * h[packed(t, j, 6 + a)] + p->t * rubs + p->rate[a] * damps;
+  columns_of(plan, t, part, parts_of(plan, t, b, part), h, room);
+  for (int l = 0; l < b->n; l++) {
+    if (leader[l] != l || !acts[l]) continue;
+    const int patch = c->patch[b->point[l]], n = spots_of(plan, t, b, l, spots);
+    const int turns = *c->holds ? 0 : beside_of(plan, t, b, l, normals, room, spots);
+    const int first = 3 * (room->beside - turns), end = 3 * (room->beside + n);
+    for (int q = l; q < b->n && !*c->holds; q++)
+      if (leader[q] == l) turn_columns(t, b, q, h, turns, room);
+    const int rows = c->vectors + c->types.functions; /* there are none along t */
+    for (int i = 0; i <= rows; i++) {
+      if (i < rows && spots[i].own) {
+        const int64_t pair = t->pair_start[patch] + (int64_t)spots[i].vertex * vertices_of(t, patch);
+        places_of(plan, spots + i, spots - turns, turns + n, t->positions + pair, room->to[i % 2]);
       }
-  for (int i = 0; i < c->vectors + c->types.functions; i++) { /* none along t */
-    const symancf_part *p = part + i;
-    for (int a = 0; a < 3; a++)
-      for (int k = 0; k < wide; k++)
-        K[a * wide + k] = p->d * T[a * wide + k] + p->a[0] * T[(3 + a) * wide + k] +
-                          p->a[1] * T[(6 + a) * wide + k];
-    split(K, straight, 3 * wide, values);
-    for (int l = b->n - 1; l >= 0; l--) {
-      if (leader[l] == l) continue;
-      add(values + (int64_t)leader[l] * 3 * wide, values + (int64_t)l * 3 * wide, 3 * wide);
-    }
-    for (int l = 0; l < b->n; l++) {
-      if (leader[l] != l || !acts[l]) continue;
-      const int patch = c->patch[b->point[l]];
-      const int32_t *position = t->positions + t->pair_start[patch] +
-                                (int64_t)spots[l][i].vertex * vertices_of(t, patch);
-      add_rows(plan, spots[l] + i, spots[l], count[l], wide, position, values + (int64_t)l * 3 * wide);
-      add_turns(plan, t, b, leader, l, p, h, spots[l] + i, position, normals);
+      if (!i || !spots[i - 1].own) continue; /* while the places of the next vector come to the cache */
+      rows_of(b, leader, l, part + i - 1, i > c->vectors, room, first / 8 * 8, end);
+      add_rows(plan, spots - turns, turns + n, room->wide, room->to[(i - 1) % 2], room->rows + first);
     }
   }
 }

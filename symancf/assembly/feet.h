@@ -89,7 +89,7 @@ static void remember(const symancf_term *t, const symancf_batch *b, int lane, co
 /* Evaluate a batch of points; `v` in directions: of positions, `w` of their rates. */
 static int64_t flush(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
                      const double *v, const double *w, double *f, double *energies, double *work,
-                     int32_t *cleared, symancf_normals *normals, symancf_batch *b)
+                     int32_t *cleared, symancf_normals *normals, const symancf_room *room, symancf_batch *b)
 {
   const symancf_feet *c = t->feet;
   const int n = b->n, m = t->jets;
@@ -118,7 +118,7 @@ static int64_t flush(const symancf_plan *plan, const symancf_term *t, int what, 
     bad = t->parameter(n, t->uniform, b->cell, NULL, g, t->uniform_rate, rate, P);
   } else if (what == TANGENT && t->has_tangent) {
     bad = t->tangent(n, t->uniform, b->cell, NULL, g, P, H);
-    add_blocks(plan, t, b, P, H, H + m * m * LANES, normals, cleared);
+    add_blocks(plan, t, b, P, H, normals, room, cleared);
   } else {
     bad = t->residual(n, t->uniform, b->cell, NULL, g, P);
   }
@@ -165,9 +165,11 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
   symancf_bound *bounds = malloc((size_t)(c->facets + 1) * sizeof *bounds);
   symancf_batch *b = calloc(1, sizeof *b);
   symancf_normals normals;
+  symancf_room room = {0};
   const int derived = what == TANGENT || what == PRODUCT || what == LINEARIZE;
-  if (!make_normals(c, derived, &normals) || !r || !P || !bounds || !b) {
-    free(r), free(P), free(bounds), free(b), forget_normals(&normals);
+  if (!make_normals(c, derived, &normals) || !r || !P || !bounds || !b ||
+      (what == TANGENT && !make_room(plan, t, &room))) {
+    free(r), free(P), free(bounds), free(b), forget_normals(&normals), forget_room(&room);
     return -1;
   }
   b->cell = P + ((int64_t)c->facets * m + 7) / 8 * 8;
@@ -190,7 +192,7 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
   }
   for (int point = 0; point <= t->n; point++) {
     if (point == t->n || b->n == LANES) {
-      bad += flush(plan, t, what, r, v, w, f, energies, work, cleared, &normals, b);
+      bad += flush(plan, t, what, r, v, w, f, energies, work, cleared, &normals, &room, b);
       for (int l = 0; l < b->n && tabulates(what); l++) {
         if (what == UPDATE) {
           remember(t, b, l, P, normals.Q, bounds);
@@ -217,7 +219,7 @@ static int64_t feet(const symancf_plan *plan, const symancf_term *t, int what, c
       for (int row = 0; row < t->table_rows; row++) told(t, point)[row * LANES] = NAN;
     }
   }
-  free(r), free(P), free(bounds), free(b), forget_normals(&normals);
+  free(r), free(P), free(bounds), free(b), forget_normals(&normals), forget_room(&room);
   return bad;
 }
 

@@ -235,7 +235,6 @@ class Group:
             rate=feet.rate,
         )
         self.corners, self.term.jets = feet.corners, kernel.rows
-        self.term.columns = 3 * (vectors + 2 * feet.offsets.shape[1])
         self.term.feet = ctypes.addressof(self._feet)
 
     def _place(self, own: list[Piece], first: Ints) -> None:

@@ -76,8 +76,8 @@ INLINE void transpose(vec *x)
 #endif
 }
 
-/* out[l][k] = x[row[k]][l]: `n` rows of 8 lanes -> n doubles for each lane. */
-INLINE void split(const v8 *restrict x, const int16_t *restrict row, const int n,
+/* out[l*stride + k] = x[row[k]][l]: `n` rows of 8 lanes -> n doubles for each lane. */
+INLINE void split(const v8 *restrict x, const int16_t *restrict row, const int n, const int stride,
                   double *restrict out)
 {
   int k = 0;
@@ -87,10 +87,10 @@ INLINE void split(const v8 *restrict x, const int16_t *restrict row, const int n
       for (int m = 0; m < SYMANCF_WIDTH; m++) square[m] = PART(x[row[k + m]]);
       transpose(square);
       for (int m = 0; m < SYMANCF_WIDTH; m++)
-        *(vec_anywhere *)(out + (part * SYMANCF_WIDTH + m) * n + k) = square[m];
+        *(vec_anywhere *)(out + (part * SYMANCF_WIDTH + m) * stride + k) = square[m];
     }
   for (; k < n; k++)
-    for (int l = 0; l < LANES; l++) out[l * n + k] = ((const double *)(x + row[k]))[l];
+    for (int l = 0; l < LANES; l++) out[l * stride + k] = ((const double *)(x + row[k]))[l];
 }
 
 /* to[0 .. n) += from[0 .. n) in as few operations as possible */

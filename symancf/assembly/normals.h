@@ -12,6 +12,8 @@
 
 #include "opposite.h"
 
+#include <stdlib.h>
+
 typedef struct {
   double *m, *size; /* [normals][3], |A| */
   double *Q;        /* [facets][4][3] polynomials of interpolated normals */

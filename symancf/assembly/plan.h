@@ -106,6 +106,7 @@ static void clear_for(const symancf_plan *plan, const symancf_term *t, int first
                       int32_t *cleared)
 {
   int32_t last = *cleared - 1;
+  if (*cleared >= plan->owned) return;
   for (int32_t p = t->vertex_start[first]; p < t->vertex_start[first + lanes]; p++)
     if (t->vertices[p] > last && t->vertices[p] < plan->owned) last = t->vertices[p];
   clear_rows(plan, cleared, last + 1);

@@ -30,7 +30,7 @@ static int64_t scratch(const symancf_term *t)
     return ((t->rates < 0 ? 5 : 6) * 3 * n + 9 * blocks) * LANES + corner_size(t) + whole_size(t);
   }
   const int64_t m = t->jets, n = t->columns;
-  if (t->feet) return (m * (3 + m) + 15 * n) * LANES;
+  if (t->feet) return m * (3 + m) * LANES;
   return m * (3 + m) * LANES + m * m + m * n + n * n;
 }
 

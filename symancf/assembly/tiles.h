@@ -110,7 +110,7 @@ INLINE void add_lanes(const symancf_plan *plan, const symancf_term *t, int first
 {
   double values[LANES * MAX_TILE] __attribute__((aligned(64)));
   const int size = rows * columns;
-  split(tile, row, size, values);
+  split(tile, row, size, size, values);
   for (int l = 0; l < lanes; l++) {
     const corner *i = &corners[I][l], *j = &corners[J][l];
     if (!i->diagonal) continue;
