@@ -47,6 +47,11 @@ __all__ = [
 __getattr__ = unknown_names("symancf.joints", __all__)
 
 
+def __dir__() -> list[str]:
+    """Names for completion."""
+    return __all__
+
+
 def _revolute(r_a: V, r_b: V, e3_a: V, e1_b: V, e2_b: V) -> list[E]:
     return [*(r_a - r_b), e3_a.dot(e1_b), e3_a.dot(e2_b)]
 

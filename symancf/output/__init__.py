@@ -288,3 +288,8 @@ def read_state(files: Mapping[str, Path | Stored]) -> dict[str, Samples]:
 
 
 __all__ = ["Samples", "Series", "gather", "join", "read", "read_state", "states", "swept", "write"]
+
+
+def __dir__() -> list[str]:
+    """Names for completion."""
+    return __all__

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["Diagram", "Scene", "animate", "regions", "render", "show", "write_film"]
 
 
+def __dir__() -> list[str]:
+    """Names for completion."""
+    return __all__
+
+
 def render(
     scenes: Scene | Mapping[str, Scene],
     path: str | Path | None = None,
