@@ -56,6 +56,13 @@ VERSION = 2
 # shared one
 OLDER = (1,)
 
+__all__ = ["load", "save"]
+
+
+def __dir__() -> list[str]:
+    """Names for completion."""
+    return __all__
+
 
 # ---- rows of a block, sorted by vertex id over the ranks ----------------------------------------
 class _ById:

@@ -108,7 +108,8 @@ def test_names_that_are_none_get_a_hint():
     ):
         with pytest.raises(AttributeError, match=f"Did you mean '{hint}'"):
             getattr(module, name)
-    assert "annotations" not in dir(sa.energies)
+    for module in (sa.elements, sa.energies, sa.joints, sa.output, sa.view, sa.checkpoint):
+        assert dir(module) == sorted(module.__all__)
     body = model().bodies[0]
     with pytest.raises(sa.ParameterError, match=r"a point is body.at"):
         body[0.5, 0.5, 0.5]
