@@ -12,7 +12,7 @@ the same jet of the reference configuration ``R_xi1, R_xi2, R_xi3``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -52,12 +52,14 @@ class Parameter:
     ``uniform``: one value for all cells of a term (slot of the array ``uniform``).
     ``cell``: one value per cell or entity (row of the array ``cell``).
     ``point``: one value per in-plane quadrature point of a cell (a row of ``cell`` each).
-    `optional`: it is 0 where a caller does not give it.
+    `optional`: it is 0 where a caller does not give it. `value`: the law brings it along, see
+    `brought`; laws that differ in these alone have the same kernel.
     """
 
     symbol: sp.Symbol
     kind: Literal["uniform", "cell", "point"] = "uniform"
     optional: bool = False
+    value: float | None = None
 
     @property
     def name(self) -> str:
@@ -192,6 +194,11 @@ class PointLaw:
     stored: sp.Expr | None = None
     title: str = ""
 
+    @property
+    def brought(self) -> dict[str, float]:
+        """The values of the parameters that it brings along, by name."""
+        return {p.name: p.value for p in self.parameters if p.value is not None}
+
     def __post_init__(self) -> None:
         if (self.energy is None) == (self.work is None):
             raise ValueError(f"point law {self.name!r}: give either an energy or a work")
@@ -219,6 +226,9 @@ class Rule:
         `PointLaw.geometry`.
     section_points : (ns, len(section_symbols)) table of their values.
     section_weights : (ns,)
+    given : columns of the section's table, ``weight`` or section symbols, which a kernel reads from
+        uniform parameters: their names, to which the number of the point is added, from 1. Rules
+        that differ in these alone have the same kernel; see `brought`.
     """
 
     name: str
@@ -227,6 +237,7 @@ class Rule:
     section_symbols: tuple[str, ...] = ()
     section_points: Array = field(default_factory=lambda: np.zeros((1, 0)))
     section_weights: Array = field(default_factory=lambda: np.ones(1))
+    given: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -235,11 +246,38 @@ class Rule:
 
     @property
     def section(self) -> dict[str, float | None]:
-        """The section symbols: their values at one section point, None where there are several."""
-        single = len(self.section_weights) == 1
-        values = np.asarray(self.section_points, dtype=float).reshape(len(self.section_weights), -1)
-        symbols = enumerate(self.section_symbols)
-        return {s: float(values[0, c]) if single else None for c, s in symbols}
+        """The section symbols: their values at one section point, None where a kernel has them."""
+        single, columns = len(self.section_weights) == 1, self.columns
+        return {
+            s: float(columns[s][0]) if single and s not in self.given else None
+            for s in self.section_symbols
+        }
+
+    @property
+    def columns(self) -> dict[str, Array]:
+        """The section's table: weight and section symbols, (ns,) each."""
+        count = len(self.section_weights)
+        table = np.asarray(self.section_points, dtype=float).reshape(count, -1)
+        weight = np.asarray(self.section_weights, dtype=float)
+        return {"weight": weight, **dict(zip(self.section_symbols, table.T, strict=True))}
+
+    @property
+    def brought(self) -> dict[str, float]:
+        """The values of its parameters by name, column by column as in `given`."""
+        columns = self.columns
+        return {
+            f"{name}{k}": float(value)
+            for column, name in self.given.items()
+            for k, value in enumerate(columns[column], 1)
+        }
+
+
+def brought(laws: Iterable[tuple[PointLaw, Rule]]) -> dict[str, float]:
+    """Return the values of those parameters of a kernel that laws and rules bring along."""
+    values: dict[str, float] = {}
+    for law, rule in laws:
+        values |= law.brought | rule.brought
+    return values
 
 
 @dataclass(frozen=True)

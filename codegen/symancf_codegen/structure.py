@@ -41,6 +41,7 @@ class LawUse:
 
     Its outputs begin at row `first_output` of O, what its points remember at row `first_memory`
     of ``cell``; its unknowns have the `rows` of X. It asks for these `coordinates` of the cell.
+    Columns of its section's table that are given begin at these slots of ``uniform``.
     """
 
     law: PointLaw
@@ -51,6 +52,7 @@ class LawUse:
     rows: tuple[int, ...] = ()
     first_memory: int = 0
     coordinates: tuple[str, ...] = ()
+    given: dict[str, int] = field(default_factory=dict)
 
     @property
     def sections(self) -> int:
@@ -170,6 +172,7 @@ def build(
             groups.append((np.asarray(rule.points, dtype=float), [use]))
     segments = [Segment(k, points, uses) for k, (points, uses) in enumerate(groups)]
     _rows_of_points(segments, [law for law, _ in pairs])
+    _slots_of_sections(segments, [law for law, _ in pairs])
     row = 0
     for use in (use for segment in segments for use in segment.uses):
         use.first_output = row
@@ -212,6 +215,15 @@ def _rows_of_points(segments: list[Segment], laws: Sequence[PointLaw]) -> None:
     for use in (use for segment in segments for use in segment.uses):
         use.first_memory = row
         row += use.rule.size * len(use.law.history)
+
+
+def _slots_of_sections(segments: list[Segment], laws: Sequence[PointLaw]) -> None:
+    """Give what sections bring along its slots of ``uniform``, after those of the parameters."""
+    slot = len({p.name for law in laws for p in law.parameters if p.kind == "uniform"})
+    for use in (use for segment in segments for use in segment.uses):
+        for column in use.rule.given:
+            use.given[column] = slot
+            slot += use.sections
 
 
 def _determined(use: LawUse) -> set[str]:

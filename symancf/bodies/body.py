@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
+from symancf_codegen.declare import brought
+
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.piece import Piece, Role
 from ..errors import KinematicsError, ParameterError, SymancfError, in_words
@@ -262,7 +264,7 @@ class Body(WithMass, Shown):
         p, bare = self.pressure, self.element.space
         space = bare.with_scalars(p.count) if p and p.of_system else bare
         made = jit.cells(self._kernel_name(self.laws, self.element), space, self.laws)
-        return kernel_text(made, function, self.numbers(0.0))
+        return kernel_text(made, function, {**brought(self.laws), **self.numbers(0.0)})
 
     # ---- before distribution --------------------------------------------------------------------
     @cached_property
@@ -431,7 +433,7 @@ class Body(WithMass, Shown):
             name=name,
             kernel=kernel,
             role=role,
-            uniform={**self.uniform_values(), **uniform},
+            uniform={**brought(laws), **self.uniform_values(), **uniform},
             cell=cell,
             owned=patch.owned,
             vertices=vertices,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from symancf_codegen.declare import PointLaw, Rule, unknown
+from symancf_codegen.declare import PointLaw, Rule, brought, unknown
 
 from ..arrays import Array, Ints
 from ..errors import KinematicsError
@@ -77,6 +77,7 @@ def check_rest(
         return
     body.sound = True
     values: dict[str, Array | float] = {"t": configuration.time, **body.numbers(configuration.time)}
+    values |= brought(laws)
     values |= {name: piece.cell[: len(chosen), k] for k, name in enumerate(kernel.cell)}
     on = configuration.of(body, Interpolation)
     R = on.coefficients(on.cells[chosen], on.maps[chosen])

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: A direction in space: three numbers, or a function of X (3x1 symbols) that returns three.
 Axis = Sequence[float] | Callable[[sp.Matrix], Sequence[sp.Expr]]
 
+#: Components of an axis that is a direction, which laws bring along.
+AXIS = ("layers_axis1", "layers_axis2", "layers_axis3")
+
 #: Cosine and sine of the angle of a layer, which its points through the thickness know.
 ANGLE = ("layer_cos", "layer_sin")
 
@@ -35,7 +38,7 @@ def cosines(angle: float) -> tuple[sp.Expr, sp.Expr]:
 
 
 def _vector(axis: Axis) -> sp.Matrix:
-    given = axis(vector(reference("value"))) if callable(axis) else axis
+    given = axis(vector(reference("value"))) if callable(axis) else map(real, AXIS)
     return sp.Matrix([sp.sympify(x) for x in given])
 
 

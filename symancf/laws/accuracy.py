@@ -62,7 +62,7 @@ def digits_lost(
     for law, _ in laws:
         if law.energy is None:
             continue
-        ones = {p.name: 0.0 if p.optional else 1.0 for p in law.parameters}
+        ones = {p.name: 0.0 if p.optional else 1.0 for p in law.parameters} | law.brought
         ones |= {m.name: 0.0 for m in law.history}
         for x in law.local:
             ones[str(x.symbol)] = float(x.start) if x.start.is_number else 0.0

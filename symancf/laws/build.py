@@ -44,6 +44,7 @@ def build_law(
     extra_geometry: Lets = (),
     measure: sp.Expr | None = None,
     kinds: Kinds | None = None,
+    values: Mapping[str, float] | None = None,
     title: str = "",
     outputs: Mapping[str, sp.Expr] | None = None,
     history: tuple[Memory, ...] = (),
@@ -62,6 +63,7 @@ def build_law(
     extra_geometry : further named expressions of parameters.
     measure : instead of the one of the kinematics.
     kinds : classes of parameters; those not named are uniform.
+    values : of the parameters that the law brings along.
     title : formula for people.
     outputs : further expressions of quantities, see `PointLaw.outputs`; None: unknowns of cells.
     history, stored, local, shared : of a law with memory or unknowns of its own, see `PointLaw`.
@@ -150,7 +152,12 @@ def build_law(
         measure=measure,
         domain=domain,
         parameters=tuple(
-            Parameter(s, (kinds or {}).get(s.name, "uniform"), s.name.startswith(PREDICTED))
+            Parameter(
+                s,
+                (kinds or {}).get(s.name, "uniform"),
+                s.name.startswith(PREDICTED),
+                (values or {}).get(s.name),
+            )
             for s in parameters
         ),
         title=title,

@@ -25,6 +25,7 @@ from .evaluate import evaluate_on
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from ..arrays import Array
     from ..elements.element import Element
     from ..kinematics.quantity import Kinematics
     from ..values.parameter import Value
@@ -150,7 +151,7 @@ def layered_laws(
         W = sp.Add(*called.parts.values())
         law = build_law(
             f"{called.name}_layer", kinematics, W, named=called.named, kinds=kinds,
-            outputs=outputs, local=local,
+            values=layers.numbers, outputs=outputs, local=local,
         )  # fmt: skip
         return [(law, element.rule("full"))]
     build = _Build(element, layers, values, kinds, outputs, base)
@@ -222,7 +223,8 @@ class _Build:
     base: Kinematics
 
     def _law(self, name: str, kinematics: Kinematics, W: sp.Expr, **given: object) -> PointLaw:
-        return build_law(name, kinematics, W, kinds=self.kinds, outputs=self.outputs, **given)  # type: ignore[arg-type]
+        own = {"kinds": self.kinds, "values": self.layers.numbers, "outputs": self.outputs}
+        return build_law(name, kinematics, W, **{**own, **given})  # type: ignore[arg-type]
 
     def thick(self, volumetric: str | None, quadrature: str | None) -> Laws:
         """Return a law of each kind of layers, and what is taken at the mid-surface."""
@@ -249,13 +251,15 @@ class _Build:
         angles = self.layers.angles(kind)
         shares = [self.layers.moments(numbers)[0] for numbers in angles.values()]
         table = np.array([[self.layers.middle, *map(float, cosines(angle))] for angle in angles])
-        return replace(
+        made = replace(
             few,
-            name=f"{few.name} at the middle of layer {_told(kind.numbers)}",
+            name=f"{few.name} at the middle",
             section_symbols=("zeta", *ANGLE),
             section_points=table,
             section_weights=np.array(shares),
         )
+        moved = ("zeta",) if self.layers.offset else ()  # in the reference surface much is zero
+        return _brought(made, f"layer{kind.numbers[0] + 1}_mid", kind, *moved)
 
     def _shares(
         self, kind: Kind, called: Parts, volumetric: str | None
@@ -338,21 +342,23 @@ class _Build:
         half = real("thickness") / 2
         geometry: list[tuple[sp.Symbol, sp.Expr]] = []
         total = [[sp.zeros(3, 3), sp.zeros(3, 1)] for _ in range(3)]
-        constant = sp.S.Zero
+        constant, brought = sp.S.Zero, self.layers.numbers
 
         for kind, plane in summed:
-            first = kind.numbers[0] + 1
-            C, s0 = (
-                named(f"layer{first}_C", plane.C, geometry),
-                named(f"layer{first}_s", plane.s, geometry),
-            )
-            for angle, numbers in self.layers.angles(kind).items():
-                T, moments = components(*cosines(angle)), self.layers.moments(numbers)
-                Q = named(f"layer{numbers[0] + 1}_Q", T.T * C * T, geometry)
-                for n, moment in enumerate(moments):
-                    total[n][0] += moment * half ** (n + 1) * Q
-                    total[n][1] += moment * half ** (n + 1) * T.T * s0
-            constant += self.layers.moments(kind.numbers)[0] * half * plane.c
+            first = f"layer{kind.numbers[0] + 1}"
+            C, s0 = named(f"{first}_C", plane.C, geometry), named(f"{first}_s", plane.s, geometry)
+            T = components(*map(real, ANGLE)) if kind.turns else sp.eye(3)
+            degrees = (4, 2) if kind.turns else (0, 0)
+            for k, (M, degree) in enumerate(zip((T.T * C * T, T.T * s0), degrees, strict=True)):
+                for power, part in by_powers(M, degree).items():
+                    Q = named(f"{first}_{'Qs'[k]}_{power}", part, geometry)
+                    for n, moment in enumerate(turned_moments(self.layers, kind, power, degree)):
+                        name = f"{first}_{'ABD'[n]}_{power}_{degree}"
+                        brought[name] = moment
+                        total[n][k] += real(name) * half ** (n + 1) * Q
+            name = f"{first}_share"
+            brought[name] = self.layers.moments(kind.numbers)[0]
+            constant += real(name) * half * plane.c
         ABD = [named(f"layers_{x}", M, geometry) for x, (M, _) in zip("ABD", total, strict=True)]
         NM = [named(f"layers_{x}", v, geometry) for x, (_, v) in zip("NM", total, strict=False)]
         if any(kind.turns for kind, _ in summed):
@@ -375,7 +381,7 @@ class _Build:
             outputs = stresses or None
         law = build_law(
             "laminate", self.base, W, extra_geometry=tuple(geometry), kinds=kinds, outputs=outputs,
-            title="W = E.A.E/2 - E.B.kappa + kappa.D.kappa/2 + N.E - M.kappa",
+            values=brought, title="W = E.A.E/2 - E.B.kappa + kappa.D.kappa/2 + N.E - M.kappa",
         )  # fmt: skip
         return [(law, flat)]
 
@@ -391,6 +397,27 @@ def components(c: sp.Expr, s: sp.Expr) -> sp.Matrix:
     )
 
 
+def by_powers(M: sp.Matrix, degree: int) -> dict[int, sp.Matrix]:
+    """Return the coefficients of c^k s^(degree - k), c and s as in `ANGLE`, in a matrix by k."""
+    if not degree:
+        return {0: M}
+    c, s = map(real, ANGLE)
+    terms = [dict(sp.Poly(x, c, s).terms()) for x in M]
+    return {
+        k: sp.Matrix(*M.shape, [x.get((k, degree - k), sp.S.Zero) for x in terms])
+        for k in range(degree + 1)
+    }
+
+
+def turned_moments(layers: Layers, kind: Kind, power: int, degree: int) -> Array:
+    """Return the integrals of (1, zeta, zeta^2) c^k s^(degree - k) over the layers of a kind."""
+    total = np.zeros(3)
+    for angle, numbers in layers.angles(kind).items():
+        c, s = map(float, cosines(angle))
+        total += c**power * s ** (degree - power) * np.array(layers.moments(numbers))
+    return total
+
+
 def through(flat: Rule, layers: Layers, kind: Kind, count: int) -> Rule:
     """Return the points of a rule in the plane with Gauss's in each layer of a kind."""
     x, w = gauss_legendre(count)
@@ -399,17 +426,20 @@ def through(flat: Rule, layers: Layers, kind: Kind, count: int) -> Rule:
         c, s = map(float, cosines(angle))
         rows += [[(low + high) / 2.0 + (high - low) / 2.0 * at, c, s] for at in x]
         weights += [(high - low) / 2.0 * part for part in w]
-    return replace(
+    made = replace(
         flat,
-        name=f"{'x'.join(flat.name.split('x')[:2])}x{count} in layer {_told(kind.numbers)}",
+        name=f"{'x'.join(flat.name.split('x')[:2])}x{count} in each layer",
         section_symbols=("zeta", *ANGLE),
         section_points=np.array(rows),
         section_weights=np.array(weights),
     )
+    return _brought(made, f"layer{kind.numbers[0] + 1}", kind, "zeta")
 
 
-def _told(numbers: tuple[int, ...]) -> str:
-    return ", ".join(str(k + 1) for k in numbers)
+def _brought(rule: Rule, name: str, kind: Kind, *columns: str) -> Rule:
+    """Return a rule that brings along what its section knows of a kind of layers."""
+    columns = ("weight", *columns, *(ANGLE if kind.turns else ()))
+    return replace(rule, given={column: f"{name}_{column}" for column in columns})
 
 
 def layered_inertia(element: Element, layers: Layers, fields: Collection[str], rule: Rule) -> Laws:
@@ -421,12 +451,15 @@ def layered_inertia(element: Element, layers: Layers, fields: Collection[str], r
     u = vector(unknown("value"))
     squared = dot(u, u) / 2
     if not _thick(element):
-        shares = {kind.rho: sp.S.Zero for kind in layers.kinds}
-        for kind in layers.kinds:
-            shares[kind.rho] += layers.moments(kind.numbers)[0] / 2.0 * real("thickness")
-        mass = sp.Add(*(real(rho) * h for rho, h in shares.items()))
-        title = f"T = ({mass}) v . v/2"
-        law = build_law("inertia_layers", base, mass * squared, kinds=kinds, title=title)
+        shares = {
+            f"{rho}_share": layers.moments(numbers)[0] / 2.0
+            for rho, numbers in layers.densities().items()
+        }
+        mass = sp.Add(*(real(rho) * real(f"{rho}_share") for rho in layers.densities()))
+        law = build_law(
+            "inertia_layers", base, mass * real("thickness") * squared, kinds=kinds, values=shares,
+            title=f"T = ({mass}) thickness v . v/2",
+        )  # fmt: skip
         return [(law, rule)]
     made: Laws = []
     for rho, numbers in layers.densities().items():

@@ -17,7 +17,7 @@ from symancf_codegen.functions import KINKS, NUMPY, branches
 
 from ..arrays import Array
 from ..errors import KinematicsError, ParameterError
-from ..kinematics.layer import ANGLE, cosines
+from ..kinematics.layer import ANGLE, AXIS, cosines
 from ..kinematics.local import declared_local
 from ..kinematics.memory import declared
 from ..kinematics.naming import Energy, law_of, signature
@@ -238,6 +238,11 @@ class Layers:
         low, high, _ = self.spans(numbers, False).T
         first, second, third = (float(((high**n - low**n) / n).sum()) for n in (1, 2, 3))
         return first, second, third
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """What all of its laws bring along: the axis, if it is a direction."""
+        return {} if callable(self.axis) else dict(zip(AXIS, map(float, self.axis), strict=True))
 
     @property
     def middle(self) -> float:

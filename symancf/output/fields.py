@@ -202,7 +202,7 @@ def evaluate(
     ------
     SymancfError : the law has unknowns of its own, without a solution somewhere.
     """
-    known = dict(values)
+    known = {**values, **law.brought}
     for jet, table in R.items():
         known |= {f"R_{jet}{a + 1}": table[..., a] for a in range(3)}
     columns = [u[s.name[2:-1]][..., int(s.name[-1]) - 1].ravel() for s in law.unknowns]

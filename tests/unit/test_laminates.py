@@ -18,6 +18,7 @@ from symancf.elements import ancf_plate, ancf_thin_plate, hex8
 from symancf.energies import kirchhoff, orthotropic, saint_venant_kirchhoff, swollen, yeoh
 from symancf.laws import digits_lost
 from symancf.places.interpolation import Interpolation
+from symancf_codegen.library.fingerprint import fingerprint
 
 PLY = {"E1": 140.0, "E2": 10.0, "E3": 9.0, "nu12": 0.3, "nu13": 0.25, "nu23": 0.4}
 PLY |= {"G12": 5.0, "G13": 4.5, "G23": 3.5}
@@ -150,6 +151,23 @@ def test_stresses_of_layers_and_resultants() -> None:
             sa.sample(system, body, layer=3)
 
 
+@pytest.mark.parametrize("element", [ancf_plate, ancf_thin_plate])
+def test_layups_share_a_kernel(element: Any) -> None:
+    """Thicknesses, angles, offset and axis are numbers that it reads; a law more is another one."""
+    mesh, law = sa.Mesh.box((1.0, 0.7), (1, 1)), orthotropic
+
+    def key(*layers: Any, **given: Any) -> str:
+        laws = sa.Body(mesh["body"], element, sa.Layers(layers, **given), **PLY).laws
+        return fingerprint("plate", element.space, laws, True)
+
+    right = key((law, 0.1, 20), (law, 0.2, 75), (law, 0.1, 0), offset=0.01)
+    own = (law, 0.1, 0, {"E1": 100.0})
+    others: list[Any] = [[(law, 0.3, -40), (law, 0.1, 45), (law, 0.1, 30)], [(law, 0.1)] * 2]
+    assert key(*others[0], axis=(1.0, 2.0, 0.5), offset=-0.2) == right
+    assert (key(*others[1], offset=0.1) == right) == (element is ancf_thin_plate)  # of any number
+    assert key((law, 0.1, 20), (law, 0.2, 75), own, offset=0.01) != right
+
+
 def test_mass_of_layers() -> None:
     """Layers of different density: mass, centre and rotary inertia."""
     law, _h = saint_venant_kirchhoff, 0.4
@@ -201,7 +219,7 @@ def test_equal_layers_are_one_and_one_is_none(element: Any) -> None:
         [(law, h)],
         [(law, 0.4 * h, 30), (law, 0.6 * h, -45)],
     ]
-    for layers in every[: 2 if element is ancf_plate else 4]:  # each is a kernel of its own
+    for layers in every:
         found = tip(element, sa.Layers(layers), **metal)
         assert np.abs(found - right).max() <= 1e-12 * np.abs(right).max()
     half = tip(element, sa.Layers([(law, 2.0)] * 3), **metal, thickness=h)  # in proportion

@@ -74,9 +74,12 @@ def fingerprint(
     for law, rule in laws:
         h.text(digest(law))
         if rule is not None:
-            h.text("rule", rule.name, *rule.section_symbols)
-            for array in (rule.points, rule.weights, rule.section_points, rule.section_weights):
+            h.text("rule", rule.name)
+            for array in (rule.points, rule.weights):
                 h.numbers(array)
+            for column, values in rule.columns.items():
+                h.text(column, rule.given.get(column, ""))
+                h.numbers(values.shape if column in rule.given else values)
     return h.digest.hexdigest()
 
 

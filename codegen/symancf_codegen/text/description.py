@@ -79,6 +79,7 @@ def cell_text(name: str, structure: Structure) -> Source:
     laws, size = structure.laws, structure.space.size
     uniform, cell, _ = parameters(laws)
     uses = [use for segment in structure.segments for use in segment.uses]
+    uniform += [name for use in uses for name in use.rule.brought]
     rows = [
         (name, tuple(float(x) for x in point))
         for segment in structure.segments

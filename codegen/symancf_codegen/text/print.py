@@ -117,10 +117,10 @@ def _tables(structure: Structure) -> str:
             parts.append(array(f"point{s}", segment.points))
         for k, use in enumerate(segment.uses):
             parts.append(array(f"weight{s}_{k}", np.asarray(use.rule.weights, dtype=float)))
-            if use.sections > 1:
-                sections = np.column_stack([use.rule.section_weights, use.rule.section_points])
-                parts.append(f"/* weight, {', '.join(use.rule.section_symbols)} */\n")
-                parts.append(array(f"section{s}_{k}", sections))
+            columns = {x: v for x, v in use.rule.columns.items() if x not in use.given}
+            if use.sections > 1 and columns:
+                parts.append(f"/* {', '.join(columns)} */\n")
+                parts.append(array(f"section{s}_{k}", np.column_stack(list(columns.values()))))
     return "".join(parts)
 
 

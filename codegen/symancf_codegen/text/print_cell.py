@@ -230,6 +230,22 @@ def _functions(law: LawFunctions, mode: str) -> list[Function]:
     return functions
 
 
+def _section(use: LawUse, table: str) -> dict[str, str]:
+    """Return the C of weight and section symbols at the section point s."""
+    single = use.sections == 1
+    found = {}
+    for column, values in use.rule.columns.items():
+        if column in use.given:
+            slot = use.given[column]
+            found[column] = f"uniform[{slot}]" if single else f"uniform[{slot} + s]"
+        elif single:
+            found[column] = repr(float(values[0]))
+        else:
+            tabulated = [x for x in use.rule.columns if x not in use.given]
+            found[column] = f"{table}[s][{tabulated.index(column)}]"
+    return found
+
+
 def _all_points(count: int, statements: Sequence[str]) -> list[str]:
     """Return the loop over all points of a segment."""
     if not statements:
@@ -304,14 +320,10 @@ def _call(
         values["Q"] = f"(double *)Q{s}_{k}[{point}]"
     names = [str(x) for x in structure.space.coordinates] if use.coordinates else []
     values |= {identifier(x): f"point{s}[q][{names.index(x)}]" for x in use.coordinates}
-    if single:
-        factor = float(use.rule.section_weights[0])
-        if factor != 1.0:
-            values["weight"] += f"*{factor!r}"
-    else:
-        values["weight"] += f"*section{s}_{k}[s][0]"
-        for c, symbol in enumerate(use.rule.section_symbols):
-            values[identifier(symbol)] = f"section{s}_{k}[s][{c + 1}]"
+    section = _section(use, f"section{s}_{k}")
+    if section["weight"] != "1.0":
+        values["weight"] += f"*{section['weight']}"
+    values |= {identifier(name): value for name, value in section.items() if name != "weight"}
     lines, line = [], f"{function.name}("
     indent = " " * len(line)
     for i, argument in enumerate(function.arguments):

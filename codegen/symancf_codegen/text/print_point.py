@@ -107,7 +107,8 @@ def law_functions(
     for jet in segment.reference_jets:
         for a in COMPONENTS:
             loads[f"R_{jet}{a}"] = f"G[{8 * segment.reference_row(f'R_{jet}{a}')} + l]"
-    scalars = [WEIGHT, *use.coordinates, *(use.rule.section_symbols if use.sections > 1 else ())]
+    through = (name for name, value in use.rule.section.items() if value is None)
+    scalars = [WEIGHT, *use.coordinates, *through]
     printer = Printer(results, loads, scalars)
     modes = _mode_sections(use, segment, shared)
     domain = domain_section(graph, results.domain)
