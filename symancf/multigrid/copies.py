@@ -18,7 +18,7 @@ from .structures import address
 if TYPE_CHECKING:
     from . import structures
     from .grids import Grids
-    from .levels import Pattern
+    from .pattern import Pattern
 
 FEWER = 0.6  # of the nodes of a level at most in the next, if some are copies
 MOST = 1500  # unknowns of a connected part in the last level

@@ -16,13 +16,14 @@ from ..runtime.petsc import printing
 from . import structures
 from .copies import MOST
 from .cycle import Cycle, print_to
-from .levels import Pattern, Step, coarsen, finest, structure
+from .levels import Step, coarsen, finest, structure
 from .messages import Singles, handles
 from .structures import address, part
 
 if TYPE_CHECKING:
     from .grids import Grids, Nodes
     from .levels import Entries
+    from .pattern import Pattern
 
 OPTIONS = "grids_"  # prefix of the options of cycles
 DEGREE = 3  # of the polynomials, before and after a coarse correction

@@ -15,6 +15,7 @@ from . import structures
 from .copies import home, returned, with_copies
 from .grids import Grids, interpolation
 from .messages import Ghosts, Singles
+from .pattern import Pattern
 from .structures import address, part
 
 if TYPE_CHECKING:
@@ -23,33 +24,6 @@ if TYPE_CHECKING:
     from .grids import Nodes
 
 SHARED = 5_000  # unknowns of a level that all ranks hold: what it takes twice, messages take else
-
-
-@dataclass
-class Pattern:
-    """Places of blocks on this rank, with local numbers: own nodes first, then ghosts.
-
-    Attributes
-    ----------
-    nodes, ghosts : numbers of them.
-    own_start, own, off_start, off : rows of own nodes; columns of the two parts.
-    messages : None where there are no ranks to ask.
-    shared : whether all ranks hold the whole level.
-    """
-
-    nodes: int
-    ghosts: int
-    own_start: Ints32
-    own: Ints32
-    off_start: Ints32
-    off: Ints32
-    messages: Ghosts | None
-    shared: bool
-
-    @property
-    def blocks(self) -> int:
-        """Number of blocks on this rank."""
-        return len(self.own) + len(self.off)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from .structures import address
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..assembly.matrix import Matrix
-    from .levels import Pattern
+    from .pattern import Pattern
 
 _MULT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _MATOP_MULT = 3
