@@ -176,23 +176,22 @@ def curves(histories, path):
 
 
 # %%
+def printed(title, rows, reference=None):
+    """Print corner and energies at some times, each over what it should be where this is given."""
+    letters = ("T [J]", "U [J]", "V [J]")
+    table = tabular(title, "t [s]", "x = y [m]", "z [m]", *letters, words=0)
+    for time, row in rows.items():
+        table.add_row(f"{time:.1f}", *(f"{v:.5f}" for v in row))
+        if reference:
+            table.add_row("", *(f"{v:.5f}" for v in reference[time]), style="dim")
+    console.print(table)
+
+
+# %%
 def main(until=0.6, until_curved=0.7):
     """Move both plates, print the table, draw; return what is checked."""
     history, states, rows = flat(until)
-    table = tabular(
-        "Flat plate; second implementation below",
-        "t [s]",
-        "x = y [m]",
-        "z [m]",
-        "T [J]",
-        "U [J]",
-        "V [J]",
-        words=0,
-    )
-    for time, row in rows.items():
-        table.add_row(f"{time:.1f}", *(f"{v:.5f}" for v in row))
-        table.add_row("", *(f"{v:.5f}" for v in REFERENCE[time]), style="dim")
-    console.print(table)
+    printed("Flat plate; second implementation below", rows, REFERENCE)
     console.print(f"{len(history.steps)} steps; energy drifts by {drift(history):.1e} of |V|\n")
 
     bent, bent_states, quiet = curved(until_curved)
@@ -216,19 +215,7 @@ def main(until=0.6, until_curved=0.7):
 def finer(cells, until):
     """Move a finer flat plate; return its distance from the coarse one at 0.2 s, and the drift."""
     history, _, rows = flat(until, cells=cells, curvature="n0")
-    table = tabular(
-        f"{cells} x {cells} elements",
-        "t [s]",
-        "x = y [m]",
-        "z [m]",
-        "T [J]",
-        "U [J]",
-        "V [J]",
-        words=0,
-    )
-    for time, row in rows.items():
-        table.add_row(f"{time:.1f}", *(f"{v:.5f}" for v in row))
-    console.print(table)
+    printed(f"{cells} x {cells} elements", rows)
     console.print(f"{len(history.steps)} steps; energy drifts by {drift(history):.1e} of |V|")
     return np.abs(np.subtract(rows[0.2], REFERENCE[0.2])[:2]).max(), drift(history)
 

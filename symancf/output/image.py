@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from ..runtime.files import write_whole
 from ..values import arguments
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -221,8 +222,9 @@ def over_time(drawn: dict[str, tuple[Array, Array]], label: str, time_unit: str)
     return image
 
 
-def styled() -> AbstractContextManager[None]:
-    """Return a block in which Matplotlib has the style of all pictures.
+@contextmanager
+def styled() -> Iterator[None]:
+    """Give Matplotlib the style of all pictures, in a block or (``@styled()``) a function.
 
     Raises
     ------
@@ -233,7 +235,8 @@ def styled() -> AbstractContextManager[None]:
         from matplotlib import rc_context
     except ImportError:
         raise SymancfError("pictures need matplotlib: pip install 'symancf[demo]'") from None
-    return rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLOURS)})
+    with rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLOURS)}):
+        yield
 
 
 def blank(width: float, height: float, dots: float, layout: Any = "constrained") -> Figure:

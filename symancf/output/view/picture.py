@@ -149,6 +149,7 @@ class Picture:
             image.save(path)
         return image
 
+    @styled()
     def figure(
         self,
         title: str,
@@ -162,21 +163,6 @@ class Picture:
         pictures: list[NDArray[np.uint8]] | None = None,
     ) -> Figure:
         """Lay out panels, captions and colour bars; `pictures` of the panels may be drawn."""
-        with styled():
-            return self._figure(title, label, unit, cmap, columns, width, engine, dots, pictures)
-
-    def _figure(
-        self,
-        title: str,
-        label: str,
-        unit: str,
-        cmap: str,
-        columns: int,
-        width: float,
-        engine: str,
-        dots: int,
-        pictures: list[NDArray[np.uint8]] | None,
-    ) -> Figure:
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import ListedColormap, Normalize
 
