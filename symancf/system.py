@@ -27,7 +27,7 @@ from .places.on_body import Nodes
 from .runtime.collective import together
 from .runtime.log import EVENTS, STAGES
 from .runtime.shown import Shown
-from .values.parameter import label
+from .values.parameter import Parameter, label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -265,6 +265,20 @@ class System(Matrices, Shown):
             plan.update(self.time)
         self._mass_changes = plan.changes
         return plan
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """The `Parameter` objects that act on the system, each once; not those within functions."""
+        plans = [self.plan, *([self.inertia] if "inertia" in self.__dict__ else [])]
+        given: list[Any] = [value for plan in plans for value in plan.given]
+        given += [value for support in self.supports for value in support.values]
+        found = {}
+        for value in given:
+            while not isinstance(value, Parameter) and hasattr(value, "value"):  # a component
+                value = value.value
+            if isinstance(value, Parameter):
+                found[id(value)] = value
+        return list(found.values())
 
     def place_mass(self) -> None:
         """Find the places of the mass in the tangent's storage, once (collective)."""

@@ -105,7 +105,7 @@ def turn(axis, options, until=2.0, draw=False):
     problem.record("pivot", head.at((0.0, 0.0, 0.0)))
     states = []
     if draw:
-        problem.monitor(lambda p: states.append((p.system.time, sample(system, head))))
+        problem.monitor(lambda step: states.append((step.time, sample(system, head))))
     problem.solve(to=until, **solving)
     return problem.history, states[:: max(1, len(states) // 60)]
 

@@ -105,9 +105,9 @@ def watched(system, plate, until, frames=4 if SHORT else 40):
     problem.record("V", lambda: system.energies()["gravity:plate"])
     states, pause = [], until / frames
 
-    def keep(problem):
-        if system.time >= len(states) * pause - 1e-12:
-            states.append((system.time, sample(system, plate, divisions=2)))
+    def keep(step):
+        if step.time >= len(states) * pause - 1e-12:
+            states.append((step.time, sample(system, plate, divisions=2)))
 
     problem.monitor(keep)
     return problem, states

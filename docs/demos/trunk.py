@@ -100,7 +100,12 @@ def move(body, loads, until, step, rho=0.9, frames=0):
     states = []
     if frames:
         every = max(1, round(until / step / frames))
-        problem.monitor(lambda p: p.steps % every or states.append((system.time, shape(system))))
+
+        def keep(step):
+            if problem.steps % every == 0:
+                states.append((step.time, shape(system)))
+
+        problem.monitor(keep)
     start = time.process_time()
     problem.solve(to=until, step=step)
     console.print(f"  {problem.steps} steps, {time.process_time() - start:.1f} s of CPU")

@@ -103,10 +103,10 @@ class Elephant:
         problem.record("drift", lambda: problem.energies.drift)
         states = []
 
-        def keep(problem):
-            if frames and system.time >= len(states) * until / frames - 1e-12:
+        def keep(step):
+            if frames and step.time >= len(states) * until / frames - 1e-12:
                 samples = [sample(system, body, divisions=3) for body in system.bodies]
-                states.append((system.time, samples))
+                states.append((step.time, samples))
 
         problem.monitor(keep)
         start = time.process_time()

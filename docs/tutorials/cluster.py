@@ -35,7 +35,7 @@ beam = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh, name="beam", **
 system = sa.System(beam, terms=[sa.fix(beam["x0"]), sa.gravity((0.0, 0.0, -9.81), beam)])
 problem = sa.DynamicProblem(system, prefix="swing_", history=sa.History(csv="swing.csv"))
 problem.record("tip", beam.at((0.2, 0.01, 0.01)))
-problem.monitor(lambda problem: sa.print(f"t = {system.time:.3f}", flush=True))
+problem.monitor(lambda step: sa.print(f"t = {step.time:.3f}", flush=True))
 problem.solve(to=0.4, step=4e-3, checkpoint="swing.ckpt")
 sa.print(f"{system.comm.size} ranks, {len(problem.history.steps)} steps to t = {system.time:g} s")
 """)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -22,6 +21,7 @@ from ..runtime.shown import Shown, lines
 from ..runtime.streams import CsvStream, HdfStream, read
 from ..values import arguments
 from .image import Image, image_path, over_time
+from .steps import LimitPoint, Step, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,54 +31,6 @@ if TYPE_CHECKING:
 
 
 SAME = 1e-6  # relative: what differs more between ranks is no round-off
-
-
-@dataclass
-class Step:
-    """One converged step of the (pseudo-)time.
-
-    Attributes
-    ----------
-    time : (pseudo-)time reached.
-    iterations, linear_iterations : of Newton's method, and of the Krylov solver in all; those of
-        attempts that failed are not counted.
-    norms : residual norm of each kind of row at the end.
-    parameter : its value where a path is followed along a parameter; then `time` is the arc
-        length.
-    unstable : number of independent directions in which the equilibrium is unstable, None where
-        it was not looked for: the steps of a followed path and the last one of `solve` have it,
-        with a symmetric tangent and a direct solver.
-    """
-
-    time: float
-    iterations: int
-    linear_iterations: int
-    norms: dict[str, float]
-    parameter: float | None = None
-    unstable: int | None = None
-
-
-@dataclass
-class LimitPoint:
-    """A point of a followed path where its parameter has an extremum, or the path branches.
-
-    Attributes
-    ----------
-    time : arc length there; a limit point is a step of the history, too.
-    parameter : its value there.
-    kind : ``"maximum"`` or ``"minimum"`` of the parameter along the path, or ``"bifurcation"``.
-    values : what the recorded series have at a limit point, by name (those due at that step).
-    state : local vector.
-    eigenvalues : of the tangent that change their sign there, 1 at a simple one. Where the search
-        sees odd numbers only (`History.search`) it is 1 for each of them.
-    """
-
-    time: float
-    parameter: float
-    kind: Literal["maximum", "minimum", "bifurcation"]
-    values: dict[str, Array]
-    state: Array = field(repr=False)
-    eigenvalues: int = 1
 
 
 class _Series:
@@ -462,13 +414,14 @@ class History(Shown):
         return f"History of {count} step{'s' * (count != 1)}{reached}{recorded}"
 
     def facts(self) -> list[tuple[str, ...]]:
-        """Return the steps with their iterations and norms."""
-        rows: list[tuple[str, ...]] = [("time", "Newton", "linear", "residual norms")]
-        for step in self.steps:
-            norms = ", ".join(f"{k} {v:.1e}" for k, v in step.norms.items())
-            counts = str(step.iterations), str(step.linear_iterations)
-            rows.append((f"{step.time:.4g}", *counts, norms))
-        return rows
+        """Return the steps with what tells them apart, their iterations and norms."""
+        late = len(self.time) - len(self.steps)  # motions record where they begin, too
+        numbers = {
+            name: series.values[late:]
+            for name, series in self._series.items()
+            if series.values.ndim == 1 and series.count == len(self.time) and late >= 0
+        }
+        return table(self.steps, numbers)
 
     def __str__(self) -> str:
         rows = lines(self.facts())

@@ -23,7 +23,7 @@ from ..errors import CheckpointError, ParameterError, Suspended
 from ..runtime.collective import together
 from ..runtime.suspension import Suspension
 from ..values import arguments
-from ..values.parameter import Parameter, label
+from ..values.parameter import label
 from . import checkpoint
 from .resumed import of_history, of_series, packed, put_history, put_series, unpacked
 
@@ -186,7 +186,7 @@ class Restarts:
             )
         put_history(self.history, str(self.path), vectors, facts)
         put_series(held["series"])
-        for parameter, value in zip(_parameters(system), held["parameters"], strict=True):
+        for parameter, value in zip(system.parameters, held["parameters"], strict=True):
             parameter.value = value
         self._written = clock.monotonic()
         return Saved(held["done"], vectors, held[NUMBERS] | {"present": held["present"]}, facts)
@@ -241,7 +241,7 @@ class Restarts:
             "done": done,
             NUMBERS: dict(numbers),
             "series": of_series(),
-            "parameters": [p.value for p in _parameters(self.system)],
+            "parameters": [p.value for p in self.system.parameters],
             "present": _values(self.system),
         }
         checkpoint.save(
@@ -263,19 +263,6 @@ class Restarts:
 
 
 # ---- what a run is given ------------------------------------------------------------------------
-def _parameters(system: System) -> list[Parameter]:
-    """Return the `Parameter` objects that act on a system, each once, in one order."""
-    given = [value for plan in _plans(system) for value in plan.given]
-    given += [value for support in system.supports for value in support.values]
-    found = {}
-    for value in given:
-        while not isinstance(value, Parameter) and hasattr(value, "value"):  # a component, checked
-            value = value.value
-        if isinstance(value, Parameter):
-            found[id(value)] = value
-    return list(found.values())
-
-
 def _plans(system: System) -> Sequence[Any]:
     return [system.plan, *([system.inertia] if "inertia" in system.__dict__ else [])]
 

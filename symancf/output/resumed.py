@@ -16,7 +16,7 @@ from ..arrays import Array
 from ..errors import CheckpointError
 from ..runtime.collective import together
 from . import Series
-from .history import LimitPoint, Step
+from .steps import LimitPoint, Step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +46,7 @@ def of_history(history: History) -> tuple[dict[str, Array], dict[str, Data]]:
         "seconds": history.seconds,
         "series": {s.name: [s.every, s.first] for s in history._series.values()},
         "norms": [step.norms for step in history.steps],
+        "parameters": [step.parameters for step in history.steps],
     }
     for kind in POINTS:
         found: list[dict[str, Any]] = []
@@ -124,9 +125,10 @@ def put_history(
             norms,
             None if np.isnan(parameter) else float(parameter),
             None if np.isnan(unstable) else int(unstable),
+            parameters,
         )
-        for (t, iterations, linear, parameter, unstable), norms in zip(
-            held["history steps"], facts["norms"], strict=True
+        for (t, iterations, linear, parameter, unstable), norms, parameters in zip(
+            held["history steps"], facts["norms"], facts["parameters"], strict=True
         )
     ]
     history.cut_backs, history.wasted = facts["counts"]

@@ -32,7 +32,7 @@ from .case import TIGHT, Number, case
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..output.history import LimitPoint, Step
+    from ..output.steps import LimitPoint, Step
 
 Strain = Literal["biot", "green"]
 

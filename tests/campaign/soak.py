@@ -72,7 +72,7 @@ def _steps() -> Any:
     problem = sa.DynamicProblem(system, rho=0.5)
     seen: list[float] = []
 
-    def watch(problem: Any) -> None:
+    def watch(_: Any) -> None:
         if problem.steps in (STEPS // 3, STEPS):
             seen.append(_resident())
 

@@ -160,7 +160,7 @@ def explicit_motion(leave: Leave) -> None:
 @case
 def implicit_monitor(leave: Leave) -> None:
     problem = motion()
-    problem.monitor(lambda problem: leave() if problem.steps == 2 else None)
+    problem.monitor(lambda step: leave() if problem.steps == 2 else None)
     problem.solve(to=1.0, step=0.1)
 
 

@@ -117,7 +117,7 @@ def restore(folder: Path) -> dict[str, Any]:
 def fail(folder: Path) -> dict[str, Any]:
     made, _, _ = begun()
     if COMM.rank == COMM.size - 1:  # on one rank only
-        made.monitor(lambda p: 1 / (p.steps < 5))
+        made.monitor(lambda step: 1 / (made.steps < 5))
     try:
         made.solve(to=0.1, step=H)
     except ZeroDivisionError as error:

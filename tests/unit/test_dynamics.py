@@ -193,7 +193,7 @@ def test_an_event_is_located_and_may_end_the_run() -> None:
 
 def test_a_restart_repeats_a_run_bit_for_bit(tmp_path: Path) -> None:
     first, _ = pendulum()
-    first.monitor(lambda p: p.save(tmp_path / "run.h5") if p.steps == 57 else None)
+    first.monitor(lambda step: first.save(tmp_path / "run.h5") if first.steps == 57 else None)
     first.solve(to=0.3, step=2e-3)
     again, _ = pendulum()
     again.restore(tmp_path / "run.h5")

@@ -55,7 +55,7 @@ def test_zeros_have_their_direction_and_time(method: str) -> None:
     above = problem.event(lambda: z() - 0.4501)
     begins = problem.event(lambda: z())  # at z = 0: no zero at the start, one at the end
     heights = []
-    problem.monitor(lambda p: heights.append(z()) if p.system.time in both else None)
+    problem.monitor(lambda step: heights.append(z()) if step.time in both else None)
     history = problem.solve(to=0.65, step=0.05, rtol=1e-10, atol=1e-12)
     exact = passages(0.3)
     assert np.abs(np.array(up) - exact[:1]).max() < 1e-9
@@ -287,7 +287,7 @@ def test_a_restart_at_an_event_repeats_the_run_bit_for_bit(tmp_path: Path) -> No
         return problem, problem.event(lambda: height() + 0.3, switch), push
 
     first, times, _ = made()
-    first.monitor(lambda p: p.save(tmp_path / "run.h5") if p.system.time in times[:1] else None)
+    first.monitor(lambda step: first.save(tmp_path / "run.h5") if step.time in times[:1] else None)
     first.solve(to=0.8, step=4e-3)
     assert len(times) > 1
     again, later, push = made()

@@ -281,3 +281,38 @@ def test_values_that_differ_by_rank_are_told_and_shapes_refused() -> None:
         with pytest.raises(sa.ParameterError, match=r"shape \(2,\) on rank 0 and \(3,\)"):
             history.sample(3)
         assert len(history["same"]) == len(history.time) == 3
+
+
+def test_rows_of_a_loop_over_a_parameter_are_told_apart() -> None:
+    push, same = sa.Parameter("push"), sa.Parameter("push", 3.0)
+    lever = sa.PlanarBody(at=(0.0, 0.3, 0.0), name="lever")
+    flexure = sa.Flexure.straight(sa.ground.at((0.3, 0.0)), lever.at((0.3, 0.0)), EI=1e-4, EA=50.0)
+    load = sa.force(lever.at((0.0, 0.2)), (push, 0.0))
+    system = sa.System(lever, terms=[flexure, load, sa.moment(lever, same)])
+    assert system.parameters == [push, same]
+    same.value = 0.0
+    problem = sa.StaticProblem(system)
+    problem.record("energy", system.strain_energy)
+    problem.record("place", lambda: lever.position(system))
+    for push.value in (1e-4, 2e-4):
+        problem.solve()
+    names, *rows = (row.split() for row in str(problem.history).splitlines()[:3])
+    assert names[:4] == ["time", "push", "energy", "Newton"]  # "push 2" did not change
+    assert [row[:2] for row in rows] == [["1", "0.0001"], ["1", "0.0002"]]
+    assert float(rows[1][2]) == pytest.approx(problem.history["energy"][1], rel=1e-3)
+    assert problem.history.steps[1].parameters == {"push": 2e-4, "push 2": 0.0}
+
+
+def test_monitors_of_motions_get_a_step_and_may_ask_for_the_problem_for_a_while() -> None:
+    ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1000.0)
+    problem = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))]))
+    seen, asked = [], []
+    problem.monitor(lambda step: seen.append((step.time, step.iterations > 0)))
+    problem.monitor(lambda step: asked.append(step.energies.kinetic))
+    with pytest.warns(DeprecationWarning, match="problem.energies of the problem itself"):
+        problem.solve(to=0.2, step=0.1)
+    assert seen == [(0.0, False), (0.1, True), (0.2, True)]
+    assert asked[-1] == problem.energies.kinetic > 0.0
+    problem.monitor(lambda step: step.energy)
+    with pytest.raises(AttributeError, match="a step has no 'energy'; it has: time, iterations"):
+        problem.solve(to=0.3, step=0.1)

@@ -85,7 +85,7 @@ def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str
     problem = sa.DynamicProblem(system, rho=0.8, options=given, damping=sa.Rayleigh(mass=0.5))
     seen: list[float] = []
     if how != "many":
-        problem.monitor(lambda problem: seen.append(problem.system.time))
+        problem.monitor(lambda step: seen.append(step.time))
     problem.record("u", lambda: system.state.copy(), every=7)
     for end in (0.5 * to, to):
         problem.solve(to=end, step=step, **options)

@@ -184,7 +184,7 @@ def inflate(metre: float, kilogram: float) -> tuple[list[int], Array]:
     cavity = sa.Cavity(body["skin"], caps="flat", gas=sa.Gas(1.5, ambient=1e5 * pascal))
     problem = sa.DynamicProblem(sa.System(body, terms=[sa.fix(body["left"]), cavity]))
     iterations: list[int] = []
-    problem.monitor(lambda p: iterations.append(p.integrator.iterations))
+    problem.monitor(lambda step: iterations.append(step.iterations))
     problem.record("V", lambda: cavity.volume(problem.system) / metre**3)
     history = problem.solve(to=2e-4, step=2e-5)
     assert problem.integrator.rejections == 0

@@ -68,7 +68,7 @@ def swing(folder: Path, at: int, **changed: Any) -> dict[str, Any]:
         watch(
             problem,
             at,
-            lambda p: p.steps % 9 or series.write(p.system.time, sa.sample(system, rope)),
+            lambda step: problem.steps % 9 or series.write(step.time, sa.sample(system, rope)),
         )
     elif at:
         problem.record("ask", lambda: float(asked(at, len(history.time))), every=3)

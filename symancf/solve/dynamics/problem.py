@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ParameterError, SymancfError
 from ...output.checkpoint import load, save
-from ...output.history import History, Step
 from ...output.restart import Restarts
+from ...output.steps import Step
 from ...output.tracking import Watched, kept_by, made_of, record
 from ...runtime.collective import together
 from ...runtime.interruption import Interruption
@@ -28,12 +28,14 @@ from .initial import InitialValues
 from .made import Made
 from .methods import IMPLICIT, checked
 from .motion import Rayleigh
+from .observed import Observed
 from .saved import Call, kept, take
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from ...output.history import History
     from ...output.restart import Restart
     from ...system import System
     from .stabilise import Stabilisation
@@ -113,7 +115,7 @@ class DynamicProblem(Made):
         self._options = Options(
             self.prefix, arguments.options("DynamicProblem(options=...)", options)
         )
-        self._monitors: list[Callable[[DynamicProblem], None]] = []
+        self._monitors: list[Callable[[Step], None]] = []
         self.events = Events(system.comm)
         self._ready = self._started = self._moving = False
         self._interruption = Interruption(system.comm)
@@ -130,7 +132,7 @@ class DynamicProblem(Made):
             self._energies = self.audit.jump()
             if not len(self.history.time):
                 self.history.sample(self.system.time)
-            self._observe()
+            self._observe(Step(self.system.time, 0, 0, {}))
             self.events.begin()
         watched = self._watched()
         while self.system.time < to and not ends:
@@ -154,7 +156,7 @@ class DynamicProblem(Made):
             time = self.system.time
             self.history.steps.append(Step(time, made.iterations, made.linear_iterations, {}))
             self.history.sample(time)
-            self._observe()
+            self._observe(self.history.steps[-1])
             self._progress.step(time, made.iterations, made.linear_iterations)
             self._interruption.check()
             if not ends and self.system.time < to:
@@ -193,14 +195,14 @@ class DynamicProblem(Made):
         if self._energies is None and not (self.audit.closed and self.system.comm.size == 1):
             self._energies = self.audit.measure()
 
-    def _observe(self) -> None:
+    def _observe(self, step: Step) -> None:
         """Show a new state to the user's functions and PETSc's monitors."""
         require_redundant(self.system)
         self.ts.monitor(self.ts.getStepNumber(), self.system.time)
         time = self.system.time
         with together(self.system.comm):
             for monitor in self._monitors:
-                monitor(self)
+                monitor(Observed(step, self))
         self._require_time(time, "a monitor")
 
     def _require_time(self, time: float, who: str) -> None:
@@ -248,10 +250,22 @@ class DynamicProblem(Made):
         return self._ready and self.newton.native.able
 
     # ---- for the user ---------------------------------------------------------------------------
-    def monitor(self, function: Callable[[DynamicProblem], None]) -> None:
-        """Call ``function(problem)`` at the start and after each step, on every rank.
+    def monitor(self, function: Callable[[Step], None]) -> None:
+        """Call ``function(step)`` with a `Step` at the start and after each step, on every rank.
 
-        It must not communicate; for values of places see `record`.
+        ``step.time`` and ``step.iterations`` tell of the step, those at the start are 0; states and
+        energies are those of the system and the problem. It may communicate if all ranks have it.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1000.0)
+        >>> fall = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))]))
+        >>> fall.monitor(lambda step: print(step.time))
+        >>> history = fall.solve(to=0.2, step=0.1)
+        0.0
+        0.1
+        0.2
         """
         self._monitors.append(arguments.function("monitor(...)", function))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...output.history import History, Step
+from ...output.steps import Step
 from .generalized_alpha import GeneralizedAlpha
 from .native import MOST
 from .steps import Asked
@@ -13,6 +13,7 @@ from .steps import Asked
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...output.history import History
     from ...runtime.petsc import PETSc
     from .energy import Audit
     from .explicit import Explicit

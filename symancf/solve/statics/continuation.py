@@ -15,7 +15,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...errors import ConvergenceError, ParameterError
-from ...output.history import LimitPoint, Step
+from ...output.steps import LimitPoint, Step
 from ...runtime.collective import share_error
 from .arc import Arc, Direction, Plane
 from .crossing import SHARP, Crossing, Crossings

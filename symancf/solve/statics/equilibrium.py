@@ -16,7 +16,7 @@ from ...assembly.revisions import REVISIONS, Review, Verdict
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError, SymancfError
 from ...newton import Leftover, PartBacktracking, PredictedStresses
-from ...output.history import History, Step
+from ...output.steps import Step, by_name
 from ...runtime.collective import share_error, together
 from ...runtime.interruption import Interruption
 from ...runtime.options import Options, complaint
@@ -34,6 +34,7 @@ from .sudden import Sudden
 
 if TYPE_CHECKING:
     from ...assembly.piece import Piece
+    from ...output.history import History
     from ...system import System
 
 Monitor = Callable[[Step], None]
@@ -482,6 +483,7 @@ class EquilibriumSolver:
     def record(self, step: Step) -> None:
         """Keep a step in the history and hand it to those who watch (collective)."""
         require_redundant(self.system)
+        step.parameters = by_name(self.system.parameters)
         self.history.steps.append(step)
         self.progress.clear()
         with together(self.system.comm):

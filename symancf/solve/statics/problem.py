@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
-from ...output.history import History, Step
 from ...output.restart import Restarts
+from ...output.steps import Step
 from ...output.tracking import Watched, kept_by, made_of, record
 from ...runtime.log import STAGES
 from ...runtime.options import Option, Options
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...output.fingerprint import Facts
+    from ...output.history import History
     from ...output.restart import Restart, Saved
     from ...runtime.petsc import PETSc
     from ...system import System
@@ -447,7 +448,11 @@ class StaticProblem(Shown):
         return self.history
 
     def monitor(self, function: Monitor) -> None:
-        """Call `function` with each converged `Step`."""
+        """Call ``function(step)`` with each converged `Step`, on every rank.
+
+        ``step.time``, ``step.iterations`` and ``step.parameters`` tell of the step; states are
+        those of the system.
+        """
         self.solver.monitors.append(arguments.function("monitor(...)", function))
 
     def record(self, name: str, what: Watched, every: int = 1) -> None:
