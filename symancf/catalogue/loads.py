@@ -27,7 +27,7 @@ from ..terms.quantities import symbols_of
 from ..terms.term import AtPlaces
 from ..terms.work import Potential, VirtualWork
 from ..values.arguments import named, one_of
-from ..values.parameter import Value, Vector, call, call_array, components, label, takes_place
+from ..values.parameter import Value, Vector, call, call_array, components, label, of_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -321,7 +321,7 @@ def traction(place: Nodes, vector: Vector, name: str | None = None) -> Force | S
     """Dead force per reference area (facets, plates) or length (edges, cables) of a region.
 
     `vector`: three components [N/m^2 or N/m]: numbers, `Parameter` or functions of time; or a
-    function (X (n, 3), time) -> (n, 3) of places on the reference.
+    function (X (n, 3), time) or (X) -> (n, 3) of places on the reference.
 
     Examples
     --------
@@ -353,7 +353,7 @@ def body_force(place: Nodes, vector: Vector, name: str | None = None) -> Force |
     ----------
     place : ``body["region"]``, a region of its cells.
     vector : b, three components [N/m^3]: numbers, `Parameter` or functions of time; or a function
-        (X (n, 3), time) -> (n, 3) of places on the reference, which is called once for all
+        (X (n, 3), time) or (X) -> (n, 3) of places on the reference, called once for all
         quadrature points. Of a field of acceleration a it is rho a; see also `gravity`.
 
     Examples
@@ -384,8 +384,9 @@ def body_force(place: Nodes, vector: Vector, name: str | None = None) -> Force |
 
 def _density(name: str, vector: Vector) -> Load:
     """Return a load per length, area or volume, of the place or not."""
-    if callable(vector) and takes_place(vector):
-        return Load(name, {}, "each", vector)
+    varied = of_place(vector)
+    if varied is not None:
+        return Load(name, {}, "each", varied)
     return _load(name, vector, "each")
 
 
@@ -396,7 +397,7 @@ def _spread(place: FacetPoints, load: Load) -> Force | Spread:
 
 def _load(name: str, vector: Vector, distribute: Literal["total", "each"]) -> Load:
     """Return a load of three components, functions of time."""
-    if callable(vector) and takes_place(vector):
+    if of_place(vector) is not None:
         raise ParameterError(
             f"{name}: a force is a vector or a function of time; for one that depends on the "
             "place give its density, sa.traction(region, function of (X, time)) or, of a solid, "

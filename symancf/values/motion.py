@@ -19,7 +19,7 @@ from .parameter import (
     components,
     depends_on_time,
     matrix3,
-    takes_place,
+    of_place,
 )
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Motion:
     ----------
     name : of what prescribes it, shown in messages.
     displacement : three numbers, `Parameter` or functions of time; a function of time that
-        returns (3,); or a function (X (n, 3), time) -> (n, 3).
-    gradient : du_a/dX_b, (3, 3); a function of time; or of (X, time) -> (n, 3, 3).
+        returns (3,); or a function (X (n, 3), time) or (X) -> (n, 3).
+    gradient : du_a/dX_b, (3, 3); a function of time; or of (X, time) or (X) -> (n, 3, 3).
     rotation : whether 1 + G must be a rotation, as of a rigid body.
     axes : names of the components of u.
 
@@ -61,10 +61,10 @@ class Motion:
         self.name, self.rotation, self.axes = name, rotation, axes
         self.displacement, self.gradient = displacement, gradient
         self.turns = callable(gradient)
-        self._turns_by_place = callable(gradient) and takes_place(gradient)
+        self._turns = of_place(gradient)
         given = np.zeros(3) if displacement is None else displacement
-        self._of_place = callable(given) and takes_place(given)
-        if not self._of_place:
+        self._moves = of_place(given)
+        if self._moves is None:
             self._components = components(f"{name}: displacement", given, axes)
         if gradient is not None and not callable(gradient):
             self.gradient = self._matrix(gradient)
@@ -77,9 +77,8 @@ class Motion:
 
     def u(self, X: Array, time: float) -> Array:
         """Return the displacements (n, 3) at X (n, 3)."""
-        if callable(self.displacement) and self._of_place:
-            what = f"{self.name}: displacement"
-            return call_array(what, self.displacement, X.shape, X, float(time))
+        if self._moves is not None:
+            return call_array(f"{self.name}: displacement", self._moves, X.shape, X, float(time))
         return np.broadcast_to([c(time) for c in self._components], X.shape)
 
     def G(self, X: Array, time: float) -> Array:
@@ -87,8 +86,8 @@ class Motion:
         shape, given = (len(X), 3, 3), self.gradient
         if callable(given):
             what = f"{self.name}: gradient"
-            if self._turns_by_place:
-                return self._turned(call_array(what, given, shape, X, float(time)))
+            if self._turns is not None:
+                return self._turned(call_array(what, self._turns, shape, X, float(time)))
             given = self._matrix(call(what, given, float(time)))
         return np.broadcast_to(np.zeros(()) if given is None else np.asarray(given), shape)
 
@@ -99,7 +98,7 @@ class Motion:
         ------
         ParameterError : it is a function of the place.
         """
-        if self._turns_by_place:
+        if self._turns is not None:
             raise ParameterError(
                 f"{self.name}: dofs='clamp' follows one rotation of the support, gradient= as a "
                 "function of time; to prescribe all slopes at each place give dofs='all'"

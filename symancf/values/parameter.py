@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import re
@@ -227,15 +228,25 @@ class Checked:
         return self.check(time)
 
 
-def takes_place(function: Callable[..., npt.ArrayLike]) -> bool:
-    """Tell whether a user's function asks for (X, time), not for the time alone."""
+_PLACES = ("X",), ("x",)  # first arguments that are places, not times
+
+
+def of_place(given: object) -> Callable[..., npt.ArrayLike] | None:
+    """Return a user's function of (X, time), or of X alone, as one of both; None if it is neither.
+
+    One argument is the place where its name is ``X`` or ``x``, else the time.
+    """
+    if not callable(given):
+        return None
     try:
-        arguments = inspect.signature(function).parameters.values()
+        arguments = inspect.signature(given).parameters.values()
     except (TypeError, ValueError, OverflowError):  # a ufunc, for example
-        return False
+        return None
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    required = [a for a in arguments if a.kind in positional and a.default is a.empty]
-    return len(required) == 2
+    required = [a.name for a in arguments if a.kind in positional and a.default is a.empty]
+    if len(required) == 1 and tuple(required) in _PLACES:
+        return functools.wraps(given)(lambda X, time: given(X))
+    return given if len(required) == 2 else None
 
 
 def evaluate(name: str, value: Value | None, time: float) -> float:
@@ -255,6 +266,12 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
     elif value is not None and hasattr(value, "to_base_units"):
         given = value.to_base_units().magnitude
     elif callable(value):
+        code = getattr(value, "__code__", None)
+        if code is not None and code.co_varnames[:1] in _PLACES and of_place(value) is not None:
+            raise ParameterError(
+                f"{name} is {label(value)} of a place: functions of time are taken here. Where a "
+                "whole vector may vary in space, give one function of (X, time), X of shape (n, 3)"
+            )
         given = call(name, value, float(time))
     try:
         if isinstance(given, str | bytes | bool | np.bool_):

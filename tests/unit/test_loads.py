@@ -242,3 +242,15 @@ def test_values_that_change() -> None:
     P.value = -1.0
     system.time = 2.0
     np.testing.assert_allclose(total(), [-1.0, 6.0, 1.0], rtol=1e-12)
+
+
+def test_one_argument_is_a_place_by_its_name() -> None:
+    body = block()
+    total, _ = resultant(body, sa.body_force(body["body"], lambda X: X * (0.0, 1.0, 0.0)))
+    twice, _ = resultant(body, sa.body_force(body["body"], lambda X, t: X * (0.0, 1.0, 0.0)))
+    assert total[1] > 0.1
+    np.testing.assert_array_equal(total, twice)
+    moved = sa.fix(body["x1"], displacement=lambda X: 0.1 * (X - (2.0, 0.5, 0.0)))
+    np.testing.assert_allclose(moved.motion.u(np.eye(3), 7.0), 0.1 * (np.eye(3) - (2.0, 0.5, 0.0)))
+    with pytest.raises(sa.ParameterError, match="of a place: functions of time are taken here"):
+        resultant(body, sa.traction(body["x1"], (lambda X: 0.1 * X, 0.0, 0.0)))

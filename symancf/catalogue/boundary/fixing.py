@@ -66,7 +66,7 @@ def fix(
         a slope (``"slope_across.z"``); or a list of these. ``"normal"``: the displacement along
         `direction`, as of a roller on a plane across it.
     displacement : three numbers, `Parameter` or functions of time; a function of time that
-        returns (3,); or a function (X (n, 3), time) -> (n, 3). Default: zero.
+        returns (3,); or a function (X (n, 3), time) or (X) -> (n, 3). Default: zero.
     gradient : displacement gradient du_a/dX_b that the slopes follow: (3, 3), a function of
         time, or of (X, time) -> (n, 3, 3). Default: zero. A clamp that turns by the rotation R
         has R - 1; with other gradients F - 1 it holds tangents along F t and normals along
