@@ -27,7 +27,7 @@ from ..laws import (
     stress_equations,
 )
 from ..laws.asked import pressure_of
-from ..laws.layers import JUMPS
+from ..laws.layers import JUMPS, advice
 from ..laws.mixed import FRAME, Pressure, frames
 from ..mesh import Region
 from ..mesh.partition import Family
@@ -160,9 +160,10 @@ class Body(WithMass, Shown):
                 if isinstance(v, Field)
             }
             self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
-        advice = JUMPS if quadrature is None and jumps(self.laws) else element.advice
-        if advice and region.mesh.comm.rank == 0:
-            warnings.warn(f"body {self.name!r}: {advice}", stacklevel=2)
+        told = JUMPS if quadrature is None and jumps(self.laws) else element.advice
+        told = told or advice(self.energy_function, self.laws)
+        if told and region.mesh.comm.rank == 0:
+            warnings.warn(f"body {self.name!r}: {told}", stacklevel=2)
 
     def headline(self) -> str:
         """Return cells, element and law."""

@@ -275,16 +275,19 @@ class _Build:
         W, part = sp.Add(*called.parts.values()), called.parts.get("volumetric")
         if mode == "full":
             return W, sp.S.Zero, []
-        if part is not None:
+        E = called.kinematics.quantities["E_gl"].value
+        e = [E[i, k] for i, k in (*PLANE, (0, 2), (1, 2), (2, 2))]
+        form = Quadratic.of(W, e) if called.signature.quantities == ("E_gl",) else None
+        # the change of thickness is common to all layers: where they differ, what it adds to the
+        # stresses in the plane has a moment, and only the whole square is right
+        whole = form is not None and mode == "split" and len(self.layers.kinds) > 1
+        if part is not None and not whole:
             if mode == "reduced":
                 return W - part, part, []
             k0_over_k = real("k0_over_k")
             plain = evaluate_on(self.base, self.element.name, kind.energy)
             let = (k0_over_k, split_factor(self.base, plain.parts))
             return W - part + k0_over_k * part, (1 - k0_over_k) * part, [let]
-        E = called.kinematics.quantities["E_gl"].value
-        e = [E[i, k] for i, k in (*PLANE, (0, 2), (1, 2), (2, 2))]
-        form = Quadratic.of(W, e) if called.signature.quantities == ("E_gl",) else None
         if form is None or mode == "reduced":
             if volumetric is None:
                 return W, sp.S.Zero, []

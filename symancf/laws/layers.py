@@ -381,6 +381,28 @@ JUMPS = (
 )
 
 
+#: What a body is told whose layers bend where they are stretched, by the change of thickness.
+LEANS = (
+    "its layers are not symmetric about their middle, and have one change of thickness where each "
+    "would have its own: of laws that are not quadratic in E_gl it bends the plate, by the order "
+    "of Poisson's ratio times what it should; take ancf_thick_plate, or ancf_thin_plate"
+)
+
+
+def advice(energy: object, laws: Sequence[tuple[PointLaw, Rule]]) -> str:
+    """Return what is to be told of layers on a plate with directors, or nothing."""
+    if not isinstance(energy, Layers) or len(energy.kinds) == 1:
+        return ""
+    shares = (law for law, _ in laws if "k0_over_k" in map(str, dict(law.geometry)))
+    mid = {law.name.removesuffix("_mid") for law in shares if law.name.endswith("_mid")}
+    for kind in energy.kinds:
+        whole, first = energy.moments(kind.numbers)[:2]
+        leans = abs(first - energy.middle * whole) > 1e-9 * whole
+        if leans and any(name.endswith(f"_{kind.numbers[0] + 1}") for name in mid):
+            return LEANS
+    return ""
+
+
 def jumps(laws: Sequence[tuple[PointLaw, Rule]]) -> bool:
     """Whether an energy of several points through a thickness has a kink where the place changes.
 

@@ -25,18 +25,27 @@
 /* A call that is left in a loop keeps gcc from vectorising it. */
 #define SYMANCF_INLINE static inline __attribute__((always_inline))
 
-SYMANCF_INLINE double symancf_from_bits(long long bits)
+/* Without a sign, so that the bits of negative numbers and of NaN, of which nothing is used, wrap. */
+typedef unsigned long long symancf_word;
+
+SYMANCF_INLINE double symancf_from_bits(symancf_word bits)
 {
     double x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-SYMANCF_INLINE long long symancf_bits(double x)
+SYMANCF_INLINE symancf_word symancf_bits(double x)
 {
-    long long bits;
+    symancf_word bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
+}
+
+/* 2^k as bits, without the bias of exponents. */
+SYMANCF_INLINE symancf_word symancf_power(long long k)
+{
+    return (symancf_word)k*0x10000000000000;
 }
 
 /* Integers of less than 51 bits to doubles and back, with additions only: 1.5 2^52. */
@@ -44,18 +53,18 @@ SYMANCF_INLINE long long symancf_bits(double x)
 
 SYMANCF_INLINE double symancf_to_double(long long k)
 {
-    return symancf_from_bits(k + 0x4338000000000000) - SYMANCF_SHIFT;
+    return symancf_from_bits((symancf_word)k + 0x4338000000000000) - SYMANCF_SHIFT;
 }
 
 SYMANCF_INLINE long long symancf_to_integer(double x)
 {
-    return symancf_bits(x + SYMANCF_SHIFT) - 0x4338000000000000;
+    return (long long)(symancf_bits(x + SYMANCF_SHIFT) - 0x4338000000000000);
 }
 
 /* y if `good` is 1, NaN if it is 0; without a branch, which would keep gcc from vectorising. */
 SYMANCF_INLINE double symancf_nan_unless(int good, double y)
 {
-    return symancf_from_bits(symancf_bits(y) | -(long long)!good);
+    return symancf_from_bits(symancf_bits(y) | -(symancf_word)!good);
 }
 
 SYMANCF_INLINE double symancf_sign(double x)
@@ -67,9 +76,9 @@ SYMANCF_INLINE double symancf_sign(double x)
  * y += y r (1/3 + r (2/9 + r 14/81)), r = 1 - x y^3, bring the error from 3 % to round-off. */
 SYMANCF_INLINE double symancf_icbrt(double x)
 {
-    const double upper = symancf_to_double(symancf_bits(x) >> 32);
+    const double upper = symancf_to_double((long long)symancf_bits(x) >> 32);
     const long long guess = symancf_to_integer(1430181887.0 - upper*(1.0/3.0));
-    double y = symancf_from_bits(guess << 32);
+    double y = symancf_from_bits((symancf_word)guess << 32);
     double r = 1.0 - (x*y)*(y*y);
     y += (y*r)*((1.0/3.0 + r*(2.0/9.0)) + (r*r)*(14.0/81.0));
     r = 1.0 - (x*y)*(y*y);
@@ -80,8 +89,7 @@ SYMANCF_INLINE double symancf_icbrt(double x)
 /* The same for the square root, from an error of 3.4 %. */
 SYMANCF_INLINE double symancf_rsqrt(double x)
 {
-    const unsigned long long bits = (unsigned long long)symancf_bits(x);
-    double y = symancf_from_bits(0x5fe6eb50c7b537a9 - (long long)(bits >> 1));
+    double y = symancf_from_bits(0x5fe6eb50c7b537a9 - (symancf_bits(x) >> 1));
     double r = 1.0 - (x*y)*y;
     y += (y*r)*(1.0/2.0 + r*(3.0/8.0 + r*(5.0/16.0)));
     r = 1.0 - (x*y)*y;
@@ -96,7 +104,7 @@ SYMANCF_INLINE double symancf_rsqrt(double x)
 
 SYMANCF_INLINE long long symancf_exponent(double u)
 {
-    return (symancf_bits(u) - 0x3fe6a09e667f3bcd) >> 52;
+    return (long long)(symancf_bits(u) - 0x3fe6a09e667f3bcd) >> 52;
 }
 
 SYMANCF_INLINE double symancf_log_tail(double f)
@@ -113,7 +121,7 @@ SYMANCF_INLINE double symancf_log(double x)
 {
     const long long e = symancf_exponent(x);
     const double k = symancf_to_double(e);
-    const double f = symancf_from_bits(symancf_bits(x) - e*0x10000000000000) - 1.0;
+    const double f = symancf_from_bits(symancf_bits(x) - symancf_power(e)) - 1.0;
     const double y = k*SYMANCF_LN2_HIGH + (f - (symancf_log_tail(f) - k*SYMANCF_LN2_LOW));
     return symancf_nan_unless((x >= 0x1p-1022) & (x <= 0x1.fffffffffffffp1023), y);
 }
@@ -125,9 +133,9 @@ SYMANCF_INLINE double symancf_log1p_less(double x, double d)
     const double u = 1.0 + x;
     const long long e = symancf_exponent(u);
     const double k = symancf_to_double(e);
-    const double scale = symancf_from_bits((1023 - e)*0x10000000000000);
+    const double scale = symancf_from_bits(symancf_power(1023 - e));
     const double c = (x > 1.0 ? 1.0 - (u - x) : x - (u - 1.0))*scale;
-    const double g = symancf_from_bits(symancf_bits(u) - e*0x10000000000000) - 1.0;
+    const double g = symancf_from_bits(symancf_bits(u) - symancf_power(e)) - 1.0;
     const double f = e == 0 ? x : g;
     const double correction = e == 0 ? 0.0 : c*(1.0 - g + g*g);
     const double low = k*SYMANCF_LN2_LOW + correction;
@@ -162,14 +170,14 @@ SYMANCF_INLINE double symancf_exp_less(double x, double c, double d)
     const double bounded = x > 720.0 ? 720.0 : (x < -760.0 ? -760.0 : x);
     const double shifted = bounded*1.4426950408889634 + SYMANCF_SHIFT;
     const double k = shifted - SYMANCF_SHIFT;
-    const long long n = symancf_bits(shifted) - 0x4338000000000000;
+    const long long n = (long long)(symancf_bits(shifted) - 0x4338000000000000);
     const double high = bounded - k*SYMANCF_LN2_HIGH, low = k*SYMANCF_LN2_LOW;
     const double r = high - low, rest = (high - r) - low;
     const double tail = symancf_exp_tail(r) + rest;
     const long long half = n >> 1;
-    const double first = symancf_from_bits((1023 + half)*0x10000000000000);
-    const double inverse = symancf_from_bits((1023 - half)*0x10000000000000);
-    const double second = symancf_from_bits((1023 + n - half)*0x10000000000000);
+    const double first = symancf_from_bits(symancf_power(1023 + half));
+    const double inverse = symancf_from_bits(symancf_power(1023 - half));
+    const double second = symancf_from_bits(symancf_power(1023 + n - half));
     return first*((((second - c*inverse) - d*inverse) + second*r) + second*tail);
 }
 
