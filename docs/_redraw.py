@@ -43,7 +43,12 @@ DEMOS = {  # what pages show of it
         "pneumatic_gripper_apart.png",
     ),
 }
-PAGES = {"regions": "guide", "modes": "guide", "first_robot": "first-robot"}  # picture -> page
+PAGES = {  # picture -> page
+    "regions": "guide/meshes",
+    "modes": "guide/vibration",
+    "directions": "guide/results",
+    "first_robot": "first-robot",
+}
 
 
 def example(picture: str) -> str:

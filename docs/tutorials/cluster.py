@@ -24,6 +24,9 @@ import numpy as np
 
 import symancf as sa
 
+if os.environ.get("OMPI_COMM_WORLD_SIZE", os.environ.get("PMI_SIZE", "1")) != "1":
+    sa.print("Start this one without mpirun: it calls mpirun itself, which must not be nested.")
+    sys.exit()
 SHELL = dict(os.environ)  # without the marks of MPI, which a notebook with symancf runs itself
 
 Path("swing.py").write_text("""

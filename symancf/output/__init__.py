@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakValueDictionary
 from xml.etree import ElementTree
@@ -81,8 +82,8 @@ def write(
     with together(comm):
         if held:
             write_vtu(piece, samples, time)
-    about = (piece.name, layout(samples.point_data), layout(samples.cell_data))
-    every = comm.gather(about if held else None)
+    fields = (piece.name, layout(samples.point_data), layout(samples.cell_data))
+    every = comm.gather(fields if held else None)
     target = path.with_suffix(".pvtu")
     with together(comm):
         if every is not None:
@@ -158,7 +159,8 @@ class Series:
         stems = safe_names([*dict.fromkeys([*(name for _, name, _ in self.entries), *bodies])])
         for name, part in bodies.items() if self._hdf is None else ():
             stem = f"{stems[name]}_{step}" if name else step
-            target = write(folder / f"{stem}.vtu", part, self.comm, float(time))
+            named = replace(part, texts={"name": name} | part.texts)
+            target = write(folder / f"{stem}.vtu", named, self.comm, float(time))
             fresh.append((float(time), name, f"{folder.name}/{target.name}"))
         self.entries += fresh
         self.states += 1

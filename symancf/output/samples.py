@@ -30,7 +30,7 @@ class Samples:
         undeformed body too.
     cell_data : name -> (k, ...) over all cells, in the order of `cells`.
     units : labels of fields by name; ParaView shows them.
-    texts : what else is to be known, by name; in the field data of .vtkhdf files.
+    texts : what else is to be known, by name; in the field data of files.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from ..errors import SymancfError
 from ..runtime.collective import reduced, together
 from ..runtime.files import DAMAGED, FORMAT, GrowingHdf, decoded, partial_of
 from .samples import Samples, join
-from .vtu import NAMES, Layout, cells_of, flat, layout, listed, require_same_fields
+from .vtu import NAMES, Layout, about, cells_of, flat, layout, listed, require_same_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -262,9 +262,7 @@ def _structure(
             group.attrs["Index"] = number
             node = part.group.rpartition("/")[2]
             _group(tree, node)[node] = h5py.SoftLink(f"/{part.group}")
-        units = ", ".join(f"{field} [{unit}]" for field, unit in samples.units.items())
-        texts = {"name": name, "units": units} | samples.texts
-        texts = {key: text for key, text in texts.items() if text}
+        texts = about(samples, name)
         for key, text in texts.items():
             _text(group["FieldData"], key, text)
         if time is None:

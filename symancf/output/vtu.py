@@ -56,8 +56,8 @@ def write_vtu(path: Path, samples: Samples, time: float | None = None) -> None:
     samples.check()
     with replacing(path) as file:
         file.write(_HEADER.format("UnstructuredGrid").encode() + b"<UnstructuredGrid>\n")
-        if time is not None:
-            _section(file, "FieldData", {"TimeValue": np.array([time])})
+        times = {} if time is None else {"TimeValue": np.array([time])}
+        _section(file, "FieldData", times, texts=about(samples))
         file.write(
             f'<Piece NumberOfPoints="{len(samples.points)}" '
             f'NumberOfCells="{samples.n_cells}">\n'.encode()
@@ -127,10 +127,25 @@ def require_same_fields(known: list[tuple[str, Layout, Layout]]) -> None:
             )
 
 
+def about(samples: Samples, name: str = "") -> dict[str, str]:
+    """Return the texts of the field data: a name, units of the fields, and the samples' own."""
+    units = ", ".join(f"{field} [{unit}]" for field, unit in samples.units.items())
+    texts = {"name": name, "units": units} | samples.texts
+    return {key: text for key, text in texts.items() if text}
+
+
 def _section(
-    file: IO[bytes], title: str, data: dict[str, Data], units: Mapping[str, str] = NONE
+    file: IO[bytes],
+    title: str,
+    data: dict[str, Data],
+    units: Mapping[str, str] = NONE,
+    texts: Mapping[str, str] = NONE,
 ) -> None:
     file.write(f"<{title}>\n".encode())
+    for name, told in texts.items():
+        codes = " ".join(str(code) for code in (*told.encode(), 0))
+        head = f'<Array type="String" Name={quoteattr(name)} NumberOfTuples="1" format="ascii">'
+        file.write(f"{head}\n{codes}\n</Array>\n".encode())
     for name, values in data.items():
         array = flat(values)
         kind, n = _kind(array)
@@ -182,8 +197,14 @@ def read_vtu(path: Path) -> Samples:
     from xml.etree import ElementTree
 
     try:
-        piece = ElementTree.parse(path).find("UnstructuredGrid/Piece")
+        grid = ElementTree.parse(path).find("UnstructuredGrid")
+        assert grid is not None
+        piece = grid.find("Piece")
         assert piece is not None
+        texts = {
+            array.attrib["Name"]: bytes(map(int, (array.text or "0").split()))[:-1].decode()
+            for array in grid.iterfind("FieldData/Array")
+        }
         sections = {
             section.tag: {a.attrib["Name"]: _decoded(a.attrib, a.text or "") for a in section}
             for section in piece
@@ -197,7 +218,8 @@ def read_vtu(path: Path) -> Samples:
     except (OSError, AssertionError, KeyError, ValueError, ElementTree.ParseError) as error:
         raise SymancfError(f"cannot read {str(path)!r} as a .vtu of symancf: {error}") from None
     units = {name: unit for name, unit in labels.items() if unit}
-    out = Samples(points, {}, sections["PointData"], sections["CellData"], units)
+    told = {key: text for key, text in texts.items() if key not in ("name", "units")}
+    out = Samples(points, {}, sections["PointData"], sections["CellData"], units, told)
     out.cells = cells_of(cells["connectivity"], cells["offsets"], cells["types"])
     return out
 

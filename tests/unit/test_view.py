@@ -363,3 +363,36 @@ def test_regions_are_seen_where_they_are_on_top(shared_tmp_path: Path) -> None:
         view.regions(mesh, shared_tmp_path / "b", ["edges"])
     with pytest.raises(ParameterError, match="give a mesh"):
         view.regions(mesh["x0"], shared_tmp_path / "b")  # type: ignore[arg-type]
+
+
+def test_principal_directions_are_lines_of_one_scale_and_noise_has_none(tmp_path: Path) -> None:
+    box, turned = bent(4, 3, 2), bent(4, 3, 2)
+    pull = np.zeros((len(box.points), 3, 3))
+    pull[:, 0, 0], pull[:, 1, 1] = 2.0, -1.0
+    box.point_data["sigma"] = pull
+    Q = np.linalg.qr(np.array([[1.0, 2.0, 0.5], [0.3, 1.0, -1.0], [0.7, 0.1, 1.0]]))[0]
+    turned.point_data["sigma"] = np.full_like(pull, 1e-3 * np.eye(3)) + 1e-9 * Q
+    turned.point_data["sigma"] += turned.point_data["sigma"].transpose(0, 2, 1)
+    turned.units = box.units = {"sigma": "Pa"}
+    panels = {"": [surface_of(s, None, directions="sigma") for s in (box, turned)]}
+    drawn = picture.Picture(panels, None, True, False, (0.75, -1.0, 0.62), (0.0, 0.0, 1.0))
+    drawn.cross("stress", "Pa")
+    first, second = drawn.panels[""]
+    assert second.signs() == {}  # 2e-3 beside 2 is shorter than a line is wide
+    (red, pulled), (blue, pressed) = first.signs().items()
+    along = pulled[:, 1] - pulled[:, 0]
+    across = pressed[:, 1] - pressed[:, 0]
+    assert len(along) == len(across) == 4 * 3 + 4 * 2 + 3 * 2  # faces that the eye sees
+    np.testing.assert_allclose(np.abs(along) / np.abs(along).max(), np.eye(3)[[0] * 26], atol=1e-5)
+    assert np.linalg.norm(across, axis=1) * 2 == pytest.approx(np.linalg.norm(along, axis=1), 1e-5)
+    assert drawn.legend == [
+        (red, "stress: positive, longest line 2 Pa"),
+        (blue, "stress: negative, longest line 2 Pa"),
+    ]
+    path = tmp_path / "crosses.png"
+    view.render(box, path, field=None, directions="sigma", engine="matplotlib", comm=MPI.COMM_SELF)
+    assert colours_in(path) > 300
+    with pytest.raises(SymancfError, match="no samples have that tensor; there are 'sigma'"):
+        view.render(box, path, directions="tau", comm=MPI.COMM_SELF)
+    with pytest.raises(SymancfError, match="no symmetric tensor"):
+        view.render(box, path, directions="stress", comm=MPI.COMM_SELF)

@@ -13,6 +13,7 @@ from ...errors import SymancfError
 from ...runtime.collective import together
 from ..image import WIDTH, Diagram, Image, image_path
 from .animation import animate
+from .directions import require_tensor
 from .draw_vtk import compose
 from .film import write_film
 from .picture import NOISE, Picture
@@ -38,6 +39,7 @@ def render(
     path: str | Path | None = None,
     *,
     field: str | None = "displacement",
+    directions: str | None = None,
     title: str = "",
     label: str = "",
     unit: str = "",
@@ -65,6 +67,11 @@ def render(
         an `Image` is returned, which notebooks show.
     field : point or cell data that colours the bodies, vectors by their magnitude. Bodies that lack
         it are grey.
+    directions : a symmetric tensor among point or cell data, ``"cauchy"``, whose principal values
+        are drawn as crosses of lines along their directions: red where positive (tension), blue
+        where negative, as long as they are large; the longest is told below where ``field=None``.
+        What is below 4 % of it is not drawn. ``S`` and ``E_gl`` have the directions of the
+        reference: ``sa.sample(..., reference=True)``.
     title, label : Headline, and name of the field at the colour bar (default `field`).
     unit : unit of the field, default that of the samples; of "m", "N", "Pa" and others of the SI
         the colour bar counts in mm, kN, MPa, ...
@@ -109,12 +116,17 @@ def render(
         if comm.rank == 0:
             panels = {
                 caption: [
-                    surface_of(s, field, whole=bool(classes)) for s in bodies if len(s.points)
+                    surface_of(s, field, whole=bool(classes), directions=directions)
+                    for s in bodies
+                    if len(s.points)
                 ]
                 for caption, bodies in held.items()
             }
             if not any(panels.values()):
                 raise SymancfError("nothing to draw: the samples hold no points")
+            every = [s for bodies in held.values() for s in bodies]
+            if directions is not None:
+                require_tensor(every, directions)
             picture = Picture(
                 panels,
                 limits,
@@ -125,7 +137,9 @@ def render(
                 classes=classes,
                 least=_least(panels, field),
             )
-            unit = unit or unit_of((s for bodies in held.values() for s in bodies), field)
+            if directions is not None:
+                picture.cross(label if field is None else "", unit or unit_of(every, directions))
+            unit = unit or unit_of(every, field)
             image = picture.compose(
                 path, title, label or (field or ""), unit, cmap, columns, width, engine
             )

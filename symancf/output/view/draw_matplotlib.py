@@ -83,6 +83,10 @@ def draw(
             axes.add_collection(
                 LineCollection(list(segments), colors=EDGE, linewidths=0.5, alpha=0.4, zorder=3)
             )
+        for sign, ends in body.signs().items():
+            axes.add_collection(
+                LineCollection(list(ends @ screen), colors=sign, linewidths=1.2, zorder=4)
+            )
         if len(body.lines):
             segments = body.points[body.lines] @ screen
             colour: str | Array = PLAIN

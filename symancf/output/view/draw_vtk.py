@@ -118,6 +118,15 @@ def draw(plotter: pyvista.Plotter, data: Job, settings: Job, panel: int) -> None
                     opacity=opacity,
                     lighting=False,
                 )
+    for name, ends in data.items():
+        if name.startswith("lines of "):
+            lifted = ends.reshape(-1, 3) + 5e-3 * size * settings["toward"]
+            plotter.add_mesh(
+                lines(lifted, np.arange(len(lifted)).reshape(-1, 2)),
+                color=name.removeprefix("lines of "),
+                line_width=5.0,
+                lighting=False,
+            )
     if len(data["lines"]):
         cable = lines(points, data["lines"])
         if "values" in data:

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...errors import SymancfError
 from ..image import DOTS, STYLE, Image, blank, styled
+from .directions import cross
+from .surface import NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,6 +111,22 @@ class Picture:
             if plain and body.values is not None and not body.solid:
                 by = 1e-3 * np.ptp(self.frames, axis=1).max() * self.toward
                 bodies[k] = replace(body, points=body.points + by)
+
+    def cross(self, label: str, unit: str) -> None:
+        """Add the principal directions of the bodies' tensors, with a legend if there is room."""
+        extent = float(np.ptp(self.frames, axis=1).max())
+        largest = cross(self.panels, self.screen, self.toward, extent, unit)
+        if self.coloured:
+            return
+        power = _power(largest, unit)
+        told = f"{largest / 10.0**power:.3g} {PREFIXES[power]}{unit}".strip()
+        what = f"{label.replace('_', ' ')}: " if label else ""
+        signs = {colour for bodies in self.panels.values() for b in bodies for colour in b.signs()}
+        self.legend = [
+            (colour, f"{what}{sign}, longest line {told}")
+            for colour, sign in ((POSITIVE, "positive"), (NEGATIVE, "negative"))
+            if colour in signs
+        ]
 
     def _colours(self, cmap: str) -> Array:
         """Return 256 colours, one after the other or in as many steps as there are classes."""
@@ -308,6 +326,8 @@ class Picture:
                 job[f"{i}/{k}/ghost"] = ghost
                 if body.values is not None:
                     job[f"{i}/{k}/values"] = body.values
+                for colour, lines in body.signs().items():
+                    job[f"{i}/{k}/lines of {colour}"] = lines
         return job
 
     def drawn_by_vtk(

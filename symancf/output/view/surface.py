@@ -11,6 +11,7 @@ from mpi4py import MPI
 
 from ...arrays import Array, Data, Ints
 from ...cells import CELLS
+from ...errors import SymancfError
 from ...mesh.sides import Sides, sides_of
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 
 SHARP = np.cos(np.radians(35.0))
+POSITIVE, NEGATIVE = "#c1272d", "#1d4e9e"  # lines along principal directions
 
 
 @dataclass
@@ -35,6 +37,8 @@ class Surface:
     outline : (k, 2) edges of the whole body.
     values : (n,) field that colours it, averaged between cells; None if it has no such field.
     solid : whether the faces close a volume.
+    tensor : (n, 9) whose principal directions are drawn, averaged between cells.
+    crosses, positive : (m, 2, 3) ends of lines of these directions, and their signs (m,).
     """
 
     points: Array
@@ -45,6 +49,9 @@ class Surface:
     outline: Ints
     values: Array | None
     solid: bool
+    tensor: Array | None = None
+    crosses: Array | None = None
+    positive: Data | None = None
 
     @property
     def deformed(self) -> bool:
@@ -52,11 +59,21 @@ class Surface:
         scale = np.ptp(self.reference, axis=0).max(initial=0.0)
         return bool(np.abs(self.points - self.reference).max(initial=0.0) > 1e-6 * scale)
 
+    def signs(self) -> dict[str, Array]:
+        """Return the lines of principal directions (m, 2, 3) by their colour, those that exist."""
+        if self.crosses is None or self.positive is None:
+            return {}
+        both = {POSITIVE: self.crosses[self.positive], NEGATIVE: self.crosses[~self.positive]}
+        return {colour: lines for colour, lines in both.items() if len(lines)}
 
-def surface_of(samples: Samples, field: str | None, *, whole: bool = False) -> Surface:
+
+def surface_of(
+    samples: Samples, field: str | None, *, whole: bool = False, directions: str | None = None
+) -> Surface:
     """Find the outer faces, borders and outline of samples.
 
     `whole` : values are numbers of classes: each face has one, that of most of its points.
+    `directions` : a symmetric tensor whose principal directions are drawn.
     """
     points = np.asarray(samples.points, float)
     moved = samples.point_data.get("displacement")
@@ -79,6 +96,7 @@ def surface_of(samples: Samples, field: str | None, *, whole: bool = False) -> S
         outline=outline,
         values=_values(samples, field, place, len(first)),
         solid=len(outer) > 0,
+        tensor=_tensor(samples, directions, place, len(first)),
     )
     return _apart(found) if whole and found.values is not None else found
 
@@ -87,7 +105,7 @@ def _apart(surface: Surface) -> Surface:
     """Give each face points of its own with one value: that of most, of two the larger."""
     faces, first = surface.faces, len(surface.points)
     assert surface.values is not None
-    values = np.rint(surface.values)[faces]
+    values, t = np.rint(surface.values)[faces], surface.tensor
     count = (values[:, :, None] == values[:, None, :]).sum(axis=2)
     best = np.take_along_axis(values, np.lexsort((values, count), axis=1)[:, -1:], axis=1)
     own = first + np.arange(faces.size).reshape(faces.shape)
@@ -98,6 +116,7 @@ def _apart(surface: Surface) -> Surface:
         reference=np.concatenate([surface.reference, surface.reference[faces.ravel()]]),
         faces=own,
         values=np.concatenate([surface.values, np.repeat(best[:, 0], 4)]),
+        tensor=t if t is None else np.concatenate([t, t[faces.ravel()]]),
     )
 
 
@@ -170,19 +189,54 @@ def _united(points: Array, reference: Array) -> tuple[Ints, Ints]:
 
 def _values(samples: Samples, field: str | None, place: Ints, n: int) -> Array | None:
     """Field at the united points: magnitude of vectors, mean of the cells that meet."""
-    if field is None:
-        return None
     if field in samples.point_data:
-        values, where = _magnitude(samples.point_data[field]), place
-    elif field in samples.cell_data:
-        cell = _magnitude(samples.cell_data[field])
-        widths = np.repeat(
-            [c.shape[1] for c in samples.cells.values()], [len(c) for c in samples.cells.values()]
-        )
-        values = np.repeat(cell, widths)
-        where = place[np.concatenate([c.ravel() for c in samples.cells.values()])]
-    else:
+        return _mean(samples, _magnitude(samples.point_data[field]), place, n)
+    if field in samples.cell_data:
+        return _mean(samples, _magnitude(samples.cell_data[field]), place, n, of_cells=True)
+    return None
+
+
+def _symmetric(samples: Samples, name: str) -> Array | None:
+    """Return a symmetric tensor of points or cells (n, 9); None where there is none of that name.
+
+    Raises
+    ------
+    SymancfError : it is no symmetric tensor.
+    """
+    data = samples.point_data if name in samples.point_data else samples.cell_data
+    if name not in data:
         return None
+    tensor = np.asarray(data[name], dtype=float)
+    if tensor.shape[1:] == (9,):  # as files have it
+        tensor = tensor.reshape(-1, 3, 3)
+    size = np.nanmax(np.abs(tensor), initial=0.0)
+    if tensor.shape[1:] != (3, 3) or (
+        np.nanmax(np.abs(tensor - tensor.transpose(0, 2, 1)), initial=0.0) > 1e-9 * size
+    ):
+        raise SymancfError(
+            f"directions={name!r}: the field has the shape {tensor.shape[1:]} at a point and is no "
+            "symmetric tensor (3, 3); sample 'cauchy', 'S' or 'E_gl'"
+        )
+    return tensor.reshape(-1, 9)
+
+
+def _tensor(samples: Samples, name: str | None, place: Ints, n: int) -> Array | None:
+    """Tensor (n, 9) at the united points, the mean of the cells that meet."""
+    given = None if name is None else _symmetric(samples, name)
+    if given is None:
+        return None
+    of_cells = name not in samples.point_data
+    parts = [_mean(samples, part, place, n, of_cells=of_cells) for part in given.T]
+    return np.stack(parts, axis=1)
+
+
+def _mean(samples: Samples, values: Array, place: Ints, n: int, *, of_cells: bool = False) -> Array:
+    """Mean at the united points of values (k,) of points or cells."""
+    where = place
+    if of_cells:
+        rows = samples.cells.values()
+        values = np.repeat(values, np.repeat([c.shape[1] for c in rows], [len(c) for c in rows]))
+        where = place[np.concatenate([c.ravel() for c in rows])]
     total = np.bincount(where, values, minlength=n)
     return np.asarray(total / np.maximum(np.bincount(where, minlength=n), 1))
 
