@@ -6,8 +6,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from mpi4py import MPI
 
@@ -204,7 +206,7 @@ def test_velocities_of_round_off_are_not_told_of() -> None:
     assert body.position(system)[2] == pytest.approx(SPEED * 0.4 - 5 * 0.16, abs=1e-12)
 
 
-@pytest.mark.parametrize(("spin", "told"), [(0.05, False), (0.1, True)])
+@pytest.mark.parametrize(("spin", "told"), [(0.15, False), (0.25, True)])
 def test_spin_that_a_step_does_not_resolve_is_told_once(spin: float, told: bool) -> None:
     ball = sa.RigidBody.sphere(0.1, mass=1.0, spin=(0.0, 0.0, spin), name="ball")
     still = sa.RigidBody.box((0.1, 0.2, 0.3), mass=1.0, name="still")
@@ -212,9 +214,79 @@ def test_spin_that_a_step_does_not_resolve_is_told_once(spin: float, told: bool)
     problem = sa.DynamicProblem(system, rho=0.9)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        problem.solve(to=70.0, step=1.0)
-        problem.solve(to=140.0, step=1.0)
+        problem.solve(to=28.0, step=1.0)
+        problem.solve(to=56.0, step=1.0)
     texts = [str(w.message) for w in found if "turns by" in str(w.message)]
     assert len(texts) == (told and COMM.rank == 0)
-    assert not texts or texts[0].startswith("ball turns by 0.1 rad in a step of 1:")
+    assert not texts or texts[0].startswith("ball turns by 0.25 rad in a step of 1:")
     assert ball.angular_velocity(system)[2] == pytest.approx(spin, rel=1e-3)
+
+
+def test_a_heavy_top_precesses_in_steps_of_eleven_degrees() -> None:
+    """Regular precession (L. D. Landau, E. M. Lifshitz, Mechanics, 35): W (J3 w3 - J1 W c) = m g l.
+
+    Rates were left as they were before: no solution after 0.3 s with steps of 7 degrees.
+    """
+    m, g, arm, tilt, W = 2.0, 9.81, 0.1, 0.6, 2.0
+    J1, J3 = 0.012 + m * arm**2, 0.008
+    c, s = math.cos(tilt), math.sin(tilt)
+    own = (m * g * arm / W + J1 * W * c) / J3
+    axis = np.array([s, 0.0, c])
+    spin = np.array([0.0, 0.0, W]) + (own - W * c) * axis
+    frame = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    errors = []
+    for step in (0.2 / own, 0.1 / own):
+        top = sa.RigidBody(
+            arm * axis,
+            frame,
+            mass=m,
+            inertia=(0.012, 0.012, J3),
+            spin=spin,
+            velocity=np.cross(spin, arm * axis),
+        )
+        tip = sa.joints.spherical(top.at((0.0, 0.0, -arm)), sa.ground)
+        system = sa.System(top, terms=[tip, sa.gravity((0.0, 0.0, -g))])
+        problem = sa.DynamicProblem(system, rho=0.9)
+        problem.solve(to=0.4, step=step)
+        angle = W * 0.4
+        now = np.array([s * math.cos(angle), s * math.sin(angle), c])
+        force = m * (g * np.array([0.0, 0.0, 1.0]) - W**2 * arm * now * [1.0, 1.0, 0.0])
+        errors.append(
+            [
+                np.abs(top.position(system) / arm - now).max(),
+                np.abs(tip.reaction(system).force - force).max() / (m * g),
+            ]
+        )
+    (where, force), (later, _) = errors
+    assert later < 1.5e-3
+    assert force < 6e-3
+    assert where / later == pytest.approx(4.0, rel=0.1)
+
+
+def test_joined_bodies_turn_fast_and_a_restart_goes_on(shared_tmp_path: Path) -> None:
+    """A hinge in flight, 9 degrees a step; rates of each body alone at constraints do not do."""
+    spin = np.array([0.05, -0.02, 0.15])
+    bodies = [
+        sa.RigidBody(at, mass=mass, inertia=J, spin=spin, velocity=np.cross(spin, at), centre=to)
+        for at, mass, J, to in (
+            ((0.2, 0.0, 0.0), 1.0, (0.02, 0.025, 0.01), (0.05, 0.02, 0.03)),
+            ((0.6, 0.0, 0.1), 0.7, (0.01, 0.015, 0.008), (0.0, 0.0, 0.0)),
+        )
+    ]
+    hinge = sa.joints.revolute(
+        bodies[0].at((0.2, 0.0, 0.0)), bodies[1].at((-0.2, 0.0, -0.1)), axis=(0.0, 0.6, 0.8)
+    )
+    system = sa.System(*bodies, terms=[hinge])
+    problem = sa.DynamicProblem(system, rho=0.95)
+    problem.solve(to=1.0, step=1.0)
+    kinetic, momentum = problem.energies.kinetic, sa.momentum(system)
+    problem.solve(to=100.0, step=1.0)
+    assert problem.energies.kinetic == pytest.approx(kinetic, rel=2e-3)
+    for before, after in zip(momentum, sa.momentum(system), strict=True):
+        np.testing.assert_allclose(after, before, atol=1e-3 * np.linalg.norm(before))
+    problem.save(shared_tmp_path / "motion.h5")
+    problem.solve(to=120.0, step=1.0)
+    end = system.state.copy()
+    problem.restore(shared_tmp_path / "motion.h5")
+    problem.solve(to=120.0, step=1.0)
+    np.testing.assert_allclose(system.state, end, atol=1e-9)

@@ -97,7 +97,7 @@ class GeneralizedAlpha:
         self.asked = 0.0
         self.adaptive = False
         motion.system.register(self)
-        self.spin, self.directors = Spin(motion), Directors(motion)
+        self.spin, self.directors = Spin(accelerations), Directors(motion)
         self.error: BaseException | None = None
         self._review = Review(Verdict.STANDS)
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
@@ -200,7 +200,7 @@ class GeneralizedAlpha:
         usual = all(abs(h - other) <= 1e-12 * h for other in (self.last_step, self.biased))
         if self.adaptive or not usual or not self.newton.native.able or ts.getTimeStep() < h:
             return False
-        if self.spin.looks or system.reviews or system.memory:
+        if self.spin.bodies or system.reviews or system.memory:
             return False
         self._factors(h)
         self.newton.take(h)
@@ -339,8 +339,8 @@ class GeneralizedAlpha:
             if h < SUDDEN * before.last_step and self.accelerations.kinematics.any:
                 self._usual = before.last_step
                 self._settle(self.interval())
-        self.spin.look(h, self.rho)
         self.directors.settle(self.auxiliary)
+        self.spin.settle(self.auxiliary, self.coefficients, h, self.rho, self.biased)
         self.calm = max(0, self.calm - 1)
         self.write(ts.getSolution())
         ts.setTime(self.motion.system.time)
