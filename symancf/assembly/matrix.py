@@ -123,7 +123,8 @@ class Matrix:
         before, too, so that what goes to and fro finds them; `mat` is another one then. Returns
         whether.
         """
-        numbers = [k for k, piece in enumerate(self._pieces) if any(piece is p for p in changed)]
+        some = {*changed}
+        numbers = [k for k, piece in enumerate(self._pieces) if piece in some]
         found = [self._find(self._pieces[k]) for k in numbers]
         missing = bool(self.comm.allreduce(any(positions is None for positions in found)))
         if not missing:

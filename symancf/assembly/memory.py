@@ -92,6 +92,7 @@ class Memory:
         self.comm, self.kept = comm, tuple(kept)
         self._numbers = [k for k, piece in enumerate(pieces) if piece.kernel.memory]
         self.pieces = [pieces[k] for k in self._numbers]
+        self._places = {piece: k for k, piece in enumerate(self.pieces)}
         length: Callable[[float], float] = self.length  # one object for all: one source
         sizes = [piece.size for piece in self.pieces]
         for k, piece in enumerate(self.pieces):
@@ -125,6 +126,11 @@ class Memory:
     def known(self) -> bool:
         """Whether the initial values have been found."""
         return self._now.known
+
+    @property
+    def stepping(self) -> bool:
+        """Whether a step has begun."""
+        return self._now.stepping
 
     def __bool__(self) -> bool:
         return bool(self.pieces)
@@ -201,7 +207,7 @@ class Memory:
 
     def remembered(self, piece: Piece) -> tuple[Array, Array]:
         """Return what all entities of a list that changes remember, before and after the step."""
-        k = next(k for k, own in enumerate(self.pieces) if own is piece)
+        k = self._places[piece]
         return self._now.old[k], self._now.next[k]
 
     def own(self, values: Sequence[Array]) -> list[Array]:

@@ -78,11 +78,13 @@ class Plan:
         self._vectors: dict[str, Array | None] = {"reference": reference}
         self._matrix: tuple[Matrix, Sequence[int]] | None = None
         self._numbers: dict[str, list[int]] = {}
+        self._number = {piece: number for number, piece in enumerate(self.pieces)}
         for number, piece in enumerate(self.pieces):
             self._numbers.setdefault(piece.name, []).append(number)
             if piece.plans is not None:
                 piece.plans.append(weakref.ref(self))
         self._collect()
+        self._replaced: set[int] = set()
         self._place()
         self._moving: Mask = np.array([piece.moving for piece in self.pieces], dtype=bool)
         self._active: Mask = ~self._moving
@@ -126,10 +128,12 @@ class Plan:
         self._made: dict[tuple[int, ...], Group] = {}
         # by the mask of active pieces: their groups and the terms of C
         self._arranged: dict[bytes, tuple[list[Group], ctypes.Array[Term]]] = {}
+        self._holds: dict[int, int] = {}  # pieces: which of the groups
         self._stale = True
 
     def _arrange(self) -> None:
         """Put the terms of the active pieces into the structure of C."""
+        self._take_up()
         key = self._active.tobytes()
         if key not in self._arranged:
             self._kinds = self._kinds or grouped(self.pieces)
@@ -142,6 +146,7 @@ class Plan:
         self._groups, self._terms = self._arranged[key]
         self._plan.term = ctypes.cast(self._terms, ctypes.POINTER(Term))
         self._plan.terms = len(self._groups)
+        self._holds = {}
         self._stale = False
         self.write()
 
@@ -188,6 +193,7 @@ class Plan:
             self._given[places] = evaluate(name, value, time)
         if self._changing is None:
             self._changing = [of for of in self._sources if not isinstance(of[1], int | float)]
+        self._take_up()
         for number, piece in self._placed:
             rows = piece.changing(time)
             if rows is not None:
@@ -305,12 +311,22 @@ class Plan:
 
     def replace(self, piece: Piece) -> None:
         """Take up the new entities of a piece; the groups without it stay as they are."""
-        number = next(k for k, own in enumerate(self.pieces) if own is piece)
-        self._made = {of: group for of, group in self._made.items() if number not in of}
-        self._kinds = []
-        self._arranged.clear()
-        self._place()
+        self._replaced.add(self._number[piece])
         self._stale = True
+
+    def _take_up(self) -> None:
+        """Forget the groups of pieces that were replaced, all at once."""
+        if self._replaced:
+            gone = {of for of in self._made if not self._replaced.isdisjoint(of)}
+            self._made = {of: group for of, group in self._made.items() if of not in gone}
+            self._kinds = []
+            self._arranged.clear()
+            self._replaced.clear()
+            self._place()
+
+    def number(self, piece: Piece) -> int:
+        """Return the number of one of the pieces."""
+        return self._number[piece]
 
     def _address(self, array: Array | None) -> int | None:
         """Return the address of an array; asking NumPy costs more than a small assembly."""
@@ -432,18 +448,22 @@ class Plan:
         mode : ``"outputs"``, ``"update"`` or ``"initial"``.
         pieces : numbers of those that are asked; active ones.
         """
-        asked = set(pieces)
-        tables: list[tuple[Group, Array]] = []
-        for group, term in zip(self.groups, self._terms, strict=False):
-            term.table = None
-            if asked & {*group.numbers}:
-                kernel = self._telling(self.pieces[group.numbers[0]].kernel, mode)
-                rows = kernel.size("O")
-                tables.append((group, group.tabulate(term, rows, mode, kernel.addresses[mode])))
-        bad = self._call(mode, x, None, None, None)
+        groups = self.groups
+        self._holds = self._holds or {n: k for k, group in enumerate(groups) for n in group.numbers}
+        asked = sorted({self._holds[number] for number in pieces if number in self._holds})
+        tables: list[Array] = []
+        try:
+            for k in asked:
+                kernel = self._telling(self.pieces[groups[k].numbers[0]].kernel, mode)
+                rows, function = kernel.size("O"), kernel.addresses[mode]
+                tables.append(groups[k].tabulate(self._terms[k], rows, mode, function))
+            bad = self._call(mode, x, None, None, None)
+        finally:
+            for k in asked:
+                self._terms[k].table = None
         found: dict[int, Array] = {}
-        for group, table in tables:
-            found |= group.values_of(table)
+        for k, table in zip(asked, tables, strict=True):
+            found |= groups[k].values_of(table)
         return {k: found[k] for k in pieces if k in found}, bad
 
     def prepare(self, mode: str, pieces: Sequence[int]) -> None:

@@ -151,7 +151,7 @@ class FacetPass:
         if configuration.reviewing:
             return self._list(configuration, lists, x) if self._left(lists, x) else Change.NONE
         known, lists.reach = lists.reach, self._reach(lists, time)
-        begins = configuration.memory.hold().stepping or time != configuration.time
+        begins = configuration.memory.stepping or time != configuration.time
         before, feet = lists.accepted, configuration.of(self, Piece).entities
         assert isinstance(feet, Feet)
         if begins or before is None:
@@ -167,10 +167,10 @@ class FacetPass:
 
     def _positions(self, configuration: Configuration, lists: Lists) -> tuple[Array, Array]:
         """Return the present vectors of the nodes of both sides (collective)."""
-        present = configuration.reference + configuration.state
-        one = lists.skins[0].vectors(configuration, present)
+        present = configuration.reference, configuration.state
+        one = lists.skins[0].vectors(configuration, *present)
         same = lists.skins[0] is lists.skins[1]
-        return one, one if same else lists.skins[1].vectors(configuration, present)
+        return one, one if same else lists.skins[1].vectors(configuration, *present)
 
     @staticmethod
     def _shapes(lists: Lists, x: tuple[Array, Array]) -> tuple[Shape, Shape]:
@@ -373,7 +373,7 @@ class FacetPass:
         lists, piece = configuration.of(self, Lists), configuration.of(self, Piece)
         ids, plan = piece.ids, configuration.plan
         assert ids is not None
-        number = plan.pieces.index(piece)
+        number = plan.number(piece)
         found, _ = plan.tabulate("update", [number], configuration.state)
         names = piece.kernel.memory
         end = dict(

@@ -187,12 +187,13 @@ class Leaf:
         """Return how the body is interpolated."""
         return configuration.of(self.sheet.body, Interpolation)
 
-    def take(self, configuration: Configuration, values: Array, to: Array) -> None:
-        """Write a local vector at the nodes of this rank to positions and slopes (U, 1 + s, 3)."""
+    def take(self, configuration: Configuration, values: Sequence[Array], to: Array) -> None:
+        """Write a sum of local vectors at this rank's nodes: positions, slopes (U, 1 + s, 3)."""
         on = self.on(configuration)
         for k, jet in enumerate(self.jets):
             at = on.offset(self._local, jet)
-            to[self._mine, k] = values[at[:, None] + np.arange(3)]
+            at = at[:, None] + np.arange(3)
+            to[self._mine, k] = sum(vector[at] for vector in values)
 
     @property
     def jets(self) -> list[str]:

@@ -227,8 +227,11 @@ class Skin:
         self.maps = stacked([leaf.maps for leaf in self.leaves])
 
     # ---- vectors of nodes -----------------------------------------------------------------------
-    def vectors(self, configuration: Configuration, values: Array) -> Array:
-        """Return a local vector at the nodes, positions and slopes (U, 1 + s, 3) (collective)."""
+    def vectors(self, configuration: Configuration, *values: Array) -> Array:
+        """Return a sum of local vectors at the nodes, (U, 1 + s, 3) (collective).
+
+        Positions and slopes; only what the nodes have is added.
+        """
         slopes = max(leaf.basis.slopes for leaf in self.leaves)
         found = np.zeros((len(self.ids), 1 + slopes, 3))
         for leaf in self.leaves:

@@ -99,5 +99,5 @@ class Step:
 
     def _damping(self, time: float) -> float:
         """Return theta in steps of a motion; at its start the last step is one of statics."""
-        stepped = bool(self.kept.value[2]) or self.configuration.memory.hold().stepping
+        stepped = bool(self.kept.value[2]) or self.configuration.memory.stepping
         return self.damping if stepped and self.moves else 0.0

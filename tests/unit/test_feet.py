@@ -12,9 +12,11 @@ import pytest
 import symancf as sa
 from symancf import elements
 from symancf.assembly.linearized import Linearized
+from symancf.assembly.memory import Memory
 from symancf.assembly.piece import Piece
+from symancf.assembly.plan import Plan
 from symancf.energies import neo_hooke
-from tests.unit.facing import MATERIAL, SOLIDS, bowl, shifted, stacked, thin_wall, throws
+from tests.unit.facing import MATERIAL, SOLIDS, bowl, shifted, stacked, thin_wall, throws, touching
 
 
 @pytest.mark.filterwarnings("ignore:.*tet4 locks")
@@ -275,3 +277,38 @@ def test_blocks_of_one_outline_press_at_once(low: str, high: str) -> None:
     young = mu * (3.0 * lam + 2.0 * mu) / (lam + mu)
     # the contact gives like 1/20 of the height: k = 10 E/l of cells with l = 0.5
     assert press.reaction(system)[2] == pytest.approx(-young * 0.01 / 1.05, rel=0.02)
+
+
+def test_what_is_done_for_all_contacts_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many contacts there are, so that a step costs as many times one of them."""
+    spied = (Memory, "hold"), (Plan, "_place"), (Plan, "_regroup")
+    counts: list[dict[str, int]] = []
+
+    def count(kind: type, name: str) -> None:
+        given = getattr(kind, name)
+
+        def counted(own: Any, *more: Any) -> Any:
+            counts[-1][name] += 1
+            return given(own, *more)
+
+        monkeypatch.setattr(kind, name, counted)
+
+    def block(name: str, at: tuple[float, float, float]) -> sa.Body:
+        mesh = sa.Mesh.box((1.0, 1.0, 0.5), (1, 1, 1), warp=lambda x: x + np.array(at))
+        return sa.Body(mesh["body"], elements.hex8_plain, neo_hooke, name=name, **MATERIAL)
+
+    for kind, name in spied:
+        count(kind, name)
+    for pairs in (1, 3):
+        bodies, terms = [], []
+        for k in range(pairs):
+            low, high = block(f"low{k}", (2.0 * k, 0, 0)), block(f"high{k}", (2.0 * k, 0, 0.51))
+            touch = touching(low["z1"], high["z0"], 0.3)
+            push = sa.fix(high["z1"], displacement=lambda t: (0.05 * t, 0.0, -0.03 * t))
+            bodies, terms = [*bodies, low, high], [*terms, touch, push, sa.fix(low["z0"])]
+        counts.append(dict.fromkeys((name for _, name in spied), 0))
+        problem = sa.StaticProblem(sa.System(*bodies, terms=terms))
+        problem.solve(to=1.0, step=0.5)
+        assert sum(touch.status(problem.system)[1:]) > 0
+    assert counts[0] == counts[1]
+    assert min(counts[0].values()) > 0
