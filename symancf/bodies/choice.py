@@ -15,6 +15,7 @@ from ..kinematics.naming import Energy, law_of, require_parameters, signature
 from ..laws import unsuited
 from ..mesh import Region
 from ..mesh.region import WEDGE18
+from ..places.geometry import require_known
 from ..values.parameter import label
 
 if TYPE_CHECKING:
@@ -41,11 +42,13 @@ def pair(
     Raises
     ------
     MeshError, KinematicsError : what is given is something else, or see `choose`.
+    ParameterError : slopes at nodes where none are found.
     """
     if not isinstance(region, Region):
         raise MeshError(f"Body takes a region of a mesh, mesh['name']; given {region!r}")
     element, energy = law_of(element), law_of(energy)
     if isinstance(element, Element) and callable(energy):
+        require_known(name or region.name, element)
         return element, energy
     if isinstance(element, Element) or energy is not None or not callable(element):
         raise KinematicsError(

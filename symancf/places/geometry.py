@@ -21,6 +21,7 @@ from mpi4py import MPI
 
 from ..arrays import Array, Integers, Mask
 from ..assembly.vertices import AtVertices, numbers_among
+from ..cells.table import LINE, LINE3, QUAD
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import together
 from ..values.parameter import call_array, label
@@ -30,6 +31,7 @@ from .vectors import unit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..cells.table import Cell
     from ..elements import Element
     from ..mesh.partition import Halo, Topology
 
@@ -116,14 +118,13 @@ class Directions:
             own = sections.along(element.topology, points, cells).reshape(-1, 3)
             axes = sections.section_axes(name, patch.comm, points, cells.ravel(), own, given)
             self.section = AtVertices(patch.vertices, axes)
-            pieces = np.array(element.topology.links)
-            found = self._tangents(points, cells[:, pieces].reshape(-1, 2))
+            found = self._tangents(points, _pieces(element, cells))
         elif given is not None:
             found = self._given(given, points, cells)
         elif element.dimension == 2:
             found = self._normals(points, cells)
         else:
-            found = self._tangents(points, cells)
+            found = self._tangents(points, _pieces(element, cells))
         sides = topology.comm.allgather(self._sides(points, cells, found))
         along, against, across = np.any(sides, axis=0)
         self.opposite = bool((along and against) or across)
@@ -163,7 +164,7 @@ class Directions:
         if kind == "normal":
             own = _corner_normals(points, cells)
         else:
-            own = np.repeat(unit(points[cells[:, 1]] - points[cells[:, 0]])[:, None], 2, axis=1)
+            own = sections.along(self.element.topology, points, cells)
         cosine = np.einsum("nva,nva->nv", own, at[cells])
         given = (np.sign(cosine)[..., None] * at[cells]).sum(axis=1)
         mean = own.sum(axis=1)
@@ -278,6 +279,23 @@ class Directions:
             )
 
 
+def require_known(name: str, element: Element) -> None:
+    """Raise where nodes have slopes that are not found: all cells but lines and quadrilaterals."""
+    known = (LINE.name, LINE3.name, QUAD.name)
+    if element.slopes and not element.across and element.cell not in known:
+        raise ParameterError(
+            f"body {name!r}: nodes of {element.name} have slopes ({', '.join(element.slopes)}), "
+            f"and on cells of the type {element.cell!r} none are found: they are on "
+            f"{', '.join(map(repr, known))}; declare fields without slopes "
+            "(slopes=(), slope_kind='none')"
+        )
+
+
+def _pieces(element: Element, cells: Integers) -> Integers:
+    """Return the nodes (k, 2) that follow each other on lines."""
+    return np.asarray(cells[:, np.array(element.topology.links)].reshape(-1, 2))
+
+
 def _corner_normals(points: Array, cells: Integers) -> Array:
     """Unit facet normals at the corners of each triangle or quadrilateral, (n, corners, 3)."""
     X = points[cells]
@@ -287,12 +305,34 @@ def _corner_normals(points: Array, cells: Integers) -> Array:
 
 def arc_slope(chord: Array, tangent: Array) -> Array:
     """Return the slope at an end of the arc with this chord, along the unit `tangent`."""
+    return np.asarray(_arc_length(chord, tangent) * tangent)
+
+
+def _arc_length(chord: Array, tangent: Array) -> Array:
+    """Return the length (..., 1) of that arc, negative where `tangent` is against the chord."""
     length = np.linalg.norm(chord, axis=-1, keepdims=True)
     cosine = np.einsum("...a,...a->...", chord, tangent)[..., None] / length
     sine = np.linalg.norm(np.cross(tangent, chord), axis=-1, keepdims=True) / length
     phi = np.arctan2(sine, np.abs(cosine))
     stretch = np.where(phi > 1e-9, phi / np.where(sine > 0, sine, 1.0), 1.0)
-    return np.asarray(np.sign(cosine) * length * stretch * tangent)
+    return np.asarray(np.sign(cosine) * length * stretch)
+
+
+def _line_slopes(cell: Cell, X: Array, tangents: Array) -> Array:
+    """Return the slopes (n, nodes, 3) of lines, along the unit tangents (n, nodes, 3) of nodes.
+
+    They are those of the length along the arcs between nodes, interpolated as the cell does: as
+    many powers of the length as may be are then among the shape functions.
+    """
+    _, rates = cell.evaluate(cell.unit)
+    size = np.zeros((*X.shape[:2], 1))
+    for p, (a, b) in enumerate(cell.links):
+        length = _arc_length((X[:, b] - X[:, a])[:, None], tangents[:, [a, b]])
+        of_node = np.repeat(length.mean(axis=1, keepdims=True), X.shape[1], axis=1)
+        of_node[:, [a, b]] = length
+        later = [end for _, end in cell.links[p:]]
+        size += rates[:, later, 0].sum(axis=1)[:, None] * of_node
+    return np.asarray(size * tangents)
 
 
 def element_slopes(
@@ -317,9 +357,7 @@ def element_slopes(
             found[:, :, 0] = arc_slope((X[:, 1] - X[:, 0])[:, None], found[:, :, 0])
         return np.ascontiguousarray(found[:, :, 3 - len(element.slopes) :])
     if element.dimension == 1:
-        chord = X[:, 1] - X[:, 0]
-        for v in range(2):
-            slopes[:, v, 0] = arc_slope(chord, directions.at[cells[:, v]])
+        slopes[:, :, 0] = _line_slopes(element.topology, X, directions.at[cells])
         return slopes
     facet = _corner_normals(points, cells)
     for v in range(4):
