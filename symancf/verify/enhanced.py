@@ -40,7 +40,8 @@ def cantilever(cells: tuple[int, int, int], nu: float, taper: float = 0.0) -> fl
         return moved
 
     mesh = Mesh.box((length, 1.0, 1.0), cells, warp=lean, comm=MPI.COMM_SELF)
-    body = Body(mesh["body"], hex8, energies.saint_venant_kirchhoff, E=E, nu=nu)
+    mu, lam = E / 2 / (1 + nu), E * nu / (1 + nu) / (1 - 2 * nu)
+    body = Body(mesh["body"], hex8, energies.neo_hooke, mu=mu, lam=lam)
     held = [  # the clamped end may become narrower
         fix(body["x0"], "x"),
         fix(body.at((0.0, 0.0, 0.0)), ["y", "z"]),

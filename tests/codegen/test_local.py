@@ -11,12 +11,13 @@ from scipy.optimize import root
 
 from symancf.elements import hex8_plain
 from symancf.laws import energy_laws
-from symancf_codegen.compiler import compile_cells, compile_points
+from symancf_codegen.compiler import Options, compile_cells, compile_points
 from symancf_codegen.declare import Local, Parameter, PointLaw
 from symancf_codegen.errors import CompileError
 from tests.saddle import in_space, mixed, of_cell
 
 Array = npt.NDArray[np.float64]
+FAST = Options(flags=("-O0",))  # what is derived is asked here, not what a compiler makes of it
 a, b, p, q, k = sp.symbols("a b p q k", real=True)
 RANDOM = np.random.default_rng(1)
 
@@ -119,10 +120,9 @@ def cells(count: int, scale: float = 1.0) -> tuple[Array, Array, Array]:
 def test_a_pressure_per_cell_is_eliminated_as_by_hand(rules: dict[str, str] | None) -> None:
     """At one set of points, and at two; against a kernel of displacements and pressure."""
     laws = energy_laws(hex8_plain, mixed, quadrature=rules, volumetric=None if rules else "full")
-    kernel = compile_cells("mixed", hex8_plain.space, [of_cell(pair) for pair in laws])
-    outer = compile_cells(
-        "mixed_outer", hex8_plain.space.with_scalars(1), [in_space(x) for x in laws]
-    )
+    kernel = compile_cells("mixed", hex8_plain.space, [of_cell(pair) for pair in laws], FAST)
+    space = hex8_plain.space.with_scalars(1)
+    outer = compile_cells("mixed_outer", space, [in_space(x) for x in laws], FAST)
     values = {"mu": 1.3, "k": 70.0}
     reference, u, v = cells(11)
     x, X = np.zeros((2, 11, 9, 3))
@@ -151,8 +151,8 @@ def test_a_pressure_per_cell_is_eliminated_as_by_hand(rules: dict[str, str] | No
 
 def test_a_pressure_per_cell_knows_no_units_and_follows_parameters() -> None:
     laws = [of_cell(pair) for pair in energy_laws(hex8_plain, mixed, volumetric="full")]
-    kernel = compile_cells("mixed_units", hex8_plain.space, laws)
-    more = compile_cells("mixed_by_k", hex8_plain.space, laws, modes=("parameter",))
+    kernel = compile_cells("mixed", hex8_plain.space, laws, FAST)
+    more = compile_cells("mixed_by_k", hex8_plain.space, laws, FAST, ("parameter",))
     (reference, u, _), small = cells(8), cells(8, 1e-3)
     values = {"mu": 1.3, "k": 70.0}
     f, K, _ = kernel.tangent(u, reference, values)

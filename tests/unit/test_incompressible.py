@@ -294,7 +294,8 @@ def test_a_pressure_that_nothing_determines(element: str, kind: str) -> None:
 
     with pytest.raises(sa.ConstraintError, match="the pressure in 'body' is undetermined"):
         problem(math.inf).solve()
-    problem(100.0).solve()
+    if element == "hex27":  # the others would be kernels of their own
+        problem(100.0).solve()
 
 
 def test_unknowns_of_points_and_pressures() -> None:
