@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -13,67 +12,54 @@ import sympy as sp
 
 from symancf_codegen.declare import brought
 
-from ..arrays import Array, Ints, Ints32, Mask
-from ..assembly.piece import Piece, Role
-from ..errors import KinematicsError, ParameterError, SymancfError, in_words
+from ..arrays import Array, Ints, Ints32
+from ..errors import ParameterError
 from ..kinematics.naming import Energy, require_parameters, signature
 from ..laws import (
     Kind,
-    at_points,
     energy_equation,
-    energy_laws,
-    inertia_laws,
     jumps,
     stress_equations,
 )
 from ..laws.asked import pressure_of
 from ..laws.layers import JUMPS, advice
-from ..laws.mixed import FRAME, Pressure, frames
 from ..mesh import Region
 from ..mesh.partition import Family
 from ..places.edges import announce_blocks, links_of, with_edges
-from ..places.interpolation import Interpolation, Patch
+from ..places.interpolation import Interpolation
 from ..places.on_body import Nodes, PointsOnBody
 from ..places.sliding import Sliding
 from ..places.travelling import Travelling
 from ..runtime import jit
 from ..runtime.collective import together
-from ..runtime.jit import identifier
 from ..runtime.shown import Shown
 from ..values.arguments import one_of, text
 from ..values.domain import Domain, domains_of, not_negative, positive
 from ..values.parameter import (
-    Checked,
     Field,
-    Parameter,
-    Value,
-    call_array,
-    depends_on_time,
     evaluate,
     label,
 )
 from .choice import pair
-from .curved import Curved
 from .formulas import plain, written
 from .inspection import KernelText, kernel_text
-from .mass import WithMass
+from .kernels import WithKernels
 from .pressure import Pressures
-from .rest import CELLS, check_rest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from symancf_codegen.declare import Rule
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.protocol import Support
     from ..elements import Element
-    from ..laws.body import Laws
     from ..laws.mixed import Kind as PressureKind
+    from ..laws.mixed import Pressure
     from ..values.parameter import Scalar
 
 
-class Body(WithMass, Shown):
+class Body(WithKernels, Shown):
     """A deformable body.
 
     Parameters
@@ -251,11 +237,6 @@ class Body(WithMass, Shown):
         """The stresses that make up the residual, as equations (SymPy); see `stress_equations`."""
         return sp.Tuple(*stress_equations(self.element, self.energy_function, self.pressure))
 
-    @staticmethod
-    def _kernel_name(laws: Laws, element: Element) -> str:
-        """Name kernels by law and element: bodies alike share them."""
-        return identifier(f"{laws[0][0].name}_{element.name}")
-
     def kernel(self, function: str = "tangent") -> KernelText:
         """Return the generated ``energy``, ``residual``, ``tangent`` or ``product``.
 
@@ -268,12 +249,6 @@ class Body(WithMass, Shown):
         return kernel_text(made, function, {**brought(self.laws), **self.numbers(0.0)})
 
     # ---- before distribution --------------------------------------------------------------------
-    @cached_property
-    def extent(self) -> float:
-        """Diagonal of the mesh's bounding box (collective on first use)."""
-        low, high = self.region.mesh.bounds()
-        return float(np.linalg.norm(high - low))
-
     def declare(self, layout: Layout) -> None:
         """Announce cells and blocks of coordinates."""
         name, (ids, vertices) = layout.name(self), self.region.slice(self.element.cell)
@@ -298,10 +273,6 @@ class Body(WithMass, Shown):
         own = self._pressures(configuration)
         return carried if own is None else carried + own.carriers(configuration)
 
-    def _pressures(self, configuration: Configuration) -> Pressures | None:
-        """Return the pressures that are unknowns of a system, if there are some."""
-        return configuration.layout.find(self, Pressures)
-
     def idle(self, configuration: Configuration) -> Ints:
         """Return the local offsets of pressures on which no free coordinate depends."""
         own = self._pressures(configuration)
@@ -315,185 +286,3 @@ class Body(WithMass, Shown):
         """Let pressures of a finite modulus follow the present state of a motion."""
         if configuration.moves and (own := self._pressures(configuration)):
             own.settle(configuration)
-
-    def _laws(self, **options: Any) -> Laws:
-        chosen = {
-            "fields": self.fields,
-            "volumetric": self.volumetric,
-            "quadrature": self.quadrature,
-            "pressure": self.pressure,
-            **options,
-        }
-        try:
-            return energy_laws(self.element, self.energy_function, values=self.parameters, **chosen)
-        except SymancfError:
-            raise
-        except Exception as error:
-            raise KinematicsError(
-                f"{label(self.energy_function)} failed on the symbols of {self.element.name}: "
-                f"{in_words(error)}"
-            ) from error
-
-    @cached_property
-    def laws(self) -> Laws:
-        """The point laws of the energy with their quadrature rules (on a straight reference)."""
-        return self._laws()
-
-    @cached_property
-    def curved_laws(self) -> Laws:
-        """The point laws of the energy on a curved reference (cables)."""
-        return self._laws(curved=True)
-
-    def sampled_laws(
-        self, outputs: Mapping[str, sp.Expr], *, by_rule: bool = False, **options: bool
-    ) -> Laws:
-        """Return the energy's laws with outputs, for any points: see `laws.sampled`.
-
-        One law of the whole energy, or with `by_rule` those of its parts with their rules.
-        """
-        whole = {} if by_rule else {"volumetric": "full", "quadrature": "full"}
-        fields = dict.fromkeys(self.fields, "cell")
-        laws = self._laws(outputs=outputs, fields=fields, held=True, **whole, **options)
-        return [(at_points(law), rule) for law, rule in laws]
-
-    @property
-    def remembers(self) -> bool:
-        """Whether its energy has memory."""
-        return any(law.history for law, _ in self.laws)
-
-    def uniform_values(self) -> dict[str, Scalar]:
-        """Return the values of the kernels' uniform parameters; these watch their domain."""
-        values = self._scalars()
-        for name in sorted({*self.domains} & {*values}):
-            given = values[name]
-            if isinstance(given, Parameter) or callable(given):
-                values[name] = Checked(given, partial(self.number_at, name, given))
-        return values
-
-    def cell_parameters(
-        self,
-        configuration: Configuration,
-        names: Collection[str],
-        points: Sequence[Sequence[float]] | Array | None = None,
-        cells: Ints32 | None = None,
-    ) -> Array:
-        """Return the values of parameters that vary, (cells, len(names)) (collective).
-
-        `points` says for each name where in the cells, on the axis or mid-surface; empty: at
-        the centroid, as everywhere by default and for fields per cell. `cells`: others than this
-        rank's, given by local vertices.
-        """
-        on = configuration.of(self, Interpolation)
-        n = len(on.cells if cells is None else cells)
-        values = np.zeros((n, len(names)))
-        with together(configuration.comm):
-            if {*FRAME} & {*names}:
-                X = configuration.points[on.cells if cells is None else cells]
-                frame = dict(zip(FRAME, frames(self.element.topology, X).T, strict=True))
-            for k, name in enumerate(names):
-                if name in FRAME:
-                    values[:, k] = frame[name]
-                    continue
-                what = f"{name} of body {self.name!r}"
-                field = self.parameters[name]
-                point = points[k] if points is not None and field.at == "points" else ()
-                values[:, k] = call_array(what, field.function, (n,), on.at(point, cells))
-                if name in self.domains:
-                    self.domains[name].require(name, what, values[:, k], " in a cell")
-        return values
-
-    def piece(
-        self,
-        configuration: Configuration,
-        name: str,
-        laws: Laws,
-        role: Role,
-        uniform: Mapping[str, Value],
-        patch: Patch | None = None,
-        values: Mapping[str, Array] | None = None,
-    ) -> Piece:
-        """Make the piece of a list of (law, rule) on this body's cells, or on others (collective).
-
-        `values` : parameters (n,) of the cells that are not those of the body.
-        """
-        on, own = configuration.of(self, Interpolation), values or {}
-        patch = patch or on.patch()
-        count = patch.gathered.scalars.shape[1]
-        space = patch.element.space.with_scalars(count) if count else patch.element.space
-        kernel = jit.cells(self._kernel_name(laws, patch.element), space, laws, configuration.comm)
-        given = {*own, *kernel.memory, *kernel.optional}
-        asked = [k for k, parameter in enumerate(kernel.cell) if parameter not in given]
-        names, points = [kernel.cell[k] for k in asked], [kernel.points[k] for k in asked]
-        cell = np.zeros((len(patch.cells), len(kernel.cell)))
-        cell[:, asked] = self.cell_parameters(configuration, names, points, patch.cells)
-        for k, parameter in enumerate(kernel.cell):
-            if parameter in own:
-                cell[:, k] = own[parameter]
-        vertices, start = patch.vertices
-        return Piece(
-            name=name,
-            kernel=kernel,
-            role=role,
-            uniform={**brought(laws), **self.uniform_values(), **uniform},
-            cell=cell,
-            owned=patch.owned,
-            vertices=vertices,
-            vertex_start=start,
-            entities=patch.gathered,
-            ids=patch.ids,
-        )
-
-    def patch(self, configuration: Configuration, chosen: Mask) -> Patch:
-        """Return the chosen ones of this rank's cells as kernels take them."""
-        on = configuration.of(self, Interpolation)
-        if chosen.all():
-            return on.patch()
-        return on.patch(None, on.whole[chosen], on.owned[chosen], ids=on.ids[chosen])
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the strain energy, with a kernel of its own for cables of curved reference."""
-        made: list[Piece] = []
-        own = configuration.name(self)
-        for laws, cells in self.variants(configuration):
-            name = f"{own} (curved)" if made else own
-            patch, uniform = self.patch(configuration, cells), {}
-            if pressures := self._pressures(configuration):
-                patch, uniform = pressures.patch(configuration), pressures.uniform(configuration)
-            piece = self.piece(configuration, name, laws, "strain", uniform, patch)
-            check_rest(self, configuration, laws, piece, np.flatnonzero(cells)[:CELLS])
-            made.append(piece)
-        return made
-
-    def inertia(self, configuration: Configuration) -> list[Piece]:
-        """Return the kinetic energy of a vector of rates; its tangent is the mass matrix.
-
-        Empty where the body has no density.
-
-        Raises
-        ------
-        ParameterError : the density is zero, also when a `Parameter` is set to that later.
-        """
-        if not self.weighs:
-            return []
-        laws = inertia_laws(self.element, **self.mass)
-        given, uniform = self.parameters.get("rho", 1.0), {}
-        if "rho" in self.parameters and not isinstance(given, Field):
-            with together(configuration.comm):
-                self._density(configuration.time)
-            if depends_on_time(given):
-                uniform["rho"] = Checked(given, self._density)
-        name = f"inertia:{configuration.name(self)}"
-        return [self.piece(configuration, name, laws, "inertia", uniform)]
-
-    def variants(self, configuration: Configuration) -> list[tuple[Laws, Mask]]:
-        """Return the laws of the energy, each with the cells (n,) where it holds (collective).
-
-        Cables have one for straight and one for curved references; where all cells of all ranks
-        are of one kind there is only that.
-        """
-        if "curved" not in self.element.variants:
-            cells = configuration.of(self, Interpolation).cells
-            return [(self.laws, np.ones(len(cells), dtype=bool))]
-        found = Curved.of(self, configuration)
-        straight = [(self.laws, ~found.cells)] if found.some_straight else []
-        return straight + ([(self.curved_laws, found.cells)] if found.some else [])
