@@ -21,6 +21,7 @@ from ..runtime.shown import Shown, lines
 from ..runtime.streams import CsvStream, HdfStream, read
 from ..values import arguments
 from .image import Image, image_path, over_time
+from .series import Series
 from .steps import LimitPoint, Step, table
 
 if TYPE_CHECKING:
@@ -31,52 +32,6 @@ if TYPE_CHECKING:
 
 
 SAME = 1e-6  # relative: what differs more between ranks is no round-off
-
-
-class _Series:
-    """Values (n, ...) of one series in a buffer that grows by doubling."""
-
-    def __init__(
-        self, name: str, function: Callable[[], npt.ArrayLike], every: int, first: int
-    ) -> None:
-        self.name, self.function, self.every, self.first = name, function, every, first
-        self.count = 0
-        self.buffer: Array | None = None
-
-    def checked(self, value: npt.ArrayLike) -> Array:
-        """Return a value as a row of this series."""
-        try:
-            row = np.asarray(value)
-        except ValueError:  # lists of different lengths
-            row = np.asarray(None)
-        if row.dtype.kind not in "biuf":
-            raise ParameterError(
-                f"series {self.name!r}: its function returned {type(value).__name__}: give a "
-                "number or an array of numbers",
-                name=self.name,
-            )
-        row = row.astype(np.float64)
-        if self.buffer is None:
-            self.buffer = np.empty((64, *row.shape))
-        if row.shape != self.buffer.shape[1:]:
-            raise ParameterError(
-                f"series {self.name!r}: its function returned shape {row.shape}, before "
-                f"{self.buffer.shape[1:]}",
-                name=self.name,
-            )
-        return row
-
-    def append(self, row: Array) -> None:
-        """Keep a row."""
-        assert self.buffer is not None
-        if self.count == len(self.buffer):
-            self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
-        self.buffer[self.count] = row
-        self.count += 1
-
-    @property
-    def values(self) -> Array:
-        return np.zeros(0) if self.buffer is None else self.buffer[: self.count]
 
 
 class History(Shown):
@@ -126,8 +81,8 @@ class History(Shown):
         self.cut_backs = 0
         self.wasted = 0
         self.seconds = {"assembly": 0.0, "solve": 0.0}
-        self._time = _Series("time", float, 1, 0)
-        self._series: dict[str, _Series] = {}
+        self._time = Series("time", float, 1, 0)
+        self._series: dict[str, Series] = {}
         self._streams: list[Stream] = []
         self._known: set[str] = set()  # series whose shape all ranks agreed on
         self._told: set[str] = set()  # series of which it was said that they differ by rank
@@ -167,7 +122,7 @@ class History(Shown):
                 f"record({name!r}): its column is missing in files begun at the first step; "
                 "record before solving"
             )
-        self._series[name] = _Series(name, function, every, self._time.count)
+        self._series[name] = Series(name, function, every, self._time.count)
 
     def sample(self, time: float) -> None:
         """Call the functions of all series that are due, and write the files (collective).
@@ -283,7 +238,7 @@ class History(Shown):
         due = [s for s in self._series.values() if s.count and (last - s.first) % s.every == 0]
         return {series.name: series.values[-1].copy() for series in due}
 
-    def _of(self, name: str) -> _Series:
+    def _of(self, name: str) -> Series:
         if name == "time":
             return self._time
         if name not in self._series:

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The values of one series of a history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+
+class Series:
+    """Values (n, ...) of one series in a buffer that grows by doubling."""
+
+    def __init__(
+        self, name: str, function: Callable[[], npt.ArrayLike], every: int, first: int
+    ) -> None:
+        self.name, self.function, self.every, self.first = name, function, every, first
+        self.count = 0
+        self.buffer: Array | None = None
+
+    def checked(self, value: npt.ArrayLike) -> Array:
+        """Return a value as a row of this series."""
+        try:
+            row = np.asarray(value)
+        except ValueError:  # lists of different lengths
+            row = np.asarray(None)
+        if row.dtype.kind not in "biuf":
+            raise ParameterError(
+                f"series {self.name!r}: its function returned {type(value).__name__}: give a "
+                "number or an array of numbers",
+                name=self.name,
+            )
+        row = row.astype(np.float64)
+        if self.buffer is None:
+            self.buffer = np.empty((64, *row.shape))
+        if row.shape != self.buffer.shape[1:]:
+            raise ParameterError(
+                f"series {self.name!r}: its function returned shape {row.shape}, before "
+                f"{self.buffer.shape[1:]}",
+                name=self.name,
+            )
+        return row
+
+    def append(self, row: Array) -> None:
+        """Keep a row."""
+        assert self.buffer is not None
+        if self.count == len(self.buffer):
+            self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
+        self.buffer[self.count] = row
+        self.count += 1
+
+    @property
+    def values(self) -> Array:
+        """Those that are kept, (n, ...)."""
+        return np.zeros(0) if self.buffer is None else self.buffer[: self.count]
