@@ -11,12 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
+from symancf_codegen.compiler import Options
 from symancf_codegen.stable.accuracy import function
 
 if TYPE_CHECKING:
     from symancf.elements import Element
 
 Array = npt.NDArray[np.float64]
+
+#: For tests of what is derived, which do not ask what a compiler makes of it.
+FAST = Options(flags=("-O0",))
 
 
 def jets(

@@ -11,13 +11,13 @@ from scipy.optimize import root
 
 from symancf.elements import hex8_plain
 from symancf.laws import energy_laws
-from symancf_codegen.compiler import Options, compile_cells, compile_points
+from symancf_codegen.compiler import compile_cells, compile_points
 from symancf_codegen.declare import Local, Parameter, PointLaw
 from symancf_codegen.errors import CompileError
+from tests.quantities import FAST
 from tests.saddle import in_space, mixed, of_cell
 
 Array = npt.NDArray[np.float64]
-FAST = Options(flags=("-O0",))  # what is derived is asked here, not what a compiler makes of it
 a, b, p, q, k = sp.symbols("a b p q k", real=True)
 RANDOM = np.random.default_rng(1)
 

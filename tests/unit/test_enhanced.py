@@ -13,8 +13,9 @@ from sympy import Rational
 
 import symancf as sa
 from symancf.laws import digits_lost, energy_laws
-from symancf_codegen.compiler import Options, compile_cells
+from symancf_codegen.compiler import compile_cells
 from symancf_codegen.modes import STANDARD
+from tests.quantities import FAST
 
 if TYPE_CHECKING:
     from symancf.arrays import Array
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 hex8 = sa.elements.hex8
 RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 1000.0}
-FAST = Options(flags=("-O0",))
 TURN = np.array([[0.6, -0.8, 0.0], [0.0, 0.0, -1.0], [0.8, 0.6, 0.0]])
 
 

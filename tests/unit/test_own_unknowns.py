@@ -17,6 +17,7 @@ from symancf.laws import energy_laws
 from symancf.values.domain import domains, domains_of, positive
 from symancf.verify.states import positions
 from symancf_codegen.compiler import compile_cells
+from tests.quantities import FAST
 from tests.saddle import in_space, mixed
 
 Array = npt.NDArray[np.float64]
@@ -27,11 +28,8 @@ MU, K, LOAD = 1.3, 70.0, 0.2
 
 def saddle() -> Array:
     """Return the nodes' positions, the pressures of all cells being coordinates like any other."""
-    kernel = compile_cells(
-        "saddle",
-        hex8_plain.space.with_scalars(1),
-        [in_space(x) for x in energy_laws(hex8_plain, mixed)],
-    )
+    laws = [in_space(x) for x in energy_laws(hex8_plain, mixed)]
+    kernel = compile_cells("saddle", hex8_plain.space.with_scalars(1), laws, FAST)
     n = N + 1
     nodes = np.stack(np.meshgrid(*3 * [np.arange(n) / N], indexing="ij"), -1).reshape(-1, 3)
     number = np.arange(n**3).reshape(n, n, n)
