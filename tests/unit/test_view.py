@@ -17,7 +17,7 @@ from symancf.output import Samples
 from symancf.output.image import COLOURS
 from symancf.output.view import animation, picture
 from symancf.output.view.regions import seen
-from symancf.output.view.scene import unit_of
+from symancf.output.view.scene import require_field, unit_of
 from symancf.output.view.surface import surface_of
 
 if TYPE_CHECKING:
@@ -396,3 +396,21 @@ def test_principal_directions_are_lines_of_one_scale_and_noise_has_none(tmp_path
         view.render(box, path, directions="tau", comm=MPI.COMM_SELF)
     with pytest.raises(SymancfError, match="no symmetric tensor"):
         view.render(box, path, directions="stress", comm=MPI.COMM_SELF)
+
+
+def test_a_field_that_no_body_has_and_an_unknown_engine_are_told(tmp_path: Path) -> None:
+    here = {"comm": MPI.COMM_SELF}
+    asked = r"field='stres': no samples have that field; .*'stress'. Did you mean 'stress'"
+    bare = bent(4, 3)
+    bare.point_data.pop("stress")
+    draw: Any = view.render
+    with pytest.raises(SymancfError, match=asked):
+        draw({"a": bent(4, 3), "b": [bent(5), bare]}, tmp_path / "a", field="stres", **here)
+    with pytest.raises(SymancfError, match=asked):
+        view.show(bent(4, 3), field="stres", interactive=False, comm=MPI.COMM_SELF)
+    with pytest.raises(SymancfError, match=asked):
+        view.animate([bare, bent(4, 3)], tmp_path / "a.gif", field="stres", comm=MPI.COMM_SELF)
+    with pytest.raises(ParameterError, match=r"engine is 'vkt': give 'auto', .*mean 'vtk'"):
+        draw(bare, tmp_path / "a", engine="vkt", **here)
+    require_field([bare, bent(4, 3)], "stress")  # only one lacks it, which is grey
+    require_field([Samples(np.zeros((1, 3)), {})], "displacement")

@@ -11,14 +11,15 @@ from mpi4py import MPI
 
 from ...errors import SymancfError
 from ...runtime.collective import together
+from ...values import arguments
 from ..image import WIDTH, Diagram, Image, image_path
 from .animation import animate
 from .directions import require_tensor
 from .draw_vtk import compose
 from .film import write_film
-from .picture import NOISE, Picture
+from .picture import ENGINES, NOISE, Picture
 from .regions import regions
-from .scene import Scene, gathered, unit_of
+from .scene import Scene, gathered, require_field, unit_of
 from .surface import surface_of
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def render(
     path : a PNG, PDF or SVG (bodies are pixels there, too); missing folders are made. Without it
         an `Image` is returned, which notebooks show.
     field : point or cell data that colours the bodies, vectors by their magnitude. Bodies that lack
-        it are grey.
+        it are grey; where all do it is an error (without displacements all are grey).
     directions : a symmetric tensor among point or cell data, ``"cauchy"``, whose principal values
         are drawn as crosses of lines along their directions: red where positive (tension), blue
         where negative, as long as they are large; the longest is told below where ``field=None``.
@@ -96,7 +97,8 @@ def render(
 
     Raises
     ------
-    SymancfError : on every rank: nothing to draw, no drawing package, `engine` "vtk" does not work.
+    SymancfError : on every rank: nothing to draw, no body has the field, no drawing package,
+        `engine` "vtk" does not work.
 
     Examples
     --------
@@ -110,6 +112,7 @@ def render(
     """
     comm = MPI.COMM_WORLD if comm is None else comm
     path, image = None if path is None else image_path("view.render", path), Image()
+    arguments.one_of("view.render: engine", engine, ENGINES)
     named = scenes if isinstance(scenes, Mapping) else {"": scenes}
     held = {caption: gathered(comm, scene) for caption, scene in named.items()}
     with together(comm):
@@ -125,6 +128,7 @@ def render(
             if not any(panels.values()):
                 raise SymancfError("nothing to draw: the samples hold no points")
             every = [s for bodies in held.values() for s in bodies]
+            require_field(every, field)
             if directions is not None:
                 require_tensor(every, directions)
             picture = Picture(
@@ -177,7 +181,8 @@ def show(
 
     Raises
     ------
-    SymancfError : on every rank: nothing to draw, or pyvista is not installed.
+    SymancfError : on every rank: nothing to draw, no body has the field, or pyvista is not
+        installed.
 
     Examples
     --------
@@ -192,6 +197,7 @@ def show(
             panels = {"": [surface_of(s, field) for s in held if len(s.points)]}
             if not panels[""]:
                 raise SymancfError("nothing to draw: the samples hold no points")
+            require_field(held, field)
             try:
                 import pyvista
             except ImportError:

@@ -13,11 +13,12 @@ from mpi4py import MPI
 from ...arrays import Array
 from ...errors import SymancfError
 from ...runtime.collective import together
+from ...values import arguments
 from .. import Samples, Series, read_state, states
 from ..image import film_path
 from .film import Image, need_writer, pixels, write_film
-from .picture import Picture, value_range
-from .scene import Scene, gathered, unit_of
+from .picture import ENGINES, Picture, value_range
+from .scene import Scene, gathered, require_field, unit_of
 from .surface import Surface, surface_of
 
 if TYPE_CHECKING:
@@ -81,8 +82,8 @@ def animate(
     Raises
     ------
     ParameterError : a film of another kind.
-    SymancfError : on every rank: nothing to draw, no drawing package, no ffmpeg, `engine` "vtk"
-        does not work.
+    SymancfError : on every rank: nothing to draw, no state has the field, no drawing package, no
+        ffmpeg, `engine` "vtk" does not work.
 
     Examples
     --------
@@ -97,12 +98,14 @@ def animate(
     """
     comm = MPI.COMM_WORLD if comm is None else comm
     path = film_path("view.animate", path)
+    arguments.one_of("view.animate: engine", engine, ENGINES)
     with together(comm):
         if comm.rank == 0:
             need_writer(path)
     captions, load = _loader(comm, frames, times, time_unit)
     with together(comm):
         if comm.rank == 0:
+            require_field((s for k in range(len(captions)) for s in load(k)), field)
             film = _Film(
                 captions, lambda k: [surface_of(s, field) for s in load(k) if len(s.points)]
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import SymancfError
+from ...errors import SymancfError, closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,10 @@ def require_tensor(bodies: Iterable[Samples], name: str) -> None:
     if not any(name in data for data in fields):
         known = dict.fromkeys(n for data in fields for n, v in data.items() if v.ndim > 2)
         there = ", ".join(map(repr, known)) or "none: sa.sample(..., fields=['cauchy'])"
-        raise SymancfError(f"directions={name!r}: no samples have that tensor; there are {there}")
+        raise SymancfError(
+            f"directions={name!r}: no samples have that tensor; there are {there}"
+            + (f".{closest(name, known)}" if known else "")
+        )
 
 
 def cross(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .surface import Surface
 
 
+ENGINES = ("auto", "vtk", "matplotlib")
 NOISE = 1e-10  # of the largest value: what differs less has one colour
 APART = 3.0  # panels whose sizes differ more are not drawn to one scale
 #: Units that take the prefixes of the SI; others, MPa among them, stay as they are.

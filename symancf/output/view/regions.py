@@ -19,7 +19,7 @@ from ...runtime.collective import reduced, together
 from ...values import arguments
 from ..image import WIDTH, Image, image_path
 from ..samples import Samples
-from .picture import Picture
+from .picture import ENGINES, Picture
 from .surface import surface_of
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def regions(
     >>> sa.view.regions(mesh, "results/tube.png")  # doctest: +SKIP
     """
     path, image = None if path is None else image_path("view.regions", path), Image()
+    arguments.one_of("view.regions: engine", engine, ENGINES)
     arguments.instance("view.regions: mesh", mesh, Mesh, "give a mesh")
     every = [region for region in mesh if region.name != "all"]
     named = [names] if isinstance(names, str) else names

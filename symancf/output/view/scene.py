@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ...errors import ParameterError
+from ...errors import ParameterError, SymancfError, closest
 from ...runtime.collective import together
 from ...values.parameter import label
 from .. import Samples, gather, read
@@ -47,3 +47,25 @@ def unit_of(bodies: Iterable[Samples], field: str | None) -> str:
         if field in s.point_data or field in s.cell_data
     }
     return known.pop() if len(known) == 1 else ""
+
+
+def require_field(bodies: Iterable[Samples], field: str | None) -> None:
+    """Require that some body has the field; "displacement", the default, may be in none.
+
+    Raises
+    ------
+    SymancfError : none has it.
+    """
+    if field is None or field == "displacement":
+        return
+    known: dict[str, None] = {}
+    for body in bodies:
+        known |= dict.fromkeys((*body.point_data, *body.cell_data))
+        if field in known:
+            return
+    there = f"there are {', '.join(map(repr, known))}" if known else "they have no fields"
+    raise SymancfError(
+        f"field={field!r}: no samples have that field; {there}.{closest(field, known)} "
+        f"sa.sample(system, body, fields=[{field!r}]) adds what the body knows; field=None draws "
+        "without"
+    )
