@@ -33,8 +33,9 @@ def read(text: str, **_: Any) -> Any:
         notebook.cells.insert(0, new_markdown_cell(f"# {title.rstrip('.')}\n{rest}"))
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "python"}
-    if "__file__" in text:  # run as a script a demo knows its own path; as a notebook its folder
-        path = new_code_cell('__file__ = "demo.py"', metadata={"tags": ["remove-cell"]})
+    if "__file__" in text:  # run as a script a demo knows its own path
+        here = str(Path(__file__).with_name("demos") / "demo.py")
+        path = new_code_cell(f"__file__ = {here!r}", metadata={"tags": ["remove-cell"]})
         notebook.cells.insert(1, path)
     return notebook
 

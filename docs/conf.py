@@ -2,12 +2,15 @@
 """Configuration of the documentation; `make docs` builds it in docs/_build/html.
 
 Tutorials are run, and their pages show what they print and draw. SYMANCF_DOCS_EXECUTE=1 runs the
-demos, too; without it their pages show text and code only.
+demos, too; without it their pages show text and code only. What was run is kept in docs/_build, and
+run again where the page or the package has changed.
 """
 
+import hashlib
 import inspect
 import os
 import re
+import shutil
 import sys
 from importlib.metadata import files
 from pathlib import Path
@@ -15,10 +18,23 @@ from typing import Any
 
 from sphinx.errors import ExtensionError
 
+import symancf
+import symancf_codegen
 from symancf import __version__
 
 sys.path.insert(0, os.path.dirname(__file__))
 from _reader import offer
+
+
+def _package() -> str:
+    """Return a hash of the sources that pages run."""
+    found = hashlib.sha256()
+    for package in (symancf, symancf_codegen):
+        folder = Path(package.__path__[0])
+        for path in sorted(p for p in folder.rglob("*") if p.suffix in (".py", ".c", ".h")):
+            found.update(str(path.relative_to(folder)).encode() + path.read_bytes())
+    return found.hexdigest()[:16]
+
 
 project = "symancf"
 author = "The symancf developers"
@@ -40,8 +56,10 @@ templates_path: list[str] = []
 # Demos are scripts of cells: a `# %% [markdown]` comment is text, a `# %%` one starts code.
 nb_custom_formats = {".py": ["_reader.read", {}]}
 nb_execution_mode = "cache"
+nb_execution_cache_path = str(Path(__file__).parent / "_build" / ".cells" / _package())
 nb_execution_excludepatterns = [] if os.environ.get("SYMANCF_DOCS_EXECUTE") else ["demos/*"]
 nb_execution_timeout = 600
+nb_execution_in_temp = True  # files that pages write are no pages
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 
@@ -112,12 +130,22 @@ def _asks_nobody(app: Any, error: Exception | None) -> None:
             raise ExtensionError(f"{page.name} needs the internet: {found[0]}")
 
 
+def _of_this_package(app: Any, error: Exception | None) -> None:
+    """Remove what other versions of the package have run."""
+    kept = Path(nb_execution_cache_path)
+    if error is None and kept.is_dir():
+        for folder in kept.parent.iterdir():
+            if folder != kept:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
 def setup(app: Any) -> None:
     """Attach what is above to Sphinx, before napoleon."""
     app.connect("autodoc-process-docstring", _plain_bars, priority=400)
     app.connect("autodoc-process-docstring", _described_items, priority=400)
     app.connect("autodoc-skip-member", _of_the_assembly)
     app.connect("build-finished", _asks_nobody)
+    app.connect("build-finished", _of_this_package)
     app.connect("source-read", offer)
 
 
