@@ -60,7 +60,8 @@ LOWEST = {1: 11.40, 5: 12.01, 10: 12.02}  # at the lowest place, tapered
 # ## The model
 # EA, EI and A are functions of the place, taken at every quadrature point. The paper counts a
 # revolute joint in the plane as two coordinates less: x and y of the pin are fixed, and nothing
-# moves along z. Rods take the same sections, and their shear stiffness with them.
+# moves along z. Rods take the same sections, and their shear stiffness with them; 5 are so few
+# that they fold where the beam is soft, as a warning says.
 
 
 # %%

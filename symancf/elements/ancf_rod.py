@@ -29,7 +29,7 @@ ancf_rod = Element(
     stretch, with any size of rotation; errors fall with the fourth power of the cell size.
 
     Limits: sections warp freely (no coordinate of warping); the directors stay orthonormal by an
-    energy at the nodes, which is no matter to explicit methods; cells that turn by 90 degrees are
-    half a per cent off.
+    energy at the nodes, which is no matter to explicit methods; where cells turn by 60 degrees
+    bending is 1.6 % too soft, at 90 by 11 %, and from 100 on a rod folds within a cell.
     """,
 )

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy as sp
+from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import kirchhoff, rod, saint_venant_kirchhoff
@@ -319,3 +321,20 @@ def test_a_rod_touches_a_plane() -> None:
     problem.solve(to=0.1, step=1e-3)
     z = system.position(body["rod"])[:, 2]
     assert np.abs(z + 0.001).max() < 2e-4
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize(("turn", "told"), [(60.0, False), (92.0, True)])
+def test_a_rod_that_folds_within_its_cells_is_told_once(turn: float, told: bool) -> None:
+    """A moment turns each of two cells by so many degrees, and by 1.5 or 12 % more."""
+    beam = sa.Body(straight(2, 1.0)["rod"], ROD, rod, **GIVEN)
+    moment = EI * math.radians(2.0 * turn)
+    loads = [sa.fix(beam["start"]), sa.moment(beam["end"], (0.0, 0.0, moment))]
+    problem = sa.StaticProblem(sa.System(beam, terms=loads))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        problem.solve()
+        problem.solve()
+    texts = [str(w.message) for w in found if "neighbouring nodes" in str(w.message)]
+    assert len(texts) == (told and MPI.COMM_WORLD.rank == 0)
+    assert not texts or "take more cells" in texts[0]

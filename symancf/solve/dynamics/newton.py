@@ -16,6 +16,7 @@ from ...errors import ConvergenceError
 from ...newton import Leftover, PartBacktracking, PredictedStresses
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
+from ..folds import Folds
 from ..preconditioner import Preconditioner
 from ..solver import is_symmetric, solver_name
 from ..takeover import Takeover
@@ -88,6 +89,7 @@ class Newton:
         self.balance = Balance(motion, self.f, self.steps)
         scratch = self.x.duplicate(), self.x.duplicate()
         self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), scratch)
+        self._folds = Folds(self.system)
         self.preconditioner = Preconditioner(
             self.system, motion.matrix, snes.getKSP(), is_symmetric(self.system, dynamic=True)
         )
@@ -353,6 +355,7 @@ class Newton:
             self.balance.recall(known)  # what iterations that led astray seemed to say
             return False
         self.leftover.warn(f"at time {self.system.time:g}", 8)
+        self._folds.look(f"at time {self.system.time:g}", 8)
         return True
 
     def _solved(self) -> int:

@@ -12,6 +12,7 @@ from ...arrays import Array, Mask
 from ...assembly.piece import Cells, Jets
 from ...newton import Constraints, Leftover, RowNorms, Stopping
 from ...runtime.petsc import NOT_FINITE, PETSc
+from ..folds import Folds
 
 if TYPE_CHECKING:
     from ...system import System
@@ -68,6 +69,7 @@ class Convergence(Stopping):
         self._violations: Array | None = None
         self._before = np.zeros(numbering.rows)
         self.leftover: Leftover | None = None
+        self._folds = Folds(system)
         self.tested = self.going_on = self.loose = False
         self.by_tolerance = 0.0
 
@@ -180,9 +182,10 @@ class Convergence(Stopping):
         return self.leftover.settled(f, x, step, self._noise)
 
     def tell(self, when: str, stacklevel: int) -> None:
-        """Warn where the last solution is not settled."""
+        """Warn where the last solution is not settled, or rods fold."""
         if self.leftover is not None:
             self.leftover.warn(when, stacklevel + 1)
+        self._folds.look(when, stacklevel + 1)
 
     def _noise(self) -> Array:
         """Return the residual (rows) as round-off makes it."""
