@@ -224,7 +224,7 @@ def _local(
         again, slopes, columns, sizes = moved_map(point, inner, complete)
     else:
         again, slopes = local.equations, jacobian(g, local.equations, local.unknowns)
-        sizes = magnitudes(g, local.equations)
+        sizes = magnitudes(g, local.equations, point.principal.sizes if point.principal else None)
     if complete:
         if inner is None:
             by_unknown = jacobian(g, forces, local.unknowns)

@@ -105,7 +105,8 @@ def _sizes(point: Point, inner: Inner, moves: Sequence[Sequence[tuple[int, Node]
     """Return bounds of what the equations of mapped unknowns are made of.
 
     Round-off of a force W_v is that of |W_v| + sum_w |W_vw| s_w, where s_w is the sum of the sizes
-    of what the variable w is made of; `moves` are the slopes by modes.
+    of what the variable w is made of; `moves` are the slopes by modes. Principal stretches and
+    axes are those of variables that differ by round-off of the largest: s_w is the sum of all.
     """
     local, g = point.local, point.graph
     assert local is not None
@@ -116,6 +117,8 @@ def _sizes(point: Point, inner: Inner, moves: Sequence[Sequence[tuple[int, Node]
         g.total([_size(g, own), *(g.mul(_size(g, a), _size(g, jets[c])) for c, a in row.items())])
         for own, row in zip(local.constant, point.to_variables.rows, strict=True)
     ]
+    if point.principal is not None:
+        made = [g.total(made)] * len(made)
     y = [*made, *(_size(g, x) for x in local.modes)]
     of_modes: list[list[Node]] = [[] for _ in local.modes]
     for v, entries in enumerate(moves):

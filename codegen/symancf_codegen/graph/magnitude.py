@@ -9,7 +9,7 @@ operation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symancf_codegen.graph.differentiate import partials
@@ -21,18 +21,20 @@ if TYPE_CHECKING:
 _EXACT = frozenset(("neg", "frozen", "instead", "lt", "le", "and", "or", "not", "sign", "abs"))
 
 
-def magnitudes(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
+def magnitudes(
+    graph: Graph, outputs: Sequence[Node], known: Mapping[Node, Node] | None = None
+) -> list[Node]:
     r"""Return for each output a size m: its round-off is a few units of the last place of m.
 
     .. math:: m(x) = |x| + \sum_k |\partial x / \partial a_k|\, m(a_k)
 
-    over the arguments a_k of the operation x; leaves and constants have their own size. It is a
-    bound of the size, so m >= \|x\|, and in the units of x.
+    over the arguments a_k of the operation x; leaves and constants have their own size, or that
+    in `known`. It is a bound of the size, so m >= \|x\|, and in the units of x.
     """
     g = graph
     size: dict[Node, Node] = {}
     for node in g.reach(outputs):
-        size[node] = _absolute(g, node)
+        size[node] = known[node] if known and node in known else _absolute(g, node)
         if g.args[node] and not g.is_uniform(node):
             own = [] if g.op[node] in _EXACT else [size[node]]
             parts = (g.mul(_absolute(g, d), size[a]) for a, d in partials(g, node) if d != g.zero)

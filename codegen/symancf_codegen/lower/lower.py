@@ -66,6 +66,17 @@ class Principal:
             self._value(*x) for x in zip(found, self.inverses, self.strain[:3], strict=True)
         ]
 
+    @property
+    def sizes(self) -> dict[Node, Node]:
+        """The round-off of what is found, in units of the last place: that of the largest entry.
+
+        The values and axes are those of a strain that differs by so much; see `magnitudes`.
+        """
+        g = self.graph
+        logarithms, axes = self.leaves[:3], self.leaves[3:12]
+        largest = g.total(g.call("abs", x) for x in logarithms)
+        return dict.fromkeys(logarithms, largest) | dict.fromkeys(axes, g.one)
+
     def _strain(self, axes: list[list[Node]]) -> list[Node]:
         g, rows = self.graph, range(0, 9, 3)
 
