@@ -89,6 +89,7 @@ _PUBLIC = {
     "memory": "kinematics.memory",
     "remember": "kinematics.memory",
     "VirtualWork": "terms.work",
+    "Table": "runtime.tables",
     "check": "solve.check",
     "momentum": "solve.rigid",
     "print": "runtime.launch",
@@ -158,6 +159,7 @@ __all__ = [
     "Suspended",
     "SymancfError",
     "System",
+    "Table",
     "VirtualWork",
     "Viscosity",
     "__version__",
@@ -230,6 +232,7 @@ if TYPE_CHECKING:
     from .output.sampling import sample
     from .places.ends import Ground
     from .runtime.launch import print
+    from .runtime.tables import Table
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
     from .solve.modes import EigenProblem

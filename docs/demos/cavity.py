@@ -28,14 +28,11 @@ from scipy.optimize import brentq
 
 import symancf as sa
 from symancf.energies import yeoh
-from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
 ROOT = MPI.COMM_WORLD.rank == 0
 SHORT = "-short" in sys.argv
-console = plain_console(width=100)
 
 RADIUS, LENGTH, HEIGHT, WALL = 0.1, 0.2, 0.05, 0.02  # m; half circle, chamber, side walls
 DIRECT = {"ksp_type": "preonly", "pc_type": "lu", "pc_factor_mat_solver_type": "mumps"}
@@ -61,7 +58,7 @@ def mesh_of(name, script=None, **numbers):
         return sa.Mesh.read(HERE / "meshes" / f"{name}.msh")
     if shutil.which("gmsh") is None:
         return None
-    path = RESULTS / f"{name}.msh"
+    path = f"results/{name}.msh"
     if ROOT:
         given = [word for k, v in numbers.items() for word in ("-setnumber", k, str(v))]
         geo = HERE / "meshes" / f"{script}.geo"
@@ -195,13 +192,13 @@ def quickly(make, mesh, until=0.5, step=2e-3, **options):
         problem.record(name, body.at(PLACES[name]))
     history = problem.solve(to=until, step=step)
     drift = problem.energies.drift / problem.energies.work
-    return history, sample(system, body, solid=True), drift, time.process_time() - start
+    return history, sa.sample(system, body, solid=True), drift, time.process_time() - start
 
 
 # %%
-def curves(history, still, path):
+def curves(history, still):
     """Draw top and base over time beside the equilibria at the end."""
-    with sa.view.Diagram(path, width=4.8, height=2.9) as ax:
+    with sa.view.Diagram("results/cavity.png", width=4.8, height=2.9) as ax:
         for k, name in enumerate(("top", "base")):
             z = 1e3 * (history[name].reshape(-1, 3)[:, 2] - PLACES[name][2])
             ax.plot(history.time, z, f"C{k}", label=f"middle of the {name}")
@@ -214,9 +211,8 @@ def curves(history, still, path):
 def main(short=SHORT):
     """Solve the cases, print tables, draw; return what is checked."""
     RESULTS.mkdir(exist_ok=True)
-    table = tabular(
-        "Equilibrium at 12 kPa, outward, mm", "model", "unknowns", "top", "base", "side", "CPU, s"
-    )
+    heads = "unknowns", "top:.2f", "base:.2f", "side:.2f", "CPU, s:.1f"
+    table = sa.Table("Equilibrium at 12 kPa, outward, mm", "model", *heads)
     cases = {"D, plates": (plates, mesh_of(CHAMBER))}
     if not short:
         cases["D, plates, reduced"] = (plates, mesh_of(CHAMBER), "reduced")
@@ -231,53 +227,38 @@ def main(short=SHORT):
     for name, case in cases.items():
         system, body, seconds = inflate(*case)
         found[name] = displaced(system, body)
-        size = str(system.numbering.size)
-        table.add_row(name, size, *(f"{u:.2f}" for u in found[name]), f"{seconds:.1f}")
+        table.add(name, system.numbering.size, *found[name], seconds)
         if "plates" in name and "reduced" not in name:
             found["asymmetry"] = asymmetry(system, body)
-            panels["plates, 12 kPa"] = sample(system, body, solid=True)
+            panels["plates, 12 kPa"] = sa.sample(system, body, solid=True)
         if "hex8_plain" in name:
-            panels["solid, 12 kPa"] = sample(system, body)
+            panels["solid, 12 kPa"] = sa.sample(system, body)
     system, body, seconds = inflate(plates, mesh_of("tube_cavity"), "split", 0)
     found["round"] = displaced(system, body, ["top"])[0]
-    table.add_row(
-        "round, plates 24 x 12",
-        str(system.numbering.size),
-        f"{found['round']:.2f}",
-        "",
-        "",
-        f"{seconds:.1f}",
-    )
-    panels["round, 12 kPa"] = sample(system, body, solid=True)
-    console.print(table)
+    size = system.numbering.size
+    table.add("round, plates 24 x 12", size, found["round"], None, None, seconds)
+    panels["round, 12 kPa"] = sa.sample(system, body, solid=True)
+    sa.print(table)
     inner, middle = long_tube()
-    console.print(
+    sa.print(
         f"The D is symmetric to {found['asymmetry']:.0e} m. A long round tube swells by "
         f"{middle:.2f} mm at its middle surface, {inner:.2f} mm at its inner wall.\n"
     )
     until = 0.02 if short else 0.5
     history, shape, drift, seconds = quickly(plates, mesh_of(CHAMBER), until)
-    top, base = (
-        1e3 * (history[name].reshape(-1, 3)[-1, 2] - PLACES[name][2]) for name in ("top", "base")
-    )
+    top, base = (1e3 * (history[at][-1].ravel()[2] - PLACES[at][2]) for at in ("top", "base"))
     found["drift"] = abs(drift)
-    console.print(
+    sa.print(
         f"p = 24 t kPa: at {until} s top {top:.2f} mm, base {base:.2f} mm; energy drifts by "
         f"{drift:.0e} of the gas's work; {seconds:.0f} s of CPU"
     )
-    curves(history, found["D, plates"], RESULTS / "cavity.png")
+    curves(history, found["D, plates"])
     if not short:
         panels["plates, 24 t kPa at 0.5 s"] = shape
-    sa.view.render(
-        panels,
-        RESULTS / "cavity_shapes.png",
-        label="displacement",
-        unit="m",
-        title="Chamber clamped at both ends",
-        columns=2,
-        eye=(0.8, -1.0, -0.45),
-    )
-    console.print(f"Files: {RESULTS}/cavity.png, cavity_shapes.png")
+    look = {"label": "displacement", "unit": "m", "eye": (0.8, -1.0, -0.45), "columns": 2}
+    title = "Chamber clamped at both ends"
+    sa.view.render(panels, "results/cavity_shapes.png", title=title, **look)
+    sa.print("Files: results/cavity.png, cavity_shapes.png")
     return found, middle
 
 

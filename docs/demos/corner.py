@@ -17,18 +17,13 @@ Takes 10 s on one core.
 
 # %%
 import sys
-from pathlib import Path
 
 import numpy as np
 
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff
-from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console, tabular
 
-RESULTS = Path("results")
 SHORT = "-short" in sys.argv
-console = plain_console(width=100)
 
 SIDE = 0.1  # m, of both walls, along their middle
 YOUNG, NU = 1e6, 0.3  # Pa, -
@@ -150,7 +145,7 @@ def push(model):
     system, bodies, P = model
     sa.StaticProblem(system, prefix="corner_").solve()
     x, _, z = 1e3 * system.displacement(P)[0]
-    shapes = [sample(system, body, solid=body.element.has_thickness) for body in bodies]
+    shapes = [sa.sample(system, body, solid=body.element.has_thickness) for body in bodies]
     return (x, z), shapes
 
 
@@ -162,10 +157,10 @@ def beam(thickness):
 
 
 # %%
-def curves(found, limit, path):
+def curves(found, limit):
     """Draw the deflection over the size of the elements."""
     labels = {0.0: "shared gradient alone", 1.0: "block", 10.0: "10 blocks"}
-    with sa.view.Diagram(path, 1, 2, height=3.0, sharey=True) as axes:
+    with sa.view.Diagram("results/corner.png", 1, 2, height=3.0, sharey=True) as axes:
         for ax, thickness in zip(axes, limit, strict=True):
             sizes = [SIDE / n / thickness for n in PLATES]
             for (factor, label), marker in zip(labels.items(), "o^s", strict=True):
@@ -185,18 +180,15 @@ def main():
     """Solve all cases, print tables, draw; return deflections and the solids' limits."""
     found, limit, panels = {}, {}, {}
     for thickness in (0.02, 0.01):
-        table = tabular(
-            f"Deflection x of the top, mm; t = {1e3 * thickness:g} mm",
-            "model",
-            *(f"{n} cells" for n in PLATES),
-        )
+        title = f"Deflection x of the top, mm; t = {1e3 * thickness:g} mm"
+        table = sa.Table(title, "model", *(f"{n} cells:.4f" for n in PLATES))
         for factor in (0.0, 1.0, 10.0):
             for n in PLATES:
                 found[thickness, factor, n], shapes = push(plates(n, thickness, factor))
                 if factor == 10.0 and n == 16:
                     panels[f"plates, t = {1e3 * thickness:g} mm"] = shapes
-            row = [f"{found[thickness, factor, n][0]:.4f}" for n in PLATES]
-            table.add_row(f"plates, {factor:g} blocks", *row)
+            row = (found[thickness, factor, n][0] for n in PLATES)
+            table.add(f"plates, {factor:g} blocks", *row)
         found[thickness, "two bodies"], _ = push(plates(8, thickness, 10.0, bodies=2))
         solids = []
         for layers in LAYERS:
@@ -204,29 +196,22 @@ def main():
             solids.append(x)
         panels[f"solid, t = {1e3 * thickness:g} mm"] = shapes
         limit[thickness] = solids[-1] + (solids[-1] - solids[-2]) / 3
-        row = [f"{n}: {x:.4f}" for n, x in zip(LAYERS, solids, strict=True)]
-        table.add_row("solid, layers", *row, style="dim")
-        table.add_row("solid, limit", f"{limit[thickness]:.4f}", style="dim")
-        table.add_row("beams", f"{beam(thickness):.4f}", style="dim")
-        console.print(table)
+        table.add(f"solid, {LAYERS} layers", *solids)
+        table.add("solid, limit", limit[thickness])
+        table.add("beams", beam(thickness))
+        sa.print(table)
         best = found[thickness, 10.0, PLATES[-1]][0]
         apart = found[thickness, "two bodies"][0] - found[thickness, 10.0, 8][0]
-        console.print(
+        sa.print(
             f"two bodies and one, 8 cells: difference "
             f"{abs(apart):.0e} mm; welded plates are "
             f" {100 * (best / limit[thickness] - 1):.1f} % softer than the solid\n"
         )
-    curves(found, limit, RESULTS / "corner.png")
-    sa.view.render(
-        panels,
-        RESULTS / "corner_shapes.png",
-        label="displacement",
-        unit="m",
-        title="Corner of two walls, pushed at the top",
-        columns=4,
-        eye=(0.25, -1.0, 0.2),
-    )
-    console.print(f"Files: {RESULTS}/corner.png, corner_shapes.png")
+    curves(found, limit)
+    look = {"label": "displacement", "unit": "m", "eye": (0.25, -1.0, 0.2), "columns": 4}
+    title = "Corner of two walls, pushed at the top"
+    sa.view.render(panels, "results/corner_shapes.png", title=title, **look)
+    sa.print("Files: results/corner.png, corner_shapes.png")
     return found, limit
 
 

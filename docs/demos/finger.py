@@ -27,15 +27,12 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff, yeoh
-from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
 COMM = MPI.COMM_WORLD
 ROOT = COMM.rank == 0
 SHORT, COMPARE = "-short" in sys.argv, "-compare" in sys.argv
-console = plain_console(width=100)
 
 RADIUS, CHAMBER, HEIGHT, WALL, RING = 0.1, 0.2, 0.05, 0.02, 0.02  # m
 LENGTH = 2 * (CHAMBER + RING)
@@ -213,7 +210,7 @@ def quickly(mesh, until=0.5, step=1e-3):
         if kilo / 24 < until + 1e-9:
             problem.solve(to=kilo / 24, step=step)
             rows[kilo] = shape(system, silicone, bone)
-            shapes[kilo] = [sample(system, b, solid=True, divisions=2) for b in (silicone, bone)]
+            shapes[kilo] = [sa.sample(system, b, solid=True, divisions=2) for b in (silicone, bone)]
     if system.time < until:
         problem.solve(to=until, step=step)
     return problem, rows, shapes, COMM.allreduce(time.process_time() - start)
@@ -223,7 +220,7 @@ def mesh_of(name, script=None, **numbers):
     """Return a mesh of the repository, or one that Gmsh makes now."""
     if script is None:
         return sa.Mesh.read(HERE / "meshes" / f"{name}.msh")
-    path = RESULTS / f"{name}.msh"
+    path = f"results/{name}.msh"
     if ROOT:
         given = [word for k, v in numbers.items() for word in ("-setnumber", k, str(v))]
         geo = HERE / "meshes" / f"{script}.geo"
@@ -262,15 +259,15 @@ def report(entry):
     """Print a row at once: refined meshes take their time."""
     name, size, row, seconds = entry
     numbers = ", ".join(f"{c} {v:.3f}" for c, v in zip(COLUMNS, row, strict=True))
-    console.print(f"  {name}: {size} unknowns, {numbers}; {seconds:.1f} s")
+    sa.print(f"  {name}: {size} unknowns, {numbers}; {seconds:.1f} s")
 
 
 # %%
-def curves(history, rows, path):
+def curves(history, rows):
     """Draw the motion of the walls and of the tip, equilibria, and the paper's numbers."""
     series = history["shape"].reshape(len(history.time), -1)
     kilo, still = 24 * history.time, np.array(list(rows.values()))
-    with sa.view.Diagram(path, 1, 3, height=2.8) as (walls, tip, ring):
+    with sa.view.Diagram("results/finger.png", 1, 3, height=2.8) as (walls, tip, ring):
         for k, name in enumerate(COLUMNS[:4]):
             walls.plot(kilo, series[:, k], ("-", "-", "--", "--")[k], color=f"C{k % 2}", label=name)
             walls.plot(list(rows), still[:, k], "o^o^"[k], color=f"C{k % 2}", mfc="none")
@@ -286,11 +283,11 @@ def curves(history, rows, path):
 
 def tabulate(title, rows):
     """Print rows of `shape` by pressure beside the paper's numbers."""
-    table = tabular(title, "p, kPa", *COLUMNS, "paper", words=0)
+    table = sa.Table(title, "p, kPa", *(f"{name}:.2f" for name in COLUMNS), "paper")
     paper = dict(zip(PRESSURES, PAPER, strict=True))
     for kilo, row in rows.items():
-        table.add_row(f"{kilo}", *(f"{v:.2f}" for v in row), str(paper.get(kilo, "")))
-    console.print(table)
+        table.add(kilo, *row, paper.get(kilo))
+    sa.print(table)
 
 
 # %%
@@ -301,7 +298,7 @@ def main(short=SHORT):
     still, system, bodies, seconds = slowly(plates, *(half if short else (mesh_of("finger"),)))
     unknowns = system.numbering.size
     tabulate(f"Plates, equilibria, mm and degrees; {unknowns} unknowns, {seconds:.0f} s", still)
-    panels = {"12 kPa": [sample(system, body, solid=True, divisions=2) for body in bodies]}
+    panels = {"12 kPa": [sa.sample(system, body, solid=True, divisions=2) for body in bodies]}
     firm, *_, seconds = slowly(solids, mesh_of("finger_solid"))
     tabulate(f"Half in hex8_plain, 2 layers, equilibria; {seconds:.0f} s", firm)
     bent, spined, spined_bodies, seconds = slowly(plates, *half, True)
@@ -312,26 +309,20 @@ def main(short=SHORT):
     if rows:
         tabulate("Plates, p = 24 t kPa, undamped", rows)
     history, energies = problem.history, problem.energies
-    console.print(
+    sa.print(
         f"{problem.steps} steps, {history.iterations} iterations, {seconds:.0f} s of CPU on "
         f"{COMM.size} rank(s); energy drifts by {energies.drift / energies.work:.0e} of the work"
     )
-    curves(history, still, RESULTS / "finger.png")
+    curves(history, still)
     panels = {f"{kilo} kPa": bodies for kilo, bodies in shapes.items()} or panels
     panels["12 kPa, with a spine"] = [
-        sample(spined, body, solid=True, divisions=2) for body in spined_bodies
+        sa.sample(spined, body, solid=True, divisions=2) for body in spined_bodies
     ]
     for name, eye in (("front", (0.2, -1.0, -0.45)), ("right", (1.0, -0.25, -0.1))):
-        sa.view.render(
-            panels,
-            RESULTS / f"finger_{name}.png",
-            label="displacement",
-            unit="m",
-            title=f"Finger under gas, from the {name} and below",
-            columns=2,
-            eye=eye,
-        )
-    console.print(f"Files: {RESULTS}/finger.png, finger_front.png, finger_right.png")
+        look = {"label": "displacement", "unit": "m", "columns": 2, "eye": eye}
+        title = f"Finger under gas, from the {name} and below"
+        sa.view.render(panels, f"results/finger_{name}.png", title=title, **look)
+    sa.print("Files: results/finger.png, finger_front.png, finger_right.png")
     return still, firm, bent, energies.drift / energies.work, table
 
 

@@ -20,19 +20,13 @@ Takes 15 s on one core.
 # %%
 import math
 import sys
-from pathlib import Path
 
 import numpy as np
-from mpi4py import MPI
 
 import symancf as sa
 from symancf.catalogue.flexure import export, ground_wrench, symbolic, tangent_parts
-from symancf.runtime.console import plain_console, tabular
 
-RESULTS = Path("results")
 SHORT = "-short" in sys.argv
-ROOT = MPI.COMM_WORLD.rank == 0
-console = plain_console(width=100)
 
 # %% [markdown]
 # ## Data (Table 1 of the paper)
@@ -254,7 +248,7 @@ def iterations(options, warm):
         try:
             problem.solve(to=1.0, smallest=1.0)
         except sa.ConvergenceError as error:
-            console.print(f"    {F} uN: {error}")
+            sa.print(f"    {F} uN: {error}")
             break
         counts[F] = problem.history.steps[-1].iterations
     return counts
@@ -307,27 +301,24 @@ def draw(ax, outlines, colour, line="-"):
             ax.plot(*x.T, line, color=colour)
 
 
-def animate(frames, path):
+def animate(frames):
     """Write the outlines [(F, outlines), ...] as a film, there and back."""
-    picture = sa.view.Diagram(width=3.6, height=3.2, dots=140, comm=MPI.COMM_SELF)
 
-    def shown():
-        with picture as ax:
-            for F, outlines in [*frames, *frames[-2:0:-1]]:
-                ax.clear()
-                draw(ax, frames[0][1], "0.7", ":")
-                draw(ax, outlines, "C0")
-                ax.set(xlim=(-2.5, 2.5), ylim=(-0.4, 3.8), aspect="equal", xlabel="x [mm]")
-                ax.set(ylabel="y [mm]", title=f"F = {F:+.0f} µN")
-                yield picture.figure
+    def shown(ax, frame):
+        F, outlines = frame
+        draw(ax, frames[0][1], "0.7", ":")
+        draw(ax, outlines, "C0")
+        ax.set(xlim=(-2.5, 2.5), ylim=(-0.4, 3.8), aspect="equal", xlabel="x [mm]")
+        ax.set(ylabel="y [mm]", title=f"F = {F:+.0f} µN")
 
-    sa.view.write_film(shown(), path, fps=12)
+    both_ways = [*frames, *frames[-2:0:-1]]
+    sa.view.draw_film(both_ways, shown, "results/gripper.gif", height=3.2)
 
 
-def picture(paths, forces, at, counts, sections, path):
+def picture(paths, forces, at, counts, sections):
     """Draw shapes, workspace, forces, iterations and the study of cross-sections."""
     undeformed, closed, opened = at
-    with sa.view.Diagram(path, 3, 2, height=8.4) as axes:
+    with sa.view.Diagram("results/gripper.png", 3, 2, height=8.4) as axes:
         for ax, shape, colour, title in (
             (axes[0], closed, "C0", f"closed by {forces['partial']:.1f} µN"),
             (axes[1], opened, "C1", f"opened by {-OPEN - 1} µN"),
@@ -363,24 +354,25 @@ def picture(paths, forces, at, counts, sections, path):
 def main():
     """Solve everything, print tables, write the pictures; return the closing forces."""
     EI = bending_stiffness()
-    console.print("The tangent of a flexure (partial model), in symbols:")
+    sa.print("The tangent of a flexure (partial model), in symbols:")
     parts = symbolic("partial")
-    console.print(f"  K_II, column phi_a: {list(parts.K_II[:2, 2])}")
-    console.print(f"  K_III = L J, row phi_a of L: {list(parts.L[2, :])}")
+    sa.print(f"  K_II, column phi_a: {list(parts.K_II[:2, 2])}")
+    sa.print(f"  K_III = L J, row phi_a of L: {list(parts.L[2, :])}")
     system, force, _ = half_gripper(EI)
     force.value = 50.0
     sa.StaticProblem(system, prefix="parts_").solve()
     sizes = {name: np.abs(part).max() for name, part in tangent_parts(system).items()}
-    console.print(f"  largest entries at 50 uN: {sizes}")
-    console.print(f"  the ground's force at 50 uN: {ground_wrench(system)[:2]}, not (0, -50)\n")
-    export(system, RESULTS / "gripper_c")  # for docs/examples/controller.c
+    sa.print(f"  largest entries at 50 uN: {sizes}")
+    sa.print(f"  the ground's force at 50 uN: {ground_wrench(system)[:2]}, not (0, -50)\n")
+    export(system, "results/gripper_c")  # for docs/examples/controller.c
 
-    console.print("Opening and closing in steps of 1 uN")
+    sa.print("Opening and closing in steps of 1 uN")
     paths = {model: movement(model, EI) for model in MODELS}
     paths["exact"] = exact_movement(24)
 
-    console.print("Closing forces, the force as an unknown")
-    table = tabular("Force that closes the gripper [uN]", "flexures", "silicon", "nylon", "error")
+    sa.print("Closing forces, the force as an unknown")
+    heads = "silicon:.3f", "nylon:.4f", "error [%]:+.3f"
+    table = sa.Table("Force that closes the gripper [uN]", "flexures", *heads)
     forces = {}
     stiffness = sa.Parameter("EI", EI)
     for model in MODELS:
@@ -391,23 +383,19 @@ def main():
         forces[n] = exact_closing_force(n)
     forces["exact"] = forces[64]
     for model in MODELS:
-        error = f"{100 * (forces[model] / forces['exact'] - 1):+.2f} %"
-        table.add_row(model, f"{forces[model]:.3f}", f"{forces[model, 'nylon']:.4f}", error)
+        error = 100 * (forces[model] / forces["exact"] - 1)
+        table.add(model, forces[model], forces[model, "nylon"], error)
     for n in (8, 16, 32, 64):
-        error = f"{100 * (forces[n] / forces['exact'] - 1):+.3f} %"
-        table.add_row(f"exact, {n} cables each", f"{forces[n]:.3f}", "", error)
-    console.print(table)
+        error = 100 * (forces[n] / forces["exact"] - 1)
+        table.add(f"exact, {n} cables each", forces[n], None, error)
+    sa.print(table)
 
-    console.print(
-        "\nIterations of Newton's method, loads 1 to 77 uN (`-short`: 20 uN), partial model"
-    )
+    sa.print("\nIterations of Newton's method, loads 1 to 77 uN (`-short`: 20 uN), partial model")
     counts = {}
     for name, strategy in STRATEGIES.items():
         counts[name] = iterations(*strategy)
         tens = [counts[name].get(F, "-") for F in range(10, 78, 10)]
-        console.print(
-            f"  {name:26s} {sum(counts[name].values()):6d} in all; at 10, 20, ...: {tens}"
-        )
+        sa.print(f"  {name:26s} {sum(counts[name].values()):6d} in all; at 10, 20, ...: {tens}")
 
     # cross-sections: the force is proportional to EI, the stress E h M/(2 EI) to the height
     solve, closed, flexures = closing("partial", stiffness)
@@ -426,10 +414,9 @@ def main():
     frames = [(F, at(F)) for F in loads]
     shapes = (frames[0][1], frames[count - 1][1], frames[-1][1])
     sections = (heights, bases, force, stress)
-    picture(paths, forces, shapes, counts, sections, RESULTS / "gripper.png")
-    if ROOT:
-        animate(frames[::2], RESULTS / "gripper.gif")
-    console.print(f"Pictures: {RESULTS}/gripper.png, {RESULTS}/gripper.gif")
+    picture(paths, forces, shapes, counts, sections)
+    animate(frames[::2])
+    sa.print("Pictures: results/gripper.png, results/gripper.gif")
     return forces
 
 

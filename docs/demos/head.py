@@ -19,19 +19,14 @@ Takes 40 s on one core.
 # %%
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
 
 import symancf as sa
-from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console, tabular
 
-RESULTS = Path("results")
 SERIAL = MPI.COMM_WORLD.size == 1
 SHORT = "-short" in sys.argv
-console = plain_console(width=100)
 
 # %% [markdown]
 # ## The body
@@ -44,27 +39,16 @@ MASS = RHO * SIZE.prod()
 J = MASS * ((SIZE**2).sum() - SIZE**2) / 12  # about the principal axes [kg m^2]
 POINTS = ("r_i", "r_j", "u", "v")
 
+STEPS, BAUMGARTE = {"step": 1e-3, "rtol": 1e-8}, sa.Baumgarte(5.0, 12.0)
 METHODS = {  # options of DynamicProblem and of solve
     "index 3, generalized-alpha": ({"rho": 0.9}, {"step": 1e-3}),
-    "index 1, Baumgarte 5, 12": (
-        {"method": "rk", "stabilisation": sa.Baumgarte(5.0, 12.0)},
-        {"step": 1e-3, "rtol": 1e-8},
-    ),
-    "index 1, fuzzy logic": (
-        {"method": "rk", "stabilisation": sa.Fuzzy(5.0, 12.0)},
-        {"step": 1e-3, "rtol": 1e-8},
-    ),
-    "index 1, projection": (
-        {"method": "rk", "stabilisation": sa.Projection()},
-        {"step": 1e-3, "rtol": 1e-8},
-    ),
-    "index 1, unstabilised": ({"method": "rk"}, {"step": 1e-3, "rtol": 1e-8}),
+    "index 1, Baumgarte 5, 12": ({"method": "rk", "stabilisation": BAUMGARTE}, STEPS),
+    "index 1, fuzzy logic": ({"method": "rk", "stabilisation": sa.Fuzzy(5.0, 12.0)}, STEPS),
+    "index 1, projection": ({"method": "rk", "stabilisation": sa.Projection()}, STEPS),
+    "index 1, unstabilised": ({"method": "rk"}, STEPS),
 }
 if SERIAL:  # the integrator of the paper, variable order; it runs on one rank only
-    METHODS["index 1, Baumgarte, Adams"] = (
-        {"method": "adams", "stabilisation": sa.Baumgarte(5.0, 12.0)},
-        {"step": 1e-3, "rtol": 1e-8},
-    )
+    METHODS["index 1, Baumgarte, Adams"] = {"method": "adams", "stabilisation": BAUMGARTE}, STEPS
 
 
 def rigidity(system, head):
@@ -105,7 +89,7 @@ def turn(axis, options, until=2.0, draw=False):
     problem.record("pivot", head.at((0.0, 0.0, 0.0)))
     states = []
     if draw:
-        problem.monitor(lambda step: states.append((step.time, sample(system, head))))
+        problem.monitor(lambda step: states.append((step.time, sa.sample(system, head))))
     problem.solve(to=until, **solving)
     return problem.history, states[:: max(1, len(states) // 60)]
 
@@ -142,10 +126,10 @@ def largest(history):
 
 
 # %%
-def picture(turned, swings, path):
+def picture(turned, swings):
     """Draw the largest errors of the angle and violations up to each time."""
     worst = np.maximum.accumulate
-    with sa.view.Diagram(path, 1, 2, height=3.3, sharey=True) as (left, right):
+    with sa.view.Diagram("results/head.png", 1, 2, height=3.3, sharey=True) as (left, right):
         for history in turned.values():
             left.semilogy(history.time[1:], worst(np.abs(history["error"][1:])))
         left.set(title="turned by a moment about z", ylabel="largest error of the angle [rad]")
@@ -162,16 +146,8 @@ def picture(turned, swings, path):
 # %%
 def main(until=20.0):
     """Turn and swing, print tables, draw; return largest errors and violations."""
-    table = tabular(
-        "Moment of 10 N m for 2 s",
-        "method",
-        "axis",
-        "steps",
-        "angle [rad]",
-        "error [rad]",
-        "rigidity",
-        "pivot",
-    )
+    heads = "angle [rad]:.5f", "error [rad]:.1e", "rigidity:.1e", "pivot:.1e"
+    table = sa.Table("Moment of 10 N m for 2 s", "method", "axis", "steps", *heads)
     found, turned, states = {}, {}, []
     for name, options in METHODS.items():
         for axis in (2, 1, 0):
@@ -180,48 +156,29 @@ def main(until=20.0):
             states = drawn or states
             if axis == 2:
                 turned[name] = history
-            error = np.abs(history["error"]).max()
-            broken = np.abs(history["rigidity"]).max()
-            found[name, "xyz"[axis]] = error, max(broken, np.abs(history["pivot"]).max())
-            table.add_row(
-                name if axis == 2 else "",
-                "xyz"[axis],
-                str(len(history.steps)),
-                f"{MOMENT * 4 / (2 * J[axis]):.5f}",
-                f"{error:.1e}",
-                f"{broken:.1e}",
-                f"{np.abs(history['pivot']).max():.1e}",
+            error, broken, off = (
+                np.abs(history[of]).max() for of in ("error", "rigidity", "pivot")
             )
-    console.print(table)
+            found[name, "xyz"[axis]] = error, max(broken, off)
+            angle = MOMENT * 4 / (2 * J[axis])
+            table.add(name, "xyz"[axis], len(history.steps), angle, error, broken, off)
+    sa.print(table)
 
-    table = tabular(
-        f"Swing about a corner, {until:g} s",
-        "method",
-        "steps",
-        "CPU [s]",
-        "violation, first 10 %",
-        "last 10 %",
-        "energy drift",
-    )
+    heads = "CPU [s]:.1f", "violation, first 10 %:.1e", "last 10 %:.1e", "energy drift:.1e"
+    table = sa.Table(f"Swing about a corner, {until:g} s", "method", "steps", *heads)
     swings = {}
     for name, options in METHODS.items():
         swings[name] = history, drift, spent = swing(options, until)
         bad, t = largest(history), history.time
-        table.add_row(
-            name,
-            str(len(history.steps)),
-            f"{spent:.1f}",
-            f"{bad[t <= 0.1 * until].max():.1e}",
-            f"{bad[t >= 0.9 * until].max():.1e}",
-            f"{drift:.1e}",
-        )
+        first, last = bad[t <= 0.1 * until].max(), bad[t >= 0.9 * until].max()
+        table.add(name, len(history.steps), spent, first, last, drift)
         found[name, "swing"] = drift, bad.max()
-    console.print(table)
+    sa.print(table)
 
-    picture(turned, swings, RESULTS / "head.png")
+    picture(turned, swings)
     frames = states[:: 8 if SHORT else 1]
-    sa.view.animate(frames, RESULTS / "head.gif", time_unit="s", unit="m")
-    console.print(f"Files: {RESULTS}/head.png, head.gif")
+    sa.view.animate(frames, "results/head.gif", time_unit="s", unit="m")
+    sa.print("Files: results/head.png, results/head.gif")
     return found
 
 

@@ -25,13 +25,9 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff
-from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
-RESULTS = Path("results")
 SHORT = "-short" in sys.argv
-console = plain_console(width=100)
 
 RADIUS, LENGTH, WALL = 0.2, 0.4, 0.02  # m; the radius of the middle surface
 NU, RHO = 0.3, 7200.0  # -, kg/m^3
@@ -115,7 +111,7 @@ def onward(mesh):
     history = problem.follow(
         p, to=200e3, until=lambda step: limits and p.value < 0.95 * limits[0].parameter
     )
-    wall = sample(system, body, divisions=4).point_data["thickness"]
+    wall = sa.sample(system, body, divisions=4).point_data["thickness"]
     thinnest = system.comm.allreduce(wall.min(initial=WALL), op=MPI.MIN)
     rise = history["B"].reshape(-1, 3)[:, 2] - RADIUS
     return history["p"], rise, limits[0].parameter, thinnest
@@ -137,7 +133,7 @@ def quickly(form, mesh=COARSE, until=0.5, step=1e-3, moments=()):
     shapes, start = {}, time.process_time()
     for moment in (*(m for m in moments if m < until), until):
         problem.solve(to=moment, step=step)
-        shapes[moment] = sample(system, body, divisions=4)
+        shapes[moment] = sa.sample(system, body, divisions=4)
     kept = hoop and np.abs(hoop.lengths(system) / hoop.reference_lengths(system) - 1).max()
     drift = problem.energies.drift / problem.energies.work
     return problem.history, shapes, kept, drift, time.process_time() - start
@@ -148,11 +144,11 @@ def quickly(form, mesh=COARSE, until=0.5, step=1e-3, moments=()):
 
 
 # %%
-def curves(histories, rows, path_of, path):
+def curves(histories, rows, path_of):
     """Draw A and B over time, and equilibria over the pressure."""
     kilo = np.array([0, *PRESSURES])
     a, b = 1e3 * np.vstack([[0.0, 0.0], rows]).T
-    with sa.view.Diagram(path, 1, 2, height=3.2) as (left, right):
+    with sa.view.Diagram("results/inflated_cylinder.png", 1, 2, height=3.2) as (left, right):
         for k, (name, history) in enumerate(histories.items()):
             A, B = (1e3 * (history[P].reshape(-1, 3)[:, 2] - RADIUS) for P in "AB")
             left.plot(history.time, B, ("-", "--", "-.")[k], color=f"C{k}", label=f"B, {name}")
@@ -174,8 +170,8 @@ def curves(histories, rows, path_of, path):
 # %%
 def main(short=SHORT):
     """Solve the cases, print tables, draw; return what is checked."""
-    heads = "equilibria", *(f"{kilo} kPa" for kilo in PRESSURES), "CPU, s"
-    table = tabular("Displacement Z of B, mm; A below", *heads)
+    heads = "equilibria", *(f"{kilo} kPa:.2f" for kilo in PRESSURES), "CPU, s:.1f"
+    table = sa.Table("Displacement Z of B, mm", *heads)
     cases = [(COARSE, "arc", "edge"), (COARSE, "squared", "edge"), (COARSE, "arc", "line")]
     cases += [(COARSE, None, "edge"), (COARSE if short else FINE, "arc", "edge")]
     found = {}
@@ -183,20 +179,20 @@ def main(short=SHORT):
         rows, system, _, hoop, seconds = slowly(mesh, form, per)
         size = "16 x 32" if mesh == FINE else "16 x 8"
         name = f"{size}, {form} per {per}" if form else f"{size}, no hoop"
-        table.add_row(name, *(f"{1e3 * b:.2f}" for b in rows[:, 1]), f"{seconds:.1f}")
-        table.add_row("", *(f"{1e3 * a:.4f}" for a in rows[:, 0]), style="dim")
+        table.add(name, *(1e3 * rows[:, 1]), seconds)
+        table.add("  A", *(f"{1e3 * a:.4f}" for a in rows[:, 0]))
         found[form, per] = rows
         if hoop is not None:
             stretched = np.abs(hoop.lengths(system) / hoop.reference_lengths(system) - 1).max()
             found["stretch", form] = stretched
-            console.print(
+            sa.print(
                 f"  {name}: tension {hoop.multipliers(system).mean():.1f} N, "
                 f"lengths of its edges change by {stretched:.0e}"
             )
-    table.add_row("axisymmetric solid", *(f"{1e3 * b:.1f}" for b in SOLID))
-    console.print(table)
+    table.add("axisymmetric solid", *(f"{1e3 * b:.1f}" for b in SOLID))
+    sa.print(table)
     steel = found["steel"] = printed_modulus()
-    console.print(
+    sa.print(
         f"With the printed E = 1e6 MPa, B moves by {steel:.2e} m; p r^2/(E t) = "
         f"{50e3 * RADIUS**2 / (1e12 * WALL):.1e} m. The paper's 0.035 m is that of 1e6 Pa.\n"
     )
@@ -204,22 +200,15 @@ def main(short=SHORT):
     if not short:
         for mesh in (COARSE, FINE):
             pressures, rise, limit, thinnest = path_of = onward(mesh)
-            console.print(
+            sa.print(
                 f"By arc length, {mesh}: limit point at {limit / 1e3:.1f} kPa; {len(pressures)} "
                 f"steps to {pressures[-1] / 1e3:.1f} kPa beyond it, B at {1e3 * rise[-1]:.1f} mm, "
                 f"thinnest wall {1e3 * thinnest:.1f} of {1e3 * WALL:.0f} mm"
             )
         found["limit"] = limit
 
-    table = tabular(
-        "p = 100 t kPa, at 0.5 s",
-        "model",
-        "A, mm",
-        "B, mm",
-        "lengths change by",
-        "drift of energy",
-        "CPU, s",
-    )
+    heads = "A, mm:.4f", "B, mm:.2f", "lengths change by:.0e", "drift of energy:.0e", "CPU, s:.1f"
+    table = sa.Table("p = 100 t kPa, at 0.5 s", "model", *heads)
     moments = () if short else (0.2, 0.3, 0.4)
     histories, panels = {}, {}
     runs = [("arc", COARSE, 1e-3), ("squared", COARSE, 1e-3)]
@@ -230,23 +219,17 @@ def main(short=SHORT):
         name = f"{form}, {'16 x 32' if mesh == FINE else '16 x 8'}"
         histories[name] = history
         a, b = (1e3 * (history[P].reshape(-1, 3)[-1, 2] - RADIUS) for P in "AB")
-        table.add_row(name, f"{a:.4f}", f"{b:.2f}", f"{kept:.0e}", f"{drift:.0e}", f"{seconds:.1f}")
+        table.add(name, a, b, kept, drift, seconds)
         found["motion", name] = a, b
         panels = {f"{t:g} s, {100 * t:g} kPa": shape for t, shape in shapes.items()}
-    table.add_row("paper", "2.5", "35", style="dim")
-    console.print(table)
+    table.add("paper", "2.5", "35")
+    sa.print(table)
 
-    curves(histories, found["arc", "edge"], path_of, RESULTS / "inflated_cylinder.png")
-    sa.view.render(
-        panels,
-        RESULTS / "inflated_cylinder_shapes.png",
-        label="displacement",
-        unit="m",
-        title="Cylinder with a hoop that keeps its length",
-        columns=4,
-        eye=(0.6, -1.0, 0.45),
-    )
-    console.print(f"Files: {RESULTS}/inflated_cylinder.png, inflated_cylinder_shapes.png")
+    curves(histories, found["arc", "edge"], path_of)
+    look = {"label": "displacement", "unit": "m", "eye": (0.6, -1.0, 0.45), "columns": 4}
+    title = "Cylinder with a hoop that keeps its length"
+    sa.view.render(panels, "results/inflated_cylinder_shapes.png", title=title, **look)
+    sa.print("Files: results/inflated_cylinder.png, inflated_cylinder_shapes.png")
     return found
 
 

@@ -18,20 +18,14 @@ Takes 20 s on one core.
 # %%
 import math
 import sys
-from pathlib import Path
 
 import numpy as np
 import sympy as sp
-from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable, rod
-from symancf.runtime.console import plain_console, tabular
 
-RESULTS = Path("results")
 SHORT, RODS = "-short" in sys.argv, "-rods" in sys.argv
-ROOT = MPI.COMM_WORLD.rank == 0
-console = plain_console(width=100)
 
 # %% [markdown]
 # ## Data
@@ -252,9 +246,9 @@ def rigid(path, times):
 
 
 # %%
-def picture(results, path):
-    """Draw the links, the paths, the errors and the torques."""
-    with sa.view.Diagram(path, 2, 3, height=4.6) as axes:
+def picture(results):
+    """Draw the links, the paths, the errors and the torques; and both motions as a film."""
+    with sa.view.Diagram("results/manipulator.png", 2, 3, height=4.6) as axes:
         for row, (name, (times, links, torque, goals)) in zip(
             axes.reshape(2, 3), results.items(), strict=True
         ):
@@ -269,38 +263,25 @@ def picture(results, path):
             row[2].plot(times, torque, label=["hub", "elbow"])
             row[2].set(ylabel="torque [N m]", xlabel="time [s]")
 
+    def draw(ax, frame):
+        name, k = frame
+        times, links, _, goals = results[name]
+        ax.plot(*goals.T, "k:", lw=0.9)
+        ax.plot(links[: k + 1, -1, 0], links[: k + 1, -1, 2], "C1")
+        ax.plot(links[k, :, 0], links[k, :, 2], "C0", lw=2.5)
+        ax.set(xlim=(-0.6, 1.8), ylim=(-0.5, 1.3), aspect="equal")
+        ax.set(title=f"{name}, t = {times[k]:.2f} s", xlabel="x [m]", ylabel="z [m]")
 
-def animate(results, path):
-    """Write both motions as a film."""
-    picture = sa.view.Diagram(width=3.6, height=2.9, dots=140, comm=MPI.COMM_SELF)
-
-    def frames():
-        with picture as ax:
-            for name, (times, links, _, goals) in results.items():
-                for k in range(0, len(times), 50 if SHORT else 10):
-                    ax.clear()
-                    ax.plot(*goals.T, "k:", lw=0.9)
-                    ax.plot(links[: k + 1, -1, 0], links[: k + 1, -1, 2], "C1")
-                    ax.plot(links[k, :, 0], links[k, :, 2], "C0", lw=2.5)
-                    ax.set(xlim=(-0.6, 1.8), ylim=(-0.5, 1.3), aspect="equal")
-                    ax.set(title=f"{name}, t = {times[k]:.2f} s", xlabel="x [m]", ylabel="z [m]")
-                    yield picture.figure
-
-    sa.view.write_film(frames(), path, fps=12)
+    every = 50 if SHORT else 10
+    frames = [(name, k) for name in results for k in range(0, len(results[name][0]), every)]
+    sa.view.draw_film(frames, draw, "results/manipulator.gif", height=2.9)
 
 
 def main():
     """Trace both paths with flexible and with stiff links; return errors of the tip [m]."""
-    table = tabular(
-        "Two-link manipulator",
-        "path",
-        "links",
-        "rms error [mm]",
-        "largest [mm]",
-        "from the rigid model [mm]",
-        "largest torque [N m]",
-        words=2,
-    )
+    heads = "rms error [mm]:.3f", "largest [mm]:.3f", "from the rigid model [mm]:.3f"
+    title = "Two-link manipulator"
+    table = sa.Table(title, "path", "links", *heads, "largest torque [N m]:.2f")
     results, found = {}, {}
     for name, (path, duration) in PATHS.items():
         kinds = [("flexible", 1.0), ("100 times stiffer", 100.0), *[("rods", 1.0)] * RODS]
@@ -311,21 +292,13 @@ def main():
             error = np.linalg.norm(tip - goals, axis=1)
             apart = np.linalg.norm(tip - rigid(path, times), axis=1).max()
             found[name, label] = float(np.sqrt(np.mean(error**2))), float(apart)
-            table.add_row(
-                name,
-                label,
-                f"{1e3 * found[name, label][0]:.3f}",
-                f"{1e3 * error.max():.3f}",
-                f"{1e3 * apart:.3f}",
-                f"{np.abs(torque).max():.2f}",
-            )
+            errors = 1e3 * np.array([found[name, label][0], error.max(), apart])
+            table.add(name, label, *errors, np.abs(torque).max())
             if label == "flexible":
                 results[name] = times, links, torque, goals
-    console.print(table)
-    picture(results, RESULTS / "manipulator.png")
-    if ROOT:
-        animate(results, RESULTS / "manipulator.gif")
-    console.print(f"Pictures: {RESULTS}/manipulator.png, {RESULTS}/manipulator.gif")
+    sa.print(table)
+    picture(results)
+    sa.print("Pictures: results/manipulator.png, results/manipulator.gif")
     return found
 
 

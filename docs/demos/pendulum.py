@@ -16,18 +16,10 @@ Takes 20 s on one core.
 # number depends on what is not printed beside it; what shear adds, by rods.
 
 # %%
-from pathlib import Path
-
 import numpy as np
-from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable, rod
-from symancf.runtime.console import plain_console, tabular
-
-RESULTS = Path("results")
-ROOT = MPI.COMM_WORLD.rank == 0
-console = plain_console(width=100)
 
 # %% [markdown]
 # ## Data
@@ -118,10 +110,11 @@ def stretches(history):
 
 
 # %%
-def picture(motions, path):
-    """Draw the falling beam and its stretch in time."""
+def picture(motions):
+    """Draw the falling beam and its stretch in time, and both beams as a film."""
     beams = motions["tapered, Green", 10]["axis"].reshape(-1, 41, 3)
-    with sa.view.Diagram(path, 1, 2, height=3.4, width_ratios=(1, 1.25)) as (left, right):
+    sizes = {"height": 3.4, "width_ratios": (1, 1.25)}
+    with sa.view.Diagram("results/pendulum.png", 1, 2, **sizes) as (left, right):
         for k in range(0, len(beams), 60):
             left.plot(*beams[k, :, :2].T, "C0", lw=0.9, alpha=0.25 + 0.7 * k / len(beams))
         left.plot(*beams[:, -1, :2].T, "k:", lw=0.9)
@@ -132,40 +125,22 @@ def picture(motions, path):
             right.plot(history.time, stretches(history)[0], line, color=colour, label=label)
         right.set(xlabel="time [s]", ylabel="stretch of the chord [%]")
 
+    def draw(ax, k):
+        for case in REFERENCE:
+            beam = motions[case, 10]["axis"].reshape(-1, 41, 3)[k]
+            ax.plot(*beam[:, :2].T, lw=1.8, label=case)
+        ax.set(xlim=(-1.5, 1.5), ylim=(-1.6, 0.6), aspect="equal", xlabel="x [m]", ylabel="y [m]")
+        ax.set_title(f"t = {k / 1000:.2f} s")
+        ax.legend(loc="upper left")
 
-def animate(motions, path):
-    """Draw both beams as a film."""
-    picture = sa.view.Diagram(width=3.6, height=2.9, dots=140, comm=MPI.COMM_SELF)
-    shown = {case: motions[case, 10]["axis"].reshape(-1, 41, 3) for case in REFERENCE}
-
-    def frames():
-        with picture as ax:
-            for k in range(0, 1501, 25):
-                ax.clear()
-                for case, beams in shown.items():
-                    ax.plot(*beams[k, :, :2].T, lw=1.8, label=case)
-                ax.set(xlim=(-1.5, 1.5), ylim=(-1.6, 0.6), aspect="equal")
-                ax.set(title=f"t = {k / 1000:.2f} s", xlabel="x [m]", ylabel="y [m]")
-                ax.legend(loc="upper left")
-                yield picture.figure
-
-    sa.view.write_film(frames(), path, fps=15)
+    sa.view.draw_film(range(0, 1501, 25), draw, "results/pendulum.gif", fps=15, height=2.9)
 
 
 def main():
     """Let all pendulums fall, print the table, draw; return the largest stretches [%]."""
-    table = tabular(
-        "Largest stretch of the chord [%]",
-        "section, strain",
-        "n",
-        "free",
-        "largest",
-        "reference",
-        "paper",
-        "lowest place",
-        "reference",
-        "drift",
-    )
+    heads = "largest:.2f", "reference:.2f", "paper:.2f", "lowest place:.2f", "reference:.2f"
+    title = "Largest stretch of the chord [%]"
+    table = sa.Table(title, "section, strain", "n", "free", *heads, "drift:.0e")
     motions, found = {}, {}
     for case in CASES:
         for n in ELEMENTS if case in REFERENCE else (5,):
@@ -173,27 +148,16 @@ def main():
             motions[case, n] = history
             _, largest, lowest = stretches(history)
             found[case, n] = largest
-            paper = case == "tapered, Green"
-            table.add_row(
-                case,
-                str(n),
-                str(free),
-                f"{largest:.2f}",
-                f"{REFERENCE[case][n]:.2f}" if case in REFERENCE else "",
-                f"{PAPER[n]:.2f}" if paper else "",
-                f"{lowest:.2f}",
-                f"{LOWEST[n]:.2f}" if paper else "",
-                f"{energies.drift / energies.kinetic:.0e}",
-            )
-    console.print(table)
-    console.print(
+            printed = (PAPER[n], lowest, LOWEST[n]) if "Green" in case else (None, lowest, None)
+            drift = energies.drift / energies.kinetic
+            table.add(case, n, free, largest, REFERENCE.get(case, {}).get(n), *printed, drift)
+    sa.print(table)
+    sa.print(
         "A rigid bar swings through the vertical with a mean strain of "
         f"{DENSITY * 9.81 * LENGTH / YOUNG * 1.5:.4f}; hanging at rest it has a third of that."
     )
-    picture(motions, RESULTS / "pendulum.png")
-    if ROOT:
-        animate(motions, RESULTS / "pendulum.gif")
-    console.print(f"Pictures: {RESULTS}/pendulum.png, {RESULTS}/pendulum.gif")
+    picture(motions)
+    sa.print("Pictures: results/pendulum.png, results/pendulum.gif")
     return found
 
 

@@ -18,19 +18,14 @@ Takes 45 s on one core.
 
 # %%
 import sys
-from pathlib import Path
 
 import numpy as np
 
 import symancf as sa
 from symancf.energies import kirchhoff
-from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console, tabular
 
-RESULTS = Path("results")
 SHORT = "-short" in sys.argv
 CELLS = int(sys.argv[sys.argv.index("-n") + 1]) if "-n" in sys.argv else None
-console = plain_console(width=100)
 
 # Far corner x = y, z [m], kinetic, strain and potential energy [J] of the flat plate: an
 # second implementation with the same 4 x 4 Gauss points and the same measure of curvature.
@@ -107,7 +102,7 @@ def watched(system, plate, until, frames=4 if SHORT else 40):
 
     def keep(step):
         if step.time >= len(states) * pause - 1e-12:
-            states.append((step.time, sample(system, plate, divisions=2)))
+            states.append((step.time, sa.sample(system, plate, divisions=2)))
 
     problem.monitor(keep)
     return problem, states
@@ -151,10 +146,10 @@ def drift(history):
 
 
 # %%
-def curves(histories, path):
+def curves(histories):
     """Draw the energies and the path of the far corner."""
     energies = {"T": "kinetic", "U": "strain", "V": "potential"}
-    with sa.view.Diagram(path, 2, 2, height=4.8) as axes:
+    with sa.view.Diagram("results/plate_pendulum.png", 2, 2, height=4.8) as axes:
         for (title, history), (left, right) in zip(
             histories.items(), axes.reshape(2, 2), strict=True
         ):
@@ -178,13 +173,13 @@ def curves(histories, path):
 # %%
 def printed(title, rows, reference=None):
     """Print corner and energies at some times, each over what it should be where this is given."""
-    letters = ("T [J]", "U [J]", "V [J]")
-    table = tabular(title, "t [s]", "x = y [m]", "z [m]", *letters, words=0)
+    heads = "x = y [m]:.5f", "z [m]:.5f", "T [J]:.5f", "U [J]:.5f", "V [J]:.5f"
+    table = sa.Table(title, "t [s]", *heads)
     for time, row in rows.items():
-        table.add_row(f"{time:.1f}", *(f"{v:.5f}" for v in row))
+        table.add(time, *row)
         if reference:
-            table.add_row("", *(f"{v:.5f}" for v in reference[time]), style="dim")
-    console.print(table)
+            table.add(None, *reference[time])
+    sa.print(table)
 
 
 # %%
@@ -192,16 +187,16 @@ def main(until=0.6, until_curved=0.7):
     """Move both plates, print the table, draw; return what is checked."""
     history, states, rows = flat(until)
     printed("Flat plate; second implementation below", rows, REFERENCE)
-    console.print(f"{len(history.steps)} steps; energy drifts by {drift(history):.1e} of |V|\n")
+    sa.print(f"{len(history.steps)} steps; energy drifts by {drift(history):.1e} of |V|\n")
 
     bent, bent_states, quiet = curved(until_curved)
-    console.print(f"Curved plate: strain energy until gravity acts {quiet:.1e} J")
-    console.print(f"{len(bent.steps)} steps; energy drifts by {drift(bent):.1e} of |V|")
+    sa.print(f"Curved plate: strain energy until gravity acts {quiet:.1e} J")
+    sa.print(f"{len(bent.steps)} steps; energy drifts by {drift(bent):.1e} of |V|")
 
-    curves({"flat": history, "curved": bent}, RESULTS / "plate_pendulum.png")
+    curves({"flat": history, "curved": bent})
     for name, frames in (("plate_pendulum", states), ("curved_pendulum", bent_states)):
-        sa.view.animate(frames, RESULTS / f"{name}.gif", time_unit="s", unit="m")
-    console.print(f"Files: {RESULTS}/plate_pendulum.png, plate_pendulum.gif, curved_pendulum.gif")
+        sa.view.animate(frames, f"results/{name}.gif", time_unit="s", unit="m")
+    sa.print("Files: results/plate_pendulum.png, plate_pendulum.gif, curved_pendulum.gif")
     error = max(np.abs(np.subtract(rows[t], REFERENCE[t])).max() for t in rows)
     return error, drift(history), quiet, drift(bent)
 
@@ -216,7 +211,7 @@ def finer(cells, until):
     """Move a finer flat plate; return its distance from the coarse one at 0.2 s, and the drift."""
     history, _, rows = flat(until, cells=cells, curvature="n0")
     printed(f"{cells} x {cells} elements", rows)
-    console.print(f"{len(history.steps)} steps; energy drifts by {drift(history):.1e} of |V|")
+    sa.print(f"{len(history.steps)} steps; energy drifts by {drift(history):.1e} of |V|")
     return np.abs(np.subtract(rows[0.2], REFERENCE[0.2])[:2]).max(), drift(history)
 
 

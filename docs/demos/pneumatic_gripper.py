@@ -28,16 +28,12 @@ from sympy import Rational
 
 import symancf as sa
 from symancf.energies import yeoh
-from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console, tabular
 from symancf.solve.rigid import rigid_modes
 
 HERE = Path(__file__).resolve().parents[2]
-RESULTS = Path("results")
 COMM = MPI.COMM_WORLD
 ROOT = COMM.rank == 0
 SHORT, SIXTH = "-short" in sys.argv, "-short" in sys.argv or "-sixth" in sys.argv
-console = plain_console(width=100)
 
 actuator = runpy.run_path(str(HERE / "meshes" / "actuator.py"))
 DIRECT = {"ksp_type": "preonly", "pc_type": "lu", "pc_factor_mat_solver_type": "mumps"}
@@ -277,7 +273,7 @@ class Gripper:
 
 def moved_on(old, new):
     """Put a system into the state of one with other supports; return it."""
-    path = RESULTS / "pneumatic_gripper.h5"
+    path = "results/pneumatic_gripper.h5"
     sa.checkpoint.save(path, old, {"rate": old.rate})
     vectors, attributes = sa.checkpoint.load(path, new)
     new.state[:], new.rate[:] = vectors["state"], vectors["rate"]
@@ -327,7 +323,7 @@ class Course:
         """Keep a picture of the present state, if it is one that was asked for."""
         if system.time in self.pictures:
             bodies = self.gripper.bodies
-            self.shapes[system.time] = [sample(system, body, divisions=1) for body in bodies]
+            self.shapes[system.time] = [sa.sample(system, body, divisions=1) for body in bodies]
 
     def __getitem__(self, name):
         return np.concatenate(self.rows[name])
@@ -373,7 +369,7 @@ def sequence(gripper, load=0.05, step=0.05, adaptive=None, rtol=1e-4, pictures=(
 
 
 # %%
-def curves(course, twin, path):
+def curves(course, twin):
     """Draw gas, ball, base and the forces on the ball, with contact, and the ball without."""
     t, heavy = course["time"], GRAVITY * DENSITY * 4 / 3 * np.pi * BALL**3
     moved = {name: 1e3 * (course[name] - course[name][0]) for name in ("ball", "base", "tip")}
@@ -381,7 +377,7 @@ def curves(course, twin, path):
     falls = (twin["time"] >= DROPPED - 0.5) & (twin["time"] <= LIFTED)
     fallen = twin["ball"][falls, 1] - twin["ball"][0, 1]
     normal, grip = course["normal"], course["grip"]
-    with sa.view.Diagram(path, 4, 2, height=8.0) as axes:
+    with sa.view.Diagram("results/pneumatic_gripper.png", 4, 2, height=8.0) as axes:
         axes[0].plot(t, [gas(x) / 1e3 for x in t])
         axes[0].set(ylabel="p [kPa]", title="gas in all chambers")
         axes[1].plot(t, moved["base"][:, 1], label="base, y")
@@ -414,17 +410,15 @@ def curves(course, twin, path):
 def report(title, course, times):
     """Print where things are at some times, and what the parts took."""
     forces = "grip" in course.rows
-    heads = "t, s", "p, kPa", "tip, inwards", "tip, y", "base, y", "ball, y"
-    table = tabular(title, *heads, *("grip on ball, N", "platform, N")[: 2 * forces], words=0)
+    heads = "t, s", "p, kPa:g", "tip, inwards:.3f", "tip, y:.3f", "base, y:.3f", "ball, y:.3f"
+    table = sa.Table(title, *heads, *("grip on ball, N:.4f", "platform, N:.4f")[: 2 * forces])
     for t in times:
         tip, base, ball = (1e3 * (course.at(t, n) - course[n][0]) for n in ("tip", "base", "ball"))
-        numbers = (-tip[0], tip[1], base[1], ball[1])
-        row = [f"{t}", f"{gas(t) / 1e3:g}", *(f"{x:.3f}" for x in numbers)]
-        row += [f"{course.at(t, n)[1]:.4f}" for n in ("grip", "platform")] if forces else []
-        table.add_row(*row)
-    console.print(table)
+        on_ball = [course.at(t, n)[1] for n in ("grip", "platform") if forces]
+        table.add(t, gas(t) / 1e3, -tip[0], tip[1], base[1], ball[1], *on_ball)
+    sa.print(table)
     for until, (seconds, steps, iterations) in course.seconds.items():
-        console.print(f"  to {until} s: {steps} steps, {iterations} iterations, {seconds:.1f} s")
+        sa.print(f"  to {until} s: {steps} steps, {iterations} iterations, {seconds:.1f} s")
 
 
 # %%
@@ -432,9 +426,9 @@ def main(short=SHORT, sixth=SIXTH):
     """Bend one actuator, run the sequence with contact and without; return both courses."""
     for name, case in {} if short else ALONE.items():
         rows, size, seconds = alone(*case)
-        console.print(f"One actuator, {name}, {size} unknowns, {seconds:.0f} s:")
+        sa.print(f"One actuator, {name}, {size} unknowns, {seconds:.0f} s:")
         for kilo, (top, low) in rows.items():
-            console.print(
+            sa.print(
                 f"  {kilo} kPa: x and z of the tip {top[0]:.2f}, {top[2]:.2f} mm on top, "
                 f"{low[0]:.2f}, {low[2]:.2f} mm at the palm"
             )
@@ -451,21 +445,21 @@ def main(short=SHORT, sixth=SIXTH):
         gripper, step=1e-4, adaptive=True, pictures=[*seen.values(), *moving], until=until
     )
     report("With contact", course, [t for t in (*stops[:4], 2.02, *stops[4:]) if t <= until])
-    curves(course, twin, RESULTS / "pneumatic_gripper.png")
+    curves(course, twin)
     look = {"field": "von_mises", "label": "von Mises stress", "unit": "Pa", **VIEW}
     for name, times, shapes in (("shapes", seen, course.shapes), ("apart", apart, twin.shapes)):
         sa.view.render(
             {caption: shapes[t] for caption, t in times.items()},
-            RESULTS / f"pneumatic_gripper_{name}.png",
+            f"results/pneumatic_gripper_{name}.png",
             title=f"With{'out' if name == 'apart' else ''} contact",
             **look,
         )
     if moving:
         frames = [course.shapes[t] for t in moving]
         sa.view.animate(
-            frames, RESULTS / "pneumatic_gripper.gif", times=moving, time_unit="s", fps=6.0, **look
+            frames, "results/pneumatic_gripper.gif", times=moving, time_unit="s", fps=6.0, **look
         )
-    console.print(f"Files: {RESULTS}/pneumatic_gripper.png, .gif, _shapes.png, _apart.png")
+    sa.print("Files: results/pneumatic_gripper.png, .gif, _shapes.png, _apart.png")
     return course, twin
 
 

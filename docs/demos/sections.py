@@ -16,16 +16,10 @@ Takes 12 s on one core.
 # believing its motion.
 
 # %%
-from pathlib import Path
-
 import numpy as np
 
 import symancf as sa
 from symancf.energies import cable
-from symancf.runtime.console import plain_console, tabular
-
-RESULTS = Path("results")
-console = plain_console(width=100)
 
 # %% [markdown]
 # ## Sections
@@ -113,9 +107,9 @@ def stretch(axis):
     return 100 * (np.linalg.norm(axis[:, -1] - axis[:, 0], axis=1) / LENGTH - 1)
 
 
-def picture(motions, path):
+def picture(motions):
     """Draw the paths of the tips, the beams half way, and the stretches."""
-    with sa.view.Diagram(path, 1, 2, height=3.2) as (left, right):
+    with sa.view.Diagram("results/sections.png", 1, 2, height=3.2) as (left, right):
         for k, (name, (axis, time, _)) in enumerate(motions.items()):
             left.plot(axis[:, -1, 0], axis[:, -1, 2], f"C{k}-", lw=0.9)
             for at in (200, 400):
@@ -128,10 +122,10 @@ def picture(motions, path):
 
 def main():
     """Hang and drop all beams, print the table, draw; return elongations [m] and closed forms."""
-    table = tabular(
+    table = sa.Table(
         "Four sections, 10 elements; elongation at rest [mm], largest stretch falling",
-        *("section", "mass [kg]", "hanging", "closed form", "stretch [%]"),
-        *("5 elements", "lowest tip", "drift"),
+        *("section", "mass [kg]:.2f", "hanging:.4f", "closed form:.4f", "stretch [%]:.2f"),
+        *("5 elements:.2f", "lowest tip:.4f", "drift:.0e"),
     )
     motions, found = {}, {}
     s, w = np.polynomial.legendre.leggauss(8)
@@ -139,20 +133,13 @@ def main():
         found[name] = hang(section), elongation(section)
         motions[name] = fall(section)
         axis, _, drift = motions[name]
-        coarse = stretch(fall(section, 5)[0]).max()
-        table.add_row(
-            name,
-            f"{DENSITY * LENGTH * w @ area(section, (s + 1) / 2) / 2:.2f}",
-            f"{1e3 * found[name][0]:.4f}",
-            f"{1e3 * found[name][1]:.4f}",
-            f"{stretch(axis).max():.2f}",
-            f"{coarse:.2f}",
-            f"{axis[:, -1, 2].min():.4f}",
-            f"{drift:.0e}",
-        )
-    console.print(table)
-    picture(motions, RESULTS / "sections.png")
-    console.print(f"Picture: {RESULTS}/sections.png")
+        mass = DENSITY * LENGTH * w @ area(section, (s + 1) / 2) / 2
+        long, exact = 1e3 * np.array(found[name])
+        most, coarse = (stretch(a).max() for a in (axis, fall(section, 5)[0]))
+        table.add(name, mass, long, exact, most, coarse, axis[:, -1, 2].min(), drift)
+    sa.print(table)
+    picture(motions)
+    sa.print("Picture: results/sections.png")
     return found
 
 

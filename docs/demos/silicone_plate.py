@@ -22,12 +22,8 @@ from pathlib import Path
 from sympy import Rational
 
 import symancf as sa
-from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
-RESULTS = Path("results")
-console = plain_console(width=100)
 
 # %% [markdown]
 # ## The energy
@@ -101,79 +97,62 @@ def sag(system, place):
 def main():
     """Solve all cases, print the table, write files and the picture."""
     mesh = sa.Mesh.read(HERE / "meshes" / "silicone_plate.msh")
-    console.print(mesh)
-    table = tabular(
-        "Sag of the tip under self-weight, t = 40 mm",
-        "model",
-        "k [Pa]",
-        "unknowns",
-        "Newton",
-        "sag [mm]",
-        "reference",
-        "solid",
-        "error",
-    )
+    sa.print(mesh)
+    heads = "sag [mm]:.3f", "reference:.2f", "solid:.3f", "error [%]:+.1f"
+    title = "Sag of the tip under self-weight, t = 40 mm"
+    table = sa.Table(title, "model", "k [Pa]:.0e", "unknowns", "Newton", *heads)
     pictures, found = {}, {}
 
     def report(name, k, system, history, value):
         found[name, k] = value
-        reference = REFERENCE.get((name, k))
-        table.add_row(
-            name,
-            f"{k:.0e}",
-            str(system.numbering.size),
-            str(history.iterations),
-            f"{value:.3f}",
-            "" if reference is None else f"{reference:.2f}",
-            f"{SOLID[k]:.3f}",
-            f"{100 * (value / SOLID[k] - 1):+.1f} %",
-        )
-        console.print(f"  {name:12s} k = {k:.0e} Pa: {value:9.3f} mm")
+        numbers = value, REFERENCE.get((name, k)), SOLID[k], 100 * (value / SOLID[k] - 1)
+        table.add(name, k, system.numbering.size, history.iterations, *numbers)
+        sa.print(f"  {name:12s} k = {k:.0e} Pa: {value:9.3f} mm")
 
-    console.print("\nANCF plates, 4 x 4, quadrature 4x4x3 and 4x4 on the mid-surface")
+    sa.print("\nANCF plates, 4 x 4, quadrature 4x4x3 and 4x4 on the mid-surface")
     for k in (1e7, 1e9):
         for volumetric in ("full", "reduced", "split"):
             body, system, clamp, tip = plate_model(mesh, k, volumetric)
             history = sa.StaticProblem(system, prefix="plate_").solve()
             report(volumetric, k, system, history, sag(system, tip))
             if k == 1e7:
-                pictures[f"plate, {volumetric} integration: {sag(system, tip):.2f} mm"] = sample(
+                pictures[f"plate, {volumetric} integration: {sag(system, tip):.2f} mm"] = sa.sample(
                     system, body, solid=True, divisions=6
                 )
             weight = 1100 * 0.18 * 0.16 * 0.04 * 9.81
             assert abs(clamp.reaction(system)[2] / weight - 1) < 1e-9
 
-    console.print("\nSolid elements hex8_plain on half of the width, J at the centre")
+    sa.print("\nSolid elements hex8_plain on half of the width, J at the centre")
     for divisions in ((9, 4, 2), (18, 4, 4), (36, 8, 8)):
         body, system, _, tip = block_model(1e7, divisions)
         history = sa.StaticProblem(system, prefix="block_").solve()
         report(
             "hex8_plain " + "x".join(map(str, divisions)), 1e7, system, history, sag(system, tip)
         )
-    pictures[f"solid, half width: {found['hex8_plain 36x8x8', 1e7]:.2f} mm"] = sample(system, body)
+    pictures[f"solid, half width: {found['hex8_plain 36x8x8', 1e7]:.2f} mm"] = sa.sample(
+        system, body
+    )
 
-    console.print("\nThe same plate, 4 mm thick: gravity grows with the pseudo-time")
+    sa.print("\nThe same plate, 4 mm thick: gravity grows with the pseudo-time")
     fine = sa.Mesh.read(HERE / "meshes" / "silicone_plate_8.msh")
     growing = (0.0, 0.0, lambda t: -9.81 * t)
     body, system, _, tip = plate_model(fine, 1e7, "split", thickness=0.004, gravity=growing)
     problem = sa.StaticProblem(system, prefix="thin_")
-    series = sa.output.Series(RESULTS / "thin_plate.pvd")
-    problem.monitor(lambda step: series.write(step.time, sample(system, body, divisions=6)))
-    problem.monitor(
-        lambda step: console.print(f"  load {step.time:4.2f}: {sag(system, tip):8.2f} mm")
-    )
+    series = sa.output.Series("results/thin_plate.pvd")
+    problem.monitor(lambda step: series.write(step.time, sa.sample(system, body, divisions=6)))
+    problem.monitor(lambda step: sa.print(f"  load {step.time:4.2f}: {sag(system, tip):8.2f} mm"))
     history = problem.solve(to=1.0, step=0.1)
-    thin = sample(system, body, solid=True, divisions=6)
+    thin = sa.sample(system, body, solid=True, divisions=6)
 
-    console.print()
-    console.print(table)
+    sa.print()
+    sa.print(table)
     sa.output.write(
-        RESULTS / "silicone_plate.vtu", pictures[next(p for p in pictures if "split" in p)]
+        "results/silicone_plate.vtu", pictures[next(p for p in pictures if "split" in p)]
     )
     look = {"field": "von_mises", "label": "von Mises stress", "unit": "Pa"}
-    sa.view.render(pictures, RESULTS / "silicone_plate.png", columns=2, **look)
-    sa.view.render(thin, RESULTS / "thin_plate.png", width=4.8, **look)
-    console.print(f"Files: {RESULTS}/silicone_plate.vtu, thin_plate.pvd, .png of both")
+    sa.view.render(pictures, "results/silicone_plate.png", columns=2, **look)
+    sa.view.render(thin, "results/thin_plate.png", width=4.8, **look)
+    sa.print("Files: results/silicone_plate.vtu, thin_plate.pvd, .png of both")
     return found
 
 

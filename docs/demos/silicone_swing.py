@@ -24,13 +24,9 @@ import numpy as np
 
 import symancf as sa
 from symancf.energies import yeoh, yeoh_raw
-from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
-RESULTS = Path("results")
 SHORT = "-short" in sys.argv
-console = plain_console(width=100)
 
 SILICONE = {"C10": 0.2712e6, "C20": 0.03053e6, "C30": -401.3, "rho": 1100.0}  # Pa, kg/m^3
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
@@ -93,7 +89,7 @@ def swing(model, until, step, damping=None, frames=()):
     for frame in (*(f for f in frames if f < until - 1e-9), until):
         problem.solve(to=frame, step=step)
         if frame in frames:
-            shapes[frame] = sample(system, body, divisions=6)
+            shapes[frame] = sa.sample(system, body, divisions=6)
     seconds = time.process_time() - start
     drift = problem.energies.drift / abs(problem.energies.potential)
     return problem.history, shapes, drift, seconds
@@ -101,7 +97,7 @@ def swing(model, until, step, damping=None, frames=()):
 
 def at(history, t):
     """Return X and Z of P at a time."""
-    return history["P"].reshape(-1, 3)[np.argmin(np.abs(history.time - t))][[0, 2]]
+    return history.at("P", t).ravel()[[0, 2]]
 
 
 def lowest(history, until=np.inf):
@@ -117,7 +113,7 @@ def lowest(history, until=np.inf):
 
 
 # %%
-def curves(thin, thick, path):
+def curves(thin, thick):
     """Draw X and Z of P: full and reduced, both invariants, thick plates."""
     panels = {
         "4 mm, 4 x 4: integration": {k: k for k in ("full", "reduced", "split")},
@@ -131,7 +127,7 @@ def curves(thin, thick, path):
         },
         "40 mm": {k: k for k in thick},
     }
-    with sa.view.Diagram(path, 2, 4, height=4.6, sharex="col") as axes:
+    with sa.view.Diagram("results/silicone_swing.png", 2, 4, height=4.6, sharex="col") as axes:
         for (title, labels), top, bottom in zip(panels.items(), axes[:4], axes[4:], strict=True):
             histories = thick if title == "40 mm" else thin
             for k, (name, label) in enumerate(labels.items()):
@@ -157,7 +153,7 @@ def main(until=0.4, step=2e-4):
     times = [t for t in REFERENCE["reduced"] if t < until + 1e-9]
     shown = [t for t in times if t not in (0.12, 0.20)]
     title = "X, Z of P in mm, t = 4 mm; below: second implementation"
-    table = tabular(title, "model", *(f"{t:.2f} s" for t in shown))
+    table = sa.Table(title, "model", *(f"{t:.2f} s" for t in shown))
     cases = {"reduced": plate("reduced"), "full": plate("full"), "split": plate("split")}
     if not SHORT:
         cases |= {
@@ -176,43 +172,38 @@ def main(until=0.4, step=2e-4):
         history, shapes, drift, seconds = swing(model, until, h, damping, moments)
         thin[name] = history
         z, t = lowest(history)
-        console.print(
+        sa.print(
             f"  {name:15s} lowest first at {t:.3f} s, {1e3 * z:7.2f} mm; least X "
             f"{1e3 * history['P'].reshape(-1, 3)[:, 0].min():7.2f} mm; drift of energy "
             f"{abs(drift):.0e}; {seconds:.1f} s"
         )
-        table.add_row(name, *(_pair(at(history, t)) for t in shown))
+        table.add(name, *(_pair(at(history, t)) for t in shown))
         if name in REFERENCE:
             rows = REFERENCE[name]
-            table.add_row("", *(_pair(rows[t]) if t in rows else "" for t in shown), style="dim")
+            table.add("", *(_pair(rows[t]) if t in rows else "" for t in shown))
             off = [np.abs(at(history, t) - rows[t]).max() for t in rows if t in times]
             error = max(error, *off)
         if name in ("full", "split" if SHORT else "split, 16 x 16"):
             panels |= {f"{name}, {t:g} s": shape for t, shape in shapes.items()}
-    console.print(table)
-    console.print(f"Largest difference to the second implementation {1e3 * error:.2f} mm\n")
+    sa.print(table)
+    sa.print(f"Largest difference to the second implementation {1e3 * error:.2f} mm\n")
 
-    table = tabular("t = 40 mm, as printed", "model", "first minimum, mm", "at, s", "CPU, s")
+    heads = "first minimum, mm:.2f", "at, s:.3f", "CPU, s:.1f"
+    table = sa.Table("t = 40 mm, as printed", "model", *heads)
     thick, minima = {}, {}
     cases = {name: plate(name, 0.04) for name in ("full", "reduced", "split")}
     cases["solid"] = block()
     for name, model in cases.items():
         thick[name], _, _, seconds = swing(model, 0.12 if SHORT else 0.4, 1e-3)
         z, t = minima[name] = lowest(thick[name])
-        table.add_row(name, f"{1e3 * z:.2f}", f"{t:.3f}", f"{seconds:.1f}")
-    console.print(table)
+        table.add(name, 1e3 * z, t, seconds)
+    sa.print(table)
 
-    curves(thin, thick, RESULTS / "silicone_swing.png")
-    sa.view.render(
-        panels,
-        RESULTS / "silicone_swing_shapes.png",
-        label="displacement",
-        unit="m",
-        title="Silicone plate of 4 mm: locked (above) and swinging",
-        columns=len(moments),
-        eye=(0.5, -1.0, 0.35),
-    )
-    console.print(f"Files: {RESULTS}/silicone_swing.png, silicone_swing_shapes.png")
+    curves(thin, thick)
+    look = {"label": "displacement", "unit": "m", "eye": (0.5, -1.0, 0.35), "columns": len(moments)}
+    title = "Silicone plate of 4 mm: locked (above) and swinging"
+    sa.view.render(panels, "results/silicone_swing_shapes.png", title=title, **look)
+    sa.print("Files: results/silicone_swing.png, silicone_swing_shapes.png")
     return error, {name: lowest(history) for name, history in thin.items()}, minima
 
 

@@ -25,13 +25,9 @@ import numpy as np
 
 import symancf as sa
 from symancf.energies import kirchhoff
-from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
-RESULTS = Path("results")
 SHORT = "-short" in sys.argv
-console = plain_console(width=100)
 
 # %% [markdown]
 # ## The tube
@@ -108,18 +104,13 @@ def move(body, loads, until, step, rho=0.9, frames=0):
         problem.monitor(keep)
     start = time.process_time()
     problem.solve(to=until, step=step)
-    console.print(f"  {problem.steps} steps, {time.process_time() - start:.1f} s of CPU")
+    sa.print(f"  {problem.steps} steps, {time.process_time() - start:.1f} s of CPU")
     return problem, states
 
 
 def shape(system):
     """Return the deformed middle surface."""
-    return sample(system, system.bodies[0], divisions=3)
-
-
-def at(history, name, t):
-    """Return a series at a time."""
-    return history[name][np.argmin(np.abs(history.time - t))]
+    return sa.sample(system, system.bodies[0], divisions=3)
 
 
 # %% [markdown]
@@ -174,74 +165,41 @@ def curl(until=0.33):
 def main(short=SHORT):
     """Solve the cases, print tables, draw; return heights of the tip and drifts of energy."""
     panels, found = {}, {}
-    table = tabular(
-        "Mean height of the tip's ring [m]",
-        "mesh",
-        "t [s]",
-        "z",
-        "independent",
-        "free fall",
-        "drift of energy [J]",
-    )
+    heads = "z:.5f", "independent", "free fall:.4f", "drift of energy [J]:.1e"
+    table = sa.Table("Mean height of the tip's ring [m]", "mesh", "t [s]", *heads)
     for mesh in MESHES:
-        console.print(f"Falling, {mesh}.msh")
+        sa.print(f"Falling, {mesh}.msh")
         problem, states = fall(mesh, frames=3 if short else 40)
         for t, reference in zip((0.1, 0.2, 0.3), FALL[mesh], strict=True):
-            z = found[mesh, t] = at(problem.history, "tip", t)[2]
-            free = -9.81 * t**2 / 2
-            lost = at(problem.history, "drift", t)
-            table.add_row(mesh, f"{t}", f"{z:.5f}", f"{reference}", f"{free:.4f}", f"{lost:.1e}")
+            z = found[mesh, t] = problem.history.at("tip", t)[2]
+            table.add(mesh, t, z, reference, -9.81 * t**2 / 2, problem.history.at("drift", t))
         panels["falling, 0.3 s"] = shape(problem.system)
         falling = states
-    console.print(table)
+    sa.print(table)
 
     ends = (0.3, 0.2, 0.1) if short else (2.0, 1.0, 0.33)
-    table = tabular(
-        "Moment 30 t N m about x",
-        "on",
-        "t [s]",
-        "tip y [m]",
-        "tip z [m]",
-        "its ring [mm]",
-        "M [N m]",
-        "Brazier",
-    )
+    heads = "tip y [m]:.4f", "tip z [m]:.4f", "its ring [mm]", "M [N m]:.1f", "Brazier:.1f"
+    table = sa.Table("Moment 30 t N m about x", "on", "t [s]:.2f", *heads)
     cases = {"all rings": (bend, 0.0), "ring at 1.125 m": (feed, 1.125), "tip": (curl, 1.5)}
     films = {"falling": falling}
     for (name, (case, y)), until in zip(cases.items(), ends, strict=True):
-        console.print(f"Moment on {name}")
+        sa.print(f"Moment on {name}")
         problem, films[name] = case(until)
         history = problem.history
         for t in np.linspace(0.25, 1.0, 4) * until:
-            r, wide = at(history, "tip", t), at(history, "ring", t)
-            table.add_row(
-                name,
-                f"{t:.2f}",
-                f"{r[1]:.4f}",
-                f"{r[2]:.4f}",
-                "x".join(f"{1e3 * w:.0f}" for w in wide),
-                f"{30 * t:.1f}",
-                f"{brazier(y):.1f}",
-            )
+            wide = "x".join(f"{1e3 * w:.0f}" for w in history.at("ring", t))
+            table.add(name, t, *history.at("tip", t)[1:], wide, 30 * t, brazier(y))
         found[name] = history["tip"][-1]
         found[name, "drift"] = np.abs(history["drift"]).max() / abs(problem.energies.work)
         panels[f"moment on {name}, {until:g} s"] = shape(problem.system)
-    console.print(table)
+    sa.print(table)
 
-    sa.view.render(
-        panels,
-        RESULTS / "trunk.png",
-        label="displacement",
-        unit="m",
-        title="Trunk of thin shells",
-        columns=2,
-        undeformed=False,
-        eye=(1.0, -0.35, 0.35),
-    )
+    look = {"unit": "m", "eye": (1.0, -0.35, 0.35)}
+    still = {"title": "Trunk of thin shells", "label": "displacement", "undeformed": False}
+    sa.view.render(panels, "results/trunk.png", columns=2, **still, **look)
     for file, name in (("trunk_falling", "falling"), ("trunk_feeding", "ring at 1.125 m")):
-        look = {"time_unit": "s", "unit": "m", "eye": (1.0, -0.35, 0.35)}
-        sa.view.animate(films[name], RESULTS / f"{file}.gif", **look)
-    console.print(f"Files: {RESULTS}/trunk.png, trunk_falling.gif, trunk_feeding.gif")
+        sa.view.animate(films[name], f"results/{file}.gif", time_unit="s", **look)
+    sa.print("Files: results/trunk.png, trunk_falling.gif, trunk_feeding.gif")
     return found
 
 

@@ -25,13 +25,9 @@ import numpy as np
 
 import symancf as sa
 from symancf.energies import kirchhoff
-from symancf.output.sampling import sample
-from symancf.runtime.console import plain_console, tabular
 
 HERE = Path(__file__).resolve().parents[2]
-RESULTS = Path("results")
 SHORT = "-short" in sys.argv
-console = plain_console(width=120)
 
 # %% [markdown]
 # ## The bodies
@@ -105,7 +101,7 @@ class Elephant:
 
         def keep(step):
             if frames and step.time >= len(states) * until / frames - 1e-12:
-                samples = [sample(system, body, divisions=3) for body in system.bodies]
+                samples = [sa.sample(system, body, divisions=3) for body in system.bodies]
                 states.append((step.time, samples))
 
         problem.monitor(keep)
@@ -172,19 +168,17 @@ def add_violations(table, name, elephant, history):
     """Add a row of the largest violations."""
     clamp = np.abs(history["clamp"]).max(axis=0)
     rigid = np.abs(history["rigidity"]).max()
-    values = (f"{v:.0e}" for v in (*clamp, rigid))
-    run = f"{history.time[-1]:g}", str(len(history.steps)), f"{elephant.seconds:.1f}"
-    table.add_row(name, *run, *values)
+    table.add(name, history.time[-1], len(history.steps), elephant.seconds, *clamp, rigid)
     return max(*clamp, rigid)
 
 
-def picture(histories, path):
+def picture(histories):
     """Draw how head and tip turn, the momentum of the free pair, and what both moments do."""
     torque, free, both = histories
     turn = np.arcsin(torque["turn"][:, 2] / 2)
     swing = np.arctan2(-torque["tip"][:, 0], 0.3 + torque["tip"][:, 1])
     rigid = 10.0 * torque.time**2 / (2 * sum(rigid_inertia()))
-    with sa.view.Diagram(path, 1, 3, height=2.6) as (left, middle, right):
+    with sa.view.Diagram("results/trunk_head.png", 1, 3, height=2.6) as (left, middle, right):
         left.plot(torque.time, np.degrees(turn), label="head")
         left.plot(torque.time, np.degrees(swing), label="from neck to tip")
         left.plot(torque.time, np.degrees(rigid), "--", label="were all rigid")
@@ -203,15 +197,8 @@ def picture(histories, path):
 def main(until=1.0, frames=40):
     """Run the cases, print tables, draw; return violations, momenta and agreement."""
     found = {}
-    table = tabular(
-        "Largest violations, as changes of the invariants",
-        "case",
-        "t [s]",
-        "steps",
-        "CPU",
-        *FIVE,
-        "rigidity",
-    )
+    heads = "t [s]:g", "steps", "CPU:.1f", *(f"{name}:.0e" for name in (*FIVE, "rigidity"))
+    table = sa.Table("Largest violations, as changes of the invariants", "case", *heads)
 
     elephant = Elephant(torque=10.0)
     problem, _ = elephant.move(until, rho=0.9)
@@ -221,12 +208,12 @@ def main(until=1.0, frames=40):
     turned = math.asin(torque["turn"][-1, 2] / 2)
     neck = elephant.head.position(elephant.system)
     passed = elephant.clamp.reaction(elephant.system, "a").moment_about(neck)
-    console.print(
+    sa.print(
         f"Torque on the head for {until:g} s: it turns by {math.degrees(turned):.2f} degrees; "
         f"alone {math.degrees(5 * until**2 / head):.2f}, with a rigid trunk "
         f"{math.degrees(5 * until**2 / whole):.2f}"
     )
-    console.print(f"  at the end the clamp passes {passed[2]:.2f} of 10 N m on to the trunk")
+    sa.print(f"  at the end the clamp passes {passed[2]:.2f} of 10 N m on to the trunk")
 
     elephant = Elephant(pivot=False, bend=10.0)
     problem, _ = elephant.move(until, rho=0.9)
@@ -239,11 +226,11 @@ def main(until=1.0, frames=40):
     turn = math.degrees(math.asin(free["turn"][-1, 0] / 2))
     reaction = elephant.clamp.reaction(elephant.system, "b")
     force, moment = reaction.force, reaction.moment_about(elephant.head.position(elephant.system))
-    console.print(
+    sa.print(
         f"Moment of 10 N m on the trunk, free: linear momentum {linear:.0e} N s, angular momentum "
         f"less 10 t {angular:.0e} N m s; the head turns by {turn:.2f} degrees"
     )
-    console.print(f"  on the head at the end: {force.round(3)} N, {moment.round(3)} N m")
+    sa.print(f"  on the head at the end: {force.round(3)} N, {moment.round(3)} N m")
 
     histories, film = {}, []
     for name, (_, _, share) in METHODS.items():
@@ -253,19 +240,18 @@ def main(until=1.0, frames=40):
         elephant, histories[name], states = double(name, until, drawn)
         found[name] = add_violations(table, f"both, {name}", elephant, histories[name])
         film = states or film
-    console.print(table)
+    sa.print(table)
     both = histories["index 3"]
     found["apart"] = 0.0
     for name, history in histories.items():
-        same = np.argmin(np.abs(both.time - history.time[-1]))
-        apart = np.abs(both["tip"][same] - history["tip"][-1]).max()
+        apart = np.abs(both.at("tip", history.time[-1]) - history["tip"][-1]).max()
         found["apart"] = max(found["apart"], apart)
-        console.print(f"  {name}: tip at {history.time[-1]:.3f} s {apart:.1e} m from index 3")
+        sa.print(f"  {name}: tip at {history.time[-1]:.3f} s {apart:.1e} m from index 3")
 
-    picture((torque, free, both), RESULTS / "trunk_head.png")
+    picture((torque, free, both))
     look = {"time_unit": "s", "unit": "m", "eye": (1.0, -0.5, 0.5)}
-    sa.view.animate(film, RESULTS / "trunk_head.gif", **look)
-    console.print(f"Files: {RESULTS}/trunk_head.png, trunk_head.gif")
+    sa.view.animate(film, "results/trunk_head.gif", **look)
+    sa.print("Files: results/trunk_head.png, trunk_head.gif")
     return found
 
 

@@ -267,6 +267,43 @@ class History(Shown):
         series = self._of(name)
         return self.time[series.first :: series.every][: series.count]
 
+    def at(self, name: str, time: float | npt.ArrayLike) -> Array:
+        """Return a series at a time within it, linear between its records.
+
+        Parameters
+        ----------
+        time : a number, or several (n,); of a time that has several records the last counts.
+
+        Raises
+        ------
+        ParameterError : there is no such series, its times fall, or the time is not within them.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1000.0)
+        >>> fall = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))]))
+        >>> fall.record("ball", ball.centre)
+        >>> history = fall.solve(to=0.2, step=0.05)
+        >>> print(history.at("ball", 0.15)[2].round(6), history.at("ball", [0.0, 0.1]).shape)
+        -0.1125 (2, 3)
+        """
+        values, known, asked = self[name], self.times(name), np.asarray(time, dtype=float)
+        if not len(known) or (np.diff(known) < 0.0).any():
+            raise ParameterError(f"series {name!r} has {'falling' if len(known) else 'no'} times")
+        near = 1e-9 * (known[-1] - known[0])
+        if not ((asked >= known[0] - near) & (asked <= known[-1] + near)).all():
+            raise ParameterError(
+                f"series {name!r} goes from {known[0]:g} to {known[-1]:g}: there is no {time!r}"
+            )
+        before = np.clip(np.searchsorted(known, asked, "right") - 1, 0, len(known) - 1)
+        after = np.minimum(before + 1, len(known) - 1)
+        gap = known[after] - known[before]
+        share = np.clip((asked - known[before]) / np.where(gap > 0.0, gap, 1.0), 0.0, 1.0)
+        share = share.reshape(share.shape + (1,) * (values.ndim - 1))
+        then: Array = np.where(share > 0.0, values[after], 0.0)
+        return np.asarray((1.0 - share) * values[before] + share * then)
+
     def _write(self, path: Path, kind: Callable[[Path], Stream]) -> None:
         """Write all rows, or leave the older file."""
         error: BaseException | None = None

@@ -184,12 +184,8 @@ class Diagram(Image):
     ) -> None:
         """Add legends and write the file."""
         try:
-            for axes in self.panels if error is None else ():
-                _plain_decades(axes)
-                if not axes.has_data() and not axes.texts:
-                    axes.axis("off")
-                elif axes.get_legend() is None and axes.get_legend_handles_labels()[1]:
-                    axes.legend()
+            if error is None:
+                self.complete()
         finally:
             self._style.__exit__(None, None, None)
         if self.comm.size > 1:
@@ -198,6 +194,15 @@ class Diagram(Image):
             with together(self.comm):
                 if self.comm.rank == 0:
                     self.save(self.path)
+
+    def complete(self) -> None:
+        """Give legends to panels with labelled lines, and leave out those without anything."""
+        for axes in self.panels:
+            _plain_decades(axes)
+            if not axes.has_data() and not axes.texts:
+                axes.axis("off")
+            elif axes.get_legend() is None and axes.get_legend_handles_labels()[1]:
+                axes.legend()
 
 
 def _plain_decades(axes: Axes) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
 
 def plain_console(least: int = 0, **options: Any) -> Console:
@@ -40,21 +39,3 @@ def first_rank() -> bool:
     told = next((os.environ[name] for name in names if name in os.environ), None)
     mpi = sys.modules.get("mpi4py.MPI")
     return told == "0" if told is not None else mpi is None or mpi.COMM_WORLD.rank == 0
-
-
-def tabular(title: str, *heads: str, words: int = 1) -> Table:
-    """Return a table without rows: `words` columns at the left, then numbers at the right.
-
-    Examples
-    --------
-    >>> table = tabular("Deflection", "model", "tip [mm]")
-    >>> table.add_row("plate", "5.98")
-    >>> [column.justify for column in table.columns]
-    ['left', 'right']
-    """
-    from rich.table import Table
-
-    table = Table(title=title, title_style="bold")
-    for k, head in enumerate(heads):
-        table.add_column(head, justify="left" if k < words else "right", no_wrap=k < words)
-    return table

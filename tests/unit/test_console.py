@@ -6,14 +6,12 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pytest
 from rich.table import Table
 
+import symancf as sa
 from symancf.runtime.console import plain_console
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_units_and_formulas_show() -> None:
@@ -50,3 +48,21 @@ def test_all_print_through_one_console(repository: Path) -> None:
         if re.search(r"rich\.console import Console|rich import print", path.read_text())
     ]
     assert made == ["console.py"]
+
+
+def test_a_table_formats_what_it_is_given() -> None:
+    table = sa.Table("Tip [m]", "mesh", "k [Pa]:.0e", "ratio a: b", "sag:.2f")
+    table.add("4 x 4", 1e7, "x[0]", None)
+    table.add("8 x 8", 3)
+    assert table.rows == [("4 x 4", 1e7, "x[0]", None), ("8 x 8", 3)]
+    assert str(table).splitlines() == [
+        "Tip [m]",
+        "  mesh   k [Pa]  ratio a: b  sag",
+        "  4 x 4   1e+07  x[0]",
+        "  8 x 8   3e+00",
+    ]
+    with pytest.raises(sa.ParameterError, match=r"5 values for 4 columns, 'mesh', 'k \[Pa\]'"):
+        table.add(1, 2, 3, 4, 5)
+    with pytest.raises(sa.ParameterError, match=r"'sag': \[1\] has no format '\.2f'"):
+        table.add(1, 2, 3, [1])
+    assert len(table.rows) == 2

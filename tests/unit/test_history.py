@@ -316,3 +316,17 @@ def test_monitors_of_motions_get_a_step_and_may_ask_for_the_problem_for_a_while(
     problem.monitor(lambda step: step.energy)
     with pytest.raises(AttributeError, match="a step has no 'energy'; it has: time, iterations"):
         problem.solve(to=0.3, step=0.1)
+
+
+def test_a_series_at_a_time() -> None:
+    history, given = History(), iter([[1.0, 4.0], [2.0, 6.0], [5.0, 0.0], [np.inf, 1.0]])
+    history.record("a", lambda: next(given))
+    for at in (0.0, 1.0, 1.0, 2.0):
+        history.sample(at)
+    np.testing.assert_array_equal(history.at("a", 1.0), [5, 0])  # the last of a time
+    np.testing.assert_array_equal(history.at("a", [0.0, 0.5, 1.0]), [[1, 4], [1.5, 5], [5, 0]])
+    assert history.at("a", 1.5)[1] == 0.5
+    assert history.at("a", 2.0 + 1e-12)[1] == 1.0
+    for outside in (-0.1, 2.1, np.nan):
+        with pytest.raises(sa.ParameterError, match="goes from 0 to 2"):
+            history.at("a", outside)

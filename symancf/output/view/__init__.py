@@ -16,7 +16,7 @@ from ..image import WIDTH, Diagram, Image, image_path
 from .animation import animate
 from .directions import require_tensor
 from .draw_vtk import compose
-from .film import write_film
+from .film import draw_film, write_film
 from .picture import ENGINES, NOISE, Picture
 from .regions import regions
 from .scene import Scene, gathered, require_field, unit_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from .surface import Surface
 
-__all__ = ["Diagram", "Scene", "animate", "regions", "render", "show", "write_film"]
+__all__ = ["Diagram", "Scene", "animate", "draw_film", "regions", "render", "show", "write_film"]
 
 
 def __dir__() -> list[str]:

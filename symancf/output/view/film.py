@@ -9,24 +9,27 @@ import shutil
 import subprocess
 import tempfile
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from mpi4py import MPI
 from numpy.typing import NDArray
 
 from ...arrays import Ints
 from ...errors import SymancfError
+from ...runtime.collective import together
 from ...runtime.files import partial_of, write_whole
-from ..image import film_path, styled
+from ..image import Diagram, film_path, styled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from matplotlib.figure import Figure
     from PIL import Image as Pillow
 
 Image = NDArray[np.uint8]
+T = TypeVar("T")
 
 
 def write_film(images: Iterable[Figure | Image], path: str | Path, *, fps: float = 12.0) -> Path:
@@ -61,6 +64,66 @@ def write_film(images: Iterable[Figure | Image], path: str | Path, *, fps: float
     else:
         _write_gif(frames, path, fps)
     return path
+
+
+def draw_film(
+    frames: Iterable[T],
+    draw: Callable[[Any, T], object],
+    path: str | Path,
+    *,
+    fps: float = 12.0,
+    width: float = 3.6,
+    height: float = 3.0,
+    dots: float = 140,
+    comm: MPI.Comm | None = None,
+    **options: Any,
+) -> Path:
+    """Draw curves of one's own as a film, in the style of all pictures. Collective.
+
+    Rank 0 draws; the data have to be there (as a `History` is on every rank).
+
+    Parameters
+    ----------
+    frames : what differs from frame to frame: times, indices, positions.
+    draw : ``draw(axes, frame)`` draws one of them on empty axes of Matplotlib; of several panels
+        (``columns=2``) on an array of them.
+    path, fps : see `write_film`.
+    width, height, dots : size [inch] and points per inch.
+    comm : ranks, default all.
+    options : of `Diagram`.
+
+    Raises
+    ------
+    ParameterError, SymancfError : see `write_film` and `Diagram`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from symancf import view
+    >>> def draw(axes, t):
+    ...     axes.plot([0.0, np.sin(t)], [0.0, -np.cos(t)])
+    ...     axes.set(xlim=(-1, 1), ylim=(-1, 0.1), title=f"t = {t:.1f} s")
+    >>> view.draw_film(np.linspace(0.0, 1.0, 5), draw, "results/swing.gif", fps=5).name
+    'swing.gif'
+    """
+    comm = MPI.COMM_WORLD if comm is None else comm
+    options |= {"width": width, "height": height, "dots": dots, "comm": MPI.COMM_SELF}
+
+    def drawn() -> Iterator[Figure]:
+        picture = Diagram(**options)
+        with picture as axes:
+            for frame in frames:
+                for panel in picture.panels:
+                    panel.clear()
+                draw(axes, frame)
+                picture.complete()
+                assert picture.figure is not None
+                yield picture.figure
+
+    with together(comm):
+        if comm.rank == 0:
+            write_film(drawn(), path, fps=fps)
+    return film_path("view.draw_film", path)
 
 
 def need_writer(path: Path) -> str:
