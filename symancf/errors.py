@@ -173,7 +173,20 @@ def in_words(error: Exception) -> str:
             "its expressions are nested deeper than SymPy can follow. Write some dozens of levels "
             "at most: a closed form, a polynomial or a fit in the place of a long loop or recursion"
         )
-    return f"{type(error).__name__}: {error}"
+    said = f"{type(error).__name__}: {error}"
+    return said + next((remedy for words, remedy in SYMBOLIC.items() if words in said), "")
+
+
+AFTER_STAR = "(A parameter is written after '*' in the function's arguments.)"
+SYMBOLIC = {  # what NumPy, math and Python's "if" say of symbols, and what is meant
+    "loop of ufunc": ". It is called with symbols, which NumPy does not take: write sympy.exp, "
+    "sympy.sqrt, ... instead of np.exp, np.sqrt",
+    "Cannot convert expression to float": ". It is called with symbols, which are no numbers: "
+    "write sympy.exp, sympy.sin, ... instead of math.exp, math.sin, and leave float() out",
+    "truth value of Relational": ". It is called with symbols, of which 'if', min(), np.clip and "
+    "the like cannot tell the size: write sympy.Min, sympy.Max, sympy.Abs or "
+    "sympy.Piecewise((value, condition), ..., (else, True))",
+}
 
 
 def unknown_names(module: str, names: Iterable[str]) -> Callable[[str], Any]:
@@ -189,6 +202,12 @@ def unknown_names(module: str, names: Iterable[str]) -> Callable[[str], Any]:
 
 def closest(name: str, possible: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest of the possible names, else ``""``."""
+    meant = closest_name(name, possible)
+    return f" Did you mean {meant!r}?" if meant else ""
+
+
+def closest_name(name: str, possible: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the closest of the possible names, small or capital letters alike, else ``""``."""
     by_lower = {p.lower(): p for p in possible}
-    match = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
-    return f" Did you mean {by_lower[match[0]]!r}?" if match else ""
+    match = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=cutoff)
+    return by_lower[match[0]] if match else ""

@@ -172,7 +172,8 @@ class Body(WithKernels, Shown):
         own = self.element.kinematics()
         needed = (*asked.required, *(s for s in own.section if s not in asked.defaults))
         optional = (*asked.defaults, *own.density_parameters, *own.defaults)
-        require_parameters(asked.name, needed, given, optional=optional, exact=True)
+        before = asked.quantities
+        require_parameters(asked.name, needed, given, optional=optional, exact=True, before=before)
         self.parameters = parameters = {**own.defaults, **asked.defaults, **given}
         self.numbers(0.0)
         self.weighs  # noqa: B018  (densities of some layers only are told here)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 import runpy
 import shutil
@@ -12,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import SymancfError
+from ..errors import SymancfError, closest_name
 from ..runtime.console import first_rank
 
 if TYPE_CHECKING:
@@ -99,8 +98,8 @@ def find(name: str) -> Path:
     name = name.removesuffix(".py")
     if name in demos:
         return demos[name]
-    close = difflib.get_close_matches(name, demos, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    close = closest_name(name, demos)
+    hint = f"did you mean {close!r}? " if close else ""
     raise SymancfError(f"there is no demo {name!r}; {hint}there are: {', '.join(demos)}")
 
 

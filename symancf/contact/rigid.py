@@ -36,7 +36,7 @@ from ..values.parameter import difference, evaluate
 from .laws import DAMPING, NEAR, SPAN, TOUCHING
 from .look import Look
 from .modulus import Following
-from .shapes import X
+from .shapes import Plane, X
 from .sheet import Sheet
 from .steps import GROWN, OVERLAP, RELEASE, Step
 from .touch import ANCHOR, BASE, BEFORE, FRAME, RHO, Touch
@@ -203,9 +203,11 @@ class RigidPass(PlaceTerm):
         if worst > 0.0 and (deep == worst).any():
             x = self.entities(configuration).here[0].X[int(np.argmax(deep))]
             shape = self.touch.shape
+            turn = isinstance(shape, Plane) and bool((depth > 0.0).all())
             error = ConstraintError(
                 f"{self.points.who}: in the reference {self.points.end} lies within {shape.kind} "
-                f"{shape.name!r} by up to {worst:.3g}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}); move one "
+                f"{shape.name!r} by up to {worst:.3g}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}); "
+                f"{'turn the normal, which points to where bodies are, ' if turn else ''}move one "
                 "of them, or give initial='press' where that is meant, initial='release' to let it "
                 "out gradually"
             )

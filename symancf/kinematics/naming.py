@@ -6,13 +6,13 @@ from __future__ import annotations
 import inspect
 import keyword
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from ..errors import KinematicsError, ParameterError, closest
+from ..errors import AFTER_STAR, KinematicsError, ParameterError, closest
 from .memory import Called, call_own, own_arguments
 
 if TYPE_CHECKING:
@@ -115,11 +115,17 @@ def require_quantities(asked: Signature, offered: Iterable[str], where: str) -> 
         if name not in offered:
             raise KinematicsError(
                 f"{asked.name}() asks for the quantity {name!r}; {where} offers "
-                f"{', '.join(offered)}.{closest(name, offered)} (A parameter is written after "
-                f"'*' in the function's arguments.)",
+                f"{', '.join(offered)}.{closest(name, offered)} {AFTER_STAR}",
                 asked=name,
                 offered=offered,
             )
+
+
+MODULI = {
+    "mu": "E/(2 (1 + nu))",
+    "lam": "E nu/((1 + nu) (1 - 2 nu))",
+    "k": "E/(3 (1 - 2 nu))",
+}
 
 
 def require_parameters(
@@ -129,6 +135,7 @@ def require_parameters(
     *,
     optional: Iterable[str] = (),
     exact: bool = False,
+    before: Collection[str] = (),
 ) -> None:
     """Check the names of given parameters.
 
@@ -138,6 +145,7 @@ def require_parameters(
     required, optional : the names it takes.
     given : the names that the user gave.
     exact : whether names that it does not take are errors too.
+    before : what stands before the '*' in its arguments.
 
     Raises
     ------
@@ -151,6 +159,9 @@ def require_parameters(
         if p not in given:
             spare = [g for g in given if g not in possible]
             hint = closest(p, spare).replace("Did you mean", "Is it what you gave as")
+            if {"E", "nu"} <= {*spare}:
+                known = [f"{q} = {MODULI[q]}" for q in required if q in MODULI]
+                hint = f" Of E and nu these are {', '.join(known)}." if p in MODULI else hint
             raise ParameterError(
                 f"{name}() needs the parameter {p!r}, which is not given. It takes: {listed}."
                 f"{hint}",
@@ -158,6 +169,13 @@ def require_parameters(
                 possible=possible,
             )
     for g in given if exact else ():
+        if g not in possible and g in before:
+            raise ParameterError(
+                f"{name}() has {g!r} before the '*' in its arguments, where quantities stand; a "
+                f"parameter is written after it: def {name}(..., *, {g})",
+                name=g,
+                possible=possible,
+            )
         if g not in possible:
             raise ParameterError(
                 f"{name}() does not take the parameter {g!r}. It takes: {listed}."

@@ -24,6 +24,7 @@ from .serial import SerialMesh
 _ENTITIES = ("point", "curve", "surface", "volume")
 _VTK = (".vtk", ".vtu")
 
+CAD = (".step", ".stp", ".iges", ".igs", ".brep", ".geo")
 for _kind in ("wedge15", "pyramid13"):  # meshio 5.3 reads them but forgets their dimension
     meshio._mesh.topological_dimension.setdefault(_kind, 3)
 
@@ -65,6 +66,13 @@ def read_serial(path: Path) -> SerialMesh:
             hint = "; `symancf demo --copy .` writes the meshes of the examples there"
         raise MeshError(
             f"no mesh file {str(path)!r} (working directory {Path.cwd()}){hint}", path=str(path)
+        )
+    if path.suffix.lower() in CAD:
+        raise MeshError(
+            f"{str(path)!r} is a geometry, no mesh: mesh it, with Gmsh for example (`gmsh -3 "
+            f"{path.name} -o {path.stem}.msh`), and read the mesh; the tutorial on a part from "
+            "STEP shows it",
+            path=str(path),
         )
     if path.suffix.lower() == ".inp":
         return _united(read_abaqus(path), path)

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import Ints
 from ..cells.table import CELLS
-from ..errors import MeshError
+from ..errors import MeshError, closest_name
 from ..runtime.collective import exchange, owners_of, reduced, share_error
 from .cells import dimension, sizes
 
@@ -269,7 +268,8 @@ class Region:
             some = "1 of its points is" if count == 1 else f"{count} of its points are"
             error = MeshError(
                 f"region {self.name!r} of {mesh.name}: {some} used by no cell of "
-                f"region {other.name!r}, e.g. point {stray[0]} at ({x[0]:g}, {x[1]:g}, {x[2]:g})"
+                f"region {other.name!r}, e.g. point {stray[0]} at ({x[0]:g}, {x[1]:g}, {x[2]:g}); "
+                "choose those of one body, mesh.select(name, where, within=body.region)"
             )
         share_error(comm, error)
         return self
@@ -293,8 +293,8 @@ def _names(names: list[str]) -> str:
 def unknown_region(mesh: Mesh, asked: object) -> str:
     """Message for a region that does not exist: what there is and the closest name."""
     known = list(mesh.regions)
-    close = get_close_matches(asked, known, n=1, cutoff=0.5) if isinstance(asked, str) else []
-    hint = f"; did you mean {close[0]!r}" if close else ""
+    close = closest_name(asked, known, 0.5) if isinstance(asked, str) else ""
+    hint = f"; did you mean {close!r}" if close else ""
     listed = ", ".join(
         f"{r.name!r} ({', '.join(f'{n} {kind}' for kind, n in r.sizes.items())})"
         for r in mesh.regions.values()

@@ -283,7 +283,7 @@ def _from_seed(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]
     if least > size:
         raise MeshError(
             f"Mesh.select({asked.name!r}, near={at}): the nearest of the {asked.describe()} of "
-            f"{mesh.name} is {least:.3g} m away; the mesh reaches from "
+            f"{mesh.name} is {least:.3g} away; the mesh reaches from "
             f"{_place(low)} to {_place(high)}"
         )
     seeds = [a <= least + TIE * extent for a in away]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import inspect
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from types import FunctionType
 from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
@@ -17,7 +16,14 @@ import sympy as sp
 from symancf_codegen import declare
 
 from ..arrays import Array
-from ..errors import ConstraintError, ParameterError, SymancfError, in_words
+from ..errors import (
+    AFTER_STAR,
+    ConstraintError,
+    ParameterError,
+    SymancfError,
+    closest_name,
+    in_words,
+)
 from ..kinematics.memory import STEP, Called, call_own, own_arguments
 from ..kinematics.quantity import real
 from ..places.ends import End, Ground
@@ -245,6 +251,7 @@ class Reading:
             raise ConstraintError(
                 f"{self.what} asks for {name!r}; its ends offer {', '.join(possible)} and "
                 + ", ".join(["t", *self.states])
+                + f" {AFTER_STAR}"
             )
         quantity = self.offered[base]
         jet = ("abc".index(suffix), quantity.jet)
@@ -267,11 +274,11 @@ class Reading:
             )
         unknown = sorted(set(given) - set(keywords))
         if unknown:
-            close = get_close_matches(unknown[0], list(keywords), 1)
+            close = closest_name(unknown[0], keywords)
             raise ConstraintError(
                 f"{self.what} has no parameter {unknown[0]!r}; it has "
                 f"{', '.join(keywords) or 'none'}"
-                + (f"; did you mean {close[0]!r}?" if close else "")
+                + (f"; did you mean {close!r}?" if close else f" {AFTER_STAR}")
             )
         values = {}
         for k in keywords:

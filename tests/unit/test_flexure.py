@@ -356,7 +356,7 @@ def test_a_factor_multiplies_loads_of_users_and_is_no_place() -> None:
         sa.Potential(lambda u_a: u_a[0] ** 2, factor)
     with pytest.raises(sa.ConstraintError, match=r"for the load factor; only sa\.Factor has"):
         sa.Potential(lambda factor_a: factor_a**2, tip)
-    with pytest.raises(sa.ConstraintError, match=r"its ends offer .*phi_a, factor_b and t$"):
+    with pytest.raises(sa.ConstraintError, match=r"its ends offer .*phi_a, factor_b and t "):
         sa.Potential(lambda phi_a, angle_b: phi_a, tip, factor)
 
 

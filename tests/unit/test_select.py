@@ -241,7 +241,7 @@ def fails_on_last_rank(X: np.ndarray) -> np.ndarray:
         (MeshError, "region 'x0' of box holds 4 cells of type 'quad' already", {"name": "x0"}),
         (MeshError, "nothing: none of the 32 outer facets of box fulfils", {"where": -1.0}),
         (MeshError, r"none of the 32 outer facets .* within 5 degrees", {"normal": (1, 1, 0)}),
-        (MeshError, "is 6.5 m away; the mesh reaches from .0, 0, 0. to .2,", {"near": (1, 1, 7)}),
+        (MeshError, "is 6.5 away; the mesh reaches from .0, 0, 0. to .2,", {"near": (1, 1, 7)}),
         (MeshError, "several parts with more than 5 degrees .* are as near", {"near": (0.1, 0, 0)}),
         (MeshError, "several points are as near", {"near": (0.1, 0.25, 0), "dimension": 0}),
         (MeshError, "box has no region 'x7'; did you mean 'x1'", {"within": "x7"}),

@@ -360,7 +360,9 @@ class Continuation:
                 raise ConvergenceError(
                     f"follow({self.arc.name}): {goal} was not reached in "
                     f"{MANY if steps is None else steps} steps; {self.arc.name} is "
-                    f"{self.point.value:.7g}. One may go on from there, or, with direction=, turn",
+                    f"{self.point.value:.7g}. The history has the path up to there; catch this "
+                    "error where `steps` is to end it. One may go on from there, or, with "
+                    "direction=, turn",
                     reason="STEPS",
                     iteration=0,
                     time=self.point.arc,

@@ -460,6 +460,8 @@ class EquilibriumSolver:
             self.leave_out(error.time)
             told = self.branch.end(start, last, part, 1.0 - self.fade)
         system.prescribe(start[0])
+        if not (told or self.hopeless or part or self.history.steps):
+            told = "this is the first step, however short: are loads and units right?"
         text = f"{error}; {told}" if told else str(error)
         return ConvergenceError(
             text, reason=error.reason, iteration=error.iteration, time=error.time

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users write at first, and what the message says to write instead."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+WRITTEN: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "np.exp": (np.exp, r"write sympy\.exp, .*instead of np\.exp"),
+    "math.sin": (math.sin, r"sympy\.sin, .*instead of math\.exp"),
+    "min": (lambda x: min(x, 1.0), r"sympy\.Min, .*sympy\.Piecewise"),
+    "if": (lambda x: x if x > 0 else 0.0, r"sympy\.Piecewise"),
+    "np.clip": (lambda x: np.clip(x, 0.0, 1.0), r"sympy\.Min"),
+}
+MESH = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1))
+LEFT = MESH.select("left", lambda X: X[:, 0] <= 1.0, dimension=3)
+
+
+def body(energy: Any = sa.energies.neo_hooke, **given: float) -> sa.Body:
+    return sa.Body(LEFT, sa.elements.hex8, energy, name="part", **given)
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_functions_of_numbers_and_ifs_are_told_where_symbols_come(how: str) -> None:
+    f, remedy = WRITTEN[how]
+    ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    place = ball.at((0.0, 0.0, 0.0))
+    with pytest.raises(sa.KinematicsError, match=remedy):
+        body(lambda I1, *, mu: mu * f(I1 - 3), mu=1.0).laws  # noqa: B018
+    with pytest.raises(sa.ConstraintError, match=remedy):
+        sa.Constraint(lambda r_a: f(r_a[0]), place)
+    with pytest.raises(sa.ConstraintError, match=remedy):
+        sa.VirtualWork(lambda r_a, v_a: {v_a[0]: f(r_a[0])}, place)
+    with pytest.raises(sa.ConstraintError, match=remedy):
+        sa.Controller(
+            lambda r_a: r_a[2], lambda v_a: v_a[2], lambda y, *, k: k * f(y), place, k=1.0
+        )
+    with pytest.raises(sa.ParameterError, match=remedy):
+        sa.Distance(lambda x1, x2, x3: f(x1))
+
+
+def test_parameters_before_the_star_and_moduli_are_told() -> None:
+    def early(I1: Any, mu: Any) -> Any:
+        return mu * (I1 - 3)
+
+    with pytest.raises(sa.ParameterError, match=r"'mu' before the '\*'.*def early\(\.\.\., \*, mu"):
+        body(early, mu=1.0)
+    formulas = r"mu = E/\(2 \(1 \+ nu\)\), lam = E nu/\(\(1 \+ nu\) \(1 - 2 nu\)\)\."
+    with pytest.raises(sa.ParameterError, match=formulas):
+        body(E=1.0, nu=0.3)
+    ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    with pytest.raises(sa.ConstraintError, match=r"asks for 'L'.*written after '\*'"):
+        sa.Constraint(lambda r_a, L: r_a[0] - L, ball.at((0.0, 0.0, 0.0)), L=1.0)
+
+
+def test_meshes_and_regions_tell_what_to_give(tmp_path: Path) -> None:
+    part = tmp_path / "part.STEP"
+    part.write_text("ISO-10303-21;")
+    with pytest.raises(sa.MeshError, match=r"is a geometry, no mesh: .*gmsh -3 part\.STEP"):
+        sa.Mesh.read(part)
+    with pytest.raises(sa.MeshError, match="did you mean 'x0'"):
+        MESH["X0"]
+    with pytest.raises(sa.MeshError, match=r"used by no cell .*within=body\.region"):
+        MESH["y0"].require_on(LEFT)
+
+
+@pytest.mark.parametrize(("height", "told"), [(1.5, True), (0.5, False)])
+def test_a_plane_with_reversed_normal_is_told(height: float, told: bool) -> None:
+    part = body(mu=1.0, lam=1.0)
+    wall = sa.Plane((0.0, 0.0, height), (0.0, 0.0, 1.0))
+    with pytest.raises(sa.ConstraintError, match="lies within plane") as caught:
+        sa.System(part, terms=[sa.Contact(part["x0"], wall)])
+    assert ("turn the normal" in str(caught.value)) is told
