@@ -121,6 +121,7 @@ class Branch:
             return None
         self.ksp.solve(self._rhs, self._v)
         if self.ksp.getConvergedReason() < 0 or not np.isfinite(self._v.norm()):
+            self.linear.forget()
             return None
         return self._v
 

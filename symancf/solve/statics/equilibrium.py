@@ -319,6 +319,7 @@ class EquilibriumSolver:
             iteration, linear, review = self._solve(time, before)
         except PETSc.Error as error:
             self.ready = False  # what PETSc leaves behind is not to be trusted
+            self.linear.forget()
             for thrown in (self._error, self.linear.error):
                 share_error(system.comm, thrown)
             said = complaint(error)
