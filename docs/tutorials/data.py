@@ -82,15 +82,31 @@ def yeoh(I1, C10, C20, C30):
     return C10 * (I1 - 3) + C20 * (I1 - 3) ** 2 + C30 * (I1 - 3) ** 3
 
 
+def ogden(stretches, mu1, alpha1, mu2, alpha2):
+    terms = (mu1, alpha1), (mu2, alpha2)
+    return sum(mu / alpha * (sum(x**alpha for x in stretches) - 3) for mu, alpha in terms)
+
+
+def in_stretches(energy, count):
+    """Return P(stretch, parameters) of an energy of the principal stretches in tension."""
+    names = sp.symbols(f"p:{count}", positive=True)
+    made = sp.lambdify((lam, *names), sp.diff(energy((lam, lam**-0.5, lam**-0.5), *names), lam))
+    return lambda x, p: made(x, *p)
+
+
 laws = {
     "neo-Hooke": (tension(lambda I1, mu: mu / 2 * (I1 - 3), 1), [0.2]),
     "Yeoh": (tension(yeoh, 3), [0.1, 0.0, 0.0]),
     "with I2": (tension(with_i2, 3), [0.1, 0.0, 0.0]),
     "Lopez-Pamies": (tension(shear, 2), [0.2, 1.2]),
+    "Ogden": (in_stretches(ogden, 4), [0.4, 1.5, 0.002, 4.0]),
 }
 fits = {}
 for name, (P, start) in laws.items():
-    fit = least_squares(lambda p, P=P: P(stretch, p) / stress - 1, start, xtol=1e-12)
+    least = 0.0 if name == "Ogden" else -np.inf
+    fit = least_squares(
+        lambda p, P=P: P(stretch, p) / stress - 1, start, bounds=(least, np.inf), xtol=1e-12
+    )
     off = P(stretch, fit.x) / stress - 1
     fits[name] = fit.x
     sa.print(
@@ -112,7 +128,11 @@ figure
 
 # %% [markdown]
 # Neo-Hooke's law is out. The first points hold the slack of the grips, and no law should follow
-# them. Yeoh's, with a third parameter, comes nearer.
+# them. Yeoh's, with a third parameter, comes nearer. Ogden's of two terms is one of the principal
+# stretches `lambda1`, `lambda2`, `lambda3`; it stands in the library, `sa.energies.ogden(terms=2)`.
+# Its fit is asked for $\mu_i > 0$ and $\alpha_i > 0$, of which a stable law is made: without that,
+# two large terms of opposite signs would fit these points better and mean nothing beyond them. One
+# of the terms vanishes then: this test asks for one.
 #
 # What this fit does not say: one test in tension leaves other states open. The wall of an inflated
 # tube is stretched in two directions. There the two laws of $I_1$ agree. The one with $I_2$, the
@@ -143,24 +163,28 @@ for x in (1.2, 1.5, 2.0):
 # %%
 mu, a = (float(p) for p in fits["Lopez-Pamies"])
 silicone = {"mu": mu, "a": a, "k": 100.0}
-cube = sa.Body(
-    sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"],
-    sa.elements.hex8,
-    lopez_pamies,
-    name="cube",
-    **silicone,
-)
-pull = sa.fix(cube["x1"], "x", displacement=lambda t: (t, 0.0, 0.0))
-sides = [sa.fix(cube[f"{axis}0"], axis) for axis in "xyz"]
-test = sa.System(cube, terms=[*sides, pull])
-problem = sa.StaticProblem(test, prefix="cube_")
-problem.record("force", lambda: pull.reaction(test)[0])
-history = problem.solve(to=1.5, step=0.25)
-expected = laws["Lopez-Pamies"][0](1 + history.time, fits["Lopez-Pamies"])
-off = np.abs(history["force"][history.time > 0] / expected[history.time > 0] - 1).max()
-sa.print(f"tension of a cube: within {100 * off:.2f} % of the fit")
-sa.print(sa.check(test))
-assert off < 0.01
+names = ("mu1", "alpha1", "mu2", "alpha2")
+of_ogden = {**dict(zip(names, map(float, fits["Ogden"]), strict=True)), "k": 100.0}
+
+
+def pulled(name, law, given):
+    """Compare a cube in tension with the curve of the fit; return its system."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    cube = sa.Body(mesh["body"], sa.elements.hex8, law, name="cube", **given)
+    pull = sa.fix(cube["x1"], "x", displacement=lambda t: (t, 0.0, 0.0))
+    test = sa.System(cube, terms=[*(sa.fix(cube[f"{axis}0"], axis) for axis in "xyz"), pull])
+    problem = sa.StaticProblem(test, prefix="cube_")
+    problem.record("force", lambda: pull.reaction(test)[0])
+    history = problem.solve(to=1.5, step=0.25)
+    expected = laws[name][0](1 + history.time, fits[name])
+    off = np.abs(history["force"][history.time > 0] / expected[history.time > 0] - 1).max()
+    sa.print(f"{name}: tension of a cube within {100 * off:.2f} % of the fit")
+    assert off < 0.01
+    return test
+
+
+pulled("Ogden", sa.energies.ogden(terms=2), of_ogden)
+sa.print(sa.check(pulled("Lopez-Pamies", lopez_pamies, silicone)))
 
 # %% [markdown]
 # ## The design
