@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Array, Ints, Ints32
+from ..arrays import Array, Ints, Ints32, Mask
 from ..errors import MeshError, ParameterError
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import reduced, together
@@ -254,7 +254,7 @@ class Configuration(ABC):
 
     def __init__(self, layout: Layout, mirrors: Sequence[Any] = ()) -> None:
         self.comm, self.layout, self.mirrors = layout.comm, layout, mirrors
-        self.bodies, self.terms = layout.bodies, layout.terms
+        self.bodies, self.terms = tuple(layout.bodies), tuple(layout.terms)
         self.time, self.stiffness = 0.0, 1.0
         self.scale: Callable[[float], float] = lambda time: self.stiffness
         self.topology: Topology = distribute(
@@ -285,6 +285,35 @@ class Configuration(ABC):
         self.reference[self.numbering.coordinates_of(position)] = self.points[
             self.numbering.carriers(position)
         ]
+
+    def require_numbers(
+        self, what: str, vectors: Mapping[str, Array], among: Mask | None = None
+    ) -> None:
+        """Require vectors of finite numbers, such as `state`, by their names (collective).
+
+        `what` : needs them, as in "a motion begins"; `among` : coordinates that count.
+
+        Raises
+        ------
+        ParameterError
+        """
+        with together(self.comm):
+            for name, given in vectors.items():
+                vector, size = np.asarray(given), self.numbering.coordinates
+                if vector.shape != (size,) or vector.dtype != float:
+                    raise ParameterError(
+                        f"system.{name} is an array of {vector.dtype} of the shape {vector.shape}: "
+                        f"{what} with floats of the shape ({size},)",
+                        name=name,
+                    )
+                bad = np.flatnonzero(~np.isfinite(vector) & (True if among is None else among))
+                if len(bad):
+                    at = self.points[self.numbering.vertex_of[bad[0]]]
+                    raise ParameterError(
+                        f"system.{name} is {vector[bad[0]]} at t = {self.time:g}, of a node at "
+                        f"({', '.join(f'{x:g}' for x in at)}): {what} with finite numbers",
+                        name=name,
+                    )
 
     # ---- lists that change ----------------------------------------------------------------------
     def _in_room(self, pairs: Sequence[tuple[int, Ints32]]) -> list[tuple[int, Ints32]]:

@@ -37,6 +37,7 @@ from ..values.arguments import one_of, text
 from ..values.domain import Domain, domains_of, not_negative, positive
 from ..values.parameter import (
     Field,
+    Fixed,
     evaluate,
     label,
 )
@@ -174,7 +175,7 @@ class Body(WithKernels, Shown):
         optional = (*asked.defaults, *own.density_parameters, *own.defaults)
         before = asked.quantities
         require_parameters(asked.name, needed, given, optional=optional, exact=True, before=before)
-        self.parameters = parameters = {**own.defaults, **asked.defaults, **given}
+        self.parameters = parameters = Fixed({**own.defaults, **asked.defaults, **given})
         self.numbers(0.0)
         self.weighs  # noqa: B018  (densities of some layers only are told here)
         return parameters

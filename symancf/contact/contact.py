@@ -27,7 +27,7 @@ from .results import Results
 from .rigid import Points, RigidPass
 from .shapes import Plane, Shape, shape_of
 from .sides import Place, Side, is_place
-from .skin import skin_of
+from .skin import require_apart, skin_of
 from .steps import Step
 from .touch import Part, Touch
 
@@ -266,6 +266,9 @@ class Contact(Results):
         for each in (*self.passes, *self.dampers):
             layout.call(each, each.name.replace(self.name, layout.name(self), 1))
             each.declare(layout)
+        if len(self.facing) > 1:
+            one, two = (skin_of(side, layout, self.stiffness is None) for side, _ in self.sides)
+            require_apart(one, two)
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's points (collective)."""

@@ -82,6 +82,7 @@ class Results(Shown):
         return sign * system.sum(-system.wrench(np.where(mine, f, 0.0), about))
 
     def _pieces(self, system: Configuration) -> set[str]:
+        system.layout.number(self)  # one of its terms
         return {system.name(each) for each in (*self.passes, *self.dampers)}
 
     def dissipated(self, system: Configuration) -> float:

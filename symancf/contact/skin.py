@@ -43,6 +43,22 @@ def skin_of(side: Side, layout: Layout, modulus: bool = True) -> Skin:
     return layout.find(side, Skin) or layout.keep(side, Skin(side, layout, modulus))
 
 
+def require_apart(one: Skin, two: Skin) -> None:
+    """Raise where the two sides of a contact have facets in common."""
+    if one.facets.shape[1] != two.facets.shape[1]:
+        return
+    rows = [
+        np.c_[np.sort(x.ids[x.facets], axis=1), x._of_leaves([s.turned for s in x.side.sheets])]
+        for x in (one, two)
+    ]
+    known = len(np.unique(np.concatenate(rows), axis=0))
+    if common := one.size + two.size - known:
+        raise MeshError(
+            f"{one.side.who}: {common} facets of {one.side} are those of {two.side}, too: of a "
+            "side with itself say sa.Contact(side), else leave out what both have in common"
+        )
+
+
 class Skin:
     """The facets of a side on every rank.
 

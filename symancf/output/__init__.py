@@ -12,7 +12,7 @@ from xml.sax.saxutils import quoteattr
 
 from mpi4py import MPI
 
-from ..errors import SymancfError
+from ..errors import ParameterError, SymancfError
 from ..runtime.collective import together
 from ..runtime.files import replacing
 from ..runtime.log import EVENTS
@@ -67,6 +67,8 @@ def write(
     """
     comm = MPI.COMM_WORLD if comm is None else comm
     path = arguments.path("output.write", path)
+    with together(comm):
+        arguments.instance("output.write: what is written", samples, Samples, SAMPLED)
     if path.suffix == HDF:
         VtkHdf(path, comm).write({"": samples}, time)
         return path
@@ -92,6 +94,10 @@ def write(
             _, points, cells = known[0] if known else ("", [], [])
             write_pvtu(target, [name for name, _, _ in known], points, cells)
     return target
+
+
+#: What is written.
+SAMPLED = "give samples, such as sa.sample(system, body), or a dict of them by names"
 
 
 class Series:
@@ -144,6 +150,12 @@ class Series:
         SymancfError, OSError : see `write`; the series keeps the states written before.
         """
         bodies = samples if isinstance(samples, Mapping) else {"": samples}
+        with together(self.comm):
+            arguments.number("Series.write", "time", time)
+            for given in bodies.values():
+                arguments.instance("Series.write: a state", given, Samples, SAMPLED)
+            if not bodies:
+                raise ParameterError(f"Series.write: a state of no body: {SAMPLED}")
         every = self.comm.allgather([*bodies])
         if others := [names for names in every if names != every[0]]:
             raise SymancfError(

@@ -13,6 +13,7 @@ from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..catalogue.boundary.support import Support
 from ..contact.contact import Contact
+from ..errors import ParameterError
 from ..laws.layers import Layers
 from ..laws.sampled import default_fields
 from ..places.interpolation import Interpolation
@@ -87,8 +88,14 @@ def results(
             found[system.name(term)] = of_support(system, term)
         elif isinstance(term, Constraint):
             found[system.name(term)] = of_constraint(system, term)
-    for samples in found.values():
-        known = {*samples.point_data, *samples.cell_data}
+    possible = [{**samples.point_data, **samples.cell_data} for samples in found.values()]
+    with together(system.comm):
+        for unknown in sorted((units or {}).keys() - set().union(*possible)):
+            raise ParameterError(
+                f"results(units=...) name the field {unknown!r}; the fields are "
+                f"{', '.join(dict.fromkeys(name for known in possible for name in known))}"
+            )
+    for samples, known in zip(found.values(), possible, strict=True):
         samples.units |= {k: unit for k, unit in (units or {}).items() if k in known}
     return found
 

@@ -69,6 +69,22 @@ class Parameter:
         return f"Parameter({self.name!r}, {self.value:g})"
 
 
+class Fixed(dict[str, Any]):
+    """What a body was made with: systems that have it would not see another value."""
+
+    def _refuse(self, *_: object, **__: object) -> Any:
+        raise ParameterError(
+            "the parameters of a body stay what it was made with: give an sa.Parameter, as in "
+            "E=sa.Parameter('E', 1e6), and change its value, or make another body"
+        )
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = pop = popitem = setdefault = clear = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
 @dataclass(frozen=True)
 class Field:
     """A parameter that varies over a body, as a function of the reference.

@@ -31,10 +31,11 @@ import numpy as np
 from mpi4py import MPI
 
 import symancf as sa
-from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
+from symancf.energies import cable, kirchhoff, neo_hooke, saint_venant_kirchhoff
 from symancf.multigrid import levels
 from symancf.runtime import jit
 from tests.mpi import environment
+from tests.remembering import STEEL, j2
 from tests.shells import sphere
 from tests.unit.facing import bowl, stacked
 from tests.unit.seams import beside, held, side_of
@@ -315,6 +316,53 @@ def seams() -> None:
             raise ValueError(f"{kinds}: {touch}")
 
 
+def hairpin(X: Any) -> Any:
+    """Return points of a strip that is bent back upon itself, 0.24 between its arms."""
+    s, r = X[:, 0] - 1.0, 0.12 + X[:, 2]
+    turn = np.clip(s / 0.12, 0.0, np.pi)
+    along = np.where(s < 0.0, X[:, 0], np.where(turn < np.pi, 1.0, 2.0 + 0.12 * np.pi - X[:, 0]))
+    return np.stack([along + r * np.sin(turn), 0.2 - X[:, 1], -r * np.cos(turn)], axis=1)
+
+
+def itself() -> None:
+    """A strip bent back, whose arms are pressed on each other."""
+    mesh = sa.Mesh.box((2.0 + 0.12 * np.pi, 0.2, 0.12), (20, 1, 1), warp=hairpin)
+    strip = sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke, mu=0.36, lam=1.4)
+    press = [
+        sa.fix(strip[end], "position", lambda t, s=s: (0.0, 0.0, 0.13 * s * t))
+        for end, s in (("x0", 1.0), ("x1", -1.0))
+    ]
+    touch = sa.Contact(strip["z0"], mu=0.2)
+    system = sa.System(strip, terms=[*press, touch])
+    sa.StaticProblem(system).solve(step=0.25)
+    if touch.status(system)[1:] == (0, 0):
+        raise ValueError(f"{touch}")
+
+
+def memories() -> None:
+    """A law that remembers, over two steps."""
+    box = sa.Mesh.box((1.0, 0.5, 0.5), (5, 1, 1))
+    bar = sa.Body(box["body"], sa.elements.hex8_plain, j2, **STEEL)
+    held = [sa.fix(bar["x0"]), sa.fix(bar["x1"], "x", lambda t: (0.003 * t, 0.0, 0.0))]
+    system = sa.System(bar, terms=held)
+    sa.StaticProblem(system).solve(step=0.5)
+    if not system.remembered(bar)["a"].max(initial=1.0) > 0.0:
+        raise ValueError("nothing has yielded")
+
+
+def places() -> None:
+    """Places that travel and slide over cables, and lines that keep their length."""
+    rope = sa.Body(sa.Mesh.box((1.0,), (9,))["body"], sa.elements.ancf_cable, cable(), **ROPE)
+    held = [sa.fix(rope[end], "position") for end in ("x0", "x1")]
+    car = sa.force(rope.at(lambda t: (0.1 + 0.8 * t, 0.0, 0.0)), (0.0, 0.0, -1e-3))
+    sa.StaticProblem(sa.System(rope, terms=[*held, car])).solve(step=0.2)
+    wheel, bead = rope.sliding((0.3, 0.0, 0.0)), sa.RigidBody(at=(0.3, 0.0, 0.0), mass=0.1)
+    on = sa.Constraint(lambda r_a, r_b: r_a - r_b, bead.at((0.0, 0.0, 0.0)), wheel)
+    sa.check(sa.System(rope, bead, terms=[*held, on, sa.gravity((0.1, 0.0, -1.0))]))
+    hangs = [sa.fix(rope["x0"]), sa.length(rope["body"], per="edge"), sa.gravity((0.0, 0.0, -1.0))]
+    sa.StaticProblem(sa.System(rope, terms=hangs)).solve()
+
+
 def multigrid() -> None:
     """Blocks by both kinds of multigrid, which multiply in single precision; a slit; GMRES."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (6, 6, 6))
@@ -351,7 +399,7 @@ MODELS: dict[str, Callable[[], None]] = {
     f.__name__: f
     for f in (hex8_plain, plate, thin_plate, straight_cable, curved_cable, plane_cable, rods,
               thin_shells, layers, thick_plate, enhanced, gas, joints,
-              planar, shapes, facets, seams, multigrid, motions)
+              planar, shapes, facets, seams, itself, memories, places, multigrid, motions)
 }  # fmt: skip
 
 

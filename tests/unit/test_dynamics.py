@@ -310,7 +310,7 @@ def test_a_bad_radius_is_refused() -> None:
 
 def test_bodies_without_mass_are_refused() -> None:
     body = rope(4)
-    del body.parameters["rho"]
+    body.parameters = {"EA": 100.0, "EI": 0.05}
     system = sa.System(body, terms=[sa.fix(body["root"])])
     with pytest.raises(sa.ParameterError, match="no body has a mass"):
         sa.DynamicProblem(system).solve(to=1.0, step=0.1)

@@ -391,7 +391,7 @@ def test_stiffness_that_varies_within_cells_counts_where_it_is_asked() -> None:
     def failing(X: Array) -> Array:
         return np.where(X[:, 0] > 1.9, np.nan, 1.0)
 
-    body.parameters["mu"] = Field(failing, at="points")
+    body.parameters = {**body.parameters, "mu": Field(failing, at="points")}
     with pytest.raises(SymancfError, match=r"mu of body 'body': .* is not finite at"):
         sample(system, body)
 

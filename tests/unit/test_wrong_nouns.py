@@ -30,6 +30,13 @@ def model() -> Model:
     return Model()
 
 
+def solve_from(m: Model, value: float | None) -> None:
+    """Solve from a state that holds a value; with None, from one of three numbers."""
+    system = sa.System(m.block, terms=m.system.terms)
+    system.state = np.zeros(3) if value is None else system.state + value
+    sa.StaticProblem(system).solve()
+
+
 REGION = r"the region 'x0' of a mesh moves nothing; .*body\['x0'\]"
 CASES: dict[str, tuple[Callable[[Model], Any], str]] = {
     "support of a mesh's region": (lambda m: sa.fix(m.mesh["x0"]), f"fix: .*{REGION}"),
@@ -69,6 +76,32 @@ CASES: dict[str, tuple[Callable[[Model], Any], str]] = {
     "motion of a list": (lambda m: sa.DynamicProblem([m.block]), r"DynamicProblem\(sa\.System"),
     "history that is none": (lambda m: sa.StaticProblem(m.system, history=3), "give an sa.History"),
     "monitor that is none": (lambda m: sa.StaticProblem(m.system).monitor(3), "give a function"),
+    "state that is no number": (
+        lambda m: solve_from(m, np.nan),
+        "system.state is nan at t = 0, of a",
+    ),
+    "state of another shape": (lambda m: solve_from(m, None), r"float64 of the shape \(3,\)"),
+    "parameter of a body that is there": (
+        lambda m: m.block.parameters.update(mu=2.0),
+        r"E=sa\.Parameter\('E', 1e6\), and change its value",
+    ),
+    "a side against itself": (
+        lambda m: sa.System(m.block, terms=[sa.Contact(m.block["x1"], m.block["x1"])]),
+        r"1 facets .* say sa\.Contact\(side\)",
+    ),
+    "contact of another system": (
+        lambda m: sa.Contact(m.block["x1"], sa.Plane()).force(m.system),
+        "'contact' is no term of this system",
+    ),
+    "file of nothing": (lambda m: sa.output.write("none.vtu", None), "is None: give samples"),
+    "units of a field that is not there": (
+        lambda m: sa.results(m.system, units={"stres": "Pa"}),
+        "name the field 'stres'; the fields are displacement",
+    ),
+    "picture of a field that is not there": (
+        lambda m: sa.view.render(sa.sample(m.system, m.block), field="stres"),
+        "'stres'",
+    ),
     "parameter without a name": (lambda m: sa.Parameter(3.0), r"its name is a text"),
     "parameter of text": (lambda m: sa.Parameter("p", "abc"), "'p' is 'abc': give a number"),
 }

@@ -7,6 +7,7 @@ are resolved when they are first needed, so nothing enters a kernel that no resu
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -295,9 +296,12 @@ class Scope:
 
     def _number(self, e: sp.Basic) -> Node:
         try:
-            return self.graph.constant(float(e))
-        except (TypeError, OverflowError) as error:
-            raise CompileError(f"law {self.owner!r}: {e} is not a real number") from error
+            number = float(e)
+            if math.isfinite(number):
+                return self.graph.constant(number)
+        except (TypeError, OverflowError):
+            pass
+        raise CompileError(f"law {self.owner!r}: {e} is no finite real number")
 
     def _product(self, e: sp.Mul) -> Node:
         nodes = sorted(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import ConstraintError, ParameterError
+from ...errors import ConstraintError
 from ...newton.predicted import holds_by_penalties
 from ...runtime.collective import together
 
@@ -71,7 +71,9 @@ class InitialValues:
 
     def _find(self, positions: bool, told: bool = True, jumped: bool = False) -> None:
         m, system = self.motion, self.system
-        self._require_finite()
+        m = self.motion
+        numbers = {"state": m.state, "rate": m.rate}
+        self.system.require_numbers("a motion begins", numbers, m.second | m.first)
         self.accelerations.kinematics.window = self.h
         m.prescribe(system.time, self.h)
         self.accelerations.kinematics.refresh()
@@ -111,20 +113,6 @@ class InitialValues:
                 "next to no inertia: the motion begins half a step late; let it grow in some steps",
                 stacklevel=6,
             )
-
-    def _require_finite(self) -> None:
-        """Require numbers where the motion begins (collective)."""
-        m, system = self.motion, self.system
-        with together(system.comm):
-            for name, vector in (("state", m.state), ("rate", m.rate)):
-                bad = np.flatnonzero((m.second | m.first) & ~np.isfinite(vector))
-                if len(bad):
-                    at = system.points[system.numbering.vertex_of[bad[0]]]
-                    raise ParameterError(
-                        f"system.{name} is {vector[bad[0]]} at t = {system.time:g}, of a node at "
-                        f"({', '.join(f'{x:g}' for x in at)}): a motion begins with finite numbers",
-                        name=name,
-                    )
 
     def _check_positions(self) -> None:
         system, newton = self.system, self.newton

@@ -232,6 +232,7 @@ class StaticProblem(Shown):
         self._part, self._path, self._jump = 1.0, [], False
 
     def _make_ready(self) -> None:
+        self.system.require_numbers("equilibria are looked for", {"state": self.system.state})
         self.system.rest()
         self.system.revise(self.system.time)
         if not self.solver.ready:
