@@ -13,7 +13,7 @@ import math
 import sys
 import time as clock
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from ..runtime.interruption import Interruption
     from ..system import System
     from .fingerprint import Facts
     from .history import History
@@ -38,24 +39,35 @@ if TYPE_CHECKING:
 SAME = 1e-6  # relative: states that differ by more are not those of the same run
 ROUND_OFF = 1e-9  # relative: likewise of given values, which machines may round differently
 NUMBERS = "numbers"  # of the solution, among the facts
+LEAST, SHARE = 10.0, 50.0  # seconds between two files that nobody asked for; times their cost
+
+Kept: TypeAlias = "tuple[Mapping[str, Array], Mapping[str, Any]]"
 
 
 @dataclass(frozen=True)
 class Restart:
     """How ``solve(..., checkpoint=...)`` keeps a solution; a path alone has the defaults.
 
-    The file is written where it is due after `minutes` of wall time, where SIGUSR1 or SIGTERM has
-    come to any rank, and at the end; each time at the next restart point, to the end or not at all.
-    After a signal every rank raises `Suspended`, by which the script ends with the exit status 75.
+    The file is written after the step where it is due, by `minutes` of wall time, and at the end,
+    to the end or not at all. A signal that comes to any rank has it written as well:
+
+    - SIGUSR1 at the next restart point;
+    - SIGTERM and Ctrl-C at once, with the last step: in statics after the iteration of Newton's
+      method, in motions after the step.
+
+    After SIGUSR1 and SIGTERM every rank raises `Suspended`, by which the script ends with the exit
+    status 75, after Ctrl-C ``KeyboardInterrupt``; a second Ctrl-C ends the process at once.
     Where the file exists the solution goes on from it, and where it is that of the end nothing is
-    left to do. The script is the same each time.
+    left to do. The script is the same each time. From a restart point it goes on with the bits of a
+    run that never ended, from another step to round-off.
 
     Parameters
     ----------
     path : of the checkpoint, one for each call of `solve` in a script.
     every : steps from one restart point to the next, where solvers begin anew: what is lost of
         their speed, against how soon a signal is followed. Default: 1 in statics, 100 in motions.
-    minutes : between two times that it is written without a signal; ``math.inf``: never.
+    minutes : between two times that it is written without a signal; ``math.inf``: never. Default:
+        10 s, or 50 times what writing takes, if that is longer.
 
     Examples
     --------
@@ -65,7 +77,7 @@ class Restart:
 
     path: str | Path
     every: int | None = None
-    minutes: float = 10.0
+    minutes: float | None = None
 
     def __post_init__(self) -> None:
         arguments.path("Restart", self.path)
@@ -75,9 +87,10 @@ class Restart:
             raise ParameterError(
                 f"Restart(every={label(self.every)}): give a number of steps", name="every"
             )
-        arguments.number(
-            "Restart", "minutes", self.minutes, "be 0 or more minutes", lambda x: x >= 0.0
-        )
+        if self.minutes is not None:
+            arguments.number(
+                "Restart", "minutes", self.minutes, "be 0 or more minutes", lambda x: x >= 0.0
+            )
 
     @classmethod
     def of(cls, call: str, given: Any) -> Restart:
@@ -117,6 +130,7 @@ class Restarts:
     given : what the call was given as ``checkpoint=``.
     call, asked : name and arguments of the call; those of a checkpoint must be the same.
     usual : steps from one point to the next where `given` tells none.
+    interruption : of the solution; within the context it follows SIGTERM, too.
     """
 
     def __init__(
@@ -127,21 +141,25 @@ class Restarts:
         call: str,
         asked: Mapping[str, Any],
         usual: int,
+        interruption: Interruption,
     ) -> None:
         self.restart = Restart.of(call, given)
         self.path = arguments.path(call, self.restart.path)
         self.every = self.restart.every or usual
         self.system, self.history = system, history
         self._call, self._asked = call, dict(asked)
-        self._suspension = Suspension()
-        self._written = clock.monotonic()
+        self._suspension, self._interruption = Suspension(str(self.path)), interruption
+        self._written, self._cost = clock.monotonic(), 0.0
         self._inputs: dict[str, Any] = {}
+        self._last: tuple[tuple[float, int, int], Kept] | None = None
 
     def __enter__(self) -> Restarts:
         self._suspension.__enter__()
+        self._interruption.suspension = self._suspension
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._interruption.suspension = None
         self._suspension.__exit__()
 
     def left(self, steps: int) -> int:
@@ -191,6 +209,11 @@ class Restarts:
         self._written = clock.monotonic()
         return Saved(held["done"], vectors, held[NUMBERS] | {"present": held["present"]}, facts)
 
+    @property
+    def _here(self) -> tuple[float, int, int]:
+        """What tells one step from another."""
+        return self.system.time, len(self.history.steps), len(self.history.time)
+
     def require_present(self, saved: Saved) -> None:
         """Require that what acts on the system is what did when it was kept (collective).
 
@@ -209,15 +232,14 @@ class Restarts:
                 differences=found,
             )
 
-    # ---- a point --------------------------------------------------------------------------------
-    def point(
-        self, done: bool, keep: Callable[[], tuple[Mapping[str, Array], Mapping[str, Any]]]
-    ) -> None:
-        """Write the file where it is due (collective).
+    # ---- a step ---------------------------------------------------------------------------------
+    def step(self, done: bool, rests: bool, keep: Callable[[], Kept]) -> None:
+        """Write the file after a step, where it is due (collective).
 
         Parameters
         ----------
         done : whether this is the end of the call.
+        rests : whether this is a restart point.
         keep : returns vectors and numbers (as JSON has them) of the solution.
 
         Raises
@@ -225,16 +247,54 @@ class Restarts:
         Suspended : on every rank; a signal asks to end before the end.
         OSError : on every rank; see `symancf.output.checkpoint.save`.
         """
-        comm, signal = self.system.comm, self._suspension.asked
-        due = clock.monotonic() - self._written >= 60.0 * self.restart.minutes
+        comm, signal, minutes = self.system.comm, self._suspension.asked, self.restart.minutes
+        pause = max(LEAST, SHARE * self._cost) if minutes is None else 60.0 * minutes
+        due = clock.monotonic() - self._written >= pause
         if comm.size > 1:
-            signal = max(comm.allgather(signal))
-            due = bool(comm.bcast(due))
-        if not (done or signal or due):
+            every = comm.allgather((signal, due))
+            signal, due = max(name for name, _ in every), every[0][1]
+        ends = bool(signal) and rests and not done
+        if done:  # what comes now is for the next call
+            self._interruption.suspension = None
+        if done or ends or due:
+            self._write(done, *keep())
+        if ends:
+            self._tell(signal)
+            raise Suspended(str(self.path))
+
+    def hold(self, kept: Kept) -> None:
+        """Take what a checkpoint of the present step has, in case that `stop` comes in the next."""
+        self._last = self._here, kept
+
+    def stop(self, keep: Callable[[], Kept] | None = None) -> None:
+        """Write the file when a check of the interruption has raised (collective).
+
+        `keep` as for `step`; default: what was held, where the system is at that step again.
+
+        Raises
+        ------
+        OSError : on every rank; see `symancf.output.checkpoint.save`.
+        """
+        if not self._interruption.stopped:
             return
+        signal = max(self.system.comm.allgather(self._suspension.asked)) or "Ctrl-C"
+        if keep is None:
+            if self._last is None or self._last[0] != self._here:
+                self._say(
+                    f"{signal} before a step of {self._call} has ended: {str(self.path)!r} is left "
+                    "as it is"
+                )
+                return
+            kept = self._last[1]
+        else:
+            kept = keep()
+        self._write(False, *kept)
+        self._tell(signal)
+
+    def _write(self, done: bool, vectors: Mapping[str, Array], numbers: Mapping[str, Any]) -> None:
+        begun, comm = clock.monotonic(), self.system.comm
         with together(comm):
             self.system.update(self.system.time)
-        vectors, numbers = keep()
         of_points, held = of_history(self.history)
         facts = {
             "inputs": self._inputs,
@@ -248,18 +308,17 @@ class Restarts:
             self.path, self.system, {**vectors, **of_points}, {**held, "restart": packed(facts)}
         )
         self._written = clock.monotonic()
-        if signal and not done:
-            self._tell(signal)
-            raise Suspended(str(self.path))
+        self._cost = self._written - begun
 
     def _tell(self, signal: str) -> None:
+        self._say(
+            f"{signal}: {self._call} is kept in {str(self.path)!r} at time "
+            f"{self.system.time:.7g}; the same script goes on from there"
+        )
+
+    def _say(self, text: str) -> None:
         if self.system.comm.rank == 0:
-            print(
-                f"symancf: {signal}: {self._call} is kept in {str(self.path)!r} at time "
-                f"{self.system.time:.7g}; the same script goes on from there",
-                file=sys.stderr,
-                flush=True,
-            )
+            print(f"symancf: {text}", file=sys.stderr, flush=True)
 
 
 # ---- what a run is given ------------------------------------------------------------------------

@@ -6,16 +6,22 @@ from __future__ import annotations
 import ctypes
 import signal
 import threading
-from collections.abc import Callable
-from types import FrameType
+from typing import TYPE_CHECKING
 
 from mpi4py import MPI
 
+from ..errors import Suspended
 from .collective import together
 
-Handler = Callable[[int, FrameType | None], object]
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from .suspension import Handler, Suspension
 
 _libc = ctypes.CDLL(None)
+
+
+_ASKED, _ENDED = 1, 2  # by SIGINT, by SIGTERM
 
 
 class _Held:
@@ -41,6 +47,11 @@ class Interruption:
     ----------
     comm : ranks of the solution.
 
+    Attributes
+    ----------
+    suspension : of a solution with a checkpoint, which SIGTERM ends at a `check`, too.
+    stopped : whether a `check` has raised something since the solution began.
+
     Examples
     --------
     >>> interruption = Interruption(MPI.COMM_SELF)
@@ -56,9 +67,11 @@ class Interruption:
     """
 
     def __init__(self, comm: MPI.Comm) -> None:
-        self.comm = comm
+        self.comm, self.stopped = comm, False
+        self.suspension: Suspension | None = None
 
     def __enter__(self) -> None:
+        self.stopped = False
         _Held.depth += 1
         if _Held.depth == 1 and threading.current_thread() is threading.main_thread():
             present = signal.getsignal(signal.SIGINT)
@@ -80,15 +93,22 @@ class Interruption:
         Raises
         ------
         KeyboardInterrupt, on every rank : or whatever a handler of the program raises.
+        Suspended, on every rank : SIGTERM came, and a checkpoint is to be written.
         """
-        asked, _Held.asked = _Held.asked, False
+        asked, _Held.asked = _ASKED * _Held.asked, False
+        if self.suspension is not None and self.suspension.urgent:
+            asked += _ENDED
         if self.comm.size > 1:
-            asked = bool(self.comm.allreduce(int(asked), op=MPI.MAX))
+            asked = self.comm.allreduce(asked, op=MPI.BOR)
         if not asked:
             return
+        self.stopped = True
+        if self.suspension is not None and asked & _ENDED:
+            raise Suspended(self.suspension.path)
         handler = _Held.before or signal.getsignal(signal.SIGINT)
         with together(self.comm):
             (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, None)
+        self.stopped = False
         if _Held.before is not None:  # the program's handler lets it go on
             _hold()
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable
+from types import FrameType
+from typing import ClassVar
 
-if TYPE_CHECKING:
-    from types import FrameType
-
-    from .interruption import Handler
+Handler = Callable[[int, FrameType | None], object]
 
 
 class Suspension:
     """Notes SIGUSR1 and SIGTERM as a context; who works within asks `asked` where it may end.
+
+    SIGUSR1 leaves time to end; after SIGTERM a batch system or mpirun kills, some of them within a
+    second: it is `urgent`.
 
     SIGUSR1 would end a process: from the first such context on it is noted for as long as the
     process lives, so that one that comes between two solutions is not lost. SIGTERM does
@@ -22,6 +24,10 @@ class Suspension:
     signal may come several times, as those that mpirun or srun hand on do.
 
     In another thread than the main one no signal can be noted.
+
+    Parameters
+    ----------
+    path : of the checkpoint that is written then.
 
     Examples
     --------
@@ -36,7 +42,8 @@ class Suspension:
     noted: ClassVar[int] = 0
     _kept: ClassVar[bool] = False
 
-    def __init__(self) -> None:
+    def __init__(self, path: str = "") -> None:
+        self.path = path
         self._before: Handler | int | None = None
         self._holds = False
 
@@ -58,6 +65,11 @@ class Suspension:
     def asked(self) -> str:
         """The name of a signal that this process had; "": none."""
         return signal.Signals(Suspension.noted).name if Suspension.noted else ""
+
+    @property
+    def urgent(self) -> bool:
+        """Whether this process had SIGTERM within the context."""
+        return self._holds and Suspension.noted == signal.SIGTERM
 
 
 def _note(number: signal.Signals) -> Handler | int | None:

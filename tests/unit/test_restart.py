@@ -23,7 +23,9 @@ Script = Callable[[Path, int], dict[str, Any]]
 @pytest.fixture(autouse=True)
 def _no_signal() -> Iterator[None]:
     Suspension.noted = 0
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # deaf in the background
     yield
+    signal.signal(signal.SIGINT, before)
     Suspension.noted = 0
 
 
@@ -35,7 +37,14 @@ def squeeze(folder: Path, at: int, **changed: Any) -> dict[str, Any]:
         mesh["body"], sa.elements.hex8, yeoh, name="cube", C10=given["C10"], C20=0.1, C30=0.0, k=9.0
     )
     side, load = sa.Parameter("side", 0.05), given["load"]
-    traction = (lambda t: load * t, lambda t: 0.2 * t * t, side)
+    signals = dict(changed.get("signals", {}))
+
+    def pull(t: float) -> float:
+        if t in signals:
+            signal.raise_signal(signals.pop(t))
+        return load * t
+
+    traction = (pull, lambda t: 0.2 * t * t, side)
     system = sa.System(body, terms=[sa.fix(body["x0"]), sa.traction(body["x1"], traction)])
     history = sa.History(csv=folder / "run.csv")
     problem = sa.StaticProblem(system, options=given["options"], history=history)
@@ -85,8 +94,8 @@ def swing(folder: Path, at: int, **changed: Any) -> dict[str, Any]:
 
 
 def asked(at: int, number: int) -> bool:
-    if number == at:
-        signal.raise_signal(signal.SIGUSR1)
+    if number == abs(at):
+        signal.raise_signal(signal.SIGUSR1 if at > 0 else signal.SIGINT)
     return False
 
 
@@ -140,8 +149,8 @@ def whole(script: Script, folder: Path, **given: Any) -> dict[str, Any]:
     return script(folder, 0, **given)  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("kind", [{}, {"pc_type": "grids"}])
-def test_statics_go_on_bit_for_bit(tmp_path: Path, kind: dict[str, str]) -> None:
+def test_statics_go_on_bit_for_bit(tmp_path: Path) -> None:
+    kind = {"pc_type": "grids"}
     once = whole(squeeze, tmp_path / "once", options=kind)
     assert len(once["steps"]) == 8
     require_same(once, in_parts(squeeze, tmp_path / "parts", 1, 2, 2, options=kind))
@@ -159,6 +168,48 @@ def test_statics_go_on_bit_for_bit(tmp_path: Path, kind: dict[str, str]) -> None
 def test_motions_go_on_bit_for_bit(tmp_path: Path, given: dict[str, Any]) -> None:
     once = whole(swing, tmp_path / "once", **given)
     require_same(once, in_parts(swing, tmp_path / "parts", 6, 12, **given))
+
+
+def test_ctrl_c_and_sigterm_within_a_step_keep_the_last_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    once = whole(squeeze, tmp_path / "once")
+    (folder := tmp_path / "parts").mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        squeeze(folder, 0, signals={0.25: signal.SIGINT})
+    assert "before a step of solve has ended" in capsys.readouterr().err
+    assert not list(folder.glob("*.ckpt"))
+    with pytest.raises(KeyboardInterrupt):
+        squeeze(folder, 0, signals={0.5: signal.SIGINT})
+    assert "symancf: Ctrl-C: solve is kept in" in capsys.readouterr().err
+    with pytest.raises(sa.Suspended):
+        squeeze(folder, 0, signals={0.75: signal.SIGTERM})
+    told = capsys.readouterr().err
+    assert "SIGTERM" in told
+    assert "at time 0.5;" in told
+    Suspension.noted = 0
+    with pytest.raises(KeyboardInterrupt):
+        squeeze(folder, -1)
+    assert "at time 0.75;" in capsys.readouterr().err
+    with pytest.raises(sa.Suspended):
+        squeeze(folder, 2)  # SIGUSR1 in the second call
+    Suspension.noted = 0
+    require_same(once, squeeze(folder, 0))
+
+
+@pytest.mark.parametrize("given", [{}, {"seen": True, "method": "rk"}])
+def test_ctrl_c_keeps_the_last_step_of_a_motion(tmp_path: Path, given: dict[str, Any]) -> None:
+    once = whole(swing, tmp_path / "once", **given)
+    (folder := tmp_path / "parts").mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        swing(folder, -6, **given)
+    assert (folder / "one.ckpt").exists()
+    found = swing(folder, 0, **given)
+    np.testing.assert_allclose(found["time"], once["time"], rtol=1e-9)
+    for name in ("state", "rate"):
+        size = np.abs(once[name]).max()
+        np.testing.assert_allclose(found[name], once[name], rtol=0, atol=1e-9 * size)
+    assert found["counts"] == once["counts"]
 
 
 def test_a_run_that_has_ended_is_not_made_again(tmp_path: Path) -> None:

@@ -158,10 +158,9 @@ class DynamicProblem(Made):
             self.history.sample(time)
             self._observe(self.history.steps[-1])
             self._progress.step(time, made.iterations, made.linear_iterations)
-            self._interruption.check()
+            self._check(restarts)
             if not ends and self.system.time < to:
                 self._rest(restarts)
-        self._energies = self._energies or self.audit.measure()
         self._rest(restarts, done=True)
 
     def _watched(self) -> bool:
@@ -185,15 +184,15 @@ class DynamicProblem(Made):
             self._progress.step(last.time, last.iterations, last.linear_iterations, count)
         if self.integrator.error is not None:
             raise self.integrator.error
-        self._interruption.check()
+        self._check(restarts)
         if last is not None and self.system.time < self.ts.getMaxTime():
             self._rest(restarts)
         return last is not None
 
     def _measure(self) -> None:
         """Take the energies after a step, unless nothing adds up and nobody has asked."""
-        if self._energies is None and not (self.audit.closed and self.system.comm.size == 1):
-            self._energies = self.audit.measure()
+        if not (self.audit.closed and self.system.comm.size == 1):
+            self.measure()
 
     def _observe(self, step: Step) -> None:
         """Show a new state to the user's functions and PETSc's monitors."""
@@ -233,6 +232,10 @@ class DynamicProblem(Made):
         self.integrator.resume(self.ts)
         self._energies = self.audit.jump()
         self.events.begin()
+
+    def measure(self) -> None:
+        """Take the energies, unless they have been taken (collective)."""
+        self._energies = self._energies or self.audit.measure()
 
     @property
     def energies(self) -> Energies:
@@ -342,7 +345,7 @@ class DynamicProblem(Made):
         """
         if not self._started:
             raise ParameterError("save: nothing has moved yet; call solve or initialize first")
-        self._energies = self._energies or self.audit.measure()
+        self.measure()
         save(path, self.system, *kept(self))
         self.newton.forget()
 
@@ -365,11 +368,19 @@ class DynamicProblem(Made):
 
     # ---- restart points -------------------------------------------------------------------------
     def _rest(self, restarts: Restarts | None, done: bool = False) -> None:
-        """End a step where a run may go on; every `Restarts.every`-th one is such a point."""
-        if restarts is not None and (done or self._call.left(restarts) == restarts.every):
-            self._energies = self._energies or self.audit.measure()
-            restarts.point(done, self._call.kept)
-            self._call.anew()
+        """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
+        if done:
+            self.measure()
+        if restarts is not None:
+            rests = done or self._call.left(restarts) == restarts.every
+            restarts.step(done, rests, self._call.kept)
+            if rests:
+                self._call.anew()
+
+    def _check(self, restarts: Restarts | None) -> None:
+        """Raise after a step what a signal asks for; keep it before (collective)."""
+        with self._call.keeping(restarts):
+            self._interruption.check()
 
     def solve(
         self,
@@ -401,7 +412,7 @@ class DynamicProblem(Made):
         ConstraintError : the initial state violates a constraint.
         Exception : what a user's function raised, on every rank.
         KeyboardInterrupt : on every rank, after the step in which Ctrl-C was pressed; a second
-            one before that ends the process.
+            one before that ends the process. Suspended : after other signals; see `Restart`.
 
         Whatever is raised, the state is that of the last step, and one may go on.
         """
@@ -423,11 +434,12 @@ class DynamicProblem(Made):
         restarts, asked = None, {"to": to, "step": step, "adaptive": adaptive, "rtol": rtol}
         if checkpoint is not None:
             asked["atol"] = atol
-            restarts = Restarts(checkpoint, system, self.history, "solve", asked, 100)
+            held = self._interruption
+            restarts = Restarts(checkpoint, system, self.history, "solve", asked, 100, held)
         self._moving = True
         try:
-            held = restarts or nullcontext()
-            with held, self._interruption, self._options, self._progress, STAGES["motion"]:
+            rests = restarts or nullcontext()
+            with rests, self._interruption, self._options, self._progress, STAGES["motion"]:
                 self._move(asked, atol, restarts)
         finally:
             self._moving = False

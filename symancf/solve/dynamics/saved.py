@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...arrays import Array
 from ...errors import CheckpointError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from ...output.fingerprint import Facts
@@ -84,10 +85,21 @@ class Call:
 
     def kept(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Return what the next step depends on beside the state."""
+        self.problem.measure()
         vectors, numbers = kept(self.problem)
         ts, rejected = self.problem.ts, self.problem.integrator.rejections - self.rejected
         numbers |= {"ts": [ts.getTimeStep(), ts.getStepNumber()], "rejected": rejected}
         return vectors, numbers | {"begun": [self.start, self._steps]}
+
+    @contextmanager
+    def keeping(self, restarts: Restarts | None) -> Iterator[None]:
+        """Let a check after a step write what has been reached, where it raises (collective)."""
+        try:
+            yield
+        except BaseException:
+            if restarts is not None:
+                restarts.stop(self.kept)
+            raise
 
     def resume(self, restarts: Restarts, saved: Saved) -> None:
         """Go to where a checkpoint is (collective)."""

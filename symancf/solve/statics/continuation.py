@@ -170,6 +170,7 @@ class Continuation:
         moved, size = (system.comm.allreduce(x, op=MPI.MAX) for x in (moved, size))
         if moved > 1e-6 * size > 0.0 and size > 1e-12 * system.extent:
             solver.record(result)
+            solver.interruption.check()
         if not arc.derivative()[1] and not arc.seen():
             raise ParameterError(
                 f"follow({arc.name}): no force and no prescribed displacement changes with "
@@ -422,6 +423,7 @@ class Continuation:
         unstable = point.unstable if self.arc.stability.how == "pivots" else None
         step = Step(point.arc, at.iterations, at.linear, at.norms or {}, point.value, unstable)
         solver.record(step)
+        solver.interruption.check()
         if until is None:
             return False
         error, ended = None, False

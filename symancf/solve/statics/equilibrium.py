@@ -494,4 +494,3 @@ class EquilibriumSolver:
                 monitor(step)
         self.history.sample(step.time)
         self.progress.step(step.time, step.iterations, step.linear_iterations)
-        self.interruption.check()

@@ -212,7 +212,7 @@ class StaticProblem(Shown):
                     solver.record(Step(time, iterations, linear, result.norms))
                     iterations = linear = 0
                     leg.fraction = fraction
-                    if restarts is not None and not whole:
+                    if not whole:
                         self._rest(restarts, leg)
             if faded:
                 self._path = []
@@ -240,12 +240,16 @@ class StaticProblem(Shown):
             self._continuation = None
 
     # ---- restart points -------------------------------------------------------------------------
-    def _rest(self, restarts: Restarts, leg: _Leg, done: bool = False) -> None:
-        """End a step where a run may go on; every `Restarts.every`-th one is such a point."""
-        if not done and restarts.left(len(self.history.steps)) < restarts.every:
-            return
-        restarts.point(done, lambda: self._kept(leg))
-        self._anew(self.solver.memory)
+    def _rest(self, restarts: Restarts | None, leg: _Leg, done: bool = False) -> None:
+        """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
+        if restarts is not None:
+            rests = done or restarts.left(len(self.history.steps)) == restarts.every
+            restarts.hold(kept := self._kept(leg))
+            restarts.step(done, rests, lambda: kept)
+            if rests:
+                self._anew(self.solver.memory)
+        if not done:
+            self.solver.interruption.check()
 
     def _anew(self, memory: Mapping[str, Any]) -> None:
         """Forget all that earlier steps have left but the state, and a few numbers (collective)."""
@@ -319,7 +323,7 @@ class StaticProblem(Shown):
         SymancfError : PETSc refused, e.g. an option.
         KeyboardInterrupt : on every rank, after the iteration in which Ctrl-C was pressed; a
             second one before that ends the process.
-        Suspended : on every rank, at a restart point after SIGUSR1 or SIGTERM; see `Restart`.
+        Suspended : on every rank, after SIGUSR1 or SIGTERM; see `Restart`.
         CheckpointError : the file is that of another system or run.
 
         Whatever is raised, the state is that of the last converged step and one may go on.
@@ -340,7 +344,10 @@ class StaticProblem(Shown):
         restarts = None
         if checkpoint is not None:
             asked = {"to": to, "step": step, "smallest": smallest, "jump": bool(jump)}
-            restarts = Restarts(checkpoint, self.system, self.history, "solve", asked, 1)
+            interruption = self.solver.interruption
+            restarts = Restarts(
+                checkpoint, self.system, self.history, "solve", asked, 1, interruption
+            )
         with (
             restarts or nullcontext(),
             self.solver.interruption,
@@ -353,7 +360,12 @@ class StaticProblem(Shown):
             require_consistent(self.system, to)
             self._jump = jump
             largest = abs(to - now) if step is None else float(step)
-            self._step(now, to, largest, smallest, restarts)
+            try:
+                self._step(now, to, largest, smallest, restarts)
+            except BaseException:
+                if restarts is not None:
+                    restarts.stop()
+                raise
             self._options.warn_unused(self.system.comm)
         return self.history
 
@@ -378,13 +390,11 @@ class StaticProblem(Shown):
             self._reach(leg, smallest, restarts)
             if whole:
                 break
-            if restarts is not None:
-                self._rest(restarts, leg)
+            self._rest(restarts, leg)
             now, leg = leg.goal, None
         if self.check_stable:
             self.solver.stability.tell(self.history)
-        if restarts is not None:
-            self._rest(restarts, leg, done=True)
+        self._rest(restarts, leg, done=True)
 
     def follow(
         self,
