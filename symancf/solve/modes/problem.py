@@ -264,10 +264,11 @@ class EigenProblem:
 
         and where that is more than 5 % a warning says so. Half of it: K + mu K' + mu^2 K''/2 is
         not singular there at all, and `StaticProblem.follow` finds the load, as that of a narrow
-        beam of rods that bends before it buckles sideways. K' and K'' are central differences of
-        fourth order of tangents on the path (with its curvature), by a thousandth of the body's
-        size: exact to 1e-10 or so. The parameter may drive anything: loads, pressures,
-        prescribed displacements.
+        beam of rods that bends before it buckles sideways (where that matrix is singular may be a
+        false load, too: a cantilever of rods, EI 100 to 1, at 0.35 of the load). K' and K'' are
+        central differences of fourth order of tangents on the path (with its curvature), by a
+        thousandth of the body's size: exact to 1e-10 or so. The parameter may drive anything:
+        loads, pressures, prescribed displacements.
 
         Parameters
         ----------
