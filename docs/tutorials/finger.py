@@ -99,16 +99,13 @@ with figure as (left, right):
 figure
 
 # %% [markdown]
-# The picture shows the finger's stress. A plane has no end and is not drawn by itself; two
-# triangles stand for it.
+# The picture shows the finger's stress. A plane has no end: as much of it is drawn as the bodies
+# cover.
 
 # %%
-x, y, z = -OUTER - GAP, 12.0, 90.0
-corners = np.array([[x, -y, 0.0], [x, y, 0.0], [x, y, z], [x, -y, z]])
-drawn = sa.output.Samples(corners, {"quad": np.array([[0, 1, 2, 3]])})
 bent = sa.sample(system, finger, fields=["von_mises"])
 picture = sa.view.render(
-    [bent, drawn], field="von_mises", label="von Mises stress", unit="MPa", eye=(0.35, -1.0, 0.2)
+    [bent, wall], field="von_mises", label="von Mises stress", unit="MPa", eye=(0.35, -1.0, 0.2)
 )
 picture.save("finger.png")
 picture

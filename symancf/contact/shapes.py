@@ -178,8 +178,11 @@ class Plane(Shape):
     Parameters
     ----------
     point : on the plane.
-    normal : out of the half-space.
-    others : as for `Shape`.
+    normal : out of the half-space, to where bodies are.
+    displacement, gradient : of a shape of the ground that moves: u of `point` [m], and R - 1 with
+        the rotation R; numbers or functions of time.
+    body : a rigid body that carries it; `point` and axes are in the frame of that.
+    name : shown in messages.
 
     Examples
     --------
@@ -208,7 +211,16 @@ class Plane(Shape):
 
 
 class Sphere(Shape):
-    """A ball; `point` is its centre. See `Shape`.
+    """A ball.
+
+    Parameters
+    ----------
+    radius : its radius [m].
+    point : its centre.
+    displacement, gradient : of a shape of the ground that moves: u of `point` [m], and R - 1 with
+        the rotation R; numbers or functions of time.
+    body : a rigid body that carries it; `point` and axes are in the frame of that.
+    name : shown in messages.
 
     Examples
     --------
@@ -239,7 +251,14 @@ class Sphere(Shape):
 class Cylinder(Shape):
     """A cylinder along `axis` through `point`; of a `length` about it, or without ends.
 
-    Others as for `Shape`.
+    Parameters
+    ----------
+    radius, length : of the mantle and between the ends [m].
+    point, axis : its middle, or a point on its axis, and the direction of that.
+    displacement, gradient : of a shape of the ground that moves: u of `point` [m], and R - 1 with
+        the rotation R; numbers or functions of time.
+    body : a rigid body that carries it; `point` and axes are in the frame of that.
+    name : shown in messages.
 
     Examples
     --------
@@ -282,7 +301,16 @@ class Cylinder(Shape):
 
 
 class Capsule(Shape):
-    """All within `radius` of a line of a `length` along `axis` about `point`. See `Shape`.
+    """All within `radius` of a line of a `length` along `axis` about `point`.
+
+    Parameters
+    ----------
+    radius, length : of the round and of the line [m].
+    point, axis : the middle of the line, and its direction.
+    displacement, gradient : of a shape of the ground that moves: u of `point` [m], and R - 1 with
+        the rotation R; numbers or functions of time.
+    body : a rigid body that carries it; `point` and axes are in the frame of that.
+    name : shown in messages.
 
     Examples
     --------
@@ -324,7 +352,17 @@ class Capsule(Shape):
 
 
 class Box(Shape):
-    """A box with edges `size` (3,) along its axes, `point` is its centre. See `Shape`.
+    """A box with edges along its axes.
+
+    Parameters
+    ----------
+    size : lengths of the edges (3,) [m].
+    point : its centre.
+    frame : (3, 3), columns are its axes; default: those of the ground or the body.
+    displacement, gradient : of a shape of the ground that moves: u of `point` [m], and R - 1 with
+        the rotation R; numbers or functions of time.
+    body : a rigid body that carries it; `point` and axes are in the frame of that.
+    name : shown in messages.
 
     Examples
     --------
@@ -367,7 +405,12 @@ class Distance(Shape):
     function : ``def s(x1, x2, x3, *, R): ...`` of coordinates in the frame, a SymPy expression,
         negative inside; its gradient should have the length 1, as forces per area and friction
         are by this measure.
-    others : as for `Shape`, and values of the function's parameters.
+    point, frame : origin and axes (3, 3), columns, of the coordinates.
+    displacement, gradient : of a shape of the ground that moves: u of `point` [m], and R - 1 with
+        the rotation R; numbers or functions of time.
+    body : a rigid body that carries it; `point` and axes are in the frame of that.
+    name : shown in messages.
+    parameters : values of the function's parameters, numbers or functions of time.
 
     Raises
     ------

@@ -12,6 +12,7 @@ from ..arrays import Array, Data, Ints
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..contact.contact import Contact
+from ..contact.shapes import Shape
 from ..errors import SymancfError
 from ..laws.sampled import default_fields
 from ..places.interpolation import Interpolation
@@ -22,6 +23,7 @@ from .fields import At, FieldKernels, heights
 from .internal import weights
 from .points import Points
 from .samples import Samples
+from .shapes import shape_now
 from .touching import touching
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def _rigid(system: System, body: RigidBody, state: Array, reference: bool) -> Sa
 
 def sample(
     system: System,
-    body: Body | RigidBody | Contact,
+    body: Body | RigidBody | Contact | Shape,
     *,
     fields: Mapping[str, Sampled] | Sequence[str] | None = None,
     at: Place | npt.ArrayLike = "lattice",
@@ -63,7 +65,9 @@ def sample(
 ) -> Samples:
     r"""Return fields of a body on this rank's cells, in the deformed position (collective).
 
-    Of a contact on its share of the facets of deformable sides, at the present state.
+    Of a contact on its share of the facets of deformable sides, at the present state. Of a rigid
+    shape (`sa.Plane`, `sa.Sphere`, ...) its surface, at the present time or on its body: pictures
+    show it grey. Planes, and cylinders without ends, reach a little beyond the bodies.
 
     Parameters
     ----------
@@ -148,9 +152,14 @@ def sample(
         if fields:
             raise SymancfError(f"a rigid body has no field {next(iter(fields))!r}, only a shape")
         return _named(_rigid(system, body, state, reference), labels)
+    if isinstance(body, Shape):
+        if fields:
+            raise SymancfError(f"a rigid shape has no field {next(iter(fields))!r}")
+        return _named(shape_now(system, body, state), labels)
     if not isinstance(body, Body):
         raise SymancfError(
-            f"sample() takes a body of cells, a rigid body or a contact, not {label(body)}"
+            "sample() takes a body of cells, a rigid body, a contact or a rigid shape, not "
+            f"{label(body)}"
         )
     element = body.element
     if solid and not element.has_thickness:

@@ -11,6 +11,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
+from ...contact.shapes import Shape
 from ...errors import SymancfError
 from ...runtime.collective import together
 from ...values import arguments
@@ -33,7 +34,7 @@ class Camera(TypedDict):
     up: Sequence[float]
 
 
-State = Samples | Sequence[Samples] | Mapping[str, Samples]
+State = Samples | Sequence[Samples | Shape] | Mapping[str, Samples | Shape]
 
 MOST = 300  # frames
 BATCH = 25  # frames that one process of VTK draws

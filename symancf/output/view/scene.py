@@ -7,36 +7,44 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
+from ...contact.shapes import Shape
 from ...errors import ParameterError, SymancfError, closest
 from ...runtime.collective import together
 from ...values.parameter import label
 from .. import Samples, gather, read
+from ..shapes import shape_at_rest
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-Scene = Samples | str | Path | Sequence[Samples | str | Path]
+Part = Samples | Shape | str | Path
+Scene = Part | Sequence[Part]
 
 
 def gathered(comm: MPI.Comm, scene: Scene) -> list[Samples]:
     """All bodies of a scene on rank 0. Collective."""
     given: Any = scene
-    parts: list[Samples | str | Path] = [*given] if isinstance(given, list | tuple) else [given]
+    parts: list[Part] = [*given] if isinstance(given, list | tuple) else [given]
     for each in cast("list[object]", parts):
-        if not isinstance(each, Samples | str | Path):
+        if not isinstance(each, Samples | Shape | str | Path):
             raise ParameterError(
-                f"{label(each)} is nothing to draw: give samples, sa.sample(system, body), or a "
-                ".vtu, .pvtu or .pvd file"
+                f"{label(each)} is nothing to draw: give samples, sa.sample(system, body), a rigid "
+                "shape that rests, or a .vtu, .pvtu or .pvd file"
             )
     out: list[Samples] = []
     for part in parts:
         with together(comm):
-            if not isinstance(part, Samples) and comm.rank == 0:
+            if isinstance(part, str | Path) and comm.rank == 0:
                 out += read(part).values()
         if isinstance(part, Samples):
             whole = gather(comm, part)
             out += [] if whole is None else [whole]
-    return out
+    shapes = [part for part in parts if isinstance(part, Shape)]
+    around = np.concatenate([np.zeros((0, 3)), *(samples.points for samples in out)])
+    drawn = [shape_at_rest(shape, around) for shape in shapes]
+    return out + drawn if comm.rank == 0 else out
 
 
 def unit_of(bodies: Iterable[Samples], field: str | None) -> str:
