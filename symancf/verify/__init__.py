@@ -49,6 +49,7 @@ _MODULES = (
     "bifurcations",
     "sag",
     "constraints",
+    "joints",
     "lengths",
     "gripper",
     "rigid_motions",
