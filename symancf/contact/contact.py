@@ -405,7 +405,8 @@ class Contact(Results):
             return text
         _, stuck, slid = report.counts
         state = f"{stuck} stick, {slid} slip" if self.coulomb else f"{stuck} touch"
-        text += f"; of {sum(report.counts)} points {state}; deepest {report.deepest:.2g} l"
+        text += f"; of {sum(report.counts)} points of quadrature {state}"
+        text += f"; deepest {report.deepest:.2g} l"
         text += f", in the mean {report.mean:.2g} l"
         return text + (f"; stiffness grown {report.grown:g} times" if report.grown > 1 else "")
 

@@ -102,7 +102,10 @@ class Results(Shown):
         return Counts(*map(int, system.sum(found)))
 
     def penetration_of(self, system: Configuration) -> tuple[float, float]:
-        """Return the deepest penetration [m], and the deepest in parts of the local size."""
+        """Return the deepest penetration [m], and the deepest in parts of the local size.
+
+        Of the points of quadrature, which press: nodes at edges may lie deeper.
+        """
         looks = [each.look(system) for each in self.passes]
         deep = [float((-look.gap).max(initial=0.0)) for look in looks]
         part = [float((-look.gap / look.length).max(initial=0.0)) for look in looks]
