@@ -290,3 +290,26 @@ def test_joined_bodies_turn_fast_and_a_restart_goes_on(shared_tmp_path: Path) ->
     problem.restore(shared_tmp_path / "motion.h5")
     problem.solve(to=120.0, step=1.0)
     np.testing.assert_allclose(system.state, end, atol=1e-9)
+
+
+def test_energy_from_nowhere_is_told_once() -> None:
+    body = sa.Body(
+        sa.Mesh.box((1.0,), (4,))["body"],
+        sa.elements.ancf_cable,
+        sa.energies.cable(),
+        **{"EA": 1e3, "EI": 1.0, "A": 1.0, "rho": 1.0},
+    )
+    falling = [sa.fix(body["x0"]), sa.gravity((0.0, -9.81, 0.0))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        still = sa.DynamicProblem(sa.System(body, terms=falling[:1]))
+        still.solve(to=0.04, step=0.02)  # round-off is no gain
+        problem = sa.DynamicProblem(sa.System(body, terms=falling))
+        problem.solve(to=0.2, step=0.02)
+    problem = sa.DynamicProblem(sa.System(body, terms=falling))
+    with pytest.warns(UserWarning, match=r"gained .* J from nowhere, .*% of its energies"):
+        problem.solve(to=2.0, step=1.0)
+    assert problem.energies.drift > 20.0  # where 5 J are
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem.solve(to=2.1, step=0.01)

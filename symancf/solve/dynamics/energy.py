@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ...arrays import Array
 from ...assembly.group import parameters
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from ...assembly.piece import Piece
     from .motion import Motion
     from .steps import Steps
+
+
+GAINED = 0.1  # of all energy that a motion may make out of nothing until it is told
+NOISE = 1e-9  # of the coordinates: what moves less does not move
 
 
 @dataclass(frozen=True)
@@ -221,6 +227,32 @@ class Audit:
         drift = total - work + dissipated - start
         T, U, V, C = parts.tolist()
         return Energies(T, U, V, C, work, dissipated, friction, drift)
+
+    def tell_gain(self, found: Energies) -> bool:
+        """Warn where a good part of the energy comes from nowhere; return whether (collective).
+
+        Generalized-alpha keeps energy or takes it away, but for steps that are too long. Motions
+        of the size of round-off are left out.
+        """
+        begun = found.total - found.work + found.dissipated - found.drift
+        stored = found.kinetic, found.strain, found.potential, found.contact
+        there = sum(map(abs, (*stored, found.work, found.dissipated, begun)))
+        if found.drift <= GAINED * there:
+            return False
+        system = self.motion.system
+        sizes = [system.time * self.motion.rate, system.reference]
+        moved, size = (system.comm.allreduce(np.abs(x).max(initial=0.0), MPI.MAX) for x in sizes)
+        if moved <= NOISE * size:
+            return False
+        if system.comm.rank == 0:
+            warnings.warn(
+                f"the motion has gained {found.drift:.2g} J from nowhere, "
+                f"{found.drift / there:.0%} of its energies: steps are too long for it, and what "
+                "it shows is wrong. Halve them until problem.energies.drift is small, or give "
+                "adaptive=True (told once)",
+                stacklevel=4,
+            )
+        return True
 
     def jump(self) -> Energies:
         """Return the energies after a change from outside, which is work (collective)."""

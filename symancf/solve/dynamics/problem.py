@@ -24,6 +24,7 @@ from ...values.parameter import label
 from ..contradiction import require_consistent, require_redundant
 from .energy import Energies
 from .events import Event, Events
+from .explicit import Explicit
 from .initial import InitialValues
 from .made import Made
 from .methods import IMPLICIT, checked
@@ -117,7 +118,7 @@ class DynamicProblem(Made):
         )
         self._monitors: list[Callable[[Step], None]] = []
         self.events = Events(system.comm)
-        self._ready = self._started = self._moving = False
+        self._ready = self._started = self._moving = self._told = False
         self._interruption = Interruption(system.comm)
         self._progress = Progress(system.comm, self._options)
         self._energies: Energies | None = Energies(*[0.0] * 8)
@@ -496,3 +497,5 @@ class DynamicProblem(Made):
             self.history.cut_backs += made.rejections - call.rejected
             self.renewals = self.newton.renewals - renewals
         self._options.warn_unused(system.comm)
+        if not self._told and not isinstance(made, Explicit):
+            self._told = self.audit.tell_gain(self.energies)
