@@ -141,12 +141,23 @@ def ask_petsc() -> tuple[Answer, str]:
     return (answer, "") if done.returncode == 0 else ({}, tail(done))
 
 
+def debian_petsc(root: Path = Path("/usr/lib/petscdir")) -> Path | None:
+    """Return the folder of Debian's PETSc that has petsc4py, of real numbers first, the newest.
+
+    Debian finds it by the link /usr/lib/petsc, which is not there in every container.
+    """
+    found = [p.parents[3] for p in root.glob("*/*/lib/python3/dist-packages/petsc4py")]
+    return max(found, key=lambda p: (p.name.endswith("-real"), p), default=None)
+
+
 def petsc(answer: Answer, reason: str) -> Iterator[Finding]:
     """PETSc: version, number types and the packages it was built with."""
     if not answer:
         mend = f"{APT} python3-petsc4py python3-mpi4py; .venv on /usr/bin/python3 (make demo)"
         if "numpy" in reason.lower() or "_ARRAY_API" in reason:
             mend = f"this petsc4py needs NumPy 1: {sys.executable} -m pip install 'numpy<2'"
+        elif "No module named 'petsc4py'" in reason and (there := debian_petsc()):
+            mend = f"it is installed, but not where Python looks: export PETSC_DIR={there}"
         yield Finding("PETSc", f"not usable: {reason}", "missing", mend)
         return
     place = "/".join(filter(None, (answer["directory"], answer["arch"])))

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .laws import Coefficient, NormalLaw
     from .look import Look
 
+FEW = 4  # points that touch, and in how many times more, beside which pressures mean nothing
 PARTS = 8  # in which an initial overlap is let out
 MOST, MOST_IN_MOTION = 1000.0, 30.0  # c, up to which a stiffness grows
 Pass: TypeAlias = "RigidPass | FacetPass"
@@ -408,6 +409,9 @@ class Contact(Results):
         text += f"; of {sum(report.counts)} points of quadrature {state}"
         text += f"; deepest {report.deepest:.2g} l"
         text += f", in the mean {report.mean:.2g} l"
+        if self.sides and 0 < stuck + slid < FEW <= sum(report.counts) / FEW:
+            text += f"; {stuck + slid} of them carry all: the force is in balance, its pressure is "
+            text += "not resolved (smaller cells there)"
         return text + (f"; stiffness grown {report.grown:g} times" if report.grown > 1 else "")
 
 

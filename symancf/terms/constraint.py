@@ -177,8 +177,10 @@ class Constraint(PlaceTerm):
 
     Notes
     -----
-    The multipliers are forces divided by ``scale`` (a typical stiffness times a length, set by
-    the system), so that the equations are balanced; `reaction` returns forces.
+    The force on an end is ``-(d Phi/d r)^T lam`` with the multipliers ``lam``, which
+    `multipliers` returns; so for ``r_a - r_b`` they are the force on b, and `reaction` returns that
+    on a, the opposite. The unknowns are multipliers divided by ``scale`` (a typical stiffness times
+    a length, set by the system), so that the equations are balanced.
 
     Examples
     --------
@@ -295,6 +297,7 @@ class Constraint(PlaceTerm):
     def multipliers(self, system: Configuration) -> Array:
         """Return the multipliers (K, m) in force units, on every rank (collective).
 
+        The force on an end is -(d Phi/d r)^T lam; see `reaction`.
         One row for each tuple of places, or for each group of a line.
         """
         m = len(self.phi)

@@ -107,6 +107,21 @@ def test_a_petsc_for_another_numpy_is_explained() -> None:
     assert "numpy<2" in finding.mend
 
 
+def test_debians_petsc_is_found_where_its_link_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reason = "ModuleNotFoundError: No module named 'petsc4py'"
+    find = doctor.debian_petsc
+    monkeypatch.setattr(doctor, "debian_petsc", lambda: find(tmp_path))
+    (finding,) = doctor.petsc({}, reason)
+    assert "python3-petsc4py" in finding.mend
+    for name in ("petsc3.18/x86-complex", "petsc3.17/x86-real", "petsc3.18/x86-real"):
+        (tmp_path / name / "lib/python3/dist-packages/petsc4py").mkdir(parents=True)
+    (finding,) = doctor.petsc({}, reason)
+    assert finding.level == "missing"
+    assert finding.mend.endswith(f"export PETSC_DIR={tmp_path}/petsc3.18/x86-real")
+
+
 def test_a_petsc_that_ends_its_process_does_not_end_the_doctor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -478,3 +478,22 @@ def test_a_chain_at_rest_stays_where_it_is(links: int, g: Array, size: float) ->
     problem.solve(to=0.02, step=0.01)
     assert len(problem.history.steps) == 2
     assert np.abs(system.displacement(bodies[-1].centre)).max() < 1e-12 * size
+
+
+def test_a_hanging_body_has_its_weight_as_reaction_and_the_opposite_as_multipliers() -> None:
+    """Phi = r_a - r_b: the multipliers are the force on b; reactions are those on the body."""
+    body = crate()
+    top, weight = body.at((0.0, 0.0, 0.05)), body.mass * G
+    for joint, of_body, sign in (
+        (sa.joints.rigid(top, sa.ground), "a", 1.0),
+        (sa.joints.rigid(sa.ground, top), "b", -1.0),
+    ):
+        system = sa.System(body, terms=[joint, sa.gravity(G)])
+        sa.StaticProblem(system).solve()
+        reaction = joint.reaction(system, of_body).force  # type: ignore[arg-type]
+        np.testing.assert_allclose(reaction, -weight, atol=1e-9)
+        np.testing.assert_allclose(joint.multipliers(system)[0, :3], sign * weight, atol=1e-9)
+    support = sa.fix(body)
+    held = sa.System(body, terms=[support, sa.gravity(G)])
+    sa.StaticProblem(held).solve()
+    np.testing.assert_allclose(support.reaction(held), -weight, atol=1e-9)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from symancf.contact.contact import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,3 +82,12 @@ def test_a_plane_with_reversed_normal_is_told(height: float, told: bool) -> None
     with pytest.raises(sa.ConstraintError, match="lies within plane") as caught:
         sa.System(part, terms=[sa.Contact(part["x0"], wall)])
     assert ("turn the normal" in str(caught.value)) is told
+
+
+@pytest.mark.parametrize(("touching", "told"), [((1034, 2, 0), True), ((8, 1, 0), False)])
+def test_a_contact_that_few_points_carry_says_so(
+    touching: tuple[int, int, int], told: bool
+) -> None:
+    contact = sa.Contact(body(mu=1.0, lam=1.0)["x0"], sa.Plane((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
+    contact._report = Report(touching, 0.1, 0.1, 1.0)
+    assert ("of them carry all" in str(contact)) is told
