@@ -38,7 +38,16 @@ KERNEL = {
 
 
 # rows as those of hex8_plain
-ALIKE = "hex8", "hex20", "hex27", "ancf_plate", "ancf_thick_plate", STRETCHES, FULL
+ALIKE = (
+    "hex8",
+    "hex20",
+    "hex27",
+    "ancf_plate",
+    "ancf_thick_plate",
+    "ancf_thin_quad",
+    STRETCHES,
+    FULL,
+)
 CASES = [case for case in all_cases() if case.name not in ALIKE]
 
 

@@ -61,7 +61,7 @@ def clean(e: sp.Expr) -> sp.Expr:
 
     Numbers in the place of the symbols tell quickly what is not zero; the rest is proved.
     """
-    if e.is_Atom or not e.args:
+    if e.is_Atom or not e.args or (e.is_Mul and all(_is_power(a) for a in e.args)):
         return e
     at = {s: sp.Float(0.5 + zlib.crc32(s.name.encode()) / 2**32) for s in e.free_symbols}
     value = e.xreplace(at)
@@ -70,6 +70,12 @@ def clean(e: sp.Expr) -> sp.Expr:
     if sp.expand(e) == 0 or sp.cancel(sp.together(e)) == 0:
         return sp.Integer(0)
     return e
+
+
+def _is_power(e: sp.Expr) -> bool:
+    """Whether `e` is a number or a power of a symbol, which products never make zero."""
+    base = e.args[0] if e.is_Pow else e
+    return bool(base.is_Symbol or base.is_Number)
 
 
 def _sizes(e: sp.Expr, at: dict[sp.Symbol, sp.Expr]) -> list[sp.Expr]:

@@ -41,6 +41,7 @@ class Orders:
         self.nested: dict[sp.Basic, int] = {}
         self.sizes: dict[sp.Basic, int] = {}
         self.taylors: dict[sp.Expr, Taylor | None] = {}
+        self.deeps: dict[sp.Symbol, Linear] = {}
 
     def declare(self, symbol: sp.Symbol, definition: sp.Expr) -> None:
         """Record value and first order of a new symbol at the reference state."""
@@ -125,10 +126,15 @@ class Orders:
         """Return first-order coefficients by the variables themselves."""
         result: Linear = {}
         for g, c in linear.items():
-            inner = {g: sp.Integer(1)} if g in self.variables else self.deep(self.linear[g])
-            for s, d in inner.items():
+            for s, d in self._by_variables(g).items():
                 result[s] = result.get(s, sp.Integer(0)) + c * d
         return {s: c for s, c in result.items() if not is_zero(c)}
+
+    def _by_variables(self, g: sp.Symbol) -> Linear:
+        if g not in self.deeps:
+            own = g in self.variables
+            self.deeps[g] = {g: sp.Integer(1)} if own else self.deep(self.linear[g])
+        return self.deeps[g]
 
     def cancels(self, e: sp.Expr) -> bool:
         """Whether constants or first-order terms cancel in the top node of `e`."""
