@@ -48,13 +48,16 @@ class Results(Shown):
     bodies: tuple[Sequence[Body | RigidBody], Sequence[Body | RigidBody | Shape]]
 
     # ---- forces ---------------------------------------------------------------------------------
-    def force(self, system: Configuration, on: object = None) -> Array:
+    def force(self, system: Configuration, on: object = None, *, damper: bool = True) -> Array:
         """Return the resultant (3,) of the contact [N].
 
         `on` : the body or the shape on which it acts, one of those of the contact; default: those
         of the first side. What acts on nodes that bodies share counts for each of them.
+        `damper` : of rigid shapes: whether with the part of the damper of motions. Friction knows
+        the pressure without it, so that without it |F_t| <= mu F_n on a plane; with it less presses
+        while bodies part, and more while they meet. Between facets it is in the pressure.
         """
-        return self._wrench(system, on, np.zeros(3))[:3]
+        return self._wrench(system, on, np.zeros(3), () if damper else self.dampers)[:3]
 
     def moment(
         self, system: Configuration, on: object = None, about: npt.ArrayLike = (0.0, 0.0, 0.0)
@@ -62,7 +65,13 @@ class Results(Shown):
         """Return the moment (3,) about a point of space [N m]; see `force`."""
         return self._wrench(system, on, np.asarray(about, dtype=float))[3:]
 
-    def _wrench(self, system: Configuration, on: object, about: Array) -> Array:
+    def _wrench(
+        self,
+        system: Configuration,
+        on: object,
+        about: Array,
+        without: Sequence[RigidPass] = (),
+    ) -> Array:
         first, second = self.bodies
         every = list(dict.fromkeys([*first, *second]))
         chosen = [body for body in every if body is on]
@@ -73,7 +82,8 @@ class Results(Shown):
         bodies = [body for body in chosen or first if isinstance(body, Body | RigidBody)]
         sign = 1.0 if bodies else -1.0
         f = np.zeros(system.numbering.coordinates)
-        own = np.array([piece.name in self._pieces(system) for piece in system.plan.pieces])
+        asked = self._pieces(system) - {system.name(each) for each in without}
+        own = np.array([piece.name in asked for piece in system.plan.pieces])
         with together(system.comm):
             system.plan.update(system.time)
         with system.plan.only(own):
@@ -132,12 +142,15 @@ class Results(Shown):
 
     def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
         """Return what a history keeps of a contact, by name; see `DynamicProblem.record`."""
-        return {
+        found: dict[str, Callable[[], npt.ArrayLike]] = {
             "force": lambda: self.force(system),
             "penetration": lambda: self.penetration_of(system)[0],
             "dissipated": lambda: self.dissipated(system),
             "status": lambda: self.status(system),
         }
+        if self.dampers:
+            found["undamped"] = lambda: self.force(system, damper=False)
+        return found
 
     def nodal(self, system: Configuration, number: int = 0) -> Nodal:
         """Return means over corners of the first side, or of the second (`number` 1).

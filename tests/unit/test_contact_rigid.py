@@ -298,6 +298,10 @@ def test_audit_tells_what_contact_stores_and_loses() -> None:
     assert abs(e.drift) < 1e-3 * e.work
     assert e.total == e.kinetic + e.potential + e.contact
     kept = problem.history
+    along, _, normal = kept["belt undamped"].T  # what friction knows: the pressure without damper
+    assert np.abs(along[1:]) == pytest.approx(mu * normal[1:], rel=1e-9)
+    assert np.abs(kept["belt force"] - kept["belt undamped"])[1:, 2].max() > 1e-9 * N
+    np.testing.assert_allclose(kept["belt force"][:, 0], along, rtol=1e-9, atol=1e-12 * N)
     assert kept["belt dissipated"][-1] == pytest.approx(e.friction, rel=1e-12)
     assert kept["belt force"][-1] == pytest.approx([mu * N, 0.0, N], rel=2e-2)
     assert kept["belt status"][-1].tolist() == [4, 0, 4]  # of eight corners
