@@ -11,6 +11,7 @@ from ..arrays import Array
 from ..assembly.resolved import Resolved
 from ..errors import ParameterError
 from ..runtime.collective import together
+from ..values.parameter import call
 from .edges import with_edges
 from .ends import points_of
 from .on_body import PointsOnBody
@@ -44,7 +45,8 @@ class Travelling(PointsOnBody):
         self.X = self._course(0.0)
 
     def _course(self, time: float) -> Array:
-        return points_of(f"body {self.body.name!r}", self.course(time))
+        who = f"body {self.body.name!r}"
+        return points_of(who, call(f"the place of {who}", self.course, time))
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the points at the beginning, t = 0 (collective)."""
