@@ -7,7 +7,7 @@ import math
 import sys
 import time as clock
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from mpi4py import MPI
@@ -63,12 +63,12 @@ class Progress:
     Parameters
     ----------
     comm : ranks of the solution.
-    options : of the problem.
+    options : of the problem; none where something else is made, such as a film.
     """
 
     _silent = False  # some problem has the line
 
-    def __init__(self, comm: MPI.Comm, options: Options) -> None:
+    def __init__(self, comm: MPI.Comm, options: Options | None = None) -> None:
         self.comm, self._options = comm, options
         self._monitored = False
         self._since = 0.0, 0.0  # CPU time and that on the clock of the last line of a step
@@ -78,15 +78,16 @@ class Progress:
         self._steps = 0
         self._aim: tuple[float, float] | None = None
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         self._outermost, self._steps, self._aim = not Progress._silent, 0, None
-        self._monitored = self._options.switched_on("step_monitor")
+        self._monitored = bool(self._options and self._options.switched_on("step_monitor"))
         self._since = clock.process_time(), clock.monotonic()
         if self._outermost:
             Progress._silent = True
             if self.comm.rank == 0 and allowed() and not self._monitored:
                 self._start, self._replaces = clock.monotonic(), wanted()
                 self._next = self._start + (DELAY if self._replaces else APART)
+        return self
 
     def __exit__(self, *error: object) -> None:
         if self._outermost:
@@ -101,6 +102,11 @@ class Progress:
         """Tell of an iteration of Newton's method towards `time`."""
         if self._next != math.inf:
             self._tell(f"time {time:g}, step {self._steps + 1}, iteration {number}")
+
+    def part(self, text: str, reached: float) -> None:
+        """Tell of a part of what is made."""
+        if self._next != math.inf:
+            self._tell(text, reached)
 
     @property
     def tells_each(self) -> bool:

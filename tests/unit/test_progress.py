@@ -10,7 +10,9 @@ import select
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
 from mpi4py import MPI
 
@@ -126,6 +128,23 @@ def test_lines_in_a_file(
         rf"symancf: time {time}, step 1, \d+ iterations, 50 %, about \d+ s left, \d+ s", half
     )
     assert re.fullmatch(rf"symancf: time {2 * time:g}, step 2, \d+ iterations, \d+ s", end)
+
+
+def test_films_tell_how_many_frames_are_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("SYMANCF_PROGRESS", raising=False)
+    frames = [np.full((40, 60, 3), grey, dtype=np.uint8) for grey in (0, 90, 180)]
+    sa.view.write_film(frames, tmp_path / "a.gif")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress, "APART", 0.0)
+    monkeypatch.setattr(progress, "PART", 0.0)
+    sa.view.write_film(iter(frames), tmp_path / "b.gif")
+    sa.view.write_film(frames, tmp_path / "c.gif")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:3] == [f"symancf: b.gif, frame {k}, 0 s" for k in (1, 2, 3)]
+    assert lines[3] == "symancf: c.gif, frame 1 of 3, 33 %, about 0 s left, 0 s"
+    assert lines[5] == "symancf: c.gif, frame 3 of 3, 0 s"
 
 
 def test_lines_in_a_file_grow_rare(monkeypatch: pytest.MonkeyPatch) -> None:

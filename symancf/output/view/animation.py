@@ -17,7 +17,7 @@ from ...runtime.collective import together
 from ...values import arguments
 from .. import Samples, Series, read_state, states
 from ..image import film_path
-from .film import Image, need_writer, pixels, write_film
+from .film import Image, need_writer, pixels, write_frames
 from .picture import ENGINES, Picture, value_range
 from .scene import Scene, gathered, require_field, unit_of
 from .surface import Surface, surface_of
@@ -114,7 +114,7 @@ def animate(
             unit = unit or (unit_of(load(0), field) if captions else "")
             style = {"title": title, "label": label or (field or ""), "unit": unit, "cmap": cmap}
             images = film.images(limits, camera, style, width, dots, engine)
-            write_film(images, path, fps=fps)
+            write_frames(images, path, fps, len(captions))
     return path
 
 

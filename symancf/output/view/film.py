@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import zlib
+from collections.abc import Sized
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from ...arrays import Ints
 from ...errors import SymancfError
 from ...runtime.collective import together
 from ...runtime.files import partial_of, write_whole
+from ...runtime.progress import Progress
 from ..image import Diagram, film_path, styled
 
 if TYPE_CHECKING:
@@ -57,13 +59,29 @@ def write_film(images: Iterable[Figure | Image], path: str | Path, *, fps: float
     'blink.gif'
     """
     path = film_path("view.write_film", path)
-    need_writer(path)
-    frames = _of_one_size(images)
-    if path.suffix == ".mp4":
-        _write_mp4(frames, path, fps)
-    else:
-        _write_gif(frames, path, fps)
+    count = len(images) if isinstance(images, Sized) else 0
+    write_frames(images, path, fps, count)
     return path
+
+
+def write_frames(images: Iterable[Figure | Image], path: Path, fps: float, count: int) -> None:
+    """Write a film of `count` frames (0: as many as come), and tell how far it is."""
+    need_writer(path)
+    with Progress(MPI.COMM_SELF) as line:
+        frames = _counted(_of_one_size(images), line, path.name, count)
+        if path.suffix == ".mp4":
+            _write_mp4(frames, path, fps)
+        else:
+            _write_gif(frames, path, fps)
+
+
+def _counted(frames: Iterable[Image], line: Progress, name: str, count: int) -> Iterator[Image]:
+    """Yield frames; tell of each that is drawn."""
+    line.aim(0.0, float(count))
+    of = f" of {count}" if count else ""
+    for number, frame in enumerate(frames, 1):
+        line.part(f"{name}, frame {number}{of}", float(number))
+        yield frame
 
 
 def draw_film(
@@ -107,6 +125,7 @@ def draw_film(
     'swing.gif'
     """
     comm = MPI.COMM_WORLD if comm is None else comm
+    whole = film_path("view.draw_film", path)
     options |= {"width": width, "height": height, "dots": dots, "comm": MPI.COMM_SELF}
 
     def drawn() -> Iterator[Figure]:
@@ -122,8 +141,8 @@ def draw_film(
 
     with together(comm):
         if comm.rank == 0:
-            write_film(drawn(), path, fps=fps)
-    return film_path("view.draw_film", path)
+            write_frames(drawn(), whole, fps, len(frames) if isinstance(frames, Sized) else 0)
+    return whole
 
 
 def need_writer(path: Path) -> str:
