@@ -235,7 +235,7 @@ class System(Matrices, Shown):
 
     @cached_property
     def rate(self) -> Array:
-        """Local vector of the rates of all coordinates; at first those given to rigid bodies."""
+        """Local vector of the rates of all coordinates; at first those given to bodies."""
         rate: Array = np.zeros(self.numbering.coordinates)
         for body in protocol.having(self.bodies, protocol.HasInitialRate):
             body.initial_rate(self, rate)

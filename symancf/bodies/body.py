@@ -46,6 +46,7 @@ from .formulas import plain, written
 from .inspection import KernelText, kernel_text
 from .kernels import WithKernels
 from .pressure import Pressures
+from .start import STEP, Start, Velocity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -83,6 +84,9 @@ class Body(WithKernels, Shown):
     direction : function of X (n, 3) -> (n, 3): surface normals (plates) or tangents (cables)
         of the reference; default: averaged from the mesh (see `symancf.places.geometry`).
     smooth : angle [degrees] up to which facets that meet are parts of one smooth surface.
+    velocity : at the start of a motion [m/s], (3,), or a function of the place, X (n, 3) -> (n, 3).
+    spin : angular velocity at the start of a motion [rad/s], (3,), about the origin of the
+        coordinates, in which `velocity` is that of a point there; see `symancf.bodies.start`.
     parameters : values of the energy's parameters, and ``rho`` (and ``thickness``, ``A``):
         numbers, `Parameter`, functions of time, or `Field` (one value per cell or point).
 
@@ -118,6 +122,8 @@ class Body(WithKernels, Shown):
         join: str | None = None,
         direction: Callable[[Array], npt.ArrayLike] | None = None,
         smooth: float = 50.0,
+        velocity: Velocity = None,
+        spin: npt.ArrayLike | None = None,
         **parameters: Any,
     ) -> None:
         element, energy = pair(region, element, energy, name, parameters, volumetric, quadrature)
@@ -125,6 +131,8 @@ class Body(WithKernels, Shown):
         self.name = text("Body(name=...)", name or region.name)
         self.volumetric, self.quadrature = volumetric, quadrature
         self.direction, self.smooth = direction, smooth
+        still = velocity is None and spin is None
+        self.start = None if still else Start(self.name, velocity, spin)
         section = element.kinematics()
         sizes = dict.fromkeys((*section.section, *section.density_parameters), positive())
         if "rho" in sizes:
@@ -283,6 +291,16 @@ class Body(WithKernels, Shown):
     def build_reference(self, configuration: Configuration, supports: Sequence[Support]) -> None:
         """Compute slope maps and the body's reference slopes (collective)."""
         configuration.of(self, Interpolation).build(configuration, supports)
+
+    def initial_rate(self, configuration: Configuration, rate: Array) -> None:
+        """Write the rates of a body with `velocity` or `spin` into a local vector (collective)."""
+        if self.start is None:
+            return
+        on, numbering = configuration.of(self, Interpolation), configuration.numbering
+        h = STEP * self.extent
+        with together(configuration.comm):
+            self.start.write(on, configuration, h, rate)
+        numbering.update_ghosts(rate, np.arange(numbering.coordinates))
 
     def settle(self, configuration: Configuration) -> None:
         """Let pressures of a finite modulus follow the present state of a motion."""

@@ -354,6 +354,22 @@ def _three(name: str, function: Callable[[float], npt.ArrayLike], time: float) -
     return result
 
 
+def vector3(what: str, given: npt.ArrayLike) -> Array:
+    """Return three finite numbers; `what` begins the message where they are none.
+
+    Raises
+    ------
+    ParameterError
+    """
+    try:
+        values = np.array(given, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        values = np.zeros(0)
+    if values.shape != (3,) or not np.isfinite(values).all():
+        raise ParameterError(f"{what} is {label(given)}: give three finite numbers")
+    return values
+
+
 def matrix3(what: str, given: npt.ArrayLike) -> Array:
     """Return a finite (3, 3) matrix; `what` begins the message where it is none.
 

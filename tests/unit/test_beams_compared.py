@@ -46,6 +46,15 @@ def test_poisson_locking_and_its_cure(element: Any) -> None:
     assert locked < 0.75 * right
 
 
+@pytest.mark.parametrize("element", [TWO, THREE], ids=str)
+def test_directors_start_as_the_body_does(element: Any) -> None:
+    given, spin = {"E": 1e9, "nu": 0.3, "width": 0.1, "height": 0.1}, np.array([0.3, -1.2, 2.0])
+    for start in ({"spin": spin}, {"velocity": lambda X: np.cross(spin, X)}):
+        system = sa.System(beam(element, 2, 1.0, saint_venant_kirchhoff, **given, **start))
+        now = system.reference.reshape(-1, 3)
+        np.testing.assert_allclose(system.rate.reshape(-1, 3), np.cross(spin, now), atol=1e-11)
+
+
 def test_shear_locking_of_two_nodes() -> None:
     """One cell of two nodes bends by three quarters, whatever its slenderness; of three by all."""
     for slenderness in (10.0, 1000.0):

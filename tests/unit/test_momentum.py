@@ -10,14 +10,13 @@ import pytest
 
 import symancf as sa
 from symancf.energies import kirchhoff
-from symancf.places.interpolation import Interpolation
 
 pytestmark = pytest.mark.collective
 
 SPIN, VELOCITY = np.array([0.3, -1.2, 2.0]), np.array([0.5, 0.2, -0.7])
 
 
-def plate(size: float = 0.4) -> sa.Body:
+def plate(size: float = 0.4, **start: Any) -> sa.Body:
     """A square plate in the plane z = 0 from the origin."""
     a = np.linspace(0.0, size, 3)
     Y, X = np.meshgrid(a, a, indexing="ij")
@@ -25,21 +24,8 @@ def plate(size: float = 0.4) -> sa.Body:
     quads = [[0, 1, 4, 3], [1, 2, 5, 4], [3, 4, 7, 6], [4, 5, 8, 7]]
     regions = {"side": ("vertex", [2, 5, 8])}
     mesh = sa.Mesh.from_arrays(points, {"quad": np.array(quads)}, regions=regions)
-    given: dict[str, Any] = {"E": 1e5, "nu": 0.3, "thickness": 0.01, "rho": 1000.0}
+    given: dict[str, Any] = {"E": 1e5, "nu": 0.3, "thickness": 0.01, "rho": 1000.0, **start}
     return sa.Body(mesh["all"], sa.elements.ancf_thin_plate, kirchhoff(), name="plate", **given)
-
-
-def turn(system: sa.System, body: sa.Body) -> None:
-    """Give a flat body the rates of a rigid motion."""
-    numbering = system.numbering
-    position = numbering.offset[:, numbering.block("position")]
-    slopes = numbering.offset[:, numbering.block(system.of(body, Interpolation).slope_name)]
-    here = np.flatnonzero(slopes >= 0)
-    at = position[here][:, None] + np.arange(3)
-    system.rate[at] = VELOCITY + np.cross(SPIN, system.points[here])
-    for k in (0, 3):
-        at = slopes[here][:, None] + k + np.arange(3)
-        system.rate[at] = np.cross(SPIN, system.reference[at])
 
 
 def test_a_rigid_body_has_its_closed_form() -> None:
@@ -56,10 +42,7 @@ def test_a_rigid_body_has_its_closed_form() -> None:
 
 
 def test_a_plate_has_its_closed_form() -> None:
-    body = plate()
-    system = sa.System(body)
-    turn(system, body)
-    p, L = sa.momentum(system)
+    p, L = sa.momentum(sa.System(plate(velocity=VELOCITY, spin=SPIN)))
     m, a = 1000.0 * 0.01 * 0.4**2, 0.4
     v = VELOCITY + np.cross(SPIN, [a / 2, a / 2, 0.0])
     np.testing.assert_allclose(p, m * v, atol=1e-13)
@@ -76,8 +59,32 @@ def test_a_planar_body_has_its_closed_form() -> None:
     np.testing.assert_allclose(L, [0, 0, 2.0 * (0.5 * -2.0 - 0.2 * 1.0) + 0.3 * 3.0], atol=1e-14)
 
 
+def test_a_body_turns_as_it_is_after_statics() -> None:
+    body = plate(spin=SPIN)
+    system = sa.System(body, terms=[sa.fix(body["side"], displacement=(0.1, 0.3, -0.2))])
+    sa.StaticProblem(system).solve()
+    numbering = system.numbering
+    start = numbering.offset[:, numbering.block("position")]
+    here = np.flatnonzero(start >= 0)
+    at = start[here][:, None] + np.arange(3)
+    x = system.points[here] + system.state[at]
+    assert np.abs(system.state[at] - [0.1, 0.3, -0.2]).max() < 1e-9
+    np.testing.assert_allclose(system.rate[at], np.cross(SPIN, x), atol=1e-12)
+
+
+def test_functions_of_the_place_and_what_cannot_be() -> None:
+    other = sa.System(plate(velocity=VELOCITY, spin=SPIN))
+    field = sa.System(plate(velocity=lambda X: VELOCITY + np.cross(SPIN, X)))
+    np.testing.assert_allclose(field.rate, other.rate, atol=1e-12)
+    for wrong in ({"velocity": (1.0, 2.0)}, {"spin": 3.0}, {"velocity": lambda t: (t, 0.0, 0.0)}):
+        with pytest.raises(sa.ParameterError, match="'plate' is"):
+            plate(**wrong)
+    with pytest.raises(sa.ParameterError, match="velocity of body 'plate'"):
+        sa.System(plate(velocity=lambda X: X[:, :2])).rate  # noqa: B018
+
+
 def test_a_free_system_keeps_its_momenta() -> None:
-    body = plate()
+    body = plate(velocity=VELOCITY, spin=SPIN)
     at = np.array([0.5, 0.2, 0.0])
     head = sa.RigidBody.box(
         (0.2, 0.4, 0.2),
@@ -88,7 +95,6 @@ def test_a_free_system_keeps_its_momenta() -> None:
         name="head",
     )
     system = sa.System(body, head, terms=[sa.joints.clamp(body["side"], head)])
-    turn(system, body)
     problem = sa.DynamicProblem(system, rho=1.0)
     problem.record("momentum", lambda: np.concatenate(sa.momentum(system)))
     history = problem.solve(to=0.1, step=1e-3)

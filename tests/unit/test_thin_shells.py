@@ -89,6 +89,19 @@ def bent(element: Element, n: int, **given: Any) -> tuple[sa.System, sa.Body]:
 
 
 @BOTH
+def test_slopes_across_edges_start_as_the_body_does(element: Element) -> None:
+    spin = np.array([0.3, -1.2, 2.0])
+    (one, body), (other, _) = (
+        bent(element, 3, **given)
+        for given in ({"spin": spin}, {"velocity": lambda X: np.cross(spin, X)})
+    )
+    np.testing.assert_allclose(one.rate, other.rate, atol=1e-11)
+    on = one.of(body, Interpolation)
+    at = on.offset(on.middles.vertices, "across")[:, None] + np.arange(3)
+    np.testing.assert_allclose(one.rate[at], np.cross(spin, on.middles.values[:, :3]), atol=1e-13)
+
+
+@BOTH
 def test_tangent_planes_are_continuous_and_constant_curvature_is_exact(element: Element) -> None:
     system, body = bent(element, 3)
     on = system.of(body, Interpolation)

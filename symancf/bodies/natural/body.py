@@ -18,7 +18,7 @@ from ...places.ends import End, frame_of, points_of, vector_rows
 from ...runtime import jit
 from ...values.arguments import text
 from ...values.motion import Motion
-from ...values.parameter import Value, label
+from ...values.parameter import Value, label, vector3
 from ..node import OneNode, Vertex
 from . import shapes
 from .inertia import (
@@ -99,7 +99,7 @@ class RigidBody(OneNode):
         self.named = name is not None
         self.name = "rigid body" if name is None else text("RigidBody(name=...)", name)
         what = f"rigid body {self.name!r}"
-        self.origin = _vector(f"{what}: at", at)
+        self.origin = vector3(f"{what}: at", at)
         axes = frame_of(what, frame)
         self.frame: Array = np.eye(3) if axes is None else axes
         self.moments: Inertia | None = None
@@ -108,8 +108,8 @@ class RigidBody(OneNode):
         elif inertia is not None:
             raise ParameterError(f"{what} has an inertia, but no mass: give mass=...")
         self.velocity, self.spin = (
-            _vector(f"{what}: velocity", velocity),
-            _vector(f"{what}: spin", spin),
+            vector3(f"{what}: velocity", velocity),
+            vector3(f"{what}: spin", spin),
         )
         self.length = self._own_length() if length is None else length
         if not (np.ndim(self.length) == 0 and np.isfinite(self.length) and self.length > 0.0):
@@ -374,17 +374,6 @@ class RigidBody(OneNode):
         R = self.rotation(system)
         rate = self._axes(self.coordinates(system, system.rate))
         return np.asarray(np.cross(R, rate, axis=0).sum(axis=1) / 2.0)
-
-
-def _vector(what: str, given: npt.ArrayLike) -> Array:
-    """Return three finite numbers."""
-    try:
-        values = np.array(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        values = np.zeros(0)
-    if values.shape != (3,) or not np.isfinite(values).all():
-        raise ParameterError(f"{what} is {label(given)}: give three finite numbers")
-    return values
 
 
 class RigidPoint(End):

@@ -41,7 +41,8 @@ class Energies:
         have added, by actions of events and between two calls of `solve`; also the kinetic
         energy of mass that came or went, at the velocity of its body, with a density that changes.
     dissipated : lost since the beginning in dampers, and in laws with memory as these tell.
-    friction : of this by friction in contacts; of facets with their damper.
+    friction : the part of `dissipated` by friction in contacts, not to be added to it again; of
+        facets with their damper.
     drift : kinetic + strain + potential + contact - work + dissipated, less its initial value.
     """
 

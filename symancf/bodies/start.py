@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a body of cells moves at the start of a motion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Array
+from ..errors import ParameterError
+from ..values.parameter import call_array, label, of_place, vector3
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..assembly.configuration import Configuration
+    from ..places.interpolation import Interpolation
+
+Velocity: TypeAlias = "npt.ArrayLike | Callable[[Array], npt.ArrayLike] | None"
+
+STEP = 1e-3  # of the size of the body: over which a function of the place is differentiated
+
+
+class Start:
+    r"""Rates of positions, slopes and directors at the start of a motion.
+
+    .. math:: v(X) + \omega \times x, \qquad \frac{dv}{dX} b + \omega \times s
+
+    of nodes at X, now at x, and of slopes s = dr/dX b, directions b of the reference.
+
+    Parameters
+    ----------
+    body : its name, shown in messages.
+    velocity : v [m/s], (3,), or a function X (n, 3) -> (n, 3) or (3,), which is called beside the
+        body, too: slopes have its derivatives.
+    spin : omega (3,) [rad/s], about the origin of the coordinates.
+
+    Raises
+    ------
+    ParameterError : they are none of these, or not finite.
+    """
+
+    def __init__(self, body: str, velocity: Velocity, spin: npt.ArrayLike | None) -> None:
+        self.what = f"velocity of body {body!r}"
+        self._function = of_place(velocity)
+        if callable(velocity) and self._function is None:
+            raise ParameterError(
+                f"{self.what} is {label(velocity)}: give three numbers or a function of the place, "
+                "lambda X: ..., that returns (n, 3)"
+            )
+        own = velocity is not None and self._function is None
+        given: Any = velocity if own else np.zeros(3)
+        self.velocity = vector3(self.what, given)
+        self.spin = vector3(f"spin of body {body!r}", np.zeros(3) if spin is None else spin)
+
+    def _v(self, X: Array, time: float) -> Array:
+        if self._function is None:
+            return np.broadcast_to(self.velocity, X.shape)
+        return call_array(self.what, self._function, X.shape, X, time)
+
+    def _along(self, X: Array, b: Array, h: float, time: float) -> Array:
+        """Return derivatives of v at X along vectors b (n, 3), of fourth order in h."""
+        if self._function is None:
+            return np.zeros(X.shape)
+        near, far = (self._v(X + k * h * b, time) - self._v(X - k * h * b, time) for k in (1, 2))
+        return np.asarray((8.0 * near - far) / (12.0 * h))
+
+    def write(self, on: Interpolation, configuration: Configuration, h: float, rate: Array) -> None:
+        """Write the rates of the nodes of this rank's cells into a local vector."""
+        nodes, edges = np.unique(on.cells), np.unique(on.whole[:, on.element.vertices :])
+        slopes = [(nodes, f"slope{k}") for k in range(len(on.element.slopes))]
+        across = [(edges, "across")] if on.element.across else []
+        for vertices, jet in [(nodes, "value"), *slopes, *across]:
+            at = on.offset(vertices, jet)[:, None] + np.arange(3)
+            X, b = configuration.points[vertices], configuration.reference[at]
+            own = self._v(X, configuration.time)
+            if jet != "value":
+                own = self._along(X, b, h, configuration.time)
+            now = (X if jet == "value" else b) + configuration.state[at]
+            found, other = own + np.cross(self.spin, now), rate[at]
+            most = np.abs(found).max(initial=0.0)
+            if (other.any(axis=1) & (np.abs(other - found).max(axis=1) > 1e-9 * most)).any():
+                raise ParameterError(
+                    f"{self.what} is not that of another body at nodes that both share: give both "
+                    "the same, or one of them none"
+                )
+            rate[at] = found
