@@ -12,12 +12,25 @@ from ..arrays import Array, Ints
 from ..errors import ParameterError
 from ..kinematics.moduli import young_modulus
 from ..laws.evaluate import evaluate_energy
+from ..runtime.shared import Shared
 from ..values.parameter import Field, Parameter, call_array, depends_on_time, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..bodies.body import Body
+    from ..kinematics.quantity import Kinematics
+
+
+class _AtRest:
+    """What follows from an energy alone, for all bodies that have it."""
+
+    def __init__(self, kinematics: Kinematics, energy: sp.Expr) -> None:
+        self.kinematics = kinematics  # whose id is known by
+        self.modulus = young_modulus(kinematics, energy)
+
+
+_KNOWN: Shared[_AtRest] = Shared()
 
 
 class Modulus:
@@ -42,7 +55,10 @@ class Modulus:
     def __init__(self, who: str, body: Body) -> None:
         self.who, self.body = who, body
         called = evaluate_energy(body.element, body.energy_function)
-        E = young_modulus(called.kinematics, sp.Add(*called.parts.values()))
+        energy = sp.Add(*called.parts.values())
+        key = id(called.kinematics), energy
+        self._at_rest = _KNOWN.get(key, lambda: _AtRest(called.kinematics, energy))
+        E = self._at_rest.modulus
         E = E.xreplace({m.symbol: m.initial for m in called.history})
         for name in () if body.pressure is None else body.pressure.unbounded:
             E = sp.limit(E, sp.Symbol(name, real=True), sp.oo)
