@@ -15,7 +15,7 @@ from symancf.errors import MeshError, ParameterError, SymancfError
 from symancf.mesh import Mesh
 from symancf.output import Samples
 from symancf.output.image import COLOURS
-from symancf.output.view import animation, picture
+from symancf.output.view import animation, draw_vtk, picture
 from symancf.output.view.regions import seen
 from symancf.output.view.scene import require_field, unit_of
 from symancf.output.view.surface import surface_of
@@ -414,3 +414,18 @@ def test_a_field_that_no_body_has_and_an_unknown_engine_are_told(tmp_path: Path)
         draw(bare, tmp_path / "a", engine="vkt", **here)
     require_field([bare, bent(4, 3)], "stress")  # only one lacks it, which is grey
     require_field([Samples(np.zeros((1, 3)), {})], "displacement")
+
+
+def test_colours_of_a_quadrilateral_do_not_depend_on_where_its_corners_begin() -> None:
+    corners, values = np.eye(4, 3), np.array([1.0, 5.0, 2.0, 0.0])
+    drawn = []
+    for turn in range(4):
+        faces = np.stack([np.roll(np.arange(4), turn), [0, 1, 2, 2]])  # and a triangle
+        x, parts, found = draw_vtk.quartered(corners, faces, values)
+        assert parts[0].tolist() == [0, 1, 2, 2]
+        assert found[4] == values.mean()
+        np.testing.assert_allclose(x[4], corners.mean(axis=0))
+        drawn.append({frozenset(row.tolist()) for row in parts[1:]})
+        assert draw_vtk.polygons(parts).reshape(-1, 4)[:, 0].tolist() == [3] * 5
+    assert drawn == [{frozenset(s) for s in ((0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4))}] * 4
+    assert draw_vtk.polygons(faces).tolist() == [3, 0, 1, 2, 4, *faces[0]]

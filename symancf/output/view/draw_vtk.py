@@ -91,9 +91,12 @@ def draw(plotter: pyvista.Plotter, data: Job, settings: Job, panel: int) -> None
         }
     shine = {"ambient": 0.55, "diffuse": 0.62, "specular": 0.2, "specular_power": 30}
     if len(data["faces"]):
-        surface = pyvista.PolyData(points, polygons(data["faces"]))
         if "values" in data:
-            surface["values"] = data["values"]
+            x, faces, values = quartered(points, data["faces"], data["values"])
+            surface = pyvista.PolyData(x, polygons(faces))
+            surface["values"] = values
+        else:
+            surface = pyvista.PolyData(points, polygons(data["faces"]))
         surface = surface.compute_normals(
             cell_normals=False,
             split_vertices=bool(data["solid"]),
@@ -152,14 +155,28 @@ def camera(plotter: pyvista.Plotter, settings: Job, panel: int) -> None:
     plotter.reset_camera_clipping_range()
 
 
+def quartered(points: Numbers, faces: Numbers, values: Numbers) -> tuple[Numbers, ...]:
+    """Return quadrilaterals as four triangles about their middles, where values are means.
+
+    Two triangles interpolate along one diagonal: what is symmetric would not look so.
+    """
+    quads = faces[:, 2] != faces[:, 3]
+    a = faces[quads]
+    middle = len(points) + np.arange(len(a))
+    sides = [np.stack([a[:, k], a[:, (k + 1) % 4], middle, middle], axis=1) for k in range(4)]
+    return (
+        np.concatenate([points, points[a].mean(axis=1)]),
+        np.concatenate([faces[~quads], *sides]),
+        np.concatenate([values, values[a].mean(axis=1)]),
+    )
+
+
 def polygons(faces: Numbers) -> Numbers:
     """VTK's list of polygons; triangles repeat their last corner."""
-    flat = np.full((len(faces), 5), 4, np.int64)
-    flat[:, 1:] = faces
-    if not np.any(faces[:, 2] == faces[:, 3]):
-        return flat.ravel()
-    corners = ([3, *f[:3]] if f[2] == f[3] else [4, *f] for f in faces.tolist())
-    return np.array([n for part in corners for n in part], np.int64)
+    triangle = faces[:, 2] == faces[:, 3]
+    kinds = (3, faces[triangle, :3]), (4, faces[~triangle])
+    flat = [np.insert(rows, 0, n, axis=1).ravel() for n, rows in kinds]
+    return np.asarray(np.concatenate(flat), np.int64)
 
 
 def lines(points: Numbers, pairs: Numbers) -> pyvista.PolyData:
