@@ -52,8 +52,8 @@ class Shape:
         the frame of that.
     frame : (3, 3), columns are its axes e1, e2, e3; default: those of the ground or the body.
     sizes : parameters of its distance by name, numbers or functions of time.
-    displacement, gradient : of the frame, as of a rigid body that `sa.fix` moves: u of the
-        origin, and R - 1 with the rotation R; numbers or functions of time.
+    displacement, gradient : of the frame, as `sa.fix` moves rigid bodies: u of the origin, and
+        R - 1 with the rotation R; numbers or functions of time.
     body : a rigid body that carries it.
     name : shown in messages.
 
@@ -470,8 +470,7 @@ class Distance(Shape):
     def slopes(self, x: Expressions) -> list[sp.Expr]:
         """Return the derivatives of the user's function."""
         at = dict(zip(X, x, strict=True))
-        s = self.distance(X)
-        return [derivative(s, a).xreplace(at) for a in X]
+        return [derivative(self.distance(X), a).xreplace(at) for a in X]
 
 
 def shape_of(who: str, given: Shape | RigidBody) -> Shape:

@@ -58,9 +58,8 @@ class DynamicProblem(Made):
     system : its `state`, `rate` and `time` are where the motion starts and hold its present.
         After a static solution set ``system.time = 0.0``, if loads begin there.
     method : ``"generalized-alpha"``; Runge-Kutta methods of PETSc, ``"rk"`` (the same as
-        ``"5dp"``, Dormand-Prince of order 5), ``"3bs"``, ``"8vr"``; ``"euler"`` and
-        ``"ssp"`` of PETSc; ``"adams"``, those of SciPy, on one rank only.
-        ``-ts_type rk`` and ``-ts_rk_type`` go before it.
+        ``"5dp"``, Dormand-Prince of order 5), ``"3bs"``, ``"8vr"``, ``"euler"``, ``"ssp"``;
+        ``"adams"`` of SciPy, on one rank only. ``-ts_type``, ``-ts_rk_type`` go before it.
     stabilisation : `Baumgarte`, `Fuzzy`, `Projection` or None; of explicit methods.
     prefix : of all PETSc options of this problem, ``-beam_ts_adapt_type basic``.
     options : defaults of PETSc options without prefix; the command line wins.
