@@ -13,7 +13,9 @@ from ..bodies.plane import PlanarPoint
 from ..errors import ParameterError
 from ..places.ends import End
 from ..system import System
+from ..values import arguments
 from ..values.arguments import instance
+from ..values.parameter import label
 from .history import History
 
 if TYPE_CHECKING:
@@ -43,6 +45,29 @@ def kept_by(what: str, history: History | None) -> History:
         return History()
     remedy = 'give an sa.History, sa.History(csv="run.csv")'
     return instance(f"{what}(history=...)", history, History, remedy)
+
+
+def monitored(
+    function: Callable[[Any], object], every: int, number: Callable[[], int]
+) -> Callable[[Any], None]:
+    """Return what calls a monitor after each `every`-th step by their `number`.
+
+    Raises
+    ------
+    ParameterError : it is no function, or `every` no number of steps.
+    """
+    own = arguments.function("monitor(...)", function)
+    given: object = every
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        raise ParameterError(
+            f"monitor(every={label(every)}): give a number of steps, 1 or more", name="every"
+        )
+
+    def monitor(step: Any) -> None:
+        if number() % every == 0:
+            own(step)
+
+    return monitor
 
 
 class Tracked:

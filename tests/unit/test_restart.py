@@ -49,6 +49,8 @@ def squeeze(folder: Path, at: int, **changed: Any) -> dict[str, Any]:
     history = sa.History(csv=folder / "run.csv")
     problem = sa.StaticProblem(system, options=given["options"], history=history)
     problem.record("sum", lambda: system.state.sum())
+    some: list[float] = changed.get("some", [])
+    problem.monitor(lambda step: some.append(step.time), every=4)
     series = sa.output.Series(folder / "run.pvd")
     watch(problem, at, lambda step: series.write(step.time, sa.sample(system, body)))
     problem.solve(to=given["to"], step=0.25, checkpoint=folder / "one.ckpt")
@@ -194,7 +196,9 @@ def test_ctrl_c_and_sigterm_within_a_step_keep_the_last_one(
     with pytest.raises(sa.Suspended):
         squeeze(folder, 2)  # SIGUSR1 in the second call
     Suspension.noted = 0
-    require_same(once, squeeze(folder, 0))
+    some: list[float] = []
+    require_same(once, squeeze(folder, 0, some=some))
+    assert some == [2.0]  # of steps 7 and 8
 
 
 @pytest.mark.parametrize("given", [{}, {"seen": True, "method": "rk"}])

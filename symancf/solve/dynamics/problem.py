@@ -12,7 +12,7 @@ from ...errors import ParameterError, SymancfError
 from ...output.checkpoint import load, save
 from ...output.restart import Restarts
 from ...output.steps import Step
-from ...output.tracking import Watched, kept_by, made_of, record
+from ...output.tracking import Watched, kept_by, made_of, monitored, record
 from ...runtime.collective import together
 from ...runtime.interruption import Interruption
 from ...runtime.log import STAGES
@@ -167,11 +167,11 @@ class DynamicProblem(Made):
         """Tell whether somebody looks at each step; with several ranks one of them may."""
         if self.system.comm.size > 1:
             return True
-        monitored = self._monitors or self.ts.getMonitor() or self._progress.tells_each
+        asked = self._monitors or self.ts.getMonitor() or self._progress.tells_each
         looked_at = self.supports.watches or len(self.system.redundant.left_out)
         prefix = f"{self.prefix}ts_monitor"
         by_option = any(name.startswith(prefix) for name in PETSc.Options().getAll())
-        return bool(monitored or self.events or looked_at or by_option)
+        return bool(asked or self.events or looked_at or by_option)
 
     def _rush(self, restarts: Restarts | None) -> bool:
         """Make steps that nobody looks at in one call; tell whether there were any."""
@@ -253,11 +253,10 @@ class DynamicProblem(Made):
         return self._ready and self.newton.native.able
 
     # ---- for the user ---------------------------------------------------------------------------
-    def monitor(self, function: Callable[[Step], None]) -> None:
-        """Call ``function(step)`` with a `Step` at the start and after each step, on every rank.
+    def monitor(self, function: Callable[[Step], None], every: int = 1) -> None:
+        """Call ``function(step)`` at the start and after each, or each `every`-th, step.
 
-        ``step.time`` and ``step.iterations`` tell of the step, those at the start are 0; states and
-        energies are those of the system and the problem. It may communicate if all ranks have it.
+        ``step.time`` and ``step.iterations`` tell of it (0 at the start); all ranks call it.
 
         Examples
         --------
@@ -270,7 +269,7 @@ class DynamicProblem(Made):
         0.1
         0.2
         """
-        self._monitors.append(arguments.function("monitor(...)", function))
+        self._monitors.append(monitored(function, every, lambda: self.steps))
 
     def record(self, name: str, what: Watched, every: int = 1) -> None:
         """Keep a quantity at the start and after each step, or each `every`-th, in `history`.

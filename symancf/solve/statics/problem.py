@@ -14,7 +14,7 @@ from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
 from ...output.restart import Restarts
 from ...output.steps import Step
-from ...output.tracking import Watched, kept_by, made_of, record
+from ...output.tracking import Watched, kept_by, made_of, monitored, record
 from ...runtime.log import STAGES
 from ...runtime.options import Option, Options
 from ...runtime.shown import Shown
@@ -458,13 +458,14 @@ class StaticProblem(Shown):
             self._options.warn_unused(self.system.comm)
         return self.history
 
-    def monitor(self, function: Monitor) -> None:
-        """Call ``function(step)`` with each converged `Step`, on every rank.
+    def monitor(self, function: Monitor, every: int = 1) -> None:
+        """Call ``function(step)`` with each, or each `every`-th, converged `Step`, on every rank.
 
         ``step.time``, ``step.iterations`` and ``step.parameters`` tell of the step; states are
-        those of the system.
+        those of the system. It may communicate if all ranks have it, as series of files do.
         """
-        self.solver.monitors.append(arguments.function("monitor(...)", function))
+        number = lambda: len(self.history.steps)  # noqa: E731
+        self.solver.monitors.append(monitored(function, every, number))
 
     def record(self, name: str, what: Watched, every: int = 1) -> None:
         """Keep a quantity after each step, or each `every`-th, as ``history[name]``.
