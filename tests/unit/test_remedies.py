@@ -91,3 +91,12 @@ def test_a_contact_that_few_points_carry_says_so(
     contact = sa.Contact(body(mu=1.0, lam=1.0)["x0"], sa.Plane((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
     contact._report = Report(touching, 0.1, 0.1, 1.0)
     assert ("of them carry all" in str(contact)) is told
+
+
+def test_a_load_that_is_far_too_large_is_told_as_one() -> None:
+    mesh = sa.Mesh.box((1.0, 0.1, 0.1), (2, 1, 1))
+    part = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+    load = sa.traction(part["x1"], lambda t: (0.0, 0.0, -1e9 * t))
+    problem = sa.StaticProblem(sa.System(part, terms=[sa.fix(part["x0"]), load]))
+    with pytest.raises(sa.ConvergenceError, match=r"this is the first step, .* loads and units"):
+        problem.solve()
