@@ -149,7 +149,7 @@ def test_piecewise_without_an_end_is_explained():
 
 def test_complex_number_is_explained():
     law = PointLaw("p", (x,), energy=sp.sqrt(-2) * x)
-    with pytest.raises(CompileError, match="not a real number"):
+    with pytest.raises(CompileError, match="no finite real number"):
         compile_points("p", law)
 
 
