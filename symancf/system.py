@@ -236,10 +236,10 @@ class System(Matrices, Shown):
     @cached_property
     def rate(self) -> Array:
         """Local vector of the rates of all coordinates; at first those given to bodies."""
-        rate: Array = np.zeros(self.numbering.coordinates)
+        rate: Array = np.full(self.numbering.coordinates, np.nan)  # which no body has given
         for body in protocol.having(self.bodies, protocol.HasInitialRate):
             body.initial_rate(self, rate)
-        return rate
+        return np.nan_to_num(rate, copy=False)
 
     @cached_property
     def inertia(self) -> Plan:

@@ -244,13 +244,30 @@ class Checked:
         return self.check(time)
 
 
-_PLACES = ("X",), ("x",)  # first arguments that are places, not times
+_TIMES = ("t", "time")
+
+
+def _is_place(given: object, argument: str) -> bool:
+    """Tell whether a function's only argument is a place, by its name.
+
+    That of splines and other objects of SciPy is ``x``, too, where they are functions of time.
+    """
+    while isinstance(given, functools.partial):
+        given = given.func
+    return argument == "X" or (
+        argument == "x" and (inspect.isfunction(given) or inspect.ismethod(given))
+    )
 
 
 def of_place(given: object) -> Callable[..., npt.ArrayLike] | None:
     """Return a user's function of (X, time), or of X alone, as one of both; None if it is neither.
 
-    One argument is the place where its name is ``X`` or ``x``, else the time.
+    One argument is the place where its name is ``X``, or ``x`` of a function written in Python;
+    else the time.
+
+    Raises
+    ------
+    ParameterError : the time has a default, or comes first.
     """
     if not callable(given):
         return None
@@ -260,8 +277,16 @@ def of_place(given: object) -> Callable[..., npt.ArrayLike] | None:
         return None
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     required = [a.name for a in arguments if a.kind in positional and a.default is a.empty]
-    if len(required) == 1 and tuple(required) in _PLACES:
+    if len(required) == 1 and _is_place(given, required[0]):
+        found = [a.name for a in arguments if a.name in _TIMES and a.default is not a.empty]
+        if found and not isinstance(given, functools.partial):
+            raise ParameterError(
+                f"{label(given)} has a default for {found[0]}: for a function of the place and the "
+                f"time leave it out, (X, {found[0]}); of the place alone, take another name"
+            )
         return functools.wraps(given)(lambda X, time: given(X))
+    if len(required) == 2 and required[0] in _TIMES and required[1] in ("X", "x"):
+        raise ParameterError(f"{label(given)} takes the time first: write (X, {required[0]})")
     return given if len(required) == 2 else None
 
 
@@ -282,8 +307,9 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
     elif value is not None and hasattr(value, "to_base_units"):
         given = value.to_base_units().magnitude
     elif callable(value):
-        code = getattr(value, "__code__", None)
-        if code is not None and code.co_varnames[:1] in _PLACES and of_place(value) is not None:
+        code = getattr(value, "__code__", None)  # looked at first: this is called often
+        named = code is None or code.co_varnames[:1] in (("X",), ("x",), ("self",))
+        if named and of_place(value) is not None:
             raise ParameterError(
                 f"{name} is {label(value)} of a place: functions of time are taken here. Where a "
                 "whole vector may vary in space, give one function of (X, time), X of shape (n, 3)"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
@@ -254,3 +255,13 @@ def test_one_argument_is_a_place_by_its_name() -> None:
     np.testing.assert_allclose(moved.motion.u(np.eye(3), 7.0), 0.1 * (np.eye(3) - (2.0, 0.5, 0.0)))
     with pytest.raises(sa.ParameterError, match="of a place: functions of time are taken here"):
         resultant(body, sa.traction(body["x1"], (lambda X: 0.1 * X, 0.0, 0.0)))
+    for wrong in (lambda X, t=0.0: t * X, lambda t, X: t * X):
+        with pytest.raises(sa.ParameterError, match=r"\(X, t\)"):
+            sa.fix(body["x1"], displacement=wrong)
+
+
+def test_splines_are_functions_of_time() -> None:
+    body, t = block(), np.linspace(0.0, 1.0, 5)
+    path = CubicSpline(t, np.stack([t, t**2, t**3], axis=1))
+    moved = sa.fix(body["x1"], displacement=path)
+    np.testing.assert_allclose(moved.motion.u(np.eye(3), 0.5), [[0.5, 0.25, 0.125]] * 3)

@@ -13,6 +13,7 @@ from symancf.energies import kirchhoff
 
 pytestmark = pytest.mark.collective
 
+GIVEN: dict[str, Any] = {"E": 1e5, "nu": 0.3, "thickness": 0.01, "rho": 1000.0}
 SPIN, VELOCITY = np.array([0.3, -1.2, 2.0]), np.array([0.5, 0.2, -0.7])
 
 
@@ -22,10 +23,11 @@ def plate(size: float = 0.4, **start: Any) -> sa.Body:
     Y, X = np.meshgrid(a, a, indexing="ij")
     points = np.stack([X.ravel(), Y.ravel(), 0 * X.ravel()], axis=1)
     quads = [[0, 1, 4, 3], [1, 2, 5, 4], [3, 4, 7, 6], [4, 5, 8, 7]]
-    regions = {"side": ("vertex", [2, 5, 8])}
+    regions = {"side": ("vertex", [2, 5, 8]), "left": ("quad", [0, 2]), "right": ("quad", [1, 3])}
     mesh = sa.Mesh.from_arrays(points, {"quad": np.array(quads)}, regions=regions)
-    given: dict[str, Any] = {"E": 1e5, "nu": 0.3, "thickness": 0.01, "rho": 1000.0, **start}
-    return sa.Body(mesh["all"], sa.elements.ancf_thin_plate, kirchhoff(), name="plate", **given)
+    return sa.Body(
+        mesh["all"], sa.elements.ancf_thin_plate, kirchhoff(), name="plate", **GIVEN, **start
+    )
 
 
 def test_a_rigid_body_has_its_closed_form() -> None:
@@ -81,6 +83,25 @@ def test_functions_of_the_place_and_what_cannot_be() -> None:
             plate(**wrong)
     with pytest.raises(sa.ParameterError, match="velocity of body 'plate'"):
         sa.System(plate(velocity=lambda X: X[:, :2])).rate  # noqa: B018
+
+
+def test_bodies_that_share_nodes_start_alike() -> None:
+    def rate(*starts: dict[str, Any]) -> Any:
+        mesh = plate().region.mesh
+        halves = [
+            sa.Body(
+                mesh[name], sa.elements.ancf_thin_plate, kirchhoff(), name=name, **GIVEN, **start
+            )
+            for name, start in zip(("left", "right"), starts, strict=True)
+        ]
+        return sa.System(*halves).rate
+
+    moving, still = {"velocity": VELOCITY}, {"velocity": np.zeros(3)}
+    for starts in ((moving, still), (still, moving)):
+        with pytest.raises(sa.ParameterError, match="nodes that both share"):
+            rate(*starts)
+    both, one = rate(moving, moving), rate(moving, {})
+    np.testing.assert_array_equal(one[one != 0.0], both[one != 0.0])
 
 
 def test_a_free_system_keeps_its_momenta() -> None:
