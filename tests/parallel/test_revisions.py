@@ -63,7 +63,7 @@ def test_a_bead_slides_on_from_the_checkpoint_of_one_rank(ranks: int) -> None:
 def test_every_rank_raises_and_the_last_state_stays() -> None:
     found = solved(3)["errors"]
     expected = {
-        "value": ("ValueError", "no road here"),
+        "value": ("ParameterError", "ValueError: no road here"),
         "exit": ("RuntimeError", "exit 3"),
         "off": ("ConstraintError", "is not on body 'plate'"),
         "fewer": ("ParameterError", "has 1 point(s) at time"),
