@@ -206,20 +206,29 @@ def test_velocities_of_round_off_are_not_told_of() -> None:
     assert body.position(system)[2] == pytest.approx(SPEED * 0.4 - 5 * 0.16, abs=1e-12)
 
 
-@pytest.mark.parametrize(("spin", "told"), [(0.15, False), (0.25, True)])
-def test_spin_that_a_step_does_not_resolve_is_told_once(spin: float, told: bool) -> None:
+@pytest.mark.parametrize(
+    ("spin", "rho", "steps", "told"),
+    [(0.15, 0.9, 28, False), (0.25, 0.9, 28, True), (0.049, 1.0, 70, False)],
+)
+def test_spin_that_a_step_does_not_resolve_is_told_once(
+    spin: float, rho: float, steps: int, told: bool
+) -> None:
     ball = sa.RigidBody.sphere(0.1, mass=1.0, spin=(0.0, 0.0, spin), name="ball")
     still = sa.RigidBody.box((0.1, 0.2, 0.3), mass=1.0, name="still")
     system = sa.System(still, ball)
-    problem = sa.DynamicProblem(system, rho=0.9)
+    problem = sa.DynamicProblem(system, rho=rho)
+    problem.initialize(1.0)
+    energy = problem.energies.kinetic
+    assert energy == pytest.approx(0.5 * 0.4 * 0.1**2 * spin**2, rel=1e-9)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        problem.solve(to=28.0, step=1.0)
-        problem.solve(to=56.0, step=1.0)
+        problem.solve(to=steps, step=1.0)
+        problem.solve(to=2 * steps, step=1.0)
     texts = [str(w.message) for w in found if "turns by" in str(w.message)]
     assert len(texts) == (told and COMM.rank == 0)
     assert not texts or texts[0].startswith("ball turns by 0.25 rad in a step of 1:")
     assert ball.angular_velocity(system)[2] == pytest.approx(spin, rel=1e-3)
+    assert problem.energies.kinetic == pytest.approx(energy, rel=2e-3)
 
 
 def test_a_heavy_top_precesses_in_steps_of_eleven_degrees() -> None:

@@ -345,7 +345,9 @@ def test_places_and_units_that_are_not_possible_are_told() -> None:
         sample(system, body, at="nodes")
     with pytest.raises(SymancfError, match="units name the field 'q'; the fields are displ"):
         sample(system, body, units={"q": "m"})
-    with pytest.raises(SymancfError, match="takes a body of cells, a rigid body, a contact or a rigid shape"):
+    with pytest.raises(
+        SymancfError, match="takes a body of cells, a rigid body, a contact or a rigid shape"
+    ):
         sample(system, PlanarBody(at=(0.0, 0.0)))
     with pytest.raises(SymancfError, match="is not on body"):
         sample(system, body, at=[(9.0, 9.0, 9.0)])

@@ -239,7 +239,7 @@ class DynamicProblem(Made):
 
     @property
     def energies(self) -> Energies:
-        """`Energies` of the present state."""
+        """`Energies` of the present state; all zero before `initialize` or `solve`."""
         return self.audit.measure(keep=False) if self._energies is None else self._energies
 
     @property
@@ -323,7 +323,7 @@ class DynamicProblem(Made):
             InitialValues(self.accelerations, step).find()
             self.integrator.started()
             self.outside.leave()
-            self._started = True
+            self._energies, self._started = None, True
 
     def _begin(self, step: float) -> None:
         system = self.system

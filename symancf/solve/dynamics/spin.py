@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MOST = 0.2  # rad a step: the spin of a body is right to 1e-3 a turn
 NEAR_ONE = 1.4  # times sqrt(1 - rho): likewise
 GROWS = 0.3  # times sqrt(1 - rho): from there on errors grow where rates are left as they are
+ANY = 0.05  # with any rho where they are not: a free body and a hinge, 4000 steps
 
 
 def farthest(rho: float, settled: bool = True) -> float:
@@ -34,7 +35,8 @@ def farthest(rho: float, settled: bool = True) -> float:
     ----------
     settled : rates are taken to constraints.
     """
-    return min(MOST, (NEAR_ONE if settled else 0.75 * GROWS) * math.sqrt(1.0 - rho))
+    root = math.sqrt(1.0 - rho)
+    return min(MOST, max(ANY, NEAR_ONE * root) if settled else 0.75 * GROWS * root)
 
 
 class Spin:
@@ -145,9 +147,10 @@ class Spin:
             warnings.warn(
                 f"{self.motion.system.name(self.bodies[body])} turns by {far:.2g} rad in a step of "
                 f"{h:.3g}: with rho = {rho:g} generalized-alpha may lose the spin of a body that "
-                f"turns by more than {limit:.2g}. Take steps of at most "
-                f"{h * limit / far:.2g}"
-                + (", or rho=0.9" if limit < MOST else "")
+                f"turns by more than {limit:.2g}. Take "
+                + (f"steps of at most {h * limit / far:.2g}" if limit else "")
+                + (" or " if 0.0 < limit < MOST else "")
+                + ("rho=0.9" if limit < MOST else "")
                 + " (told once)",
                 stacklevel=9,
             )
