@@ -24,7 +24,7 @@ from ..kinematics.naming import Energy, law_of, signature
 from ..kinematics.quantity import real
 from ..values.arguments import number
 from ..values.domain import Domain, domains_of, not_negative
-from ..values.parameter import label
+from ..values.parameter import label, vector3
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule
@@ -140,10 +140,8 @@ class Layers:
         self.layers = tuple(_layer(k, given) for k, given in enumerate(layers, 1))
         if not self.layers:
             raise ParameterError("Layers([]) has no layer: give (law, thickness, angle)")
-        if not callable(axis):
-            given = np.asarray(axis, dtype=float)
-            if given.shape != (3,) or not np.linalg.norm(given) > 0.0:
-                raise ParameterError(f"Layers(axis={label(axis)}): give a direction, three numbers")
+        if not callable(axis) and not vector3("Layers: axis", axis).any():
+            raise ParameterError(f"Layers(axis={label(axis)}): give a direction, three numbers")
         self.axis, self.resultants = axis, resultants
         self.offset = number("Layers", "offset", offset, "be a finite number [m]", math.isfinite)
         h = np.array([layer.thickness for layer in self.layers])

@@ -344,6 +344,8 @@ def test_layers_are_for_plates() -> None:
         sa.Body(cube["body"], hex8, sa.Layers([(yeoh, 1.0)]), **RUBBER)
     with pytest.raises(sa.ParameterError, match="give a direction"):
         sa.Layers([(yeoh, 1.0)], axis=(0.0, 0.0, 0.0))
+    with pytest.raises(sa.ParameterError, match="give three finite numbers"):
+        sa.Layers([(yeoh, 1.0)], axis=(0.0, sa.Parameter("y", 1.0), 0.0))
     with pytest.raises(sa.KinematicsError, match=r"swollen\(kirchhoff\)"):
         swollen(kirchhoff())
 
