@@ -214,8 +214,8 @@ class Restarts:
         """What tells one step from another."""
         return self.system.time, len(self.history.steps), len(self.history.time)
 
-    def require_present(self, saved: Saved) -> None:
-        """Require that what acts on the system is what did when it was kept (collective).
+    def resume(self, saved: Saved) -> None:
+        """Tell where the solution goes on, if what acts is what did when it was kept (collective).
 
         Raises
         ------
@@ -231,6 +231,14 @@ class Restarts:
                 path=str(self.path),
                 differences=found,
             )
+        at = f"at time {self.system.time:.7g}, after {len(self.history.steps)} steps"
+        if saved.done:
+            self._say(
+                f"{self._call} ended in an earlier run {at}, and is read from {str(self.path)!r}; "
+                "delete that file to begin anew"
+            )
+        else:
+            self._say(f"{self._call} goes on from {str(self.path)!r} {at}")
 
     # ---- a step ---------------------------------------------------------------------------------
     def step(self, done: bool, rests: bool, keep: Callable[[], Kept]) -> None:

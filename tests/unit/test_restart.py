@@ -199,6 +199,9 @@ def test_ctrl_c_and_sigterm_within_a_step_keep_the_last_one(
     some: list[float] = []
     require_same(once, squeeze(folder, 0, some=some))
     assert some == [2.0]  # of steps 7 and 8
+    told = capsys.readouterr().err
+    assert "solve ended in an earlier run at time 1, after 4 steps" in told
+    assert "solve goes on from '" in told
 
 
 @pytest.mark.parametrize("given", [{}, {"seen": True, "method": "rk"}])

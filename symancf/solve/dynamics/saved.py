@@ -109,7 +109,7 @@ class Call:
         self.rejected = problem.integrator.rejections - int(numbers["rejected"])
         problem.motion.lead()
         problem.system.prescribe(problem.system.time)
-        restarts.require_present(saved)
+        restarts.resume(saved)
 
     def anew(self, step: float | None = None, number: int | None = None) -> None:
         """Forget all that earlier steps have left but the motion (collective).

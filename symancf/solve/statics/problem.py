@@ -273,7 +273,7 @@ class StaticProblem(Shown):
         """Go to where a checkpoint is (collective)."""
         vectors, numbers = saved.vectors, saved.numbers
         self._take(vectors, saved.facts)
-        restarts.require_present(saved)
+        restarts.resume(saved)
         self._anew(numbers["solver"])
         self._part = numbers["part"]
         self._path = [(time, vectors[f"path {k}"]) for k, time in enumerate(numbers["path"])]
