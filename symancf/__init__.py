@@ -79,7 +79,7 @@ _PUBLIC = {
     "Cylinder": "contact.shapes",
     "Capsule": "contact.shapes",
     "Box": "contact.shapes",
-    "Distance": "contact.shapes",
+    "Distance": "contact.distance",
     "Constraint": "terms.constraint",
     "KelvinVoigt": "catalogue.viscosity",
     "Viscosity": "catalogue.viscosity",
@@ -210,7 +210,8 @@ if TYPE_CHECKING:
     from .catalogue.rotating import rotating_frame
     from .catalogue.viscosity import KelvinVoigt, Viscosity
     from .contact.contact import Contact
-    from .contact.shapes import Box, Capsule, Cylinder, Distance, Plane, Sphere
+    from .contact.distance import Distance as Distance
+    from .contact.shapes import Box, Capsule, Cylinder, Plane, Sphere
     from .errors import (
         CheckpointError,
         CompileError,

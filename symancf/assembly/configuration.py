@@ -400,6 +400,14 @@ class Configuration(ABC):
         """Local vector of the rates of all coordinates."""
 
     @abstractmethod
+    def forget(self) -> None:
+        """Let laws remember nothing but their initial values (collective)."""
+
+    @abstractmethod
+    def revise(self, time: float) -> bool:
+        """Let terms replace lists of entities by those of the present state (collective)."""
+
+    @abstractmethod
     def residual_at_solution(self) -> Array:
         """Return the residual of all coordinates at the present state (local vector)."""
 

@@ -276,10 +276,10 @@ class Memory:
         bad += not all(np.isfinite(v).all() for v in values.values())
         names = ", ".join(repr(piece.name) for piece in self.pieces)
         if bad and initial:
-            raise KinematicsError(f"what {names} remember is not finite before the first step")
+            raise KinematicsError(f"the memory of {names} is not finite before the first step")
         if bad:
             raise ConvergenceError(
-                f"what {names} remember is not finite at the end of a step",
+                f"the memory of {names} is not finite at the end of a step",
                 reason="DIVERGED_FUNCTION_DOMAIN",
                 iteration=0,
             )

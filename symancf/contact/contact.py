@@ -18,7 +18,7 @@ from ..errors import ConstraintError, ParameterError
 from ..places.on_body import Nodes
 from ..runtime.collective import reduced, together
 from ..values import arguments
-from ..values.parameter import evaluate, label
+from ..values.parameter import label
 from .facets import FacetPass
 from .laws import Coulomb, Normal, penalty
 from .lists import Lists
@@ -148,11 +148,10 @@ class Contact(Results):
             **self.law.parameters,
             **({} if self.coulomb is None else self.coulomb.parameters),
         }
-        for unknown in sorted(parameters.keys() - values.keys()):
-            takes = ", ".join(values.keys() - {"mu_s", "mu_d"}) or "none"
+        names = {*self.law.names, *([] if self.coulomb is None else self.coulomb.names)}
+        for unknown in sorted(parameters.keys() - names):
+            takes = ", ".join(sorted(names)) or "none"
             raise ParameterError(f"{who} has no parameter {unknown!r}; its laws take {takes}")
-        for value in values:
-            evaluate(f"{value} of {who}", values[value], 0.0)
         side, target = _ordered(side, target)
         self.dampers: list[RigidPass] = []
         self.passes = self._passes(side, target, radius, values)

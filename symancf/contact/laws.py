@@ -37,7 +37,7 @@ from symancf_codegen.functions import derivative, kinked, obstacle
 from ..errors import ParameterError, in_words
 from ..kinematics.quantity import dot, real
 from ..values import arguments
-from ..values.parameter import depends_on_time, evaluate, label
+from ..values.parameter import Checked, depends_on_time, evaluate, label
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -55,6 +55,9 @@ SPAN = real("span")  # length of the step in a motion, 0 else [s]
 NEAR = real("near")  # gap up to which points press: what touches in the reference, to round-off [m]
 SLID = real("slid")  # path that a point has slid since it last began to touch [m]
 SLIPPED = real("slip")  # speed of slip in the last step, or 1 where it slid and 0 where it stuck
+TAKEN = {"side", "target", "mu", "law", "radius", "stiffness", "k", "penetration", "damping"}
+TAKEN |= {"initial", "name"}  # by arguments of `Contact`
+TIMES = ("t", "time")
 REACHES = 60  # halvings of a facet: gaps at which a law of the user may act
 TOUCHING = 1e-12  # parts of l: `NEAR`, so that the first tangent knows of all points that touch
 
@@ -78,7 +81,9 @@ class Normal:
 
     Attributes
     ----------
-    parameters : values of its own parameters, ``k`` excepted.
+    names : of its own parameters, ``k`` excepted.
+    parameters : their values, by the names of their symbols, ``law_d`` for d: a parameter may be
+        called as what contact knows itself, ``gap``.
     symbols : of these, in the order of the function.
     compact : whether it has parts, one of them without pressure: then there is no stiffness either.
 
@@ -106,12 +111,13 @@ class Normal:
                 f"{self.who} asks for {', '.join(positional) or 'nothing'}: it takes the gap, "
                 "def law(g, *, k): ..."
             )
-        self.parameters = _values(self.who, own, given or {}, (str(K),))
+        values = _values(self.who, own, given or {}, (str(K),))
+        self.names = list(values)
+        self.parameters = {f"law_{name}": value for name, value in values.items()}
         self.symbols = tuple(real(name) for name in self.parameters)
         self._g = real("gap_")
-        self._psi = _called(
-            self.who, function, (self._g,), {name: real(name) for name in own}, {self._g}
-        )
+        named = {name: K if name == str(K) else real(f"law_{name}") for name in own}
+        self._psi = _called(self.who, function, (self._g,), named, {self._g})
         if self._g not in self._psi.free_symbols:
             raise ParameterError(f"{self.who} does not depend on the gap")
         self.compact = kinked(self._psi)
@@ -176,7 +182,9 @@ class Coulomb:
 
     Attributes
     ----------
-    parameters : values by name: ``mu_s`` and ``mu_d``, or those of the function.
+    names : of the parameters of the function.
+    parameters : values by the names of symbols: ``mu_s`` and ``mu_d``, or ``mu_a`` for a of the
+        function.
     speeds : whether it is a function of the speed; else `SLIPPED` is 0 or 1.
 
     Raises
@@ -187,16 +195,25 @@ class Coulomb:
     def __init__(
         self, who: str, mu: Coefficient, given: Mapping[str, Scalar] | None = None
     ) -> None:
-        self.speeds = callable(mu)
+        self.speeds, self.names = callable(mu), list[str]()
         self.parameters: dict[str, Scalar]
         if callable(mu):
             what = f"{who}: mu, {label(mu)},"
             positional, own = _split(what, mu)
             if len(positional) != 1:
                 raise ParameterError(f"{what} takes the speed of slip, def mu(v, *, a): ...")
-            self.parameters = _values(what, own, given or {}, ())
-            symbols = {name: real(name) for name in own}
+            if positional[0] in TIMES:
+                raise ParameterError(
+                    f"{what} asks for {positional[0]}, and functions are those of the speed of "
+                    "slip, def mu(v, *, a): ...; of the time give two, static and sliding, or a "
+                    "Parameter"
+                )
+            values = _values(what, own, given or {}, ())
+            self.names = list(values)
+            self.parameters = {f"mu_{name}": value for name, value in values.items()}
+            symbols = {name: real(f"mu_{name}") for name in own}
             self.coefficient = _called(what, mu, (SLIPPED,), symbols, {SLIPPED})
+            self._require_sound(what)
             return
         pair = mu if isinstance(mu, tuple | list) else (mu, mu)
         if len(pair) != 2:
@@ -204,17 +221,37 @@ class Coulomb:
                 f"{who}: mu={label(mu)} has {len(pair)} numbers: give one, or two, static and "
                 "sliding"
             )
-        for value in pair:
-            number = evaluate(f"mu of {who}", value, 0.0)
+
+        def static(time: float) -> float:
+            number = evaluate(f"mu of {who}", pair[0], time)
+            return arguments.number(who, "mu", number, "be at least 0", lambda x: x >= 0.0)
+
+        def sliding(time: float) -> float:
+            number = evaluate(f"mu of {who}", pair[1], time)
             arguments.number(who, "mu", number, "be at least 0", lambda x: x >= 0.0)
-        if not any(map(depends_on_time, pair)) and pair[1] > pair[0]:
-            raise ParameterError(
-                f"{who}: mu={label(mu)}: the sliding coefficient is the second and not larger than "
-                "the static one"
-            )
-        self.parameters = {"mu_s": pair[0], "mu_d": pair[1]}
+            if number > (above := static(time)):
+                raise ParameterError(
+                    f"{who}: mu={label(mu)}: the sliding coefficient, {number:g}, is the second "
+                    f"and not larger than the static one, {above:g}"
+                )
+            return number
+
+        sliding(0.0)
+        checks = zip(("mu_s", "mu_d"), pair, (static, sliding), strict=True)
+        changes = any(map(depends_on_time, pair))
+        self.parameters = {n: Checked(v, f) if changes else v for n, v, f in checks}
         stuck, slid = real("mu_s"), real("mu_d")
         self.coefficient = stuck + (slid - stuck) * SLIPPED
+
+    def _require_sound(self, what: str) -> None:
+        """Raise where a function of the speed is no coefficient at rest."""
+        values = [evaluate(f"{n} of {what}", v, 0.0) for n, v in self.parameters.items()]
+        made = sp.lambdify([SLIPPED, *map(real, self.parameters)], self.coefficient, "numpy")
+        with np.errstate(all="ignore"):
+            at_rest = complex(made(np.float64(0.0), *map(np.float64, values)))
+        if at_rest.imag or not (np.isfinite(at_rest) and at_rest.real >= 0.0):
+            shown = at_rest if at_rest.imag else at_rest.real
+            raise ParameterError(f"{what} is {shown:g} at v = 0: it must be finite and at least 0")
 
     def slipped(self, friction: Friction, dt: sp.Expr) -> sp.Expr:
         """Return what `SLIPPED` is in the next step."""
@@ -301,11 +338,18 @@ def _values(
 ) -> dict[str, Scalar]:
     """Return the values of a function's own parameters, defaults filled in."""
     found: dict[str, Scalar] = {}
+    for name in own.keys() & TAKEN - {*known}:
+        raise ParameterError(
+            f"{who} has a parameter {name!r}, which is the name of an argument of sa.Contact: "
+            "call it otherwise",
+            name=name,
+        )
     for name in own.keys() - {*known}:
         values = (given[name],) if name in given else own[name]
         if not values:
             raise ParameterError(f"{who} needs the parameter {name!r}: give {name}=", name=name)
         (found[name],) = values
+        evaluate(f"{name} of {who}", found[name], 0.0)
     return {name: found[name] for name in own if name in found}
 
 

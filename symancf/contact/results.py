@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,12 +17,13 @@ from ..errors import ParameterError
 from ..places.interpolation import Interpolation
 from ..runtime.collective import together
 from ..runtime.shown import Shown
-from ..values.parameter import label
+from ..values.parameter import label, vector3
 from .facets import FacetPass
+from .lists import Lists
 from .nodal import Nodal, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ..assembly.configuration import Configuration
     from .rigid import RigidPass
@@ -63,7 +65,7 @@ class Results(Shown):
         self, system: Configuration, on: object = None, about: npt.ArrayLike = (0.0, 0.0, 0.0)
     ) -> Array:
         """Return the moment (3,) about a point of space [N m]; see `force`."""
-        return self._wrench(system, on, np.asarray(about, dtype=float))[3:]
+        return self._wrench(system, on, vector3(f"{self.who}: moment(about=)", about))[3:]
 
     def _wrench(
         self,
@@ -84,9 +86,9 @@ class Results(Shown):
         f = np.zeros(system.numbering.coordinates)
         asked = self._pieces(system) - {system.name(each) for each in without}
         own = np.array([piece.name in asked for piece in system.plan.pieces])
-        with together(system.comm):
-            system.plan.update(system.time)
-        with system.plan.only(own):
+        with self._known(system), system.plan.only(own):
+            with together(system.comm):
+                system.plan.update(system.time)
             system.plan.residual(system.state, f)
         mine = np.any([_coordinates(system, body) for body in bodies or first], axis=0)
         return sign * system.sum(-system.wrench(np.where(mine, f, 0.0), about))
@@ -101,11 +103,26 @@ class Results(Shown):
         chosen = [piece for piece in system.plan.pieces if piece.name in names]
         return float(system.sum(np.array([system.memory.dissipated(chosen)]))[0])
 
+    @contextmanager
+    def _known(self, system: Configuration) -> Iterator[None]:
+        """Find lists and what laws remember before the first step, too, which finds its own."""
+        facing = [each for each in self.passes if isinstance(each, FacetPass)]
+        if any(system.of(each, Lists).accepted is None for each in facing):
+            system.revise(system.time)
+        first = not system.memory.known
+        if first:
+            system.forget()
+        try:
+            yield
+        finally:
+            if first:
+                system.memory.forget()
+
     # ---- points ---------------------------------------------------------------------------------
     def status(self, system: Configuration) -> Counts:
         """Return how many points are open, stick and slip."""
         found = np.zeros(3)
-        with together(system.comm):
+        with self._known(system), together(system.comm):
             for each in self.passes:
                 look = each.look(system)
                 found += [(look.status[look.owned] == s).sum() for s in range(3)]
@@ -116,7 +133,8 @@ class Results(Shown):
 
         Of the points of quadrature, which press: nodes at edges may lie deeper.
         """
-        looks = [each.look(system) for each in self.passes]
+        with self._known(system):
+            looks = [each.look(system) for each in self.passes]
         deep = [float((-look.gap).max(initial=0.0)) for look in looks]
         part = [float((-look.gap / look.length).max(initial=0.0)) for look in looks]
         every = system.comm.allgather((max(deep), max(part)))
@@ -134,7 +152,7 @@ class Results(Shown):
         """
         least = system.extent
         for each in self.passes:
-            with together(system.comm):
+            with self._known(system), together(system.comm):
                 look = each.look(system)
             gaps = each.gaps(system, look) if isinstance(each, FacetPass) else look.gap
             least = min(least, float(np.min(gaps, initial=np.inf, where=np.isfinite(gaps))))
@@ -157,12 +175,16 @@ class Results(Shown):
 
         Raises
         ------
-        ParameterError : the points are those of a rigid body.
+        ParameterError : the points are those of a rigid body; there is no such side.
         """
         if not self.sides:
             raise ParameterError(f"{self.who}: {self.passes[0].contactor} has no surface")
-        side, passes = self.sides[min(number, len(self.sides) - 1)]
-        return told(side, passes, system).over_nodes(system.layout)
+        if number not in range(len(self.sides)):
+            sides = " and ".join(f"{k}, {side}" for k, (side, _) in enumerate(self.sides))
+            raise ParameterError(f"{self.who}: number={label(number)} is no side: it has {sides}")
+        side, passes = self.sides[number]
+        with self._known(system):
+            return told(side, passes, system).over_nodes(system.layout)
 
     def pressure(self, system: Configuration, number: int = 0) -> Array:
         """Return nodal pressures (n,), of cables per length; places are `nodal(system).X`."""

@@ -27,7 +27,7 @@ from mpi4py import MPI
 
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.revisions import Verdict
-from ..errors import ConstraintError
+from ..errors import ConstraintError, ParameterError
 from ..runtime import jit
 from ..runtime.collective import reduced, share_error, together
 from ..terms.term import PlaceTerm
@@ -194,6 +194,12 @@ class RigidPass(PlaceTerm):
         numbers, initial = configuration.of(self, Numbers), self.points.initial
         with together(configuration.comm):
             depth = -self.first_gaps(configuration)
+            if not np.isfinite(depth).all():
+                x = self.entities(configuration).here[0].X[int(np.argmin(np.isfinite(depth)))]
+                raise ParameterError(
+                    f"{self.points.who}: the distance from {self.touch.shape.kind} "
+                    f"{self.touch.shape.name!r} is not finite at ({x[0]:g}, {x[1]:g}, {x[2]:g})"
+                )
         if initial == "release":
             numbers.overlap = np.maximum(depth, 0.0)
         if initial is not None:
@@ -345,7 +351,7 @@ class RigidPass(PlaceTerm):
         entities = self.entities(configuration)
         at: At = {**self.reading.cell_values(configuration, entities)}
         for name, value in {**self.parameters, **self.frame()}.items():
-            at[name] = value(0.0) if callable(value) else value  # type: ignore[assignment]
+            at[name] = evaluate(name, value, 0.0)
         (found,) = jit.Values([gap], (), {})(at)
         return np.broadcast_to(found, (len(entities.ids),))
 

@@ -7,23 +7,22 @@ its signed distance s(x) is negative inside, with :math:`|\nabla s| = 1`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf_codegen.functions import derivative, obstacle
-
 from ..arrays import Array
 from ..bodies.natural import RigidBody
-from ..errors import ParameterError, in_words
+from ..errors import ParameterError
 from ..kinematics.quantity import real
-from ..places.ends import frame_of, points_of
+from ..places.ends import frame_of
 from ..values import arguments
 from ..values.motion import Motion
-from ..values.parameter import label
+from ..values.parameter import label, vector3
 
 if TYPE_CHECKING:
     from ..values.motion import Displacement, Gradient
@@ -80,13 +79,15 @@ class Shape:
         gradient: Gradient = None,
         body: RigidBody | None = None,
         name: str | None = None,
+        **unknown: object,
     ) -> None:
         self.name = arguments.named(name, self.kind)
         what = f"{self.kind} {self.name!r}" if name else self.kind
-        found = points_of(what, point)
-        if len(found) != 1:
-            raise ParameterError(f"{what}: give one point, the origin of its frame")
-        self.point: Array = found[0]
+        if unknown:
+            raise ParameterError(
+                f"{what} takes no {', '.join(unknown)}; it takes {', '.join(takes(type(self)))}"
+            )
+        self.point: Array = vector3(f"{what}: point, the origin of its frame,", point)
         axes = frame_of(what, frame)
         self.frame: Array = np.eye(3) if axes is None else axes
         self.moved = displacement is not None or gradient is not None
@@ -126,6 +127,12 @@ class Shape:
         return f"{type(self).__name__} {self.name!r}, {where}"
 
 
+def takes(kind: type[Shape]) -> list[str]:
+    """Return the names of the arguments of a kind of shapes."""
+    own = [a.name for a in inspect.signature(kind).parameters.values() if a.kind < a.VAR_KEYWORD]
+    return list(dict.fromkeys([*own, *How.__annotations__]))
+
+
 def _sizes(what: str, **given: float) -> dict[str, Scalar]:
     """Return sizes that must be positive."""
     return {name: arguments.positive(what, name, value) for name, value in given.items()}
@@ -138,11 +145,12 @@ def _along(what: str, axis: npt.ArrayLike) -> Array:
     ------
     ParameterError : the vector is zero.
     """
-    e3 = points_of(what, axis)[0]
-    length = float(np.linalg.norm(e3))
-    if not length > 0.0:
+    e3 = vector3(what, axis)
+    largest = float(np.abs(e3).max())
+    if not largest >= 1e-300:
         raise ParameterError(f"{what} is zero: give a direction")
-    e3 = e3 / length
+    e3 = e3 / largest  # first: squares of its components may be too large for a number
+    e3 = e3 / np.linalg.norm(e3)
     e1 = np.cross(np.eye(3)[int(np.argmin(np.abs(e3)))], e3)
     e1 /= np.linalg.norm(e1)
     return np.stack([e1, np.cross(e3, e1), e3], axis=1)
@@ -379,7 +387,7 @@ class Box(Shape):
         frame: npt.ArrayLike | None = None,
         **how: Unpack[How],
     ) -> None:
-        edges = points_of("the size of a box", size)[0]
+        edges = vector3("the size of a box", size)
         named = {f"size{k}": float(a) for k, a in enumerate(edges, 1)}
         super().__init__(point, frame, sizes=_sizes("Box", **named), **how)
 
@@ -395,82 +403,6 @@ class Box(Shape):
         """Return the normal of the nearest face, or the direction from the nearest edge."""
         signs = [[sp.sign(a) if i == k else sp.S.Zero for k in range(3)] for i, a in enumerate(x)]
         return _slopes_outside(self._parts(x), signs)
-
-
-class Distance(Shape):
-    """A shape by a function of the user, its signed distance.
-
-    Parameters
-    ----------
-    function : ``def s(x1, x2, x3, *, R): ...`` of coordinates in the frame, a SymPy expression,
-        negative inside; its gradient should have the length 1, as forces per area and friction
-        are by this measure.
-    point, frame : origin and axes (3, 3), columns, of the coordinates.
-    displacement, gradient : of a shape of the ground that moves: u of `point` [m], and R - 1 with
-        the rotation R; numbers or functions of time.
-    body : a rigid body that carries it; `point` and axes are in the frame of that.
-    name : shown in messages.
-    parameters : values of the function's parameters, numbers or functions of time.
-
-    Raises
-    ------
-    ParameterError : it is no such function; a parameter is missing.
-
-    Examples
-    --------
-    >>> import symancf as sa
-    >>> from sympy import sqrt
-    >>> def torus(x1, x2, x3, *, R, r):
-    ...     return sqrt((sqrt(x1**2 + x2**2) - R) ** 2 + x3**2) - r
-    >>> ring = sa.Distance(torus, (0, 0, 0), R=0.1, r=0.01)
-    """
-
-    kind = "signed distance"
-
-    def __init__(
-        self,
-        function: Callable[..., sp.Expr],
-        point: npt.ArrayLike = (0.0, 0.0, 0.0),
-        frame: npt.ArrayLike | None = None,
-        *,
-        displacement: Displacement = None,
-        gradient: Gradient = None,
-        body: RigidBody | None = None,
-        name: str | None = None,
-        **parameters: Scalar,
-    ) -> None:
-        self.function = arguments.function("a signed distance", function)
-        super().__init__(
-            point,
-            frame,
-            sizes=parameters,
-            displacement=displacement,
-            gradient=gradient,
-            body=body,
-            name=name or label(function).removesuffix("()"),
-        )
-        self.distance(X)
-
-    def distance(self, x: Expressions) -> sp.Expr:
-        """Return the user's function of symbols."""
-        own = {name: real(name) for name in self.parameters}
-        what = f"the signed distance {self.name!r}"
-        try:
-            found = sp.sympify(self.function(*x, **own), strict=True)
-        except Exception as error:
-            raise ParameterError(f"{what} failed on symbols: {in_words(error)}") from error
-        known = {*own.values()}.union(*(sp.sympify(a).free_symbols for a in x))
-        if not isinstance(found, sp.Expr) or found.free_symbols - known or obstacle(found):
-            raise ParameterError(
-                f"{what} returned {label(found)}: it must be an expression of x1, x2, x3 and its "
-                "parameters"
-            )
-        return found
-
-    def slopes(self, x: Expressions) -> list[sp.Expr]:
-        """Return the derivatives of the user's function."""
-        at = dict(zip(X, x, strict=True))
-        return [derivative(self.distance(X), a).xreplace(at) for a in X]
 
 
 def shape_of(who: str, given: Shape | RigidBody) -> Shape:

@@ -112,7 +112,7 @@ class Sheet(FacetPoints):
         if not isinstance(nodes, Nodes) or not isinstance(nodes.body, Body):
             said = nodes if isinstance(nodes, End) else label(nodes)
             raise ParameterError(f"{who}: {said} has no surface that could touch; {NONE}")
-        super().__init__(nodes.body, nodes.region)
+        super().__init__(nodes.body, nodes.region, use=who)
         self.who, self.turned = who, isinstance(place, Face) and place.side == -1
         self._require_touchable(place)
         element = self.element

@@ -158,10 +158,12 @@ class Skin:
         )
         if len(known) < self.size:
             x = X[self.facets[at[count > 1][0]]].mean(axis=0)
+            both = len({sheet.turned for sheet in self.side.sheets}) > 1
             raise MeshError(
                 f"{self.side.who}: {self.size - len(known)} facets of {self.side} are there twice, "
                 f"e.g. that at ({x[0]:g}, {x[1]:g}, {x[2]:g}): leave out what places have in "
                 "common, and what lies between bodies that are joined"
+                f"{'; the two faces of a plate are two contacts' if both else ''}"
             )
 
     def _find_groups(self, X: Array) -> Ints32:

@@ -45,14 +45,16 @@ class FacetPoints(End):
     As places there are those of edges alone, each the cubic through its ends with the nodal slopes
     along the edge. Faces of solids, and cells of plates and cables, have an `element`; what acts
     on them is a kernel there. Where a region has facets of two types, each of `by_type` has one.
-    With `inside` a region of cells of a solid has the points within these.
+    With `inside` a region of cells of a solid has the points within these. `use`: what acts there.
     """
 
-    def __init__(self, body: Interpolated, region: Region, *, inside: bool = False) -> None:
+    def __init__(
+        self, body: Interpolated, region: Region, *, inside: bool = False, use: str = "a load"
+    ) -> None:
         self.body, self.region, self.inside = body, region, inside
         cell = body.element.topology
         own = (cell.name,) if cell.dimension < 3 or inside else ()
-        region.require(*cell.traces, *own, use=f"a load on body {body.name!r}")
+        region.require(*cell.traces, *own, use=f"{use} on body {body.name!r}")
         if len({CELLS[kind].dimension for kind in region.types}) > 1:
             raise MeshError(f"{region.describe()}; load surfaces and edges by regions of their own")
         self.kind = region.by_type[0].types[0]

@@ -116,8 +116,10 @@ class Motion:
         R = G + np.eye(3)
         wrong = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0)
         if self.rotation and (wrong > 1e-9 or (np.linalg.det(R) < 0.0).any()):
+            why = f"R^T R differs by {wrong:.2g} from the unit matrix"
             raise ParameterError(
-                f"{self.name}: 1 + gradient is no rotation (R^T R differs by {wrong:.2g} from the "
-                "unit matrix): a rigid body does not follow it"
+                f"{self.name}: 1 + gradient is no rotation "
+                f"({why if wrong > 1e-9 else 'it is a reflection, det R = -1'}): a rigid body does "
+                "not follow it"
             )
         return G

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from sympy import sqrt
+from sympy import Max, sqrt
 
 import symancf as sa
 from symancf import elements, energies
@@ -258,6 +258,16 @@ def of_block(*shape: Any, **given: Any) -> Callable[[], object]:
         (lambda: sa.Sphere(-1.0), "positive"),
         (lambda: sa.Plane((0, 0, 0), normal=(0, 0, 0)), "zero"),
         (lambda: sa.Distance(lambda x1, x2, x3: 3 * sa, (0, 0, 0)), "failed"),
+        (lambda: sa.Distance(lambda x1, x2, x3: 1.0), "does not depend on x1"),
+        (lambda: sa.Distance(lambda x1, x2, x3, *, R: x1 - R, R="1"), "R of signed distance"),
+        (lambda: sa.Distance(lambda x1, *x, frame: x1 - frame, frame=0.1), "call it otherwise"),
+        (lambda: sa.Sphere(1.0, at=(0, 0, 0)), "takes no at; it takes radius, point"),
+        (lambda: sa.Plane((0, 0, 0), np.eye(3)), "three finite numbers"),
+        (of_block(law=lambda g, *, radius: (g - radius) ** 2, radius=0.1), "call it otherwise"),
+        (of_block(mu=lambda v, *, k: k / (1 + v), k=0.3), "call it otherwise"),
+        (of_block(mu=lambda t: 0.3 * t), "speed of slip"),
+        (of_block(mu=lambda v: 1 / v), "inf at v = 0"),
+        (of_block(mu=lambda v: -0.3 - v), "-0.3 at v = 0"),
     ],
 )
 def test_bad_input_is_told(made: Callable[[], object], told: str) -> None:
@@ -271,6 +281,64 @@ def test_initial_overlap_is_told_with_its_depth() -> None:
     contact = sa.Contact(body["z0"], sa.Plane((0, 0, 0.02), normal=(0, 0, 1)), name="stand")
     with pytest.raises(sa.ConstraintError, match=r"lies within plane 'plane' by up to 0[.]02"):
         sa.System(body, terms=[contact])
+
+
+def test_parameters_may_be_called_as_what_contact_knows_itself() -> None:
+    """The names of all are symbols of one kernel."""
+    rho, body = sa.Parameter("rho", 0.01), block()
+    floor = sa.Distance(lambda x1, x2, x3, *, origin1: x3 - 0 * origin1, origin1=0.5)
+
+    def law(g: Any, *, k: Any, rho: Any) -> Any:
+        return k / 2 * Max(rho - g, 0) ** 2
+
+    rubs = {"mu": lambda v, *, gap: gap / (1 + v), "gap": 0.3}
+    contact = sa.Contact(body["z0"], floor, law=law, stiffness=1e6, rho=rho, **rubs)
+    system = sa.System(body, terms=[contact, sa.fix(body["body"])])
+    assert contact.force(system) == pytest.approx([0.0, 0.0, 1e4])
+
+
+def test_coefficients_and_sizes_are_checked_when_they_change() -> None:
+    mu, R, body = sa.Parameter("mu", 0.4), sa.Parameter("R", 1.0), block()
+    ball = sa.Distance(lambda x1, x2, x3, *, R: sqrt(x1**2 + x2**2 + x3**2) - R, (0, 0, -1), R=R)
+    contact = sa.Contact(body["z0"], ball, mu=(mu, 0.3))
+    system = sa.System(body, terms=[contact, sa.fix(body["body"])])
+    for changed, value, told in (
+        (mu, -1.0, "at least 0"),
+        (mu, 0.2, "not larger"),
+        (R, np.nan, "R"),
+    ):
+        before, changed.value = changed.value, value
+        with pytest.raises(sa.ParameterError, match=told):
+            contact.force(system)
+        changed.value = before
+    with pytest.raises(sa.ParameterError, match="is no side: it has 0, region 'z0'"):
+        contact.nodal(system, 1)
+    with pytest.raises(sa.ParameterError, match="three finite numbers"):
+        contact.moment(system, about=(0.0, 0.0))
+
+
+@collective
+@pytest.mark.parametrize("on", ["plane", "block"])
+def test_results_are_known_before_the_first_step(on: str) -> None:
+    """Friction does not pull points to the origin, and lists are there."""
+    offsets = np.array([[7.0, 3.0, 0.0], [7.0, 3.0, -0.99]])
+    size, parts = (1.0, 1.0, 1.0), (2, 2, 2)
+    meshes = [sa.Mesh.box(size, parts, warp=lambda X, d=d: X + d) for d in offsets]
+    body, below = (
+        sa.Body(m["body"], elements.hex8_plain, SVK, E=1e6, nu=0.3, name=name)
+        for m, name in zip(meshes, "ab", strict=True)
+    )
+    flat = sa.Plane((0, 0, 0.01)) if on == "plane" else below["z1"]
+    contact = sa.Contact(body["z0"], flat, mu=0.3, initial="press")
+    system = sa.System(body, below, terms=[contact, *(sa.fix(b["body"]) for b in (body, below))])
+    found = []
+    for solved in (False, True):
+        if solved:
+            sa.StaticProblem(system).solve()
+        gap, status = contact.clearance(system), contact.status(system)
+        found.append([*contact.force(system), 2e5 * gap, *status])
+    assert found[0] == pytest.approx([0.0, 0.0, 2e5, -2e3, 0, sum(status), 0], abs=1e-4)
+    assert found[0] == pytest.approx(found[1], abs=1e-4)
 
 
 def test_a_body_does_not_touch_itself() -> None:
