@@ -102,6 +102,7 @@ class System(Matrices, Shown):
         self._reviewing = protocol.having(self._members, protocol.Reviews)
         self.reviews = bool(self._reviewing)
         self.motion: protocol.InMotion | None = None
+        self._first_rate: Array | None = None  # the rates that bodies were given
         self._mass_changes = self._mass_placed = False
         self._idle_multipliers()
         self.redundant = find_redundant(self, self.pieces)
@@ -236,10 +237,25 @@ class System(Matrices, Shown):
     @cached_property
     def rate(self) -> Array:
         """Local vector of the rates of all coordinates; at first those given to bodies."""
+        self._first_rate = self._initial_rate()
+        return self._first_rate.copy()
+
+    def _initial_rate(self) -> Array:
         rate: Array = np.full(self.numbering.coordinates, np.nan)  # which no body has given
         for body in protocol.having(self.bodies, protocol.HasInitialRate):
             body.initial_rate(self, rate)
         return np.nan_to_num(rate, copy=False)
+
+    def renew_rate(self) -> None:
+        """Take rates that are still those given to bodies to the present state (collective).
+
+        A spin moves what is deformed by another velocity. Rates of a motion, and those that the
+        program has written, stay.
+        """
+        known = self._first_rate is not None and np.array_equal(self._first_rate, self.rate)
+        if self.motion is None and self.comm.allreduce(known, op=MPI.LAND):
+            self._first_rate = self._initial_rate()
+            self.rate[:] = self._first_rate
 
     @cached_property
     def inertia(self) -> Plan:

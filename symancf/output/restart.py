@@ -21,6 +21,7 @@ from ..arrays import Array
 from ..assembly.numbering import MOVING
 from ..errors import CheckpointError, ParameterError, Suspended
 from ..runtime.collective import together
+from ..runtime.files import require_writable
 from ..runtime.suspension import Suspension
 from ..values import arguments
 from ..values.parameter import label
@@ -179,11 +180,14 @@ class Restarts:
         Raises
         ------
         CheckpointError : it is that of another system, another call, or other values.
+        OSError : on every rank; it cannot be written.
         """
         system, comm = self.system, self.system.comm
         self._inputs = _inputs(system, to) | {"call": self._call, "asked": self._asked}
         with together(comm):
             there = comm.rank == 0 and self.path.exists()
+            if comm.rank == 0 and not there:
+                require_writable(self.path)
         if not comm.bcast(there):
             return None
         vectors, facts = checkpoint.load(self.path, system)
@@ -202,6 +206,9 @@ class Restarts:
                 path=str(self.path),
                 differences=found,
             )
+        with together(comm):
+            if comm.rank == 0 and not held["done"]:
+                require_writable(self.path)
         put_history(self.history, str(self.path), vectors, facts)
         put_series(held["series"])
         for parameter, value in zip(system.parameters, held["parameters"], strict=True):

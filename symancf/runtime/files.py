@@ -60,6 +60,19 @@ class replacing:
             self.partial.unlink(missing_ok=True)
 
 
+def require_writable(path: Path) -> None:
+    """Require that `replacing` can write a file; missing folders are made, an older file stays.
+
+    Raises
+    ------
+    OSError : it cannot, as in a folder that is none or that one may not write to.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = partial_of(path)
+    partial.touch()
+    partial.unlink()
+
+
 def write_whole(path: Path, content: bytes | memoryview) -> None:
     """Write a file in one go, or leave the old one."""
     with replacing(path) as file:
@@ -359,6 +372,7 @@ __all__ = [
     "encoded",
     "partial_of",
     "replacing",
+    "require_writable",
     "to_first",
     "write_whole",
 ]

@@ -73,7 +73,7 @@ def test_a_followed_path_stops_at_its_last_point() -> None:
     problem.monitor(lambda step: ctrl_c() if len(problem.history.steps) == 3 else None)
     with pytest.raises(KeyboardInterrupt):
         problem.follow(g, to=-1.0, step=0.1, largest=0.1)
-    assert len(problem.history.time) == 3
+    assert len(problem.history.steps) == 3
     assert g.value == problem.history["g"][-1]
     problem.follow(g, to=-1.0)
     assert g.value == -1.0

@@ -64,7 +64,9 @@ def test_a_planar_body_has_its_closed_form() -> None:
 def test_a_body_turns_as_it_is_after_statics() -> None:
     body = plate(spin=SPIN)
     system = sa.System(body, terms=[sa.fix(body["side"], displacement=(0.1, 0.3, -0.2))])
+    still = sa.momentum(system)[0]  # rates are asked for before
     sa.StaticProblem(system).solve()
+    assert np.abs(sa.momentum(system)[0] - still).min() > 0.1
     numbering = system.numbering
     start = numbering.offset[:, numbering.block("position")]
     here = np.flatnonzero(start >= 0)
@@ -118,6 +120,11 @@ def test_a_free_system_keeps_its_momenta() -> None:
     system = sa.System(body, head, terms=[sa.joints.clamp(body["side"], head)])
     problem = sa.DynamicProblem(system, rho=1.0)
     problem.record("momentum", lambda: np.concatenate(sa.momentum(system)))
+    before = problem.energies
+    problem.initialize(1e-3)
+    assert problem.energies.kinetic == pytest.approx(before.kinetic, rel=1e-9)
+    assert before.kinetic > 1.0
+    assert before.drift == 0.0
     history = problem.solve(to=0.1, step=1e-3)
     found = history["momentum"]
     assert np.abs(found[0]).min() > 1e-3

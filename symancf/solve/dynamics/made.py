@@ -56,7 +56,9 @@ class Made(Shown):
 
     def __getattr__(self, name: str) -> Any:
         """Make the objects of PETSc where they are asked for before the first step (collective)."""
-        if name not in ("ts", "snes", "J", "acceleration") or self.__dict__.get("_ready", True):
+        if name not in ("ts", "snes", "J", "acceleration", "audit") or self.__dict__.get(
+            "_ready", True
+        ):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         with self._options:
             self._prepare()

@@ -202,7 +202,8 @@ class Motion:
         return bad
 
     def lead(self) -> None:
-        """Let forces follow the rates of this motion."""
+        """Let forces follow the rates of this motion (collective)."""
+        self.system.renew_rate()
         self.system.motion = self
         self.system.plan.follow(self.system.rate, self.rate_factor)
 

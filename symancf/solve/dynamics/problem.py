@@ -22,7 +22,6 @@ from ...runtime.progress import Progress
 from ...values import arguments
 from ...values.parameter import label
 from ..contradiction import require_consistent, require_redundant
-from .energy import Energies
 from .events import Event, Events
 from .explicit import Explicit
 from .initial import InitialValues
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from ...output.history import History
     from ...output.restart import Restart
     from ...system import System
+    from .energy import Energies
     from .stabilise import Stabilisation
 
 
@@ -120,7 +120,7 @@ class DynamicProblem(Made):
         self._ready = self._started = self._moving = self._told = False
         self._interruption = Interruption(system.comm)
         self._progress = Progress(system.comm, self._options)
-        self._energies: Energies | None = Energies(*[0.0] * 8)
+        self._energies: Energies | None = None
         self.steps = 0
         self.scaled_for = math.inf
 
@@ -239,7 +239,7 @@ class DynamicProblem(Made):
 
     @property
     def energies(self) -> Energies:
-        """`Energies` of the present state; all zero before `initialize` or `solve`."""
+        """`Energies` of the present state, also before `solve`, with the rates it has then."""
         return self.audit.measure(keep=False) if self._energies is None else self._energies
 
     @property

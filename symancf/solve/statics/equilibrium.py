@@ -486,6 +486,7 @@ class EquilibriumSolver:
     def record(self, step: Step) -> None:
         """Keep a step in the history and hand it to those who watch (collective)."""
         require_redundant(self.system)
+        self.system.renew_rate()
         step.parameters = by_name(self.system.parameters)
         self.history.steps.append(step)
         self.progress.clear()

@@ -24,6 +24,7 @@ from .asked import require_possible
 from .branch import HARD
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
+from .start import sample_start
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,8 +114,8 @@ class StaticProblem(Shown):
 
     def headline(self) -> str:
         """Return the system and how far it is."""
-        steps = len(self.history.steps)
-        return f"StaticProblem, {steps} step{'s' * (steps != 1)}, {self.system.headline()}"
+        n = len(self.history.steps)
+        return f"StaticProblem, {n} step{'s' * (n != 1)}, {self.system.headline()}"
 
     def facts(self) -> Sequence[Sequence[str]]:
         """Return the steps so far, or the members of the system."""
@@ -344,10 +345,8 @@ class StaticProblem(Shown):
         restarts = None
         if checkpoint is not None:
             asked = {"to": to, "step": step, "smallest": smallest, "jump": bool(jump)}
-            interruption = self.solver.interruption
-            restarts = Restarts(
-                checkpoint, self.system, self.history, "solve", asked, 1, interruption
-            )
+            held = self.solver.interruption
+            restarts = Restarts(checkpoint, self.system, self.history, "solve", asked, 1, held)
         with (
             restarts or nullcontext(),
             self.solver.interruption,
@@ -382,6 +381,8 @@ class StaticProblem(Shown):
             now = leg.start
             if leg.fraction == 1.0:
                 now, leg = leg.goal, None
+        else:
+            sample_start(self.solver, now, to, largest)
         while True:
             whole = abs(to - now) <= largest * (1.0 + 1e-9)
             if leg is None:
@@ -468,12 +469,12 @@ class StaticProblem(Shown):
         self.solver.monitors.append(monitored(function, every, number))
 
     def record(self, name: str, what: Watched, every: int = 1) -> None:
-        """Keep a quantity after each step, or each `every`-th, as ``history[name]``.
+        """Keep a quantity at the start and after each step, or each `every`-th: ``history[name]``.
 
+        The start is left out where it is no equilibrium: with loads that do not grow from nothing.
         `what` is a place, whose position is kept [m], a function without arguments that returns
-        a number or an array, such as ``system.strain_energy``, a support, constraint, cavity or
-        contact, of which several series may be kept, ``name force`` and others, or
-        `sa.largest(body, field)`; see `DynamicProblem.record`.
+        a number or an array, a support, constraint, cavity or contact, of which several series may
+        be kept, ``name force`` ..., or `sa.largest(body, field)`; see `DynamicProblem.record`.
         """
         record(self.history, self.system, name, what, every)
 
