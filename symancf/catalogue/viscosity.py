@@ -136,14 +136,16 @@ class KelvinVoigt(Viscosity):
     ----------
     eta, eta_volumetric : shear and bulk viscosity [Pa s].
     quadrature : rule of the element.
-    section : of cables, `A` [m^2] (default: the body's) and `I` [m^4]; and `kappa_small` [1/m]:
+    section : of cables, `A` [m^2] and `I` [m^4]; by default the body's `A` and, as of one material,
+        I = A EI/EA, which follow what becomes of these; and `kappa_small` [1/m]:
         where the reference is straight and the cable free to bend in space, its curvature has no
         sign at zero, and curvatures below this one are not damped fully; default: 1e-6 over the
         extent of the body. ``cable(curvature="plane")`` has no such limit.
 
     Raises
     ------
-    ParameterError : `A` or `I` is missing; the body does not strain.
+    ParameterError : `A` or `I` is missing (both, or none, where the body has `A`, `EA`, `EI`); the
+        body does not strain.
 
     Examples
     --------
@@ -167,7 +169,7 @@ class KelvinVoigt(Viscosity):
     ) -> None:
         given = {"eta": eta} | section
         function: Viscous = viscous.solid
-        curved = None
+        curved: Viscous | None = None
         family = body.element.kinematics().name if isinstance(body, Body) else "solid"
         if family == "cable":
             if "kappa_plane" in signature(body.energy_function).quantities:
@@ -175,6 +177,9 @@ class KelvinVoigt(Viscosity):
             else:
                 function, curved = viscous.straight_cable, viscous.cable
                 given.setdefault("kappa_small", 1e-6 / body.extent)
+            if not {"A", "I"} & set(section) and {"A", "EA", "EI"} <= set(body.parameters):
+                function = viscous.homogeneous(function)
+                curved = curved and viscous.homogeneous(curved)
         elif family == "surface":
             raise KinematicsError(f"body {body.name!r}: {body.element.name} has no strain to damp")
         else:

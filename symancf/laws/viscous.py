@@ -94,6 +94,22 @@ def straight_cable(
     return {"epsilon": eta * A * epsilon_rate, "kappa_squared": moment}
 
 
+def homogeneous(law: Viscous) -> Viscous:
+    """Return a law of cables that takes the radius of gyration from stiffnesses, I = A EI/EA."""
+
+    def of_section(
+        *quantities: Value, A: sp.Expr, EA: sp.Expr, EI: sp.Expr, **others: sp.Expr
+    ) -> Mapping[str, Value]:
+        return law(*quantities, A=A, I=A * EI / EA, **others)
+
+    given = inspect.signature(law).parameters
+    asked = [a for name, a in given.items() if name != "I"]
+    asked += [given["A"].replace(name=name) for name in ("EA", "EI")]
+    of_section.__name__ = f"homogeneous_{law.__name__}"
+    vars(of_section)["__signature__"] = inspect.Signature(asked)
+    return of_section
+
+
 def viscous_law(
     name: str, kinematics: Kinematics, function: Viscous, kinds: Kinds | None = None
 ) -> PointLaw:

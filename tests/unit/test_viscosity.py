@@ -122,6 +122,19 @@ def test_power_of_a_cable(options: Any) -> None:
     assert power(system) == pytest.approx(-expected, rel=1e-4)
 
 
+def test_the_section_of_a_cable_is_that_of_its_body() -> None:
+    """I = A EI/EA, also where EI becomes another one."""
+    EI, mesh = sa.Parameter("EI", 1.0), sa.Mesh.box((1.2,), (2,))
+    given = {"EA": 2.0, "EI": EI, "A": 0.3, "rho": 1.0}
+    b = sa.Body(mesh["body"], CABLE, cable(curvature="plane"), **given)
+    system = sa.System(b, terms=[sa.KelvinVoigt(b, eta=ETA)])
+    for EI.value, I in ((1.0, 0.15), (3.0, 0.45)):
+        known = damped(b, I=I)
+        for each in (system, known):
+            moving(each, 0.2)
+        assert power(system) == pytest.approx(power(known), rel=1e-12)
+
+
 @pytest.mark.parametrize("warp", [None, rolled])
 @pytest.mark.parametrize("element", [HEX8, PLATE, THIN, CABLE])
 def test_rigid_rates_cost_nothing_and_the_tangent_is_right(element: Any, warp: Any) -> None:
@@ -168,7 +181,7 @@ def test_a_law_of_the_user() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: sa.KelvinVoigt(body(CABLE), eta=1.0), "needs the parameter 'I'"),
+        (lambda: sa.KelvinVoigt(body(CABLE), eta=1.0, A=0.3), "needs the parameter 'I'"),
         (lambda: sa.KelvinVoigt(body(HEX8), eta=1.0, I=1.0), "has no parameter 'I'; it has eta"),
         (lambda: sa.KelvinVoigt(sa.RigidBody(), eta=1.0), "does not strain"),
         (
