@@ -55,6 +55,15 @@ def test_a_kink_where_a_call_begins_and_ends_is_none(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_round_off_where_a_motion_will_begin_is_no_kink(method: str) -> None:
+    """The value at the end of a call is that of the next branch, sin(2 pi) = -2e-16 here."""
+    problem, _, _ = pushed(lambda t: math.sin(20 * math.pi * t) if t >= 0.1 else 0.0, method)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        problem.solve(to=0.1, step=1e-2, adaptive=False)
+
+
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("between", [False, True])
 def test_a_velocity_that_jumps_is_an_impact(method: str, between: bool) -> None:
     begin, speed = 0.1 * between, [0.0 if between else 1.0]

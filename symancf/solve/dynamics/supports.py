@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 UNRESOLVED = 0.01  # of the way of a support in a step: a kink, or a step that is too long
 MOVED, TURNED, PUSHED = 1e-9, 1e-3, 1e-2  # of positions, rates, accelerations: jumps
 ROUND_OFF = 1e-9  # of positions: what differences see of it
+STILL = 1e-10  # of the size of a body, rad: a way in a step that is none, as of sin(2 pi)
 
 
 class MovingSupports:
@@ -102,12 +103,14 @@ class MovingSupports:
     def _of_support(self, support: Support, step: Interval) -> _Course:
         begin, end = step.begin, step.end
         at, middle = support.prescribed(self.system, step.time(0.5))
+        system = self.system
         return _Course(
-            self.system.name(support),
+            system.name(support),
             (begin.state[at], end.state[at]),
             (begin.rate[at], end.rate[at]),
             (begin.acceleration[at], end.acceleration[at]),
             middle,
+            STILL * float(system.numbering.natural(system.extent, at).max(initial=0.0)),
         )
 
     def _of_joint(self, name: str, what: str, value: Value, step: Interval) -> _Course:
@@ -119,18 +122,23 @@ class MovingSupports:
 
         (u0, v0, a0), (u1, v1, a1) = along(step.begin.time), along(step.end.time)
         middle = np.array([evaluate(what, value, step.time(0.5))])
-        return _Course(name, (u0, u1), (v0, v1), (a0, a1), middle)
+        still = STILL * max(1.0, self.system.extent)  # an angle or a length
+        return _Course(name, (u0, u1), (v0, v1), (a0, a1), middle, still)
 
 
 @dataclass
 class _Course:
-    """What is prescribed in a step: values, rates and accelerations of both ends; the middle."""
+    """What is prescribed in a step: values, rates and accelerations of both ends; the middle.
+
+    A way of `still` is none.
+    """
 
     name: str
     values: tuple[Array, Array]
     rates: tuple[Array, Array]
     accelerations: tuple[Array, Array]
     middle: Array
+    still: float
 
     def defect(self, h: float) -> float:
         """Return by what part of its way in the step it is no smooth motion.
@@ -145,5 +153,5 @@ class _Course:
         cubic = self.middle - u0 - 0.5 * rise - 0.125 * (v0 - v1)
         defect = np.abs([trapezoid, cubic]).max(initial=0.0)
         size = np.abs([rise, v0, v1]).max(initial=0.0)
-        size += ROUND_OFF * np.abs(u1).max(initial=0.0) / UNRESOLVED
+        size += ROUND_OFF * np.abs(u1).max(initial=0.0) / UNRESOLVED + self.still
         return float(defect / size) if size else 0.0
