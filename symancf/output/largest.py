@@ -53,7 +53,7 @@ class largest:
     >>> problem.record("J", sa.largest(cube, "J"))
     >>> history = problem.solve()
     >>> history["J"].round(6), round(sa.largest(cube, "J")(system), 6)
-    (array([1. , 1.2]), 1.2)
+    (array([1.2]), 1.2)
     """
 
     body: Body | Contact

@@ -62,10 +62,13 @@ def _balanced(solver: EquilibriumSolver, start: float, goal: float) -> bool:
     finally:
         system.state[:] = before
         system.memory.put(held)
-    moved = system.comm.allreduce(bool((here != there).any()), MPI.LOR)
+    jumps = np.abs(here - before) > MET * system.numbering.natural(system.extent)
+    moved, jumped = system.comm.allreduce(
+        np.array([(here != there).any(), jumps.any()], dtype=np.int64), MPI.SUM
+    ).tolist()
     total = float(np.linalg.norm(brought))
     allowed = BALANCED * brought + ROUND_OFF * total
     if driven.any():  # by constraints alone, which bring no force
         allowed = allowed + ROUND_OFF * scale
-    grows = moved or bool(driven.any()) or total > 0.0
-    return grows and bool((forces <= allowed).all()) and not violated.any()
+    grows = bool(moved) or bool(driven.any()) or total > 0.0
+    return grows and not jumped and bool((forces <= allowed).all()) and not violated.any()
