@@ -210,6 +210,18 @@ class History(Shown):
                     )
             first += row.size
 
+    def reached(self) -> str:
+        """Return in words what is kept where a solution is stopped."""
+        count = len(self.steps)
+        if not count:
+            return "Ctrl-C before the first step: the state is that of the start"
+        kept = "state, history and files" if self._streams else "state and history"
+        steps = f"{count} step{'s' * (count != 1)}"
+        return (
+            f"Ctrl-C: {kept} are those after {steps}, at time {self.steps[-1].time:.7g}; one may "
+            "go on from there"
+        )
+
     def close(self) -> None:
         """Close the files; the next step opens none."""
         for stream in self._streams:

@@ -14,6 +14,7 @@ from ..errors import Suspended
 from .collective import together
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
     from .suspension import Handler, Suspension
@@ -46,6 +47,8 @@ class Interruption:
     Parameters
     ----------
     comm : ranks of the solution.
+    reached : returns what is kept after Ctrl-C, in words. `KeyboardInterrupt` leaves the context
+        with that and without the calls within, as far as it has no arguments of its own.
 
     Attributes
     ----------
@@ -66,8 +69,8 @@ class Interruption:
     stopped
     """
 
-    def __init__(self, comm: MPI.Comm) -> None:
-        self.comm, self.stopped = comm, False
+    def __init__(self, comm: MPI.Comm, reached: Callable[[], str] | None = None) -> None:
+        self.comm, self.stopped, self._reached = comm, False, reached
         self.suspension: Suspension | None = None
 
     def __enter__(self) -> None:
@@ -86,6 +89,8 @@ class Interruption:
             signal.signal(signal.SIGINT, before)
         if error is None:
             self.check()
+        elif self.stopped and type(error) is KeyboardInterrupt and not error.args and self._reached:
+            raise KeyboardInterrupt(self._reached()) from None
 
     def check(self) -> None:
         """Do what a signal asked for that some rank had since the last check (collective).

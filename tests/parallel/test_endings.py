@@ -34,7 +34,10 @@ def test_all_ranks_leave_alike(case: str) -> None:
     first = dict(found[0])
     assert first.pop("exit 2") == ["SystemExit", "3", 3]
     if case != "monitor":
-        assert first.pop("signal 0") == ["KeyboardInterrupt", "", 0]
+        name, text, code = first.pop("signal 0")
+        assert (name, text[:6], code) in (
+            ("KeyboardInterrupt", start, 0) for start in ("", "Ctrl-C")
+        )
     for kind, (name, text, _) in first.items():
         expected = {
             "exit 0": ("SystemExit", "3"),

@@ -57,8 +57,9 @@ class Load:
 def test_statics_stop_at_the_last_step(solver: dict[str, str]) -> None:
     system = beam(Load(0.35))
     problem = sa.StaticProblem(system, options=solver)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match=r"are those after 3 steps, at time 0\.3;") as end:
         problem.solve(step=0.1)
+    assert len(end.traceback) == 3  # of this test, of solve and of what ends it
     assert system.time == problem.history.time[-1] == pytest.approx(0.3)
     problem.solve(step=0.1)
     alone = sa.StaticProblem(other := beam(lambda t: -t), options=solver)
@@ -84,8 +85,9 @@ def test_motions_stop_at_the_last_step(method: str) -> None:
     system = beam(Load(0.0035))
     problem = sa.DynamicProblem(system, method=method)
     adaptive = False if method == "rk" else None  # its second step would end the motion
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="state and history are those after") as ended:
         problem.solve(to=0.01, step=1e-3, adaptive=adaptive)
+    assert len(ended.traceback) < 5
     assert system.time == problem.history.time[-1]
     assert 0.001 <= system.time < 0.008
     problem.solve(to=0.01, step=1e-3)

@@ -118,7 +118,7 @@ class DynamicProblem(Made):
         self._monitors: list[Callable[[Step], None]] = []
         self.events = Events(system.comm)
         self._ready = self._started = self._moving = self._told = False
-        self._interruption = Interruption(system.comm)
+        self._interruption = Interruption(system.comm, self.history.reached)
         self._progress = Progress(system.comm, self._options)
         self._energies: Energies | None = None
         self.steps = 0

@@ -73,7 +73,8 @@ class EquilibriumSolver:
         self.system, self.numbering = system, system.numbering
         self.history: History = history
         self.options, self.check_held = options, check_held
-        self.interruption, self.progress = Interruption(system.comm), Progress(system.comm, options)
+        self.interruption = Interruption(system.comm, history.reached)
+        self.progress = Progress(system.comm, options)
         self.monitors: list[Monitor] = []
         self.ready = self.restored = self._held = False
         self.fade = 0.0  # part of the imbalance that is left out
