@@ -25,11 +25,12 @@ class Change(IntEnum):
 class Verdict(IntEnum):
     """What a term thinks of a solution; the largest of all terms counts.
 
-    STANDS: the step may end. AGAIN: the term has changed something, such as a stiffness, and
-    Newton's method goes on from here. CUT: the step is too long, it is made again in parts.
+    STANDS: the step may end. LONG: it may, and is better made in parts if one of statics. AGAIN:
+    the term has changed something, such as a stiffness, and Newton's method goes on from here.
+    CUT: the step is too long, it is made again in parts.
     """
 
-    STANDS, AGAIN, CUT = 0, 1, 2
+    STANDS, LONG, AGAIN, CUT = 0, 1, 2, 3
 
 
 class Review(NamedTuple):

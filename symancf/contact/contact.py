@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 FEW = 4  # points that touch, and in how many times more, beside which pressures mean nothing
 PARTS = 8  # in which an initial overlap is let out
 MOST, MOST_IN_MOTION = 1000.0, 30.0  # c, up to which a stiffness grows
+AFAR = 0.1  # parts of l: gap from which the way to the touch may pass for one of sliding
+DOUBTFUL = 0.05  # parts of all pressure: friction of points that came from there
 Pass: TypeAlias = "RigidPass | FacetPass"
 
 
@@ -331,7 +333,8 @@ class Contact(Results):
             return Verdict.STANDS
         over = self._report.mean / self.penetration
         if over <= 1.0:
-            return Verdict.STANDS
+            late = self.coulomb is not None and not step.moves and self._late(configuration, looks)
+            return Verdict.LONG if late else Verdict.STANDS
         most = min((MOST_IN_MOTION if step.moves else MOST) / self.c, solved)
         may = self.stiffness is None and grown < most
         self._tell(configuration, grown if may else None)
@@ -359,6 +362,22 @@ class Contact(Results):
         *every, sunk, area = configuration.sum(np.concatenate([counts, mean]))
         opened, stuck, slid = map(int, every)
         return Report((opened, stuck, slid), deepest, sunk / area if area > 0.0 else 0.0, grown)
+
+    def _late(self, configuration: Configuration, looks: Sequence[Look]) -> bool:
+        """Tell whether friction is that of points that came from afar in this step (collective).
+
+        It takes their whole way for one of sliding, also that before they touched.
+        """
+        force = np.zeros(2)
+        with together(configuration.comm):
+            for each, look in zip(self.passes, looks, strict=True):
+                weight = look.weight * look.owned
+                force[0] += weight @ look.pressure
+                if look.friction.any():
+                    far = each.before(configuration, look) > AFAR * look.length
+                    force[1] += (weight * look.friction) @ far
+        every, doubtful = configuration.sum(force)
+        return bool(doubtful > DOUBTFUL * every)
 
     def _tell_of_blow(self, configuration: Configuration) -> None:
         """Warn where a motion begins with an overlap that presses all at once (collective)."""

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 FOOT = [real(f"foot{k}") for k in range(1, 24)]  # S^-1, n, n_,1, n_,2, g, share: see feet.h
 WEIGHT, BASE = real("weight"), real("stiffness")
 GAP = real("gap")  # at the beginning of the step
+RUB = real("rub")  # size of the friction, per area [Pa]
 
 
 def _three(name: str) -> sp.Matrix:
@@ -91,7 +92,8 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
         shift = [Memory(real(s), -x) for s, x in zip(("facet", "xi", "eta"), stretch, strict=True)]
         path = Memory(SLID, sp.Piecewise((0, p <= 0), (SLID + rub.length, True)))
         told = Memory(SLIPPED, slip), Memory(real("status"), status), path  # rows of feet.h
-        history = [*shift, *told, *history]
+        rubs = Memory(RUB, sp.Piecewise((0, p <= 0), (K * sp.sqrt(dot(stretch, stretch)), True)))
+        history = [*shift, *told, *history, rubs]
         uniform += [real(s) for s in coulomb.parameters] + ([dt] if coulomb.speeds else [])
     history.append(Memory(real("dissipated"), share * lost, total=True))
     force = vector("force", share * force)

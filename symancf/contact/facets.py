@@ -33,7 +33,7 @@ from ..runtime.collective import owners_of
 from ..runtime.shared import Shared
 from ..values.parameter import evaluate
 from .around import Around
-from .facet_law import BASE, FOOT, GAP, WEIGHT, facet_law
+from .facet_law import BASE, FOOT, GAP, RUB, WEIGHT, facet_law
 from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING, K
 from .lists import Lists, among, joined, of_points, offsets, patches
 from .look import Look
@@ -388,8 +388,10 @@ class FacetPass:
         status = np.rint(end["status"]) + 1.0 if "status" in end else status
         skin = lists.skins[0]
         length = skin.length[skin.facet_of[ids]]
-        slid = end.get(SLID.name, np.zeros(len(ids)))
-        return Look(end[GAP.name], length, p, status, slid, lists.area[ids], ids, piece.owned)
+        none = np.zeros(len(ids))
+        rub, slid = (end.get(s.name, none) for s in (RUB, SLID))
+        seen = end[GAP.name], length, p, status, rub, slid
+        return Look(*seen, lists.area[ids], ids, piece.owned)
 
     def gaps(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) that were seen; NaN where nothing is opposite (collective).
@@ -397,19 +399,36 @@ class FacetPass:
         There memory holds exactly 0.
         """
         lists = configuration.of(self, Lists)
-        (s, m), x = lists.skins, self._positions(configuration, lists)
-        gap, asked = look.gap.copy(), np.flatnonzero(look.gap == 0.0)
-        facet = s.facet_of[look.ids[asked]]
+        m, x = lists.skins[1], self._positions(configuration, lists)
+        gap, none = look.gap.copy(), np.flatnonzero(look.gap == 0.0)
+        now = m.polynomials(x[1]), m.normals(x[1])
+        gap[none[np.isinf(self._across(lists, x[0], now, look.ids[none]))]] = np.nan
+        return gap
+
+    def before(self, configuration: Configuration, look: Look) -> Array:
+        """Return the gaps (n,) at the beginning of the step; inf where nothing was opposite."""
+        lists, piece = configuration.of(self, Lists), configuration.of(self, Piece)
+        assert lists.accepted is not None
+        remembered, _ = configuration.memory.remembered(piece)
+        gap: Array = remembered[look.ids, piece.kernel.memory.index(GAP.name)]
+        none = np.flatnonzero((gap == 0.0) & (look.pressure > 0.0))
+        one, other = lists.accepted
+        gap[none] = self._across(lists, one.x, (other.P, other.Q), look.ids[none])
+        return gap
+
+    def _across(self, lists: Lists, x: Array, facets: tuple[Array, Array], ids: Ints) -> Array:
+        """Return how far points are from the facets listed, given by coefficients; inf: no foot."""
+        s, m = lists.skins
+        facet = s.facet_of[ids]
         first, last = (np.searchsorted(lists.pairs[:, 0], facet, side=k) for k in ("left", "right"))
-        of = np.repeat(np.arange(len(asked)), last - first)
+        of = np.repeat(np.arange(len(ids)), last - first)
         pair = np.arange(len(of)) + np.repeat(
             first - np.cumsum(last - first) + last - first, last - first
         )
-        r = s.at_points(x[0])[look.ids[asked]]
-        _, g = m.feet(m.polynomials(x[1]), m.normals(x[1]), lists.pairs[pair, 1], r[of])
-        there = np.bincount(of, ~np.isnan(g), minlength=len(asked)) > 0.0
-        gap[asked[~there]] = np.nan
-        return gap
+        _, g = m.feet(*facets, lists.pairs[pair, 1], s.at_points(x)[ids][of])
+        found = np.full(len(ids), np.inf)
+        np.fmin.at(found, of, np.abs(g))
+        return found
 
     @cached_property
     def _pressure(self) -> jit.Values:

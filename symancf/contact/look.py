@@ -16,6 +16,7 @@ class Look(NamedTuple):
     gap, length : and the local size l [m].
     pressure : per area of the reference, of cables per length, of rigid bodies a force.
     status : 0 open, 1 stick (without friction: closed), 2 slip.
+    friction : size of its force, per area as the pressure.
     slid : path of slip since it last began to touch [m]; 0 without friction.
     weight : area (length, 1) that each stands for.
     ids : numbers of the points, with q of them on a facet: q facet + point.
@@ -27,6 +28,7 @@ class Look(NamedTuple):
     length: Array
     pressure: Array
     status: Array
+    friction: Array
     slid: Array
     weight: Array
     ids: Ints

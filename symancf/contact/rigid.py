@@ -277,12 +277,16 @@ class RigidPass(PlaceTerm):
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's places."""
         touch, numbers = self.touch, configuration.of(self, Numbers)
-        asked = [touch.gap, touch.status, touch.pressure, touch.slid, *touch.point]
-        gap, status, p, slid, *x = self.here(configuration, asked).T
+        asked = [touch.gap, touch.pressure, touch.status, touch.rub, touch.slid, *touch.point]
+        gap, p, status, rub, slid, *x = self.here(configuration, asked).T
         own = self.entities(configuration)
         weight = self.weights(configuration)
-        found = gap, numbers.length, p, status, slid, weight, own.ids, own.owned
+        found = gap, numbers.length, p, status, rub, slid, weight, own.ids, own.owned
         return Look(*found, np.stack(x, axis=1))
+
+    def before(self, configuration: Configuration, look: Look) -> Array:
+        """Return the gaps (n,) at the beginning of the step."""
+        return configuration.memory.at(configuration.name(self))[BEFORE]
 
     def _through(self, configuration: Configuration, look: Look) -> Mask:
         """Tell which points have passed through the shape since the beginning of the step.

@@ -49,9 +49,10 @@ class Touch:
     Attributes
     ----------
     lets : the named stages, after it was called.
-    gap, pressure, force, point, status, slid : at the place, expressions of `lets`: `force` (3,)
-        per area on the point, `point` is x, in the frame of the shape, `status` 0 open, 1 stick
-        (or without friction), 2 slip, `slid` the path since it last began to touch.
+    gap, pressure, force, point, status, rub, slid : at the place, expressions of `lets`: `force`
+        (3,) per area on the point, `point` is x, in the frame of the shape, `status` 0 open, 1
+        stick (or without friction), 2 slip, `rub` the size of the friction per area, `slid` the
+        path since it last began to touch.
     """
 
     def __init__(
@@ -151,6 +152,7 @@ class Touch:
         self._let(str(K), BASE * GROWN)
         still = self.law.pressure(g)
         self.slid: sp.Expr = sp.S.Zero
+        self.rub: sp.Expr = sp.S.Zero
         self.gap, self.point, stored = g, x, self.law.energy(g)
         after: dict[str, sp.Expr] = {BEFORE: g}
         p = self.pressure = self._let("pressure", still)
@@ -194,6 +196,7 @@ class Touch:
         m = self._let("coefficient", self.coulomb.coefficient)
         before = sp.Matrix([own[f"{STRETCH}{k}"] for k in (1, 2, 3)])
         rub = laws.friction(T, p, m, before=before, let=self._let)
+        self.rub = sp.sqrt(dot(rub.force, rub.force))
         local = [p * a + f for a, f in zip(G, rub.force, strict=True)]
         F = self.force = self._three("F", _in_space(local, E))
         self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))

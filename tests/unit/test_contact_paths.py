@@ -98,3 +98,38 @@ def test_flat_faces_that_begin_to_press_are_on_the_path() -> None:
     again = sa.StaticProblem(sa.System(strip, terms=[*press, *held]))
     again.solve(to=0.05, step=0.0125)
     assert press[0].force(again.system)[2] == pytest.approx(force, rel=1e-6)
+
+
+@pytest.mark.parametrize("rigid", [True, pytest.param(False, marks=pytest.mark.collective)])
+def test_friction_is_that_of_the_way_after_the_touch(rigid: bool) -> None:
+    """A block swings to one side, and back when it touches: friction holds it there."""
+
+    def swing(t: float) -> float:
+        return 0.8 * t if t < 0.5 else 0.4 - 0.6 * (t - 0.5)
+
+    given = {"mu": 0.385, "lam": 0.577}
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), warp=lambda x: x + np.array([1.0, 1.0, 0.5]))
+    block = sa.Body(mesh["body"], hex8_plain, neo_hooke, name="block", **given)
+    lead = sa.fix(block["z1"], displacement=(swing, 0.0, lambda t: -0.65 * t))
+    bodies, terms = [block], [lead]
+    if rigid:
+        floor = sa.Plane()
+    else:
+        low = sa.Mesh.box((3.0, 3.0, 1.0), (3, 3, 1), warp=lambda x: x - np.array([0.0, 0.0, 1.0]))
+        slab = sa.Body(low["body"], hex8_plain, neo_hooke, name="slab", mu=8.0, lam=12.0)
+        bodies, terms = [block, slab], [lead, sa.fix(slab["z0"])]
+        floor = slab["z1"]
+    contact = sa.Contact(block["z0"], floor, mu=0.5)
+    system = sa.System(*bodies, terms=[*terms, contact])
+    found = []
+    for step, smallest in ((1.0, 1e-3), (0.25, 1e-3), (1.0, 1.0)):
+        system.state[:], system.time = 0.0, 0.0
+        system.forget()
+        problem = sa.StaticProblem(system, check_held=False)
+        history = problem.solve(step=step, smallest=smallest)
+        assert history.cut_backs == 0
+        found.append(contact.force(system, on=block))
+    at_once, in_steps, unparted = found
+    assert in_steps[0] > 0.15 * in_steps[2] > 0.0
+    assert at_once == pytest.approx(in_steps, rel=1e-3, abs=1e-9)
+    assert unparted[0] < 0.0  # where parts are forbidden the whole way counts

@@ -394,7 +394,7 @@ class Arc:
             if found is None:
                 return None
             review = self.system.review(self.system.time)
-            if review.verdict is Verdict.STANDS:
+            if review.verdict <= Verdict.LONG:
                 return found
             if review.verdict is Verdict.CUT:
                 break

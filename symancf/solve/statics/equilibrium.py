@@ -65,6 +65,7 @@ class EquilibriumSolver:
     fade : part of the imbalance at the start of a step that is still left out.
     hardest : most iterations of a solution in the last step, which may take several.
     hopeless : the last failure would be that of any smaller step.
+    long : a term would have had the last step rather in parts, see `Verdict`.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class EquilibriumSolver:
         self.interruption = Interruption(system.comm, history.reached)
         self.progress = Progress(system.comm, options)
         self.monitors: list[Monitor] = []
-        self.ready = self.restored = self._held = False
+        self.ready = self.restored = self._held = self.long = False
         self.fade = 0.0  # part of the imbalance that is left out
         self.hardest = 0
         self._error: BaseException | None = None
@@ -85,7 +86,6 @@ class EquilibriumSolver:
         self._extra_linear = 0
         self._predicts, self._guessed = True, False
 
-    # ---- set-up -------------------------------------------------------------------------------
     def prepare(self) -> None:
         """Make the solver of PETSc and the measures of the system as it is (collective).
 
@@ -236,7 +236,8 @@ class EquilibriumSolver:
     # ---- callbacks: never let an exception cross PETSc -----------------------------------------
     def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
         tried, self._tried = self._tried, None
-        if tried is not None and np.array_equal(tried[0], x.getArray(readonly=True)):
+        same = tried is not None and np.array_equal(tried[0], x.getArray(readonly=True))
+        if tried is not None and all(self.system.comm.allgather(same)):
             self.vectors.to_local(x, self.system.state)
             F.setArray(tried[1])
             self.local_f[:] = tried[2]
@@ -293,14 +294,13 @@ class EquilibriumSolver:
             self._error = self._error or error
             return NOT_FINITE
 
-    # ---- one Newton solution --------------------------------------------------------------------
     def advance(
         self, start: float, time: float, before: Array, fade: float, path: Path = ()
     ) -> ConvergenceError | Step:
         """Try a step from one time to another; on failure return the error, the state put back."""
         system = self.system
-        self._error, self._outside, self._extra_linear = None, None, 0
-        self._tried = None
+        self._error = self._outside = self._tried = None
+        self._extra_linear, self.long = 0, False
         self.fade, self.hopeless, self._cuts.error = fade, False, None
         begun = clock.process_time()
         assembly = self.history.seconds["assembly"]
@@ -330,7 +330,7 @@ class EquilibriumSolver:
             self.history.seconds["solve"] += spent
         share_error(system.comm, self._error)
         share_error(system.comm, self._cuts.error)
-        stands = review.verdict is Verdict.STANDS
+        stands, self.long = review.verdict <= Verdict.LONG, review.verdict is Verdict.LONG
         if self.snes.getConvergedReason() > 0 and stands:
             linear += self._extra_linear
             self._predicts = True
@@ -427,11 +427,14 @@ class EquilibriumSolver:
         self._outside = state.copy()
         return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
 
-    def refused(self, step: Step, before: Array, accepted: Array) -> ConvergenceError | None:
-        """Return the error, with the state put back, if a step left the path of the last one."""
-        state = self.system.state
-        why = self.branch.break_between(before, state.copy(), self.hardest)
-        if not why:
+    def refused(
+        self, step: Step, before: Array, accepted: Array, hard: bool, parts: bool
+    ) -> ConvergenceError | None:
+        """Return the error, the state put back, of a `hard` step off the path or one for `parts`."""
+        state, why = self.system.state, ""
+        if hard:
+            why = self.branch.break_between(before, state.copy(), self.hardest)
+        if not why and not (parts and self.long):
             return None
         self.history.wasted += step.iterations
         self.linear.forget()

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 Monitor = Callable[[Step], None]
 
+SHORT = 1.0 / 64.0  # part of a step that is halved no more because a term finds it long
 EASY = 8  # Newton iterations of a part that leave its size as it is, up to `HARD`
 
 
@@ -154,7 +155,6 @@ class StaticProblem(Shown):
         """The test that ends Newton's method."""
         return self.made.convergence
 
-    # ---- stepping -------------------------------------------------------------------------------
     def _reach(self, leg: _Leg, smallest: float, restarts: Restarts | None) -> None:
         """Go on from the present state to the equilibrium at the end of a step, or in parts.
 
@@ -187,10 +187,11 @@ class StaticProblem(Shown):
                 result = solver.advance(now, time, before, 1.0 - trial, self._path)
                 if smallest < 1.0 and isinstance(result, Step) and not self._jump:
                     hard = solver.hardest > HARD or self.history.cut_backs > leg.cuts
-                    result = (hard and solver.refused(result, before, accepted)) or result
+                    parts = trial - fraction >= 2.0 * max(smallest, SHORT)
+                    result = solver.refused(result, before, accepted, hard, parts) or result
                 if isinstance(result, ConvergenceError):
                     system.memory.put(reached)
-                    self.history.cut_backs += 1
+                    self.history.cut_backs += not solver.long
                     self._part = (trial - fraction) / 2.0
                     if self._part < smallest or solver.hopeless:
                         raise solver.explained(result, (start, leg.first), before, fraction)
@@ -225,8 +226,7 @@ class StaticProblem(Shown):
 
     def _begin(self, steps: bool = True) -> None:
         """Make ready for steps of load at rest, or for a path (collective)."""
-        if self.system.motion is not None:
-            self.solver.ready = False  # a motion has scaled the multipliers its way
+        self.solver.ready &= self.system.motion is None  # which scales multipliers its way
         self._make_ready()
         self.solver.linear.call(steps)
         self.solver.tell_solver()
