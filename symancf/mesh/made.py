@@ -83,7 +83,8 @@ class Made(ABC):
         """Return a disc or annulus in the plane z = 0, about the origin, normals along z.
 
         Regions: "body"; edges "outer", of an annulus "inner", and "x0", "y0" where it is cut.
-        Rank 0 makes it and hands out slices. Nodes between corners lie on the circles.
+        Rank 0 makes it and hands out slices. Nodes between corners lie on the circles. For the
+        area that cells with straight edges leave out see `sphere`.
 
         Parameters
         ----------
@@ -208,6 +209,13 @@ class Made(ABC):
         Regions: "body", "outer", of shells "inner", and "x0", "y0", "z0" where it is cut. With
         cells of surfaces the sphere alone, normals outwards. Rank 0 makes it.
 
+        Nodes lie on the spheres, so that cells with straight edges leave a part of the volume,
+        and of the mass, out, with 2, 4, 8, 16 along a quarter: hexahedra 23, 6.5, 1.7, 0.42 %
+        of balls and shells, quadrilaterals 12, 3.3, 0.83, 0.21 % of the surface (cylinders 10,
+        2.5, 0.64, 0.16 %). Curved ones are better, with 4: "hexahedron20" 0.12 %, "tetra10"
+        0.04 %, "hexahedron27" 0.011 %. ``mesh["body"].measure()`` is what there is; where the mass
+        counts divide it out of `rho`.
+
         Parameters
         ----------
         radius, inner : outer and inner radius [m]; inner 0 is a ball. The radii of layers of a
@@ -227,6 +235,9 @@ class Made(ABC):
         >>> octant = sa.Mesh.sphere(1.1, (2, 8), inner=1.0, symmetric="xyz")
         >>> octant["inner"].sizes, octant["x0"].sizes
         ({'quad': 48}, {'quad': 16})
+        >>> ball = sa.Mesh.sphere(1.0, 4)["body"]
+        >>> print(f"{ball.measure() / (4 / 3 * np.pi):.4f} of the ball")
+        0.9349 of the ball
         """
         given = (inner, radius), None, divisions, symmetric, cell, "xyz"
         return cls._round("Mesh.sphere", given, warp, name, comm)
