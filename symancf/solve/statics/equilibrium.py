@@ -430,7 +430,7 @@ class EquilibriumSolver:
     def refused(
         self, step: Step, before: Array, accepted: Array, hard: bool, parts: bool
     ) -> ConvergenceError | None:
-        """Return the error, the state put back, of a `hard` step off the path or one for `parts`."""
+        """Return the error, with the state put back, of a step off the path or one for `parts`."""
         state, why = self.system.state, ""
         if hard:
             why = self.branch.break_between(before, state.copy(), self.hardest)
