@@ -91,7 +91,7 @@ class Results(Shown):
                 system.plan.update(system.time)
             system.plan.residual(system.state, f)
         mine = np.any([_coordinates(system, body) for body in bodies or first], axis=0)
-        return sign * system.sum(-system.wrench(np.where(mine, f, 0.0), about))
+        return sign * system.sum(-system.wrench(np.where(mine, f, 0.0), about)) + 0.0  # no -0.0
 
     def _pieces(self, system: Configuration) -> set[str]:
         system.layout.number(self)  # one of its terms
