@@ -88,6 +88,8 @@ def obstacle(expression: sp.Basic) -> str | None:
             continue
         if not _known(e):
             return f"{type(e).__name__}, as in {_short(e)}, has no C; use {POSSIBLE}"
+        if isinstance(e, sp.Piecewise) and e.args[-1].cond != sp.true:
+            return f"{_short(e)} says nothing outside its conditions; end it with (value, True)"
         new = [a for a in e.args if a not in sizes] if isinstance(e, sp.Basic) else []
         pending += new
         if not new:
@@ -107,7 +109,8 @@ def _known(e: sp.Basic) -> bool:
     own = (rate, log_stretch)
     if isinstance(e, (*arithmetic, *cases, *own, sp.Heaviside, Relational, Boolean)):
         return True
-    return type(e).__name__ in FUNCTIONS or bool(e.is_number and not e.has(AppliedUndef))
+    real = e.is_number and e.is_extended_real is not False
+    return type(e).__name__ in FUNCTIONS or bool(real and not e.has(AppliedUndef))
 
 
 def _short(e: sp.Basic) -> str:

@@ -110,10 +110,11 @@ class Distance(Shape):
         except Exception as error:
             raise ParameterError(f"{what} failed on symbols: {in_words(error)}") from error
         known = {*own.values()}.union(*(sp.sympify(a).free_symbols for a in x))
-        if not isinstance(found, sp.Expr) or found.free_symbols - known or obstacle(found):
+        why = obstacle(found) if isinstance(found, sp.Expr) else ""
+        if why is not None or found.free_symbols - known:
             raise ParameterError(
                 f"{what} returned {label(found)}: it must be an expression of x1, x2, x3 and its "
-                "parameters"
+                f"parameters{f'; {why}' if why else ''}"
             )
         return found
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from sympy import Max, sqrt
+from sympy import I, Max, Piecewise, sqrt
 
 import symancf as sa
 from symancf import elements, energies
@@ -263,6 +263,8 @@ def of_block(*shape: Any, **given: Any) -> Callable[[], object]:
         (lambda: sa.Distance(lambda x1, *x, frame: x1 - frame, frame=0.1), "call it otherwise"),
         (lambda: sa.Sphere(1.0, at=(0, 0, 0)), "takes no at; it takes radius, point"),
         (lambda: sa.Plane((0, 0, 0), np.eye(3)), "three finite numbers"),
+        (lambda: sa.Distance(lambda x1, x2, x3: Piecewise((x3, x1 > 0))), "says nothing outside"),
+        (of_block(law=lambda g, *, k: I * k * g**2), "ImaginaryUnit, as in I, has no C"),
         (of_block(law=lambda g, *, radius: (g - radius) ** 2, radius=0.1), "call it otherwise"),
         (of_block(mu=lambda v, *, k: k / (1 + v), k=0.3), "call it otherwise"),
         (of_block(mu=lambda t: 0.3 * t), "speed of slip"),
