@@ -3,19 +3,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
+import sympy as sp
 from mpi4py import MPI
 
 from ..arrays import Array, Ints
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
-from ..contact.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from ..contact.distance import Distance
+from ..contact.shapes import Box, Cylinder, Plane, Shape, X
 from ..errors import SymancfError
+from ..kinematics.quantity import real
 from ..places.interpolation import Interpolation
 from ..runtime.collective import reduced
+from ..values.parameter import Parameter, depends_on_time, evaluate
 from .fields import At
+from .level import zero_level
 from .points import Points
 from .samples import Samples
 
@@ -30,13 +35,13 @@ FINE = 12  # parts of a plane's side, so that bodies before it hide a part of it
 def shape_now(system: System, shape: Shape, state: Array) -> Samples:
     """Return a shape at the system's present time, or on its body, on one rank (collective).
 
-    Planes, and cylinders without ends, are as large as what the bodies of the system cover.
+    Planes, and cylinders without ends, are as large as what the bodies of the system cover, and so
+    are signed distances whose surface is not closed near these.
 
     Raises
     ------
-    SymancfError : on every rank: a signed distance, whose surface is not known.
+    SymancfError : on every rank: a signed distance without a surface near the bodies.
     """
-    _require_drawn(shape)
     if shape.body is None:
         origin, axes = shape.placed(system.time)
     else:
@@ -44,12 +49,14 @@ def shape_now(system: System, shape: Shape, state: Array) -> Samples:
         turned = shape.body.frame + shape.body._axes(q)
         origin, axes = shape.body.origin + q[0] + turned @ shape.point, turned @ shape.frame
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    if isinstance(shape, Plane | Cylinder) and "length" not in shape.parameters:
+    endless = isinstance(shape, Plane | Cylinder) and "length" not in shape.parameters
+    if endless or isinstance(shape, Distance):
         found = [(_places(system, body, state) - origin) @ axes for body in system.bodies]
         every = np.concatenate([np.zeros((0, 3)), *found])
         low = reduced(system.comm, every.min(axis=0, initial=np.inf), MPI.MIN)
         high = reduced(system.comm, every.max(axis=0, initial=-np.inf), MPI.MAX)
-    return _placed(shape, origin, axes, low, high, here=system.comm.rank == 0)
+    here = system.comm.rank == 0
+    return _placed(shape, origin, axes, low, high, system.time, here=here)
 
 
 def shape_at_rest(shape: Shape, around: Array) -> Samples:
@@ -59,22 +66,15 @@ def shape_at_rest(shape: Shape, around: Array) -> Samples:
     ------
     SymancfError : it moves; or as for `shape_now`.
     """
-    _require_drawn(shape)
-    if shape.body is not None or shape.moved:
+    given = shape.parameters.values()
+    timed = any(depends_on_time(a) and not isinstance(a, Parameter) for a in given)
+    if shape.body is not None or shape.moved or timed:
         raise SymancfError(
             f"{shape!r}: give sa.sample(system, shape), which knows where it is at present"
         )
     x = (np.concatenate([np.zeros((0, 3)), around]) - shape.point) @ shape.frame
     low, high = x.min(axis=0, initial=np.inf), x.max(axis=0, initial=-np.inf)
-    return _placed(shape, shape.point, shape.frame, low, high, here=True)
-
-
-def _require_drawn(shape: Shape) -> None:
-    if not isinstance(shape, Plane | Sphere | Cylinder | Capsule | Box):
-        raise SymancfError(
-            f"{shape!r} cannot be drawn: the surface of a function is not known. Draw samples of "
-            "a mesh of it"
-        )
+    return _placed(shape, shape.point, shape.frame, low, high, 0.0, here=True)
 
 
 def _places(system: System, body: object, state: Array) -> Array:
@@ -91,13 +91,16 @@ def _places(system: System, body: object, state: Array) -> Array:
 
 
 def _placed(
-    shape: Shape, origin: Array, axes: Array, low: Array, high: Array, here: bool
+    shape: Shape, origin: Array, axes: Array, low: Array, high: Array, time: float, here: bool
 ) -> Samples:
     """Return the surface of a shape, of which `low` and `high` are seen, in its frame."""
     if not (low <= high).all():
         low, high = -np.ones(3), np.ones(3)
     by = WIDER * float(np.linalg.norm(high - low)) or 1.0
-    x, kind, cells = _surface(shape, low - by, high + by)
+    if isinstance(shape, Distance):
+        x, kind, cells = _level(shape, low - by, high + by, time)
+    else:
+        x, kind, cells = _surface(shape, low - by, high + by)
     if not here:
         x, cells = x[:0], cells[:0]
     return Samples(origin + x @ axes.T, {kind: cells})
@@ -105,7 +108,7 @@ def _placed(
 
 def _surface(shape: Shape, low: Array, high: Array) -> tuple[Array, str, Ints]:
     """Return points (n, 3) in the frame of a shape, and cells of a type."""
-    size = {name: float(cast("float", value)) for name, value in shape.parameters.items()}
+    size = {name: evaluate(name, value, 0.0) for name, value in shape.parameters.items()}
     if isinstance(shape, Box):
         unit = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) - 0.5
         corners = np.concatenate([np.insert(unit, 2, z, axis=1) for z in (-0.5, 0.5)])
@@ -125,6 +128,24 @@ def _surface(shape: Shape, low: Array, high: Array) -> tuple[Array, str, Ints]:
     upper = np.stack([R * np.cos(angle), half + R * np.sin(angle)], axis=1)
     lower = upper[::-1] * [1.0, -1.0]
     return _revolved([np.concatenate([lower, upper] if half else [lower, upper[1:]])])
+
+
+def _level(shape: Distance, low: Array, high: Array, time: float) -> tuple[Array, str, Ints]:
+    """Return points (n, 3) in the frame of a signed distance, and triangles."""
+    known = {
+        real(name): evaluate(f"{name} of {shape!r}", value, time)
+        for name, value in shape.parameters.items()
+    }
+    compiled = sp.lambdify(X, shape.distance(X).xreplace(known), "numpy")
+
+    def distance(x: Array) -> Array:
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(np.asarray(compiled(*x.T), dtype=float), len(x))
+
+    x, triangles = zero_level(distance, low, high)
+    if not len(triangles):
+        raise SymancfError(f"{shape!r} cannot be drawn: it is zero nowhere near the bodies")
+    return x, "triangle", triangles
 
 
 def _revolved(profiles: list[Array]) -> tuple[Array, str, Ints]:

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+
+
+def ring(point: Any, **how: Any) -> sa.Distance:
+    def torus(x1: Any, x2: Any, x3: Any, *, R: Any, length: Any) -> Any:
+        return sp.sqrt((sp.sqrt(x1**2 + x2**2) - R) ** 2 + x3**2) - length
+
+    return sa.Distance(torus, point, TURN, R=0.5, length=0.2, **how)
+
+
 SHAPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "plane": (sa.Plane, ((0.0, 0.0, -1.0), (0.3, 0.0, 1.0))),
     "sphere": (sa.Sphere, (0.4, (1.0, 2.0, 3.0))),
@@ -25,6 +34,7 @@ SHAPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "cylinder": (sa.Cylinder, (0.4, (1.0, 2.0, 3.0), (1.0, 1.0, 0.0), 1.5)),
     "capsule": (sa.Capsule, (0.4, 1.5, (1.0, 2.0, 3.0), (1.0, 1.0, 0.0))),
     "box": (sa.Box, ((0.4, 1.0, 2.0), (1.0, 2.0, 3.0), TURN)),
+    "ring": (ring, ((1.0, 0.0, 4.0),)),
 }
 
 
@@ -87,8 +97,23 @@ def test_shapes_that_rest_are_drawn_as_they_are_and_others_are_told(shared_tmp_p
     moved = sa.Plane(displacement=lambda t: (0.0, 0.0, t))
     with pytest.raises(sa.SymancfError, match=r"moved: give sa\.sample\(system, shape\)"):
         sa.view.render([drawn, moved], path)
-    torus = sa.Distance(lambda x1, x2, x3: sp.sqrt(x1**2 + x2**2 + x3**2 + 1) - 2)
-    with pytest.raises(sa.SymancfError, match="cannot be drawn"):
-        sa.sample(system, torus)
+    none = sa.Distance(lambda x1, x2, x3: x1**2 + 1)
+    with pytest.raises(sa.SymancfError, match="cannot be drawn: it is zero nowhere near"):
+        sa.sample(system, none)
+    grows = sa.Distance(lambda x1, x2, x3, *, z: x3 - z, z=lambda t: t)
+    with pytest.raises(sa.SymancfError, match=r"give sa\.sample\(system, shape\)"):
+        sa.view.render([drawn, grows], path)
     with pytest.raises(sa.SymancfError, match="rigid shape has no field 'J'"):
         sa.sample(system, wall, fields=["J"])
+
+
+def test_a_signed_distance_that_is_closed_is_drawn_whole_with_its_front_outside() -> None:
+    system = sa.System(sa.RigidBody.sphere(0.2, at=(0.3, 0.0, 0.0), rho=1.0))
+    drawn = sa.sample(system, ring((0.0, 0.0, 0.0)))
+    cells = drawn.cells["triangle"]
+    edges = np.concatenate([cells[:, [0, 1]], cells[:, [1, 2]], cells[:, [2, 0]]])
+    there, back = (np.unique(e @ [len(drawn.points), 1]) for e in (edges, edges[:, ::-1]))
+    np.testing.assert_array_equal(there, back)  # it has no border
+    a, b, c = (drawn.points[cells[:, k]] for k in range(3))
+    volume = np.einsum("na,na->", a, np.cross(b, c)) / 6.0
+    assert volume == pytest.approx(2.0 * np.pi**2 * 0.5 * 0.2**2, rel=0.02)

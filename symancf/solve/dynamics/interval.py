@@ -99,13 +99,6 @@ class Interval:
         m.system.refresh()
         m.move_to(t)
 
-    def rate(self, t: float) -> Array:
-        """Return the rates at a time within the step."""
-        s = (t - self.begin.time) / self.length
-        m, v = self.motion, (self._smooth(s) if self.smooth else self._cubic(s))[1]
-        linear = (1.0 - s) * self.begin.rate + s * self.end.rate
-        return np.where(m.second, v, linear)
-
     def _cubic(self, s: float) -> tuple[Array, Array]:
         """Return positions and their derivative, from positions and rates."""
         h, a, b = self.length, self.begin, self.end

@@ -55,9 +55,9 @@ class Lands:
     def land(self, t: float, whole: Interval) -> None:
         """Make a step anew so that it ends at t (collective).
 
-        Rates fulfil constraints to the order of the method only, and a short step would carry
-        that, divided by its length, into accelerations and multipliers: with constraints rates
-        are those within the whole step, and these follow from the equations with index 1.
+        Rates fulfil constraints to the order of the method only, and a short step carries that,
+        divided by its length, into accelerations and multipliers: with constraints its rates are
+        taken to these, and accelerations and multipliers follow from the equations with index 1.
         Round-off of positions is divided by the square of the length: where t is very near the
         beginning the motion is that within the whole step, its positions taken to the constraints.
         """
@@ -73,8 +73,6 @@ class Lands:
         if h >= SHORT * self._usual and self._lands(begin.time, h):
             self.last_step = self.biased = h
             m.system.time = t
-            if constrained:
-                m.rate[:] = whole.rate(t)
         else:
             self.last_step, share = self._usual, h / whole.length
             whole.show(t)
