@@ -171,8 +171,6 @@ class Continuation:
         if moved > 1e-6 * size > 0.0 and size > 1e-12 * system.extent:
             solver.record(result)
             solver.interruption.check()
-        elif not len(solver.history.time):
-            solver.history.sample(system.time)
         if not arc.derivative()[1] and not arc.seen():
             raise ParameterError(
                 f"follow({arc.name}): no force and no prescribed displacement changes with "

@@ -24,7 +24,6 @@ from .asked import require_possible
 from .branch import HARD
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
-from .start import sample_start
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -381,8 +380,6 @@ class StaticProblem(Shown):
             now = leg.start
             if leg.fraction == 1.0:
                 now, leg = leg.goal, None
-        else:
-            sample_start(self.solver, now, to, largest)
         while True:
             whole = abs(to - now) <= largest * (1.0 + 1e-9)
             if leg is None:
@@ -469,9 +466,9 @@ class StaticProblem(Shown):
         self.solver.monitors.append(monitored(function, every, number))
 
     def record(self, name: str, what: Watched, every: int = 1) -> None:
-        """Keep a quantity at the start and after each step, or each `every`-th: ``history[name]``.
+        """Keep a quantity after each step, or each `every`-th, as ``history[name]``.
 
-        The start is left out where it is no equilibrium: with loads that do not grow from nothing.
+        With the state that it begins with, too, after ``problem.history.sample(system.time)``.
         `what` is a place, whose position is kept [m], a function without arguments that returns
         a number or an array, a support, constraint, cavity or contact, of which several series may
         be kept, ``name force`` ..., or `sa.largest(body, field)`; see `DynamicProblem.record`.
