@@ -151,14 +151,14 @@ class Sheet(FacetPoints):
             )
         if body.dimension == 2 and not isinstance(place, Face):
             raise ParameterError(
-                f"{self.who}: {self} is a plate and has two sides; contact of both at once is not "
+                f"{self.who}: {place} is a plate and has two sides; contact of both at once is not "
                 'possible yet: give them as two contacts, plate["skin"].face(+1) and face(-1)'
             )
         if isinstance(place, Face):
             if body.dimension != 2 or place.side not in (1, -1):
                 raise ParameterError(
-                    f"{self.who}: face({place.side!r}) of {self} is not possible: plates have "
-                    "face(+1) and face(-1), solids their facets"
+                    f"{self.who}: {place} is not possible: plates have face(+1) and face(-1), "
+                    "solids their facets"
                 )
             if place.middle:
                 raise ParameterError(

@@ -152,6 +152,9 @@ class Face:
     side: int
     middle: bool = False
 
+    def __repr__(self) -> str:
+        return f"face({self.side!r}) of {self.nodes}"
+
 
 class PointsOnBody(_OnBody):
     """Given points, each in the cell of a body that holds it: ``plate.at((x, y, z))``.
