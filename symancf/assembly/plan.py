@@ -17,7 +17,7 @@ from ..arrays import Array, Ints, Mask
 from ..runtime import jit
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc
-from ..values.parameter import Parameter, Value, depends_on_time, evaluate
+from ..values.parameter import Parameter, Value, depends_on_time, evaluate, is_number
 from .feet import library as load_library
 from .group import Group, grouped, parameters, source
 from .structures import LANES, Term, Terms, address
@@ -192,7 +192,7 @@ class Plan:
         for name, value, places in self._sources if self._changing is None else self._changing:
             self._given[places] = evaluate(name, value, time)
         if self._changing is None:
-            self._changing = [of for of in self._sources if not isinstance(of[1], int | float)]
+            self._changing = [of for of in self._sources if not is_number(of[1])]
         self._take_up()
         for number, piece in self._placed:
             rows = piece.changing(time)

@@ -309,7 +309,7 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
     elif callable(value):
         code = getattr(value, "__code__", None)  # looked at first: this is called often
         named = code is None or code.co_varnames[:1] in (("X",), ("x",), ("self",))
-        if named and of_place(value) is not None:
+        if named and not isinstance(value, _OWN) and of_place(value) is not None:
             raise ParameterError(
                 f"{name} is {label(value)} of a place: functions of time are taken here. Where a "
                 "whole vector may vary in space, give one function of (X, time), X of shape (n, 3)"
@@ -365,6 +365,16 @@ class _Component:
 
     def __call__(self, time: float) -> float:
         return evaluate(self.name, self.value, time)
+
+
+_OWN = Checked, _Component  # functions of time that look at what they hold themselves
+
+
+def is_number(value: object) -> bool:
+    """Tell whether a value is a number, or one that is looked at or a component."""
+    while isinstance(value, _OWN):
+        value = value.value
+    return isinstance(value, int | float)
 
 
 def _three(name: str, function: Callable[[float], npt.ArrayLike], time: float) -> Array:

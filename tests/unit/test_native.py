@@ -14,6 +14,8 @@ import pytest
 import sympy as sp
 
 import symancf as sa
+from symancf.assembly import plan
+from symancf.values import parameter
 from tests.motion import rope
 from tests.unit.test_incompressible import beam
 
@@ -223,3 +225,20 @@ def test_an_error_of_a_function_of_time_ends_at_the_last_step() -> None:
         problem.solve(to=0.1, step=1e-3)
     assert problem.system.time == pytest.approx(0.05)
     assert len(problem.history.steps) == 50
+
+
+def test_values_that_do_not_change_are_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gravity has three numbers; of the push one component is a function, one a Parameter."""
+    asked: list[Any] = []
+
+    def evaluate(name: str, value: Any, time: float) -> float:
+        asked.append(value)
+        return was(name, value, time)
+
+    was = plan.evaluate
+    problem = sa.DynamicProblem(driven(), rho=0.8)
+    problem.solve(to=1e-3, step=1e-3)
+    monkeypatch.setattr(plan, "evaluate", evaluate)
+    problem.solve(to=2e-3, step=1e-3)
+    assert asked
+    assert not any(parameter.is_number(value) for value in asked)

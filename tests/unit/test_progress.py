@@ -20,6 +20,7 @@ import symancf as sa
 from symancf.energies import cable
 from symancf.runtime import progress
 from symancf.runtime.options import Options
+from symancf.runtime.petsc import has
 
 NONE = Options("", None)
 
@@ -181,7 +182,8 @@ def test_what_is_off_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_line_for_each_step(how: str, capsys: pytest.CaptureFixture[str]) -> None:
     solved(how, step_monitor=True)
     first, *lines = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"linear solver: preonly with lu \((umfpack|klu)\)", first)
+    factors = r"lu \((umfpack|klu)\)" if has("suitesparse") else r"cholesky \(mumps\)"
+    assert re.fullmatch(f"linear solver: preonly with {factors}", first)
     numbers = r"Newton +\d+  linear +\d+  CPU +[\d.]+ s  clock +[\d.]+ s  memory +\d+ MB"
     assert len(lines) >= 2
     for k, line in enumerate(lines[:2]):
