@@ -99,10 +99,10 @@ class Constraints:
             others += np.bincount(row, entries, minlength=len(squares))
         return np.asarray(np.sqrt(np.where(squares > 0.0, squares, others)))
 
-    def refresh(self) -> None:
-        """Set the limits, at the tangent's last values."""
+    def refresh(self, lengths: Array | None = None) -> None:
+        """Set the limits by `lengths`, default: those at the tangent's last values."""
         if len(self.rows):
-            lengths = self.lengths()
+            lengths = self.lengths() if lengths is None else lengths
             vanished = lengths < GONE * self.norms.system.stiffness * self._size
             self.limits[:] = np.maximum(np.where(vanished, 0.0, self._kept * lengths), TINY)
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 
 import symancf as sa
+from symancf.runtime.petsc import has
 from symancf.solve.dynamics.derivatives import Kinematics
 from tests.lines import of_groups, random, rope, strip, violation
 
@@ -68,7 +69,7 @@ def test_index_one_finds_the_motion_of_index_three(per: Any) -> None:
             assert problem.steps > 20
         places.append(problem.system.position(body.at([(1, 0, 0), (0.4, 0, 0)])))
         total = line.lengths(problem.system).sum()
-        assert total == pytest.approx(slow(0.2), abs=1e-12)
+        assert total == pytest.approx(slow(0.2), abs=5e-12)
     errors = [np.abs(found - places[2]).max() for found in places[:2]]
     assert errors[1] < 1e-4
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.3)
@@ -120,13 +121,17 @@ def test_a_checkpoint_keeps_the_tension(tmp_path: Path) -> None:
     np.testing.assert_allclose(problem.system.position(body["x1"]), expected[1], rtol=1e-12)
 
 
-def test_a_straight_line_between_fixed_ends_is_named() -> None:
+@pytest.mark.parametrize("factors", ["mumps", "umfpack"])
+def test_a_straight_line_between_fixed_ends_is_named(factors: str) -> None:
     body = rope(6)
     line = sa.length(body["body"], per="line", name="kept")
     ends = [sa.fix(body[side], "position") for side in ("x0", "x1")]
     system = sa.System(body, terms=[*ends, sa.planar(body, "y"), sa.gravity((0, 0, -9.81)), line])
+    if factors == "umfpack" and not has("suitesparse"):
+        pytest.skip("PETSc has no UMFPACK")
+    options = {"pc_factor_mat_solver_type": factors}
     text = "'kept' has no gradient at t = 0|with the constraints is singular"  # by round-off
     with pytest.raises(sa.ConstraintError, match=text):
-        sa.DynamicProblem(system).solve(to=0.01, step=1e-3)
+        sa.DynamicProblem(system, options=options).solve(to=0.01, step=1e-3)
     with pytest.raises(sa.ConvergenceError, match="singular in the multipliers of 'kept'"):
         sa.StaticProblem(system).solve()

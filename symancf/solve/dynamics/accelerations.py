@@ -61,6 +61,7 @@ class Accelerations:
         self._refines = False
         self._filled: PETSc.Vec | None = None  # what is added to the diagonal
         self._scale: PETSc.Vec | None = None  # of the matrix, which is d_i A_ij d_j with it
+        self._lengths: Array | None = None  # of its constraints, before it was scaled
         self._made_for: tuple[Array, float, int, int] | None = None
         self.factorisations = 0
         self._r, self._dx, self._scaled = (newton.x.duplicate() for _ in range(3))
@@ -114,6 +115,10 @@ class Accelerations:
         )
         self.factorisations += 1
 
+    def measure(self) -> None:
+        """Let violations of constraints be measured by their gradients in the matrix."""
+        self.newton.balance.constraints.refresh(self._lengths)
+
     def forget(self) -> None:
         """Forget the matrix of earlier times: the next one depends on the motion alone."""
         self._made_for = self._filled = None
@@ -151,9 +156,10 @@ class Accelerations:
         .. math:: d_i = m_i^{-1/2}, \qquad d_j = \Bigl(\sum_i (\Phi_{ji} d_i)^2\Bigr)^{-1/2} .
         """
         pc, mat = self.newton.snes.getKSP().getPC(), self.motion.matrix.mat
-        self._scale = None
+        self._scale = self._lengths = None
         if not self.kinematics.any or pc.getFactorSolverType() != "mumps":
             return
+        self._lengths = self.newton.balance.constraints.lengths()
         scale = mat.getDiagonal()
         size = scale.getArray(readonly=True)
         massive = size > 0.0
@@ -355,7 +361,7 @@ class _Projection:
         self._phi = made.violation()
         if not iteration:
             made.factor()
-            newton.balance.constraints.refresh()
+            made.measure()
         share, _ = newton.balance.worst_constraint(self._phi)
         done, self._last = share <= 1.0 or share > SLOW * self._last, share
         return done

@@ -81,7 +81,7 @@ class InitialValues:
         m.state[m.algebraic] = 0.0
         try:
             self.accelerations.factor()
-            self.newton.balance.constraints.refresh()
+            self.accelerations.measure()
             if positions:
                 self._check_positions()
             self._correct_rates(told)

@@ -339,8 +339,9 @@ class DynamicProblem(Made):
     def save(self, path: str | Path) -> None:
         """Write a checkpoint from which `restore` goes on (collective); also from a monitor.
 
-        A run that goes on from it repeats this one bit for bit on the same number of ranks; where
-        deformable bodies touch each other, whose lists are made anew, to round-off.
+        A run that goes on from it repeats this one bit for bit on one rank with the factors of
+        UMFPACK or KLU; with others, or where deformable bodies touch each other, whose lists are
+        made anew, to round-off.
         """
         if not self._started:
             raise ParameterError("save: nothing has moved yet; call solve or initialize first")
