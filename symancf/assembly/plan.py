@@ -450,7 +450,9 @@ class Plan:
         """
         groups = self.groups
         self._holds = self._holds or {n: k for k, group in enumerate(groups) for n in group.numbers}
-        asked = sorted({self._holds[number] for number in pieces if number in self._holds})
+        held = [number for number in pieces if number in self._holds]
+        self.prepare(mode, held)  # in an order that no rank's groups change
+        asked = sorted({self._holds[number] for number in held})
         tables: list[Array] = []
         try:
             for k in asked:

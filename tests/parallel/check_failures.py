@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from mpi4py import MPI
@@ -260,6 +261,48 @@ def unused_option() -> dict[str, Any]:
         problem.solve()
     texts = COMM.bcast([str(w.message) for w in caught])
     return {"warnings": texts}
+
+
+@case
+def rounded_otherwise_on_one_rank() -> dict[str, Any]:
+    """Functions of time that one rank rounds otherwise, as other processors of a cluster do."""
+    last = 1e-15 * (COMM.rank == COMM.size - 1)
+    body = block()
+    load = sa.pressure(body["x1"], lambda t: 0.01 * (1.0 + last * t))
+    problem = sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"]), load]))
+    problem.solve(to=2.0, step=1.0)
+    body = block(rho=lambda t: 1.0 + 10.0 * last * t)
+    system = sa.System(body, terms=[sa.fix(body["x0"]), sa.traction(body["x1"], (0.0, 0.0, 0.01))])
+    motion = sa.DynamicProblem(system)
+    motion.solve(to=1.0, step=0.5)
+    return {"steps": [len(problem.history.steps), len(motion.history.steps)]}
+
+
+@case
+def error_of_one_rank_in_a_cut_step() -> dict[str, Any]:
+    """Newton's method goes on with a shorter step where one rank alone has failed: all raise."""
+    bodies = [block((3, 1, 1), name="one"), block((3, 2, 2), name="other")]
+    terms = [sa.fix(body["x0"]) for body in bodies]
+    terms += [sa.traction(body["x1"], (0.01, 0.0, 0.02)) for body in bodies]
+    problem = sa.StaticProblem(sa.System(*bodies, terms=terms))
+    solver, plan = problem.solver, problem.system.plan
+    tries, residual, evaluate = [0], plan.residual, solver._try
+
+    def failing(x: Any, f: Any) -> int:
+        if tries[0] == 1 and COMM.rank == COMM.size - 1:
+            raise OSError("of one rank")
+        return residual(x, f)
+
+    def counted(self: Any, x: Any, F: Any) -> int:
+        tries[0] += 1
+        return int(evaluate(x, F))
+
+    with patch.object(type(solver), "_try", counted), patch.object(plan, "residual", failing):
+        try:
+            problem.solve()
+        except OSError as error:
+            return {"text": str(error), "tries": tries[0]}
+    return {"text": ""}
 
 
 if __name__ == "__main__":

@@ -132,3 +132,10 @@ def test_unused_option_is_reported(ranks: int) -> None:
     (text,) = result("unused_option", ranks)["warnings"]
     assert "-odd_snes_rtoll" in text
     assert "Did you mean 'odd_snes_rtol'" in text
+
+
+def test_decisions_are_those_of_all_ranks(ranks: int) -> None:
+    assert result("rounded_otherwise_on_one_rank", ranks)["steps"] == [2, 2]
+    found = result("error_of_one_rank_in_a_cut_step", ranks)
+    assert found["text"] == "of one rank"
+    assert found["tries"] > 1

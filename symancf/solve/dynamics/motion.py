@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from mpi4py import MPI
 
 from ...arrays import Array, Ints, Mask
 from ...assembly.numbering import MOVING
@@ -170,10 +171,13 @@ class Motion:
     def mass_values(self) -> tuple[Array, Array]:
         """Return the mass matrix in the tangent's pattern: values of its two parts.
 
-        They are assembled anew where a density or section has changed.
+        They are assembled anew where a density or section has changed (collective).
         """
-        known, revision = self._mass_values, self.mass.revision
-        if known is None or known[0] != revision:
+        known, revision, comm = self._mass_values, self.mass.revision, self.system.comm
+        stale = known is None or known[0] != revision
+        if self.mass.changes and comm.size > 1:  # functions may be rounded otherwise elsewhere
+            stale = comm.allreduce(stale, MPI.LOR)
+        if known is None or stale:
             matrix, scratch = self.matrix, np.zeros_like(self.state)
             self.mass.tangent(np.zeros_like(self.state), scratch, matrix)
             known = self._mass_values = revision, matrix.diagonal.copy(), matrix.off.copy()

@@ -78,8 +78,7 @@ class EquilibriumSolver:
         self.progress = Progress(system.comm, options)
         self.monitors: list[Monitor] = []
         self.ready = self.restored = self._held = self.long = False
-        self.fade = 0.0  # part of the imbalance that is left out
-        self.hardest = 0
+        self.fade, self.hardest = 0.0, 0
         self._error: BaseException | None = None
         self._outside: Array | None = None  # a state on the way at which a law is not defined
         self._tried: tuple[Array, Array, Array] | None = None  # unknowns, residual, local residual
@@ -328,8 +327,6 @@ class EquilibriumSolver:
         finally:
             spent = clock.process_time() - begun - (self.history.seconds["assembly"] - assembly)
             self.history.seconds["solve"] += spent
-        share_error(system.comm, self._error)
-        share_error(system.comm, self._cuts.error)
         stands, self.long = review.verdict <= Verdict.LONG, review.verdict is Verdict.LONG
         if self.snes.getConvergedReason() > 0 and stands:
             linear += self._extra_linear
@@ -374,7 +371,7 @@ class EquilibriumSolver:
                 made, of_these = self._iterate(before if k == 0 else None)
                 iterations, linear = iterations + made, linear + of_these
                 self.hardest = max(self.hardest, self.snes.getIterationNumber())
-                if self.snes.getConvergedReason() <= 0 or self._error is not None:
+                if self.snes.getConvergedReason() <= 0:
                     return iterations, linear, Review(Verdict.STANDS)
                 self.vectors.to_local(self.x, self.system.state)
                 review = self.system.review(time, rough=k < rough)
@@ -405,11 +402,13 @@ class EquilibriumSolver:
             self.linear.begin()
             self.predicted.begin(before, along=not self._guessed)
             self.snes.solve(None, self.x)
+            for thrown in (self._error, self._cuts.error):  # of one rank, perhaps
+                share_error(self.system.comm, thrown)
             if self.linear.mended and self.snes.getConvergedReason() > 0:  # by a search of PETSc's
                 self.snes.setConvergedReason(REASONS.DIVERGED_LINEAR_SOLVE)
             iterations += self.snes.getIterationNumber()
             linear += self.snes.getLinearSolveIterations() + self.linear.again
-            if start is None or not self.linear.afresh or self._error is not None:
+            if start is None or not self.linear.afresh:
                 return iterations, linear
             start.copy(self.x)
 

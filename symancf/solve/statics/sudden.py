@@ -18,6 +18,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
+from ...runtime.collective import reduced
 
 if TYPE_CHECKING:
     from ...system import System
@@ -48,10 +49,12 @@ class Sudden:
         held = system.numbering.fixed_by >= 0
         self._jump[:] = self._plan.values[self._places] - self._settled
         moved = np.where(held, system.state - state, 0.0)
-        if system.comm.allreduce(bool(moved.any()), MPI.LOR):
+        # also a function of time may be rounded differently from rank to rank
+        found = reduced(system.comm, np.array([moved.any(), self._jump.any()]), MPI.LOR)
+        if found[0]:
             self._moved = moved
         self.leave_out(1.0)
-        return bool(self._jump.any()) or len(self._moved) > 0
+        return bool(found[1]) or len(self._moved) > 0
 
     def leave_out(self, part: float) -> None:
         """Take a part of the jumps from what `System.prescribe` has just written."""
@@ -72,9 +75,10 @@ class Sudden:
 
     @property
     def grown(self) -> bool:
-        """Whether present values are larger than those of the last equilibrium."""
+        """Whether present values are larger than those of the last equilibrium (collective)."""
         present = self._plan.values[self._places]
-        return bool((np.abs(present) > np.abs(self._reached)).any())
+        larger = bool((np.abs(present) > np.abs(self._reached)).any())
+        return len(present) > 0 and bool(self._system.comm.allreduce(larger, MPI.LOR))
 
     @contextmanager
     def before(self) -> Iterator[None]:
