@@ -101,3 +101,23 @@ def require_agreement(
         "be the same on every rank; read files and draw random numbers on one rank and send "
         "them, comm.bcast(value)"
     )
+
+
+def agreed(comm: MPI.Comm, what: str, value: float) -> float:
+    """Return a number as rank 0 has it (collective).
+
+    The last bits decide, as whether a time is reached: with its own each rank would go its own way.
+
+    Raises
+    ------
+    ParameterError : on every rank; it differs from rank to rank by more than round-off.
+    """
+    if comm.size == 1:
+        return value
+    every = comm.allgather(float(value))
+    if max(every) - min(every) > ROUND_OFF * max(map(abs, every)):
+        raise ParameterError(
+            f"{what} is {min(every):g} on one rank and {max(every):g} on another: it must be the "
+            "same on every rank"
+        )
+    return float(every[0])

@@ -265,16 +265,17 @@ def unused_option() -> dict[str, Any]:
 
 @case
 def rounded_otherwise_on_one_rank() -> dict[str, Any]:
-    """Functions of time that one rank rounds otherwise, as other processors of a cluster do."""
+    """Functions of time, and ends, that one rank rounds otherwise, as other processors do."""
     last = 1e-15 * (COMM.rank == COMM.size - 1)
     body = block()
     load = sa.pressure(body["x1"], lambda t: 0.01 * (1.0 + last * t))
     problem = sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"]), load]))
-    problem.solve(to=2.0, step=1.0)
+    problem.solve(to=2.0 * (1.0 + last), step=1.0)
+    problem.solve(to=2.0)
     body = block(rho=lambda t: 1.0 + 10.0 * last * t)
     system = sa.System(body, terms=[sa.fix(body["x0"]), sa.traction(body["x1"], (0.0, 0.0, 0.01))])
     motion = sa.DynamicProblem(system)
-    motion.solve(to=1.0, step=0.5)
+    motion.solve(to=1.0 + last, step=0.5)
     return {"steps": [len(problem.history.steps), len(motion.history.steps)]}
 
 

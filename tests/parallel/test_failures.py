@@ -135,7 +135,7 @@ def test_unused_option_is_reported(ranks: int) -> None:
 
 
 def test_decisions_are_those_of_all_ranks(ranks: int) -> None:
-    assert result("rounded_otherwise_on_one_rank", ranks)["steps"] == [2, 2]
+    assert result("rounded_otherwise_on_one_rank", ranks)["steps"] == [3, 2]
     found = result("error_of_one_rank_in_a_cut_step", ranks)
     assert found["text"] == "of one rank"
     assert found["tries"] > 1

@@ -8,6 +8,7 @@ import time as clock
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from ...assembly.agreement import agreed
 from ...errors import ParameterError, SymancfError
 from ...output.checkpoint import load, save
 from ...output.restart import Restarts
@@ -417,10 +418,10 @@ class DynamicProblem(Made):
         Whatever is raised, the state is that of the last step, and one may go on.
         """
         system = self.system
-        to = arguments.number("solve", "to", to, "be a finite time")
+        to = agreed(system.comm, "to", arguments.number("solve", "to", to, "be a finite time"))
         if to < system.time:
             raise ParameterError(f"solve(to={to:g}): the time is {system.time:g} already")
-        step = arguments.step("solve", step, system.time, to)
+        step = agreed(system.comm, "step", arguments.step("solve", step, system.time, to))
         rtol = arguments.positive("solve", "rtol", rtol)
         if atol is not None:
             atol = arguments.number("solve", "atol", atol, "be 0 or more", lambda x: x >= 0.0)
@@ -484,9 +485,8 @@ class DynamicProblem(Made):
             self._ready = False
             if made.error is not None:
                 raise made.error from error
-            raise SymancfError(
-                f"PETSc failed at time {system.time:g}: {complaint(error)}"
-            ) from error
+            said = complaint(error)
+            raise SymancfError(f"PETSc failed at time {system.time:g}: {said}") from error
         except BaseException:
             made.give_up()
             raise

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from mpi4py import MPI
 
+from ...assembly.agreement import agreed
 from ...errors import ConvergenceError, ParameterError
 from ...output.steps import LimitPoint, Step
 from ...runtime.collective import share_error
@@ -85,7 +86,10 @@ class Continuation:
         smallest: float,
     ) -> None:
         """Follow the path on; see `StaticProblem.follow`."""
-        solver = self.solver
+        solver, comm, parameter = self.solver, self.solver.system.comm, self.parameter
+        to = None if to is None else agreed(comm, "follow(to=...)", to)
+        if not isinstance(parameter, str):
+            parameter.value = agreed(comm, self.arc.name, parameter.value)
         self.record()
         solver.history.search = SEARCH[self.arc.stability.how]
         try:

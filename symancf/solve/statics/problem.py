@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...arrays import Array
+from ...assembly.agreement import agreed
 from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
 from ...output.restart import Restarts
@@ -329,6 +330,7 @@ class StaticProblem(Shown):
         Whatever is raised, the state is that of the last converged step and one may go on.
         """
         to, now = arguments.number("solve", "to", to, "be a finite pseudo-time"), self.system.time
+        to = agreed(self.system.comm, "solve(to=...)", to)
         if to < now and self.system.memory.timed:
             raise ParameterError(
                 f"solve(to={to:g}): the pseudo-time is {now:g} and cannot fall, because "
@@ -338,6 +340,7 @@ class StaticProblem(Shown):
             )
         if step is not None:
             step = arguments.step("solve", step, now, to)
+            step = agreed(self.system.comm, "solve(step=...)", step)
         smallest = arguments.number(
             "solve", "smallest", smallest, "be a fraction of a step", lambda x: 0.0 < x <= 1.0
         )
