@@ -364,20 +364,20 @@ class Contact(Results):
         return Report((opened, stuck, slid), deepest, sunk / area if area > 0.0 else 0.0, grown)
 
     def _late(self, configuration: Configuration, looks: Sequence[Look]) -> bool:
-        """Tell whether friction is that of points that came from afar in this step (collective).
+        """Tell whether most of what presses came from afar in this step, and rubs (collective).
 
-        It takes their whole way for one of sliding, also that before they touched.
+        Friction takes the whole way of such points for one of sliding, also that before the touch.
         """
-        force = np.zeros(2)
+        found = np.zeros(3)
         with together(configuration.comm):
             for each, look in zip(self.passes, looks, strict=True):
-                weight = look.weight * look.owned
-                force[0] += weight @ look.pressure
+                area = look.weight * look.owned
+                found[0] += area @ look.pressure
                 if look.friction.any():
                     far = each.before(configuration, look) > AFAR * look.length
-                    force[1] += (weight * look.friction) @ far
-        every, doubtful = configuration.sum(force)
-        return bool(doubtful > DOUBTFUL * every)
+                    found[1:] += (area * far) @ np.stack([look.pressure, look.friction], axis=1)
+        every, new, rubs = configuration.sum(found)
+        return bool(new > 0.5 * every and rubs > DOUBTFUL * every)
 
     def _tell_of_blow(self, configuration: Configuration) -> None:
         """Warn where a motion begins with an overlap that presses all at once (collective)."""

@@ -35,7 +35,7 @@ from ..values.parameter import evaluate
 from .around import Around
 from .facet_law import BASE, FOOT, GAP, RUB, WEIGHT, facet_law
 from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING, K
-from .lists import Lists, among, joined, of_points, offsets, patches
+from .lists import Lists, among, joined, joined_ranges, of_points, offsets, patches
 from .look import Look
 from .modulus import Following
 from .overlap import DEEP, numbered, overlaps, require_apart
@@ -154,14 +154,16 @@ class FacetPass:
         begins = configuration.memory.stepping or time != configuration.time
         before, feet = lists.accepted, configuration.of(self, Piece).entities
         assert isinstance(feet, Feet)
-        if begins or before is None:
+        if moved := begins or before is None:
             lists.accepted = self._shapes(lists, x)
+            moved = before is None or any((a != b.x).any() for a, b in zip(x, before, strict=True))
+        if moved:
             feet.first[...] = 0.0
         farther, least = lists.reach > known, float(lists.skins[1].length.min())
-        stale = self._left(lists, x) or self._lost(configuration, lists)
+        stale = self._left(lists, x) or self._lost(configuration, lists, moved)
         if before is None or farther or stale or self._deepest(configuration) > BEHIND * least:
-            moved = 0.0 if before is None else motion(*joined(x, (before[0].x, before[1].x)))
-            lists.margin = max(lists.least, 3.0 * moved)
+            way = 0.0 if before is None else motion(*joined(x, (before[0].x, before[1].x)))
+            lists.margin = max(lists.least, 3.0 * way)
             return self._list(configuration, lists, x)
         return Change.NONE
 
@@ -203,9 +205,11 @@ class FacetPass:
             found.append(s.facet_of[at] * width + rows[at, 0].astype(np.int64) - 1)
         return np.stack(np.divmod(np.unique(np.concatenate(found)), width), axis=1)
 
-    def _lost(self, configuration: Configuration, lists: Lists) -> bool:
-        """Tell whether the list lacks facets of anchors."""
+    def _lost(self, configuration: Configuration, lists: Lists, moved: bool) -> bool:
+        """Tell whether the list lacks facets of anchors, or, of what has `moved`, the first."""
         anchors = self._anchors(configuration, lists)
+        if moved and self.coulomb is not None and not len(anchors):
+            return len(lists.pairs) > 0
         return bool((~among(anchors, np.concatenate([lists.pairs, lists.extra]))).any())
 
     def _list(self, configuration: Configuration, lists: Lists, x: tuple[Array, Array]) -> Change:
@@ -418,14 +422,11 @@ class FacetPass:
 
     def _across(self, lists: Lists, x: Array, facets: tuple[Array, Array], ids: Ints) -> Array:
         """Return how far points are from the facets listed, given by coefficients; inf: no foot."""
-        s, m = lists.skins
-        facet = s.facet_of[ids]
-        first, last = (np.searchsorted(lists.pairs[:, 0], facet, side=k) for k in ("left", "right"))
+        (s, m), a = lists.skins, lists.pairs[:, 0]
+        first, last = (np.searchsorted(a, s.facet_of[ids], side=k) for k in ("left", "right"))
         of = np.repeat(np.arange(len(ids)), last - first)
-        pair = np.arange(len(of)) + np.repeat(
-            first - np.cumsum(last - first) + last - first, last - first
-        )
-        _, g = m.feet(*facets, lists.pairs[pair, 1], s.at_points(x)[ids][of])
+        pairs = lists.pairs[joined_ranges(first, last), 1]
+        _, g = m.feet(*facets, pairs, s.at_points(x)[ids][of])
         found = np.full(len(ids), np.inf)
         np.fmin.at(found, of, np.abs(g))
         return found

@@ -113,7 +113,7 @@ def newton_order() -> Iterator[Number]:
         ("block", 0.05, 0.05, "slides"),
     ):
         residuals, counts = pressed_and_moved(target, mu, way)
-        r = [x for x in residuals if x > 1e-13][-3:]
+        r = [x for x in residuals if x > 1e-14][-3:]
         changing = float(len({*counts[-3:]}) - 1)
         yield Number(f"points that change in the end, {target} {does}", changing, 0.0, 0.0)
         largest = max(r[1] / r[0] ** 2, r[2] / r[1] ** 2)

@@ -133,3 +133,25 @@ def test_friction_is_that_of_the_way_after_the_touch(rigid: bool) -> None:
     assert in_steps[0] > 0.15 * in_steps[2] > 0.0
     assert at_once == pytest.approx(in_steps, rel=1e-3, abs=1e-9)
     assert unparted[0] < 0.0  # where parts are forbidden the whole way counts
+
+
+@pytest.mark.collective
+def test_friction_acts_in_the_first_step_as_in_the_next() -> None:
+    """A block that lies on another one, or on a plane, is pressed and drawn in 1 and 4 steps."""
+    given, found = {"mu": 0.385, "lam": 0.577}, []
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
+    below = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), warp=lambda x: x - np.array([0.0, 0.0, 1.0]))
+    block = sa.Body(mesh["body"], hex8_plain, neo_hooke, name="block", **given)
+    base = sa.Body(below["body"], hex8_plain, neo_hooke, name="base", **given)
+    draw = sa.fix(block["z1"], displacement=lambda t: (0.002 * t, 0.0, -0.01 * t))
+    for target, steps in ((sa.Plane(), 1), (base["z1"], 1), (base["z1"], 4)):
+        bodies, held = ([block], [draw]) if isinstance(target, sa.Plane) else ([block, base], [])
+        held = held or [draw, sa.fix(base["body"])]
+        contact = sa.Contact(block["z0"], target, mu=0.3, initial="press")
+        system = sa.System(*bodies, terms=[contact, *held])
+        sa.StaticProblem(system).solve(step=1.0 / steps)
+        found.append(contact.force(system, on=block))
+    plane, once, steps4 = found
+    assert plane[0] < -0.03 * plane[2] < 0.0
+    np.testing.assert_allclose(once, steps4, atol=1e-3 * plane[2])
+    np.testing.assert_allclose(once, plane, atol=1e-3 * plane[2])
