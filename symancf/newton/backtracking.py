@@ -82,6 +82,8 @@ class PartBacktracking:
     evaluate : writes the residual at unknowns, vectors of rows; returns the number of quadrature
         points on all ranks that left the domain of a law.
     leftover : measures corrections, where forces have kinks.
+    acts : tells whether such forces act at the state that was evaluated last (collective); where
+        they do at neither end of a step it is one without kinks.
     fresh : tells whether the tangent is that of the step's beginning: with an older one steps are
         not cut.
     mend : replaces the step that a linear solver has failed to find at a residual; tells what it
@@ -101,11 +103,13 @@ class PartBacktracking:
         leftover: Leftover | None = None,
         fresh: Callable[[], bool] = lambda: True,
         mend: Callable[[PETSc.Vec, PETSc.Vec], Mended | None] | None = None,
+        acts: Callable[[], bool] = lambda: True,
     ) -> None:
         self.rows, self.test, self.evaluate = test.rows, test, evaluate
         self._trial, self._g = vector.duplicate(), vector.duplicate()
         self._alpha = _slope(snes)
         self._snes, self._leftover, self._fresh, self._mend = snes, leftover, fresh, mend
+        self._acts = acts
         self._cuts = test.rows.parts > 1 or leftover is not None
         self._trail: list[Array] = []
         self.error: BaseException | None = None
@@ -162,13 +166,19 @@ class PartBacktracking:
             (norms,) = rows.of(f)
             before, part = rows.total(norms), np.ones(rows.parts)
             best, least = part.copy(), np.full(rows.parts, np.inf)
+            open_ = leftover is not None and not self._acts()
             if leftover is not None:
                 length = leftover.corrections(f)
-                part[self._stalls(length)] = 0.5
+                part[self._stalls(length) & (not open_)] = 0.5
                 moving = (length > STILL * leftover.lengths(here)) & ~self.test.closed
             for _ in range(HALVINGS if leftover is None else KINKS + 1):
                 self._trial.setArray(here - part[rows.row_part] * step)
                 bad = self.evaluate(self._trial, self._g)
+                if open_ and not self._acts():
+                    if rows.parts == 1:
+                        return False
+                    leftover = None
+                open_ = False
                 g = self._g.getArray(readonly=True)
                 (norms,) = rows.of(g)
                 after = rows.total(norms)

@@ -155,3 +155,17 @@ def test_friction_acts_in_the_first_step_as_in_the_next() -> None:
     assert plane[0] < -0.03 * plane[2] < 0.0
     np.testing.assert_allclose(once, steps4, atol=1e-3 * plane[2])
     np.testing.assert_allclose(once, plane, atol=1e-3 * plane[2])
+
+
+def test_an_open_contact_costs_no_iterations() -> None:
+    """A cantilever over a floor that it does not reach, and the same without the floor."""
+    mesh, found = sa.Mesh.box((8.0, 1.0, 0.5), (8, 1, 1)), []
+    beam = sa.Body(mesh["body"], hex8_plain, neo_hooke, mu=1.0, lam=20.0)
+    held = [sa.fix(beam["x0"]), sa.traction(beam["x1"], (0.0, 0.0, -1e-3))]
+    for floor in ([], [sa.Contact(beam["z0"], sa.Plane((0.0, 0.0, -20.0)), mu=0.3)]):
+        system = sa.System(beam, terms=[*held, *floor])
+        history = sa.StaticProblem(system).solve()
+        found.append((history.steps[0].iterations, system.state.copy()))
+    (alone, state), (above, there) = found
+    assert alone == above
+    np.testing.assert_allclose(there, state, atol=1e-9)

@@ -90,7 +90,7 @@ class Branch:
         self._kinked = np.array([piece.kinked for piece in system.pieces], dtype=bool)
         self._doubted: tuple[Array | None, float] = None, 0.0  # from where, and how far
 
-    def _touches(self, *states: Array) -> bool:
+    def touches(self, *states: Array) -> bool:
         """Whether forces with kinks act at one of some states (collective)."""
         if not self._kinked.any():
             return False
@@ -303,7 +303,7 @@ class Branch:
         size, ahead, behind = np.sqrt(sums[:3])
         if not np.isfinite(sums).all() or size == 0.0:
             return ""  # a singular tangent tells nothing
-        touches = self._touches(before, after)
+        touches = self.touches(before, after)
         if touches:
             rows = system.numbering.to_rows(after)[self._counts]
             (whole,) = np.sqrt(system.sum(np.array([rows @ rows])))

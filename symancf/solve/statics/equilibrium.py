@@ -143,11 +143,11 @@ class EquilibriumSolver:
             self.x,
             self.convergence.leftover if self._kinked else None,
             mend=None if self.linear.direct else self.linear.mend,
+            acts=lambda: self.branch.touches(system.state),
         )
         if not self.linear.direct and self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
             self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
-        ksp = self.snes.getKSP()
-        self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
+        self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP(), scratch)
         self.stability: Stability = Stability(system, self.linear)
         if unsure:
             require_held(system)
