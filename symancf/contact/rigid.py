@@ -28,6 +28,7 @@ from mpi4py import MPI
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.revisions import Verdict
 from ..errors import ConstraintError, ParameterError
+from ..places.interpolation import Interpolation
 from ..runtime import jit
 from ..runtime.collective import reduced, share_error, together
 from ..terms.term import PlaceTerm
@@ -173,6 +174,7 @@ class RigidPass(PlaceTerm):
         """Return the kernel and the points on this rank (collective)."""
         if self.touch.part != "damper":
             self._look_at_overlap(configuration)
+            self._require_before(configuration)
         made = super().pieces(configuration)
         for piece in made:
             self._follow(piece, configuration.of(self, Numbers))
@@ -188,6 +190,22 @@ class RigidPass(PlaceTerm):
             row, every = rows.index(str(BASE)), slice(None)
             timed = sheet.modulus.timed
             piece.cell_at = Following(piece.cell, row, numbers.stiffness, every, timed)
+
+    def _require_before(self, configuration: Configuration) -> None:
+        """Raise where a solid lies behind a plane as a whole: it would fall (collective)."""
+        end, shape = self.points.end, self.touch.shape
+        if not isinstance(shape, Plane) or shape.body is not None or not isinstance(end, Sheet):
+            return
+        vertices = np.unique(configuration.of(end.body, Interpolation).cells)
+        origin, axes = shape.placed(0.0)
+        x = (configuration.points[vertices] - origin) @ axes
+        far = float(self._distances(x, self._sizes(configuration))[0].max(initial=-np.inf))
+        far = float(reduced(configuration.comm, np.array([far]), MPI.MAX)[0])
+        if end.body.element.dimension == 3 and far <= TOUCHING * configuration.extent:
+            raise ConstraintError(
+                f"{self.points.who}: all of {end.body.name!r} lies behind plane {shape.name!r}, "
+                "which holds what is on the side of its normal: turn the normal or move one of them"
+            )
 
     def _look_at_overlap(self, configuration: Configuration) -> None:
         """Let an initial overlap out, or raise where nobody said what it means (collective)."""

@@ -84,6 +84,16 @@ def test_a_plane_with_reversed_normal_is_told(height: float, told: bool) -> None
     assert ("turn the normal" in str(caught.value)) is told
 
 
+@pytest.mark.collective
+@pytest.mark.parametrize("initial", [None, "press"])
+def test_a_body_that_only_touches_a_plane_from_behind_is_told(initial: str | None) -> None:
+    part = body(mu=1.0, lam=1.0)
+    assert sa.System(part, terms=[sa.Contact(part["x0"], sa.Plane(normal=(1.0, 0.0, 0.0)))])
+    floor = sa.Contact(part["x0"], sa.Plane(normal=(-1.0, 0.0, 0.0)), initial=initial)
+    with pytest.raises(sa.ConstraintError, match=r"all of .* lies behind plane .* turn the normal"):
+        sa.System(part, terms=[floor])
+
+
 @pytest.mark.parametrize(("touching", "told"), [((1034, 2, 0), True), ((8, 1, 0), False)])
 def test_a_contact_that_few_points_carry_says_so(
     touching: tuple[int, int, int], told: bool
