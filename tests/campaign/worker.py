@@ -79,6 +79,7 @@ def main() -> None:
     cases = classes.cases(name, int(seed), int(count))
     run(cases, [int(n) for n in numbers], Path(out), float(limit))
     sys.stdout.flush()
+    COMM.Barrier()  # mpirun ends the other ranks as soon as one ends without MPI_Finalize
     os._exit(0)  # a case may have left the communicator in any state
 
 
