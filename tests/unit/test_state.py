@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A state is one value: an error in a monitor, a copy of a system, a second system.
+
+Strict expected failures: what a step depends on lives in several objects today.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.energies import cable
+
+
+def rope(load: Any) -> tuple[sa.Body, sa.System]:
+    mesh = sa.Mesh.box((1.0,), (4,))
+    body = sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), EA=2e4, EI=1.0, rho=1.0, A=1e-3)
+    return body, sa.System(body, terms=[sa.fix(body["x0"]), sa.force(body["x1"], (0, 0, load))])
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        pytest.param(
+            sa.StaticProblem,
+            marks=pytest.mark.xfail(
+                strict=True, raises=AssertionError, reason="the row is written after the monitor"
+            ),
+        ),
+        sa.DynamicProblem,
+    ],
+)
+def test_a_monitor_that_raises_loses_no_step(problem: Any) -> None:
+    _, system = rope(lambda t: 0.1 * t)
+    calculation = problem(system)
+    raised = []
+
+    def full_disk(step: Any) -> None:
+        if abs(step.time - 0.5) < 1e-9 and not raised:
+            raised.append(step.time)
+            raise OSError(28, "No space left on device")
+
+    calculation.monitor(full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        calculation.solve(to=1.0, step=0.25)
+    assert system.time == pytest.approx(0.5)
+    calculation.solve(to=1.0, step=0.25)
+    times = [time for time in calculation.history.time if time > 0.0]
+    assert times == pytest.approx([0.25, 0.5, 0.75, 1.0])
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="copies share their arrays")
+def test_a_copy_of_a_system_has_a_state_of_its_own() -> None:
+    load = sa.Parameter("load", 1.0)
+    body, system = rope(load)
+    sa.StaticProblem(system).solve()
+    before = system.displacement(body["x1"])
+    other = copy.copy(system)
+    load.value = 0.1
+    sa.StaticProblem(other).solve()
+    assert np.abs(system.displacement(body["x1"]) - before).max() == 0.0
+    assert np.abs(other.displacement(body["x1"]) - before).max() > 1e-3
