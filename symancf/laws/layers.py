@@ -45,6 +45,9 @@ class Layer:
     angle: float = 0.0
     parameters: Mapping[str, Value] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        return f"{signature(self.law).name} {self.thickness:g} at {self.angle:g}"
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -153,10 +156,7 @@ class Layers:
         self._declare()
 
     def __repr__(self) -> str:
-        told = ", ".join(
-            f"{signature(layer.law).name} {layer.thickness:g} at {layer.angle:g}"
-            for layer in self.layers
-        )
+        told = ", ".join(map(str, self.layers))
         offset = f", offset {self.offset:g}" if self.offset else ""
         return f"<layers: {told}{offset}>"
 
@@ -264,8 +264,16 @@ class Layers:
         count = len(self.layers)
         is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
         if not isinstance(given, int | np.integer) or not (is_number and 1 <= given <= count):
-            raise ParameterError(f"layer={label(given)}: there are layers 1 (below) to {count}")
+            raise ParameterError(f"layer={label(given)}: there are {self.listed}")
         return int(given) - 1
+
+    @property
+    def listed(self) -> str:
+        """The numbers of the layers and what they are, in words."""
+        most = 8
+        told = [f"{k} {layer}" for k, layer in enumerate(self.layers[:most], 1)]
+        more = f" and {len(self.layers) - most} more" if len(self.layers) > most else ""
+        return f"layers 1 (below) to {len(self.layers)}: {', '.join(told)}{more}"
 
     def height(self, number: int, place: float) -> float:
         """Return zeta at a place of a layer, -1 its lower and 1 its upper face."""

@@ -269,10 +269,11 @@ def sampled_fields(
     parameters = {p: real(p) for p in values}
     for k, (field, asked) in enumerate(fields.items()):
         for name in _names(asked):
-            if isinstance(energy, Layers) and layer is None and name in OF_LAYERS:
+            one = layer is not None or resultant  # resultants are sums over all of them
+            if isinstance(energy, Layers) and not one and name in OF_LAYERS:
                 raise KinematicsError(
-                    f"field {field!r}: {name!r} is that of one layer: say which, layer=1 (below) "
-                    f"to {len(energy.layers)}",
+                    f"field {field!r}: {name!r} is that of one layer: say which, layer=1 or "
+                    f"layer=(1, 'top'); there are {energy.listed}",
                     asked=name,
                 )
             if name in refused:

@@ -14,7 +14,7 @@ import sympy as sp
 
 import symancf as sa
 from symancf.assembly.plan import Plan
-from symancf.elements import ancf_plate, ancf_thin_plate, hex8
+from symancf.elements import ancf_plate, ancf_thick_plate, ancf_thin_plate, hex8
 from symancf.energies import (
     kirchhoff,
     neo_hooke,
@@ -151,10 +151,56 @@ def test_stresses_of_layers_and_resultants() -> None:
                 assert np.abs(found["S"] - right).max() < 1e-5 * np.abs(right).max()
                 back = turn @ right @ turn.T
                 assert np.abs(found["global"] - back).max() < 1e-5 * np.abs(right).max()
-        with pytest.raises(sa.KinematicsError, match="that of one layer"):
+        with pytest.raises(sa.KinematicsError, match=r"one layer: say which.* 2 orthotropic .* 75"):
             sa.sample(system, body, fields={"s": "S"})
         with pytest.raises(sa.ParameterError, match=r"layers 1 \(below\) to 3"):
             sa.sample(system, body, layer=4)
+
+
+@pytest.mark.parametrize(
+    ("angles", "offset"), [([30], 0.0), ([0, 90], 0.035), ([20, 75, -40], 0.0)]
+)
+@pytest.mark.parametrize("element", [ancf_plate, ancf_thick_plate])
+def test_resultants_are_those_of_classical_laminate_theory(
+    element: Any, angles: list[float], offset: float
+) -> None:
+    """N = A E - B kappa, M = D kappa - B E, without Poisson's effect across the layers.
+
+    They need no layer that is named: neither `results` nor `sample` asks for one.
+    """
+    part = np.arange(1, len(angles) + 1) / (len(angles) * (len(angles) + 1) / 2) * 0.1
+    layers = [(orthotropic, t, a) for t, a in zip(part, angles, strict=True)]
+    A, B, D = abd(angles, np.concatenate([[0.0], np.cumsum(part)]) - 0.05 + offset)
+    E, k = 1e-9 * np.array([1.0, -0.6, 0.5]), 1e-8 * np.array([0.7, -1.1, 1.6])
+    mesh = sa.Mesh.box((1.0, 0.7), (2, 2))
+    given = PLY | {"nu13": 0.0, "nu23": 0.0}
+    body = sa.Body(mesh["body"], element, sa.Layers(layers, offset=offset), **given)
+    system = sa.System(body)
+    put(system, body, *bent(E, k))
+    shown = sa.results(system)["body"] if len(angles) > 1 else sa.sample(system, body)
+    for name, v in (("membrane_force", A @ E - B @ k), ("bending_moment", D @ k - B @ E)):
+        right = np.array([[v[0], v[2], 0.0], [v[2], v[1], 0.0], [0.0, 0.0, 0.0]])
+        assert np.abs(shown.point_data[name] - right).max() < 2e-6 * np.abs(right).max()
+
+
+@pytest.mark.filterwarnings("ignore:.*not symmetric about their middle")
+def test_resultants_of_layers_do_the_work_of_the_residual() -> None:
+    """Two rubbers at a large stretch s: the residual works N s per width and change of s."""
+    other = {"C10": 2.0, "k": 40.0}
+    layers = sa.Layers([(yeoh, 0.02), (neo_hooke, 0.03, 0.0, {"mu": 1.3, "lam": 9.0})], offset=0.01)
+    mesh = sa.Mesh.box((1.0, 0.5), (2, 1))
+    body = sa.Body(mesh["body"], ancf_plate, layers, **RUBBER | other)
+    system = sa.System(body)
+    along, s = np.diag([1.0, 0.0, 0.0]), 1.3
+    put(system, body, lambda X: X @ along, lambda X: np.tile(along, (len(X), 1, 1)))
+    stretch = system.state.copy()
+    wide = np.diag([s - 1.0, 0.0, -0.2])
+    put(system, body, lambda X: X @ wide, lambda X: np.tile(wide, (len(X), 1, 1)))
+    f = np.zeros_like(system.state)
+    system.prescribe(0.0)
+    system.plan.residual(system.state, f)
+    data = sa.sample(system, body, at="cells", divisions=1).cell_data
+    np.testing.assert_allclose(data["membrane_force"][:, 0, 0] * s * 0.5, f @ stretch, rtol=1e-12)
 
 
 @pytest.mark.parametrize("element", [ancf_plate, ancf_thin_plate])
