@@ -168,7 +168,10 @@ class Constraint(PlaceTerm):
         the time ``t``; keyword-only arguments are parameters. It
         returns an expression, a sequence or a Matrix of expressions that must vanish.
     ends : up to three ends a, b, c (``body.at(...)``, ``body["region"]``, ``sa.ground``); the
-        function is applied to every tuple of places.
+        function is applied to every tuple of places. Nodes of two regions are paired by position:
+        after a translation that brings their means on each other, each with the nearest, which
+        must be one for one and three times nearer than the next. Arrays of points are paired in
+        their order; beside them a region has that of its nodes, ``body["region"].X``.
         Where an end is a `Line`, the places of each of its groups share one equation, the
         integral of phi over the reference length, and one multiplier.
     name : shown in messages; multipliers of the residual are grouped under it.

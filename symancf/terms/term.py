@@ -17,6 +17,7 @@ from ..assembly import numbering
 from ..assembly.piece import Piece
 from ..errors import ConstraintError
 from ..kinematics.memory import STEP
+from ..places.opposite import in_pairs
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.shared import Shared
@@ -94,7 +95,7 @@ class PlaceTerm(Shown):
         self.name: str = named(name, given_name)
         self.law_name = jit.identifier(given_name)  # terms of one function share their kernel
         self.what = f"{self.kind} {self.name!r}"
-        self.ends = check_ends(self.what, ends)
+        self.ends = in_pairs(self.what, check_ends(self.what, ends))
         self._require_ends()
         self.states = state_names(self.what, states)
         self.reading = Reading(

@@ -100,7 +100,7 @@ class VirtualWork(PlaceTerm):
         vector of expressions, linear in the rates; its force one of the same shape that may
         depend on everything. For each own state the dict has an item ``"name": rate``.
     ends : one to three (``body.at(...)``, ``body["region"]``, ``sa.ground``); the function acts
-        on every tuple of places.
+        on every tuple of places, which two regions pair as in `Constraint`.
     states : names of own states (first order in time); each tuple of places has its own.
     dissipation : the energy audit counts the power as dissipated, not as work of loads.
     parameters : values of the keyword-only arguments: numbers, `Parameter`, functions of time,

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nodes of two regions that lie opposite each other, paired by position."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Array, Ints, Ints32
+from ..errors import ConstraintError
+from ..runtime.collective import share_error
+from .ends import End, vector_rows
+from .interpolation import Interpolation
+from .on_body import Nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.resolved import Resolved, Rows
+
+
+NEAR = 1 / 3  # of the distance to the next node: a partner is nearer
+
+
+class Opposite(Nodes):
+    """The nodes of a region, each beside the node of another region that it lies opposite to.
+
+    The other region is moved by the vector between the means of the nodes of both. Then each of
+    its nodes has the nearest one here as its partner, if
+
+    - no other node has the same partner, and
+    - the partner is nearer than the part `near` of the distance to the next node here.
+
+    So regions may be a gap apart that is not the same everywhere; turned and mirrored ones are
+    refused.
+    """
+
+    def __init__(self, who: str, nodes: Nodes, first: Nodes, near: float = NEAR) -> None:
+        super().__init__(nodes.body, nodes.region)
+        self.who, self.frame, self.first, self.near = who, nodes.frame, first, near
+
+    def _find(self, layout: Layout) -> Resolved:
+        """Find the nodes, in the order of their partners (collective)."""
+        found, first = super()._find(layout), self.first.resolve(layout)
+        if found.total != first.total or found.total == 1:
+            return found._replace(given=first if found.total == first.total else None)
+        assert first.starts is not None
+        comm, starts = layout.comm, first.starts
+        X, Y = comm.gather(first.X), comm.gather(found.X)
+        at, error = np.zeros(0, dtype=np.int64), None
+        if X is not None and Y is not None:
+            try:
+                at = self._partners(np.concatenate(X), np.concatenate(Y))
+            except ConstraintError as wrong:
+                error = wrong
+        share_error(comm, error)
+        at = comm.bcast(at)[starts[comm.rank] : starts[comm.rank + 1]]
+        return found.fetch(comm, at).shared(starts)._replace(given=first)
+
+    def _partners(self, X: Array, Y: Array) -> Ints:
+        """Return for each node of X (n, 3) the number of its partner among those of Y (n, 3).
+
+        Raises
+        ------
+        ConstraintError : they do not lie opposite.
+        """
+        from scipy.spatial import KDTree
+
+        gap = Y.mean(axis=0) - X.mean(axis=0)
+        distance, near = KDTree(Y).query(X + gap, k=2)
+        at = np.asarray(near[:, 0], dtype=np.int64)
+        allowed = self.near * distance[:, 1]
+        far = distance[:, 0] - allowed
+        if (far < 0.0).all() and (np.bincount(at, minlength=len(Y)) == 1).all():
+            return at
+        k = int(np.argmax(far))
+        raise ConstraintError(
+            f"{self.who}: the {len(X)} {self.first} and {self} do not lie opposite: moved by "
+            f"{_point(gap)}, from mean to mean, the node at {_point(X[k])} is "
+            f"{distance[k, 0]:.3g} from the nearest, at {_point(Y[at[k]])}, and "
+            f"{distance[k, 1]:.3g} from the next; allowed is less than {allowed[k]:.3g}, and each "
+            "once. Give regions that a translation brings on each other, or points in the order "
+            "in which they are paired: a.at(points), b.at(points)"
+        )
+
+    def rows(
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
+        """Return a jet as combinations of local coordinates; see `End.rows`.
+
+        Jets ``along0``, ... are derivatives along the slopes of the partners.
+        """
+        k = int(jet.removeprefix("along")) if jet.startswith("along") else -1
+        element = self.body.element
+        if places.given is None or not 0 <= k < element.directions:
+            return super().rows(configuration, places, vertices, jet)
+        on = configuration.of(self.body, Interpolation)
+        basis = on.basis[vertices[:, 0]][:, : element.directions]
+        direction = self.first.directions(configuration, places.given)[:, k]
+        weights = np.einsum("ksa,ka->ks", basis, direction)
+        lost = np.linalg.norm(np.einsum("ksa,ks->ka", basis, weights) - direction, axis=1)
+        if lost.max(initial=0.0) > 1e-6:
+            x = places.X[int(np.argmax(lost))]
+            raise ConstraintError(
+                f"{self.who}: at {_point(x)} a slope of {self.first} leaves the tangent plane of "
+                f"{self}: give the body its exact normals, direction=..."
+            )
+        weights[np.abs(weights) < 1e-15] = 0.0
+        offset = on.offset(vertices, "slope0")
+        return vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
+
+
+def in_pairs(who: str, ends: Sequence[End]) -> list[End]:
+    """Return ends of which the regions behind the first one have its order; see `Opposite`."""
+    first = next((end for end in ends if isinstance(end, Nodes)), None)
+
+    def paired(end: End) -> End:
+        if first is None or not isinstance(end, Nodes):
+            return end
+        known = first in (end, getattr(end, "first", None))
+        return end if known else Opposite(who, end, first)
+
+    return [paired(end) for end in ends]
+
+
+def _point(x: Array) -> str:
+    return f"({x[0]:g}, {x[1]:g}, {x[2]:g})"
