@@ -200,7 +200,7 @@ class RigidClamp(Constraint):
     ) -> None:
         name = named(name, f"clamp of {places}")
         self.dofs = one_of(f"{name}: dofs", dofs, ("clamp", "all"))
-        slopes = len(places.body.element.slopes)
+        slopes = places.body.element.directions
         function = welded(slopes) if dofs == "all" and slopes else coincide
         super().__init__(function, places, body.holding(places), name=name)
         self.places, self.body = places, body

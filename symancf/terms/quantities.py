@@ -66,8 +66,9 @@ QUANTITIES = {
     "factor": Quantity("factor", "change", "load factor"),
 }
 SCALARS = ("angle", "factor", "slide")  # jets of one component
-# for ties: derivatives of u along the slope directions of the nodes a, at a and at b
-DERIVATIVES = {f"g{k + 1}": Quantity(f"along{k}", "change", "derivative of u") for k in range(3)}
+# for ties: derivatives of u along the slope directions of the nodes a, at a and at b; g4 of nodes
+# with a second slope through the thickness is this one
+DERIVATIVES = {f"g{k + 1}": Quantity(f"along{k}", "change", "derivative of u") for k in range(4)}
 DERIVATIVES |= {  # for clamps
     f"s{k + 1}": Quantity(f"along{k}", "present", "slope") for k in range(2)
 }
@@ -83,7 +84,7 @@ RATES = {
 }
 _PARTS = {"value": "", "director": "_d", "angle": "_t", "planar": "_q", "arm": "_s", "line": "_l"}
 _PARTS |= {"factor": "_f", "slide": "_w"} | {f"taylor{k}": f"_r{k}" for k in range(4)}
-_PARTS |= {f"along{k}": f"_g{k + 1}" for k in range(3)} | {
+_PARTS |= {f"along{k}": f"_g{k + 1}" for k in range(4)} | {
     f"axis{k}": f"_e{k + 1}" for k in range(3)
 }
 RESERVED = re.compile(

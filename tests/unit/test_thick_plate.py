@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -120,3 +121,27 @@ def test_layers_of_one_material_on_it() -> None:
         system, body = strip(element, layers, load=1e-5, **ply)
         tips.append(system.displacement(body["x1"])[:, 2].mean())
     assert tips[0] == pytest.approx(tips[1], rel=0.02)
+
+
+def test_ties_and_clamps_hold_its_first_slopes() -> None:
+    """Two strips that are tied bend as one; the second slope through the thickness is free."""
+    metal = {"E": 1e3, "nu": 0.3, "thickness": 0.1}
+    tips = []
+    for ends in ([0.0, 2.0], [0.0, 1.0, 2.0]):
+        strips = []
+        for low, high in pairwise(ends):
+            mesh = sa.Mesh.box(
+                (high - low, 0.5),
+                (round(2 * (high - low)), 1),
+                warp=lambda X, low=low: X + np.array([low, 0.0, 0.0]),
+            )
+            name = f"from {low}"
+            strips.append(sa.Body(mesh["body"], ancf_thick_plate, LAW, name=name, **metal))
+        terms = [sa.fix(strips[0]["x0"]), sa.force(strips[-1]["x1"], (0.0, 0.0, 1e-4))]
+        terms += [sa.joints.tie(strips[0]["x1"], strips[1])] if len(strips) > 1 else []
+        system = sa.System(*strips, terms=terms)
+        sa.StaticProblem(system).solve()
+        tips.append(system.displacement(strips[-1]["x1"])[:, 2].mean())
+    assert tips[1] == pytest.approx(tips[0], rel=2e-3)
+    ball = sa.RigidBody.box((0.1, 0.1, 0.1), rho=1.0, name="ball")
+    sa.System(strips[0], ball, terms=[sa.joints.clamp(strips[0]["x0"], ball, dofs="all")])
