@@ -104,6 +104,14 @@ class Matrices(Configuration):
             self.inertia.tangent(none, np.zeros_like(none), self.matrix)
             return self._given(scipy)
 
+    def mass_times(self, v: Array) -> Array:
+        """Return M v of a local vector, with the present parameters (collective)."""
+        f = np.zeros_like(self.state)
+        with together(self.comm):
+            self.inertia.update(self.time)
+        self.inertia.residual(v, f)
+        return f
+
     def damping(
         self, *, mass: float = 0.0, stiffness: float = 0.0, scipy: bool = False
     ) -> PETSc.Mat | csr_array:
@@ -120,6 +128,8 @@ class Matrices(Configuration):
         """
         if mass or stiffness:
             self.place_mass()
+            with together(self.comm):
+                self.inertia.update(self.time)
         with self.matrix.borrowed():
             values = self._by_rates()
             if mass:

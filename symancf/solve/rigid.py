@@ -79,8 +79,7 @@ def momentum(system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Ar
     >>> [part.round(9).tolist() for part in sa.momentum(system)]
     [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    f: Array = np.zeros(system.numbering.coordinates)
-    system.inertia.residual(system.rate, f)
+    f = system.mass_times(system.rate)
     f[system.numbering.start[system.numbering.owned_vertices] :] = 0.0
     total = system.sum(system.wrench(f, np.asarray(about, dtype=float)))
     return total[:3], total[3:]

@@ -85,7 +85,7 @@ def momenta(system: System) -> Array:
     unit[everywhere] = 1.0  # a translation along x: shape functions of positions add up to 1
     sums = []
     for vector, axes in ((unit, (0,)), (place, (0, 1)), (system.rate, (0, 1))):
-        system.inertia.residual(vector, f)
+        f = system.mass_times(vector)
         sums += [f[positions[:, a]].sum() for a in axes]
     for k in (positions, slopes):
         sums.append((place[k[:, 0]] * f[k[:, 1]] - place[k[:, 1]] * f[k[:, 0]]).sum())

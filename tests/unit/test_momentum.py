@@ -131,3 +131,29 @@ def test_a_free_system_keeps_its_momenta() -> None:
     np.testing.assert_allclose(found[:, :3], np.tile(found[0, :3], (len(found), 1)), atol=1e-10)
     drift = np.abs(found[:, 3:] - found[0, 3:]).max()
     assert drift < 1e-6 * np.abs(found[0, 3:]).max()  # of second order in the step
+
+
+def test_readers_of_the_mass_see_a_density_that_has_changed() -> None:
+    rho = sa.Parameter("rho", 500.0)
+    given: dict[str, Any] = {"EA": 100.0, "EI": 0.1, "rho": rho, "A": 1e-3}
+    law = sa.energies.cable()
+    body = sa.Body(sa.Mesh.box((1.0,), (4,))["body"], sa.elements.ancf_cable, law, **given)
+    system = sa.System(body, terms=[sa.gravity((0.0, 0.0, -1.0))])
+    problem = sa.DynamicProblem(system, rho=0.8)
+    problem.solve(to=0.1, step=0.01)
+    before = problem.energies
+    assert system.damping(mass=1.0, scipy=True).diagonal().sum() > 0.0
+    mass = [system.damping(mass=1.0, scipy=True).diagonal().sum()]
+    p = [sa.momentum(system)[0]]
+    rho.value = 1000.0
+    p.append(sa.momentum(system)[0])
+    rho.value = 1500.0
+    mass.append(system.damping(mass=1.0, scipy=True).diagonal().sum())
+    rho.value = 1000.0
+    found = problem.energies
+    np.testing.assert_allclose(p[1], [0.0, 0.0, -0.1], atol=1e-12)
+    np.testing.assert_allclose(p[1], 2.0 * p[0], atol=1e-12)
+    np.testing.assert_allclose(system.sum(np.array(mass))[1], system.sum(np.array(mass))[0] * 3.0)
+    np.testing.assert_allclose(found.kinetic, 2.0 * before.kinetic, rtol=1e-12)
+    np.testing.assert_allclose(found.drift, before.drift, atol=1e-12)  # the change is work
+    assert problem.energies == found

@@ -41,6 +41,7 @@ class Directors:
         elements = [(body, getattr(body, "element", None)) for body in system.bodies]
         self.bodies = [b for b, e in elements if e is not None and e.kinematics().penalties]
         self._nodes: _Nodes | None = None
+        self._revision = -1  # of the mass that they have
 
     def forget(self) -> None:
         """Forget where the coordinates of the nodes are."""
@@ -57,9 +58,9 @@ class Directors:
         rows = np.flatnonzero(found)[:, None, None] + np.arange(9).reshape(3, 3)
         J = np.zeros((len(rows), 3, 3))
         for k in range(3):
-            alike, forces = np.zeros_like(found), np.zeros_like(found)
+            alike = np.zeros_like(found)
             alike[rows[:, k, 0]] = 1.0
-            system.inertia.residual(alike, forces)
+            forces = system.mass_times(alike)
             numbering.update_ghosts(forces, every)
             J[:, :, k] = forces[rows[:, :, 0]]
         mass, axes = np.linalg.eigh((J + J.transpose(0, 2, 1)) / 2.0)
@@ -74,8 +75,11 @@ class Directors:
         """
         if not self.bodies:
             return
-        nodes = self._nodes = self._nodes or self._find()
-        rows, m = nodes.rows, self.motion
+        m = self.motion
+        if self._nodes is None or self._revision != m.mass.revision:
+            self._nodes = self._find()
+            self._revision = m.mass.revision
+        nodes, rows = self._nodes, self._nodes.rows
         F = AXES + m.state[rows].transpose(0, 2, 1)
         W: Array = np.zeros(F.shape)
         for vector in (m.rate, auxiliary):

@@ -114,6 +114,8 @@ class Audit:
         self._time = 0.0
         self._mass_changes = motion.mass.changes
         self._before: tuple[Array, Array] | None = None  # parameters of the mass, rates
+        self._parameters = system.parameters
+        self._given: list[object] = []  # their values, when the energies were last taken
 
     @property
     def closed(self) -> bool:
@@ -204,6 +206,10 @@ class Audit:
             m.mass.write()
         return gained
 
+    def changed(self) -> bool:
+        """Tell whether a parameter has another value than when the energies were last taken."""
+        return self._given != [p.value for p in self._parameters]
+
     def measure(self, keep: bool = True) -> Energies:
         """Return the energies of the present state (collective).
 
@@ -255,18 +261,19 @@ class Audit:
             )
         return True
 
-    def jump(self) -> Energies:
+    def jump(self, keep: bool = True) -> Energies:
         """Return the energies after a change from outside, which is work (collective)."""
         if self._start is None:
-            return self.measure()
-        parts, _, lost, power = self._present()
+            return self.measure(keep)
+        parts, _, lost, power = self._present(keep)
         total = float(parts.sum())
-        if self._total is not None:
-            self.work += total - self._total
-        self._stand(total, lost, power)
-        drift = total - self.work + self.dissipated - self._start
+        work = self.work if self._total is None else self.work + total - self._total
+        if keep:
+            self.work = work
+            self._stand(total, lost, power)
+        drift = total - work + self.dissipated - self._start
         T, U, V, C = parts.tolist()
-        return Energies(T, U, V, C, self.work, self.dissipated, self.friction, drift)
+        return Energies(T, U, V, C, work, self.dissipated, self.friction, drift)
 
     def _present(self, keep: bool = True) -> tuple[Array, float, Array, Array]:
         """Return kinetic, strain and potential energy and that of contact, and what changes them.
@@ -278,6 +285,8 @@ class Audit:
         m, system = self.motion, self.motion.system
         found = np.zeros(10)
         with together(system.comm):  # powers ask the user's functions of time
+            if self.changed():
+                system.update(system.time)
             values, _ = system.plan.energies(m.state)
             kinetic, _ = m.mass.energies(m.rate)
             found[0] = kinetic.sum()
@@ -290,6 +299,7 @@ class Audit:
         return found[:4], float(found[4]), found[5:8], found[8:]
 
     def _stand(self, total: float, lost: Array, power: Array) -> None:
+        self._given = [p.value for p in self._parameters]
         self._total, self._lost, self._power = total, lost, power
         self._time = self.motion.system.time
 

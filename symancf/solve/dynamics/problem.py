@@ -199,16 +199,14 @@ class DynamicProblem(Made):
         """Show a new state to the user's functions and PETSc's monitors."""
         require_redundant(self.system)
         self.ts.monitor(self.ts.getStepNumber(), self.system.time)
-        time = self.system.time
         with together(self.system.comm):
             for monitor in self._monitors:
                 monitor(Observed(step, self))
-        self._require_time(time, "a monitor")
+        self._require_time(step.time, "a monitor")
 
     def _require_time(self, time: float, who: str) -> None:
         """Require that the time is what it was before a user's function (collective)."""
-        others = [now for now in self.system.comm.allgather(self.system.time) if now != time]
-        if others:
+        if others := [now for now in self.system.comm.allgather(self.system.time) if now != time]:
             self.system.time = time
             raise ParameterError(
                 f"{who} has set system.time from {time:g} to {others[0]:g}: times of a motion are "
@@ -241,7 +239,9 @@ class DynamicProblem(Made):
     @property
     def energies(self) -> Energies:
         """`Energies` of the present state, also before `solve`, with the rates it has then."""
-        return self.audit.measure(keep=False) if self._energies is None else self._energies
+        if self._energies is None:
+            return self.audit.measure(keep=False)
+        return self.audit.jump(keep=False) if self.audit.changed() else self._energies
 
     @property
     def native(self) -> bool:

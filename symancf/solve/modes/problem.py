@@ -233,8 +233,7 @@ class EigenProblem:
         images, total = np.zeros((6, unknowns.rows)), np.zeros(6)
         owned = system.numbering.vertex_of < system.numbering.owned_vertices
         for a, rigid in enumerate(d):
-            f = np.zeros_like(rigid)
-            system.inertia.residual(rigid, f)
+            f = system.mass_times(rigid)
             images[a], total[a] = unknowns.taken(f), rigid[owned] @ f[owned]
         own = shapes[:, unknowns.coordinate] if len(shapes) else np.zeros((0, unknowns.rows))
         factors = pencil.sums(np.conj(own) @ images.T)
