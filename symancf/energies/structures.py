@@ -237,6 +237,7 @@ def rod(
     kappa2: Expr,
     kappa3: Expr,
     E_section: Matrix,
+    cell_length: Expr,
     *,
     EA: Expr,
     GA2: Expr,
@@ -258,21 +259,25 @@ def rod(
     .. math::
         W = \tfrac12\bigl(EA\,\epsilon^2 + GA_2\,g_2^2 + GA_3\,g_3^2 + 2 GA_{23}\,g_2 g_3
             + GJ\,\kappa_1^2 + EI_2 \kappa_2^2 + EI_3 \kappa_3^2 - 2 EI_{23} \kappa_2\kappa_3\bigr)
-            + \tfrac12\,\rho\,EA\,|E|^2 .
+            + \tfrac12\,\rho\,EA\,|E|^2, \qquad
+        \rho = \rho_0 \Bigl(1 + \frac{100\,s}{1 + s}\Bigr), \quad
+        s = \frac{50}{EA\,h^2} \frac{EI_2\,EI_3}{EI_2 + EI_3} .
 
-    The last part, at the nodes, keeps the directors orthonormal: E is their strain, rho the
-    `rigidity`. Strains of the section are of the size of (r kappa)^2/rigidity, with the radius of
-    gyration r; a larger one takes more iterations, and digits of slow motions.
+    The last part, at the nodes, keeps the directors orthonormal: E is their strain, rho_0 the
+    `rigidity`, h the length of the cell. Strains of the section are of the size of
+    (r kappa)^2/rho, with the radius of gyration r: below 1e-6 as long as cells turn by less than
+    a radian. A larger one takes more iterations, and digits of slow motions.
 
     Parameters
     ----------
     epsilon, gamma2, gamma3 : axial strain and shears [-]; see `kinematics.rod`.
     kappa1, kappa2, kappa3 : twist and changes of bending curvature [1/m].
     E_section : strain of the directors [-].
+    cell_length : reference length of the cell [m].
     EA, GA2, GA3 : axial and shear stiffness, with shear factors [N].
     GJ, EI2, EI3 : torsional and bending stiffness [N m^2]; EI2 that of bending about axis 2.
         `symancf.Section` computes all of these.
-    rigidity : stiffness of the section over EA [-].
+    rigidity : stiffness of the section over EA, of slender cells [-].
     GA23, EI23 : of axes that are not principal ones [N], [N m^2].
     y_shear, z_shear : the shear centre [m].
 
@@ -296,6 +301,8 @@ def rod(
     strain = EA * epsilon**2 + GA2 * g2**2 + GA3 * g3**2 + 2 * GA23 * g2 * g3
     strain += GJ * kappa1**2 + EI2 * kappa2**2 + EI3 * kappa3**2 - 2 * EI23 * kappa2 * kappa3
     squares = sum((E_section[i, j] ** 2 for i in range(3) for j in range(3)), S.Zero)
+    thick = 50 * EI2 * EI3 / ((EI2 + EI3) * EA * cell_length**2)
+    rigidity *= 1 + 100 * thick / (1 + thick)
     return {"strain": strain / 2, "section": rigidity * EA / 2 * squares}
 
 

@@ -93,6 +93,7 @@ def rod() -> Kinematics:
             for s, name in zip(curvature, turns, strict=True)
         },
         **{f"d{k + 1}": Quantity(present[k], f"director d{k + 1} [-]") for k in range(3)},
+        "cell_length": Quantity(length, "length of the cell [m]"),
         "E_section": Quantity(E, "strain of the directors (d_i . d_j - D_i . D_j)/2, 3x3 [-]"),
     }
     return Kinematics(

@@ -283,3 +283,16 @@ def test_steps_that_lead_astray_set_no_tolerance(
     assert problem.native != by_snes
     assert history.iterations > 60  # most of them in vain
     assert system.energies()["rod"] == pytest.approx(6.65e-4, rel=1e-2)
+
+
+@pytest.mark.parametrize(("size", "cells"), [(2.0, 12), (2.0, 48), (0.5, 24)])
+def test_thick_rods_do_not_depend_on_the_rigidity_of_sections(size: float, cells: int) -> None:
+    """The default answers as a much larger value does, in bending with shear by 60 degrees."""
+    given = sa.Section.rectangle(size, size).rod(E=16e4 / size**4, nu=0.3)
+    found = []
+    for more in ({}, {"rigidity": 1e6}):
+        body = sa.Body(straight(cells, 10.0)["rod"], ROD, rod, **given | more)
+        history, system = solved(body, body["end"], (0.0, 0.0, 400.0), step=0.25)
+        assert more or history.iterations <= 26
+        found.append(system.displacement(body["end"])[0])
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-6 * np.abs(found[1]).max())
