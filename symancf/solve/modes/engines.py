@@ -28,6 +28,8 @@ Engine = Literal["dense", "slepc", "scipy"]
 FEW = 300  # unknowns up to which all eigenvalues are found, by LAPACK
 MANY = 2000  # likewise, where about all that there are is asked for
 TOL = 1e-11  # of theta
+APART = 1e5  # times round-off: an eigenvalue that no shift meets
+FAR = 1e8  # of a shift: eigenvalues whose theta has lost half of its digits
 NONE = 1e-13  # of the largest theta: one that is none
 
 
@@ -69,28 +71,28 @@ def largest(
     nothing is found twice. Vectors are those of `Pencil.step`, `Pencil.rows` long.
     """
     if engine == "dense":
-        return _dense(pencil, positive)
+        return _dense(pencil, known, positive)
     pencil.known = known[:, :0] if pencil.symmetric else known
     room = pencil.room() - known.shape[1]
     count = min(count, room - 2)
     if count < 1:
         return Found(np.zeros(0), np.zeros((pencil.rows, 0)))
     if engine == "scipy":
-        return pencil.solves(_scipy(pencil, count, room, known, positive))
+        return pencil.solves(_scipy(pencil, count, room, known, positive), known)
     module, _ = slepc()
     assert module is not None
     with options:
-        return pencil.solves(_slepc(module, pencil, count, room, options, known, positive))
+        return pencil.solves(_slepc(module, pencil, count, room, options, known, positive), known)
 
 
-def filtered(theta: Array, vectors: Array, positive: bool) -> Found:
+def filtered(theta: Array, vectors: Array, positive: bool, none: float = NONE) -> Found:
     """Leave out what has no theta, or with `positive` no positive one, and sort by its size."""
     if positive:
         real = np.abs(theta.imag) <= 1e-8 * np.abs(theta)
         theta, vectors = theta[real], vectors[:, real]  # of a double one a pair, by round-off
         vectors = np.where(theta.imag < 0.0, vectors.imag, vectors.real)
         theta = theta.real
-    some = np.abs(theta) > NONE * np.abs(theta).max(initial=0.0)
+    some = np.abs(theta) > none * np.abs(theta).max(initial=0.0)
     some &= theta > 0.0 if positive else True
     theta, vectors = theta[some], vectors[:, some]
     order = np.argsort(-np.abs(theta), kind="stable")
@@ -107,16 +109,18 @@ def _gathered(pencil: Pencil, mat: PETSc.Mat) -> Array:
     return np.concatenate(pencil.comm.allgather(mine))
 
 
-def _dense(pencil: Pencil, positive: bool) -> Found:
+def _dense(pencil: Pencil, known: Array, positive: bool) -> Found:
     """Find all by LAPACK, on rank 0; the scale of each unknown is that of its row of K."""
     comm = pencil.comm
     K, M = (_gathered(pencil, mat) for mat in (pencil.stiffness, pencil.weight))
     C = None if pencil.rates is None else _gathered(pencil, pencil.rates)
     bound = np.concatenate(comm.allgather(pencil.constraints))
+    apart = abs(pencil.shift) + APART * pencil.round_off(known) if pencil.symmetric else None
+    known = np.concatenate(comm.allgather(known))
     result: Any = None
     if comm.rank == 0:
         try:
-            result = _all(pencil, K, M, C, bound, positive)
+            result = _all(pencil, K, M, C, bound, known, apart, positive)
         except (la.LinAlgError, ValueError) as error:
             result = str(error)
     result = comm.bcast(result)
@@ -128,16 +132,28 @@ def _dense(pencil: Pencil, positive: bool) -> Found:
     if C is not None:
         with np.errstate(divide="ignore", invalid="ignore"):  # those without theta are left out
             X = np.concatenate([X, X * (1.0 + 1.0 / (theta * pencil.shift))])
-    return filtered(theta, X, positive)
+    return filtered(theta, X, positive, 0.0 if C is None and pencil.symmetric else NONE)
 
 
 def _all(
-    pencil: Pencil, K: Array, M: Array, C: Array | None, bound: Mask, positive: bool
+    pencil: Pencil,
+    K: Array,
+    M: Array,
+    C: Array | None,
+    bound: Mask,
+    known: Array,
+    apart: Array | None,
+    positive: bool,
 ) -> tuple[Array, Array]:
-    """Return theta and vectors of all motions that constraints, the rows `bound`, allow."""
+    """Return theta and vectors of all motions that constraints, the rows `bound`, allow.
+
+    The vectors `known` get eigenvalues `apart`, that the matrix is far from singular, and are left
+    out.
+    """
     sigma = pencil.shift
     scale = _equilibrated(np.abs(K) + (abs(sigma) or 1.0) * (0.0 if positive else np.abs(M)))
     Z = scale[~bound, None] * la.null_space((scale[:, None] * K * scale)[np.ix_(bound, ~bound)])
+    images = Z.T @ (M @ known)[~bound] if apart is not None else None
     K, M = (Z.T @ A[np.ix_(~bound, ~bound)] @ Z for A in (K, M))
     n, back = len(K), np.zeros((len(bound), len(K)))
     back[~bound] = Z
@@ -147,17 +163,41 @@ def _all(
         x = np.linalg.solve(P, np.concatenate([-(C + sigma * M), -sigma * M], axis=1))
         theta, Y = la.eig(np.concatenate([x, x + np.eye(n, 2 * n) / sigma]))
         return theta, back @ Y[:n]
-    if positive or not pencil.symmetric:
+    if positive or images is None:
         theta, X = la.eig(np.linalg.solve(K - (0.0 if positive else sigma) * M, M))
         return theta, back @ X
     # M = L L^T: theta are the eigenvalues of L^T (K - sigma M)^-1 L, which is symmetric
     values, V = np.linalg.eigh(M)
     some = values > 1e-14 * values.max(initial=0.0)
     L = V[:, some] * np.sqrt(values[some])
+    without = images.T @ (V[:, some] / np.sqrt(values[some]))
+    K = K + images * apart @ images.T
+    theta, X = _by_shift(K, M, L, without, sigma)
+    far = int((theta * abs(sigma) * FAR > 1.0).sum())
+    if sigma < 0.0 and far < len(theta):  # theta has no digits of these: from a shift near them
+        near = FAR * sigma
+        other, more = _by_shift(K, M, L, without, near)
+        with np.errstate(divide="ignore"):
+            theta[far:] = 1.0 / (1.0 / other[far:] + near - sigma)
+        X[:, far:] = more[:, far:]
+    return theta, back @ X
+
+
+def _by_shift(
+    K: Array, M: Array, L: Array, without: Array, sigma: float
+) -> tuple[Array, Array]:
+    """Return theta of K and M = L L^T, the largest first and 0 where there is none, and vectors.
+
+    `without` : (m, n) rows L^T x of the x that are left out.
+    """
+    P = np.eye(L.shape[1]) - without.T @ without
+    L = L @ P
     half = np.linalg.solve(K - sigma * M, L)
     S = L.T @ half
     theta, Y = np.linalg.eigh((S + S.T) / 2.0)
-    return theta, back @ (half @ Y)
+    size = np.abs(theta)
+    theta[size <= NONE * size.max(initial=0.0)] = 0.0
+    return theta[::-1].copy(), half @ Y[:, ::-1]
 
 
 def _equilibrated(A: Array) -> Array:

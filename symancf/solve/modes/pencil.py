@@ -24,11 +24,13 @@ from ...arrays import Array, Mask
 from ...errors import SymancfError
 from ...runtime.petsc import PETSc
 from ..factors import Factors, Signs
+from ..rigid import rigid_modes
 
 if TYPE_CHECKING:
     from ...system import System
 
 EPS = float(np.finfo(float).eps)
+STILL = 1e-12  # of the size of its parts: a force that is none
 TRUE = 1e-5  # of a vector: what one more step of the operator may change in it
 
 
@@ -67,6 +69,7 @@ class Pencil:
     ) -> None:
         self.comm, self.unknowns = system.comm, system.unknowns
         self._numbering = system.numbering
+        self._rigid = rigid_modes(system, system.state)[:, self.unknowns.coordinate].T
         self.stiffness, self.weight, self.rates = stiffness, weight, rates
         self.symmetric, self.buckling = symmetric, buckling
         self.shift = 0.0
@@ -155,8 +158,12 @@ class Pencil:
         finite = massive - max(0, constraints - others)
         return int(max(1, finite)) * (1 if self.rates is None else 2)
 
-    def solves(self, found: Found) -> Found:
-        """Leave out pairs that are none: directions without mass that Krylov's methods end in."""
+    def solves(self, found: Found, known: Array) -> Found:
+        """Leave out pairs that are none: directions without mass that Krylov's methods end in.
+
+        What of them is `known` does not count.
+        """
+        images = self.product(self.metric, known) if self.symmetric else known[:, :0]
         good = np.zeros(len(found.theta), dtype=bool)
         for k, theta in enumerate(found.theta):
             z = found.vectors[:, k]
@@ -167,6 +174,8 @@ class Pencil:
             else:
                 y = self.step(z)
             left, halves = y - theta * z, (-1, self.unknowns.rows)
+            if images.shape[1]:
+                left = left - known @ self.sums(images.T @ left)
             size, rest = (
                 sum(
                     abs(self.sums(np.array([np.conj(x) @ self.product(self.metric, x)]))[0])
@@ -269,8 +278,29 @@ class Pencil:
         """Return the sum over ranks (collective)."""
         return np.asarray(self.comm.allreduce(values))
 
-    def round_off(self, X: Array) -> Array:
-        """Return what round-off of K makes of x^H K x for vectors (rows, m) (collective)."""
+    def motions(self) -> tuple[Array, Array, Mask]:
+        """Return the rigid motions that have a mass, of unit mass (collective).
+
+        Returns
+        -------
+        D : (rows, m).
+        noise : (m,) what round-off of K makes of d^T K d.
+        still : (m,) which of them K gives no force, and constraints none.
+        """
+        D = self._rigid / self.scale[:, None]
+        mass = self.sums((D * self.product(self.weight, D)).sum(axis=0))
+        some = mass > 0.0
+        D = D[:, some] / np.sqrt(mass[some])
+        f, noise, k = self.product(self.stiffness, D), self.rounded(D), self._diagonal(self.stiffness)
+        stiff = k[:, None] > 0.0
+        left = self.sums(np.where(stiff, f**2 / np.where(stiff, k[:, None], 1.0), 0.0).sum(axis=0))
+        other = self.sums((~stiff & (np.abs(f) > STILL / EPS * noise)).sum(axis=0))
+        least = self.sums((np.abs(D) * noise).sum(axis=0))
+        return D, least, (left <= STILL**2 / EPS * least) & (other == 0)
+
+    def rounded(self, X: Array) -> Array:
+        """Return what round-off of K makes of K x, EPS |K| |x|, for vectors (rows, m) (collective).
+        """
         start, columns, values = self.stiffness.getValuesCSR()
         size = self.unknowns.rows, self.unknowns.size
         bound = PETSc.Mat().createAIJ(
@@ -278,10 +308,13 @@ class Pencil:
             csr=(start, columns, np.abs(values)),
             comm=self.comm,
         )
-        a = np.abs(X)
-        total = self.sums((a * self.product(bound, a)).sum(axis=0))
+        found = EPS * self.product(bound, np.abs(X))
         bound.destroy()
-        return EPS * total
+        return found
+
+    def round_off(self, X: Array) -> Array:
+        """Return what round-off of K makes of x^H K x for vectors (rows, m) (collective)."""
+        return self.sums((np.abs(X) * self.rounded(X)).sum(axis=0))
 
     def require(self, factored: bool, what: str) -> None:
         """Raise where a matrix could not be factored."""

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 SYMMETRIC, DIFFERENCE = 1e-13, 1e-8  # of products: round-off, and that of differences
 SLEPC = ("eps_", "st_", "bv_", "ds_")
 STRAIN = 1e-3  # of the largest body: the change of state by which the tangent is differentiated
-WHOLE = 0.9999  # of a motion: what modes may be of it so that it is theirs
 HIDDEN = 1e-2  # of the slowest mode: round-off that modes may hide in
 BENT = 0.05  # of a load, by which the tangent's second derivative moves it: it is told
 NONE = 0.3  # likewise: no load, half of the way is a tangent that is not singular there
@@ -177,6 +176,8 @@ class EigenProblem:
                 values, X = search.slowest(count)
             order = np.lexsort((values.real, np.abs(values)))
             self.modes = self._modes(pencil, values[order], X[:, order], search.checked)
+            zero = values == 0.0
+            hidden = int(zero.sum()) - search.free(X[:, zero].real)
         finally:
             pencil.destroy()
         if search.checked is False and system.comm.rank == 0:
@@ -190,7 +191,6 @@ class EigenProblem:
         slowest = float(np.abs(values[values != 0.0]).min(initial=math.inf))
         hides = slowest == math.inf and search.hides
         if (hides or search.floor > HIDDEN * slowest) and system.comm.rank == 0:
-            hidden = int((values == 0.0).sum()) - self._free_motions(self.modes)
             if hidden > 0:
                 warnings.warn(
                     f"EigenProblem.solve: {hidden} of the modes of frequency zero are no motions "
@@ -200,14 +200,6 @@ class EigenProblem:
                     stacklevel=3,
                 )
         return self.modes
-
-    @staticmethod
-    def _free_motions(modes: Modes) -> int:
-        """Return how many motions of the whole are combinations of modes of frequency zero."""
-        part = modes.participation
-        some = part.total > 0.0
-        still = part.factors[modes.eigenvalues == 0.0].real[:, some] / np.sqrt(part.total[some])
-        return int((np.linalg.svd(still, compute_uv=False) > WHOLE).sum())
 
     def _search(self, pencil: Pencil, count: int) -> Search:
         engine = chosen(pencil, count, self._options.choice("eigen"))

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from .pencil import Pencil
 
 SMALL = 1e-10  # of the largest eigenvalue, about: a shift beside zero
-ROUND_OFF = 100.0  # times what round-off of K makes: eigenvalues that are zero
+ROUND_OFF = 10.0  # times what round-off of K makes: eigenvalues that are zero
+STEPS = 3  # of inverse iteration
 SEEN = 1e-3  # of what is zero for others: what must be there
 GAP = 1e-3  # of an eigenvalue: where those below it are counted
 CLOSE = 1e-6  # eigenvalues that are one
@@ -33,6 +34,8 @@ FARTHER = 1e3  # times a shift so near to zero that vectors of rigid motions hid
 SHIFTS = 4  # that are tried
 TWICE = 1e-6  # of the shift of s: zeros
 ALIKE = 1e-6  # of the largest: square of what vectors that are combinations of others add to them
+THIN = 1e-13  # likewise of rigid motions: the inertia of a wire about its axis
+WHOLE = 0.9999  # of a motion: what modes may be of it so that it is theirs
 AGAIN, ROOM = 2, 3  # eigenvalues that are looked for anew; of as many that are left
 FAR_LOADS = 10.0  # times a load: one of another size
 DIGITS, LEAST = 1e-10, 1e-6  # of a number next to the shift: its round-off; at most
@@ -94,6 +97,7 @@ class Search:
         sigma: float,
         choose: Callable[[Array, Array], Choice],
         both: bool = False,
+        known: Array | None = None,
     ) -> tuple[Array, Array]:
         """Return the values that are chosen and their vectors, orthonormal by the metric.
 
@@ -102,9 +106,11 @@ class Search:
         count : how many are looked for at first.
         choose : of all values so far, ascending, and their vectors.
         both : whether smaller ones are left out, too.
+        known : vectors, orthonormal, of the eigenvalue zero.
         """
         pencil, buckling = self.pencil, self.pencil.buckling
-        X, values = np.zeros((pencil.unknowns.rows, 0)), np.zeros(0)
+        X = np.zeros((pencil.unknowns.rows, 0)) if known is None else known
+        values = np.zeros(X.shape[1])
         wanted = count
         for _ in range(ROUNDS):
             found = largest(self.engine, pencil, wanted, self.options, X, positive=buckling)
@@ -152,21 +158,24 @@ class Search:
             number = self._below(end)
             if number is None:
                 return None
-            counts.append(number - int((values < end).sum()))
+            hidden = (np.abs(values) <= choice.noise) & (choice.noise >= abs(end))
+            lacking = number - int(((values < end) & ~hidden).sum())
+            counts.append(max(lacking - int(hidden.sum()), min(lacking, 0)))
         return counts[0] - (counts[1] if both else 0)
 
     def slowest(self, count: int) -> tuple[Complex, Array]:
         """Return s of the slowest modes and all that are zero or grow, with their vectors."""
 
         def choose(values: Array, X: Array) -> Choice:
-            noise = self._noise(X)
-            moving = (np.abs(values) > noise) & (values > 0.0)
+            zero, noise = self._zero(X)
+            moving = ~zero & (values > 0.0)
             return Choice(~moving | (np.cumsum(moving) <= count), moving.sum() < count, noise)
 
-        room, sigma = self.pencil.room(), -SMALL * self._fastest
+        room, (first, known) = self.pencil.room(), self._first()
+        sigma = -first
         for _ in range(SHIFTS):
             self._lowest(sigma)
-            values, X = self._collected(count + EXTRA, self.sigma, choose)
+            values, X = self._collected(count + EXTRA, self.sigma, choose, known=known)
             s, X = self._roots(values, X)
             slowest = float(np.square(np.abs(s[s != 0.0])).min(initial=math.inf))
             if slowest == math.inf and len(s) < room:
@@ -177,6 +186,38 @@ class Search:
                 sigma = -0.3 * slowest  # rigid motions take digits from what is far from zero
         return s, X
 
+    def _first(self) -> tuple[float, Array]:
+        """Return about a third of the slowest eigenvalue, and what has none (collective).
+
+        That are the rigid motions that K gives no force, orthonormal; the slowest of the others is
+        found by inverse iteration, with a shift of the size of what round-off of K makes of the
+        smoothest motions: that shift where others have no stiffness either.
+        """
+        pencil = self.pencil
+        D, least, still = pencil.motions()
+        D = self._orthonormal(self._orthonormal(D[:, still], THIN))
+        if not least.any():
+            return SMALL * self._fastest, D
+        shift = ROUND_OFF * float(least[least > 0.0].min())
+        if not pencil.factor(-shift):
+            return shift, D
+        images, z = pencil.product(pencil.weight, D), pencil.random(0)
+        for _ in range(STEPS):
+            z = pencil.solved(pencil.product(pencil.weight, z))
+            z = z - D @ pencil.sums(images.T @ z)
+            size = float(pencil.sums(np.array([z @ pencil.product(pencil.weight, z)]))[0])
+            z = z / (math.sqrt(size) if size > 0.0 else 1.0)
+        z = z[:, None]
+        energy, noise = float(self._energies(z)[0]), float(pencil.round_off(z)[0])
+        return max(shift, 0.3 * energy if energy > ROUND_OFF * noise else 0.0), D
+
+    def free(self, X: Array) -> int:
+        """Return how many rigid motions are combinations of vectors (rows, m) (collective)."""
+        pencil = self.pencil
+        D = self._orthonormal(self._orthonormal(pencil.motions()[0], THIN))
+        images = pencil.product(pencil.weight, X / pencil.scale[:, None])
+        return int((np.linalg.svd(pencil.sums(D.T @ images), compute_uv=False) > WHOLE).sum())
+
     def nearest(self, count: int, omega: float) -> tuple[Complex, Array]:
         """Return s of the modes next to a circular frequency, with their vectors."""
         pencil, sigma = self.pencil, omega * omega
@@ -186,17 +227,15 @@ class Search:
         def choose(values: Array, X: Array) -> Choice:
             taken = np.zeros(len(values), dtype=bool)
             taken[np.argsort(np.abs(values - sigma), kind="stable")[:count]] = True
-            return Choice(taken, len(values) < count, self._noise(X))
+            return Choice(taken, len(values) < count, self._zero(X)[1])
 
         return self._roots(*self._collected(count + 2, sigma, choose, both=True))
 
     def _roots(self, values: Array, X: Array) -> tuple[Complex, Array]:
         """Return s with s^2 = -lambda, zero where lambda is no more than round-off."""
-        noise = self._noise(X)
-        zero = np.abs(values) <= noise
+        zero, noise = self._zero(X)
         self.floor = math.sqrt(noise[zero].max(initial=0.0))
-        least = np.maximum(ROUND_OFF * self.pencil.round_off(X), SEEN * noise)
-        self.hides = bool((np.abs(values) > least)[zero].any())
+        self.hides = bool((np.abs(self._energies(X)) > noise / ROUND_OFF)[zero].any())
         size = np.sqrt(np.abs(np.where(zero, 0.0, values)))
         return np.where(values > 0.0, 1j * size, size + 0j), X
 
@@ -266,19 +305,27 @@ class Search:
         """Return how many eigenvalues are between zero and a number; None: it is not known."""
         return self.pencil.negative if self.pencil.factor(value) else None
 
-    def _noise(self, X: Array) -> Array:
-        """Return what lambda of vectors must exceed so that it is not zero."""
-        least = EPS * (10.0 * self._fastest + ROUND_OFF * abs(self.sigma))
-        return np.asarray(ROUND_OFF * self.pencil.round_off(X) + least)
+    def _energies(self, X: Array) -> Array:
+        """Return x^T K x of vectors (rows, m) (collective)."""
+        return self.pencil.sums((X * self.pencil.product(self.pencil.stiffness, X)).sum(axis=0))
+
+    def _zero(self, X: Array) -> tuple[Mask, Array]:
+        """Return which vectors of unit mass have x^T K x = 0, and what of it is round-off.
+
+        That of the terms of these products themselves: a mode that is slow beside the fastest ones
+        by any factor has more.
+        """
+        noise = ROUND_OFF * (self.pencil.round_off(X) + 10.0 * EPS * abs(self.sigma))
+        return np.abs(self._energies(X)) <= noise, noise
 
     def _lowest(self, sigma: float) -> None:
         """Factor with a shift below all eigenvalues, at most `sigma`."""
         for _ in range(8):
-            self.sigma = sigma
-            self.pencil.require(self.pencil.factor(sigma), "EigenProblem.solve")
-            if not self.pencil.negative:
+            self.sigma, factored = sigma, self.pencil.factor(sigma)
+            if factored and not self.pencil.negative:
                 break
             sigma *= 100.0
+        self.pencil.require(factored, "EigenProblem.solve")
 
     # ---- others ---------------------------------------------------------------------------------
     def others(self, count: int, omega: float | None = None) -> tuple[Complex, Array]:
@@ -384,11 +431,11 @@ class Search:
         X = np.concatenate([rigid, X[:, order]], axis=1)
         return Slow(s, X, int(moving.sum()), float(reach.max(initial=0.0)))
 
-    def _orthonormal(self, X: Array) -> Array:
+    def _orthonormal(self, X: Array, alike: float = ALIKE) -> Array:
         """Return an orthonormal basis of what vectors of one eigenvalue are combinations of."""
         X = np.concatenate([X.real, X.imag], axis=1)
         d, V = np.linalg.eigh(self.pencil.sums(X.T @ self.pencil.product(self.pencil.weight, X)))
-        some = d > ALIKE * d.max(initial=0.0)
+        some = d > alike * d.max(initial=0.0)
         return np.asarray(X @ (V[:, some] / np.sqrt(d[some])))
 
     def _completed(self, space: Invariant, found: Found, count: int, omega: float | None) -> Slow:
@@ -446,17 +493,16 @@ def _straight(s: Complex, real: Array, imaginary: Array | float) -> Complex:
 
 
 def _orthonormal(pencil: Pencil, values: Array, X: Array) -> tuple[Array, Array]:
-    """Return vectors that are orthonormal by the metric, changed as little as possible."""
+    """Return vectors that are orthonormal by the metric; each is changed by those before it."""
     size = pencil.sums((X * pencil.product(pencil.metric, X)).sum(axis=0))
     good = size > 0.0
     values, X = values[good], X[:, good] / np.sqrt(size[good])
     gram = pencil.sums(X.T @ pencil.product(pencil.metric, X))
-    d, V = np.linalg.eigh((gram + gram.T) / 2.0)
-    if len(d) and d[0] < 1e-6:  # one that is there already
+    if len(gram) and np.linalg.eigvalsh(gram)[0] < 1e-6:  # one that is there already
         keep: list[int] = []
         for k in range(len(values)):
             trial = [*keep, k]
             if np.linalg.eigvalsh(gram[np.ix_(trial, trial)])[0] > 1e-6:
                 keep = trial
         return _orthonormal(pencil, values[keep], X[:, keep])
-    return values, X @ (V / np.sqrt(d)) @ V.T if len(d) else X
+    return values, X @ np.linalg.inv(np.linalg.cholesky(gram)).T if len(gram) else X
