@@ -119,6 +119,25 @@ class Accelerations:
         """Let violations of constraints be measured by their gradients in the matrix."""
         self.newton.balance.constraints.refresh(self._lengths)
 
+    def sizes(self) -> Array:
+        """Return what a large motion makes of each constraint, 1 where none (collective).
+
+        In the order of the local multipliers; that of others than the owned ones is 1.
+        """
+        m, constraints, numbering = (
+            self.motion,
+            self.newton.balance.constraints,
+            self.system.numbering,
+        )
+        found = np.ones(numbering.coordinates)
+        if self.kinematics.any:
+            self.factor()
+            lengths = constraints.lengths() if self._lengths is None else self._lengths
+            lengths = lengths / self.system.stiffness
+            at = numbering.coordinate_of_row[constraints.rows]
+            found[at] = np.where(lengths > 0.0, lengths, 1.0)
+        return found[m.algebraic]
+
     def forget(self) -> None:
         """Forget the matrix of earlier times: the next one depends on the motion alone."""
         self._made_for = self._filled = None

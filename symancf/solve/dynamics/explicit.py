@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ROUND_OFF = 8.0 * float(np.finfo(float).eps)
 STRETCH = 1.01  # of a step: what is left beyond is not worth a step of its own
+NOISE = 1e-12  # of the size of the system over the call: what moves a state less is round-off
 HUGE = 1e60  # a rate that no step size control accepts; its square is still a number
 
 
@@ -53,6 +54,8 @@ class Explicit:
         free = numbering.fixed_by[order] < 0
         self._second = np.flatnonzero(self.motion.second[order] & free)
         self._first = np.flatnonzero(self.motion.first[order] & free)
+        self._states: Array = np.zeros(len(self._first))  # largest so far
+        self._natural: Array = np.zeros(0)  # sizes of rows
         self._sizes = np.cumsum([0, len(self._second), len(self._first), len(self._second)])
         self._x: Array = np.zeros(numbering.rows)
         self._known: tuple[float, Array] | None = None
@@ -63,6 +66,11 @@ class Explicit:
         self.calm = 0
         self.window = 1e-3
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
+        self.relative = True  # whether `atol` is by default
+        self._duration = 1.0  # of the call
+        self._begun, self._count = 0.0, 0  # steps since then, for their mean length
+        self._suited: Stabilisation | None = None
+        self._constraints: Array = np.zeros(0)  # sizes
 
     # ---- as all integrators ---------------------------------------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
@@ -97,12 +105,17 @@ class Explicit:
         """
         self.error = None
         start = self.motion.span[0]  # of the call, also where it goes on
+        self._duration = max(self.asked, to - start)
+        self._begun, self._count = ts.getTime(), 0
         self.window = self.accelerations.kinematics.window = max(self.asked, 1e-3 * (to - start))
         self._rejected = ts.getStepRejections()
         self.accelerations.kinematics.refresh()
-        limits = self.vector()
-        limits.setArray(self.limits())
-        ts.setTolerances(self.rtol, limits)
+        if self.stabilisation is not None:
+            self._constraints = self.accelerations.sizes()
+        self._suit()
+        self._states = np.zeros(len(self._first))
+        self._natural = self.newton.balance.tolerances(1.0, None)
+        self._limits = self.vector()
         adapt = ctypes.c_void_p()
         kind = Options(ts.getOptionsPrefix() or "", {}).choice("ts_adapt_type")
         kind = kind or ("none" if adaptive is False else "basic")
@@ -110,6 +123,12 @@ class Explicit:
         functions.TSAdaptSetType(adapt, kind.encode())
         self._fixed = kind == "none"
         self.resume(ts)
+        self._tolerate(ts)
+
+    def _tolerate(self, ts: PETSc.TS) -> None:
+        """Give TS the tolerances of the next step (collective)."""
+        self._limits.setArray(self.limits())
+        ts.setTolerances(self.rtol, self._limits)
 
     def started(self) -> None:
         """Take the initial values."""
@@ -134,9 +153,34 @@ class Explicit:
         return np.concatenate([state[self._second], state[self._first], rate[self._second]])
 
     def limits(self) -> Array:
-        """Return absolute tolerances in the order of TS's vector (this rank's part)."""
+        """Return absolute tolerances in the order of TS's vector (this rank's part; collective).
+
+        Those of rates are those of positions times the speed, in sizes of the parts: that of the
+        fastest coordinate now, or one size until the call ends if that is more. States of first
+        order have units that nobody knows, and are measured by themselves and by what their rates
+        make of them until then.
+        """
         q, s = self.atol[self._second], self.atol[self._first]
-        return np.concatenate([q, s, q])
+        if self.relative:
+            self._states = np.maximum(self._states, self._largest_states())
+            noise = NOISE * self.newton.size * self._duration  # of integrals of lengths, mostly
+            s = np.maximum(self.rtol * self._states, noise)
+        rate = np.abs(self.newton.numbering.to_rows(self.motion.rate)) / self._natural
+        speed = self.newton.largest(float(rate[self._second].max(initial=0.0)))
+        return np.concatenate([q, s, q * max(speed, 1.0 / self._duration)])
+
+    def _largest_states(self) -> Array:
+        """Return the size of states of first order, of this rank's rows."""
+        to_rows = self.newton.numbering.to_rows
+        now, rate = to_rows(self.motion.state), to_rows(self.motion.rate)
+        return np.maximum(np.abs(now), self._duration * np.abs(rate))[self._first]
+
+    def _suit(self) -> None:
+        """Let the stabilisation suit the steps so far; the one asked for is among them."""
+        if self.stabilisation is not None:
+            passed = self.motion.system.time - self._begun + self.asked
+            h = passed / (self._count + 1)
+            self._suited = self.stabilisation.suited(h, self._constraints)
 
     def read(self, U: PETSc.Vec) -> None:
         """Take state and rates from a vector of TS (collective)."""
@@ -173,7 +217,7 @@ class Explicit:
             m = self.motion
             m.system.revise(t)
             m.prescribe(t, self.window)
-            if self.accelerations.find(self.stabilisation):
+            if self.accelerations.find(self._suited):
                 return None
             self._known = t, values.copy()
         to_rows = self.newton.numbering.to_rows
@@ -218,6 +262,7 @@ class Explicit:
         Exception : what a user's function raised.
         """
         self._before = End.of(self.motion)
+        self._tolerate(ts)
         t, to = ts.getTime(), ts.getMaxTime()
         h = ts.getTimeStep()
         ts.setTimeStep(h if to - t > STRETCH * h else to - t)
@@ -274,6 +319,8 @@ class Explicit:
                 time=t,
             )
         self.motion.system.time = t  # not the time of a last stage, which may differ by round-off
+        self._count += 1
+        self._suit()
         self._accepted = t, values.copy()
         return projected
 

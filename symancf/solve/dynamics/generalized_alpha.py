@@ -100,6 +100,7 @@ class GeneralizedAlpha(Lands):
         self.error: BaseException | None = None
         self._review = Review(Verdict.STANDS)
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
+        self.relative = True  # whether `atol` is by default
         self.iterations = self.linear_iterations = self.rejections = 0
 
     # ---- lists that change, see `HoldsVectors` --------------------------------------------------

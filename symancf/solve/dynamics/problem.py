@@ -400,10 +400,10 @@ class DynamicProblem(Made):
         step : length of the steps (the last one is shorter where they do not fit); with
             `adaptive`, of the first one.
         adaptive : let the length follow the local error, rtol |u| + atol, of coordinates, in
-            explicit methods of rates, too. `atol` is a length, and with it goes atol over the
+            explicit methods (their default) of rates, too. `atol` is a length, and goes over the
             size of the system for slopes, axes and angles; default: rtol times the size of the
-            connected part, rtol for slopes, axes, angles and states; for rates the same per unit
-            of time. Also by ``-ts_adapt_type basic``. Default: explicit methods do, others do not.
+            connected part, 1 or a state. For rates it is that times the speed of the fastest, in
+            sizes of its part, at least one in the call. Also by ``-ts_adapt_type basic``.
         checkpoint : file, or `Restart`, to go on from where it exists, and to write on the way: a
             signal ends the run there, and the same script goes on with the same bits.
 
@@ -467,7 +467,7 @@ class DynamicProblem(Made):
         else:
             self.initialize(step)
         self.motion.span = call.start, max(to, call.start + step)
-        made.atol = self.newton.balance.tolerances(rtol, atol)
+        made.atol, made.relative = self.newton.balance.tolerances(rtol, atol), atol is None
         ts.setTime(system.time)
         ts.setTimeStep(min(step, to - system.time) if to > system.time else step)
         ts.setMaxTime(to)

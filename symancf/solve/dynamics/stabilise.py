@@ -8,7 +8,8 @@ back to the constraints after every step.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,16 @@ class Stabilisation:
 
     projects = False
 
+    def suited(self, h: float, sizes: Array) -> Stabilisation:
+        """Return the same with numbers for what is left to the motion.
+
+        Parameters
+        ----------
+        h : mean length of the steps.
+        sizes : what a large motion makes of each constraint.
+        """
+        return self
+
     @property
     def gains(self) -> tuple[float, float]:
         """What multiples of Phi and Phi' gamma is lowered by."""
@@ -37,9 +48,15 @@ class Stabilisation:
         return None
 
 
-def _positive(what: str, **values: float) -> None:
+#: alpha and beta by default, times the mean length of the steps: constraints are taken back in
+#: about ten of them, whatever the unit of time is.
+BAUMGARTE, FUZZY = (0.1, 0.1), (0.1, 0.24)
+SATURATES = 0.01  # of the size of a constraint: violation at which a fuzzy controller does so
+
+
+def _positive(what: str, **values: float | Array | None) -> None:
     for name, value in values.items():
-        if not (np.isfinite(value) and value > 0.0):
+        if value is not None and not np.all(np.isfinite(value) & (np.asarray(value) > 0.0)):
             raise ParameterError(f"{what}({name}={value}): give a positive number")
 
 
@@ -50,6 +67,10 @@ class Baumgarte(Stabilisation):
     Errors decay like those of an oscillator with frequency beta and damping ratio alpha/beta:
     alpha = beta is critical. Large gains make the equations stiff. (J. Baumgarte, Computer
     Methods in Applied Mechanics and Engineering 1, 1972.)
+
+    Attributes
+    ----------
+    alpha, beta : gains [1/s]; default: 0.1 / h, with h the mean length of the steps so far.
 
     Examples
     --------
@@ -62,16 +83,32 @@ class Baumgarte(Stabilisation):
     >>> _ = problem.solve(to=0.01, step=0.01)
     """
 
-    alpha: float = 5.0
-    beta: float = 5.0
+    alpha: float | None = None
+    beta: float | None = None
 
     def __post_init__(self) -> None:
         _positive("Baumgarte", alpha=self.alpha, beta=self.beta)
 
+    def suited(self, h: float, sizes: Array) -> Baumgarte:
+        """Return the same with numbers for what is left to the motion."""
+        return Baumgarte(*_gains(self, BAUMGARTE, h))
+
     @property
     def gains(self) -> tuple[float, float]:
-        """beta^2, 2 alpha."""
-        return self.beta**2, 2.0 * self.alpha
+        """beta^2, 2 alpha; of those that are left to the motion no numbers."""
+        alpha, beta = _gains(self, BAUMGARTE, math.nan)
+        return beta**2, 2.0 * alpha
+
+
+def _gains(
+    given: Baumgarte | Fuzzy, defaults: tuple[float, float], h: float
+) -> tuple[float, float]:
+    """Return alpha and beta, for steps of length h where they are not given."""
+    alpha, beta = (x / h for x in defaults)
+    return (
+        alpha if given.alpha is None else given.alpha,
+        beta if given.beta is None else given.beta,
+    )
 
 
 CENTRES = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
@@ -119,8 +156,10 @@ class Fuzzy(Stabilisation):
 
     Attributes
     ----------
-    alpha, beta : of the matched Baumgarte stabilisation.
-    Kp : 1 / error of Phi at which the input saturates.
+    alpha, beta : of the matched Baumgarte stabilisation [1/s]; default: 0.1 / h and 0.24 / h,
+        with h the mean length of the steps so far.
+    Kp : 1 / error of Phi at which the input saturates; default: 100 over what a motion by the
+        size of the connected part makes of Phi, for each constraint.
 
     Examples
     --------
@@ -133,21 +172,33 @@ class Fuzzy(Stabilisation):
     >>> _ = problem.solve(to=0.01, step=0.01)
     """
 
-    alpha: float = 5.0
-    beta: float = 12.0
-    Kp: float = 100.0
-    Ku: float = field(init=False)
-    Kd: float = field(init=False)
+    alpha: float | None = None
+    beta: float | None = None
+    Kp: float | Array | None = None
+    Ku: float | Array = field(init=False)
+    Kd: float | Array = field(init=False)
 
     def __post_init__(self) -> None:
         _positive("Fuzzy", alpha=self.alpha, beta=self.beta, Kp=self.Kp)
-        Ku = self.beta**2 / (SLOPE * self.Kp)
+        alpha, beta = _gains(self, FUZZY, math.nan)
+        Ku = beta**2 / (SLOPE * (math.nan if self.Kp is None else self.Kp))
         object.__setattr__(self, "Ku", Ku)
-        object.__setattr__(self, "Kd", 2.0 * self.alpha / (SLOPE * Ku))
+        object.__setattr__(self, "Kd", 2.0 * alpha / (SLOPE * Ku))
+
+    def suited(self, h: float, sizes: Array) -> Fuzzy:
+        """Return the same with numbers for what is left to the motion."""
+        alpha, beta = _gains(self, FUZZY, h)
+        return replace(
+            self,
+            alpha=alpha,
+            beta=beta,
+            Kp=1.0 / (SATURATES * sizes) if self.Kp is None else self.Kp,
+        )
 
     def control(self, phi: Array, rate: Array) -> Array | None:
         """Return U (n,)."""
-        return np.asarray(self.Ku * sugeno(self.Kp * phi, self.Kd * rate))
+        Kp = math.nan if self.Kp is None else self.Kp
+        return np.asarray(self.Ku * sugeno(Kp * phi, self.Kd * rate))
 
 
 @dataclass(frozen=True)
