@@ -14,6 +14,7 @@ import numpy as np
 from symancf_codegen.modes import MODES
 
 from ..arrays import Array, Ints, Mask
+from ..kinematics.memory import STEP
 from ..runtime import jit
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc
@@ -253,6 +254,17 @@ class Plan:
     def given(self) -> list[Value | None]:
         """What uniform parameters are made of, each once."""
         return [value for _, value, _ in self._sources]
+
+    def functions(self) -> list[tuple[str, str, Value]]:
+        """Return the functions of time: the piece, what messages call it, the function."""
+        found: list[tuple[str, str, Value]] = []
+        for what, value, places in self._sources:
+            piece = self.pieces[int(np.searchsorted(self._first, places[0], "right")) - 1]
+            own = what.startswith(("scale of ", f"{STEP} of ")) or value is _present
+            if depends_on_time(value) and not (own or isinstance(value, Parameter)):
+                assert value is not None
+                found.append((piece.name, what, value))
+        return found
 
     def growing(self) -> Ints:
         """Return the places among `values` of what statics lets grow; see `Piece.growing`."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ class Adams(Explicit):
         self, accelerations: Accelerations, stabilisation: Stabilisation | None, kind: str
     ) -> None:
         super().__init__(accelerations, stabilisation, "rk")
-        self._anew = False
+        self._anew, self._first_step = False, 0.0
         ranks = self.newton.comm.size
         if ranks > 1:
             raise ParameterError(
@@ -53,6 +54,7 @@ class Adams(Explicit):
         """Prepare for a motion to a time."""
         if adaptive is False:
             raise ParameterError('method="adams" has no fixed steps: leave out adaptive=False')
+        self._first_step = min(self.asked, self.longest)
         super().begin(ts, to, adaptive)
 
     def _rates(self, t: float, y: Array) -> Array:
@@ -77,7 +79,8 @@ class Adams(Explicit):
             method="adams",
             rtol=self.rtol,
             atol=self.limits(),
-            first_step=min(self.asked, to - time) if to > time else self.asked,
+            first_step=min(self._first_step, to - time) if to > time else self._first_step,
+            max_step=0.0 if math.isinf(self.longest) else self.longest,
             nsteps=10**6,
         )
         self._solver.set_initial_value(self.values(), time)
@@ -108,11 +111,18 @@ class Adams(Explicit):
                 iteration=ts.getStepNumber(),
                 time=before,
             )
-        self.accept(solver.t, solver.y)
-        ts.getSolution().setArray(solver.y)
-        ts.setTime(solver.t)
+        t, y = solver.t, solver.y
+        assert self._ahead is not None
+        shown = self._ahead.limit(before, t - before)
+        if shown < t - before:  # begin anew where functions of time do what no step has seen
+            t, y = before + shown, solver.integrate(before + shown)
+            self._first_step = min(self.asked, shown)
+            self._anew = True
+        self.accept(t, y)
+        ts.getSolution().setArray(y)
+        ts.setTime(t)
         ts.setStepNumber(ts.getStepNumber() + 1)
-        self.last_step = solver.t - before
+        self.last_step = t - before
 
     # ---- events ---------------------------------------------------------------------------------
     def land(self, t: float, whole: Interval) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from ...arrays import Array
 from ...errors import ConvergenceError
 from ...runtime.options import Options
 from ...runtime.petsc import PETSc, functions, loosely
+from .ahead import Ahead
 from .interval import End, Interval
 
 if TYPE_CHECKING:
@@ -63,11 +65,13 @@ class Explicit:
         self.error: BaseException | None = None
         self.iterations = self.linear_iterations = self.rejections = self.evaluations = 0
         self.asked = self.last_step = self.biased = 0.0
+        self.longest = math.inf
+        self._ahead: Ahead | None = None
         self.calm = 0
         self.window = 1e-3
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
         self.relative = True  # whether `atol` is by default
-        self._duration = 1.0  # of the call
+        self.duration = 1.0  # of the call
         self._begun, self._count = 0.0, 0  # steps since then, for their mean length
         self._suited: Stabilisation | None = None
         self._constraints: Array = np.zeros(0)  # sizes
@@ -104,10 +108,8 @@ class Explicit:
         Accelerations and multipliers are those of the present state then.
         """
         self.error = None
-        start = self.motion.span[0]  # of the call, also where it goes on
-        self._duration = max(self.asked, to - start)
         self._begun, self._count = ts.getTime(), 0
-        self.window = self.accelerations.kinematics.window = max(self.asked, 1e-3 * (to - start))
+        self.window = self.accelerations.kinematics.window = max(self.asked, 1e-3 * self.duration)
         self._rejected = ts.getStepRejections()
         self.accelerations.kinematics.refresh()
         if self.stabilisation is not None:
@@ -122,6 +124,7 @@ class Explicit:
         functions.TSGetAdapt(ctypes.c_void_p(ts.handle), ctypes.byref(adapt))
         functions.TSAdaptSetType(adapt, kind.encode())
         self._fixed = kind == "none"
+        self._ahead = None if self._fixed else Ahead(self.motion, self.asked)
         self.resume(ts)
         self._tolerate(ts)
 
@@ -163,17 +166,17 @@ class Explicit:
         q, s = self.atol[self._second], self.atol[self._first]
         if self.relative:
             self._states = np.maximum(self._states, self._largest_states())
-            noise = NOISE * self.newton.size * self._duration  # of integrals of lengths, mostly
+            noise = NOISE * self.newton.size * self.duration  # of integrals of lengths, mostly
             s = np.maximum(self.rtol * self._states, noise)
         rate = np.abs(self.newton.numbering.to_rows(self.motion.rate)) / self._natural
         speed = self.newton.largest(float(rate[self._second].max(initial=0.0)))
-        return np.concatenate([q, s, q * max(speed, 1.0 / self._duration)])
+        return np.concatenate([q, s, q * max(speed, 1.0 / self.duration)])
 
     def _largest_states(self) -> Array:
         """Return the size of states of first order, of this rank's rows."""
         to_rows = self.newton.numbering.to_rows
         now, rate = to_rows(self.motion.state), to_rows(self.motion.rate)
-        return np.maximum(np.abs(now), self._duration * np.abs(rate))[self._first]
+        return np.maximum(np.abs(now), self.duration * np.abs(rate))[self._first]
 
     def _suit(self) -> None:
         """Let the stabilisation suit the steps so far; the one asked for is among them."""
@@ -264,13 +267,16 @@ class Explicit:
         self._before = End.of(self.motion)
         self._tolerate(ts)
         t, to = ts.getTime(), ts.getMaxTime()
-        h = ts.getTimeStep()
-        ts.setTimeStep(h if to - t > STRETCH * h else to - t)
+        h = min(self.asked if self._fixed else ts.getTimeStep(), self.longest)
+        h = h if to - t > STRETCH * h else to - t
+        ts.setTimeStep(h if self._ahead is None else self._ahead.limit(t, h))
         self._step(ts)
         if to - ts.getTime() <= 2.0 * ROUND_OFF * max(abs(to), abs(t)):
             ts.setTime(to)
         self._take(ts)
         self._next = ts.getTimeStep() if ts.getTime() < to else self.last_step
+        if ts.getTime() >= to:  # the last step may be any short: go on as at the beginning
+            ts.setTimeStep(max(ts.getTimeStep(), self.asked))
 
     def _step(self, ts: PETSc.TS) -> None:
         ts.step()

@@ -16,6 +16,7 @@ from ...errors import ConvergenceError
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from ..solver import reason_name
+from .ahead import Ahead
 from .coefficients import Coefficients
 from .directors import Directors
 from .initial import after
@@ -35,6 +36,7 @@ SUDDEN = 0.4  # of the last step: after a shorter one rates are taken to the con
 SHORT_FIRST = 1e-3  # `SHORT` of the length asked for, where no step was made yet
 JUMP = 1e-6  # of the forces: an imbalance that Newton's method would not leave
 EASY = 6  # Newton iterations up to which a step may double
+RESTS = 1e-3  # of the largest local error: that of a coordinate that does not move
 SMALLEST = 1.0 / 1024.0  # of the step asked for: smaller attempts are given up
 
 
@@ -50,7 +52,8 @@ class GeneralizedAlpha(Lands):
     .. math:: e = h^2 |6 \beta - 1| / 6\; |A_{n+1} - A_n|
 
     (O. C. Zienkiewicz, Y. M. Xie, Earthquake Engng Struct. Dyn. 20, 1991), in the norm of TS:
-    the root mean square over coordinates of e / (atol + rtol |u|) is kept below 1.
+    the root mean square of e / (atol + rtol |u|) is kept below 1, over the coordinates that move:
+    others, as of bodies at rest, would only make the tolerance of the rest larger.
 
     Constraints of positions alone let rates across them be off by `Coefficients.bias` h^2 times
     the jerk w there: in steps of one length this is so at every time, and positions, rates and
@@ -93,8 +96,9 @@ class GeneralizedAlpha(Lands):
         self.calm = 0
         self._factors_of = 0.0
         self._failed = False  # the step from here has no solution at full length
-        self.asked = 0.0
+        self.asked, self.longest, self.duration = 0.0, math.inf, 1.0
         self.adaptive = False
+        self._ahead: Ahead | None = None
         motion.system.register(self)
         self.spin, self.directors = Spin(accelerations), Directors(motion)
         self.error: BaseException | None = None
@@ -144,6 +148,7 @@ class GeneralizedAlpha(Lands):
     def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
         """Prepare for a motion to a time."""
         self.adaptive = self.adaptive or bool(adaptive)
+        self._ahead = Ahead(self.motion, self.asked, 0.25) if self.adaptive else None
         self.error, self._failed = None, False
 
     def started(self) -> None:
@@ -330,9 +335,11 @@ class GeneralizedAlpha(Lands):
             self._usual = h
             self.land(end, self.interval())
         else:
-            h = ts.getTimeStep()
+            h = min(ts.getTimeStep(), self.longest)
             if not self.adaptive:
                 h = min(h, self.asked)  # after an event TS asks for a step of its own
+            if self._ahead is not None:
+                h = self._ahead.limit(t, min(h, left))
             h, error, last = self._search(t, end, h)
             self.last_step = self.biased = self._usual = h
             self.motion.system.time = end if last else t + h
@@ -427,7 +434,9 @@ class GeneralizedAlpha(Lands):
         rows = np.flatnonzero(m.second[order] & (numbering.fixed_by[order] < 0))
         chosen = order[rows]
         limit = self.atol[rows] + self.rtol * np.abs(m.state[chosen])
-        squares = np.array([np.square(e[chosen] / limit).sum(), float(len(chosen))])
+        share = np.abs(e[chosen] / limit)
+        moving = share > RESTS * self.newton.largest(float(share.max(initial=0.0)))
+        squares = np.array([np.square(share[moving]).sum(), float(moving.sum())])
         total, count = m.system.sum(squares)
         return math.sqrt(total / count) if count else 0.0
 

@@ -231,9 +231,10 @@ class Motion:
         d = h / 8.0
         begin, end = self.span
         first = -2.0
-        if time + 2.0 * d > end:
+        within = begin <= time <= end  # some methods try times beyond the end
+        if within and time + 2.0 * d > end:
             first = (end - time) / d - 4.0
-        if time + first * d < begin:
+        if within and time + first * d < begin:
             first = min(0.0, (begin - time) / d)
         shifts = first + np.arange(5.0)
         powers = np.linalg.inv(np.vander(shifts, increasing=True))

@@ -9,6 +9,7 @@ from .initial import InitialValues
 
 if TYPE_CHECKING:
     from ...arrays import Array
+    from ...runtime.petsc import PETSc
     from .explicit import Explicit
     from .generalized_alpha import GeneralizedAlpha
     from .supports import MovingSupports
@@ -25,6 +26,15 @@ class Outside:
     def leave(self) -> None:
         """Remember the motion, to see later whether something else has changed it."""
         self._left = self.system.state.copy(), self.system.rate.copy()
+
+    def go_on(self, ts: PETSc.TS, step: float, end: float) -> None:
+        """Go on to another end, from a time at which functions of it may jump (collective)."""
+        ts.setMaxTime(end)
+        self.leave()
+        self.motion.span = self.system.time, max(end, self.system.time + step)
+        self.system.prescribe(self.system.time)
+        self.reconcile(step)
+        self.integrator.resume(ts)
 
     def reconcile(self, step: float) -> None:
         """Make accelerations and multipliers those of what changed from outside (collective).

@@ -6,9 +6,8 @@ from __future__ import annotations
 import math
 import time as clock
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ...assembly.agreement import agreed
 from ...errors import ParameterError, SymancfError
 from ...output.checkpoint import load, save
 from ...output.restart import Restarts
@@ -30,10 +29,11 @@ from .made import Made
 from .methods import IMPLICIT, checked
 from .motion import Rayleigh
 from .observed import Observed
+from .requested import Requested, requested
 from .saved import Call, kept, take
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from ...output.history import History
@@ -126,9 +126,9 @@ class DynamicProblem(Made):
         self.scaled_for = math.inf
 
     # ---- the course of a motion -----------------------------------------------------------------
-    def _march(self, to: float, restarts: Restarts | None, resumed: bool) -> None:
+    def _march(self, asked: Requested, restarts: Restarts | None, resumed: bool) -> None:
         """Make steps until a time, or until an event ends the motion."""
-        made, ts, ends = self.integrator, self.ts, False
+        made, ts, ends, to = self.integrator, self.ts, False, asked.to
         if not resumed:
             self._energies = self.audit.jump()
             if not len(self.history.time):
@@ -137,6 +137,10 @@ class DynamicProblem(Made):
             self.events.begin()
         watched = self._watched()
         while self.system.time < to and not ends:
+            if (end := asked.next(self.system.time)) != ts.getMaxTime():
+                self.measure()
+                self.outside.go_on(ts, asked.step, end)
+                self._energies = self.audit.jump()
             self._energies = None
             if not watched and self._rush(restarts):
                 continue
@@ -391,6 +395,8 @@ class DynamicProblem(Made):
         rtol: float = 1e-6,
         atol: float | None = None,
         checkpoint: str | Path | Restart | None = None,
+        longest: float | None = None,
+        stops: Sequence[float] = (),
     ) -> History:
         """Move from `system.time` to the time `to` (collective).
 
@@ -406,6 +412,9 @@ class DynamicProblem(Made):
             sizes of its part, at least one in the call. Also by ``-ts_adapt_type basic``.
         checkpoint : file, or `Restart`, to go on from where it exists, and to write on the way: a
             signal ends the run there, and the same script goes on with the same bits.
+        longest : length that no step exceeds; default: any. Where lengths follow the error, steps
+            do not pass over what functions of time do in between, see `Ahead`.
+        stops : times at which a step ends, in any order, as of kinks of functions of time.
 
         Raises
         ------
@@ -418,46 +427,34 @@ class DynamicProblem(Made):
         Whatever is raised, the state is that of the last step, and one may go on.
         """
         system = self.system
-        to = agreed(system.comm, "to", arguments.number("solve", "to", to, "be a finite time"))
-        if to < system.time:
-            raise ParameterError(f"solve(to={to:g}): the time is {system.time:g} already")
-        step = agreed(system.comm, "step", arguments.step("solve", step, system.time, to))
-        rtol = arguments.positive("solve", "rtol", rtol)
-        if atol is not None:
-            atol = arguments.number("solve", "atol", atol, "be 0 or more", lambda x: x >= 0.0)
-        if adaptive is not None and not isinstance(adaptive, bool):
-            raise ParameterError(f"solve(adaptive=...) is {label(adaptive)}: give True or False")
+        asked = requested(system, to, step, adaptive, rtol, atol, longest, stops)
         if self._moving:
             raise ParameterError(
                 "solve was called within solve of the same problem, by a monitor, an action or "
                 "a function of time: end the first with event(..., terminate=True) before"
             )
-        restarts, asked = None, {"to": to, "step": step, "adaptive": adaptive, "rtol": rtol}
+        restarts = None
         if checkpoint is not None:
-            asked["atol"] = atol
-            held = self._interruption
-            restarts = Restarts(checkpoint, system, self.history, "solve", asked, 100, held)
+            held, given = self._interruption, asked.given
+            restarts = Restarts(checkpoint, system, self.history, "solve", given, 100, held)
         self._moving = True
         try:
             rests = restarts or nullcontext()
             with rests, self._interruption, self._options, self._progress, STAGES["motion"]:
-                self._move(asked, atol, restarts)
+                self._move(asked, restarts)
         finally:
             self._moving = False
         return self.history
 
-    def _move(
-        self, asked: Mapping[str, Any], atol: float | None, restarts: Restarts | None
-    ) -> None:
-        system = self.system
-        to, step, adaptive, rtol = (asked[name] for name in ("to", "step", "adaptive", "rtol"))
+    def _move(self, asked: Requested, restarts: Restarts | None) -> None:
+        system, to, step = self.system, asked.to, asked.step
         self._prepare()
         self._progress.aim(system.time, to)
         require_consistent(system, to)
         made, ts = self.integrator, self.ts
-        made.asked, made.rtol = step, rtol
+        made.asked, made.longest, made.rtol = step, asked.longest, asked.rtol
         saved = None if restarts is None else restarts.saved(to)
-        call = self._call = Call(self, adaptive)
+        call = self._call = Call(self, asked.adaptive)
         if restarts is not None and saved is not None:
             call.resume(restarts, saved)
             self._energies, self._started = None, True
@@ -466,21 +463,24 @@ class DynamicProblem(Made):
             self.outside.reconcile(step)
         else:
             self.initialize(step)
-        self.motion.span = call.start, max(to, call.start + step)
-        made.atol, made.relative = self.newton.balance.tolerances(rtol, atol), atol is None
+        self.motion.span = asked.span(call.start, system.time)
+        made.duration = max(to - call.start, step)
+        made.atol = self.newton.balance.tolerances(asked.rtol, asked.atol)
+        made.relative = asked.atol is None
         ts.setTime(system.time)
         ts.setTimeStep(min(step, to - system.time) if to > system.time else step)
-        ts.setMaxTime(to)
+        left = saved is not None and system.time in asked.stops  # with what `go_on` does
+        ts.setMaxTime(system.time if left else asked.next(system.time))
         ts.setMaxSteps(2**31 - 1)
         ts.setStepNumber(0)
-        made.begin(ts, to, adaptive)
+        made.begin(ts, to, asked.adaptive)
         made.write(self.U)
         if saved is not None:
             call.anew(*saved.numbers["ts"])
         begun, renewals = clock.process_time(), self.newton.renewals
         try:
             if to > system.time and not (saved and saved.done):
-                self._march(to, restarts, saved is not None)
+                self._march(asked, restarts, saved is not None)
         except PETSc.Error as error:
             self._ready = False
             if made.error is not None:

@@ -82,7 +82,7 @@ class MovingSupports:
             warnings.warn(
                 f"the motion that {name!r} prescribes jumps in position, velocity or acceleration "
                 f"between t = {step.begin.time:g} and {step.end.time:g}, or steps are too long "
-                "for it: forces from there on are wrong; end a call of solve where it jumps, or "
+                "for it: forces from there on are wrong; give stops=[...] where it jumps, or "
                 "smooth it",
                 stacklevel=6,
             )
