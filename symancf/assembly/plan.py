@@ -18,7 +18,7 @@ from ..kinematics.memory import STEP
 from ..runtime import jit
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc
-from ..values.parameter import Parameter, Value, depends_on_time, evaluate, is_number
+from ..values.parameter import Value, changes_by_itself, depends_on_time, evaluate, is_number
 from .feet import library as load_library
 from .group import Group, grouped, parameters, source
 from .structures import LANES, Term, Terms, address
@@ -237,10 +237,9 @@ class Plan:
     @property
     def timed(self) -> bool:
         """Whether a parameter is a function of time, and not what only others set."""
-        return any(
-            depends_on_time(value) and not isinstance(value, Parameter)
-            for _, value, _ in self._sources
-        ) or any(piece.cell_at and getattr(piece.cell_at, "timed", True) for piece in self.pieces)
+        return any(changes_by_itself(value) for _, value, _ in self._sources) or any(
+            piece.cell_at and getattr(piece.cell_at, "timed", True) for piece in self.pieces
+        )
 
     def places(self, name: str) -> Ints:
         """Return the places of a parameter, of all pieces that have it, among `values`."""

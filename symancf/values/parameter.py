@@ -230,6 +230,13 @@ def depends_on_time(value: Value | Sequence[Value] | None) -> bool:
     return bool(changes) and (callable(value) or isinstance(value, Parameter))
 
 
+def changes_by_itself(value: Value | None) -> bool:
+    """Tell whether a value is a function of time, not a number or a `Parameter`."""
+    while isinstance(value, _OWN):
+        value = value.value
+    return depends_on_time(value) and not isinstance(value, Parameter)
+
+
 class Checked:
     """A value as a function of time that is looked at before it is used.
 

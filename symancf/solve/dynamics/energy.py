@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The audit of a motion's energy: where it is, what came in, what was lost."""
+"""The audit of a motion's energy: where it is, what came in, what was lost.
+
+With T the kinetic energy and U(q, t) all that is stored, of the equations of motion follows
+
+    d(T + U)/dt = sum_i Q_i . q' + dU/dt at constant q - sum_k D_k . q'
+
+with the forces Q_i of loads and supports, D_k of dampers. The table of all kinds of terms is in
+docs/audit.md.
+"""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,12 +24,18 @@ from ...assembly.group import parameters
 from ...assembly.plan import Plan
 from ...kinematics.memory import STEP
 from ...runtime.collective import together
-from ...values.parameter import depends_on_time
+from ...values.parameter import changes_by_itself, depends_on_time
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ...assembly.piece import Piece
+    from ...values.parameter import Value
     from .motion import Motion
     from .steps import Steps
+
+    # calls a function at times within the last step, at equal distances, where the motion is known
+    Visit = Callable[[Callable[[], None]], None]
 
 
 GAINED = 0.1  # of all energy that a motion may make out of nothing until it is told
@@ -36,10 +51,12 @@ class Energies:
     kinetic, strain, potential : of the present state; potentials are those of loads that do not
         depend on time.
     contact : stored in contacts, by pressure and by the stretches of sticking.
-    work : done since the beginning by loads that depend on time, motors, supports and shapes that
-        move and constraints that depend on time (trapezoidal rule); and what changes from outside
-        have added, by actions of events and between two calls of `solve`; also the kinetic
-        energy of mass that came or went, at the velocity of its body, with a density that changes.
+    work : done since the beginning by loads, supports, shapes and constraints that depend on
+        time, by laws and contacts that do (dU/dt at constant q), by motors and other virtual
+        work; and what changes from outside have added, by actions of events, monitors and between
+        two calls of `solve`; also the kinetic energy of mass that came or went, at the velocity
+        of its body, with a density that changes. Of order 2 in the step, as the method; of
+        order 6 in explicit ones.
     dissipated : lost since the beginning in dampers, and in laws with memory as these tell.
     friction : the part of `dissipated` by friction in contacts, not to be added to it again; of
         facets with their damper.
@@ -61,28 +78,97 @@ class Energies:
         return self.kinetic + self.strain + self.potential + self.contact
 
 
-def driven(piece: Piece) -> bool:
-    """Tell whether a piece's power counts as work: it has no energy, or one that changes.
-
-    Contacts follow materials: as these they store energy, whatever their stiffness does.
-    """
-    changes = piece.timed or "t" in piece.kernel.uniform
-    changes = changes or (piece.cell_at is not None and piece.role != "contact")
+def _given(piece: Piece) -> list[Value | None]:
+    """Return the values of a piece's parameters, but for those that it has of its own."""
     own = ("scale", STEP) if piece.remembered is not None else ("scale",)
-    given = (piece.uniform.get(name) for name in parameters(piece) if name not in own)
-    changes = changes or any(map(depends_on_time, given))
-    energies = "potential", "contact", "constraint"
-    return piece.role == "work" or (piece.role in energies and changes)
+    return [piece.uniform.get(name) for name in parameters(piece) if name not in own]
+
+
+def timed(piece: Piece) -> bool:
+    """Tell whether a piece depends on time itself, not on what others set alone."""
+    cells = piece.cell_at is not None and getattr(piece.cell_at, "timed", True)
+    by_time = piece.timed or "t" in piece.kernel.uniform or cells
+    return by_time or any(map(changes_by_itself, _given(piece)))
+
+
+def changes(piece: Piece) -> bool:
+    """Tell whether a piece depends on time or on what others set."""
+    return timed(piece) or any(map(depends_on_time, _given(piece)))
+
+
+def stores(piece: Piece) -> bool:
+    """Tell whether the energy of a piece is the system's: of materials, and of loads as constant.
+
+    Contacts and laws that remember are materials, whatever changes them.
+    """
+    material = piece.role in ("strain", "contact") or piece.remembered is not None
+    return material or (piece.role == "potential" and not changes(piece))
+
+
+def works(piece: Piece) -> bool:
+    """Tell whether the work of a piece's forces is added up: they have no energy, or it changes."""
+    if piece.role in ("strain", "contact", "potential"):
+        return timed(piece)
+    return piece.role == "work" or (piece.role == "constraint" and changes(piece))
+
+
+@dataclass(frozen=True)
+class Instant:
+    """An instant of a motion: the coordinates that forces work on, their rates, and the forces.
+
+    `forces` (2, n): of loads, also by moving supports, and of dampers. `mass`: parameters of a
+    mass that changes, and all rates (local vector).
+    """
+
+    time: float
+    state: Array
+    rate: Array
+    forces: Array
+    mass: tuple[Array, Array] | None = None
+
+    def work_to(self, end: Instant) -> Array:
+        r"""Return the work (2,) of the forces on the way to another instant (this rank's part).
+
+        .. math:: \tfrac12 (Q_0 + Q_1) \cdot (q_1 - q_0)
+            + \tfrac h6 (Q_1 - Q_0) \cdot (\dot q_1 - \dot q_0)
+
+        With a constant force it is exact, whatever the rates are. The errors of many steps add up
+        to -h^2/12 (Q' . q') between their ends, by Taylor's series of Q and q at the middle of
+        each and one integration by parts.
+        """
+        h, between = end.time - self.time, end.forces - self.forces
+        found = (self.forces + 0.5 * between) @ (end.state - self.state)
+        return np.asarray(found + h / 6.0 * (between @ (end.rate - self.rate)))
+
+
+def extrapolated(course: Sequence[Instant], work: Callable[[Instant, Instant], Array]) -> Array:
+    """Return the work along instants at equal distances, 2^k + 1 of them.
+
+    By Romberg's method: errors of `work` from one to another have even powers of the distance.
+    """
+    found: list[Array] = []
+    stride = len(course) - 1
+    while stride:
+        found.append(np.sum([work(a, b) for a, b in pairwise(course[::stride])], axis=0))
+        stride //= 2
+    for k in range(1, len(found)):
+        found = [fine + (fine - coarse) / (4.0**k - 1.0) for coarse, fine in pairwise(found)]
+    return found[0]
 
 
 class Audit:
-    """Adds up the energies of a motion step by step."""
+    """Adds up the energies of a motion step by step.
 
-    def __init__(self, motion: Motion) -> None:
-        self.motion, system = motion, motion.system
+    Parameters
+    ----------
+    visit : shows the motion within the last step; None: it is not known better than its ends.
+    """
+
+    def __init__(self, motion: Motion, visit: Visit | None = None) -> None:
+        self.motion, self.visit, system = motion, visit, motion.system
         pieces = system.pieces
         self._groups = {
-            "work": [p for p in pieces if driven(p)],
+            "work": [p for p in pieces if works(p)],
             "dissipated": [p for p in pieces if p.role == "dissipation"],
         }
         self._plans = {
@@ -90,50 +176,50 @@ class Audit:
             for name, chosen in self._groups.items()
             if system.comm.allreduce(bool(chosen))
         }
-        self._strain = np.array([p.role == "strain" for p in pieces], dtype=float)
-        self._potential = np.array(
-            [p.role == "potential" and not driven(p) for p in pieces], dtype=float
-        )
-        self._contact = np.array([p.role == "contact" for p in pieces], dtype=float)
-        self._moved = np.array([p.role == "contact" and driven(p) for p in pieces], dtype=float)
-        remembering, touching = system.memory.pieces, {p for p in pieces if p.role == "contact"}
-        self._remembering = [
-            [p for p in remembering if p in touching or not driven(p)],
-            [p for p in remembering if p in touching],
-            [p for p in remembering if p in touching and driven(p)],
-        ]
+        # energies of `Energies`; those of which the changes are work; minus the work of loads
+        own = [p for p in pieces if stores(p)]
+        chosen = [{p for p in own if p.role == r} for r in ("strain", "potential", "contact")]
+        chosen.append({p for p in own if works(p)})
+        chosen.append({p for p in pieces if p.role == "potential"} - {*own, *self._groups["work"]})
+        self._loads = chosen[4]
+        self._masks = np.array([[p in kind for p in pieces] for kind in chosen], dtype=float)
+        remembering = system.memory.pieces
+        self._remembering = [[p for p in remembering if p in kind] for kind in chosen]
         self._lost: Array = np.zeros(3)  # see `_present`, when this was last looked at
         self._f: Array = np.zeros(system.numbering.coordinates)
         owned = system.numbering.vertex_of < system.numbering.owned_vertices
+        self._at = np.flatnonzero(owned & motion.second)
         self._owned = np.where(owned & motion.second, 1.0, 0.0)
         self._fixed = owned & motion.second & (system.numbering.fixed_by >= 0)
         self.work = self.dissipated = self.friction = 0.0
         self._start: float | None = None
         self._total: float | None = None
-        self._power: Array = np.zeros(2)
-        self._time = 0.0
+        self._last: Instant | None = None
         self._mass_changes = motion.mass.changes
-        self._before: tuple[Array, Array] | None = None  # parameters of the mass, rates
         self._parameters = system.parameters
-        self._given: list[object] = []  # their values, when the energies were last taken
+        self._values: list[float] = []
 
     @property
     def closed(self) -> bool:
         """Whether no energy comes in and none is dissipated, so that nothing adds up."""
+        return not (self._works or self.motion.system.memory or self._loads or self._parameters)
+
+    @property
+    def _works(self) -> bool:
+        """Whether work adds up along the motion, and not only between its ends."""
         damping = self.motion.damping
-        if self._plans or self.motion.moving or self._mass_changes or self._remembering[0]:
-            return False
-        return not (damping.mass or damping.stiffness)
+        forces = self._plans or self.motion.moving or damping.mass or damping.stiffness
+        return bool(forces or self._mass_changes)
 
     # ---- steps in C -----------------------------------------------------------------------------
     @property
     def simple(self) -> bool:
-        """Whether only powers add up from step to step."""
-        return not self._mass_changes and not self._remembering[0]
+        """Whether only work of forces adds up from step to step."""
+        return not self._mass_changes and not self.motion.system.memory
 
     @property
     def timed(self) -> bool:
-        """Whether a power has parameters that are functions of time."""
+        """Whether forces that work have parameters that are functions of time."""
         return any(plan.timed for plan in self._plans.values())
 
     def present(self, time: float) -> None:
@@ -147,68 +233,91 @@ class Audit:
         m, data = self.motion, steps.data
         self.present(m.system.time)
         data.closed = self.closed
-        for k, name in enumerate(("work", "dissipated")):
-            data.power_plan[k] = self._plans[name].structure if name in self._plans else None
-            data.power[k] = self._power[k]
         data.work[0], data.work[1] = self.work, self.dissipated
         steps.give(data, owned=self._owned)
         data.supported = None
         if m.moving:
             steps.give(data, supported=self._fixed)
+        if self._last is not None:
+            self._lent: Array = np.zeros((4, len(m.state)))  # forces before and now
+            self._lent[:2, self._at] = self._last.forces
+            steps.give(data, pull=self._lent)
+        for k, name in enumerate(("work", "dissipated")):
+            data.power_plan[k] = self._plans[name].structure if name in self._plans else None
 
     def take_back(self, steps: Steps) -> None:
         """Take what C has added up."""
         data = steps.data
         if not self.closed and data.made:
             self.work, self.dissipated = data.work
-            self._power, self._time = np.array(data.power), self.motion.system.time
+            self._last = self._now(self._lent[:2, self._at])
 
-    def _powers(self) -> Array:
-        """Return the power of drives and of dampers (this rank's part)."""
+    # ---- forces that work -----------------------------------------------------------------------
+    def _now(self, forces: Array) -> Instant:
         m = self.motion
-        power = np.zeros(2)
+        mass = (m.mass.values.copy(), m.rate.copy()) if self._mass_changes else None
+        return Instant(m.system.time, m.state[self._at], m.rate[self._at], forces, mass)
+
+    def _look(self) -> Instant:
+        """Return the present instant."""
+        m, f = self.motion, self._f
+        forces = np.zeros((2, len(self._at)))
+        self.present(m.system.time)
         for k, name in enumerate(("work", "dissipated")):
-            plan = self._plans.get(name)
-            if plan is None:
-                continue
-            plan.follow(m.rate, m.rate_factor)
-            plan.update(m.system.time)
-            plan.residual(m.state, self._f)
-            power[k] = float((self._f * self._owned) @ m.rate) * (-1.0 if k == 0 else 1.0)
+            if name in self._plans:
+                self._plans[name].residual(m.state, f)
+                forces[k] = f[self._at] * (1.0 if k else -1.0)
         if m.moving:  # M a + R at a fixed coordinate is the force of its support
-            m.residual(self._f)
-            power[0] += float(self._f[self._fixed] @ m.rate[self._fixed])
+            m.residual(f)
+            forces[0] += np.where(self._fixed, f, 0.0)[self._at]
         alpha, beta = m.damping.mass, m.damping.stiffness
         if alpha:
-            m.mass.residual(m.rate, self._f)
-            power[1] += alpha * float((self._f * self._owned) @ m.rate)
+            m.mass.residual(m.rate, f)
+            forces[1] += alpha * f[self._at]
         if beta:
-            power[1] += beta * float((m.stiffness_times(m.rate) * self._owned) @ m.rate)
-        return power
+            forces[1] += beta * m.stiffness_times(m.rate)[self._at]
+        return self._now(forces)
 
-    def _brought(self) -> float:
-        """Return the kinetic energy of the mass that came since the last call (this rank's part).
+    def _course(self, keep: bool) -> list[Instant]:
+        """Return instants from the last one to the present (collective).
 
-        The mean of that at the rates before and now.
+        `keep`: a step lies between them.
         """
-        if not self._mass_changes:
-            return 0.0
-        m, gained = self.motion, 0.0
-        now = m.mass.values.copy()
-        before, self._before = self._before, (now, m.rate.copy())
-        if before is not None and not np.array_equal(now, before[0]):
-            for sign, values in ((1.0, now), (-1.0, before[0])):
-                m.mass.values[:] = values
-                m.mass.write()
-                for rate in (before[1], m.rate):
-                    gained += 0.5 * sign * float(m.mass.energies(rate)[0].sum())
-            m.mass.values[:] = now
-            m.mass.write()
-        return gained
+        course = [] if self._last is None else [self._last]
 
-    def changed(self) -> bool:
-        """Tell whether a parameter has another value than when the energies were last taken."""
-        return self._given != [p.value for p in self._parameters]
+        def look() -> None:
+            with together(self.motion.system.comm):  # forces ask the user's functions of time
+                course.append(self._look())
+
+        moved = course and course[0].time != self.motion.system.time
+        if keep and moved and self.visit is not None and self._works:
+            self.visit(look)
+        look()
+        return course
+
+    def _work(self, begin: Instant, end: Instant) -> Array:
+        """Return the work (2,) from one instant to another (this rank's part)."""
+        found = begin.work_to(end)
+        if begin.mass is not None and end.mass is not None:
+            found[0] += self._brought(*begin.mass, *end.mass)
+        return found
+
+    def _brought(self, old: Array, begin: Array, new: Array, end: Array) -> float:
+        """Return the kinetic energy of mass that came: the mean of that at the rates of both ends.
+
+        `old`, `new`: the parameters of the mass.
+        """
+        if np.array_equal(old, new):
+            return 0.0
+        m, gained = self.motion.mass, 0.0
+        now = m.values.copy()
+        for sign, values in ((1.0, new), (-1.0, old)):
+            m.values[:] = values
+            m.write()
+            gained += 0.5 * sign * sum(float(m.energies(r)[0].sum()) for r in (begin, end))
+        m.values[:] = now
+        m.write()
+        return gained
 
     def measure(self, keep: bool = True) -> Energies:
         """Return the energies of the present state (collective).
@@ -217,10 +326,10 @@ class Audit:
         ----------
         keep : the motion has come here by a step, of which the work is added.
         """
-        parts, brought, lost, power = self._present(keep)
-        work, dissipated, friction = self.work + brought, self.dissipated, self.friction
+        course = self._course(keep)
+        parts, lost, gained = self._present(course)
+        work, dissipated, friction = self.work, self.dissipated, self.friction
         if self._start is not None:
-            gained = 0.5 * (self.motion.system.time - self._time) * (power + self._power)
             more = lost - self._lost
             work += float(gained[0] + more[2])
             dissipated += float(gained[1] + more[0])
@@ -230,7 +339,7 @@ class Audit:
         if keep:
             self.work, self.dissipated, self.friction = work, dissipated, friction
             self._start = start
-            self._stand(total, lost, power)
+            self._stand(total, lost, course[-1])
         drift = total - work + dissipated - start
         T, U, V, C = parts.tolist()
         return Energies(T, U, V, C, work, dissipated, friction, drift)
@@ -261,56 +370,71 @@ class Audit:
             )
         return True
 
-    def jump(self, keep: bool = True) -> Energies:
+    def disturbed(self) -> Energies | None:
+        """Return the energies where a `Parameter` was set since the last step (collective)."""
+        if not self._parameters:
+            return None
+        system, changed = self.motion.system, [p.value for p in self._parameters] != self._values
+        if not system.comm.allreduce(changed, MPI.LOR):
+            return None
+        with together(system.comm):
+            system.update(system.time)
+        return self.jump()
+
+    def jump(self) -> Energies:
         """Return the energies after a change from outside, which is work (collective)."""
         if self._start is None:
-            return self.measure(keep)
-        parts, _, lost, power = self._present(keep)
+            return self.measure()
+        course = self._course(keep=False)
+        parts, lost, _ = self._present(course)
         total = float(parts.sum())
-        work = self.work if self._total is None else self.work + total - self._total
-        if keep:
-            self.work = work
-            self._stand(total, lost, power)
-        drift = total - work + self.dissipated - self._start
+        if self._total is not None:
+            self.work += total - self._total
+        self._stand(total, lost, course[-1])
+        drift = total - self.work + self.dissipated - self._start
         T, U, V, C = parts.tolist()
-        return Energies(T, U, V, C, work, self.dissipated, self.friction, drift)
+        return Energies(T, U, V, C, self.work, self.dissipated, self.friction, drift)
 
-    def _present(self, keep: bool = True) -> tuple[Array, float, Array, Array]:
+    def _present(self, course: Sequence[Instant]) -> tuple[Array, Array, Array]:
         """Return kinetic, strain and potential energy and that of contact, and what changes them.
 
-        What mass brought; what laws with memory have dissipated since their first step, of this in
-        contacts, and what contacts have stored and dissipated whose shapes move: their motion does
-        this work beside that of the forces on bodies; the powers.
+        What laws with memory have dissipated since their first step, of this in contacts, and the
+        part of work that is a difference: of laws and contacts that depend on time what they have
+        stored and dissipated, the forces on bodies being added up; of loads that are set between
+        steps minus that. Work and dissipation along the course.
         """
         m, system = self.motion, self.motion.system
-        found = np.zeros(10)
-        with together(system.comm):  # powers ask the user's functions of time
-            if self.changed():
-                system.update(system.time)
+        found = np.zeros(9)
+        with together(system.comm):
             values, _ = system.plan.energies(m.state)
             kinetic, _ = m.mass.energies(m.rate)
-            found[0] = kinetic.sum()
-            found[1:4] = [values @ own for own in (self._strain, self._potential, self._contact)]
-            found[4] = self._brought() if keep else 0.0
-            found[5:8] = [system.memory.dissipated(pieces) for pieces in self._remembering]
-            found[7] += values @ self._moved
-            found[8:] = self._powers()
+            stored = self._masks @ values
+            lost = np.array([system.memory.dissipated(pieces) for pieces in self._remembering])
+            found[:4] = kinetic.sum(), *stored[:3]
+            found[4:6] = lost[:3].sum(), lost[2]
+            found[6] = stored[3] + lost[3] - stored[4]
+            if course[0].time != course[-1].time:
+                found[7:] = extrapolated(course, self._work)
         found = system.sum(found)
-        return found[:4], float(found[4]), found[5:8], found[8:]
+        return found[:4], found[4:7], found[7:]
 
-    def _stand(self, total: float, lost: Array, power: Array) -> None:
-        self._given = [p.value for p in self._parameters]
-        self._total, self._lost, self._power = total, lost, power
-        self._time = self.motion.system.time
+    def stand(self) -> None:
+        """Take the forces of the present state, from which a motion goes on (collective)."""
+        self._last = None
+        self._last = self._course(keep=False)[-1]
+        self._values = [p.value for p in self._parameters]
+
+    def _stand(self, total: float, lost: Array, last: Instant) -> None:
+        self._total, self._lost, self._last = total, lost, last
+        self._values = [p.value for p in self._parameters]
 
     def resume(self, saved: dict[str, float]) -> None:
-        """Go on from what `state` returned."""
+        """Go on from what `state` returned; `stand` then."""
         self.work, self.dissipated = saved["work"], saved["dissipated"]
         self.friction = saved.get("friction", 0.0)
-        self._start, self._time = saved["start"], saved["time"]
+        self._start, self._last = saved["start"], None
         self._total = saved.get("total")
         self._lost = np.append(saved.get("lost", 0.0), [0.0, 0.0])[:3]
-        self._power = np.array(saved["power"])
 
     def state(self) -> dict[str, float]:
         """Return what a restart needs."""
@@ -319,8 +443,6 @@ class Audit:
             "dissipated": self.dissipated,
             "friction": self.friction,
             "start": self._start,
-            "time": self._time,
             "total": self._total,
             "lost": self._lost.tolist(),
-            "power": self._power.tolist(),
         }

@@ -17,6 +17,8 @@ from .ahead import Ahead
 from .interval import End, Interval
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .accelerations import Accelerations
     from .stabilise import Stabilisation
 
@@ -342,6 +344,19 @@ class Explicit:
     def interval(self) -> Interval:
         """Return the last step."""
         return Interval(self.motion, self._before, End.of(self.motion), True)
+
+    def visit(self, look: Callable[[], None]) -> None:
+        """Call a function at the quarters of the last step, with the accelerations there."""
+        whole, known = self.interval(), self._known
+        if self.motion.system.memory:  # laws that remember know the ends of steps alone
+            return
+        for s in (0.25, 0.5, 0.75):
+            whole.show(whole.time(s))
+            self.motion.prescribe(whole.time(s), self.window)
+            self.accelerations.find(self.stabilisation)
+            look()
+        whole.end.put(self.motion)
+        self._known = known
 
     def land(self, t: float, whole: Interval) -> None:
         """Make a step anew so that it ends at t (collective)."""

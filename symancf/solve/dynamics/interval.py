@@ -61,10 +61,9 @@ class Interval:
     r"""A step and the motion within it, with s = (t - t_0) / h.
 
     Positions are the polynomial that has the positions and velocities of both ends (cubic, error
-    h^4), with `smooth` their accelerations, too (quintic, error h^6); velocities are the
-    derivative of the cubic, with `smooth` the cubic that has velocities and accelerations of both
-    ends. States of first order are cubics; accelerations, multipliers and pressures of gas are
-    linear. Prescribed coordinates are exact.
+    h^4), with `smooth` their accelerations, too (quintic, error h^6); velocities are its
+    derivative. States of first order are cubics; accelerations, multipliers and pressures of gas
+    are linear. Prescribed coordinates are exact.
 
     Parameters
     ----------
@@ -112,11 +111,7 @@ class Interval:
     def _smooth(self, s: float) -> tuple[Array, Array]:
         """Return positions and rates, from positions, rates and accelerations."""
         h, a, b, m = self.length, self.begin, self.end, self.motion
-        v = self._hermite(s, a.rate, b.rate, a.acceleration, b.acceleration)
-        if m.first.any():
-            u = self._hermite(s, a.state, b.state, a.rate, b.rate)
-        else:
-            u = np.empty_like(v)
+        u = self._hermite(s, a.state, b.state, a.rate, b.rate) if m.first.any() else a.state.copy()
         second, bend = m.second, 0.5 * h * h * a.acceleration
         rise = b.state - a.state - h * a.rate - bend
         turn = h * (b.rate - a.rate) - 2.0 * bend
@@ -126,6 +121,7 @@ class Interval:
         c5 = 6.0 * rise - 3.0 * turn + jerk
         position = a.state + s * (h * a.rate + s * (bend + s * (c3 + s * (c4 + s * c5))))
         u[second] = position[second]
+        v = a.rate + s / h * (2.0 * bend + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))
         return u, v
 
     def _hermite(self, s: float, u0: Array, u1: Array, v0: Array, v1: Array) -> Array:

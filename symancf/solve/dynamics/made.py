@@ -12,6 +12,7 @@ from ...runtime.shown import Shown
 from ..solver import attach_rigid_modes
 from .accelerations import Accelerations
 from .energy import Audit
+from .explicit import Explicit
 from .methods import chosen, integrator
 from .motion import Motion, Rayleigh
 from .newton import Newton
@@ -92,7 +93,8 @@ class Made(Shown):
             raise self.integrator.error
         self.U = self.integrator.vector()
         self.ts.setSolution(self.U)
-        self.audit = Audit(self.motion)
+        visit = self.integrator.visit if isinstance(self.integrator, Explicit) else None
+        self.audit = Audit(self.motion, visit)
         self.outside = Outside(self.integrator, self.supports)
         self.unseen = Unseen(self.integrator, self.ts, self.audit, self.history)
         self._ready = True

@@ -174,9 +174,8 @@ class DynamicProblem(Made):
             return True
         asked = self._monitors or self.ts.getMonitor() or self._progress.tells_each
         looked_at = self.supports.watches or len(self.system.redundant.left_out)
-        prefix = f"{self.prefix}ts_monitor"
-        by_option = any(name.startswith(prefix) for name in PETSc.Options().getAll())
-        return bool(asked or self.events or looked_at or by_option)
+        given, prefix = PETSc.Options().getAll(), f"{self.prefix}ts_monitor"
+        return bool(asked or self.events or looked_at or any(o.startswith(prefix) for o in given))
 
     def _rush(self, restarts: Restarts | None) -> bool:
         """Make steps that nobody looks at in one call; tell whether there were any."""
@@ -207,6 +206,7 @@ class DynamicProblem(Made):
             for monitor in self._monitors:
                 monitor(Observed(step, self))
         self._require_time(step.time, "a monitor")
+        self._energies = self.audit.disturbed() or self._energies
 
     def _require_time(self, time: float, who: str) -> None:
         """Require that the time is what it was before a user's function (collective)."""
@@ -245,7 +245,8 @@ class DynamicProblem(Made):
         """`Energies` of the present state, also before `solve`, with the rates it has then."""
         if self._energies is None:
             return self.audit.measure(keep=False)
-        return self.audit.jump(keep=False) if self.audit.changed() else self._energies
+        self._energies = self.audit.disturbed() or self._energies
+        return self._energies
 
     @property
     def native(self) -> bool:

@@ -109,6 +109,7 @@ class Call:
         self.rejected = problem.integrator.rejections - int(numbers["rejected"])
         problem.motion.lead()
         problem.system.prescribe(problem.system.time)
+        problem.audit.stand()
         restarts.resume(saved)
 
     def anew(self, step: float | None = None, number: int | None = None) -> None:

@@ -421,28 +421,37 @@ static void keep(symancf_motion *m, int back)
   }
 }
 
-/* Add the work of a step of length h. */
+/* Write the forces of drives (0) or of dampers (1), see `Audit`; return whether there may be any. */
+static int forces(symancf_motion *m, int kind, double *f)
+{
+  const void *plan = m->power_plan[kind];
+  const int damped = kind && m->damping != 0.0, supported = !kind && m->supported;
+  if (!plan && !damped && !supported) return 0;
+  memset(f, 0, (size_t)m->coordinates * sizeof(double));
+  if (plan) m->evaluate(plan, m->residual, m->state, NULL, f, NULL);
+  if (damped) {
+    for (int32_t i = 0; i < m->coordinates; i++) m->moved[i] = m->damping * m->rate[i];
+    m->evaluate(m->mass, m->residual, m->moved, NULL, f, NULL);
+  }
+  for (int32_t i = 0; i < m->coordinates; i++) f[i] *= kind ? m->owned[i] : -m->owned[i];
+  for (int32_t j = 0; supported && j < m->fixed_count; j++)
+    f[m->fixed[j]] += m->f[m->fixed[j]] * m->supported[m->fixed[j]];
+  return 1;
+}
+
+/* Add the work of a step of length h from what was kept, see `Instant.work_to`. */
 static void add_work(symancf_motion *m, double h)
 {
+  const int32_t n = m->coordinates;
+  const double *state = m->kept, *rate = m->kept + n;
   for (int k = 0; k < 2; k++) {
-    double power = 0.0;
-    if (m->power_plan[k]) {
-      memset(m->moved, 0, (size_t)m->coordinates * sizeof(double));
-      m->evaluate(m->power_plan[k], m->residual, m->state, NULL, m->moved, NULL);
-      for (int32_t i = 0; i < m->coordinates; i++) power += m->moved[i] * m->owned[i] * m->rate[i];
-      if (k == 0) power = -power;
+    double *before = m->pull + (int64_t)k * n, *f = m->pull + (int64_t)(2 + k) * n;
+    if (!forces(m, k, f)) continue;
+    for (int32_t i = 0; i < n; i++) {
+      const double mean = 0.5 * (f[i] + before[i]), change = f[i] - before[i];
+      m->work[k] += mean * (m->state[i] - state[i]) + h / 6.0 * change * (m->rate[i] - rate[i]);
     }
-    if (k == 1 && m->damping != 0.0) {
-      double lost = 0.0;
-      memset(m->moved, 0, (size_t)m->coordinates * sizeof(double));
-      m->evaluate(m->mass, m->residual, m->rate, NULL, m->moved, NULL);
-      for (int32_t i = 0; i < m->coordinates; i++) lost += m->moved[i] * m->owned[i] * m->rate[i];
-      power += m->damping * lost;
-    }
-    for (int32_t j = 0; k == 0 && j < m->fixed_count && m->supported; j++)
-      power += m->f[m->fixed[j]] * m->supported[m->fixed[j]] * m->rate[m->fixed[j]];
-    m->work[k] += 0.5 * h * (power + m->power[k]);
-    m->power[k] = power;
+    memcpy(before, f, (size_t)n * sizeof(double));
   }
 }
 

@@ -83,8 +83,9 @@ typedef struct {
   int32_t error; /* PETSc's, or -1: no memory */
   /* many steps */
   const void *power_plan[2]; /* of drives and of dampers; NULL: none */
-  const double *owned, *supported; /* 1 for what counts in powers, of forces and of supports */
-  double power[2], work[2]; /* of drives, of dampers: now, and since the beginning */
+  const double *owned, *supported; /* 1 for what works, of forces and of supports */
+  double *pull; /* [4][coordinates] forces of drives and of dampers, before and now */
+  double work[2]; /* of drives, of dampers, since the beginning */
   double time, end, h, seconds;
   int32_t calm, timed, driven, wanted, made, closed; /* see native.py */
   double *times;
