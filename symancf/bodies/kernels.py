@@ -173,11 +173,13 @@ class WithKernels(WithMass):
             if parameter in own:
                 cell[:, k] = own[parameter]
         vertices, start = patch.vertices
+        known = {*kernel.uniform, *kernel.cell}
+        material = {k: value for k, value in self.uniform_values().items() if k in known}
         return Piece(
             name=name,
             kernel=kernel,
             role=role,
-            uniform={**brought(laws), **self.uniform_values(), **uniform},
+            uniform={**brought(laws), **material, **uniform},
             cell=cell,
             owned=patch.owned,
             vertices=vertices,

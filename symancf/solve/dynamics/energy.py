@@ -20,7 +20,6 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
-from ...assembly.group import parameters
 from ...assembly.plan import Plan
 from ...kinematics.memory import STEP
 from ...runtime.collective import together
@@ -81,7 +80,7 @@ class Energies:
 def _given(piece: Piece) -> list[Value | None]:
     """Return the values of a piece's parameters, but for those that it has of its own."""
     own = ("scale", STEP) if piece.remembered is not None else ("scale",)
-    return [piece.uniform.get(name) for name in parameters(piece) if name not in own]
+    return [value for name, value in piece.uniform.items() if name not in own]
 
 
 def timed(piece: Piece) -> bool:
@@ -188,8 +187,8 @@ class Audit:
         self._lost: Array = np.zeros(3)  # see `_present`, when this was last looked at
         self._f: Array = np.zeros(system.numbering.coordinates)
         owned = system.numbering.vertex_of < system.numbering.owned_vertices
-        self._at = np.flatnonzero(owned & motion.second)
-        self._owned = np.where(owned & motion.second, 1.0, 0.0)
+        moved = owned & (motion.second | system.numbering.those("dependent"))
+        self._at, self._owned = np.flatnonzero(moved), np.where(moved, 1.0, 0.0)
         self._fixed = owned & motion.second & (system.numbering.fixed_by >= 0)
         self.work = self.dissipated = self.friction = 0.0
         self._start: float | None = None
@@ -198,6 +197,7 @@ class Audit:
         self._mass_changes = motion.mass.changes
         self._parameters = system.parameters
         self._values: list[float] = []
+        self._ramp: tuple[Array, float] | None = None  # see `watch`
 
     @property
     def closed(self) -> bool:
@@ -215,7 +215,7 @@ class Audit:
     @property
     def simple(self) -> bool:
         """Whether only work of forces adds up from step to step."""
-        return not self._mass_changes and not self.motion.system.memory
+        return not (self._mass_changes or self.motion.system.memory or self._ramp)
 
     @property
     def timed(self) -> bool:
@@ -331,7 +331,8 @@ class Audit:
         work, dissipated, friction = self.work, self.dissipated, self.friction
         if self._start is not None:
             more = lost - self._lost
-            work += float(gained[0] + more[2])
+            raised = 0.5 * (self._ramp[1] + self._raised()) if keep and self._ramp else 0.0
+            work += float(gained[0] + more[2]) + raised
             dissipated += float(gained[1] + more[0])
             friction += float(more[1])
         total = float(parts.sum())
@@ -370,16 +371,42 @@ class Audit:
             )
         return True
 
-    def disturbed(self) -> Energies | None:
-        """Return the energies where a `Parameter` was set since the last step (collective)."""
+    def watch(self) -> None:
+        """Look whether a `Parameter` was set since the last step, by a monitor (collective).
+
+        The next step goes from the forces with the old value to those with the new one. On the
+        way the energy U(q, p) takes in the mean of U(q, p_1) - U(q, p_0) at its ends.
+        """
+        values = [p.value for p in self._parameters]
         if not self._parameters:
-            return None
-        system, changed = self.motion.system, [p.value for p in self._parameters] != self._values
-        if not system.comm.allreduce(changed, MPI.LOR):
-            return None
+            return
+        system, old = self.motion.system, self.motion.system.plan.values.copy()
+        if not system.comm.allreduce(values != self._values, MPI.LOR):
+            return
         with together(system.comm):
             system.update(system.time)
-        return self.jump()
+        if self.visit is not None:
+            self.jump()
+            return
+        self._values = values
+        if self._ramp is None:
+            self._ramp = old, 0.0
+        self._ramp = self._ramp[0], self._raised()
+
+    def _raised(self) -> float:
+        """Return U(q, p_1) - U(q, p_0) at the present state (collective)."""
+        if self._ramp is None:
+            return 0.0
+        plan, found = self.motion.system.plan, np.zeros(1)
+        now = plan.values.copy()
+        chosen = self._masks[:3].sum(axis=0) - self._masks[3] + self._masks[4]
+        for sign, values in ((1.0, now), (-1.0, self._ramp[0])):
+            plan.values[:] = values
+            plan.write()
+            found += sign * float(chosen @ plan.energies(self.motion.state)[0])
+        plan.values[:] = now
+        plan.write()
+        return float(self.motion.system.sum(found)[0])
 
     def jump(self) -> Energies:
         """Return the energies after a change from outside, which is work (collective)."""
@@ -425,7 +452,7 @@ class Audit:
         self._values = [p.value for p in self._parameters]
 
     def _stand(self, total: float, lost: Array, last: Instant) -> None:
-        self._total, self._lost, self._last = total, lost, last
+        self._total, self._lost, self._last, self._ramp = total, lost, last, None
         self._values = [p.value for p in self._parameters]
 
     def resume(self, saved: dict[str, float]) -> None:
