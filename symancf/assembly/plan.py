@@ -18,7 +18,14 @@ from ..kinematics.memory import STEP
 from ..runtime import jit
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc
-from ..values.parameter import Value, changes_by_itself, depends_on_time, evaluate, is_number
+from ..values.parameter import (
+    Parameter,
+    Value,
+    changes_by_itself,
+    depends_on_time,
+    evaluate,
+    is_number,
+)
 from .feet import library as load_library
 from .group import Group, grouped, parameters, source
 from .structures import LANES, Term, Terms, address

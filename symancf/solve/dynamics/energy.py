@@ -377,18 +377,15 @@ class Audit:
         The next step goes from the forces with the old value to those with the new one. On the
         way the energy U(q, p) takes in the mean of U(q, p_1) - U(q, p_0) at its ends.
         """
-        values = [p.value for p in self._parameters]
-        if not self._parameters:
+        if not self._parameters or not self.changed():
             return
         system, old = self.motion.system, self.motion.system.plan.values.copy()
-        if not system.comm.allreduce(values != self._values, MPI.LOR):
-            return
         with together(system.comm):
             system.update(system.time)
         if self.visit is not None:
             self.jump()
             return
-        self._values = values
+        self._values = [p.value for p in self._parameters]
         if self._ramp is None:
             self._ramp = old, 0.0
         self._ramp = self._ramp[0], self._raised()
@@ -408,19 +405,32 @@ class Audit:
         plan.write()
         return float(self.motion.system.sum(found)[0])
 
-    def jump(self) -> Energies:
-        """Return the energies after a change from outside, which is work (collective)."""
+    def changed(self) -> bool:
+        """Tell whether a `Parameter` was set since the energies were taken (collective)."""
+        values = [p.value for p in self._parameters]
+        return bool(self.motion.system.comm.allreduce(values != self._values, MPI.LOR))
+
+    def jump(self, keep: bool = True) -> Energies:
+        """Return the energies after a change from outside, which is work (collective).
+
+        `keep`: as of `measure`.
+        """
         if self._start is None:
-            return self.measure()
+            return self.measure(keep)
+        system = self.motion.system
+        with together(system.comm):
+            system.update(system.time)
         course = self._course(keep=False)
         parts, lost, _ = self._present(course)
-        total = float(parts.sum())
+        total, work = float(parts.sum()), self.work
         if self._total is not None:
-            self.work += total - self._total
-        self._stand(total, lost, course[-1])
-        drift = total - self.work + self.dissipated - self._start
+            work += total - self._total
+        if keep:
+            self.work = work
+            self._stand(total, lost, course[-1])
+        drift = total - work + self.dissipated - self._start
         T, U, V, C = parts.tolist()
-        return Energies(T, U, V, C, self.work, self.dissipated, self.friction, drift)
+        return Energies(T, U, V, C, work, self.dissipated, self.friction, drift)
 
     def _present(self, course: Sequence[Instant]) -> tuple[Array, Array, Array]:
         """Return kinetic, strain and potential energy and that of contact, and what changes them.

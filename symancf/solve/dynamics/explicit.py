@@ -353,7 +353,7 @@ class Explicit:
         for s in (0.25, 0.5, 0.75):
             whole.show(whole.time(s))
             self.motion.prescribe(whole.time(s), self.window)
-            self.accelerations.find(self.stabilisation)
+            self.accelerations.find(self._suited)
             look()
         whole.end.put(self.motion)
         self._known = known

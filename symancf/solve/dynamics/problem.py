@@ -245,8 +245,7 @@ class DynamicProblem(Made):
         """`Energies` of the present state, also before `solve`, with the rates it has then."""
         if self._energies is None:
             return self.audit.measure(keep=False)
-        self._energies = self.audit.disturbed() or self._energies
-        return self._energies
+        return self.audit.jump(keep=False) if self.audit.changed() else self._energies
 
     @property
     def native(self) -> bool:

@@ -183,9 +183,7 @@ def _all(
     return theta, back @ X
 
 
-def _by_shift(
-    K: Array, M: Array, L: Array, without: Array, sigma: float
-) -> tuple[Array, Array]:
+def _by_shift(K: Array, M: Array, L: Array, without: Array, sigma: float) -> tuple[Array, Array]:
     """Return theta of K and M = L L^T, the largest first and 0 where there is none, and vectors.
 
     `without` : (m, n) rows L^T x of the x that are left out.

@@ -291,7 +291,11 @@ class Pencil:
         mass = self.sums((D * self.product(self.weight, D)).sum(axis=0))
         some = mass > 0.0
         D = D[:, some] / np.sqrt(mass[some])
-        f, noise, k = self.product(self.stiffness, D), self.rounded(D), self._diagonal(self.stiffness)
+        f, noise, k = (
+            self.product(self.stiffness, D),
+            self.rounded(D),
+            self._diagonal(self.stiffness),
+        )
         stiff = k[:, None] > 0.0
         left = self.sums(np.where(stiff, f**2 / np.where(stiff, k[:, None], 1.0), 0.0).sum(axis=0))
         other = self.sums((~stiff & (np.abs(f) > STILL / EPS * noise)).sum(axis=0))
@@ -299,8 +303,7 @@ class Pencil:
         return D, least, (left <= STILL**2 / EPS * least) & (other == 0)
 
     def rounded(self, X: Array) -> Array:
-        """Return what round-off of K makes of K x, EPS |K| |x|, for vectors (rows, m) (collective).
-        """
+        """Return what round-off of K makes of K x, EPS |K| |x|, for vectors (rows, m) (collective)."""
         start, columns, values = self.stiffness.getValuesCSR()
         size = self.unknowns.rows, self.unknowns.size
         bound = PETSc.Mat().createAIJ(
