@@ -349,7 +349,7 @@ def test_work_of_each_kind_is_that_of_its_power(kind: Callable[[], Model]) -> No
     size = max(abs(runs[-1][0].work), runs[-1][0].dissipated)
     assert errors[-1] < 1e-3 * size
     assert min(np.divide(drift[:-1], drift[1:])) > 3.0
-    assert errors[0] < 1e-4 * size or errors[1] > 3.0 * errors[2]
+    assert errors[0] < 1e-3 * size or errors[1] > 3.0 * errors[2]
 
 
 @pytest.mark.parametrize("kind", [law_of_time, density_of_time, viscous, joint_of_time])

@@ -66,6 +66,10 @@ class Adams(Explicit):
                 self.error = error
         return np.full(len(y), np.nan)  # VODE ends soon
 
+    def within(self) -> tuple[float, ...]:
+        """Return parts of a step, for up to order 6."""
+        return 0.25, 0.5, 0.75
+
     def resume(self, ts: PETSc.TS) -> None:
         """Go on from the present motion: with order 1, as a multistep method begins."""
         super().resume(ts)

@@ -5,8 +5,8 @@ With T the kinetic energy and U(q, t) all that is stored, of the equations of mo
 
     d(T + U)/dt = sum_i Q_i . q' + dU/dt at constant q - sum_k D_k . q'
 
-with the forces Q_i of loads and supports, D_k of dampers. The table of all kinds of terms is in
-docs/audit.md.
+with the forces Q_i of loads and supports, D_k of dampers. docs/audit.md has the table of all
+kinds of terms.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Energies:
         time, by laws and contacts that do (dU/dt at constant q), by motors and other virtual
         work; and what changes from outside have added, by actions of events, monitors and between
         two calls of `solve`; also the kinetic energy of mass that came or went, at the velocity
-        of its body, with a density that changes. Of order 2 in the step, as the method; of
-        order 6 in explicit ones.
+        of its body, with a density that changes. Of order 2 in the step, as the method, of
+        order 4 or 5 in explicit ones. See the table in docs/audit.md.
     dissipated : lost since the beginning in dampers, and in laws with memory as these tell.
     friction : the part of `dissipated` by friction in contacts, not to be added to it again; of
         facets with their damper.

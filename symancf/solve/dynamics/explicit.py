@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ROUND_OFF = 8.0 * float(np.finfo(float).eps)
 STRETCH = 1.01  # of a step: what is left beyond is not worth a step of its own
 NOISE = 1e-12  # of the size of the system over the call: what moves a state less is round-off
+LOW = "1fe", "2a", "2b", "3", "3bs", "4"  # Runge-Kutta methods of order 4 at most
 HUGE = 1e60  # a rate that no step size control accepts; its square is still a number
 
 
@@ -345,12 +346,15 @@ class Explicit:
         """Return the last step."""
         return Interval(self.motion, self._before, End.of(self.motion), True)
 
+    def within(self) -> tuple[float, ...]:
+        """Return parts of a step where its work needs the motion to have the method's order."""
+        low = self.kind != "rk" or self.ts.getRKType() in LOW
+        return (0.5,) if low else (0.25, 0.5, 0.75)
+
     def visit(self, look: Callable[[], None]) -> None:
-        """Call a function at the quarters of the last step, with the accelerations there."""
+        """Call a function within the last step, with the accelerations there (collective)."""
         whole, known = self.interval(), self._known
-        if self.motion.system.memory:  # laws that remember know the ends of steps alone
-            return
-        for s in (0.25, 0.5, 0.75):
+        for s in self.within():
             whole.show(whole.time(s))
             self.motion.prescribe(whole.time(s), self.window)
             self.accelerations.find(self._suited)
