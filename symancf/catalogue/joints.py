@@ -22,17 +22,20 @@ from ..terms.quantities import E, Given, S, V, check_ends
 from ..values.parameter import label
 from .coinciding import coincide
 from .fold import Fold, fold
+from .periodic import Periodic, periodic
 from .rigid_clamp import RigidClamp, clamp
 from .ties import tie
 
 __all__ = [
     "Fold",
+    "Periodic",
     "RigidClamp",
     "clamp",
     "cylindrical",
     "distance",
     "fold",
     "on_sphere",
+    "periodic",
     "prismatic",
     "revolute",
     "rigid",

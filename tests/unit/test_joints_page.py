@@ -16,7 +16,7 @@ def page() -> dict[str, Any]:
     root = Path(__file__).parents[2]
     text = (root / "docs" / "joints.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     names: dict[str, Any] = {}
     exec("\n".join(blocks), names)
     return names
@@ -70,3 +70,11 @@ def test_the_viscous_block_loses_energy(page: dict[str, Any]) -> None:
     assert abs(energies.drift) < 0.02 * energies.dissipated
     assert page["slow"].states == ["torque"]
     assert page["return_spring"].energy.free_symbols
+
+
+def test_the_sheared_cell_is_stiffer_than_its_matrix_and_softer_than_the_mean(
+    page: dict[str, Any],
+) -> None:
+    modulus = page["P"][0, 1] / page["shear"].value
+    part = float((page["stiff"](page["cube"].fetch_points(np.arange(81))) > 1.0).mean())
+    assert 1.1 < modulus < 1.0 + 19.0 * part
