@@ -11,21 +11,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from ..arrays import Array, Ints, Mask
+from ..arrays import Array, Ints, Ints32, Mask
+from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError, ParameterError
+from ..places.middles import Middles
 from ..places.on_body import Nodes, require_region
-from ..places.opposite import Opposite
+from ..places.opposite import Opposite, opposite
 from ..runtime.collective import shares
-from ..terms.constraint import Constraint
 from ..terms.quantities import asking
 from ..values.arguments import positive
 from ..values.parameter import Parameter, call, evaluate, label, matrix3
+from .rigid_clamp import SlopesAcross
+from .ties import Across, WithEdges
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.resolved import Resolved
     from ..terms.quantities import E, Given, S, V
 
 NEAR = 1e-3  # of the distance to the next node: opposite nodes are nearer
@@ -47,7 +49,45 @@ class Pairs:
     gap: Array
 
 
-class Periodic(Constraint):
+class EdgesOpposite(SlopesAcross):
+    """Slopes across the edges of a region, in the order of those of the opposite one."""
+
+    def __init__(self, nodes: Opposite, layout: Layout, first: SlopesAcross) -> None:
+        middles = Middles.of(layout, nodes)
+        if middles is None:
+            raise _no_edges(nodes.who, nodes)
+        super().__init__(nodes, middles, first.slopes)
+        self.who, self.first = nodes.who, first
+
+    def _find(self, layout: Layout) -> Resolved:
+        """Find the middles of the edges, in the order of their partners (collective)."""
+        own = Resolved(self.middles.X, self.middles.vertices[:, None], starts=self.middles.starts)
+        first = self.first.resolve(layout)
+        if own.total != first.total:
+            return own
+        return opposite(layout.comm, (self.who, self.first, self), first, own, NEAR)
+
+    def rows(
+        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
+    ) -> Rows:
+        """Return a jet; the slope is that along the one of the partner, which may be against it."""
+        made = super().rows(configuration, places, vertices, jet)
+        if jet == "value" or places.given is None:
+            return made
+        own = np.zeros((places.size, 3))
+        own[made.place, made.component] = configuration.reference[made.coordinate]
+        other = self.first.slope[places.given.ids]
+        sense = np.where(np.einsum("na,na->n", own, other) < 0.0, -1.0, 1.0)
+        lost = np.linalg.norm(sense[:, None] * own - other, axis=1)
+        if lost.max(initial=0.0) > 1e-6:
+            raise ConstraintError(
+                f"{self.who}: the {self.first} and {self} are not parallel: give the body its "
+                "exact normals, direction=..."
+            )
+        return made._replace(value=made.value * sense[made.place])
+
+
+class Periodic(WithEdges):
     """Opposite nodes that move alike but for a macroscopic deformation; see `periodic`."""
 
     def __init__(self, left: Nodes, right: Nodes, gradient: Any, name: str) -> None:
@@ -55,16 +95,16 @@ class Periodic(Constraint):
         require_region(f"{who}: its first argument", left)
         require_region(f"{who}: its second argument", right)
         a, b = left.body.element, right.body.element
-        if a.across or (a.slope_kind, a.slopes) != (b.slope_kind, b.slopes):
-            given = a.name if a is b else f"{a.name} and {b.name}"
-            why = "whose edges have slopes of their own" if a.across else "of two kinds of slopes"
+        if (a.slope_kind, a.slopes, a.across) != (b.slope_kind, b.slopes, b.across):
             raise ConstraintError(
-                f"{who} joins nodes of {given}, {why}: give solids, plates or cables of one kind"
+                f"{who} joins nodes of {a.name} and {b.name}, which have other slopes: give "
+                "solids, plates or cables of one kind"
             )
         entries = _entries(who, gradient)
         self.who = who
         self.gradient = [gradient] if callable(gradient) else [*(entries or REST).values()]
-        self.left, self.right = left, Opposite(who, right, left, NEAR)
+        self.nodes = self.left = left
+        self.right = Opposite(who, right, left, NEAR)
         first = Nodes(left.body, left.region)
         law = _law(len(a.slopes), gradient is not None)
         super().__init__(law, first, Opposite(who, right, first, NEAR), name=name, **entries)
@@ -96,6 +136,9 @@ class Periodic(Constraint):
         first = layout.keep(self.ends[0], _some(a, kept, starts))
         layout.keep(self.ends[1], _some(b, kept, starts)._replace(given=first))
         super().declare(layout)
+        self._declare_edges(layout, lambda place: EdgesOpposite(self.right, layout, place))
+        if self.left.body.element.across and layout.find(self, Across) is None:
+            raise _no_edges(self.who, self.left)
 
     def _before(self, layout: Layout, gap: Array) -> list[Ints]:
         """Return the pairs of conditions before this one that cannot contradict it.
@@ -166,7 +209,7 @@ def periodic(left: Nodes, right: Nodes, gradient: Any = None, name: str = "perio
     Raises
     ------
     ConstraintError : no regions; the nodes do not lie opposite each other; nodes of two kinds of
-        slopes, or thin plates whose edges have slopes of their own.
+        slopes.
     ParameterError : `gradient` is none of the above, or det F is not positive.
 
     Returns
@@ -188,6 +231,13 @@ def periodic(left: Nodes, right: Nodes, gradient: Any = None, name: str = "perio
     constraint 'periodic'
     """
     return Periodic(left, right, gradient, name)
+
+
+def _no_edges(who: str, nodes: Nodes) -> ConstraintError:
+    return ConstraintError(
+        f"{who}: edges of {nodes.body.element.name} have slopes, and {nodes} are without edges: "
+        "give regions of lines"
+    )
 
 
 @cache

@@ -18,10 +18,13 @@ from .coinciding import coincide, welded
 from .rigid_clamp import SlopesAcross
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..arrays import Ints, Ints32
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
     from ..bodies.body import Body
+    from ..places.ends import End
     from ..terms.quantities import V
 
 
@@ -34,35 +37,25 @@ class Across:
     condition: Constraint
 
 
-class Weld(Constraint):
-    """Nodes tied with their slopes, and the slopes across edges of thin shells that have them.
+class WithEdges(Constraint):
+    """A constraint on nodes of a region, and on the slopes across its edges where they have some.
 
-    Examples
-    --------
-    >>> import symancf as sa
-    >>> mesh = sa.Mesh.box((1.0, 1.0), (2, 2))
-    >>> steel = dict(E=2e11, nu=0.3, thickness=0.01)
-    >>> a, b = (sa.Body(mesh["body"], sa.elements.ancf_thin_quad, sa.energies.kirchhoff(), name=n,
-    ...                 join=None, **steel) for n in "ab")
-    >>> sa.joints.tie(a["x1"], b)
-    constraint 'tie'
+    Attributes
+    ----------
+    nodes : of the region.
     """
 
-    def __init__(self, a: Nodes, b: Body, name: str) -> None:
-        super().__init__(welded(a.body.element.directions), a, PointsOnBody(b, a), name=name)
-        self.nodes, self.other = a, b
+    nodes: Nodes
 
-    def declare(self, layout: Layout) -> None:
-        """Announce entities and vertices before distribution (collective)."""
-        super().declare(layout)
+    def _declare_edges(self, layout: Layout, opposite: Callable[[SlopesAcross], End]) -> None:
+        """Announce what holds the slopes across edges to the end that `opposite` makes of them."""
         middles = Middles.of(layout, self.nodes)
         if middles is None:
             return
         each = PerPlace(layout.comm, middles.starts, np.ones(len(middles.vertices), dtype=np.int64))
         place = SlopesAcross(self.nodes, middles, each)
-        points = PointsOnBody(self.other, place)
         name = f"{layout.name(self)} (slopes across edges)"
-        condition = Constraint(_same_slope, place, points, name=name)
+        condition = Constraint(_same_slope, place, opposite(place), name=name)
         condition.declare(layout)
         layout.keep(self, Across(middles, place, condition))
 
@@ -102,6 +95,30 @@ class Weld(Constraint):
         apart = own.points[:, None] - found.points
         np.add.at(moments, np.linalg.norm(apart, axis=2).argmin(axis=1), own.moments)
         return Reaction(found.points, found.forces, moments)
+
+
+class Weld(WithEdges):
+    """Nodes tied with their slopes, and the slopes across edges of thin shells that have them.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0), (2, 2))
+    >>> steel = dict(E=2e11, nu=0.3, thickness=0.01)
+    >>> a, b = (sa.Body(mesh["body"], sa.elements.ancf_thin_quad, sa.energies.kirchhoff(), name=n,
+    ...                 join=None, **steel) for n in "ab")
+    >>> sa.joints.tie(a["x1"], b)
+    constraint 'tie'
+    """
+
+    def __init__(self, a: Nodes, b: Body, name: str) -> None:
+        super().__init__(welded(a.body.element.directions), a, PointsOnBody(b, a), name=name)
+        self.nodes, self.other = a, b
+
+    def declare(self, layout: Layout) -> None:
+        """Announce entities and vertices before distribution (collective)."""
+        super().declare(layout)
+        self._declare_edges(layout, lambda place: PointsOnBody(self.other, place))
 
 
 def _same_slope(g1_a: V, g1_b: V) -> V:

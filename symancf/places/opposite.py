@@ -17,6 +17,8 @@ from .on_body import Nodes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mpi4py import MPI
+
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.resolved import Resolved, Rows
 
@@ -44,46 +46,9 @@ class Opposite(Nodes):
     def _find(self, layout: Layout) -> Resolved:
         """Find the nodes, in the order of their partners (collective)."""
         found, first = super()._find(layout), self.first.resolve(layout)
-        if found.total != first.total or found.total == 1:
-            return found._replace(given=first if found.total == first.total else None)
-        assert first.starts is not None
-        comm, starts = layout.comm, first.starts
-        X, Y = comm.gather(first.X), comm.gather(found.X)
-        at, error = np.zeros(0, dtype=np.int64), None
-        if X is not None and Y is not None:
-            try:
-                at = self._partners(np.concatenate(X), np.concatenate(Y))
-            except ConstraintError as wrong:
-                error = wrong
-        share_error(comm, error)
-        at = comm.bcast(at)[starts[comm.rank] : starts[comm.rank + 1]]
-        return found.fetch(comm, at).shared(starts)._replace(given=first)
-
-    def _partners(self, X: Array, Y: Array) -> Ints:
-        """Return for each node of X (n, 3) the number of its partner among those of Y (n, 3).
-
-        Raises
-        ------
-        ConstraintError : they do not lie opposite.
-        """
-        from scipy.spatial import KDTree
-
-        gap = Y.mean(axis=0) - X.mean(axis=0)
-        distance, near = KDTree(Y).query(X + gap, k=2)
-        at = np.asarray(near[:, 0], dtype=np.int64)
-        allowed = self.near * distance[:, 1]
-        far = distance[:, 0] - allowed
-        if (far < 0.0).all() and (np.bincount(at, minlength=len(Y)) == 1).all():
-            return at
-        k = int(np.argmax(far))
-        raise ConstraintError(
-            f"{self.who}: the {len(X)} {self.first} and {self} do not lie opposite: moved by "
-            f"{_point(gap)}, from mean to mean, the node at {_point(X[k])} is "
-            f"{distance[k, 0]:.3g} from the nearest, at {_point(Y[at[k]])}, and "
-            f"{distance[k, 1]:.3g} from the next; allowed is less than {allowed[k]:.3g}, and each "
-            "once. Give regions that a translation brings on each other, or points in the order "
-            "in which they are paired: a.at(points), b.at(points)"
-        )
+        if found.total != first.total:
+            return found
+        return opposite(layout.comm, (self.who, self.first, self), first, found, self.near)
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
@@ -110,6 +75,55 @@ class Opposite(Nodes):
         weights[np.abs(weights) < 1e-15] = 0.0
         offset = on.offset(vertices, "slope0")
         return vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
+
+
+def opposite(
+    comm: MPI.Comm, names: tuple[object, ...], first: Resolved, second: Resolved, near: float = NEAR
+) -> Resolved:
+    """Return as many places as the first ones, each as the partner of one of these (collective).
+
+    Parameters
+    ----------
+    names : of the term and of both places, for messages.
+    near : part of the distance to the next place that a partner is nearer than; see `Opposite`.
+
+    Raises
+    ------
+    ConstraintError : they do not lie opposite.
+    """
+    if first.starts is None:  # one
+        return second._replace(given=first)
+    X, Y = comm.gather(first.X), comm.gather(second.X)
+    at, error = np.zeros(0, dtype=np.int64), None
+    if X is not None and Y is not None:
+        try:
+            at = _partners(names, np.concatenate(X), np.concatenate(Y), near)
+        except ConstraintError as wrong:
+            error = wrong
+    share_error(comm, error)
+    at = comm.bcast(at)[first.starts[comm.rank] : first.starts[comm.rank + 1]]
+    return second.fetch(comm, at).shared(first.starts)._replace(given=first)
+
+
+def _partners(names: tuple[object, ...], X: Array, Y: Array, near: float) -> Ints:
+    """Return for each of places X (n, 3) the number of its partner among Y (n, 3)."""
+    from scipy.spatial import KDTree
+
+    gap = Y.mean(axis=0) - X.mean(axis=0)
+    distance, found = KDTree(Y).query(X + gap, k=2)
+    at = np.asarray(found[:, 0], dtype=np.int64)
+    allowed = near * distance[:, 1]
+    far = distance[:, 0] - allowed
+    if (far < 0.0).all() and (np.bincount(at, minlength=len(Y)) == 1).all():
+        return at
+    k, (who, first, second) = int(np.argmax(far)), names
+    raise ConstraintError(
+        f"{who}: the {len(X)} {first} and {second} do not lie opposite: moved by {_point(gap)}, "
+        f"from mean to mean, that at {_point(X[k])} is {distance[k, 0]:.3g} from the nearest, at "
+        f"{_point(Y[at[k]])}, and {distance[k, 1]:.3g} from the next; allowed is less than "
+        f"{allowed[k]:.3g}, and each once. Give regions that a translation brings on each other, "
+        "or points in the order in which they are paired: a.at(points), b.at(points)"
+    )
 
 
 def in_pairs(who: str, ends: Sequence[End]) -> list[End]:

@@ -77,13 +77,13 @@ def test_a_laminate_is_that_of_the_closed_form(element: str) -> None:
     assert np.abs(found - right).max() < 1e-10 * np.abs(right).max()
 
 
-@pytest.mark.parametrize("element", ["hex8_plain", "ancf_thick_plate", "ancf_thin_plate"])
+@pytest.mark.parametrize("element", ["hex8_plain", "ancf_thick_plate", "ancf_thin_quad"])
 def test_eight_cells_are_one(element: str) -> None:
     """A cell with a hard place, the same with this place elsewhere, and 2 x 2 (x 2) of them."""
     made = getattr(sa.elements, element)
     d = made.dimension
     flat = F if d == 3 else Q @ np.array([[1.02, 0.01, 0], [0.0, 0.99, 0], [0, 0, 1.0]]) @ Q.T
-    law = sa.energies.kirchhoff() if element == "ancf_thin_plate" else sa.energies.neo_hooke
+    law = sa.energies.kirchhoff() if element == "ancf_thin_quad" else sa.energies.neo_hooke
     found = []
     for count, shift in ((1, 0.0), (1, 0.5), (2, 0.0)):
 
@@ -92,7 +92,7 @@ def test_eight_cells_are_one(element: str) -> None:
             return np.where((local < 0.5).all(axis=1), 4.0, 1.0)
 
         mesh = box(made.cell, (2 * count,) * d, (1.0 * count,) * d)
-        if element == "ancf_thin_plate":
+        if element == "ancf_thin_quad":
             given: dict[str, Any] = {"E": sa.Field(hard), "nu": 0.3}
         else:
             given = {"mu": sa.Field(hard), "lam": 2.0}
@@ -192,12 +192,18 @@ def test_wrong_faces_are_told() -> None:
     for make, words in cases:
         with pytest.raises(sa.ConstraintError, match=words):
             sa.System(cell, terms=make())
-    thin = sa.Mesh.box((1.0, 1.0), (1, 1))["body"]
-    plate = sa.Body(
-        thin, sa.elements.ancf_thin_quad, sa.energies.kirchhoff(), E=1.0, nu=0.3, thickness=0.1
-    )
-    with pytest.raises(sa.ConstraintError, match="whose edges have slopes of their own"):
-        pair(plate["x0"], plate["x1"])
+    square = sa.Mesh.box((1.0, 1.0), (1, 1))
+    for name, left in (("low", True), ("high", False)):
+        square.select(name, lambda X, left=left: (X[:, 0] < 0.5) == left, dimension=0)
+    given, law = {"E": 1.0, "nu": 0.3, "thickness": 0.1}, sa.energies.kirchhoff()
+    plate = sa.Body(square["body"], sa.elements.ancf_thin_quad, law, **given)
+    for faces in (("low", "high"), ("x0", "high"), ("low", "x1")):
+        with pytest.raises(sa.ConstraintError, match="without edges: give regions of lines"):
+            sa.System(plate, terms=[pair(*(plate[name] for name in faces))])
+    line = sa.Mesh.box((1.0,), (1,))["body"]
+    cord = sa.Body(line, sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0, name="cord")
+    with pytest.raises(sa.ConstraintError, match="hex8_plain and ancf_cable, which have other"):
+        pair(x0, cord["x1"])
 
 
 def test_many_nodes_cost_as_many_times_more() -> None:
