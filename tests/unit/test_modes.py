@@ -499,12 +499,13 @@ def test_shapes_are_states_samples_files_and_a_table(shared_tmp_path: Path) -> N
         modes.state(2)
 
 
-@pytest.mark.parametrize("damped", [False, True])
-def test_modes_that_hide_in_the_round_off_of_what_is_stiff_are_told(damped: bool) -> None:
+def test_modes_that_hide_in_the_round_off_of_what_is_stiff_are_told() -> None:
     """Bending of 3.516 rad/s beside cells of 1e8 rad/s; a free rod has five motions of its own."""
     problem = sa.EigenProblem(sa.System(beam := rod(60, EA=1e12), terms=[sa.fix(beam["x0"])]))
+    modes = problem.solve(4)
+    np.testing.assert_allclose(modes.omega, [3.516015, 3.516015, 22.03449, 22.03449], rtol=1e-6)
     with pytest.warns(UserWarning, match="2 of the modes of frequency zero are no") as told:
-        modes = problem.solve(4, damped=damped)
+        modes = problem.solve(4, damped=True)
     assert {w.filename for w in told} == {__file__}  # where it was called
     assert modes.rigid == 2
     assert modes.omega[2] == pytest.approx(22.0345, rel=1e-4)
@@ -535,5 +536,74 @@ def test_joints_know_small_changes_of_loads_beside_flutter() -> None:
         P.value = 3.5 - math.sqrt(2.0) + change
         growth = problem.solve(2).eigenvalues.real.max()
         assert growth == pytest.approx(1.581e-4 if change > 0.0 else 0.0, rel=1e-2)
+    light, P = ziegler(1e-15)
+    known = ziegler(1e-3)[0].solve(2).omega
+    np.testing.assert_allclose(light.solve(2).omega, known, rtol=1e-3)
+    P.value = 3.5 - math.sqrt(2.0)
     with pytest.warns(UserWarning, match="1 of the modes of frequency zero are no motions of the"):
-        ziegler(1e-15)[0].solve(2)
+        light.solve(2)
+
+
+# ---- slender members ----------------------------------------------------------------------------
+def wire(radius: float, cells: int, clamped: bool, unit: float = 1.0) -> sa.System:
+    """Return a round steel rod of 1 m that stands askew in space, lengths in parts of 1 m."""
+    a, b = math.radians(37.0), math.radians(20.0)
+    along = np.array([math.cos(a) * math.cos(b), math.sin(a) * math.cos(b), math.sin(b)])
+    points = np.linspace(0.0, unit, 2 * cells + 1)[:, None] * along
+    nodes = [[2 * k, 2 * k + 2, 2 * k + 1] for k in range(cells)]
+    regions: dict[str, Any] = {"rod": ("line3", range(cells)), "foot": ("vertex", [[0]])}
+    mesh = sa.Mesh.from_arrays(points, {"line3": nodes}, regions)
+    # kg and s: a pressure is kg/(m s^2)
+    given = sa.Section.circle(radius * unit).rod(E=2e11 / unit, nu=0.3, rho=7850.0 / unit**3)
+    body = sa.Body(mesh["rod"], sa.elements.ancf_rod, sa.energies.rod, **given)
+    return sa.System(body, terms=[sa.fix(body["foot"])] if clamped else [])
+
+
+@pytest.mark.collective
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("radius", "cells", "unit"),
+    [(5e-3, 8, 1.0), (1e-3, 16, 1.0), (1e-4, 8, 1e3), (1e-4, 16, 1.0), (1e-5, 6, 1.0)],
+)
+def test_modes_of_slender_rods_are_no_zeros(radius: float, cells: int, unit: float) -> None:
+    """Down to 1e-22 of the highest eigenvalue; rigid motions, that about the axis too, are zero."""
+    omega = radius / 2.0 * math.sqrt(2e11 / 7850.0)
+    clamped = sa.EigenProblem(wire(radius, cells, True, unit)).solve(4)
+    betaL = np.repeat([1.87510407, 4.69409113], 2)
+    np.testing.assert_allclose(clamped.omega, betaL**2 * omega, rtol=2e-3)
+    assert not clamped.rigid
+    free = sa.EigenProblem(wire(radius, cells, False, unit)).solve(2)
+    assert free.rigid == 6
+    np.testing.assert_allclose(free.omega[6:], 4.73004074**2 * omega, rtol=3e-3)
+
+
+def test_all_modes_of_a_slender_rod_have_digits() -> None:
+    """The fastest are those of a shift near them: sums of all are traces."""
+    system = wire(1e-3, 4, True)
+    modes = sa.EigenProblem(system).solve(96)
+    K, M = (a.toarray() for a in (system.tangent(scipy=True), system.mass(scipy=True)))
+    assert len(modes) == 96
+    assert (modes.omega**2).sum() == pytest.approx(np.trace(np.linalg.solve(M, K)), rel=1e-4)
+    assert (modes.omega**-2.0).sum() == pytest.approx(np.trace(np.linalg.solve(K, M)), rel=1e-6)
+
+
+def test_bodies_that_nothing_holds_rest() -> None:
+    bodies = [
+        sa.PlanarBody(at=(k, 0.0), mass=10.0 ** (3 * k), inertia=1e-9, name=f"body {k}")
+        for k in range(3)
+    ]
+    assert sa.EigenProblem(sa.System(*bodies)).solve(1).rigid == 9
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_stiff_end_does_not_hide_the_modes_of_what_is_soft() -> None:
+    """Silicone with a tip 1e8 times as stiff: what it moves like with one 1e4 times as stiff."""
+    mesh = sa.Mesh.box((1.0, 0.1, 0.1), (6, 1, 1), cell="hexahedron20")
+    found = []
+    for ratio in (1e4, 1e8):
+        stiff = sa.Field(lambda X, ratio=ratio: np.where(X[:, 0] < 0.8, 1e5, 1e5 * ratio))
+        law = sa.energies.neo_hooke
+        body = sa.Body(mesh["body"], sa.elements.hex20, law, mu=stiff, lam=stiff, rho=1e3)
+        system = sa.System(body, terms=[sa.fix(body["x0"])])
+        found.append(sa.EigenProblem(system).solve(4).omega)
+    np.testing.assert_allclose(found[1], found[0], rtol=2e-3)

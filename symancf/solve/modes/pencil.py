@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 EPS = float(np.finfo(float).eps)
 STILL = 1e-12  # of the size of its parts: a force that is none
+THIN = 1e-13  # likewise of rigid motions: the inertia of a wire about its axis
+WHOLE = 0.9999  # of a motion: what modes may be of it so that it is theirs
+ALIKE = 1e-6  # of the largest: square of what vectors that are combinations of others add to them
 TRUE = 1e-5  # of a vector: what one more step of the operator may change in it
 
 
@@ -53,6 +56,7 @@ class Pencil:
     shift : sigma of the factors.
     known : (rows, m) orthonormal columns of a space that the operator maps into itself, which
         `step` leaves out.
+    natural : (rows,) one over the size of each unknown that moves, that of the largest body or 1.
     scale : (rows,) unit of each unknown. Unsymmetric and quadratic pencils are scaled such that all
         masses are 1: their eigenvectors are orthogonal in no other measure.
     """
@@ -69,6 +73,9 @@ class Pencil:
     ) -> None:
         self.comm, self.unknowns = system.comm, system.unknowns
         self._numbering = system.numbering
+        moves = system.numbering.those("position", "direction", "angle", "sliding")
+        natural = np.where(moves, 1.0 / system.numbering.natural(system.extent), 0.0)
+        self.natural: Array = natural[self.unknowns.coordinate]
         self._rigid = rigid_modes(system, system.state)[:, self.unknowns.coordinate].T
         self.stiffness, self.weight, self.rates = stiffness, weight, rates
         self.symmetric, self.buckling = symmetric, buckling
@@ -302,8 +309,29 @@ class Pencil:
         least = self.sums((np.abs(D) * noise).sum(axis=0))
         return D, least, (left <= STILL**2 / EPS * least) & (other == 0)
 
+    def orthonormal(self, X: Array, alike: float = ALIKE) -> Array:
+        """Return an orthonormal basis of what vectors of one eigenvalue are combinations of."""
+        X = np.concatenate([X.real, X.imag], axis=1)
+        d, V = np.linalg.eigh(self.sums(X.T @ self.product(self.weight, X)))
+        some = d > alike * d.max(initial=0.0)
+        return np.asarray(X @ (V[:, some] / np.sqrt(d[some])))
+
+    def free(self, X: Array) -> int:
+        """Return how many rigid motions are combinations of vectors (rows, m) (collective)."""
+        bases = []
+        for B in (self.scale[:, None] * self.motions()[0], X):
+            B = self.natural[:, None] * B
+            for least in (THIN, 0.0):
+                size = np.sqrt(self.sums((B * B).sum(axis=0)))
+                B = B / np.where(size > 0.0, size, 1.0)
+                d, V = np.linalg.eigh(self.sums(B.T @ B))
+                B = B @ (V[:, d > least] / np.sqrt(d[d > least]))
+            bases.append(B)
+        cosines = np.linalg.svd(self.sums(bases[0].T @ bases[1]), compute_uv=False)
+        return int((cosines > WHOLE).sum())
+
     def rounded(self, X: Array) -> Array:
-        """Return what round-off of K makes of K x, EPS |K| |x|, for vectors (rows, m) (collective)."""
+        """Return what round-off of K makes of K x, EPS |K| |x|, (rows, m) (collective)."""
         start, columns, values = self.stiffness.getValuesCSR()
         size = self.unknowns.rows, self.unknowns.size
         bound = PETSc.Mat().createAIJ(

@@ -177,7 +177,7 @@ class EigenProblem:
             order = np.lexsort((values.real, np.abs(values)))
             self.modes = self._modes(pencil, values[order], X[:, order], search.checked)
             zero = values == 0.0
-            hidden = int(zero.sum()) - search.free(X[:, zero].real)
+            hidden = int(zero.sum()) - pencil.free(X[:, zero].real)
         finally:
             pencil.destroy()
         if search.checked is False and system.comm.rank == 0:
@@ -190,15 +190,15 @@ class EigenProblem:
             )
         slowest = float(np.abs(values[values != 0.0]).min(initial=math.inf))
         hides = slowest == math.inf and search.hides
-        if (hides or search.floor > HIDDEN * slowest) and system.comm.rank == 0:
-            if hidden > 0:
-                warnings.warn(
-                    f"EigenProblem.solve: {hidden} of the modes of frequency zero are no motions "
-                    f"of the whole: below {search.floor / (2.0 * math.pi):.2g} Hz none can be told "
-                    "from zero, which is round-off of what is stiffest. Let that be less stiff "
-                    "(EA, k, springs), or a constraint instead",
-                    stacklevel=3,
-                )
+        hides = hidden > 0 and (hides or search.floor > HIDDEN * slowest)
+        if hides and system.comm.rank == 0:
+            warnings.warn(
+                f"EigenProblem.solve: {hidden} of the modes of frequency zero are no motions "
+                f"of the whole: below {search.floor / (2.0 * math.pi):.2g} Hz none can be told "
+                "from zero, which is round-off of what is stiffest. Let that be less stiff "
+                "(EA, k, springs), or a constraint instead",
+                stacklevel=3,
+            )
         return self.modes
 
     def _search(self, pencil: Pencil, count: int) -> Search:

@@ -12,7 +12,7 @@ from ...arrays import Array, Complex, Mask
 from ...errors import ConvergenceError
 from .engines import largest
 from .invariant import Invariant
-from .pencil import EPS, Found
+from .pencil import EPS, THIN, Found
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,9 +33,6 @@ FAR = 1e-3  # of the slowest mode: a shift that is too near to zero
 FARTHER = 1e3  # times a shift so near to zero that vectors of rigid motions hide all others
 SHIFTS = 4  # that are tried
 TWICE = 1e-6  # of the shift of s: zeros
-ALIKE = 1e-6  # of the largest: square of what vectors that are combinations of others add to them
-THIN = 1e-13  # likewise of rigid motions: the inertia of a wire about its axis
-WHOLE = 0.9999  # of a motion: what modes may be of it so that it is theirs
 AGAIN, ROOM = 2, 3  # eigenvalues that are looked for anew; of as many that are left
 FAR_LOADS = 10.0  # times a load: one of another size
 DIGITS, LEAST = 1e-10, 1e-6  # of a number next to the shift: its round-off; at most
@@ -195,7 +192,7 @@ class Search:
         """
         pencil = self.pencil
         D, least, still = pencil.motions()
-        D = self._orthonormal(self._orthonormal(D[:, still], THIN))
+        D = pencil.orthonormal(pencil.orthonormal(D[:, still], THIN))
         if not least.any():
             return SMALL * self._fastest, D
         shift = ROUND_OFF * float(least[least > 0.0].min())
@@ -210,13 +207,6 @@ class Search:
         z = z[:, None]
         energy, noise = float(self._energies(z)[0]), float(pencil.round_off(z)[0])
         return max(shift, 0.3 * energy if energy > ROUND_OFF * noise else 0.0), D
-
-    def free(self, X: Array) -> int:
-        """Return how many rigid motions are combinations of vectors (rows, m) (collective)."""
-        pencil = self.pencil
-        D = self._orthonormal(self._orthonormal(pencil.motions()[0], THIN))
-        images = pencil.product(pencil.weight, X / pencil.scale[:, None])
-        return int((np.linalg.svd(pencil.sums(D.T @ images), compute_uv=False) > WHOLE).sum())
 
     def nearest(self, count: int, omega: float) -> tuple[Complex, Array]:
         """Return s of the modes next to a circular frequency, with their vectors."""
@@ -415,7 +405,7 @@ class Search:
         s = _straight(s, digits, LEAST if quadratic else digits)  # of twice a real one a pair
         if not quadratic:
             s = np.where(s.imag < 0.0, -s, s)
-        rigid = self._resting if quadratic else self._orthonormal(X[:, zero & massive])
+        rigid = self._resting if quadratic else pencil.orthonormal(X[:, zero & massive])
         away = np.abs(s) if omega is None else np.abs(numbers - omega**2)
         order = np.argsort(away, kind="stable")
         order = order[(massive & ~zero & (s.imag >= 0.0))[order]]
@@ -430,13 +420,6 @@ class Search:
         s = np.concatenate([np.zeros(rigid.shape[1]), s[order]])
         X = np.concatenate([rigid, X[:, order]], axis=1)
         return Slow(s, X, int(moving.sum()), float(reach.max(initial=0.0)))
-
-    def _orthonormal(self, X: Array, alike: float = ALIKE) -> Array:
-        """Return an orthonormal basis of what vectors of one eigenvalue are combinations of."""
-        X = np.concatenate([X.real, X.imag], axis=1)
-        d, V = np.linalg.eigh(self.pencil.sums(X.T @ self.pencil.product(self.pencil.weight, X)))
-        some = d > alike * d.max(initial=0.0)
-        return np.asarray(X @ (V[:, some] / np.sqrt(d[some])))
 
     def _completed(self, space: Invariant, found: Found, count: int, omega: float | None) -> Slow:
         """Return those that are wanted; look for more until none of them may be missing."""

@@ -34,7 +34,7 @@ def unbalanced(system: System) -> float:
     with together(system.comm):
         system.update(system.time)
     vectors = []
-    roles = np.array([piece.role for piece in system.pieces])
+    roles = np.array([piece.role for piece in system.pieces], dtype=str)
     for role in get_args(Role):
         with system.plan.only(roles == role):
             system.plan.residual(system.state, f)

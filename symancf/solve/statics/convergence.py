@@ -57,7 +57,9 @@ class Convergence(Stopping):
         # kinds whose rows are functions of positions, not of displacements
         self._of_place = self.rows.classes(lambda b: b.is_equation or b.in_plane)
         self._sums = self.rows.classes(lambda b: b.kind == "algebraic")
-        self._of_terms = np.array([not isinstance(p.entities, Cells) for p in system.pieces])
+        self._of_terms = np.array(
+            [not isinstance(p.entities, Cells) for p in system.pieces], dtype=bool
+        )
         placed = any(isinstance(p.entities, Jets) and p.size for p in system.pieces)
         self._placed = bool(system.comm.allreduce(placed)) or bool(self._of_place.any())
         reference = numbering.to_rows(system.reference)
