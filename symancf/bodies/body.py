@@ -154,6 +154,8 @@ class Body(WithKernels, Shown):
                 for k, v in self.parameters.items()
                 if isinstance(v, Field)
             }
+            if element.dimension == 1:
+                self.region = self.region.in_one_sense(self.name if element.oriented else None)
             self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
         told = JUMPS if quadrature is None and jumps(self.laws) else element.advice
         told = told or advice(self.energy_function, self.laws)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, Ints, Mask
 from ..cells.table import CELLS
-from ..runtime.collective import exchange, exchange_blocks, shares
+from ..runtime.collective import combine, exchange, exchange_blocks, lookup, shares
 from .cells import unit
 from .conformity import Hashes, hashes
 
@@ -196,6 +196,31 @@ def patches(mesh: Mesh, sides: list[Sides], turn: float) -> list[Ints]:
         step += 1
     label = least_connected(comm, starts, np.concatenate(pairs))
     return np.split(label, np.cumsum([len(s.order) for s in sides])[:-1])
+
+
+def against(comm: MPI.Comm, lines: Ints) -> Mask:
+    """Return which lines (k, nodes) are in the other sense than most of their chain (collective).
+
+    Chains go on where two lines meet, and end where three do. Of as many in both senses the first
+    one counts.
+    """
+    from .partition.connected import least_connected  # starts PETSc: on all ranks at once
+
+    starts = shares(comm, len(lines))
+    number = int(starts[comm.rank]) + np.arange(len(lines))
+    meeting = Meeting(comm, hashes(lines[:, :2].reshape(-1, 1)))
+    ends = meeting.bring((2 * number[:, None] + np.arange(2)).ravel())  # 2 f: where f begins
+    order = np.argsort(meeting.group, kind="stable")
+    count = np.bincount(meeting.group, minlength=meeting.groups)
+    first = (np.cumsum(count) - count)[count == 2]
+    a, b = ends[order[first]], ends[order[first + 1]]
+    other = (a % 2 == b % 2).astype(np.int64)  # of each line two senses, joined with a neighbour's
+    a, b = a // 2, b // 2
+    pairs = np.stack([np.append(2 * a, 2 * a + 1), np.append(2 * b + other, 2 * b + 1 - other)], 1)
+    label = least_connected(comm, 2 * starts, pairs).reshape(-1, 2)[:, 0]
+    sense, chain = np.where(label % 2, -1, 1), label // 2
+    most = lookup(comm, starts, chain, combine(comm, starts, chain, sense))
+    return np.asarray(sense * np.where(most < 0, -1, 1) < 0)
 
 
 def distances(mesh: Mesh, sides: Sides, point: Array) -> Array:

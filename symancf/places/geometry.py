@@ -194,7 +194,7 @@ class Directions:
         return np.ascontiguousarray(table[:, :3])
 
     def _normals(self, points: Array, cells: Integers) -> Array:
-        corner = _corner_normals(points, cells)
+        corner = _corner_normals(points, cells) * _senses(cells)[:, None, None]
         sums = np.zeros_like(points)
         for v in range(cells.shape[1]):
             np.add.at(sums, cells[:, v], corner[:, v])
@@ -289,6 +289,33 @@ def require_known(name: str, element: Element) -> None:
             f"{', '.join(map(repr, known))}; declare fields without slopes "
             "(slopes=(), slope_kind='none')"
         )
+
+
+def _senses(cells: Integers) -> Array:
+    """Return signs (n,) by which normals of neighbours are on one side of the surface.
+
+    Two cells agree where they run through their common edge in opposite directions. Cells that only
+    a Moebius strip joins, and edges of three cells or more, say nothing.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n, corners = cells.shape
+    runs = np.stack([cells, np.roll(cells, -1, axis=1)], axis=2).reshape(-1, 2)
+    _, place, count = np.unique(
+        np.sort(runs, axis=1), axis=0, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(place.ravel(), kind="stable")
+    first = (np.cumsum(count) - count)[count == 2]
+    a, b = order[first], order[first + 1]
+    other = (runs[a, 0] == runs[b, 0]).astype(np.int64)
+    if not other.any():
+        return np.ones(n)
+    a, b = a // corners, b // corners
+    ends = np.append(2 * a, 2 * a + 1), np.append(2 * b + other, 2 * b + 1 - other)
+    graph = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(2 * n, 2 * n))
+    side = connected_components(graph, directed=False)[1].reshape(n, 2)
+    return np.where(side[:, 0] > side[:, 1], -1.0, 1.0)
 
 
 def _pieces(element: Element, cells: Integers) -> Integers:
