@@ -16,6 +16,7 @@
 
 #include "lanes.h"
 #include "plan.h"
+#include "roundoff.h"
 #include "tiles.h"
 #include "whole.h"
 
@@ -204,6 +205,8 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
   double *u = work, *X = u + rows * LANES, *e = X + (t->rates < 0 ? 1 : 2) * rows * LANES,
          *w = e + rows * LANES, *own = w + rows * LANES, *K = own + rows * LANES + corner_size(t);
   corner (*corners)[LANES] = (corner (*)[LANES])(own + rows * LANES);
+  const int64_t n = kernel_coefficients(t), blocks = t->symmetric ? n * (n + 1) / 2 : n * n;
+  const int64_t forces = 3 * n * LANES;
   int64_t bad = 0;
   if (t->rates >= 0)
     t->uniform[t->rates] = plan->rate_factor ? plan->rate_factor[t->blocks[0]] : 0.0;
@@ -216,19 +219,25 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
     if (what == ENERGY) {
       double W[LANES] __attribute__((aligned(64)));
       bad += t->energy(lanes, t->uniform, cell, X, u, W);
+      disturb(W, LANES);
       add_energies(t, first, lanes, W, &piece, energies);
     } else if (what == RESIDUAL || (what == TANGENT && !t->has_tangent)) {
       bad += t->residual(lanes, t->uniform, cell, X, u, e);
+      disturb(e, forces);
       scatter_vector(t, batch, own, e, f);
     } else if (tabulates(what)) {
       double *O = t->table + (int64_t)batch * t->table_rows * LANES;
       bad += function_of(t, what)(lanes, t->uniform, cell, X, u, O);
+      disturb(O, t->table_rows * LANES);
     } else if (what == PARAMETER) {
       const double *rate = t->cell_rate + (int64_t)batch * t->cell_rows * LANES;
       bad += t->parameter(lanes, t->uniform, cell, X, u, t->uniform_rate, rate, e);
+      disturb(e, forces);
       scatter_vector(t, batch, own, e, f);
     } else if (what == TANGENT) {
       bad += t->tangent(lanes, t->uniform, cell, X, u, e, K);
+      disturb(e, forces);
+      disturb(K, 9 * blocks * LANES);
       scatter_vector(t, batch, own, e, f);
       clear_for(plan, t, first, lanes, cleared);
       if (t->functions) scatter_whole(plan, t, first, lanes, nodal_matrix(t, batch, K), corners);
@@ -237,6 +246,7 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
     } else {
       gather(t, batch, v, own, w);
       bad += t->product(lanes, t->uniform, cell, X, u, w, e);
+      disturb(e, forces);
       scatter_vector(t, batch, own, e, f);
     }
   }

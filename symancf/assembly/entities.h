@@ -8,6 +8,7 @@
 
 #include "lanes.h"
 #include "plan.h"
+#include "roundoff.h"
 
 /* The jets g = B e of 8 entities; lanes beyond the last one repeat it. */
 static void jets(const symancf_term *t, int first, int lanes, const double *x, const double *rate,
@@ -116,12 +117,14 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
     if (idle(t, what, lanes, cell, g, P)) continue;
     if (what == ENERGY) {
       bad += t->energy(lanes, t->uniform, cell, NULL, g, P);
+      disturb(P, LANES);
       add_energies(t, first, lanes, P, &piece, energies);
       continue;
     }
     if (tabulates(what)) {
       double *O = t->table + (int64_t)(first / LANES) * t->table_rows * LANES;
       bad += function_of(t, what)(lanes, t->uniform, cell, NULL, g, O);
+      disturb(O, t->table_rows * LANES);
       continue;
     }
     if (what == PRODUCT) {
@@ -132,10 +135,12 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
       bad += t->parameter(lanes, t->uniform, cell, NULL, g, t->uniform_rate, rate, P);
     } else if (matrix) {
       bad += t->tangent(lanes, t->uniform, cell, NULL, g, P, H);
+      disturb(H, (int64_t)m * m * LANES);
       clear_for(plan, t, first, lanes, cleared);
     } else {
       bad += t->residual(lanes, t->uniform, cell, NULL, g, P);
     }
+    disturb(P, (int64_t)m * LANES);
     for (int l = 0; l < lanes; l++) {
       const int entity = first + l;
       const int32_t start = t->entry_start[entity], end = t->entry_start[entity + 1];

@@ -18,6 +18,7 @@
 #define SYMANCF_FEET_H
 
 #include "kept.h"
+#include "roundoff.h"
 
 #include <stdlib.h>
 
@@ -106,6 +107,7 @@ static int64_t flush(const symancf_plan *plan, const symancf_term *t, int what, 
   if (tabulates(what)) return function_of(t, what)(n, t->uniform, b->cell, NULL, g, b->table);
   if (what == ENERGY) {
     bad = t->energy(n, t->uniform, b->cell, NULL, g, P);
+    disturb(P, LANES);
     for (int l = 0; l < n; l++)
       if (t->owned[b->point[l]]) energies[t->piece[0]] += P[l];
     return bad;
@@ -113,14 +115,19 @@ static int64_t flush(const symancf_plan *plan, const symancf_term *t, int what, 
   if (what == PRODUCT) {
     jets_of(t, b, v, w, normals->dm, d);
     bad = t->product(n, t->uniform, b->cell, NULL, g, d, P);
+    disturb(P, (int64_t)m * LANES);
   } else if (what == PARAMETER) {
     const double *rate = t->cell_rate ? b->cell_rate : NULL;
     bad = t->parameter(n, t->uniform, b->cell, NULL, g, t->uniform_rate, rate, P);
+    disturb(P, (int64_t)m * LANES);
   } else if (what == TANGENT && t->has_tangent) {
     bad = t->tangent(n, t->uniform, b->cell, NULL, g, P, H);
+    disturb(P, (int64_t)m * LANES);
+    disturb(H, (int64_t)m * m * LANES);
     add_blocks(plan, t, b, P, H, normals, room, cleared);
   } else {
     bad = t->residual(n, t->uniform, b->cell, NULL, g, P);
+    disturb(P, (int64_t)m * LANES);
   }
   for (int l = 0; l < n; l++) {
     double force[9];

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symancf_codegen.library.compile import FLAGS
+
 from ..arrays import Array, Integers, Ints, Ints32
+from ..errors import ParameterError
 from ..runtime import jit
 from .structures import Basis as Table
 from .structures import Types, Ways, address
@@ -59,8 +63,19 @@ def types_of(bases: Sequence[Basis], types: Integers, hold: Hold) -> Types:
 
 
 def library(comm: MPI.Comm) -> ctypes.CDLL:
-    """Return the runtime (collective)."""
-    return jit.load_runtime(Path(__file__).with_name("runtime.c"), comm=comm)
+    """Return the runtime (collective).
+
+    The environment variable SYMANCF_ROUND_OFF, a seed > 0 and the same on every rank, asks for
+    that with the round-off of another machine; see roundoff.h.
+    """
+    source, seed = Path(__file__).with_name("runtime.c"), os.environ.get("SYMANCF_ROUND_OFF", "")
+    if not seed:
+        return jit.load_runtime(source, comm=comm)
+    if not seed.isdecimal():
+        raise ParameterError(f"SYMANCF_ROUND_OFF={seed}: give a seed, a whole number")
+    found = jit.load_runtime(source, comm=comm, flags=(*FLAGS, "-DSYMANCF_ROUND_OFF"))
+    ctypes.c_uint64.in_dll(found, "symancf_seed").value = int(seed)
+    return found
 
 
 class _Held(list["npt.NDArray[np.generic]"]):

@@ -8,6 +8,7 @@
 #define SYMANCF_KEPT_H
 
 #include "blocks.h"
+#include "roundoff.h"
 
 typedef struct symancf_kept {
   int32_t n;      /* points that act */
@@ -31,6 +32,8 @@ static int64_t keep(const symancf_term *t, const symancf_batch *b, const double 
   const int columns = c->anchor < 0 ? 6 : 9, rest = c->types.functions * (columns < 9 ? 3 : 4);
   const int64_t size = symancf_kept_size(t);
   const int64_t bad = t->tangent(b->n, t->uniform, b->cell, NULL, g, P, H);
+  disturb(P, (int64_t)t->jets * LANES);
+  disturb(H, (int64_t)t->jets * t->jets * LANES);
   for (int l = 0; l < b->n; l++) {
     int32_t *at = t->kept->place + 3 * (int64_t)t->kept->n;
     double *to = t->kept->number + size * t->kept->n;
