@@ -362,20 +362,23 @@ class Arc:
         self.trouble = "quadrature points left the domain of their law (J <= 0 or not finite)"
         return False
 
-    def balanced(self, rows: Array, value: float) -> bool:
+    def displacement(self, rows: Array) -> float:
+        """Return the length of displacements, by the size of the largest body (collective)."""
+        return math.sqrt(float(self.system.sum(np.array([rows @ (self._weight * rows)]))[0]))
+
+    def balanced(self, rows: Array, value: float, displacement: float) -> bool:
         """Bring the system to a place; tell whether it is an equilibrium, nearly (collective).
 
-        As compared with the forces of the last step, or with round-off.
+        As compared with the forces of the last step, or with round-off. Gaps of constraints are
+        compared with `displacement`, the largest near by: here it may be zero to round-off.
         """
         if not self._try(rows, value):
             return False
         system, f = self.system, self.system.numbering.to_rows(self._f)
         measure = self.solver.convergence.rows
         (norms,) = measure.of(f)
-        u, gaps = system.sum(
-            np.array([rows @ (self._weight * rows), f[self._constraint] @ f[self._constraint]])
-        )
-        gap = CLOSE * (np.sqrt(u) + CLOSE) * self._length * system.stiffness
+        (gaps,) = system.sum(np.array([f[self._constraint] @ f[self._constraint]]))
+        gap = (CLOSE * displacement + UNMOVED) * self._length * system.stiffness
         forces, largest = (measure.total(self._arm * by) for by in (norms, self.scale))
         others = norms[self._others] <= CLOSE * self.scale[self._others]
         return bool((forces <= CLOSE * largest).all() and np.sqrt(gaps) <= gap and others.all())
@@ -469,7 +472,8 @@ class _Correction:
         off = Direction(self.rows - plane.rows, self.value - plane.value)
         lacks = arc.product(normal, off) - plane.distance
         g, c = arc._border(rate, normal), arc.share * normal.rate
-        a, b = arc._solve(-residual - g * lacks * rate), arc._solve(-(1.0 + g * c) * rate)
+        a = arc._solve(-residual - g * lacks * rate)
+        b = None if a is None else arc._solve(-(1.0 + g * c) * rate)
         if a is None or b is None:
             arc.trouble = "the linear solver failed: the tangent is singular, or nearly so"
             return False

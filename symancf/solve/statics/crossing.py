@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .arc import Arc, Direction, Plane
 from .stretch import Point, Stretch
@@ -66,7 +66,7 @@ class Crossings:
     def __init__(self, arc: Arc) -> None:
         self.arc = arc
         self.to: float | None = None
-        self._start = 0.0
+        self._start, self._moved = 0.0, 0.0
 
     def excess(self, a: Point, b: Point) -> int:
         """Return how many eigenvalues change sign between two points beside a limit point's.
@@ -88,6 +88,7 @@ class Crossings:
         if not (self.excess(a, b) and self._sure(a, b)) and not doubtful:
             return Passage(b)
         self.arc.floor, self._start = self.arc.scale, a.value
+        self._moved = max(self.arc.displacement(point.at.rows) for point in (a, b))
         try:
             whole = Stretch(self.arc, a, b)
             return self._search(whole, whole.length, doubtful)
@@ -111,8 +112,7 @@ class Crossings:
             return Passage(b)
         if turn < SHARP:
             return Passage(a, gap=stretch.length)
-        size = min(whole, max(abs(a.value), abs(b.value)))
-        if stretch.length <= max(FINE * size, FINEST * whole):
+        if stretch.length <= self._fine(a, b, whole):
             return Passage(b, [Crossing(a, b, number)] if number else [])
         middle = self._middle(stretch)
         if middle is None:
@@ -120,8 +120,32 @@ class Crossings:
         found = self._search(stretch.part(a, middle), whole, doubtful)
         if found.gap is None:
             rest = self._search(stretch.part(middle, b), whole, doubtful)
-            found = Passage(rest.last, found.crossings + rest.crossings, rest.gap)
+            crossings = self._joined(found.crossings + rest.crossings, whole)
+            found = Passage(rest.last, crossings, rest.gap)
         return found
+
+    @staticmethod
+    def _fine(a: Point, b: Point, whole: float) -> float:
+        """Return how near to each other bifurcations between two points are one."""
+        return max(FINE * min(whole, max(abs(a.value), abs(b.value))), FINEST * whole)
+
+    def _joined(self, crossings: list[Crossing], whole: float) -> list[Crossing]:
+        """Let neighbouring crossings be one, at the point between them.
+
+        Eigenvalues are zero there, and round-off decides which of them count as negative.
+        """
+        joined: list[Crossing] = []
+        for crossing in crossings:
+            last = joined[-1] if joined else None
+            if last and last.behind is crossing.before:
+                a, b = last.before, crossing.behind
+                if b.arc - a.arc <= 2.0 * self._fine(a, b, whole):
+                    joined.pop()
+                    middle = replace(crossing.before, negative=a.negative)
+                    crossing = Crossing(middle, b, self.excess(a, b))
+            if crossing.eigenvalues:
+                joined.append(crossing)
+        return joined
 
     def _middle(self, stretch: Stretch) -> Point | None:
         """Return a point between the ends of a stretch, None where the path turns (collective)."""
@@ -129,7 +153,7 @@ class Crossings:
         for share in SHARES:
             rows, value = stretch.predict(share)
             way = stretch.tangent(share)
-            if arc.balanced(rows, value):
+            if arc.balanced(rows, value, self._moved):
                 at = arc.here()
                 if not arc.linearize():
                     continue

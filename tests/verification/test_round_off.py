@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rivlin's cube, whose bifurcations are multiple, under the round-off of other machines."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+import symancf as sa
+from symancf import verify
+from symancf.verify.incompressible import RIVLIN, brick, pulled
+
+
+@pytest.fixture(params=["1", "2", "3"], autouse=True)
+def seed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMANCF_ROUND_OFF", request.param)
+
+
+def test_rivlins_cube() -> None:
+    (case,) = (case for case in verify.cases() if case.id == "C20_rivlin_cube")
+    assert [result.quantity for result in case.run() if not result.passed] == []
+
+
+def test_the_cube_has_one_bifurcation() -> None:
+    """Six eigenvalues at once; steps of 0.5 look for them at the bifurcation itself."""
+    system, T, _ = pulled()
+    with pytest.warns(UserWarning, match="6 eigenvalues change their sign at once"):
+        history = sa.StaticProblem(system, check_stable=False).follow(T, to=2.05, step=0.5)
+    (point,) = history.bifurcations
+    assert point.parameter == pytest.approx(2.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("step", [0.11, 0.15])
+def test_bricks_become_the_cube_at_a_double_bifurcation(step: float) -> None:
+    """From a flat brick past the least load, through the state without displacements."""
+    problem, T, _ = brick(2.2, RIVLIN[2.2][1])
+    history = problem.history
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "follow")
+        problem.follow(
+            T,
+            step=step,
+            direction=-1,
+            until=lambda s: bool(history.limit_points) and s.parameter > 2.02,
+        )
+    near = [
+        (p.parameter, p.eigenvalues) for p in history.bifurcations if abs(p.parameter - 2) < 1e-3
+    ]
+    assert near == [(pytest.approx(2.0, abs=1e-6), 2)]
