@@ -25,7 +25,7 @@ from .series import Series
 from .steps import LimitPoint, Step, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable, Sequence
     from pathlib import Path
 
     from ..runtime.streams import Stream
@@ -132,22 +132,12 @@ class History(Shown):
         Exception : on every rank: of a user's function, which leaves nothing recorded, of another
             shape on another rank, or OSError of a file.
         """
+        number = self._time.count
+        due = [s for s in self._series.values() if (number - s.first) % s.every == 0]
+        rows = self._evaluated(due)
         error: BaseException | None = None
-        rows: dict[str, Array] = {}
         try:
-            number = self._time.count
-            rows = {
-                name: series.checked(series.function())
-                for name, series in self._series.items()
-                if (number - series.first) % series.every == 0
-            }
             now = self._time.checked(time)
-        except BaseException as caught:
-            error = caught
-        share_error(self.comm, error)
-        self._require_one_shape(rows)
-        self._tell_differences(rows)
-        try:
             for name, row in rows.items():
                 self._series[name].append(row)
             self._time.append(now)
@@ -159,6 +149,35 @@ class History(Shown):
         except BaseException as caught:
             error = caught
         share_error(self.comm, error)
+
+    def at_point(self, recorded: Container[str] = ()) -> dict[str, Array]:
+        """Return the values of all series at the present state, a point of a path (collective).
+
+        Parameters
+        ----------
+        recorded : names of series that were recorded at this state, whose functions are not
+            called again.
+
+        Raises
+        ------
+        Exception : as in `sample`.
+        """
+        all_series = self._series.values()
+        new = self._evaluated([s for s in all_series if s.name not in recorded])
+        return {s.name: new[s.name] if s.name in new else s.values[-1].copy() for s in all_series}
+
+    def _evaluated(self, due: Sequence[Series]) -> dict[str, Array]:
+        """Return what the functions of some series return (collective)."""
+        error: BaseException | None = None
+        rows: dict[str, Array] = {}
+        try:
+            rows = {series.name: series.checked(series.function()) for series in due}
+        except BaseException as caught:
+            error = caught
+        share_error(self.comm, error)
+        self._require_one_shape(rows)
+        self._tell_differences(rows)
+        return rows
 
     @property
     def undue(self) -> int:
@@ -244,11 +263,11 @@ class History(Shown):
         """Whether files were begun, which take no more columns."""
         return bool(self._streams and self._time.count)
 
-    def latest(self) -> dict[str, Array]:
-        """Return what was recorded at the last step, by the name of the series."""
+    def latest(self) -> list[str]:
+        """Return the names of the series that were recorded at the last step."""
         last = self._time.count - 1
-        due = [s for s in self._series.values() if s.count and (last - s.first) % s.every == 0]
-        return {series.name: series.values[-1].copy() for series in due}
+        begun = [series for series in self._series.values() if series.count]
+        return [series.name for series in begun if (last - series.first) % series.every == 0]
 
     def _of(self, name: str) -> Series:
         if name == "time":

@@ -53,8 +53,9 @@ class LimitPoint:
     time : arc length there; a limit point is a step of the history, too.
     parameter : its value there.
     kind : ``"maximum"`` or ``"minimum"`` of the parameter along the path, or ``"bifurcation"``.
-    values : what the recorded series have at a limit point, by name (those due at that step).
-    state : local vector.
+    values : what all recorded series have there, by name, also those that are not due at each step.
+    state : local vector; at a bifurcation that of the last equilibrium found before it, see
+        `symancf.solve.statics.crossing`.
     eigenvalues : of the tangent that change their sign there, 1 at a simple one. Where the search
         sees odd numbers only (`History.search`) it is 1 for each of them.
     """

@@ -284,6 +284,40 @@ def test_a_bifurcation_is_noted_on_the_way() -> None:
     assert not history.limit_points
 
 
+def test_a_bifurcation_has_the_values_of_all_series_at_its_state() -> None:
+    """Also of those that are not due at each step; steps and series are as without it."""
+    EA = 1e3
+    problem, P = column(0.0, EA)
+    system, calls = problem.system, []
+    beam, foot = system.bodies[0], system.terms[0]
+    problem.record("thrust", lambda: foot.reaction(system).force[0])
+    problem.record("u of all", lambda: system.displacement(beam["x1"])[:, 0], every=3)
+    problem.record("called", lambda: calls.append(P.value) or len(calls), every=1000)
+    with pytest.warns(UserWarning, match="passes a bifurcation"):
+        history = problem.follow(P, to=6.0, step=1.0)
+    (point,) = history.bifurcations
+    assert list(point.values) == history.names
+    assert point.values["P"] == point.parameter
+    assert point.values["u"] == pytest.approx([-point.parameter / EA, 0.0], rel=1e-9, abs=1e-12)
+    assert point.values["u of all"] == pytest.approx([-point.parameter / EA], rel=1e-9)
+    assert abs(point.values["thrust"]) == pytest.approx(point.parameter, rel=1e-9)
+    assert calls == [history["P"][0], point.parameter]
+    assert len(history["u"]) == len(history.steps)
+    np.testing.assert_allclose(history["u"][:, 0], -history["P"] / EA, rtol=1e-9)
+
+
+def test_limit_points_have_the_values_of_series_that_are_not_due() -> None:
+    P = sa.Parameter("P")
+    truss = Truss(P)
+    calls: list[float] = []
+    truss.problem.record("seldom", truss.v, every=1000)
+    truss.problem.record("each", lambda: calls.append(P.value) or P.value)
+    history = truss.problem.follow(P, to=0.05, step=1e-3)
+    for point in history.limit_points:
+        assert point.values["seldom"] == point.values["v"] != 0.0
+    assert len(calls) == len(history.steps)  # what is recorded is not asked for again
+
+
 @pytest.mark.parametrize("step", [None, 5.0])
 @pytest.mark.parametrize("imperfection", [1e-4, 1e-6])
 def test_no_step_leads_from_a_buckling_path_to_another_branch(

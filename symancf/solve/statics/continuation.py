@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from mpi4py import MPI
 
+from ...arrays import Array
 from ...assembly.agreement import agreed
 from ...errors import ConvergenceError, ParameterError
 from ...output.steps import LimitPoint, Step
@@ -298,7 +299,8 @@ class Continuation:
         extreme = heading != a.heading
         point = Point(a.at, a.arc, way, number, heading, extreme, a.negative, True)
         if extreme:
-            self._note(point, rising=a.heading > 0)
+            self.solver.system.memory.put(self._held)
+            self._note(point, a.heading > 0, self.solver.history.at_point())
         self.point, self._bend = point, None
         return point
 
@@ -403,7 +405,8 @@ class Continuation:
                 self._warn(crossing)
             ended = self._take(point, until)
             if point is limit:
-                self._note(limit, rising=a.heading > 0)
+                history = self.solver.history
+                self._note(limit, a.heading > 0, history.at_point(history.latest()))
             if ended or last:
                 return True
         return False
@@ -419,9 +422,7 @@ class Continuation:
     def _take(self, point: Point, until: Callable[[Step], bool] | None) -> bool:
         """Bring the system to a point of the path and record it; tell whether it is the last."""
         solver, at = self.solver, point.at
-        solver.system.memory.put(self._stepping)
-        self.arc.put(at)
-        solver.system.accept()
+        self._end_at(point)
         self.point, self._held = point, solver.system.memory.hold()
         solver.sudden.settle()
         unstable = point.unstable if self.arc.stability.how == "pivots" else None
@@ -438,19 +439,27 @@ class Continuation:
         share_error(solver.system.comm, error)
         return bool(solver.system.comm.allreduce(int(ended)))
 
-    def _note(self, point: Point, rising: bool) -> None:
+    def _end_at(self, point: Point) -> None:
+        """Bring the system to a point where the present step ends, and laws remember it."""
+        system = self.solver.system
+        system.memory.put(self._stepping)
+        self.arc.put(point.at)
+        system.accept()
+
+    def _note(self, point: Point, rising: bool, values: dict[str, Array]) -> None:
         self._limits += 1
-        history = self.solver.history
         kind: Literal["maximum", "minimum"] = "maximum" if rising else "minimum"
-        history.limit_points.append(
-            LimitPoint(point.arc, point.value, kind, history.latest(), point.at.state)
+        self.solver.history.limit_points.append(
+            LimitPoint(point.arc, point.value, kind, values, point.at.state)
         )
 
     def _warn(self, crossing: Crossing) -> None:
         """Note a bifurcation."""
         history, point, number = self.solver.history, crossing.before, crossing.eigenvalues
+        self._end_at(point)
+        values = history.at_point()
         history.bifurcations.append(
-            LimitPoint(point.arc, point.value, "bifurcation", {}, point.at.state, number)
+            LimitPoint(point.arc, point.value, "bifurcation", values, point.at.state, number)
         )
         if self.solver.system.comm.rank == 0:
             at_once = f"{number} eigenvalues change their sign at once; " if number > 1 else ""
