@@ -84,7 +84,9 @@ class Contact(Results):
     law : energy of the gap per area, ``def law(g, *, k)``, with parameters of its own; default
         ``k/2 Max(-g, 0)**2``.
     radius : of cables [m].
-    stiffness, k : of the law [Pa/m], of cables [Pa], of rigid bodies [N/m]: one of them. Default:
+    stiffness, k : of the law [Pa/m], of cables [Pa], of rigid bodies [N/m]: one of them. That of a
+        rigid body is force by overlap of the whole body, a ball or a box that lies on a face: each
+        of the box's corners has a quarter of it (and of the energy `law`). Default for others:
         k = c E/l with the present modulus E and the size l of the cell behind each point, c = 10
         (solids), 1 (plates) or 0.01 (cables, k = c E per length: what bends gives way long
         before). A stiffness that is given does not grow.
@@ -186,11 +188,12 @@ class Contact(Results):
         self.bodies = (own.bodies if own else [cast("RigidBody", side)]), [shape.body or shape]
         numbers = [""] if len(every) == 1 else [f":{k}" for k in range(1, len(every) + 1)]
         named = [(f"{self.name}{k}", points) for k, points in zip(numbers, every, strict=True)]
+        law = self.law.shared(points.shared)
         if self.damping:
-            touch = Touch("damper", shape, self.law)
+            touch = Touch("damper", shape, law)
             self.dampers = [RigidPass.of(f"{n}:damper", touch, p, values) for n, p in named]
         part: Part = "energy" if self.coulomb is None else "friction"
-        touch = Touch(part, shape, self.law, self.coulomb, points.rolls)
+        touch = Touch(part, shape, law, self.coulomb, points.rolls)
         found: list[Pass] = [RigidPass.of(name, touch, points, values) for name, points in named]
         self.sides = [(own, found)] if own else []
         return found
@@ -242,7 +245,8 @@ class Contact(Results):
             self._require_stiffness(side, shape, min(sizes))
             signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3, indexing="ij")).reshape(3, 8).T
             corners = side.at(signs * np.array(sizes))
-            return [Points(self.who, corners, 0.0, k, 2.0 * min(sizes), initial=initial)]
+            length, face = 2.0 * min(sizes), 4  # corners that carry it where it lies
+            return [Points(self.who, corners, 0.0, k, length, initial=initial, shared=face)]
         raise ParameterError(
             f"{self.who}: of two rigid bodies one has to be a ball, RigidBody.sphere, or a box on "
             f"a plane, RigidBody.box; {side.name!r} is {f'a {form}' if form else 'of no shape'} "

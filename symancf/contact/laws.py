@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
@@ -130,6 +131,15 @@ class Normal:
     def pressure(self, g: sp.Expr) -> sp.Expr:
         """Return p = -psi' at a gap."""
         return self._p.xreplace({self._g: g})
+
+    def shared(self, points: int) -> Normal:
+        """Return the law of one of several points that share energy and stiffness.
+
+        ``psi(g, k)/points``, written with the stiffness ``k/points`` of each point.
+        """
+        law = copy(self)
+        law._psi, law._p = (e.xreplace({K: points * K}) / points for e in (self._psi, self._p))
+        return law
 
     def reach(self, size: float, k: float, time: float) -> float:
         """Return a gap up to `size` beyond which the law vanishes; 0: where surfaces touch.

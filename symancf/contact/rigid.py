@@ -102,6 +102,7 @@ class Points:
     length : size l of rigid bodies; of a `Sheet` it is that of the cells [m].
     rolls : they are the centre of a rigid ball.
     initial : what an overlap in the reference means, see `symancf.Contact`.
+    shared : number of points among which the stiffness of a rigid body is shared.
     """
 
     who: str
@@ -111,13 +112,14 @@ class Points:
     length: float = 0.0
     rolls: bool = False
     initial: str | None = None
+    shared: int = 1
 
     def numbers(self, configuration: Configuration, ids: Ints) -> Numbers:
         """Return size and stiffness at places, by number (collective)."""
         sheet, given = self.end, self.stiffness
         if not isinstance(sheet, Sheet):
             assert given is not None
-            return Numbers(np.full(len(ids), self.length), given)
+            return Numbers(np.full(len(ids), self.length), given / self.shared)
         l, fields = sheet.sized(configuration.layout, ids)
         return Numbers(l, 0.0, sheet, fields) if given is None else Numbers(l, given)
 

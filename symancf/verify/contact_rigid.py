@@ -45,7 +45,7 @@ def slab(
     down = G * math.cos(math.radians(degrees))
     place = (at, 0.0, size[2] / 2 - deep)
     block = RigidBody.box(size, at=place, name="block", mass=1.0, **given)
-    return block, Contact(block, floor or Plane(), mu=mu, stiffness=down / deep / 4)
+    return block, Contact(block, floor or Plane(), mu=mu, stiffness=down / deep)
 
 
 def sphere(mu: float, degrees: float, speed: float = 0.0) -> tuple[System, RigidBody]:
@@ -101,7 +101,7 @@ def incline() -> Iterator[Number]:
             return G * math.sin(rate * t), 0.0, -G * math.cos(rate * t)
 
         block = RigidBody.box(size, at=(0.0, 0.0, size[2] / 2 - deep), name="block", mass=1.0)
-        floor = Contact(block, Plane(), mu=mu, stiffness=G / deep / 4)
+        floor = Contact(block, Plane(), mu=mu, stiffness=G / deep)
         system = System(block, terms=[floor, gravity(weight)])
         problem = DynamicProblem(system, rho=0.6)
         foot = block.at((0.0, 0.0, -size[2] / 2))

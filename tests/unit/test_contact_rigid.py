@@ -349,12 +349,34 @@ def test_a_body_does_not_touch_itself() -> None:
         sa.Contact(ball, sa.Plane(**FLOOR, body=ball), stiffness=1.0)
 
 
+@pytest.mark.parametrize("law", ["spring", "stiffening"])
+def test_stiffness_is_that_of_the_whole_body(law: str) -> None:
+    """Of a ball, and of a box that lies on a face; an edge has half of it, a corner a quarter."""
+    k, d, size = 1e5, 1e-3, 0.2
+    own: dict[str, Any] = {"stiffness": k}
+    if law == "stiffening":
+        own |= {"law": lambda g, *, k, c: k / 2 * Max(-g, 0) ** 2 + c * Max(-g, 0) ** 3, "c": 1e8}
+    full = k * d + (3.0 * 1e8 * d**2 if law == "stiffening" else 0.0)
+    across = np.arccos(1.0 / np.sqrt(3.0))
+    edge, corner = turn((np.pi / 4, 0, 0)), turn((across / np.sqrt(2), -across / np.sqrt(2), 0))
+    for frame, part in ((turn((0, 0, 0.65)), 1.0), (edge, 0.5), (corner, 0.25)):
+        reach = np.abs(frame[2]).sum() * size / 2
+        box = sa.RigidBody.box((size,) * 3, at=(0, 0, reach - d), frame=frame, name="box", mass=1)
+        touch = sa.Contact(box, sa.Plane(**FLOOR), mu=0.3, initial="press", **own)
+        system = sa.System(box, terms=[touch])
+        assert touch.force(system) == pytest.approx([0.0, 0.0, part * full])
+        assert touch.status(system)[1] == 4 * part
+    ball = sa.RigidBody.sphere(size, at=(0, 0, size - d), name="ball", mass=1.0)
+    touch = sa.Contact(ball, sa.Plane(**FLOOR), initial="press", **own)
+    assert touch.force(sa.System(ball, terms=[touch])) == pytest.approx([0.0, 0.0, full])
+
+
 def test_audit_tells_what_contact_stores_and_loses() -> None:
     """A box dropped on a belt that runs: it takes up speed by friction alone."""
     mu, size, belt, h, steps = 0.3, 0.2, 1.0, 2e-3, 20
     box = sa.RigidBody.box((size,) * 3, at=(0, 0, size / 2), rho=1000.0, name="box")
     plane = sa.Plane(**FLOOR, displacement=lambda t: (belt * t, 0.0, 0.0))
-    contact = sa.Contact(box, plane, mu=mu, stiffness=1e6, initial="press")
+    contact = sa.Contact(box, plane, mu=mu, stiffness=4e6, initial="press")
     problem = sa.DynamicProblem(sa.System(box, terms=[contact, sa.gravity(slope(0.0))]))
     problem.record("belt", contact)
     problem.solve(to=h * steps, step=h)
