@@ -14,7 +14,7 @@ class Look(NamedTuple):
     Attributes
     ----------
     gap, length : and the local size l [m].
-    pressure : per area of the reference, of cables per length, of rigid bodies a force.
+    pressure : nominal, per area of the reference, of cables per length, of rigid bodies a force.
     status : 0 open, 1 stick (without friction: closed), 2 slip.
     friction : size of its force, per area as the pressure.
     slid : path of slip since it last began to touch [m]; 0 without friction.

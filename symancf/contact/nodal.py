@@ -9,6 +9,12 @@ with the linear functions N of the corners of a facet (those of its edges' middl
 some points) and areas of the reference. At kinks of more than 45 degrees a node has a mean for each
 of the smooth parts, so that a pressure does not leak around an edge.
 
+The pressure p is nominal, the force per area A of the reference, as laws have it. The true one,
+the normal component of Cauchy's stress, is per present area a,
+
+.. math:: \hat p = p\, \frac{dA}{da}, \qquad
+    \hat p_v = \frac{\int N_v\, p\, dA}{\int N_v\, da}.
+
 All of it is the same on every rank; a rank holds some 40 bytes for each point.
 """
 
@@ -46,8 +52,10 @@ class Nodal(NamedTuple):
     ids : (n,) of the nodes among the points of the meshes of the system.
     X : (n, 3) reference positions.
     pressure, gap : (n,) integral of N p over that of N, and of N g where something is opposite;
-        a gap is NaN where nothing is.
+        a gap is NaN where nothing is. The pressure is nominal: per area (of cables: length) of the
+        reference.
     touch, slip : (n,) parts of the area around a node that touch, and that slide.
+    true_pressure : (n,) per present area (length), the normal component of Cauchy's stress.
     """
 
     ids: Ints
@@ -56,6 +64,7 @@ class Nodal(NamedTuple):
     gap: Array
     touch: Array
     slip: Array
+    true_pressure: Array
 
 
 @dataclass
@@ -65,8 +74,8 @@ class Told:
     Attributes
     ----------
     skin : the facets.
-    area : (P,) of the reference (of cables: length) that the points stand for.
-    pressure : (P,) per area, of cables per length.
+    area, present : (P,) of the reference, and now (of cables: lengths), that points stand for.
+    pressure : (P,) per `area`.
     gap : (P,) [m]; NaN where nothing is opposite.
     slip : (P,) path of slip since a point last began to touch [m]; None without friction.
     status : (P,) `OPEN`, `STICK` (without friction: closed) or `SLIP`.
@@ -74,6 +83,7 @@ class Told:
 
     skin: Skin
     area: Array
+    present: Array
     pressure: Array
     gap: Array
     slip: Array | None
@@ -84,7 +94,8 @@ class Told:
         """The fields at the points."""
         found: dict[str, Data] = {"pressure": self.pressure, "gap": self.gap}
         found |= {} if self.slip is None else {"slip": self.slip}
-        return found | {"status": self.status}
+        true = self.pressure * _ratio(self.area, self.present)
+        return found | {"status": self.status, "true_pressure": true}
 
     def _sums(self, values: Array, nodes: bool = False) -> Array:
         """Return sums (G,) over the points around the nodes of values (P,) times N.
@@ -103,8 +114,12 @@ class Told:
     def _means(self, values: Array, area: Array, nodes: bool = False) -> Array:
         """Return means (G,) of values where there is an area, else NaN."""
         below = self._sums(area, nodes)
-        above = self._sums(np.where(area > 0.0, values, 0.0) * area, nodes)
-        return np.divide(above, below, out=np.full_like(below, np.nan), where=below > 0.0)
+        return _ratio(self._sums(np.where(area > 0.0, values, 0.0) * area, nodes), below)
+
+    def _true(self, nodes: bool = False) -> Array:
+        """Return means (G,) of the pressure per present area."""
+        force = self._sums(self.pressure * self.area, nodes)
+        return _ratio(force, self._sums(self.present, nodes))
 
     @property
     def _near(self) -> Array:
@@ -117,9 +132,10 @@ class Told:
         at = np.unique(np.concatenate(rings))
         ids = self.skin.ids[at]
         parts = [(self.status > s).astype(float) for s in (OPEN, STICK)]
-        found = [self._means(v, self.area, nodes=True)[at] for v in (self.pressure, *parts)]
-        gap = self._means(self.gap, self._near, nodes=True)[at]
-        return Nodal(ids, layout.fetch_points(ids), found[0], gap, *found[1:])
+        p, touch, slip = (self._means(v, self.area, nodes=True) for v in (self.pressure, *parts))
+        gap, true = self._means(self.gap, self._near, nodes=True), self._true(nodes=True)
+        fields = (field[at] for field in (p, gap, touch, slip, true))
+        return Nodal(ids, layout.fetch_points(ids), *fields)
 
     @cached_property
     def nodal(self) -> dict[str, Data]:
@@ -137,8 +153,7 @@ class Told:
         if self.slip is not None:
             closed = self.area * (self.status != OPEN)
             found["slip"] = np.nan_to_num(self._means(self.slip, closed))
-        found["status"] = status
-        return found
+        return found | {"status": status, "true_pressure": self._true()}
 
     def on_lattice(self, leaf: Leaf, unit: Array) -> dict[str, Data]:
         """Return the nodal fields at places (m, d) of the unit cell of a leaf's facets (n, m)."""
@@ -172,6 +187,17 @@ def told(side: Side, passes: Sequence[RigidPass | FacetPass], configuration: Con
     gap = np.where(seen > 0.0, gap, np.nan)
     one = passes[0]
     area = configuration.of(one, Lists).area if isinstance(one, FacetPass) else area
+    start = configuration.reference
+    before, now = (
+        skin.areas(skin.vectors(configuration, *x))
+        for x in ((start,), (start, configuration.state))
+    )
+    present = area * _ratio(now, before)
     rubs = one.coulomb if isinstance(one, FacetPass) else one.touch.coulomb
     slip = None if rubs is None else slid
-    return Told(skin, area, pressure, gap, slip, np.rint(status).astype(np.int64))
+    return Told(skin, area, present, pressure, gap, slip, np.rint(status).astype(np.int64))
+
+
+def _ratio(above: Array, below: Array) -> Array:
+    """Return a quotient, NaN where below is 0."""
+    return np.divide(above, below, out=np.full_like(below, np.nan), where=below > 0.0)

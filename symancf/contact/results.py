@@ -187,8 +187,18 @@ class Results(Shown):
             return told(side, passes, system).over_nodes(system.layout)
 
     def pressure(self, system: Configuration, number: int = 0) -> Array:
-        """Return nodal pressures (n,), of cables per length; places are `nodal(system).X`."""
+        """Return nominal nodal pressures (n,), per area of the reference; see `true_pressure`.
+
+        Of cables per length. Places are `nodal(system).X`.
+        """
         return self.nodal(system, number).pressure
+
+    def true_pressure(self, system: Configuration, number: int = 0) -> Array:
+        """Return true nodal pressures (n,), per present area (of cables: length).
+
+        Where a surface has grown they are smaller than the nominal ones of `pressure`.
+        """
+        return self.nodal(system, number).true_pressure
 
     def gap(self, system: Configuration, number: int = 0) -> Array:
         """Return nodal gaps (n,) [m]; NaN where nothing is opposite."""

@@ -291,11 +291,12 @@ class Skin:
         )
 
     def areas(self, x: Array) -> Array:
-        """Return the areas (P,) that points stand for at vectors of the nodes."""
+        """Return the areas (P,), of cables lengths, that points stand for at vectors of nodes."""
         found = []
         for leaf in self.leaves:
-            a, b = (leaf.at_places(d, x) for d in leaf.rule[1:])
-            found.append(np.linalg.norm(np.cross(a, b), axis=2) * leaf.sheet.weights)
+            spans = [leaf.at_places(d, x) for d in leaf.rule[1:]]
+            across = spans[0] if len(spans) == 1 else np.cross(spans[0], spans[1])
+            found.append(np.linalg.norm(across, axis=2) * leaf.sheet.weights)
         return np.concatenate([area.ravel() for area in found])
 
     # ---- points and feet ------------------------------------------------------------------------

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..contact.rigid import RigidPass
     from ..system import System
 
-FIELDS = "pressure", "gap", "slip", "status"
+FIELDS = "pressure", "gap", "slip", "status", "true_pressure"
 
 
 def touching(
@@ -46,7 +46,9 @@ def touching(
             f"sample(at={label(at)}) of {contact.who}: choose 'lattice', the nodes of its facets, "
             "or 'gauss', its points"
         )
-    offered = [name for name in FIELDS if name != "slip" or contact.coulomb is not None]
+    without = set() if contact.coulomb is not None else {"slip"}
+    without |= set() if contact.sides else {"true_pressure"}  # points of rigid bodies have no area
+    offered = [name for name in FIELDS if name not in without]
     asked = {name: name for name in offered} if fields is None else fields
     for name, what in asked.items():
         if what not in offered:

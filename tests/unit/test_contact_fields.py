@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf import elements, output
-from symancf.energies import cable, saint_venant_kirchhoff
+from symancf.energies import cable, neo_hooke, saint_venant_kirchhoff
 from symancf.errors import SymancfError
 from symancf.output import Samples, gather
+from symancf.places.interpolation import Interpolation
 from tests.unit.facing import shifted
 
 if TYPE_CHECKING:
@@ -73,6 +75,55 @@ def test_an_even_pressure_is_even_on_all_nodes(kind: str) -> None:
     assert (field["status"][~flat] == 0).all()
     heights = points.points[:, 2] - rho
     np.testing.assert_allclose(points.point_data["gap"], heights, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["hexahedron", "tetra10", "plate", "cable"])
+def test_true_pressures_are_per_present_area(kind: str) -> None:
+    body, side, given = sides(kind)
+    contact = sa.Contact(side, sa.Plane(), mu=0.1, stiffness=K, **given)
+    system = sa.System(body, terms=[contact])
+    grown = np.array([0.5, 0.0 if kind == "cable" else 0.2, 0.0])
+    on = system.of(body, Interpolation)
+    nodes = np.unique(on.cells)
+    at = on.offset(nodes, "value")[:, None] + np.arange(3)
+    system.state[at] = system.points[nodes] * grown - [0.0, 0.0, DEPTH]
+    for k in range({"cable": 1, "plate": 2}.get(kind, 0)):
+        system.state[on.offset(nodes, f"slope{k}") + k] = grown[k]
+    ratio = (1.0 + grown).prod()
+    if kind != "hexahedron":  # which has another facet, that nothing presses
+        true = contact.true_pressure(system)
+        assert true * ratio == pytest.approx(contact.pressure(system), rel=1e-9)
+    for place in ("lattice", "gauss"):
+        found = gather(COMM, sa.sample(system, contact, at=place))
+        if found is None:
+            continue
+        p, true = (found.point_data[name] for name in ("pressure", "true_pressure"))
+        np.testing.assert_allclose(true[p > 0.0] * ratio, p[p > 0.0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("target", ["plane", "block"])
+def test_the_true_pressure_is_that_of_cauchy(target: str) -> None:
+    """Rubber squeezed by 40 % without friction, which grows across."""
+    bodies, terms = [], list[Any]()
+    for low in (0.0,) if target == "plane" else (0.0, -1.0):
+        mesh = sa.Mesh.box((1.0,) * 3, (2,) * 3, warp=partial(np.add, [0, 0, low]))
+        body = sa.Body(mesh["body"], elements.hex8, neo_hooke, name=f"b{low:g}", mu=1.0, lam=2.0)
+        bodies.append(body)
+        terms += [sa.symmetry(body["x0"], "x"), sa.symmetry(body["y0"], "y")]
+    way = -0.4 * len(bodies)
+    terms.append(sa.fix(bodies[0]["z1"], ["z"], displacement=(0.0, 0.0, lambda t: way * t)))
+    on = sa.Plane() if target == "plane" else bodies[1]["z1"]
+    touch = sa.Contact(bodies[0]["z0"], on, initial="press", stiffness=1e4)
+    terms += [sa.symmetry(bodies[1]["z0"], "z")] if target == "block" else []
+    system = sa.System(*bodies, terms=[*terms, touch])
+    sa.StaticProblem(system).solve(step=0.25)
+    force = touch.force(system)[2]
+    assert touch.pressure(system) == pytest.approx(force, rel=1e-6)
+    x = system.position(bodies[0]["z0"])
+    now = np.ptp(x[:, 0]) * np.ptp(x[:, 1])
+    assert now > 1.2
+    for number in range(len(touch.sides)):
+        assert touch.true_pressure(system, number) == pytest.approx(force / now, rel=1e-6)
 
 
 def dragged(comm: MPI.Comm) -> tuple[sa.System, sa.Contact, list[sa.Body]]:
