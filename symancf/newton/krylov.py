@@ -12,6 +12,8 @@ from ..arrays import Array
 from ..runtime.petsc import PETSc, functions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .norms import RowNorms
 
 
@@ -41,10 +43,17 @@ class PartScaling:
     wanted : eta by part.
     active : false where the operator joins the parts (a bordered tangent).
     error : what a callback raised.
+
+    Parameters
+    ----------
+    look : called with the handles of a right-hand side and of its solution, as the KSP has them;
+        returns PETSc's error.
     """
 
-    def __init__(self, ksp: PETSc.KSP, rows: RowNorms, vector: PETSc.Vec) -> None:
-        self.ksp, self.rows = ksp, rows
+    def __init__(
+        self, ksp: PETSc.KSP, rows: RowNorms, vector: PETSc.Vec, look: Callable[[int, int], int]
+    ) -> None:
+        self.ksp, self.rows, self._look = ksp, rows, look
         self.wanted = np.full(rows.parts, 1e-5)
         self.active = True
         self.error: BaseException | None = None
@@ -103,9 +112,10 @@ class PartScaling:
         return 0
 
     def _after(self, ksp: int, b: int, x: int, context: object) -> int:
+        error = self._look(b, x)
         if self.scaled:
             self._scale(self._down, b, x)
-        return 0
+        return error
 
     @staticmethod
     def _scale(by: PETSc.Vec, *vectors: int) -> None:

@@ -110,6 +110,18 @@ class Options:
         value = self.given.get(name)
         return None if value is None else str(value)
 
+    def chosen(self, *beginnings: str) -> dict[str, str]:
+        """Return what the user has given, of options that begin so, without prefix.
+
+        Within the context.
+        """
+        start, own = len(self.prefix), {self.prefix + name for name in self.given}
+        return {
+            name[start:]: value
+            for name, value in self._present().items()
+            if name[start:].startswith(beginnings) and (name not in _ours or name in own)
+        }
+
     def switched_on(self, name: str) -> bool:
         """Tell whether an option that symancf reads itself is there, and not 0, no or false."""
         value = self.choice(name)

@@ -217,13 +217,13 @@ def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
     """
     snes.setOptionsPrefix(options.prefix)
     asked = options.choice("pc_type")
-    held = options.offer(_fitting(defaults(system, asked), asked))
+    held = options.offer(fitting(defaults(system, asked), asked))
     if held.get("pc_type") == "gamg":
         attach_rigid_modes(system)
     take(snes)
 
 
-def _fitting(options: dict[str, Option], asked: str | None) -> dict[str, Option]:
+def fitting(options: dict[str, Option], asked: str | None) -> dict[str, Option]:
     """Return the defaults that fit the preconditioner that the user asks for."""
     if asked in (None, options["pc_type"]):
         return options

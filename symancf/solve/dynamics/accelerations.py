@@ -212,7 +212,7 @@ class Accelerations:
             raise ConstraintError(
                 "the mass matrix with the constraints is singular at time "
                 f"{system.time:g}: constraints are redundant, or a coordinate without mass is held "
-                "by none"
+                f"by none{newton.residual.told}"
             ) from ConvergenceError(reason=name, iteration=0, time=system.time)
         if self._refines:
             self._refine()

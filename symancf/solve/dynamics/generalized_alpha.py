@@ -385,6 +385,7 @@ class GeneralizedAlpha(Lands):
             h *= factor
             if h < smallest:
                 name, text = reason_name(self.newton.snes, self.newton.reason)
+                text += self.newton.residual.told
                 if self._review.verdict is not Verdict.STANDS:
                     name, text = "REVIEW", str(self._review)
                 raise ConvergenceError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...runtime.options import take as take_options
 from ...runtime.petsc import PETSc, collect
 from ...runtime.shown import Shown
-from ..solver import attach_rigid_modes
+from ..solver import attach_rigid_modes, fitting
 from .accelerations import Accelerations
 from .energy import Audit
 from .explicit import Explicit
@@ -81,7 +81,8 @@ class Made(Shown):
         self.J, self.acceleration = self.newton.J, self.motion.acceleration
         self.accelerations = Accelerations(self.motion, self.newton)
         method = chosen(self.method, self._options.choice("ts_type"))
-        held = self._options.offer(defaults(system, method, self._options.choice("pc_type")))
+        asked = self._options.choice("pc_type")
+        held = self._options.offer(fitting(defaults(system, method, asked), asked))
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
         self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)

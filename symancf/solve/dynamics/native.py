@@ -174,7 +174,8 @@ class Native:
         """Raise what went wrong in C; note what the last solution took."""
         newton, data = self.newton, self._data
         newton.iterations, newton.linear_iterations = data.iterations, data.linear_iterations
-        share_error(newton.comm, newton.error)
+        for thrown in (newton.error, newton.residual.error):
+            share_error(newton.comm, thrown)
         if data.error < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
         if data.error:

@@ -18,6 +18,7 @@ from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
 from ..folds import Folds
 from ..preconditioner import Preconditioner
+from ..residual import LinearResidual
 from ..solver import is_symmetric, solver_name
 from ..takeover import Takeover
 from .balance import Balance
@@ -64,6 +65,7 @@ class Newton:
     takeover : `Takeover` of a Krylov solver, if PETSc's options have chosen one, else None.
     reason, iterations, linear_iterations : of the last solution.
     balance : `Balance`.
+    residual : `LinearResidual`, from `attach` on.
     kinked : whether forces may have kinks: with a fresh tangent `PartBacktracking` looks where a
         step leads, and steps begin where a step of it leads nearest.
     """
@@ -118,6 +120,7 @@ class Newton:
         """
         self._note = note
         ksp = self.snes.getKSP()
+        self.residual = LinearResidual(self.system, ksp, self.x, options, dynamic=True)
         self.preconditioner.attach()
         if ksp.getType() != PETSc.KSP.Type.PREONLY:
             self.takeover = Takeover(self.system, ksp, self.preconditioner, options, dynamic=True)
@@ -390,7 +393,7 @@ class Newton:
             snes.solve(None, self.x)
         except PETSc.Error as error:
             self.iterations = snes.getIterationNumber()
-            for thrown in (self.error, self.preconditioner.error):
+            for thrown in (self.error, self.preconditioner.error, self.residual.error):
                 share_error(self.comm, thrown)
             raise self.unsolved(error) from error
         share_error(self.comm, self.error)

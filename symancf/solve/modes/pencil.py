@@ -24,6 +24,7 @@ from ...arrays import Array, Mask
 from ...errors import SymancfError
 from ...runtime.petsc import PETSc
 from ..factors import Factors, Signs
+from ..residual import left_over
 from ..rigid import rigid_modes
 
 if TYPE_CHECKING:
@@ -225,13 +226,25 @@ class Pencil:
         return None if pivots is None else self.signs.free(pivots, self._combined)
 
     def solve(self, b: PETSc.Vec, x: PETSc.Vec) -> None:
-        """Solve with what was factored last (collective)."""
+        """Solve with what was factored last (collective).
+
+        Raises
+        ------
+        SymancfError : the solution is none.
+        """
         self._factors.solve(b, x)
+        assert self._combined is not None
+        share = left_over(self._combined, b, x)
+        if share:
+            raise SymancfError(
+                f"a solution with K - {self.shift:.3g} M leaves {100.0 * share:.2g} % of the "
+                "right-hand side: the matrix is singular, or its entries differ too much"
+            )
 
     def solved(self, rows: Array) -> Array:
         """Return the solution, rows of this rank, for a right-hand side (collective)."""
         self._x.setArray(rows)
-        self._factors.solve(self._x, self._y)
+        self.solve(self._x, self._y)
         return np.array(self._y.getArray(readonly=True))
 
     def step(self, z: Array) -> Array:

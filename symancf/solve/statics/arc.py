@@ -475,7 +475,8 @@ class _Correction:
         a = arc._solve(-residual - g * lacks * rate)
         b = None if a is None else arc._solve(-(1.0 + g * c) * rate)
         if a is None or b is None:
-            arc.trouble = "the linear solver failed: the tangent is singular, or nearly so"
+            told = arc.solver.linear.residual.told or "; the tangent is singular, or nearly so"
+            arc.trouble = f"the linear solver failed{told}"
             return False
         lacks += arc.product(normal, Direction(a, 0.0))
         dp = -lacks / arc.product(normal, Direction(b, 1.0))

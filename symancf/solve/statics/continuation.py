@@ -187,7 +187,8 @@ class Continuation:
         at = arc.here()
         if soft is None:
             raise ConvergenceError(
-                f"follow({arc.name}): the tangent at the start is singular",
+                f"follow({arc.name}): the tangent at the start is singular"
+                + solver.linear.residual.told,
                 reason="DIVERGED_LINEAR_SOLVE",
                 iteration=0,
                 time=system.time,

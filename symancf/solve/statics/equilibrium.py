@@ -445,6 +445,7 @@ class EquilibriumSolver:
         if self._outside is not None:
             text += outside(self.system, self._outside)
         text = f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations"
+        text += self.linear.residual.told
         return ConvergenceError(text, reason=reason, iteration=iteration, time=time)
 
     def explained(

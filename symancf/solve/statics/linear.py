@@ -17,6 +17,7 @@ from ...newton import LOOSE, Forcing, Mended, PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
 from ..preconditioner import Preconditioner, Shell
+from ..residual import LinearResidual
 from ..solver import is_symmetric, solver_name
 from ..takeover import Takeover
 
@@ -128,6 +129,7 @@ class LinearSolver:
     again : iterations in systems that were solved once more.
     mended : the last system of Newton's method was solved once more.
     afresh : the solution is to begin again: MUMPS has taken over after steps that were inexact.
+    residual : `LinearResidual`.
     takeover : `Takeover`; None where the solver is a direct one anyway.
     switched : called where another solver is at work from now on.
     seconds : its entry "assembly" grows by the CPU time of assembling.
@@ -154,6 +156,7 @@ class LinearSolver:
         self._forcing = Forcing(rows.parts, self._rtol if given else None)
         self.begin()
         self._scaling: PartScaling | None = None
+        self.residual = LinearResidual(system, ksp, vectors.new(), options)
         if not self._direct:
             both = (np.zeros_like(system.state), self._scratch, vectors.new())
             self._present = Tangent(system, vectors, both)
@@ -161,7 +164,7 @@ class LinearSolver:
             self._made.attach()
             self.takeover = Takeover(system, ksp, self._made, options)
             if rows.parts > 1:
-                self._scaling = PartScaling(ksp, rows, both[2])
+                self._scaling = PartScaling(ksp, rows, both[2], self.residual.look)
 
     @property
     def direct(self) -> bool:
@@ -232,8 +235,10 @@ class LinearSolver:
     @property
     def error(self) -> BaseException | None:
         """What a product raised while PETSc solved, if any."""
+        if self._direct:
+            return self.residual.error
         scaling = None if self._scaling is None else self._scaling.error
-        return None if self._direct else self._present.error or self._made.error or scaling
+        return self._present.error or self._made.error or scaling or self.residual.error
 
     def call(self, steps: bool = True) -> None:
         """Begin a call of the user's: the solver that options have chosen may be at work again.

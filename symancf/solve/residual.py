@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether what a linear solver has found solves the equations."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..runtime import jit
+from ..runtime.petsc import PETSc, functions, loosely
+from ..runtime.structures import declared
+
+if TYPE_CHECKING:
+    from ..runtime.options import Options
+    from ..system import System
+
+SMALL = 1e-6  # of |b|: a residual that no Newton's method notices
+SOUND = 1e-13  # of |A| |x| + |b|: what round-off leaves, 1e-15, and growth of entries
+TOLD = 1e-3  # of |b|: a residual that was improved, and is told
+MOST = 30  # iterations of FGMRES with the factors
+SYMMETRIC = ("cg", "minres", "symmlq", "cr")  # Krylov's methods that are for such matrices alone
+
+_Improve = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_HERE = Path(__file__)
+_STRUCTURE = declared(_HERE.with_name("residual.h"))["symancf_residual"]
+_FUNCTIONS = {
+    "reason": "KSPGetConvergedReason",
+    "type": "KSPGetType",
+    "operators": "KSPGetOperators",
+    "multiply": "MatMult",
+    "subtract": "VecAYPX",
+    "norm": "VecNorm",
+    "matrix_norm": "MatNorm",
+}
+_PETSC_ERR_USER = 83
+_REASONS, _KINDS = PETSc.KSP.ConvergedReason, PETSc.PC.Type
+
+
+def left_over(A: PETSc.Mat, b: PETSc.Vec, x: PETSc.Vec, entries: PETSc.Mat | None = None) -> float:
+    """Return |b - A x| / |b|, or 0 where x is a solution, see `LinearResidual` (collective).
+
+    `entries`: those of A, if that only multiplies.
+    """
+    r = b.duplicate()
+    A.mult(x, r)
+    r.aypx(-1.0, b)
+    left, size = r.norm(), b.norm()
+    r.destroy()
+    if left <= SMALL * size:
+        return 0.0
+    norm = (entries or A).norm(PETSc.NormType.FROBENIUS)
+    return 0.0 if left <= SOUND * (norm * x.norm() + size) else float(left / size)
+
+
+class LinearResidual:
+    r"""Looks at the residual of each solution of a KSP; improves one that is none.
+
+    A direct solver has solved :math:`A x = b` where
+
+    .. math:: \|b - A x\| \le 10^{-6}\, \|b\| \quad \text{or} \quad
+        \|b - A x\| \le 10^{-13} (\|A\|_F \|x\| + \|b\|) ,
+
+    the second for a matrix so badly conditioned that round-off of x alone leaves more (J. L. Rigal,
+    J. Gaches, Journal of the ACM 14 (1967) 543-548). Otherwise its factors are those of another
+    matrix: of the symmetric one that has a triangle of A, or of one near A, as with block low-rank
+    or incomplete factors. Then they precondition FGMRES, and where that does not solve either the
+    solution counts as failed. Where nobody has chosen L D L^T, L U takes its place.
+    Of Krylov's methods those that are for symmetric matrices alone find a residual that may be
+    another one; what they say is compared with it.
+
+    Takes one product with A for each solution, in C, whoever asks for it: PETSc's SNES, the steps
+    of motions in C, paths, accelerations.
+
+    Parameters
+    ----------
+    vector : of rows, for copies.
+    dynamic : whether A is the tangent of a motion.
+
+    Attributes
+    ----------
+    error : what was raised while PETSc solved.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        ksp: PETSc.KSP,
+        vector: PETSc.Vec,
+        options: Options,
+        dynamic: bool = False,
+    ) -> None:
+        self._system, self._ksp, self._options, self._dynamic = system, ksp, options, dynamic
+        self._library = jit.load_runtime(_HERE.with_name("residual.c"), comm=system.comm)
+        self._b, self._x, r = (vector.duplicate() for _ in range(3))
+        self.error: BaseException | None = None
+        self._warned, self._told = False, ""
+        improve = _Improve(loosely(self._improve))
+        data = self._data = _STRUCTURE(small=SMALL, sound=SOUND, r=r.handle)
+        for name, function in _FUNCTIONS.items():
+            place = ctypes.cast(getattr(functions, function), ctypes.c_void_p)
+            setattr(data, name, place.value)
+        data.improve = ctypes.cast(improve, ctypes.c_void_p).value
+        self._r, self._place = r, ctypes.byref(data)
+        ksp.setAttr("residual", (data, improve, r))  # as long as PETSc may call
+        functions.KSPSetPostSolve(
+            ctypes.c_void_p(ksp.handle), self._library.symancf_solved, self._place
+        )
+
+    def look(self, b: int, x: int) -> int:
+        """Look at a solution, handles of vectors; return PETSc's error (collective).
+
+        For who takes the place of this in the KSP.
+        """
+        ksp = ctypes.c_void_p(self._ksp.handle)
+        return int(
+            self._library.symancf_solved(ksp, ctypes.c_void_p(b), ctypes.c_void_p(x), self._place)
+        )
+
+    @property
+    def told(self) -> str:
+        """Why the last solution failed, for after the solver's own reason, or ""."""
+        reason = self._ksp.getConvergedReason()
+        if reason >= 0:
+            return ""
+        if reason == _REASONS.DIVERGED_BREAKDOWN and self._told:
+            return self._told
+        unsuitable = self._unsuitable()
+        return f"; {unsuitable}" if unsuitable else ""
+
+    # ---- called by C: never let an exception cross PETSc ----------------------------------------
+    def _improve(self, b: int, x: int) -> int:
+        try:
+            for handle, mine in ((b, self._b), (x, self._x)):
+                functions.VecCopy(ctypes.c_void_p(handle), ctypes.c_void_p(mine.handle))
+            share = self._data.left / self._data.size if self._data.size else math.inf
+            # factors of an earlier tangent are as good as their user wants; others see a NaN
+            if math.isfinite(share) and not self._reused() and not self._as_it_says():
+                if self._solved_better():
+                    functions.VecCopy(ctypes.c_void_p(self._x.handle), ctypes.c_void_p(x))
+                    self._warn(share)
+                else:
+                    self._ksp.setConvergedReason(_REASONS.DIVERGED_BREAKDOWN)
+                    self._told = f"; {self._found(share)}"
+        except BaseException as error:
+            self.error = self.error or error
+            return _PETSC_ERR_USER
+        return 0
+
+    def _reused(self) -> bool:
+        reused = ctypes.c_int(0)
+        functions.KSPGetReusePreconditioner(ctypes.c_void_p(self._ksp.handle), ctypes.byref(reused))
+        return bool(reused.value)
+
+    def _as_it_says(self) -> bool:
+        """Whether a Krylov solver has reached its tolerance, in one of the norms (collective)."""
+        ksp, pc = self._ksp, self._ksp.getPC()
+        if ksp.getType() == PETSc.KSP.Type.PREONLY:
+            return False
+        if ksp.getNormType() == PETSc.KSP.NormType.NONE:
+            return True
+        sizes = []
+        for v in (self._r, self._b):
+            z = v.duplicate()
+            pc.apply(v, z)
+            sizes.append((v.norm(), z.norm(), math.sqrt(abs(v.dot(z)))))
+            z.destroy()
+        least = min(r / b if b else math.inf for r, b in zip(*sizes, strict=True))
+        return bool(least <= 10.0 * ksp.getTolerances()[0])
+
+    def _solved_better(self) -> bool:
+        """Improve x; tell whether it solves the equations now (collective)."""
+        ksp, pc = self._ksp, self._ksp.getPC()
+        A, P = ksp.getOperators()
+        direct = ksp.getType() == PETSc.KSP.Type.PREONLY
+        own = pc.getType() == _KINDS.CHOLESKY and self._options.choice("pc_type") is None
+        if direct and own:
+            pc.setType(_KINDS.LU)
+            pc.setFactorSolverType("mumps")
+            pc.setUp()
+            pc.apply(self._b, self._x)
+            if not left_over(A, self._b, self._x, P):
+                return True
+        rtol, _, _, most = ksp.getTolerances()
+        other = PETSc.KSP().create(self._system.comm)
+        other.setType(PETSc.KSP.Type.FGMRES)
+        other.setOperators(A, P)
+        other.setPC(pc)
+        other.setTolerances(SMALL / 10.0 if direct else rtol, 0.0, None, MOST if direct else most)
+        other.setInitialGuessNonzero(True)
+        other.solve(self._b, self._x)
+        solved = other.getConvergedReason() > 0
+        other.destroy()
+        return bool(solved or (direct and not left_over(A, self._b, self._x, P)))
+
+    # ---- what is told ---------------------------------------------------------------------------
+    def _found(self, share: float) -> str:
+        return f"what it found leaves {100.0 * share:.2g} % of the right-hand side; {self._why()}"
+
+    def _warn(self, share: float) -> None:
+        if share <= TOLD or self._warned:
+            return
+        self._warned = True
+        text = self._found(share)
+        if self._system.comm.rank == 0:
+            warnings.warn(
+                f"linear solver {self._ksp.getType()} with {self._ksp.getPC().getType()}: {text}. "
+                "The solution was improved, here and wherever that is needed",
+                stacklevel=2,
+            )
+
+    def _why(self) -> str:
+        """Return what the reason may be: the tangent, or options that were given."""
+        given = self._options.chosen("ksp_", "pc_", "mat_")
+        told = " ".join(f"-{name} {value}".strip() for name, value in given.items())
+        otherwise = f"look at the options {told}" if told else "the tangent may be singular"
+        return self._unsuitable() or otherwise
+
+    def _unsuitable(self) -> str:
+        """Tell which solver is for symmetric matrices, where the tangent is not, or ""."""
+        kind, method = self._ksp.getPC().getType(), self._ksp.getType()
+        asked = [f"-ksp_type {method}"] if method in SYMMETRIC else []
+        asked += [f"-pc_type {kind}"] if kind in (_KINDS.CHOLESKY, _KINDS.ICC) else []
+        pieces = [p for p in self._system.pieces if self._dynamic or not p.moving]
+        names = dict.fromkeys(p.name for p in pieces if not p.kernel.symmetric)
+        if not (asked and names):
+            return ""
+        direct = method == PETSc.KSP.Type.PREONLY
+        return (
+            f"{' and '.join(asked)} {'is' if len(asked) == 1 else 'are'} for symmetric tangents, "
+            f"and that of {' and '.join(map(repr, names))} is not: take -pc_type lu"
+            + ("" if direct else " or -ksp_type gmres")
+        )
