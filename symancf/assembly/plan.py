@@ -282,6 +282,12 @@ class Plan:
         ]
         return np.array(found, dtype=np.int64)
 
+    def of_parameters(self) -> Ints:
+        """Return the places among `values` of what is a `Parameter`."""
+        found = [at for _, value, at in self._sources if isinstance(value, Parameter)]
+        places: Ints = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
+        return places
+
     def follow(self, rate: Array | None, factor: Array | None) -> None:
         """Let rates be those of the local vector `rate`, and change with their coordinates.
 

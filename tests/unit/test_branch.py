@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -195,3 +196,75 @@ def test_displacements_that_are_there_at_once_are_let_in() -> None:
         assert np.abs(system.displacement(block["x1"])[:, 2] - 0.8).max() < 1e-12
         found.append(drawn.reaction(system))
     np.testing.assert_allclose(found[0], found[1], atol=1e-6 * np.abs(found[0]).max())
+
+
+# ---- what is let in by its values ---------------------------------------------------------------
+def tendons(unit: float) -> tuple[sa.System, list[sa.Parameter]]:
+    """Return a rod along which eight tendons pull on one side, and their tensions [N].
+
+    `unit`: of length, in metres.
+    """
+    m = 1.0 / unit
+    mesh = sa.Mesh.box((0.2 * m,), (16,), cell="line3")
+    rod = sa.Body(
+        mesh["body"],
+        sa.elements.ancf_rod,
+        sa.energies.rod,
+        direction=lambda X: np.tile((0.0, 1.0, 0.0), (len(X), 1)),
+        **sa.Section.circle(6e-3 * m).rod(E=1e6 / m**2, nu=0.49, rho=1070.0),
+    )
+    places = [rod.at((x, 0.0, 0.0)) for x in np.linspace(0.0, 0.2 * m, 9)]
+
+    def tendon(r_a, e2_a, r_b, e2_b, *, T, off):  # type: ignore[no-untyped-def]
+        return T * ((r_b + off * e2_b) - (r_a + off * e2_a)).norm()
+
+    tensions = [sa.Parameter(f"T{k}", 0.0) for k in range(8)]
+    pulls = [
+        sa.Potential(tendon, a, b, T=T, off=5e-3 * m, name=f"tendon{k}")
+        for k, (a, b, T) in enumerate(zip(places[:-1], places[1:], tensions, strict=True))
+    ]
+    return sa.System(rod, terms=[sa.fix(rod["x0"]), *pulls]), tensions
+
+
+def pulled(values: list[list[float]], unit: float = 1.0) -> tuple[np.ndarray, sa.History]:
+    """Return the displacements under tensions one after the other, and the history."""
+    system, tensions = tendons(unit)
+    problem = sa.StaticProblem(system, prefix="tendons_", options={"pc_type": "lu"})
+    for tension in ([0.5] * 8, [1.0] * 8, [1.5] * 8, [2.0] * 8, *values):
+        for parameter, value in zip(tensions, tension, strict=True):
+            parameter.value = value
+        history = problem.solve()
+    position = system.numbering.those("position")
+    return system.state[position] * unit, history
+
+
+@pytest.mark.filterwarnings("ignore:.*sections of neighbouring nodes")
+@pytest.mark.parametrize(("decay", "unit"), [(0.082, 1.0), (0.082, 1e-3), (0.3, 1.0)])
+def test_lower_tensions_are_let_in_where_the_tendons_are(decay: float, unit: float) -> None:
+    """As forces of fixed direction they led to a limit point at 85.96 % of the change."""
+    low = [2.0 * math.exp(-decay * k) for k in range(8)]
+    between = [[2.0 + (t - 2.0) * s for t in low] for s in np.linspace(0.05, 1.0, 20)]
+    u, history = pulled([low], unit)
+    v, _ = pulled(between, unit)
+    assert len(history.steps) == 5
+    assert np.abs(u - v).max() < 1e-6 * np.abs(v).max()
+
+
+def test_loads_that_grow_faster_are_no_limit_point() -> None:
+    mesh = sa.Mesh.box((1.0,), (8,), cell="line3")
+    rod = sa.Body(
+        mesh["body"],
+        sa.elements.ancf_rod,
+        sa.energies.rod,
+        direction=lambda X: np.tile((0.0, 1.0, 0.0), (len(X), 1)),
+        **sa.Section.circle(0.01).rod(E=1e6, nu=0.3, rho=1000.0),
+    )
+    push = sa.force(rod["x1"], (0.0, lambda t: 0.1 * t**8, 0.0))
+    system = sa.System(rod, terms=[sa.fix(rod["x0"]), push])
+    problem = sa.StaticProblem(system, prefix="few_", options={"snes_max_it": 3})
+    with pytest.raises(
+        sa.ConvergenceError, match=r"7\.9 times faster .* no less stiffness"
+    ) as told:
+        problem.solve()
+    assert "limit point" not in str(told.value)
+    assert "DIVERGED_MAX_IT" in str(told.value)

@@ -30,8 +30,7 @@ SHORTER = 0.6  # of a doubtful change: that of a step half as long, unless there
 AHEAD = 2.0  # times the prediction at the start: what a path that ends in a limit point reaches
 BEHIND = 10.0  # times the prediction at the end: that of stiffening structures is 1 to 5
 TURN = 0.3  # cosine of the angle between the predictions at both ends: less is a jump, or a guess
-STEEP = 5.0  # times faster than at the start: near a limit point, as tried
-
+STEEP = 5.0  # times faster than at the start, and as much softer: near a limit point, as tried
 AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
 FAR = 0.05  # of the displacements: a small change where something touches
 CLOSE = 1e-4  # relative tolerance of predictions where forces have kinks: points come and go
@@ -332,20 +331,33 @@ class Branch:
         return ""
 
     def end(self, start: tuple[float, Array], last: Array, part: float, trial: float) -> str:
-        """Tell where the last equilibrium is and whether it is near a limit point (collective).
+        r"""Tell where the last equilibrium is and whether it is near a limit point (collective).
 
-        The attempt at the system's present time, at the fraction `trial` of a step, failed.
-        `start`: time and state at the beginning of the step; `last`: the state after the
-        fraction `part` of it.
+        The attempt at the system's present time, at the fraction `trial` of a step, failed. A limit
+        point is where the stiffness along the path vanishes, that of the prediction v,
+
+        .. math:: s = \frac{v \cdot K v}{v \cdot v}
+
+        (P. G. Bergan, G. Horrigmoe, B. Krakeland, T. H. Soreide, International Journal for
+        Numerical Methods in Engineering 12 (1978) 1677-1696); faster displacements alone may be
+        those of loads that grow faster.
+
+        Parameters
+        ----------
+        start : time and state at the beginning of the step.
+        last : state after the fraction `part` of it.
         """
         system = self.system
         time, goal = system.time, system.state.copy()
-        speeds = []
+        speeds, stiffnesses = [], []
         for state, rest in ((start[1], trial), (last, trial - part)):
             change = np.where(system.numbering.fixed_by >= 0, goal - state, 0.0)
             v = self.prediction(state, self.unbalanced(state), change)
-            length = float(np.sqrt(system.sum(np.array([v @ v]))[0])) / rest
-            speeds.append(length if np.isfinite(length) else np.inf)
+            force = self._rhs.getArray(readonly=True)[self._counts]
+            square, work = system.sum(np.array([v @ v, v @ force]))
+            known = bool(np.isfinite(square)) and square > 0.0
+            speeds.append(float(np.sqrt(square)) / rest if np.isfinite(square) else np.inf)
+            stiffnesses.append(float(work / square) if known else 0.0)
         if time == start[0]:
             where = f"{100 * part:.4g} % of the change since the last equilibrium can be made"
         else:
@@ -354,9 +366,16 @@ class Branch:
         if not ratio > STEEP:
             return where
         faster = f"{ratio:.2g} times faster" if np.isfinite(ratio) else "infinitely faster"
+        where += f", where displacements grow {faster} with the load than at the start of the step"
+        if not abs(stiffnesses[1]) < abs(stiffnesses[0]) / STEEP:
+            return f"{where}, but meet no less stiffness on their way; take smaller steps"
+        if system.comm.allreduce(bool(self.fading.any()), MPI.LOR):
+            where += (
+                " (what was out of balance is let in as forces of fixed direction: loads that "
+                "follow the body, let in by a Parameter or by time from small values, may go on)"
+            )
         return (
-            f"{where}, where displacements grow {faster} with the load than at the start of the "
-            "step: a limit point, or nearly one. To go on follow the path past it, "
+            f"{where}: a limit point, or nearly one. To go on follow the path past it, "
             "problem.follow(parameter, to=...), which lets the load fall; prescribe a coordinate "
             "instead of the load (sa.fix(..., displacement=...); sa.prescribe(..., release=...) on "
             "a planar body); take smaller steps; or accept an equilibrium elsewhere with "

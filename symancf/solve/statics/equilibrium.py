@@ -41,7 +41,7 @@ Monitor = Callable[[Step], None]
 LOOSE, ROUGH = 1e-4, 0.5  # of the forces: residuals with which solutions may be reviewed, or held
 ROUGHLY, TURN = 3, 0.02  # rough solutions at most; [rad] by which they turn what is held
 REASONS = PETSc.SNES.ConvergedReason
-Path = Sequence[tuple[float, Array]]  # pseudo-times and equilibria there
+Path = Sequence[tuple[float, Array]]  # pseudo-times (parts of a change at one) and equilibria
 
 
 class EquilibriumSolver:
@@ -309,7 +309,8 @@ class EquilibriumSolver:
         if not self.numbering.size:  # nothing is free
             return self._without_unknowns(time)
         try:
-            guessed = self._guessed = self.branch.guess(path, time, self.convergence)
+            at = 1.0 - fade if start == time else time
+            guessed = self._guessed = self.branch.guess(path, at, self.convergence)
             if not guessed and self.sudden.grown:
                 self._extra_linear = self.branch.follow_loads(before, self.sudden.before())
             elif not guessed and self._kinked and self._predicts and start != time:
@@ -337,8 +338,7 @@ class EquilibriumSolver:
         name, text = reason_name(self.snes) if stands else ("REVIEW", str(review))
         self.history.wasted += iteration
         self._predicts = not self._predicts  # both ways to begin, one after the other
-        linear_failed = PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE
-        failed = self.snes.getConvergedReason() == linear_failed
+        failed = self.snes.getConvergedReason() == REASONS.DIVERGED_LINEAR_SOLVE
         self.hopeless = failed and self.linear.direct and iteration == 0 and not guessed
         self.linear.forget()
         system.state[:] = before
@@ -442,8 +442,7 @@ class EquilibriumSolver:
         return self._failure(step.time, "JUMP", f"{JUMPED}: {why};", step.iterations)
 
     def _failure(self, time: float, reason: str, text: str, iteration: int) -> ConvergenceError:
-        if self._outside is not None:
-            text += outside(self.system, self._outside)
+        text += "" if self._outside is None else outside(self.system, self._outside)
         text = f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations"
         text += self.linear.residual.told
         return ConvergenceError(text, reason=reason, iteration=iteration, time=time)

@@ -197,12 +197,12 @@ class StaticProblem(Shown):
                         raise solver.explained(result, (start, leg.first), before, fraction)
                     if fraction == 0.0:
                         faded = solver.measure_imbalance(start, last)
+                        self._path = [(0.0, last)] if start == goal else self._path
                     continue
                 system.accept()
                 solver.sudden.reach()
                 fraction, before, reached = trial, system.state.copy(), system.memory.hold()
-                if start != goal:
-                    self._path = [*self._path[-2:], (time, before)]
+                self._path = [*self._path[-2:], (fraction if start == goal else time, before)]
                 iterations += result.iterations
                 linear += result.linear_iterations
                 if not EASY <= solver.hardest <= HARD:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads that turn with the body, and displacements, that are there at once: let in by their values.
+"""Parameters, turning loads and displacements that have changed at once: let in by their values.
 
 What is out of balance at the start of a step fades away as forces of fixed direction. That suits
-dead loads; the forces of moments and pressures turn with the place where they act, so they grow
-instead, and Newton's first step has the tangent of the equilibrium before, with its loads: a
-pressure without the tension that it makes lets a slender chamber buckle as a column would.
-Prescribed coordinates go from where they are: they alone would crush the first row of cells.
+dead loads that are there from the start; the forces of moments and pressures turn with the place
+where they act, so they grow instead, and Newton's first step has the tangent of the equilibrium
+before, with its loads: a pressure without the tension that it makes lets a slender chamber buckle
+as a column would. A `Parameter` of whatever else goes from its value at the last equilibrium: the
+tension of a tendon in the place where the tendon is; forces of fixed direction would lead through
+other states, with limit points of their own. Prescribed coordinates go from where they are: they
+alone would crush the first row of cells.
 """
 
 from __future__ import annotations
@@ -25,12 +28,14 @@ if TYPE_CHECKING:
 
 
 class Sudden:
-    """Jumps, since the last equilibrium, of prescribed coordinates and of `Piece.growing`."""
+    """Jumps, since the last equilibrium, of prescribed coordinates, parameters, `Piece.growing`."""
 
     def __init__(self, system: System) -> None:
         self._system, self._plan = system, system.plan
-        self._places = system.plan.growing()
-        self._settled: Array = np.zeros(len(self._places))
+        turning = system.plan.growing()
+        self._places = np.union1d(turning, system.plan.of_parameters())
+        self._turns = np.isin(self._places, turning)  # from zero; others: see `settle`
+        self._settled: Array = np.where(self._turns, 0.0, np.nan)
         self._reached: Array = np.zeros(len(self._places))  # of the last equilibrium on the way
         self._jump: Array = np.zeros(len(self._places))
         self._moved: Array = np.zeros(0)
@@ -47,7 +52,8 @@ class Sudden:
         """
         system = self._system
         held = system.numbering.fixed_by >= 0
-        self._jump[:] = self._plan.values[self._places] - self._settled
+        change = self._plan.values[self._places] - self._settled
+        self._jump[:] = np.where(np.isnan(change), 0.0, change)
         moved = np.where(held, system.state - state, 0.0)
         # also a function of time may be rounded differently from rank to rank
         found = reduced(system.comm, np.array([moved.any(), self._jump.any()]), MPI.LOR)
@@ -75,16 +81,16 @@ class Sudden:
 
     @property
     def grown(self) -> bool:
-        """Whether present values are larger than those of the last equilibrium (collective)."""
+        """Whether turning loads are larger than at the last equilibrium (collective)."""
         present = self._plan.values[self._places]
-        larger = bool((np.abs(present) > np.abs(self._reached)).any())
+        larger = bool((self._turns & (np.abs(present) > np.abs(self._reached))).any())
         return len(present) > 0 and bool(self._system.comm.allreduce(larger, MPI.LOR))
 
     @contextmanager
     def before(self) -> Iterator[None]:
-        """Let values be those of the last equilibrium for a while, where they were smaller."""
+        """Let turning loads be those of the last equilibrium for a while, if they were smaller."""
         present = self._plan.values[self._places]
-        smaller = np.abs(self._reached) < np.abs(present)
+        smaller = self._turns & (np.abs(self._reached) < np.abs(present))
         self._plan.values[self._places] = np.where(smaller, self._reached, present)
         self._plan.write()
         try:
