@@ -423,3 +423,16 @@ def test_fields_of_stretches(energy: Any) -> None:
     np.testing.assert_allclose([found[f"l{k}"] for k in (1, 2, 3)], stretches, rtol=1e-14)
     np.testing.assert_allclose(found["product"], 1.0, rtol=1e-13)
     assert np.isfinite(found["sigma"]).all()
+
+
+def test_stretches_that_differ_by_one_digit_have_axes() -> None:
+    """The deviator of a dilation is round-off, and that of its mean is as large."""
+    laws = energy_laws(elements.hex8_plain, ogden)
+    found = compile_cells("ogden_dilation", elements.hex8_plain.space, laws, FAST)
+    random = np.random.default_rng(5)
+    size = 10.0 ** random.uniform(-12, -1, 2000) * random.choice([-1.0, 1.0], 2000)
+    X = np.tile(1e6 * unit_cell(elements.hex8_plain), (2000, 1, 1))
+    f, K, bad = found.tangent(size[:, None, None] * X, X, NUMBERS)
+    assert bad == 0
+    assert np.isfinite(f).all()
+    assert np.isfinite(K).all()

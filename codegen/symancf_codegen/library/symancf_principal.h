@@ -61,6 +61,8 @@ static void symancf_principal(double *restrict Q)
         /* the deviator, divided by so much that the eigenvalues x have x^3 = 3 x + 2 r */
         const double mean = (e11 + e22 + e33)*(1.0/3.0);
         double d1 = e11 - mean, d2 = e22 - mean, d3 = e33 - mean, d4 = e23, d5 = e13, d6 = e12;
+        const double rest = (d1 + d2 + d3)*(1.0/3.0); /* round-off of the mean */
+        d1 -= rest; d2 -= rest; d3 -= rest;
         double most = symancf_larger(symancf_size(d1), symancf_size(d2));
         most = symancf_larger(symancf_larger(symancf_size(d3), symancf_size(d4)), most);
         most = symancf_larger(symancf_larger(symancf_size(d5), symancf_size(d6)), most);
