@@ -18,6 +18,7 @@ from symancf_codegen.graph.differentiate import (
     jacobian,
     staged,
 )
+from symancf_codegen.graph.magnitude import LEAST
 from symancf_codegen.graph.reduce import add_dyads
 
 if TYPE_CHECKING:
@@ -104,26 +105,25 @@ def moved_map(
 def _sizes(point: Point, inner: Inner, moves: Sequence[Sequence[tuple[int, Node]]]) -> list[Node]:
     """Return bounds of what the equations of mapped unknowns are made of.
 
-    Round-off of a force W_v is that of |W_v| + sum_w |W_vw| s_w, where s_w is the sum of the sizes
-    of what the variable w is made of; `moves` are the slopes by modes. Principal stretches and
-    axes are those of variables that differ by round-off of the largest: s_w is the sum of all.
+    Round-off of a force W_v is that of |W_v| + s sum_w |W_vw|, where s is the sum of the sizes of
+    what the variables w are made of; `moves` are the slopes by modes. All variables have the size
+    of all: they are components, which in other axes have parts of each other, also where some
+    are zero in these, and unknowns that follow from one another have the error of the largest.
     """
     local, g = point.local, point.graph
     assert local is not None
     assert local.to_modes is not None
     _, first, matrix = inner
     jets = point.to_jets.apply(g, [g.symbol(name, Kind.UNKNOWN) for name in point.leaves])
-    made = [
-        g.total([_size(g, own), *(g.mul(_size(g, a), _size(g, jets[c])) for c, a in row.items())])
-        for own, row in zip(local.constant, point.to_variables.rows, strict=True)
-    ]
-    if point.principal is not None:
-        made = [g.total(made)] * len(made)
-    y = [*made, *(_size(g, x) for x in local.modes)]
+    made = [g.constant(LEAST), *(_size(g, x) for x in local.constant)]
+    linear = (item for row in point.to_variables.rows for item in row.items())
+    made += [g.mul(_size(g, a), _size(g, jets[c])) for c, a in linear]
+    count, whole = len(point.variables), g.total(made)
     of_modes: list[list[Node]] = [[] for _ in local.modes]
     for v, entries in enumerate(moves):
-        terms = (g.mul(_size(g, matrix[min(v, w), max(v, w)]), x) for w, x in enumerate(y))
-        force = g.total([_size(g, first[v]), *terms])
+        slopes = [_size(g, matrix[min(v, w), max(v, w)]) for w in range(len(moves))]
+        own = [g.mul(a, _size(g, x)) for a, x in zip(slopes[count:], local.modes, strict=True)]
+        force = g.total([_size(g, first[v]), g.mul(whole, g.total(slopes[:count])), *own])
         for k, a in entries:
             of_modes[k].append(g.mul(_size(g, a), force))
     of_unknowns: list[list[Node]] = [[] for _ in local.unknowns]

@@ -85,6 +85,19 @@ def test_an_equation_of_its_own_makes_a_tangent_that_follows_it() -> None:
         np.testing.assert_allclose(one, other, rtol=1e-14, atol=1e-15)
 
 
+def test_equations_that_begin_with_next_to_nothing_follow_others() -> None:
+    """Q = b + p^2 + ...: where b is tiny p^2 is far larger; and where squares underflow."""
+    own = (Local(p, equation=p - a), Local(q, equation=q - b - p**2 - p * sp.sin(q)))
+    law = PointLaw("coupled", (a, b), energy=((a - p) ** 2 + (b - q) ** 2) / 2, local=own)
+    kernel = compile_points("coupled", law)
+    random = np.random.default_rng(0)
+    u = 10.0 ** random.uniform([-320, -320], [-1, -1], (2000, 2))
+    u[::2, 1] = u[::2, 0] ** 2 * 10.0 ** random.uniform(-20, 0, 1000)
+    _, K, bad = kernel.tangent(u)
+    assert bad == 0
+    assert np.isfinite(K).all()
+
+
 def test_where_there_is_no_solution_the_point_is_bad() -> None:
     root_of_a = Local(p, start=sp.S.One, equation=p**2 + a)
     law = PointLaw("none", (a, b), energy=a * p + b**2, local=(root_of_a,))

@@ -59,6 +59,46 @@ def test_forces_and_tangents_are_derivatives_where_unknowns_are_eliminated() -> 
     np.testing.assert_allclose((ahead - back) / 2e-4, fp, atol=1e-6 * np.abs(fp).max())
 
 
+@pytest.mark.parametrize("energy", ["saint_venant_kirchhoff", "neo_hooke"])
+def test_unknowns_are_found_at_strains_of_every_size_in_every_unit(energy: str) -> None:
+    """Along one axis, of one node, all together, homogeneous and by layers; without lateral lam."""
+    random, moduli = np.random.default_rng(5), {"E": 1.0, "nu": 0.0}
+    if energy == "neo_hooke":
+        moduli = {"mu": 1.0, "lam": 0.0}
+    laws = energy_laws(hex8, getattr(sa.energies, energy))
+    found = compile_cells(f"tiny_{energy}", hex8.space, laws, FAST, ("residual", "tangent"))
+    cube = np.array(hex8.topology.vertices, dtype=float)
+    kinds = np.zeros((6, 8, 3))
+    kinds[0, :, 0], kinds[1, 3, 1], kinds[2] = cube[:, 0], 1.0, random.normal(size=(8, 3))
+    kinds[3], kinds[4, :, 2] = -cube, np.where(cube[:, 2] > 0, 0.7, -0.2)
+    kinds[5, :, 1] = cube[:, 0] * cube[:, 2]
+    for size, stiff in ((1.0, 1.0), (1e-3, 1e12), (1e6, 1e-6)):
+        given = {name: x if name == "nu" else x * stiff for name, x in moduli.items()}
+        for moved in (0.0, 0.2):
+            scale = 10.0 ** np.concatenate(
+                [random.uniform(-320, -1, 300), random.uniform(-20, -1, 600)]
+            )
+            X = size * (cube + moved * random.uniform(-1, 1, (900, 8, 3)))
+            u = size * scale[:, None, None] * np.tile(kinds, (150, 1, 1))
+            f, K, bad = found.tangent(u, X, given)
+            assert bad == 0
+            assert np.isfinite(f).all()
+            assert np.isfinite(K).all()
+            assert found.residual(u, X, given)[1] == 0
+
+
+def test_a_bar_that_is_hit_at_its_end_moves() -> None:
+    """Far from the end strains of the first step are beyond what numbers can tell from zero."""
+    mesh = sa.Mesh.box((2.0, 0.05, 0.05), (80, 1, 1))
+    law = sa.energies.saint_venant_kirchhoff
+    body = sa.Body(mesh["body"], hex8, law, E=1e6, nu=0.3, rho=1e3)
+    system = sa.System(body, terms=[sa.traction(body["x0"], (1500.0, 0.0, 0.0))])
+    problem = sa.DynamicProblem(system, prefix="hit_")
+    problem.solve(to=5e-4, step=5e-4)
+    assert len(problem.history.steps) == 1
+    assert sa.momentum(system)[0][0] == pytest.approx(1500.0 * 0.05**2 * 5e-4, rel=1e-9)
+
+
 def test_a_turn_changes_no_energy_and_turns_forces_also_in_other_units() -> None:
     k, (X, u) = kernel(), distorted(8)
     u *= 0.1

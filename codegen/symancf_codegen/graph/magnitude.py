@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from symancf_codegen.graph.dag import Kind
 from symancf_codegen.graph.differentiate import partials
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Operations whose results are exact, or not numbers.
 _EXACT = frozenset(("neg", "frozen", "instead", "lt", "le", "and", "or", "not", "sign", "abs"))
+
+#: Size of an unknown at least: products of smaller ones lose their digits to underflow.
+LEAST = 2.0**-800
 
 
 def magnitudes(
@@ -29,12 +33,15 @@ def magnitudes(
     .. math:: m(x) = |x| + \sum_k |\partial x / \partial a_k|\, m(a_k)
 
     over the arguments a_k of the operation x; leaves and constants have their own size, or that
-    in `known`. It is a bound of the size, so m >= \|x\|, and in the units of x.
+    in `known`, unknowns `LEAST` more. It is a bound of the size, so m >= \|x\|, and in the units
+    of x.
     """
     g = graph
     size: dict[Node, Node] = {}
     for node in g.reach(outputs):
         size[node] = known[node] if known and node in known else _absolute(g, node)
+        if g.op[node] == "symbol" and g.depends[node] & Kind.UNKNOWN:
+            size[node] = g.add(size[node], g.constant(LEAST))
         if g.args[node] and not g.is_uniform(node):
             own = [] if g.op[node] in _EXACT else [size[node]]
             parts = (g.mul(_absolute(g, d), size[a]) for a, d in partials(g, node) if d != g.zero)

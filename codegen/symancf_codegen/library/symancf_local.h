@@ -10,6 +10,9 @@
  * and symancf_newton moves X until nothing but round-off is left of all equations, with steps
  * that are halved where the equations grow. Then the last m m rows of X are the inverse of
  * d G / d x, by rows, of which the tangent is made.
+ *
+ * Equations at two X are compared in parts of their larger sizes there: an equation that had
+ * nothing but round-off in it may well grow to the size of what the step puts into it.
  */
 #ifndef SYMANCF_LOCAL_H
 #define SYMANCF_LOCAL_H
@@ -25,9 +28,16 @@ enum { SYMANCF_MOVES, SYMANCF_RETURNS, SYMANCF_RESTS }; /* what a lane does */
 
 typedef struct {
     int steps, lane[8];
-    double factor[8], merit[8], error[8];
-    double x[SYMANCF_LOCAL][8], d[SYMANCF_LOCAL][8], size[SYMANCF_LOCAL][8];
+    double factor[8];
+    double x[SYMANCF_LOCAL][8], d[SYMANCF_LOCAL][8]; /* where it was best; the step from there */
+    double G[SYMANCF_LOCAL][8], size[SYMANCF_LOCAL][8];
 } symancf_search;
+
+/* 1/size, of equations that are made of nothing 1. */
+static inline double symancf_scale(double size)
+{
+    return size > 0.0 ? 1.0/size : 1.0;
+}
 
 /* Begin at the start that is in X. */
 static inline void symancf_begin(int m, const double *X, symancf_search *s)
@@ -35,11 +45,10 @@ static inline void symancf_begin(int m, const double *X, symancf_search *s)
     s->steps = 0;
     for (int l = 0; l < 8; l++) {
         s->lane[l] = SYMANCF_MOVES;
-        s->merit[l] = s->error[l] = INFINITY;
         for (int k = 0; k < m; k++) {
             s->x[k][l] = X[8*k + l];
-            s->d[k][l] = 0.0;
-            s->size[k][l] = 1.0;
+            s->d[k][l] = s->size[k][l] = 0.0;
+            s->G[k][l] = INFINITY;
         }
     }
 }
@@ -50,7 +59,7 @@ static inline void symancf_invert(int m, int l, const double *E, double *Y)
 {
     double A[SYMANCF_LOCAL][2*SYMANCF_LOCAL];
     for (int i = 0; i < m; i++) {
-        const double size = E[8*(m + m*m + i) + l], scale = size > 0.0 ? 1.0/size : 1.0;
+        const double scale = symancf_scale(E[8*(m + m*m + i) + l]);
         for (int j = 0; j < m; j++) {
             A[i][j] = scale*E[8*(m + m*i + j) + l];
             A[i][m + j] = i == j ? scale : 0.0;
@@ -82,10 +91,12 @@ static inline void symancf_invert(int m, int l, const double *E, double *Y)
 static inline void symancf_move(int m, int l, double *X, const double *E, symancf_search *s,
                                 double *bad)
 {
-    double merit = 0.0, error = 0.0;
+    double merit = 0.0, best = 0.0, error = 0.0;
     for (int k = 0; k < m; k++) {
-        const double G = E[8*k + l], size = E[8*(m + m*m + k) + l], part = G/s->size[k][l];
-        merit += part*part;
+        const double G = E[8*k + l], size = E[8*(m + m*m + k) + l], old = s->size[k][l];
+        const double scale = symancf_scale(size > old ? size : old);
+        merit += fabs(G)*scale;
+        best += fabs(s->G[k][l])*scale;
         if (!(fabs(G) <= error*size)) /* also where G is not a number */
             error = size > 0.0 ? fabs(G)/size : INFINITY;
     }
@@ -94,7 +105,7 @@ static inline void symancf_move(int m, int l, double *X, const double *E, symanc
     if (error <= SYMANCF_ROUND_OFF || (returned && error <= SYMANCF_STALLED)) {
         s->lane[l] = SYMANCF_RESTS;
     } else if (returned || s->steps > SYMANCF_STEPS ||
-               (s->merit[l] == INFINITY && !(merit < INFINITY))) {
+               (best == INFINITY && !(merit < INFINITY))) {
         s->lane[l] = SYMANCF_RESTS;
         bad[l] += 1.0;
         polish = 0;
@@ -107,16 +118,14 @@ static inline void symancf_move(int m, int l, double *X, const double *E, symanc
                 X[8*k + l] -= Y[8*(m*k + i) + l]*E[8*i + l];
         return;
     }
-    if (merit < s->merit[l]) { /* go on from here */
+    if (merit < best) { /* go on from here */
         double *Y = X + 8*m;
         symancf_invert(m, l, E, Y);
         s->factor[l] = 1.0;
-        s->merit[l] = 0.0;
         for (int k = 0; k < m; k++) {
-            const double size = E[8*(m + m*m + k) + l], part = E[8*k + l];
             s->x[k][l] = X[8*k + l];
-            s->size[k][l] = size > 0.0 ? size : 1.0;
-            s->merit[l] += part*part/(s->size[k][l]*s->size[k][l]);
+            s->G[k][l] = E[8*k + l];
+            s->size[k][l] = E[8*(m + m*m + k) + l];
             s->d[k][l] = 0.0;
             for (int i = 0; i < m; i++)
                 s->d[k][l] -= Y[8*(m*k + i) + l]*E[8*i + l];
@@ -172,10 +181,11 @@ typedef struct {
     int slopes, steps; /* what to evaluate; how often it was */
     double enough;     /* of an equation, in parts of its size */
     int lane[8], old[8], takes[8];
-    double factor[8], merit[8], error[8];
+    double factor[8], error[8];
     double x[SYMANCF_LOCAL][8] __attribute__((aligned(64)));
     double d[SYMANCF_LOCAL][8] __attribute__((aligned(64)));
-    double scale[SYMANCF_LOCAL][8] __attribute__((aligned(64)));
+    double G[SYMANCF_LOCAL][8] __attribute__((aligned(64)));
+    double size[SYMANCF_LOCAL][8] __attribute__((aligned(64)));
     double Z[SYMANCF_LOCAL*SYMANCF_LOCAL][8] __attribute__((aligned(64)));
 } symancf_cell_search;
 
@@ -189,11 +199,11 @@ static inline void symancf_cell_begin(int m, const double *X, double enough,
         s->lane[l] = SYMANCF_MOVES;
         s->old[l] = 0;
         s->factor[l] = 1.0;
-        s->merit[l] = s->error[l] = INFINITY;
+        s->error[l] = INFINITY;
         for (int k = 0; k < m; k++) {
             s->x[k][l] = X[8*k + l];
-            s->d[k][l] = 0.0;
-            s->scale[k][l] = 1.0;
+            s->d[k][l] = s->size[k][l] = 0.0;
+            s->G[k][l] = INFINITY;
         }
     }
 }
@@ -293,29 +303,22 @@ static inline void symancf_cell_invert(int m, const double *E, double *Z)
     }
 }
 
-/* Measure the equations in all lanes: by the sizes of the search, by those that are found, and the
- * largest in parts of its size. */
+/* Measure the equations in all lanes: here and where they were best, in parts of the larger sizes,
+ * and the largest here in parts of its size. Sizes come with slopes: else they are the last ones. */
 static inline void symancf_cell_measure(int m, const double *E, const symancf_cell_search *s,
-                                        double *merit, double *fresh, double *error)
+                                        double *merit, double *best, double *error)
 {
     const double *found = E + 8*(m + m*(m + 1)/2);
     for (int l = 0; l < 8; l++)
-        merit[l] = fresh[l] = error[l] = 0.0;
+        merit[l] = best[l] = error[l] = 0.0;
     for (int k = 0; k < m; k++)
         for (int l = 0; l < 8; l++) {
-            const double G = fabs(E[8*k + l]), part = G*s->scale[k][l];
-            merit[l] += part*part; /* not a number where G is not */
-            error[l] = part > error[l] ? part : error[l];
-        }
-    if (s->slopes)
-        for (int l = 0; l < 8; l++)
-            error[l] = 0.0;
-    for (int k = 0; k < m && s->slopes; k++)
-        for (int l = 0; l < 8; l++) {
-            const double G = fabs(E[8*k + l]), own = found[8*k + l];
-            const double now = G/(own > 0.0 ? own : 1.0);
-            const double ratio = own > 0.0 || G == 0.0 ? now : INFINITY;
-            fresh[l] += now*now;
+            const double G = fabs(E[8*k + l]), old = s->size[k][l];
+            const double size = s->slopes ? found[8*k + l] : old;
+            const double scale = symancf_scale(size > old ? size : old);
+            const double ratio = size > 0.0 ? G/size : (G == 0.0 ? 0.0 : INFINITY);
+            merit[l] += G*scale; /* not a number where G is not */
+            best[l] += s->G[k][l]*scale;
             error[l] = ratio > error[l] ? ratio : error[l];
         }
     for (int l = 0; l < 8; l++)
@@ -323,54 +326,55 @@ static inline void symancf_cell_measure(int m, const double *E, const symancf_ce
 }
 
 /* Decide what one lane does after an evaluation; return whether it needs slopes. */
-static inline int symancf_cell_decide(int l, double merit, double fresh, double error,
+static inline int symancf_cell_decide(int m, int l, double merit, double best, double error,
                                       symancf_cell_search *s, double *bad)
 {
     s->takes[l] = 0;
     if (s->lane[l] == SYMANCF_RESTS)
         return 0;
     const int returned = s->lane[l] == SYMANCF_RETURNS, good = merit < INFINITY;
-    const int chord = !s->slopes && s->factor[l] == 1.0 && merit < s->merit[l];
+    const int chord = !s->slopes && s->factor[l] == 1.0 && merit < best;
     const double next = chord ? error*error/(SYMANCF_CHORD*s->error[l]) : error; /* at most */
     if (good && (next <= s->enough || (returned && error <= SYMANCF_STALLED))) {
         s->lane[l] = SYMANCF_RESTS;
         s->takes[l] = 1; /* the last step */
         return 0;
     }
-    if (returned || s->steps > SYMANCF_STEPS || (s->merit[l] == INFINITY && !good)) {
+    if (returned || s->steps > SYMANCF_STEPS || (best == INFINITY && !good)) {
         s->lane[l] = SYMANCF_RESTS;
         bad[l] += 1.0;
         return 0;
     }
-    if (good && merit < s->merit[l]) { /* go on from here */
+    if (good && merit < best) { /* go on from here */
         const int slow = !s->slopes && error > SYMANCF_CHORD*s->error[l];
         s->takes[l] = 1;
         s->factor[l] = 1.0;
         s->old[l] = !s->slopes;
         s->error[l] = error;
-        s->merit[l] = s->slopes ? fresh : merit;
         return slow;
     }
     if (s->old[l]) { /* back, for slopes */
         s->factor[l] = 0.0;
-        s->merit[l] = INFINITY;
+        for (int k = 0; k < m; k++)
+            s->G[k][l] = INFINITY;
         return 1;
     }
-    s->factor[l] *= 0.5;
-    return 0;
+    if (!good || s->slopes) /* else once more, with sizes */
+        s->factor[l] *= 0.5;
+    return good;
 }
 
 /* Move X by what E says; return whether to evaluate again. */
 static inline int symancf_cell_newton(int m, double *X, const double *E, symancf_cell_search *s,
                                       double *bad)
 {
-    double *Y = X + 8*m, merit[8], fresh[8], error[8];
+    double *Y = X + 8*m, merit[8], best[8], error[8];
     const double *size = E + 8*(m + m*(m + 1)/2);
     int slopes = 0, moves = 0, all = 1;
     s->steps++;
-    symancf_cell_measure(m, E, s, merit, fresh, error);
+    symancf_cell_measure(m, E, s, merit, best, error);
     for (int l = 0; l < 8; l++) {
-        slopes |= symancf_cell_decide(l, merit[l], fresh[l], error[l], s, bad);
+        slopes |= symancf_cell_decide(m, l, merit[l], best[l], error[l], s, bad);
         all &= s->takes[l];
     }
     if (s->slopes) {
@@ -379,10 +383,8 @@ static inline int symancf_cell_newton(int m, double *X, const double *E, symancf
             for (int l = 0; l < 8; l++)
                 Y[8*k + l] = s->takes[l] ? s->Z[k][l] : Y[8*k + l];
         for (int k = 0; k < m; k++)
-            for (int l = 0; l < 8; l++) {
-                const double scale = 1.0/(size[8*k + l] > 0.0 ? size[8*k + l] : 1.0);
-                s->scale[k][l] = s->takes[l] ? scale : s->scale[k][l];
-            }
+            for (int l = 0; l < 8; l++)
+                s->size[k][l] = s->takes[l] ? size[8*k + l] : s->size[k][l];
     }
     for (int k = 0; k < m; k++) {
         double d[8] = {0};
@@ -391,6 +393,7 @@ static inline int symancf_cell_newton(int m, double *X, const double *E, symancf
                 d[l] -= Y[8*(m*k + i) + l]*E[8*i + l];
         for (int l = 0; l < 8; l++) {
             s->x[k][l] = s->takes[l] ? X[8*k + l] : s->x[k][l];
+            s->G[k][l] = s->takes[l] ? fabs(E[8*k + l]) : s->G[k][l];
             s->d[k][l] = s->takes[l] ? d[l] : s->d[k][l];
         }
     }
