@@ -124,6 +124,8 @@ class Quantity(Protocol):
         """Return it in base units."""
 
 
+ALIKE = 1e-8  # relative difference of two quotients that are the rate
+
 Scalar: TypeAlias = "float | Parameter | Quantity | Callable[..., float]"  # of time
 Value: TypeAlias = "Scalar | Field"
 Vector: TypeAlias = "Sequence[Scalar] | Array | Callable[..., npt.ArrayLike]"
@@ -163,18 +165,36 @@ def call(what: str, function: Callable[..., Result], *arguments: float | Array) 
 def difference(what: str, value: Scalar) -> Scalar:
     """Return the rate of a function of time by a difference quotient of fourth order.
 
-    That of numbers and Parameters is 0.
+    That of numbers and Parameters is 0. The quotient is taken over ever shorter times, until two
+    agree; where none do to `ALIKE`, those that do best count. So the function may change in a
+    millisecond or in a year.
     """
     if isinstance(value, Parameter) or not callable(value):
         return 0.0
 
-    def rate(time: float) -> float:
-        h = 1e-4 * max(1.0, abs(time))
+    def quotient(time: float, h: float) -> tuple[float, bool]:
+        """Return the quotient, and whether it is more than round-off."""
         ahead = 0.0 <= time < 2 * h  # a motion starts at 0: ask for nothing before
         places = (0, 1, 2, 3, 4) if ahead else (-2, -1, 1, 2)
         weights = (-25.0, 48.0, -36.0, 16.0, -3.0) if ahead else (1.0, -8.0, 8.0, -1.0)
         f = [evaluate(what, call(what, value, time + k * h), time) for k in places]
-        return sum(w * y for w, y in zip(weights, f, strict=True)) / (12.0 * h)
+        found = sum(w * y for w, y in zip(weights, f, strict=True)) / (12.0 * h)
+        return found, max(f) - min(f) > 1e-14 * max(map(abs, f))
+
+    def rate(time: float) -> float:
+        h = 1e-4 * max(1.0, abs(time))
+        before, resolved = quotient(time, h)
+        best, apart = before, math.inf
+        while resolved and h > 1e-11 * max(1e-6, abs(time)):
+            h /= 10.0
+            now, resolved = quotient(time, h)
+            off = abs(now - before)
+            if off <= ALIKE * abs(now):
+                return before
+            if off < apart:
+                best, apart = before, off
+            before = now
+        return best
 
     return rate
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import sympy as sp
 import symancf as sa
 from symancf.energies import cable
 from symancf.places.interpolation import Interpolation
+from symancf.values.parameter import difference
 from tests.motion import force, moving, power, tangent_error, velocity
 
 pytestmark = pytest.mark.collective
@@ -417,3 +419,19 @@ def test_at_rest_the_integral_takes_all_of_the_error() -> None:
     assert np.arctan2(r[1], r[0]) == pytest.approx(0.2, rel=1e-9)
     assert pid.values(system)[0, 0] == pytest.approx(2.0 * r[0], rel=1e-8)
     assert pid.own_states(system)[0, 0] == pytest.approx(2.0 * r[0] / 5.0, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("omega", "time"), [(10.0, 0.3), (6e5, 0.0), (6e5, 1e-5), (60.0, 1000.0), (1e-6, 1e5)]
+)
+def test_rates_of_functions_of_time_are_right_fast_or_slow_soon_or_late(
+    omega: float, time: float
+) -> None:
+    """A thousandth of a second and a ten-thousandth of the time were taken for short."""
+    rate = difference("target", lambda t: 3.0 + math.sin(omega * t))
+    assert callable(rate)
+    assert rate(time) == pytest.approx(omega * math.cos(omega * time), rel=1e-8)
+    tiny = difference("target", lambda t: 1e6 + 1e-3 * math.sin(omega * t))
+    assert callable(tiny)
+    if omega > 1.0:
+        assert tiny(time) == pytest.approx(1e-3 * omega * math.cos(omega * time), rel=0.05)
