@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
@@ -12,9 +13,11 @@ from mpi4py import MPI
 from ..arrays import Array
 from ..errors import ParameterError
 from ..runtime.collective import reduced, together
+from ..values import arguments
+from ..values.parameter import label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
 ROUND_OFF = 1e-9  # relative: machines of a cluster may round a user's function differently
 
@@ -121,3 +124,20 @@ def agreed(comm: MPI.Comm, what: str, value: float) -> float:
             "same on every rank"
         )
     return float(every[0])
+
+
+def times_between(
+    comm: MPI.Comm, call: str, given: Any, now: float, to: float
+) -> tuple[float, ...]:
+    """Return the times between two others at which steps end, in their order, the last one `to`.
+
+    Raises
+    ------
+    ParameterError : they are no finite numbers.
+    """
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ParameterError(f"{call}(stops={label(given)}): give times, stops=[0.1, 0.5]")
+    stops = [arguments.number(call, "stops", stop) for stop in given]
+    low, high = min(now, to), max(now, to)
+    chosen = sorted({agreed(comm, "stops", stop) for stop in stops if low < stop < high})
+    return (*(chosen if to >= now else chosen[::-1]), to)

@@ -8,11 +8,11 @@ import re
 import warnings
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..errors import SymancfError, closest
+from ..errors import ParameterError, SymancfError, closest
 from .petsc import PETSc, functions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from mpi4py import MPI
 
@@ -23,7 +23,10 @@ _ours: dict[str, str] = {}
 _read: set[str] = set()  # full names of options that symancf itself asked for
 _working: list[Options] = []  # problems that work, the last one within those before it
 
+SLEPC = ("eps_", "st_", "bv_", "ds_")
 SOLVER = ("ts_", "snes_", "ksp_", "pc_", "mat_", "mg_", "sub_", "fieldsplit_")
+# of Krylov's methods: PETSc reads them for a direct solver, too
+KRYLOV = ("ksp_rtol", "ksp_atol", "ksp_divtol", "ksp_max_it")
 
 # of PETSc's hundreds those that are asked for here, for hints
 KNOWN = """
@@ -40,9 +43,10 @@ KNOWN = """
     mat_mumps_icntl_4 mat_mumps_icntl_7 mat_mumps_icntl_14 mat_mumps_icntl_22 mat_mumps_icntl_23
     mat_mumps_cntl_1 mat_mumps_cntl_3 mg_levels_ksp_type mg_levels_ksp_max_it mg_levels_pc_type
     mg_coarse_pc_type mg_coarse_ksp_type
-    ts_type ts_dt ts_max_steps ts_max_time ts_monitor ts_view ts_adapt_type ts_adapt_monitor
+    ts_type ts_monitor ts_adapt_type ts_adapt_monitor
     ts_adapt_dt_min ts_adapt_dt_max ts_adapt_clip ts_adapt_safety ts_rtol ts_atol ts_rk_type
-    ts_alpha_radius ts_max_snes_failures ts_converged_reason
+    ts_alpha_radius ts_max_reject
+    eps_ncv eps_nev eps_mpd eps_tol eps_max_it eps_type eps_monitor eps_view st_type
     """
 KINDS = ("SNES", "KSP", "PC", "TS")  # whose types petsc4py names
 
@@ -59,14 +63,19 @@ class Options:
     ----------
     prefix : of the full names.
     given : the user's for this problem, without prefix; None stands for an option without value.
+    kinds : beginnings of those of the command line that are this problem's without a prefix.
     """
 
-    def __init__(self, prefix: str, given: Mapping[str, Option] | None) -> None:
-        self.prefix = prefix
+    def __init__(
+        self, prefix: str, given: Mapping[str, Option] | None, kinds: tuple[str, ...] = SOLVER
+    ) -> None:
+        self.prefix, self.kinds = prefix, kinds
         self.given = {n.removeprefix("-"): value for n, value in (given or {}).items()}
         self._wanted: dict[str, Option] = {}
         self._seen: set[str] = set()  # names that PETSc has read
         self._told = False
+        self._uses: Callable[[str], bool] = lambda name: True
+        self._idle: tuple[str, ...] = ()
 
     def __enter__(self) -> None:
         if _working:
@@ -122,22 +131,68 @@ class Options:
             if name[start:].startswith(beginnings) and (name not in _ours or name in own)
         }
 
+    def having(self, starts: tuple[str, ...]) -> bool:
+        """Tell whether there are options, given or of the command line, that begin so."""
+        names = [
+            *self.given,
+            *(
+                n.removeprefix(self.prefix)
+                for n in PETSc.Options().getAll()
+                if n.startswith(self.prefix)
+            ),
+        ]
+        return any(name.startswith(starts) for name in names)
+
     def switched_on(self, name: str) -> bool:
         """Tell whether an option that symancf reads itself is there, and not 0, no or false."""
         value = self.choice(name)
         return value is not None and value.lower() not in ("0", "no", "off", "false")
 
+    def refuse(self, who: str, uses: Callable[[str], bool]) -> None:
+        """Refuse options that this problem was given and will not use, as PETSc may read them.
+
+        Those of the command line may be another problem's: of them `warn_unused` tells.
+
+        Parameters
+        ----------
+        who : the problem, as messages call it.
+        uses : of names without prefix.
+
+        Raises
+        ------
+        ParameterError : names the option, and the nearest that would be used.
+        """
+        self._uses = uses
+        for name in self.given:
+            if name.startswith((*SOLVER, *SLEPC)) and not uses(name):
+                used = [known for known in KNOWN.split() if uses(known)]
+                kind = name[: name.find("_") + 1]
+                hint = closest(name, [known for known in used if known.startswith(kind)] or used)
+                raise ParameterError(f"{who} does not use the option {name!r}.{hint}", name=name)
+
+    def leave_idle(self, *starts: str) -> None:
+        """Note beginnings of options that PETSc reads and that do nothing as things are."""
+        self._idle = starts
+
+    def _works(self, full: str) -> bool:
+        """Tell whether an option that PETSc has read makes a difference."""
+        name = full.removeprefix(self.prefix)
+        if not name.startswith((*SOLVER, *SLEPC)):  # of symancf
+            return True
+        return self._uses(name) and not name.startswith(self._idle)
+
     def warn_unused(self, comm: MPI.Comm) -> None:
-        """Warn once, on rank 0, of options, given or the user's, that PETSc never read."""
+        """Warn once, on rank 0, of options, given or the user's, that nobody used."""
         if self._told:
             return
         self._told = True
         present = self._present()
         ours = self._wanted.keys() - {self.prefix + name for name in self.given}
-        read = {n for n in present if n in self._seen or _used(n)}
+        read = {n for n in present if (n in self._seen or _used(n)) and self._works(n)}
         unused = sorted(present.keys() - ours - read)
         if unused and comm.rank == 0:
             known = read | _read | {self.prefix + name for name in KNOWN.split()}
+            known = {name for name in known if self._works(name)}
             for name in unused:
                 hint = closest(name, known)
                 warnings.warn(f"PETSc did not use the option -{name}.{hint}", stacklevel=5)
@@ -145,7 +200,8 @@ class Options:
     def _present(self) -> dict[str, str]:
         """Return the options of this problem in the database, by their full names."""
         present = PETSc.Options().getAll()
-        return {n: v or "" for n, v in present.items() if _belongs(n, self.prefix)}
+        start = self.prefix or self.kinds
+        return {n: v or "" for n, v in present.items() if n.startswith(start)}
 
 
 def _offer(options: Mapping[str, Option]) -> None:
@@ -172,11 +228,6 @@ def _withdraw() -> None:
         if name in present and (present[name] or "") == value:
             database.delValue(name)
     _ours.clear()
-
-
-def _belongs(name: str, prefix: str) -> bool:
-    """Whether an option is one of a problem's: without prefix, those of a solver."""
-    return name.startswith(prefix) if prefix else name.startswith(SOLVER)
 
 
 def _used(name: str) -> bool:

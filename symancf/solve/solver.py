@@ -12,7 +12,7 @@ from ..bodies.pressure import PREFIX
 from ..errors import SymancfError
 from ..multigrid.grids import displaced
 from ..newton import FACTORS
-from ..runtime.options import Option, Options, take
+from ..runtime.options import KRYLOV, SLEPC, Option, Options, take
 from ..runtime.petsc import PETSc, functions, has
 from .choice import MOST, prices
 from .preconditioner import GRIDS, over_nodes
@@ -221,6 +221,17 @@ def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
     if held.get("pc_type") == "gamg":
         attach_rigid_modes(system)
     take(snes)
+    options.leave_idle(*idle_options(snes.getKSP()))
+
+
+def idle_options(ksp: PETSc.KSP) -> tuple[str, ...]:
+    """Return the options that do nothing with a linear solver, though PETSc reads them."""
+    return KRYLOV if ksp.getType() == PETSc.KSP.Type.PREONLY else ()
+
+
+def uses(option: str) -> bool:
+    """Tell whether statics use an option of PETSc, of the kinds that are known."""
+    return not option.startswith(("ts_", *SLEPC)) and option != "snes_divergence_tolerance"
 
 
 def fitting(options: dict[str, Option], asked: str | None) -> dict[str, Option]:

@@ -139,6 +139,19 @@ def test_a_stop_is_as_good_as_the_end_of_a_call(how: str) -> None:
     assert x() == pytest.approx(wanted, abs=3e-5)
 
 
+def test_statics_end_steps_at_stops_up_and_down() -> None:
+    mesh = sa.Mesh.box((1.0,), (1,))
+    given = {"EA": 10.0, "EI": 1.0}
+    bar = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
+    pull = sa.force(bar["x1"], (lambda t: t, 0.0, 0.0))
+    problem = sa.StaticProblem(sa.System(bar, terms=[sa.fix(bar["x0"]), pull]))
+    history = problem.solve(to=1.0, step=0.25, stops=[0.4, 0.1, 0.4, 1.0, 3.0])
+    assert history.time == pytest.approx([0.1, 0.35, 0.4, 0.65, 0.9, 1.0])
+    assert {0.1, 0.4, 1.0} <= set(history.time)
+    problem.solve(to=0.0, stops=[0.3, 0.7])
+    assert list(history.time[6:]) == [0.7, 0.3, 0.0]
+
+
 def test_stops_and_longest_steps_are_checked() -> None:
     problem, _ = oscillator("rk")
     with pytest.raises(sa.ParameterError, match="give times, stops="):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.energies import cable
 from symancf.runtime.petsc import PETSc, collect
+from symancf.runtime.slepc import slepc
 
 
 @pytest.fixture(autouse=True)
@@ -131,6 +133,93 @@ def test_what_was_not_read_is_told_once() -> None:
         said = f"there is no -{option} {wrong}. Did you mean {hint!r}?"
         with pytest.raises(sa.SymancfError, match=re.escape(said)):
             sa.StaticProblem(rope(), options={option: wrong}).solve()
+
+
+def move(method: str, options: dict[str, Any], prefix: str = "") -> int:
+    """Return the number of steps of a motion whose steps follow the error."""
+    adaptive = None if method == "adams" else True
+    problem = sa.DynamicProblem(rope(), method=method, options=options, prefix=prefix)
+    problem.solve(to=0.01, step=1e-3, adaptive=adaptive)
+    return problem.steps
+
+
+@pytest.mark.parametrize("method", ["generalized-alpha", "rk", "adams"])
+def test_tolerances_of_ts_go_before_those_of_a_call(method: str) -> None:
+    """PETSc had read them, and rtol= was set after that."""
+    few = move(method, {})
+    assert move(method, {"ts_rtol": 1e-10, "ts_atol": 1e-12}) > 1.5 * few
+    PETSc.Options().setValue("own_ts_atol", "1e-12")
+    try:
+        assert move(method, {}, "own_") > 1.5 * few
+    finally:
+        PETSc.Options().delValue("own_ts_atol")
+    with pytest.raises(sa.ParameterError, match="-ts_rtol abc"):
+        move(method, {"ts_rtol": "abc"})
+
+
+def modes(options: dict[str, Any], prefix: str = "") -> Any:
+    return sa.EigenProblem(rope(0.0), options=options, prefix=prefix).solve(2)
+
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("generalized-alpha", {"ts_max_steps": 5}, ""),
+    ("generalized-alpha", {"ts_adapt_dt_max": 1.0}, "ts_adapt_type"),
+    ("generalized-alpha", {"ts_rk_type": "3bs"}, "ts_type"),
+    ("rk", {"ts_max_steps": 5}, "ts_max_reject"),
+    ("rk", {"ts_alpha_radius": 0.5}, ""),
+    ("rk", {"snes_rtol": 1e-9}, "ts_rtol"),
+    ("adams", {"ts_rk_type": "3bs"}, "ts_type"),
+    ("adams", {"snes_atol": 1.0}, "ts_atol"),
+    ("statics", {"ts_rtol": 1e-9}, "ksp_rtol"),
+    ("statics", {"eps_ncv": 20}, ""),
+    ("statics", {"snes_divergence_tolerance": 1.0}, ""),
+    ("modes", {"eps_ncv": 20, "eigen": "dense"}, ""),
+    ("modes", {"eps_ncv": 20, "eigen": "scipy"}, ""),
+    ("modes", {"st_type": "sinvert", "eigen": "dense"}, ""),
+]
+
+
+@pytest.mark.parametrize(("what", "options", "hint"), REFUSED)
+def test_options_that_are_not_used_are_refused(
+    what: str, options: dict[str, Any], hint: str
+) -> None:
+    calls = {"statics": lambda: sa.StaticProblem(rope(), options=options).solve()}
+    calls["modes"] = lambda: modes(options)
+    with pytest.raises(sa.ParameterError) as error:
+        calls.get(what, lambda: move(what, options))()
+    assert f"does not use the option {next(iter(options))!r}" in str(error.value)
+    assert hint in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("what", "name", "value"),
+    [
+        ("rk", "snes_rtol", "1e-9"),
+        ("rk", "ts_max_steps", "5"),
+        ("generalized-alpha", "ts_rk_type", "3bs"),
+        ("generalized-alpha", "ksp_rtol", "1e-9"),  # of a direct solver
+        ("statics", "ksp_max_it", "9"),
+        ("statics", "ts_rtol", "1e-9"),
+        ("fixed", "ts_rtol", "1e-9"),
+        ("modes", "eps_ncvv", "20"),
+        ("modes", "snes_rtol", "1"),
+    ],
+)
+def test_options_of_the_command_line_that_are_not_used_are_told(
+    what: str, name: str, value: str
+) -> None:
+    """Of another problem with the same prefix, perhaps: so they are no error."""
+    calls: dict[str, Any] = {
+        "statics": lambda: sa.StaticProblem(rope(), prefix="line_").solve(),
+        "modes": lambda: modes({"eigen": "slepc"} if slepc()[0] else {}, "line_"),
+        "fixed": lambda: sa.DynamicProblem(rope(), prefix="line_").solve(to=1e-3, step=1e-3),
+    }
+    PETSc.Options().setValue(f"line_{name}", value)
+    try:
+        with pytest.warns(UserWarning, match=f"did not use the option -line_{name}"):
+            calls.get(what, lambda: move(what, {}, "line_"))()
+    finally:
+        PETSc.Options().delValue(f"line_{name}")
 
 
 def test_words_of_a_script_are_not_reported_at_the_end() -> None:

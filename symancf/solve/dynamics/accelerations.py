@@ -49,6 +49,7 @@ class Accelerations:
     ----------
     kinematics : the constraints and their derivatives along the motion.
     factorisations : number of matrices made.
+    rtol : relative tolerance of Krylov solvers.
     """
 
     def __init__(self, motion: Motion, newton: Newton) -> None:
@@ -63,7 +64,7 @@ class Accelerations:
         self._scale: PETSc.Vec | None = None  # of the matrix, which is d_i A_ij d_j with it
         self._lengths: Array | None = None  # of its constraints, before it was scaled
         self._made_for: tuple[Array, float, int, int] | None = None
-        self.factorisations = 0
+        self.factorisations, self.rtol = 0, EXACT
         self._r, self._dx, self._scaled = (newton.x.duplicate() for _ in range(3))
         self.system.register(self)
 
@@ -222,7 +223,7 @@ class Accelerations:
     def _solve_exactly(self, rhs: PETSc.Vec, x: PETSc.Vec) -> None:
         ksp = self.newton.snes.getKSP()
         tolerances = ksp.getTolerances()
-        ksp.setTolerances(rtol=EXACT)
+        ksp.setTolerances(rtol=self.rtol)
         try:
             if self._scale is None:
                 ksp.solve(rhs, x)

@@ -70,6 +70,7 @@ class Explicit:
         self.asked = self.last_step = self.biased = 0.0
         self.longest = math.inf
         self._ahead: Ahead | None = None
+        self._fixed = False
         self.calm = 0
         self.window = 1e-3
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
@@ -135,6 +136,11 @@ class Explicit:
         """Give TS the tolerances of the next step (collective)."""
         self._limits.setArray(self.limits())
         ts.setTolerances(self.rtol, self._limits)
+
+    @property
+    def follows_error(self) -> bool:
+        """Whether the length of steps follows the error."""
+        return not self._fixed
 
     def started(self) -> None:
         """Take the initial values."""

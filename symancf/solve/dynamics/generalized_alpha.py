@@ -157,6 +157,11 @@ class GeneralizedAlpha(Lands):
         self.auxiliary[:] = np.where(m.second, m.acceleration, m.rate)
         self.last_step = self.biased = 0.0
 
+    @property
+    def follows_error(self) -> bool:
+        """Whether the length of steps follows the error."""
+        return self.adaptive
+
     def give_up(self) -> None:
         """After a failure: the motion is at the last step that was reached."""
 

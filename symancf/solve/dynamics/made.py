@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from ...runtime.options import take as take_options
 from ...runtime.petsc import PETSc, collect
 from ...runtime.shown import Shown
-from ..solver import attach_rigid_modes, fitting
+from ..solver import attach_rigid_modes, fitting, idle_options
 from .accelerations import Accelerations
 from .energy import Audit
 from .explicit import Explicit
-from .methods import chosen, integrator
+from .methods import IMPLICIT, chosen, integrator
 from .motion import Motion, Rayleigh
 from .newton import Newton
-from .options import defaults
+from .options import defaults, used_by
 from .outside import Outside
 from .supports import MovingSupports
 from .unseen import Unseen
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from ...runtime.progress import Progress
     from ...system import System
     from .stabilise import Stabilisation
+
+
+TOLERANCES = "ts_rtol", "ts_atol", "ts_adapt_clip", "ts_adapt_safety", "ts_adapt_dt_"
 
 
 class Made(Shown):
@@ -82,6 +85,7 @@ class Made(Shown):
         self.accelerations = Accelerations(self.motion, self.newton)
         method = chosen(self.method, self._options.choice("ts_type"))
         asked = self._options.choice("pc_type")
+        self._options.refuse(f"method={method!r}", used_by(method))
         held = self._options.offer(fitting(defaults(system, method, asked), asked))
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
@@ -89,6 +93,10 @@ class Made(Shown):
         self.integrator.attach(self.ts)
         self.ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
         take_options(self.ts)
+        self._idle = idle_options(self.snes.getKSP())
+        loose = self._options.choice("ksp_rtol")
+        if loose is not None and method != IMPLICIT:
+            self.accelerations.rtol = float(self.snes.getKSP().getTolerances()[0])
         self.newton.attach(self._options, self._progress.note)
         if self.integrator.error is not None:
             raise self.integrator.error
@@ -99,3 +107,11 @@ class Made(Shown):
         self.outside = Outside(self.integrator, self.supports)
         self.unseen = Unseen(self.integrator, self.ts, self.audit, self.history)
         self._ready = True
+
+    def _warn_unused(self) -> None:
+        """Warn of options that nobody used; of steps of one length also those of the error."""
+        idle = self._idle
+        if not self.integrator.follows_error:
+            idle += TOLERANCES
+        self._options.leave_idle(*idle)
+        self._options.warn_unused(self.system.comm)

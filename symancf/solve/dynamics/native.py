@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Take = Callable[[float], None]
 
-FREE = ("rtol", "atol", "stol", "max_it")  # options of SNES that are followed in C, too
+FREE = ("rtol", "stol", "max_it")  # options of SNES that are followed in C, too
 SAME = {"type": "newtonls", "linesearch_type": "basic"}  # likewise, and as they are
 
 _FUNCTIONS = {
@@ -100,6 +100,8 @@ class Native:
         start = (self.newton.snes.getOptionsPrefix() or "") + "snes_"
         given = PETSc.Options().getAll()
         own = {name.removeprefix(start): v for name, v in given.items() if name.startswith(start)}
+        if self.newton.snes.getTolerances()[1] == 0.0:
+            own.pop("atol", None)
         return all(name in FREE or SAME.get(name) == value for name, value in own.items())
 
     def describe(self) -> None:

@@ -241,7 +241,10 @@ class Newton:
         self._determined = True
 
     def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
-        return self.steps.test(iteration)
+        reason, atol = self.steps.test(iteration), snes.getTolerances()[1]
+        if not reason and norms[2] <= atol and atol > 0.0:
+            reason = int(PETSc.SNES.ConvergedReason.CONVERGED_FNORM_ABS)
+        return reason
 
     def judge(self, iteration: int, rows: Array, x: Array, old: Array) -> int:
         """Return PETSc's reason to stop, 0 to go on, where C is undecided (collective).

@@ -6,13 +6,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...newton.predicted import holds_by_penalties
+from ...runtime.options import SLEPC
 from ..preconditioner import GRIDS
 from ..solver import is_saddle, linear_defaults
 from .methods import IMPLICIT, RUNGE_KUTTA, kind_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...runtime.options import Option
     from ...system import System
+
+
+ALWAYS = ("ts_type", "ts_rtol", "ts_atol", "ts_monitor")
+IMPLICITLY = ("ts_alpha_radius", "ts_adapt_type")
+EXPLICITLY = ("ts_adapt_", "ts_max_reject", "ts_error_if_step_fails")
+
+
+def used_by(method: str) -> Callable[[str], bool]:
+    """Return whether a method uses an option of PETSc, as a function of its name."""
+    explicit, own = method != IMPLICIT, list(ALWAYS)
+    if not explicit:
+        own += IMPLICITLY
+    elif method != "adams":
+        own += [*EXPLICITLY, f"ts_{kind_of(method)}_"]
+
+    def uses(option: str) -> bool:
+        if option.startswith("ts_"):
+            return option.startswith(tuple(own))
+        if option.startswith("snes_"):
+            return not explicit and option != "snes_divergence_tolerance"
+        return not option.startswith(SLEPC)
+
+    return uses
 
 
 def defaults(system: System, method: str, asked: str | None = None) -> dict[str, Option]:

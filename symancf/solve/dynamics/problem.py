@@ -427,7 +427,7 @@ class DynamicProblem(Made):
         Whatever is raised, the state is that of the last step, and one may go on.
         """
         system = self.system
-        asked = requested(system, to, step, adaptive, rtol, atol, longest, stops)
+        asked = requested(system, self._options, to, step, adaptive, rtol, atol, longest, stops)
         if self._moving:
             raise ParameterError(
                 "solve was called within solve of the same problem, by a monitor, an action or "
@@ -435,8 +435,8 @@ class DynamicProblem(Made):
             )
         restarts = None
         if checkpoint is not None:
-            held, given = self._interruption, asked.given
-            restarts = Restarts(checkpoint, system, self.history, "solve", given, 100, held)
+            held = self._interruption
+            restarts = Restarts(checkpoint, system, self.history, "solve", asked.given, 100, held)
         self._moving = True
         try:
             rests = restarts or nullcontext()
@@ -495,6 +495,6 @@ class DynamicProblem(Made):
             self.history.seconds["solve"] += clock.process_time() - begun
             self.history.cut_backs += made.rejections - call.rejected
             self.renewals = self.newton.renewals - renewals
-        self._options.warn_unused(system.comm)
+        self._warn_unused()
         if not self._told and not isinstance(made, Explicit):
             self._told = self.audit.tell_gain(self.energies)

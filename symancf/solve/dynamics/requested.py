@@ -4,17 +4,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...assembly.agreement import agreed
+from ...assembly.agreement import agreed, times_between
 from ...errors import ParameterError
 from ...values import arguments
 from ...values.parameter import label
 
 if TYPE_CHECKING:
-    from mpi4py import MPI
-
+    from ...runtime.options import Options
     from ...system import System
 
 
@@ -45,23 +43,20 @@ class Requested(NamedTuple):
         return begin, max(self.next(time), begin + self.step)
 
 
-def times(comm: MPI.Comm, call: str, given: Any, now: float, to: float) -> tuple[float, ...]:
-    """Return the times between two others at which steps end, in their order, the last one `to`.
-
-    Raises
-    ------
-    ParameterError : they are no finite numbers.
-    """
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ParameterError(f"{call}(stops={label(given)}): give times, stops=[0.1, 0.5]")
-    stops = [arguments.number(call, "stops", stop) for stop in given]
-    low, high = min(now, to), max(now, to)
-    chosen = sorted({agreed(comm, "stops", stop) for stop in stops if low < stop < high})
-    return (*(chosen if to >= now else chosen[::-1]), to)
+def _over(options: Options, name: str, given: Any) -> Any:
+    """Return the number of an option, which goes before what is given."""
+    text = options.choice(name)
+    if text is None:
+        return given
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ParameterError(f"-{name} {text}: give a number", name=name) from error
 
 
 def requested(
     system: System,
+    options: Options,
     to: Any,
     step: Any,
     adaptive: Any,
@@ -72,6 +67,8 @@ def requested(
 ) -> Requested:
     """Return arguments of `DynamicProblem.solve` (collective).
 
+    ``-ts_rtol`` and ``-ts_atol`` go before those tolerances, of the problem's `options`.
+
     Raises
     ------
     ParameterError : one of them is not possible.
@@ -80,6 +77,7 @@ def requested(
     if to < system.time:
         raise ParameterError(f"solve(to={to:g}): the time is {system.time:g} already")
     step = agreed(system.comm, "step", arguments.step("solve", step, system.time, to))
+    rtol, atol = _over(options, "ts_rtol", rtol), _over(options, "ts_atol", atol)
     rtol = arguments.positive("solve", "rtol", rtol)
     if atol is not None:
         atol = arguments.number("solve", "atol", atol, "be 0 or more", lambda x: x >= 0.0)
@@ -88,5 +86,5 @@ def requested(
     most = math.inf
     if longest is not None:
         most = agreed(system.comm, "longest", arguments.positive("solve", "longest", longest))
-    ends = times(system.comm, "solve", stops, system.time, to)
+    ends = times_between(system.comm, "solve", stops, system.time, to)
     return Requested(to, min(step, most), adaptive, rtol, atol, most, ends)

@@ -33,8 +33,10 @@ FAR = 1e8  # of a shift: eigenvalues whose theta has lost half of its digits
 NONE = 1e-13  # of the largest theta: one that is none
 
 
-def chosen(pencil: Pencil, count: int, asked: str | None = None) -> Engine:
+def chosen(pencil: Pencil, count: int, asked: str | None = None, tuned: bool = False) -> Engine:
     """Return what solves for some eigenvalues; `asked` by the option ``eigen``.
+
+    `tuned`: there are options of SLEPc, which do nothing elsewhere.
 
     Krylov's methods find few of many, and fail where all are asked for.
 
@@ -46,6 +48,8 @@ def chosen(pencil: Pencil, count: int, asked: str | None = None) -> Engine:
     if asked not in (None, "dense", "slepc", "scipy"):
         raise SymancfError(f"the option eigen is {asked!r}: give 'dense', 'slepc' or 'scipy'")
     all_of_some = pencil.size <= MANY and 2 * count >= pencil.room()
+    if asked is None and tuned and module is not None and 2 * count < pencil.room():
+        return "slepc"
     if asked == "dense" or (asked is None and (pencil.size <= FEW or all_of_some)):
         return "dense"
     if asked == "slepc" and module is None:
@@ -330,10 +334,11 @@ def _slepc(
     solver.setInitialSpace([start])
     solver.setDimensions(count, min(room, max(2 * count, count + 20)))
     solver.setTolerances(TOL, 100 if positive else 500)
-    options.offer({})
-    solver.setFromOptions()
     try:
-        solver.solve()
+        with options:
+            options.offer({})
+            solver.setFromOptions()
+            solver.solve()
         return _taken(solver, pencil, count, positive)
     except PETSc.Error as error:
         raise ConvergenceError(

@@ -15,7 +15,7 @@ from ...errors import ParameterError, SymancfError
 from ...output.history import History
 from ...output.tracking import made_of
 from ...runtime.log import STAGES
-from ...runtime.options import Option, Options
+from ...runtime.options import SLEPC, Option, Options
 from ...runtime.petsc import collect
 from ...values import arguments
 from ...values.parameter import Parameter, label
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ...system import System
 
 SYMMETRIC, DIFFERENCE = 1e-13, 1e-8  # of products: round-off, and that of differences
-SLEPC = ("eps_", "st_", "bv_", "ds_")
 STRAIN = 1e-3  # of the largest body: the change of state by which the tangent is differentiated
 HIDDEN = 1e-2  # of the slowest mode: round-off that modes may hide in
 BENT = 0.05  # of a load, by which the tangent's second derivative moves it: it is told
@@ -105,7 +104,7 @@ class EigenProblem:
                     f"EigenProblem(options=...) has no {name!r}: give 'eigen', or options of "
                     "SLEPc's EPS, such as 'eps_ncv', 'eps_tol' and 'eps_max_it'"
                 )
-        self._options = Options(self.prefix, given)
+        self._options = Options(self.prefix, given, SLEPC)
         if damping is not None:
             remedy = "give sa.Rayleigh(mass=..., stiffness=...)"
             arguments.instance("EigenProblem(damping=...)", damping, Rayleigh, remedy)
@@ -180,6 +179,7 @@ class EigenProblem:
             hidden = int(zero.sum()) - pencil.free(X[:, zero].real)
         finally:
             pencil.destroy()
+        self._tell_unused()
         if search.checked is False and system.comm.rank == 0:
             found = int((self.modes.omega > 0.0).sum())
             warnings.warn(
@@ -202,8 +202,18 @@ class EigenProblem:
         return self.modes
 
     def _search(self, pencil: Pencil, count: int) -> Search:
-        engine = chosen(pencil, count, self._options.choice("eigen"))
+        asked, own = self._options.choice("eigen"), self._options.having(SLEPC)
+        engine = chosen(pencil, count, asked, own)
+        solver = {"dense": "LAPACK", "scipy": "SciPy", "slepc": "SLEPc"}[engine]
+        self._options.refuse(
+            f"{solver}, which finds modes here (another one: {{'eigen': 'slepc'}}),",
+            lambda name: engine == "slepc" and name.startswith(SLEPC),
+        )
         return Search(pencil, engine, self._options)
+
+    def _tell_unused(self) -> None:
+        with self._options:
+            self._options.warn_unused(self.system.comm)
 
     def _begin(self) -> System:
         """Make ready (collective)."""
@@ -316,6 +326,7 @@ class EigenProblem:
         finally:
             bend.destroy()
             K.destroy()
+        self._tell_unused()
         shapes = _signed(system, _locals(system, X))
         values = present + direction * mu
         self.buckling = Buckling(

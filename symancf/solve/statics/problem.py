@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...arrays import Array
-from ...assembly.agreement import agreed
 from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
 from ...output.restart import Restarts
@@ -21,7 +20,8 @@ from ...runtime.options import Option, Options
 from ...runtime.shown import Shown
 from ...values import arguments
 from ..contradiction import require_consistent
-from .asked import require_possible
+from ..solver import uses
+from .asked import require_possible, steps_asked
 from .branch import HARD
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
@@ -108,6 +108,7 @@ class StaticProblem(Shown):
         self._options = Options(
             self.prefix, arguments.options("StaticProblem(options=...)", options)
         )
+        self._options.refuse("StaticProblem", uses)
         self.solver = EquilibriumSolver(system, self.history, self._options, check_held)
         self._part, self._jump = 1.0, False  # of a step of load
         self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
@@ -297,6 +298,7 @@ class StaticProblem(Shown):
         smallest: float = 1.0 / 1024.0,
         jump: bool = False,
         checkpoint: str | Path | Restart | None = None,
+        stops: Sequence[float] = (),
     ) -> History:
         """Change the pseudo-time to `to` and find the equilibrium after each step.
 
@@ -304,7 +306,7 @@ class StaticProblem(Shown):
         ----------
         to : pseudo-time to reach from `system.time`; it may be smaller (unloading) or the same
             (after a change of a `Parameter`).
-        step : largest step; default: all at once. A step that fails is halved, and grows again
+        step : longest step; default: all at once. A step that fails is halved, and grows again
             after success.
         smallest : fraction of a step below which the attempt is given up.
         jump : accept whatever equilibrium Newton's method finds, also one that no path of
@@ -313,6 +315,7 @@ class StaticProblem(Shown):
         checkpoint : file, or `Restart`, to go on from where it exists, and to write on the way: a
             signal ends the run there, and the same script goes on with the same bits. After each
             `Restart.every` steps `snes` is another object.
+        stops : pseudo-times at which a step ends, in any order.
 
         Raises
         ------
@@ -329,24 +332,12 @@ class StaticProblem(Shown):
 
         Whatever is raised, the state is that of the last converged step and one may go on.
         """
-        to, now = arguments.number("solve", "to", to, "be a finite pseudo-time"), self.system.time
-        to = agreed(self.system.comm, "solve(to=...)", to)
-        if to < now and self.system.memory.timed:
-            raise ParameterError(
-                f"solve(to={to:g}): the pseudo-time is {now:g} and cannot fall, because "
-                f"{self.system.memory.timed[0]!r} asks for the length of the step, dt; let loads "
-                "fall as functions of a growing time",
-                name="to",
-            )
-        if step is not None:
-            step = arguments.step("solve", step, now, to)
-            step = agreed(self.system.comm, "solve(step=...)", step)
-        smallest = arguments.number(
-            "solve", "smallest", smallest, "be a fraction of a step", lambda x: 0.0 < x <= 1.0
-        )
+        now = self.system.time
+        to, step, smallest, ends = steps_asked(self.system, to, step, smallest, stops)
         restarts = None
         if checkpoint is not None:
-            asked = {"to": to, "step": step, "smallest": smallest, "jump": bool(jump)}
+            asked: dict[str, Any] = {"to": to, "step": step, "smallest": smallest}
+            asked |= {"jump": bool(jump), "stops": list(ends)}
             held = self.solver.interruption
             restarts = Restarts(checkpoint, self.system, self.history, "solve", asked, 1, held)
         with (
@@ -362,7 +353,7 @@ class StaticProblem(Shown):
             self._jump = jump
             largest = abs(to - now) if step is None else float(step)
             try:
-                self._step(now, to, largest, smallest, restarts)
+                self._step(now, ends, largest, smallest, restarts)
             except BaseException:
                 if restarts is not None:
                     restarts.stop()
@@ -371,9 +362,15 @@ class StaticProblem(Shown):
         return self.history
 
     def _step(
-        self, now: float, to: float, largest: float, smallest: float, restarts: Restarts | None
+        self,
+        now: float,
+        ends: Sequence[float],
+        largest: float,
+        smallest: float,
+        restarts: Restarts | None,
     ) -> None:
-        """Make steps of load from one pseudo-time to another, or go on with them (collective)."""
+        """Make steps of load from one pseudo-time to others, or go on with them (collective)."""
+        to = ends[-1]
         saved = None if restarts is None else restarts.saved(to)
         leg = None
         if restarts is not None and saved is not None:
@@ -384,12 +381,13 @@ class StaticProblem(Shown):
             if leg.fraction == 1.0:
                 now, leg = leg.goal, None
         while True:
-            whole = abs(to - now) <= largest * (1.0 + 1e-9)
             if leg is None:
-                goal = to if whole else now + math.copysign(largest, to - now)
+                end = next((t for t in ends if abs(to - t) < abs(to - now)), to)
+                whole = abs(end - now) <= largest * (1.0 + 1e-9)
+                goal = end if whole else now + math.copysign(largest, to - now)
                 leg = _Leg(now, goal, self.system.state.copy(), self.history.cut_backs)
             self._reach(leg, smallest, restarts)
-            if whole:
+            if leg.goal == to:
                 break
             self._rest(restarts, leg)
             now, leg = leg.goal, None
