@@ -607,3 +607,53 @@ def test_a_stiff_end_does_not_hide_the_modes_of_what_is_soft() -> None:
         system = sa.System(body, terms=[sa.fix(body["x0"])])
         found.append(sa.EigenProblem(system).solve(4).omega)
     np.testing.assert_allclose(found[1], found[0], rtol=2e-3)
+
+
+# ---- buckling of what turns before --------------------------------------------------------------
+@pytest.mark.collective
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("thickness", "unit"), [(2e-3, 1.0), (2e-3, 1e3), (1e-2, 1.0)])
+def test_a_deep_strip_buckles_sideways_from_rest(thickness: float, unit: float) -> None:
+    """Michell and Prandtl's 4.0126 sqrt(EI GJ)/L^2, beyond false loads of the linear tangent."""
+    given = sa.Section.rectangle(thickness * unit, 0.2 * unit).rod(E=1e9 / unit**2, nu=0.3)
+    Q = sa.Parameter("Q")
+    mesh = sa.Mesh.box((unit,), (10,), cell="line3")
+    along_y = {"direction": lambda X: np.tile([0.0, 1.0, 0.0], (len(X), 1))}
+    beam = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod, **along_y, **given)
+    load = sa.force(beam["x1"], (0.0, 0.0, lambda t: -Q.value))
+    system = sa.System(beam, terms=[sa.fix(beam["x0"]), load])
+    found = sa.EigenProblem(system).buckle(Q, 1)
+    weak = min(given["EI2"], given["EI3"])
+    exact = 4.0126 * math.sqrt(weak * given["GJ"]) / unit**2
+    assert found.values == pytest.approx([exact], rel=5e-3)
+    assert np.abs(found.bends).max() < 0.05
+    assert 0 < found.equilibria < 20
+    assert f"{found.equilibria} equilibria" in found.note()
+    assert Q.value == 0.0
+    assert not system.state.any()
+    sideways = found.shapes[0][system.numbering.coordinates_of(0)][:, 1]
+    top = system.comm.allreduce(float(np.abs(sideways).max(initial=0.0)), op=MPI.MAX)
+    assert top == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_shallow_arch_snaps_where_its_path_ends() -> None:
+    angle, Q = np.linspace(-0.6, 0.6, 17), sa.Parameter("Q")
+    points = np.stack([np.sin(angle), 0.0 * angle, np.cos(angle)], axis=1)
+    regions: dict[str, Any] = {"ends": ("vertex", [[0], [16]]), "top": ("vertex", [[8]])}
+    regions["arch"] = ("line3", range(8))
+    nodes = [[2 * k, 2 * k + 2, 2 * k + 1] for k in range(8)]
+    mesh = sa.Mesh.from_arrays(points, {"line3": nodes}, regions)
+    given = sa.Section.rectangle(0.01, 0.01).rod(E=1.2e9, nu=0.3)
+    arch = sa.Body(mesh["arch"], sa.elements.ancf_rod, sa.energies.rod, **given)
+    load = sa.force(arch["top"], (0.0, 0.0, lambda t: -Q.value))
+    system = sa.System(arch, terms=[sa.fix(arch["ends"]), load])
+    found = sa.EigenProblem(system).buckle(Q, 1).values[0]
+    statics = sa.StaticProblem(system, check_stable=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = statics.follow(Q, step=5.0, to=0.98 * found)
+        assert path.steps[-1].unstable == 0
+        Q.value = 0.0
+        path = statics.follow(Q, step=0.5, until=lambda _: bool(statics.history.bifurcations))
+    assert path.bifurcations[0].parameter == pytest.approx(found, rel=1e-4)

@@ -24,6 +24,7 @@ from ..rigid import centre_of_nodes, rigid_modes
 from ..statics.arc import Arc
 from ..statics.equilibrium import EquilibriumSolver
 from .engines import chosen
+from .path import BENT, OnPath, tell
 from .pencil import Pencil
 from .search import Search
 from .shapes import Buckling, Modes, Participation
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 SYMMETRIC, DIFFERENCE = 1e-13, 1e-8  # of products: round-off, and that of differences
 STRAIN = 1e-3  # of the largest body: the change of state by which the tangent is differentiated
 HIDDEN = 1e-2  # of the slowest mode: round-off that modes may hide in
-BENT = 0.05  # of a load, by which the tangent's second derivative moves it: it is told
-NONE = 0.3  # likewise: no load, half of the way is a tangent that is not singular there
 
 
 class EigenProblem:
@@ -261,12 +260,14 @@ class EigenProblem:
         K + mu K' singular at angles of the square root of bending by axial stiffness. How far the
         next term of the series moves a load tells, ``buckling.bends``,
 
-        .. math:: \frac{\mu^2}{2} \frac{x^T K'' x}{x^T K x},
+        .. math:: \frac{\mu^2}{2} \frac{x^T K'' x}{x^T K x}.
 
-        and where that is more than 5 % a warning says so. Half of it: K + mu K' + mu^2 K''/2 is
-        not singular there at all, and `StaticProblem.follow` finds the load, as that of a narrow
-        beam of rods that bends before it buckles sideways (where that matrix is singular may be a
-        false load, too: a cantilever of rods, EI 100 to 1, at 0.35 of the load). K' and K'' are
+        Where that is more than 5 % of the first load, the path of equilibria is followed until K
+        itself is singular, and the other loads and all shapes are those of the tangent 1 % before:
+        so that a narrow beam that bends before it buckles sideways has its load, from rest.
+        ``buckling.equilibria`` tells how many were solved; state and parameter stay. Loads that
+        remain doubtful are told: where nothing is singular on the way until something has moved by
+        the size of the largest body, laws remember the way, or bodies touch. K' and K'' are
         central differences of fourth order of tangents on the path (with its curvature), by a
         thousandth of the body's size: exact to 1e-10 or so. The parameter may drive anything:
         loads, pressures, prescribed displacements.
@@ -300,17 +301,26 @@ class EigenProblem:
         with self._options:
             solver.prepare()
         arc = Arc(solver, parameter)
-        present = parameter.value
+        found = self._linear(arc, count, direction)
+        if len(found) and not abs(found.bends[0]) <= BENT:
+            found = OnPath(arc, found, direction).beside(count, self._linear)
+        self.buckling = found
+        tell(system.comm, found, count)
+        return found
+
+    def _linear(self, arc: Arc, count: int, direction: int) -> Buckling:
+        """Return the loads that the tangent at the present equilibrium tells (collective)."""
+        system, name, present = self.system, arc.name, arc.value
         rate, found = arc.derivative()
         if not found:
-            raise ParameterError(f"buckle({parameter.name}): nothing depends on it here")
+            raise ParameterError(f"buckle({name}): nothing depends on it here")
         tangent = system.tangent()
         symmetric = _symmetric(system, tangent)
         K = Pencil(system, tangent, tangent.copy(), symmetric=symmetric, buckling=True)
-        K.require(K.factor(0.0), f"buckle({parameter.name})")
+        K.require(K.factor(0.0), f"buckle({name})")
         if K.negative:
             raise SymancfError(
-                f"buckle({parameter.name}): the present state is unstable already, {K.negative} "
+                f"buckle({name}): the present state is unstable already, {K.negative} "
                 "eigenvalues of its tangent are negative: begin with less load"
             )
         slope, bend, reach = self._changes(arc, K, rate)
@@ -329,34 +339,10 @@ class EigenProblem:
         self._tell_unused()
         shapes = _signed(system, _locals(system, X))
         values = present + direction * mu
-        self.buckling = Buckling(
-            system, parameter.name, present, values, bends, shapes, search.checked
-        )
+        made = Buckling(system, name, present, values, bends, shapes, search.checked)
         for k in range(len(shapes)):
-            self.buckling.shapes[k] /= self.buckling.largest(k) or 1.0
-        doubtful = np.flatnonzero(~(np.abs(bends) <= BENT))
-        first = system.comm.rank == 0
-        if first and search.checked is False:
-            warnings.warn(
-                f"buckle({parameter.name}): not all loads were found, {len(values)} of {count}, "
-                "and others may be missing between them; {'eigen': 'dense'} finds all",
-                stacklevel=3,
-            )
-        if first and len(doubtful):
-            told = ", ".join(f"{values[k]:.4g} by {100 * bends[k]:.2g} %" for k in doubtful[:3])
-            warnings.warn(
-                f"buckle({parameter.name}): loads are doubtful, since the tangent is not linear on "
-                f"the way to them: its second derivative moves {told}. "
-                + (
-                    "Slender members that turn before make such loads, at any load, where none is: "
-                    if np.abs(bends[doubtful]).max() > NONE
-                    else f"Load the structure to a part of the least, {parameter.name}.value = "
-                    "..., solve, and ask again until they stay, or "
-                )
-                + f"follow the path, sa.StaticProblem(...).follow({parameter.name}, to=...)",
-                stacklevel=3,
-            )
-        return self.buckling
+            shapes[k] /= made.largest(k) or 1.0
+        return made
 
     def _changes(self, arc: Arc, K: Pencil, rate: Array) -> tuple[PETSc.Mat, PETSc.Mat, float]:
         """Return K' and K'', dK/dp and d2K/dp2 along the path of equilibria (collective).

@@ -292,9 +292,12 @@ class Buckling(Shapes):
     bends : (m,) by which part the tangent's second derivative moves the way to each; one of which
         it is not small is doubtful, see `EigenProblem.buckle`.
     shapes : local vectors, the largest displacement of a node 1.
+    equilibria : how many were solved on the path to a load next to which the tangent was taken; 0:
+        it is that of the present state.
     """
 
     title = "buckling"
+    equilibria = 0
 
     def __init__(
         self,
@@ -311,13 +314,39 @@ class Buckling(Shapes):
         with np.errstate(divide="ignore"):
             self.factors: Array = np.divide(values, present)
 
+    def beside(self, at: float, present: float, count: int, none: float) -> Buckling | None:
+        """Return the first loads without those that are none; these are of a state next to one.
+
+        Parameters
+        ----------
+        at, present : the known load, which counts; the value that factors are of.
+        none : what `bends` are of loads that are none.
+        """
+        way = np.abs(self.values - at)
+        if not len(way) or way.min() > 0.1 * abs(at - present):
+            return None
+        first = int(np.argmin(way))
+        self.values[first], self.bends[first] = at, 0.0
+        some = np.flatnonzero(np.abs(self.bends) <= none)
+        some = some[np.argsort(np.abs(self.values[some] - present), kind="stable")][:count]
+        self.values, self.bends, self.shapes = (
+            part[some] for part in (self.values, self.bends, self.shapes)
+        )
+        with np.errstate(divide="ignore"):
+            self.factors = np.divide(self.values, present)
+        if len(some) == count and self.checked is False:  # more were looked for
+            self.checked = None
+        return self
+
     def caption(self, k: int) -> str:
         """Return the load of a shape in words."""
         return f"{k + 1}: {self.parameter} = {self.values[k]:.5g}"
 
     def note(self) -> str:
         """Tell whether all were found."""
-        return super().note() if len(self) else "no load was found at which it buckles"
+        told = super().note() if len(self) else "no load was found at which it buckles"
+        solved = f"; {self.equilibria} equilibria were solved on the way to the first"
+        return told + (solved if self.equilibria else "")
 
     def columns(self) -> dict[str, list[str]]:
         """Return the columns of the table."""

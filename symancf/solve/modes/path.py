@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loads at which a structure buckles that turns before: from an equilibrium next to them."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ...errors import ConvergenceError, SymancfError
+from ..statics.problem import StaticProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...arrays import Array
+    from ...output.history import History
+    from ...output.steps import Step
+    from ..statics.arc import Arc
+    from .shapes import Buckling
+
+BENT = 0.05  # of a load, by which the tangent's second derivative moves it: it is told
+FAR = 1.0  # of the largest body: how far a path is followed for a load
+MOST, MORE = 60, 6  # equilibria of it; loads more, among them those that are none
+BESIDE = 0.01  # of the way to a load: an equilibrium next to it
+NONE = 0.3  # likewise: no load, half of the way is a tangent that is not singular there
+
+
+class OnPath:
+    """The path of equilibria from the present state to the first load (collective).
+
+    Attributes
+    ----------
+    equilibria : how many were solved.
+    """
+
+    def __init__(self, arc: Arc, found: Buckling, direction: int) -> None:
+        self.arc, self.found, self.direction = arc, found, direction
+        self.system, self.present = arc.system, arc.value
+        self.begun, self.scale = self.system.state.copy(), self.system.stiffness
+        self.stable: tuple[Array, float] | None = None
+        self.equilibria = 0
+
+    def beside(self, count: int, linear: Callable[[Arc, int, int], Buckling]) -> Buckling:
+        """Return the loads that the tangent next to the first one tells; else those `found`.
+
+        So it is where nothing is singular until something has moved by the size of the largest
+        body, and where laws remember the way or bodies touch. The system is left as it was.
+        """
+        system = self.system
+        if system.memory.pieces or system.changing:
+            return self.found
+        bound = system.numbering.those("multiplier", "algebraic", "tie")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                at = self._singular()
+                near = None if at is None else linear(self.arc, count + MORE, self.direction)
+        except SymancfError:
+            near = None
+        finally:
+            self.begun[bound] *= self.scale / system.stiffness
+            system.state[:] = self.begun
+            self.arc.prescribe(self.present)
+        near = near and near.beside(float(at or 0.0), self.present, count, NONE)
+        made = near or self.found
+        made.equilibria = self.equilibria
+        return made
+
+    def _singular(self) -> float | None:
+        """Return the first load at which the tangent is singular; go to a state next to it."""
+        arc, system, parameter = self.arc, self.system, self.arc.parameter
+        assert not isinstance(parameter, str)
+        statics = StaticProblem(system, check_stable=False)
+
+        def reached(step: Step) -> bool:
+            self.equilibria += 1
+            ends = _reported(statics.history) is not None
+            if not ends and step.unstable == 0:
+                self.stable = system.state.copy(), arc.value
+            return ends or self._moved() > FAR or self.equilibria >= MOST
+
+        first = abs(float(self.found.values[0]) - self.present)
+        with suppress(ConvergenceError):
+            statics.follow(parameter, step=first, direction=self.direction, until=reached)
+        at = _reported(statics.history)
+        if at is None or self.stable is None:
+            return None
+        system.state[:], value = self.stable
+        beside = at - BESIDE * (at - self.present)
+        arc.prescribe(value)
+        if abs(at - value) > abs(at - beside):
+            arc.prescribe(beside)
+            statics.solve(to=system.time)
+            self.equilibria += 1
+        return at
+
+    def _moved(self) -> float:
+        """Return the largest change of the state, in sizes of the largest body (collective)."""
+        system = self.system
+        moves = system.numbering.those("position", "direction", "angle", "sliding")
+        change = (system.state - self.begun) / system.numbering.natural(system.extent)
+        most = float(np.abs(change[moves]).max(initial=0.0))
+        return float(system.comm.allreduce(most, op=MPI.MAX))
+
+
+def _reported(history: History) -> float | None:
+    """Return the first load at which the tangent was found to be singular."""
+    points = [*history.bifurcations, *history.limit_points]
+    return float(points[0].parameter) if points else None
+
+
+def tell(comm: MPI.Comm, found: Buckling, count: int) -> None:
+    """Warn of loads that are missing, and of doubtful ones."""
+    name, values, bends = found.parameter, found.values, found.bends
+    doubtful = np.flatnonzero(~(np.abs(bends) <= BENT))
+    first = comm.rank == 0
+    if first and found.checked is False:
+        warnings.warn(
+            f"buckle({name}): not all loads were found, {len(values)} of {count}, "
+            "and others may be missing between them; {'eigen': 'dense'} finds all",
+            stacklevel=4,
+        )
+    if first and len(doubtful):
+        told = ", ".join(f"{values[k]:.4g} by {100 * bends[k]:.2g} %" for k in doubtful[:3])
+        warnings.warn(
+            f"buckle({name}): loads are doubtful, since the tangent is not linear on "
+            f"the way to them: its second derivative moves {told}. "
+            + (
+                "Slender members that turn before make such loads, at any load, where none is: "
+                if np.abs(bends[doubtful]).max() > NONE
+                else f"Load the structure to a part of the least, {name}.value = "
+                "..., solve, and ask again until they stay, or "
+            )
+            + f"follow the path, sa.StaticProblem(...).follow({name}, to=...)",
+            stacklevel=4,
+        )
