@@ -18,7 +18,7 @@ from symancf_codegen.graph.differentiate import (
     jacobian,
     staged,
 )
-from symancf_codegen.graph.magnitude import LEAST
+from symancf_codegen.graph.magnitude import LEAST, magnitudes
 from symancf_codegen.graph.reduce import add_dyads
 
 if TYPE_CHECKING:
@@ -105,10 +105,11 @@ def moved_map(
 def _sizes(point: Point, inner: Inner, moves: Sequence[Sequence[tuple[int, Node]]]) -> list[Node]:
     """Return bounds of what the equations of mapped unknowns are made of.
 
-    Round-off of a force W_v is that of |W_v| + s sum_w |W_vw|, where s is the sum of the sizes of
-    what the variables w are made of; `moves` are the slopes by modes. All variables have the size
-    of all: they are components, which in other axes have parts of each other, also where some
-    are zero in these, and unknowns that follow from one another have the error of the largest.
+    Round-off of a force W_v is that of m_v + |W_v| + s sum_w |W_vw|, where m_v is what it is made
+    of at rest, and s the sum of the sizes of what the variables w are made of; `moves` are the
+    slopes by modes. All variables have the size of all: they are components, which in other axes
+    have parts of each other, also where some are zero in these, and unknowns that follow from one
+    another have the error of the largest.
     """
     local, g = point.local, point.graph
     assert local is not None
@@ -119,11 +120,13 @@ def _sizes(point: Point, inner: Inner, moves: Sequence[Sequence[tuple[int, Node]
     linear = (item for row in point.to_variables.rows for item in row.items())
     made += [g.mul(_size(g, a), _size(g, jets[c])) for c, a in linear]
     count, whole = len(point.variables), g.total(made)
+    resting = _at_rest(point, first)
     of_modes: list[list[Node]] = [[] for _ in local.modes]
     for v, entries in enumerate(moves):
         slopes = [_size(g, matrix[min(v, w), max(v, w)]) for w in range(len(moves))]
         own = [g.mul(a, _size(g, x)) for a, x in zip(slopes[count:], local.modes, strict=True)]
-        force = g.total([_size(g, first[v]), g.mul(whole, g.total(slopes[:count])), *own])
+        along = g.mul(whole, g.total(slopes[:count]))
+        force = g.total([resting[v], _size(g, first[v]), along, *own])
         for k, a in entries:
             of_modes[k].append(g.mul(_size(g, a), force))
     of_unknowns: list[list[Node]] = [[] for _ in local.unknowns]
@@ -132,6 +135,18 @@ def _sizes(point: Point, inner: Inner, moves: Sequence[Sequence[tuple[int, Node]
         for m, a in row.items():
             of_unknowns[m].append(g.mul(_size(g, a), whole))
     return [g.total(x) for x in of_unknowns]
+
+
+def _at_rest(point: Point, forces: Sequence[Node]) -> list[Node]:
+    """Return the sizes of what forces are made of where all variables are zero."""
+    local, g = point.local, point.graph
+    assert local is not None
+    zero = dict.fromkeys((*point.variables, *local.modes), g.zero)
+    sizes = magnitudes(g, forces, zero)
+    if point.principal is not None:
+        zero |= dict.fromkeys(point.principal.leaves[:3], g.zero)
+        zero |= dict.fromkeys(point.principal.leaves[3:], g.one)
+    return g.substitute(sizes, zero)
 
 
 def _size(g: Graph, node: Node) -> Node:

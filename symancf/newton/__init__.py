@@ -10,7 +10,7 @@ from .loop import Iteration, iterate
 from .norms import SAFE, RowNorms
 from .parts import Parts, connected_parts
 from .predicted import PredictedStresses
-from .stopping import AGAIN, SLOW, Stopping
+from .stopping import AGAIN, NEAR, SLOW, Stopping
 
 __all__ = [
     "AGAIN",
@@ -18,6 +18,7 @@ __all__ = [
     "KEPT",
     "LEAST",
     "LOOSE",
+    "NEAR",
     "SAFE",
     "SLOW",
     "SMALL",

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 EPS = float(np.finfo(float).eps)
 FEW = 2000  # unknowns up to which round-off is estimated several times: rows may happen to cancel
+DIGITS = 1.0, -2.0, 3.0  # changes of strains in units of the last place of one
+EXACT = 1e-10  # of the forces of such a strain: laws of strains that are differences leave less
 SAFE = 1e-280, 1e280  # sums of squares; what is beyond is measured in other units
 
 
@@ -213,3 +215,37 @@ class RowNorms:
         answer = np.zeros_like(size)
         product(EPS * size * np.sign(self._tries[0]), answer)
         return self.numbering.to_rows(answer * np.sign(self.numbering.random(23)))
+
+    def rounding(
+        self,
+        state: Array,
+        residual: Callable[[Array, Array], int],
+        product: Callable[[Array, Array], object],
+    ) -> Array:
+        """Return what evaluations of the forces of laws are off by, by rows (collective).
+
+        They are evaluated where strains differ by few units in the last place of one, against
+        what their tangent makes of that: zero where strains are differences that vanish at rest.
+        Forces at rest that are smaller than such a strain makes are round-off as well.
+
+        Parameters
+        ----------
+        residual : writes the forces at a state and returns the number of bad points.
+        product : writes the product of the tangent at `state` with a change.
+        """
+        unit, to_rows = EPS * self.system.reference, self.numbering.to_rows
+        plain, slope, moved, found = np.zeros((4, len(state)))
+        bad = residual(state, plain)
+        product(unit, slope)
+        for k in DIGITS:
+            bad += residual(state + k * unit, moved)
+            found = np.maximum(found, np.abs(moved - plain - k * slope))
+        bad += residual(np.zeros_like(state), plain)
+        ok = not bad and bool(np.isfinite(found).all() and np.isfinite(plain).all())
+        if not self.numbering.comm.allreduce(int(ok), op=MPI.MIN):
+            return to_rows(np.zeros_like(state))
+        along, rest = to_rows(found), np.abs(to_rows(plain))
+        n, own, size, held = self.of(along, rest, to_rows(slope), held=slope)
+        size = np.maximum(size, held)
+        along = np.where((n > EXACT * size)[self.of_row], along, 0.0)
+        return np.maximum(along, np.where((own <= size)[self.of_row], rest, 0.0))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from sympy import Rational
 
 import symancf as sa
 from symancf.energies import cable, neo_hooke
@@ -200,3 +201,38 @@ def test_nothing_loaded_is_in_equilibrium(angle: float) -> None:
     steps = problem.solve().steps
     assert [step.iterations for step in steps] == [0]
     assert not problem.system.state.any()
+
+
+@pytest.mark.parametrize("element", ["hex8", "hex20"])
+def test_a_body_without_loads_is_in_equilibrium_at_once(element: str) -> None:
+    """Also where the law leaves round-off at rest, in every unit; then with a load, and again."""
+
+    def law(C: Any, J: Any, *, mu: Any, k: Any, S: Any) -> dict[str, Any]:
+        I1 = C[0, 0] / S**2 + S * (C[1, 1] + C[2, 2])
+        return {
+            "deviatoric": mu / 2 * (J ** Rational(-2, 3) * I1 - 3),
+            "volumetric": k / 2 * (J - 1) ** 2,
+        }
+
+    cell = getattr(sa.elements, element).cell
+    for size, stiff in ((1e-3, 1e12), (1e3, 1e-6), (1.0, 1.0)):
+        mesh = sa.Mesh.box(3 * (size,), (1, 1, 1), cell=cell)
+        moduli = {"mu": 0.7 * stiff, "k": 50.0 * stiff, "S": 1.0, "rho": 1.0}
+        body = sa.Body(mesh["body"], getattr(sa.elements, element), law, **moduli)
+        pull = sa.Parameter("pull", 0.0)
+        load = sa.traction(body["x1"], (pull, 0.0, 0.0))
+        problem = sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"]), load]))
+        problem.solve()
+        assert [step.iterations for step in problem.history.steps] == [0]
+        assert not problem.system.state.any()
+        pull.value = 1e-3 * stiff
+        problem.solve()
+        assert 1 <= problem.history.steps[-1].iterations <= 4
+        pull.value = 0.0
+        problem.solve()
+        assert problem.history.steps[-1].iterations <= 4
+        assert np.abs(problem.system.state).max() < 1e-12 * size
+    body = sa.Body(mesh["body"], getattr(sa.elements, element), law, **moduli)
+    motion = sa.DynamicProblem(sa.System(body, terms=[sa.fix(body["x0"])]))
+    motion.solve(to=0.2, step=0.1)
+    assert all(step.iterations <= 1 for step in motion.history.steps)

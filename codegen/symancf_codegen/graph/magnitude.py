@@ -39,9 +39,12 @@ def magnitudes(
     g = graph
     size: dict[Node, Node] = {}
     for node in g.reach(outputs):
-        size[node] = known[node] if known and node in known else _absolute(g, node)
-        if g.op[node] == "symbol" and g.depends[node] & Kind.UNKNOWN:
-            size[node] = g.add(size[node], g.constant(LEAST))
+        if known and node in known:
+            size[node] = known[node]
+        elif g.op[node] == "symbol" and g.depends[node] & Kind.UNKNOWN:
+            size[node] = g.add(_absolute(g, node), g.constant(LEAST))
+        else:
+            size[node] = _absolute(g, node)
         if g.args[node] and not g.is_uniform(node):
             own = [] if g.op[node] in _EXACT else [size[node]]
             parts = (g.mul(_absolute(g, d), size[a]) for a, d in partials(g, node) if d != g.zero)

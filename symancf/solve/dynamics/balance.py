@@ -76,6 +76,7 @@ class Balance(Stopping):
         steps.give(self._data, forces=self._forces, noise=self._noise, weight=self._weight)
         steps.give(self._data, in_parts=self._in_parts, shut=self._shuts)
         self._natural.fill(1.0)
+        self._rounding = np.zeros(len(rows.of_row))  # round-off of laws, by rows
         self.tolerate(1e-8, 0.0, 50)
 
     def tolerate(self, rtol: float, stol: float, most: int) -> None:
@@ -88,16 +89,24 @@ class Balance(Stopping):
 
     def begin(self) -> Array:
         """Take the sizes of the parts and return them; forget earlier steps (collective)."""
-        sizes = self.rows.sizes()
+        rows = self.rows
+        sizes = rows.sizes()
         self._size = float(sizes.max(initial=0.0))
-        self._natural[:] = self.rows.natural(sizes)
+        self._natural[:] = rows.natural(sizes)
         self.constraints.measure(sizes)
+        m, plan = self.motion, self.system.plan
+        strain = np.array([piece.role == "strain" for piece in plan.pieces], dtype=bool)
+        with plan.only(strain):
+            self._rounding = rows.rounding(
+                m.state, plan.residual, lambda change, answer: plan.product(m.state, change, answer)
+            )
         self.forget()
         return sizes
 
     def forget(self) -> None:
         """Forget what earlier steps left."""
-        self._ended[:] = self._noise[:] = 0.0
+        self._ended[:] = 0.0
+        self._noise[:] = self.rows.norm(self._rounding)
         self._data.split = 0
         self.constraints.limits[:] = 0.0
 
@@ -163,12 +172,16 @@ class Balance(Stopping):
 
     def round_off(self) -> Array:
         """Estimate the residual that round-off of the coordinates leaves (collective)."""
-        self._weigh(self._forces, self.rows.response(self._rounded(), self._product))
+        self._weigh(self._forces, self._estimate())
         return self._noise
+
+    def _estimate(self) -> Array:
+        of_laws = self.rows.norm(self._rounding)
+        return np.maximum(self.rows.response(self._rounded(), self._product), of_laws)
 
     def noise(self) -> Array:
         """Return the residual (rows) as round-off makes it."""
-        return self.rows.noise(self._rounded(), self._product)
+        return self.rows.noise(self._rounded(), self._product) + self._rounding
 
     def _rounded(self) -> Array:
         m = self.motion
@@ -221,7 +234,7 @@ class Balance(Stopping):
         share = rows / forces
         if share.max(initial=0.0) < 1e-7:
             return float(share.max(initial=0.0))
-        noise = self.rows.response(self._rounded(), self._product)
+        noise = self._estimate()
         share[rows <= 1e3 * ROUND_OFF * noise] = 0.0
         return float(share.max(initial=0.0))
 

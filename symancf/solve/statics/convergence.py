@@ -10,7 +10,7 @@ from mpi4py import MPI
 
 from ...arrays import Array, Mask
 from ...assembly.piece import Cells, Jets
-from ...newton import Constraints, Leftover, RowNorms, Stopping
+from ...newton import NEAR, Constraints, Leftover, RowNorms, Stopping
 from ...runtime.petsc import NOT_FINITE, PETSc
 from ..folds import Folds
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 EPS = float(np.finfo(float).eps)
 NEWTON = ("newtonls", "newtontr")  # methods of PETSc whose last tangent is at hand
+RESTING = 1e-10  # of the forces of a strain of one: residuals that may be round-off of the laws
 UNLOADED = 1e-8  # of the reference: a state that is smaller is measured by it, not by itself
 
 
@@ -31,7 +32,8 @@ class Convergence(Stopping):
     arose on the way (Newton's method stretches what turns) does not count for all kinds.
     Constraints are measured by the largest violation in their part, each by its gradient, and
     need not hold better than to round-off. Before the first iteration a part has converged if
-    its residual is that with which the last step ended.
+    its residual is that with which the last step ended, or round-off of the laws of its bodies,
+    see `RowNorms.rounding`.
 
     Attributes
     ----------
@@ -57,9 +59,9 @@ class Convergence(Stopping):
         # kinds whose rows are functions of positions, not of displacements
         self._of_place = self.rows.classes(lambda b: b.is_equation or b.in_plane)
         self._sums = self.rows.classes(lambda b: b.kind == "algebraic")
-        self._of_terms = np.array(
-            [not isinstance(p.entities, Cells) for p in system.pieces], dtype=bool
-        )
+        pieces = system.pieces
+        self._strain = np.array([p.role == "strain" for p in pieces], dtype=bool)
+        self._of_terms = np.array([not isinstance(p.entities, Cells) for p in pieces], dtype=bool)
         placed = any(isinstance(p.entities, Jets) and p.size for p in system.pieces)
         self._placed = bool(system.comm.allreduce(placed)) or bool(self._of_place.any())
         reference = numbering.to_rows(system.reference)
@@ -71,6 +73,8 @@ class Convergence(Stopping):
         self._violations: Array | None = None
         self._before = np.zeros(numbering.rows)
         self.leftover: Leftover | None = None
+        self._stiffness: Array | None = None  # forces of a strain of one, by parts
+        self._rounded: Array | None = None
         self._folds = Folds(system)
         self.tested = self.going_on = self.loose = False
         self.by_tolerance = 0.0
@@ -96,11 +100,7 @@ class Convergence(Stopping):
 
     def round_off(self) -> Array:
         """Return the norms of the residual of one unit in the last place (collective)."""
-        system = self.system
-
-        def product(change: Array, answer: Array) -> None:
-            system.plan.product(system.state, change, answer)
-
+        system, product = self.system, self._product
         size = np.abs(system.state)
         noise = self.rows.response(size, product)
         if self._placed:  # what users write of places r, and constraints: r = X + u is rounded
@@ -113,11 +113,40 @@ class Convergence(Stopping):
             product(EPS * system.reference, answer)
             grown = self.rows.of(system.numbering.to_rows(answer))[0]
             noise = np.where(self._sums, np.maximum(noise, grown), noise)
-        return noise
+        return np.maximum(noise, self.rows.of(self._rounding())[0])
+
+    def _product(self, change: Array, answer: Array) -> None:
+        self.system.plan.product(self.system.state, change, answer)
+
+    def _rounding(self) -> Array:
+        """Return the round-off (rows) of the laws of bodies, once in a solution (collective)."""
+        if self._rounded is None:
+            system, plan = self.system, self.system.plan
+            with plan.only(self._strain):
+                self._rounded = self.rows.rounding(system.state, plan.residual, self._product)
+        return self._rounded
+
+    def _resting(self, norms: Array) -> tuple[Array, Mask]:
+        """Return the round-off of laws by class, and which parts have nothing but it (collective).
+
+        It is not asked for where residuals are far larger.
+        """
+        rows, none = self.rows, np.zeros(self.rows.count)
+        if self._stiffness is None:
+            answer = np.zeros_like(self.system.state)
+            with self.system.plan.only(self._strain):
+                self._product(self.system.reference, answer)
+            own, held = rows.of(self.system.numbering.to_rows(answer), held=answer)
+            self._stiffness = rows.total(np.maximum(own, held))
+        size = rows.total(norms)
+        if not ((size > 0.0) & (size <= RESTING * self._stiffness)).any():
+            return none, np.zeros(rows.parts, dtype=bool)
+        noise = NEAR * rows.of(self._rounding())[0]
+        return noise, (size > 0.0) & (rows.least((norms <= noise).astype(float)) > 0.0)
 
     def begin(self) -> None:
         """Begin a solution: nothing has been tested."""
-        self.tested, self.by_tolerance = False, 0.0
+        self.tested, self.by_tolerance, self._rounded = False, 0.0, None
         if self.leftover is not None:
             self.leftover.begin()
 
@@ -141,7 +170,8 @@ class Convergence(Stopping):
             if not self.going_on:
                 self._first, self._largest = n, self._zero
             self.constraints.begin()
-            self._start(self.settled(n))
+            noise, rests = self._resting(n)
+            self._start(self.settled(n) | rests)
         self._largest = np.maximum(self._largest, n)
         if self.constraints.any:
             if iteration:
@@ -154,7 +184,8 @@ class Convergence(Stopping):
             part = np.divide(moved, size, out=np.full(len(size), np.inf), where=size > 0.0)
             reason = self._reason(rtol, stol, lambda: part)
         else:
-            done = self.closed.all() or self._at_rest(f, local, rtol)
+            closed = self.closed | (self.rows.total(n) == 0.0)
+            done = closed.all() or self._at_rest(f, local, rtol, noise)
             reason = int(reasons.CONVERGED_FNORM_RELATIVE) if done else 0
         if not reason and _norm(n) <= atol:
             reason = int(reasons.CONVERGED_FNORM_ABS)
@@ -165,13 +196,13 @@ class Convergence(Stopping):
             self.accepted = n
         return reason
 
-    def _at_rest(self, f: Array, local: Array, rtol: float) -> bool:
+    def _at_rest(self, f: Array, local: Array, rtol: float, noise: Array) -> bool:
         """Tell whether nothing is loaded and violations of constraints are none (collective).
 
         A step would start from round-off and make forces of the size of its own round-off.
         """
         constraints = self.constraints
-        if not constraints.any or self._norms[~constraints.classes].any():
+        if not constraints.any or (self._norms > noise)[~constraints.classes].any():
             return False
         self.system.plan.tangent(self.system.state, np.zeros_like(local), constraints.matrix)
         constraints.refresh()
@@ -191,16 +222,12 @@ class Convergence(Stopping):
 
     def _noise(self) -> Array:
         """Return the residual (rows) as round-off makes it."""
-        system = self.system
-
-        def product(change: Array, answer: Array) -> None:
-            system.plan.product(system.state, change, answer)
-
+        system, product = self.system, self._product
         noise = self.rows.noise(np.abs(system.state), product)
         if self._placed:
             with system.plan.only(self._of_terms):
                 noise += self.rows.noise(_place_size(system), product)
-        return noise
+        return noise + self._rounding()
 
     def references(self) -> Array:
         """Return what the norms of the last solution are measured by, by class."""
