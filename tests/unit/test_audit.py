@@ -162,6 +162,15 @@ def dead_force() -> Model:
     return clamped(load, lambda t, r, v: 0.1 * v[0] + tension(t) * v[1] + 0.3 * t * v[2])
 
 
+def force_that_travels() -> Model:
+    """Along an edge, on which velocities are those of the corner in proportion."""
+
+    def load(body: sa.Body) -> Any:
+        return sa.force(body.at(lambda t: (0.3 + t, 1.0, 1.0)), (0.0, 0.2, tension))
+
+    return clamped(load, lambda t, r, v: (0.3 + t) * (0.2 * v[1] + tension(t) * v[2]))
+
+
 def gravity_of_time() -> Model:
     load = sa.gravity((0.0, lambda t: np.cos(3 * t), 0.0))
     return stretching(cube(), load, power=lambda t, x, v: (0.5 * np.cos(3 * t) * v[1], 0.0))
@@ -359,6 +368,12 @@ def test_order_of_explicit_methods(kind: Callable[[], Model]) -> None:
     size = max(abs(fine.work), fine.dissipated)
     assert abs(coarse.drift) < 1e-4 * size
     assert abs(coarse.drift) > 20.0 * abs(fine.drift)
+
+
+def test_work_within_steps_at_a_place_that_travels() -> None:
+    e, (work, _) = motion(force_that_travels, STEP, method="rk")
+    assert e.work == pytest.approx(work, rel=1e-4)
+    assert abs(e.drift) < 1e-5 * e.work
 
 
 def test_work_with_steps_that_follow_the_error() -> None:

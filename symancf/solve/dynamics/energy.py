@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from .motion import Motion
     from .steps import Steps
 
-    # calls a function at times within the last step, at equal distances, where the motion is known
-    Visit = Callable[[Callable[[], None]], None]
+    # see `Explicit.visit`
+    Visit = Callable[[Callable[[], None], bool], None]
 
 
 GAINED = 0.1  # of all energy that a motion may make out of nothing until it is told
@@ -189,6 +189,9 @@ class Audit:
         owned = system.numbering.vertex_of < system.numbering.owned_vertices
         moved = owned & (motion.second | system.numbering.those("dependent"))
         self._at, self._owned = np.flatnonzero(moved), np.where(moved, 1.0, 0.0)
+        reacts = any(p.role == "constraint" for p in self._groups["work"])
+        reacts = bool(reacts or motion.moving or motion.settled.any())
+        self._reacts = system.comm.allreduce(reacts, MPI.LOR)
         self._fixed = owned & motion.second & (system.numbering.fixed_by >= 0)
         self.work = self.dissipated = self.friction = 0.0
         self._start: float | None = None
@@ -291,7 +294,7 @@ class Audit:
 
         moved = course and course[0].time != self.motion.system.time
         if keep and moved and self.visit is not None and self._works:
-            self.visit(look)
+            self.visit(look, self._reacts)
         look()
         return course
 

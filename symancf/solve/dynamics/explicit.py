@@ -357,15 +357,21 @@ class Explicit:
         low = self.kind != "rk" or self.ts.getRKType() in LOW
         return (0.5,) if low else (0.25, 0.5, 0.75)
 
-    def visit(self, look: Callable[[], None]) -> None:
-        """Call a function within the last step, with the accelerations there (collective)."""
-        whole, known = self.interval(), self._known
+    def visit(self, look: Callable[[], None], solved: bool) -> None:
+        """Call a function within the last step (collective).
+
+        `solved`: accelerations, multipliers and what follows from the others are found there.
+        """
+        whole, known, system = self.interval(), self._known, self.motion.system
         for s in self.within():
             whole.show(whole.time(s))
+            system.revise(whole.time(s))
             self.motion.prescribe(whole.time(s), self.window)
-            self.accelerations.find(self._suited)
+            if solved:
+                self.accelerations.find(self._suited)
             look()
         whole.end.put(self.motion)
+        system.revise(whole.end.time)
         self._known = known
 
     def land(self, t: float, whole: Interval) -> None:
