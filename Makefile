@@ -38,10 +38,11 @@ demo: .venv/.ready-demo
 test: .venv/.ready-dev
 	@.ci/test.sh
 
-## make campaign  a thousand bad inputs, faults and odd models, sanitizers, 15 minutes of CPU (ARGS="--seed 2")
+## make campaign  a thousand bad inputs, faults and odd models, round-off, sanitizers, 25 minutes of CPU (ARGS="--seed 2")
 campaign: .venv/.ready-dev
 	@export PYTHONPATH=$$PWD:$$PWD/codegen
 	$(BIN)/python -m tests.campaign $(ARGS)
+	$(BIN)/python -m tests.campaign.round_off
 	$(BIN)/python -m tests.campaign.sanitize
 
 ## make test-petsc  serial and 3-rank tests on PETSc 3.26 and NumPy 2, built once in ~/.cache

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symancf_codegen.library.compile import FLAGS
-
 from ..arrays import Array, Integers, Ints, Ints32
 from ..errors import ParameterError
 from ..runtime import jit
@@ -73,7 +71,7 @@ def library(comm: MPI.Comm) -> ctypes.CDLL:
         return jit.load_runtime(source, comm=comm)
     if not seed.isdecimal():
         raise ParameterError(f"SYMANCF_ROUND_OFF={seed}: give a seed, a whole number")
-    found = jit.load_runtime(source, comm=comm, flags=(*FLAGS, "-DSYMANCF_ROUND_OFF"))
+    found = jit.load_runtime(source, comm=comm, defines=["SYMANCF_ROUND_OFF"])
     ctypes.c_uint64.in_dll(found, "symancf_seed").value = int(seed)
     return found
 

@@ -141,7 +141,7 @@ def identifier(name: str) -> str:
 
 
 def load_runtime(
-    source: str | Path, comm: Communicator = None, *, flags: Sequence[str] = FLAGS
+    source: str | Path, comm: Communicator = None, *, defines: Sequence[str] = ()
 ) -> ctypes.CDLL:
     """Return the library made of a hand-written C file, through the kernel cache. Collective.
 
@@ -150,12 +150,13 @@ def load_runtime(
     source : path of the C file; it may include symancf_kernel.h and files beside it, which become
         part of its text.
     comm : as in `cells`.
-    flags : compiler flags.
+    defines : macros that are defined.
 
     Raises
     ------
     CompileError : on every rank.
     """
+    flags = *FLAGS, *(f"-D{name}" for name in defines)
 
     def build() -> Path:
         path = Path(source)

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import pytest
 
 import symancf as sa
 from symancf import verify
 from symancf.verify.incompressible import RIVLIN, brick, pulled
+
+if TYPE_CHECKING:
+    from symancf.output.steps import Step
 
 
 @pytest.fixture(params=["1", "2", "3"], autouse=True)
@@ -36,15 +40,21 @@ def test_bricks_become_the_cube_at_a_double_bifurcation(step: float) -> None:
     """From a flat brick past the least load, through the state without displacements."""
     problem, T, _ = brick(2.2, RIVLIN[2.2][1])
     history = problem.history
+
+    def behind(step: Step) -> bool:
+        return bool(history.limit_points) and T.value > 2.02
+
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "follow")
-        problem.follow(
-            T,
-            step=step,
-            direction=-1,
-            until=lambda s: bool(history.limit_points) and s.parameter > 2.02,
-        )
-    near = [
-        (p.parameter, p.eigenvalues) for p in history.bifurcations if abs(p.parameter - 2) < 1e-3
-    ]
-    assert near == [(pytest.approx(2.0, abs=1e-6), 2)]
+        problem.follow(T, step=step, direction=-1, until=behind)
+    (point,) = (point for point in history.bifurcations if abs(point.parameter - 2.0) < 1e-3)
+    assert point.eigenvalues == 2
+    assert point.parameter == pytest.approx(2.0, rel=1e-6)
+
+
+def test_a_path_ends_where_the_tangent_is_singular() -> None:
+    system, T, body = pulled()
+    history = sa.StaticProblem(system, check_stable=False).follow(T, to=2.0, step=0.5)
+    assert history["T"][-1] == T.value == 2.0
+    assert abs(system.displacement(body.at([(1.0, 1.0, 1.0)]))).max() < 1e-12
+    assert max(history.steps[-1].norms.values()) < 1e-12

@@ -366,14 +366,14 @@ class Arc:
         """Return the length of displacements, by the size of the largest body (collective)."""
         return math.sqrt(float(self.system.sum(np.array([rows @ (self._weight * rows)]))[0]))
 
-    def balanced(self, rows: Array, value: float, displacement: float) -> bool:
-        """Bring the system to a place; tell whether it is an equilibrium, nearly (collective).
+    def balanced(self, rows: Array, value: float, displacement: float) -> Equilibrium | None:
+        """Bring the system to a place; return it if it is an equilibrium, nearly (collective).
 
         As compared with the forces of the last step, or with round-off. Gaps of constraints are
         compared with `displacement`, the largest near by: here it may be zero to round-off.
         """
         if not self._try(rows, value):
-            return False
+            return None
         system, f = self.system, self.system.numbering.to_rows(self._f)
         measure = self.solver.convergence.rows
         (norms,) = measure.of(f)
@@ -381,7 +381,9 @@ class Arc:
         gap = (CLOSE * displacement + UNMOVED) * self._length * system.stiffness
         forces, largest = (measure.total(self._arm * by) for by in (norms, self.scale))
         others = norms[self._others] <= CLOSE * self.scale[self._others]
-        return bool((forces <= CLOSE * largest).all() and np.sqrt(gaps) <= gap and others.all())
+        if not ((forces <= CLOSE * largest).all() and np.sqrt(gaps) <= gap and others.all()):
+            return None
+        return replace(self.here(), norms=measure.by_kind(norms))
 
     def correct(
         self, rows: Array, value: float, plane: Plane, radius: float = np.inf

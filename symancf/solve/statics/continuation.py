@@ -328,9 +328,12 @@ class Continuation:
             if found is None:
                 break
             stretch.halve(found, first=(found.value - to) * (first.value - to) > 0.0)
+        trouble = self.arc.trouble
+        if (found := stretch.predicted(to)) is not None:
+            return found
         raise ConvergenceError(
             f"follow({self.arc.name}): the path passes {self.arc.name} = {to:g}, but Newton's "
-            f"method finds no equilibrium there: {self.arc.trouble}",
+            f"method finds no equilibrium there: {trouble}",
             reason="DIVERGED_ARC_LENGTH",
             iteration=0,
             time=a.arc,

@@ -88,9 +88,9 @@ class Crossings:
         if not (self.excess(a, b) and self._sure(a, b)) and not doubtful:
             return Passage(b)
         self.arc.floor, self._start = self.arc.scale, a.value
-        self._moved = max(self.arc.displacement(point.at.rows) for point in (a, b))
         try:
             whole = Stretch(self.arc, a, b)
+            self._moved = whole.displacement()
             return self._search(whole, whole.length, doubtful)
         finally:
             self.arc.floor = 0.0 * self.arc.scale
@@ -153,16 +153,15 @@ class Crossings:
         for share in SHARES:
             rows, value = stretch.predict(share)
             way = stretch.tangent(share)
-            if arc.balanced(rows, value, self._moved):
-                at = arc.here()
+            at = arc.balanced(rows, value, self._moved)
+            if at is not None:
                 if not arc.linearize():
                     continue
             else:
                 plane = Plane(rows, value, base.way, 0.0)
-                corrected = arc.correct(rows, value, plane, radius=stretch.length)
-                if corrected is None:
+                at = arc.correct(rows, value, plane, radius=stretch.length)
+                if at is None:
                     continue
-                at = corrected
                 off = arc.norm(Direction(at.rows - rows, at.value - value))
                 found = arc.tangent(way)
                 if off > BESIDE * stretch.length or (found and arc.product(found, way) < SHARP):

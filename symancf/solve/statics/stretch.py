@@ -93,6 +93,10 @@ class Stretch:
         """Return the path between two points of this stretch."""
         return Stretch(self.arc, a, b, self.base)
 
+    def displacement(self) -> float:
+        """Return the larger displacement of the ends; see `Arc.displacement`."""
+        return max(self.arc.displacement(point.at.rows) for _, point in self.ends)
+
     def distance(self, at: Equilibrium) -> float:
         """Return the distance of an equilibrium from the plane across the first point."""
         a = self.base
@@ -162,6 +166,17 @@ class Stretch:
         if on is None:  # singular: a limit point
             return Point(at, a.arc + s, Direction(a.way.rows, 0.0))
         return Point(at, a.arc + s, on)
+
+    def predicted(self, value: float) -> Point | None:
+        """Return the point at which p is `value` as predicted, if that is in equilibrium.
+
+        At a bifurcation, where K is singular, Newton's method finds nothing.
+        """
+        share = self.root(value)
+        at = self.arc.balanced(self.predict(share)[0], value, self.displacement())
+        if at is None:
+            return None
+        return Point(at, self.base.arc + self.distance(at), self.tangent(share))
 
     def limit_point(self, direct: bool) -> Point:
         """Return the limit point between the ends; `direct` tells how systems are solved."""
