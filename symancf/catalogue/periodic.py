@@ -104,10 +104,10 @@ class Periodic(WithEdges):
         self.who = who
         self.gradient = [gradient] if callable(gradient) else [*(entries or REST).values()]
         self.nodes = self.left = left
-        self.right = Opposite(who, right, left, NEAR)
+        self.right = Opposite(who, right, [left], NEAR)
         first = Nodes(left.body, left.region)
         law = _law(len(a.slopes), gradient is not None)
-        super().__init__(law, first, Opposite(who, right, first, NEAR), name=name, **entries)
+        super().__init__(law, first, Opposite(who, right, [first], NEAR), name=name, **entries)
 
     def declare(self, layout: Layout) -> None:
         """Find the pairs, and announce those that others do not imply (collective)."""

@@ -29,8 +29,9 @@ NEAR = 1 / 3  # of the distance to the next node: a partner is nearer
 class Opposite(Nodes):
     """The nodes of a region, each beside the node of another region that it lies opposite to.
 
-    The other region is moved by the vector between the means of the nodes of both. Then each of
-    its nodes has the nearest one here as its partner, if
+    The other region, the first of those `before` with as many nodes, is moved by the vector
+    between the means of the nodes of both. Then each of its nodes has the nearest one here as its
+    partner, if
 
     - no other node has the same partner, and
     - the partner is nearer than the part `near` of the distance to the next node here.
@@ -39,16 +40,18 @@ class Opposite(Nodes):
     refused.
     """
 
-    def __init__(self, who: str, nodes: Nodes, first: Nodes, near: float = NEAR) -> None:
+    def __init__(self, who: str, nodes: Nodes, before: Sequence[Nodes], near: float = NEAR) -> None:
         super().__init__(nodes.body, nodes.region)
-        self.who, self.frame, self.first, self.near = who, nodes.frame, first, near
+        self.who, self.frame, self.before, self.near = who, nodes.frame, list(before), near
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the nodes, in the order of their partners (collective)."""
-        found, first = super()._find(layout), self.first.resolve(layout)
-        if found.total != first.total:
-            return found
-        return opposite(layout.comm, (self.who, self.first, self), first, found, self.near)
+        found = super()._find(layout)
+        for other in self.before:
+            first = other.resolve(layout)
+            if first.total == found.total:
+                return opposite(layout.comm, (self.who, other, self), first, found, self.near)
+        return found
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
@@ -63,13 +66,14 @@ class Opposite(Nodes):
             return super().rows(configuration, places, vertices, jet)
         on = configuration.of(self.body, Interpolation)
         basis = on.basis[vertices[:, 0]][:, : element.directions]
-        direction = self.first.directions(configuration, places.given)[:, k]
+        (first,) = self.before
+        direction = first.directions(configuration, places.given)[:, k]
         weights = np.einsum("ksa,ka->ks", basis, direction)
         lost = np.linalg.norm(np.einsum("ksa,ks->ka", basis, weights) - direction, axis=1)
         if lost.max(initial=0.0) > 1e-6:
             x = places.X[int(np.argmax(lost))]
             raise ConstraintError(
-                f"{self.who}: at {_point(x)} a slope of {self.first} leaves the tangent plane of "
+                f"{self.who}: at {_point(x)} a slope of {first} leaves the tangent plane of "
                 f"{self}: give the body its exact normals, direction=..."
             )
         weights[np.abs(weights) < 1e-15] = 0.0
@@ -127,16 +131,13 @@ def _partners(names: tuple[object, ...], X: Array, Y: Array, near: float) -> Int
 
 
 def in_pairs(who: str, ends: Sequence[End]) -> list[End]:
-    """Return ends of which the regions behind the first one have its order; see `Opposite`."""
-    first = next((end for end in ends if isinstance(end, Nodes)), None)
-
-    def paired(end: End) -> End:
-        if first is None or not isinstance(end, Nodes):
-            return end
-        known = first in (end, getattr(end, "first", None))
-        return end if known else Opposite(who, end, first)
-
-    return [paired(end) for end in ends]
+    """Return ends of which regions have the order of those before them; see `Opposite`."""
+    paired: list[End] = []
+    for k, end in enumerate(ends):
+        before = [other for other in ends[:k] if isinstance(other, Nodes)]
+        known = not before or end in before or getattr(end, "before", None) == before
+        paired.append(Opposite(who, end, before) if isinstance(end, Nodes) and not known else end)
+    return paired
 
 
 def _point(x: Array) -> str:

@@ -74,6 +74,22 @@ def test_nodes_of_two_regions_are_paired_by_position(bump: float, size: float) -
 
 
 @pytest.mark.collective
+def test_regions_behind_a_single_node_are_paired_with_each_other() -> None:
+    a, b = (block(name, z, seed=s, size=1.0) for name, z, s in (("a", 0.0, 3), ("b", 0.3, 5)))
+    a.region.mesh.select("corner", lambda X: np.linalg.norm(X, axis=1) < 1e-9, dimension=0)
+
+    def law(r_a: Any, r_b: Any, r_c: Any) -> Any:
+        return (r_c - r_b).dot(r_c - r_b) + 0 * r_a[0]
+
+    links = sa.Potential(law, a["corner"], a["top"], b["low"])
+    again = sa.Potential(law, *links.ends)
+    other = sa.Potential(spring, *links.ends[2:0:-1], k=2.0)
+    system = sa.System(a, b, terms=[links, again, other])
+    for term in (links, again, other):
+        assert term.values(system) == pytest.approx(np.full(16, 0.01), rel=1e-9)
+
+
+@pytest.mark.collective
 def test_regions_that_do_not_lie_opposite_are_refused() -> None:
     a, b = (block(name, z, seed=s, size=1.0) for name, z, s in (("a", 0.0, 3), ("b", 0.3, 5)))
     cases: list[tuple[Any, str]] = [
