@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ROUND_OFF = 8.0 * float(np.finfo(float).eps)
 STRETCH = 1.01  # of a step: what is left beyond is not worth a step of its own
+LONG = 1000.0  # steps of the length asked for
 NOISE = 1e-12  # of the size of the system over the call: what moves a state less is round-off
 LOW = "1fe", "2a", "2b", "3", "3bs", "4"  # Runge-Kutta methods of order 4 at most
 HUGE = 1e60  # a rate that no step size control accepts; its square is still a number
@@ -168,7 +169,7 @@ class Explicit:
         """Return absolute tolerances in the order of TS's vector (this rank's part; collective).
 
         Those of rates are those of positions times the speed, in sizes of the parts: that of the
-        fastest coordinate now, or one size until the call ends if that is more. States of first
+        fastest coordinate now, at least one size in `LONG` steps or the whole call. States of first
         order have units that nobody knows, and are measured by themselves and by what their rates
         make of them until then.
         """
@@ -179,7 +180,8 @@ class Explicit:
             s = np.maximum(self.rtol * self._states, noise)
         rate = np.abs(self.newton.numbering.to_rows(self.motion.rate)) / self._natural
         speed = self.newton.largest(float(rate[self._second].max(initial=0.0)))
-        return np.concatenate([q, s, q * max(speed, 1.0 / self.duration)])
+        slow = 1.0 / max(self.duration, LONG * self.asked)
+        return np.concatenate([q, s, q * max(speed, slow)])
 
     def _largest_states(self) -> Array:
         """Return the size of states of first order, of this rank's rows."""

@@ -408,12 +408,12 @@ class DynamicProblem(Made):
         adaptive : let the length follow the local error, rtol |u| + atol, of coordinates, in
             explicit methods (their default) of rates, too. `atol` is a length, and goes over the
             size of the system for slopes, axes and angles; default: rtol times the size of the
-            connected part, 1 or a state. For rates it is that times the speed of the fastest, in
-            sizes of its part, at least one in the call. Also by ``-ts_adapt_type basic``.
+            connected part, 1 or a state. For rates it is that times the speed of the fastest, at
+            least a size in the call or 1000 steps. Also by ``-ts_adapt_type basic``.
         checkpoint : file, or `Restart`, to go on from where it exists, and to write on the way: a
             signal ends the run there, and the same script goes on with the same bits.
         longest : length that no step exceeds; default: any. Where lengths follow the error, steps
-            do not pass over what functions of time do in between, see `Ahead`.
+            do not pass over what functions of time do in between, either.
         stops : times at which a step ends, in any order, as of kinks of functions of time.
 
         Raises
