@@ -109,7 +109,15 @@ class Preconditioner:
         self._calls = _SetUp(self._set_up), _Mult(self._apply), _View(self._view)
 
     def attach(self) -> None:
-        """Give the KSP the preconditioner that its options have chosen (collective)."""
+        """Give the KSP the preconditioner that its options have chosen (collective).
+
+        GMRES gets it from the right: it ends by the norm of the residual, of which the tolerances
+        of Newton's method are. Preconditioned the residual may hide the stiff directions.
+        """
+        given = PETSc.Options(self._ksp.getOptionsPrefix())
+        ours = not (given.hasName("ksp_pc_side") or given.hasName("ksp_norm_type"))
+        if ours and self._ksp.getType() == PETSc.KSP.Type.GMRES:
+            self._ksp.setPCSide(PETSc.PC.Side.RIGHT)
         if not self.grids:
             return
         handle = ctypes.c_void_p(self._ksp.getPC().handle)
