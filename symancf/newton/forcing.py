@@ -22,7 +22,8 @@ class Forcing:
         \in [10^{-4}, 3 \cdot 10^{-3}],
 
     (S. C. Eisenstat, H. F. Walker, SIAM Journal on Scientific Computing 17 (1996) 16-32, choice 2),
-    and half of what is needed to end when that is within reach, at most `ROUGH`. After an
+    and half of what is needed to end when that is within reach, at most `ROUGH`; not where the
+    residual is that small and a correction is left over, see `Leftover`. After an
     iteration with an indefinite tangent at least `LOOSE`, and then up to `ROUGH`.
 
     Parameters
@@ -60,7 +61,8 @@ class Forcing:
             most = ROUGH if self._strayed else MOST
             eta = np.clip(0.5 * (before / needed) ** 1.5, LEAST, most)
         goal = needed / 2.0
-        eta = np.where(goal > eta / 10.0, np.minimum(goal, ROUGH), eta)
+        if (needed < 1.0).any():
+            eta = np.where(goal > eta / 10.0, np.minimum(goal, ROUGH), eta)
         if self._astray:
             eta = np.maximum(eta, LOOSE)
         self._astray = False

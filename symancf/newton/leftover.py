@@ -116,7 +116,14 @@ class Leftover:
         y = self.correction(rows)
         return np.full(self.rows.parts, np.nan) if y is None else self.lengths(y)
 
-    def settled(self, f: Array, x: Array, step: Array | None, noise: Callable[[], Array]) -> bool:
+    def settled(
+        self,
+        f: Array,
+        x: Array,
+        step: Array | None,
+        noise: Callable[[], Array],
+        loose: float = 0.0,
+    ) -> bool:
         """Tell whether Newton's method may end here (collective).
 
         Parameters
@@ -124,12 +131,15 @@ class Leftover:
         f, x : residual and unknowns (rows).
         step : the last one (rows); None: there was none.
         noise : returns the residual (rows) that round-off makes.
+        loose : share that counts as none where another solution goes on from here.
         """
         self.told = ""
-        exact = self.ksp.getPC().getType() in FACTORS
-        if exact and step is not None and self._relative(step, x)[0] <= SMALL:
+        if loose == np.inf:
             return True
-        small = SMALL if exact else SMALL / ROUGH
+        least, exact = max(SMALL, loose), self.ksp.getPC().getType() in FACTORS
+        if exact and step is not None and self._relative(step, x)[0] <= least:
+            return True
+        small = least if exact else least / ROUGH
         y = self.correction(f)
         if y is None:
             return True

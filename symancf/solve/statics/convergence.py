@@ -43,7 +43,8 @@ class Convergence(Stopping):
     driven : of loads known otherwise, by class; they are references, too.
     leftover : `Leftover`, once there is a linear solver.
     going_on : whether the next solution goes on with the last one, and is measured like that.
-    loose : whether the next solution need not be settled.
+    loose : correction, as a part of the displacements, that the next solution may leave over
+        where others go on with it, see `Leftover`.
     tested : whether this test has been asked since `begin`.
     by_tolerance : the largest share of its reference that a residual had when the user's absolute
         tolerance ended the last step; 0 where it did not.
@@ -76,8 +77,8 @@ class Convergence(Stopping):
         self._stiffness: Array | None = None  # forces of a strain of one, by parts
         self._rounded: Array | None = None
         self._folds = Folds(system)
-        self.tested = self.going_on = self.loose = False
-        self.by_tolerance = 0.0
+        self.tested = self.going_on = False
+        self.loose = self.by_tolerance = 0.0
 
     @property
     def norms(self) -> dict[str, float]:
@@ -210,9 +211,9 @@ class Convergence(Stopping):
         return bool((self._violations <= rtol).all())
 
     def _settled(self, snes: PETSc.SNES, f: Array, x: Array, step: Array) -> bool:
-        if self.loose or self.leftover is None or snes.getType() not in NEWTON:
+        if self.leftover is None or snes.getType() not in NEWTON:
             return True
-        return self.leftover.settled(f, x, step, self._noise)
+        return self.leftover.settled(f, x, step, self._noise, self.loose)
 
     def tell(self, when: str, stacklevel: int) -> None:
         """Warn where the last solution is not settled, or rods fold."""

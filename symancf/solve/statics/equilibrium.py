@@ -365,8 +365,8 @@ class EquilibriumSolver:
                     if 0 < k < rough and turned < TURN:
                         rough = k
                         self.system.hold_normals(False, False)
-                test.going_on, test.loose = k > 0, k < rough
                 least = ROUGH if k < rough else LOOSE
+                test.going_on, test.loose = k > 0, 0.0 if tight else np.inf if k < rough else LOOSE
                 self.snes.setTolerances(rtol=rtol if tight else max(rtol, least))
                 made, of_these = self._iterate(before if k == 0 else None)
                 iterations, linear = iterations + made, linear + of_these
