@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...system import System
     from .convergence import Convergence
     from .linear import LinearSolver
+    from .sudden import Sudden
 
 
 HARD = 10  # Newton iterations beyond which an equilibrium may be one of another branch
@@ -33,7 +34,7 @@ TURN = 0.3  # cosine of the angle between the predictions at both ends: less is 
 STEEP = 5.0  # times faster than at the start, and as much softer: near a limit point, as tried
 AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
 FAR = 0.05  # of the displacements: a small change where something touches
-CLOSE = 1e-4  # relative tolerance of predictions where forces have kinks: points come and go
+CLOSE = 1e-4  # relative tolerance of predictions that the path is judged by, or led along kinks
 PARTS = (1.0, 0.5, 0.25, 0.0)  # of a prediction
 NOISE = 8.0  # times the estimate of round-off: a residual that is none
 
@@ -47,6 +48,9 @@ class Branch:
     prescribed coordinates by :math:`\Delta g`, the tangent at either end predicts the change
 
     .. math:: K v = -(\Delta R + K_{fc} \Delta g) .
+
+    Loads that turn with the body change by another :math:`\Delta R` at the new state than at the
+    old one, and the tangent of the old one has their old sizes.
 
     Before a simple limit point q goes with the square root of the distance to the last load
     that can be carried, so no reachable change is longer than 2 v of its start; and v of its
@@ -126,7 +130,7 @@ class Branch:
 
     def prediction(self, state: Array, unbalanced: Array, change: Array) -> Array:
         """Return v of the displacements at a state, NaN where there is none; see `answer`."""
-        v = self.answer(state, unbalanced, change)
+        v = self.answer(state, unbalanced, change, CLOSE)
         if v is None:
             return np.full(int(self._counts.sum()), np.nan)
         return np.array(v.getArray(readonly=True)[self._counts])
@@ -285,17 +289,21 @@ class Branch:
             self.system.plan.residual(state, f)
         return np.asarray(self.system.numbering.to_rows(f) - self.fading)
 
-    def break_between(self, before: Array, after: Array, iterations: int) -> str:
+    def break_between(self, before: Array, after: Array, iterations: int, sudden: Sudden) -> str:
         """Tell why two equilibria are not on one path, or "" (collective).
 
         `before` and `after` are local vectors; parameters are those of `after`, which Newton's
-        method found in `iterations`.
+        method found in `iterations`. `sudden` knows the sizes that loads which turn with the body
+        had at `before`.
         """
         system, fixed = self.system, self.system.numbering.fixed_by >= 0
         change, unbalanced = np.where(fixed, after - before, 0.0), self.unbalanced(before)
         moved = system.numbering.to_rows(after - before)[self._counts]
-        start = self.prediction(before, unbalanced, change)
-        end = self.prediction(after, unbalanced, change)
+        later = self.unbalanced(after)
+        with sudden.before(smaller=False):
+            later += self.unbalanced(before) - self.unbalanced(after)
+            start = self.prediction(before, unbalanced, change)
+        end = self.prediction(after, later, change)
         sums = system.sum(
             np.array([moved @ moved, start @ start, end @ end, end @ moved, start @ end])
         )

@@ -383,7 +383,7 @@ class EquilibriumSolver:
                     tight, test.accepted = True, accepted
         finally:
             self.snes.setTolerances(rtol=rtol)
-            test.loose = False
+            test.loose = 0.0
             if rough:
                 self.system.hold_normals(False, False)
         return iterations, linear, review
@@ -432,7 +432,7 @@ class EquilibriumSolver:
         """Return the error, with the state put back, of a step off the path or one for `parts`."""
         state, why = self.system.state, ""
         if hard:
-            why = self.branch.break_between(before, state.copy(), self.hardest)
+            why = self.branch.break_between(before, state.copy(), self.hardest, self.sudden)
         if not why and not (parts and self.long):
             return None
         self.history.wasted += step.iterations

@@ -87,11 +87,14 @@ class Sudden:
         return len(present) > 0 and bool(self._system.comm.allreduce(larger, MPI.LOR))
 
     @contextmanager
-    def before(self) -> Iterator[None]:
-        """Let turning loads be those of the last equilibrium for a while, if they were smaller."""
+    def before(self, smaller: bool = True) -> Iterator[None]:
+        """Let turning loads be those of the last equilibrium for a while.
+
+        `smaller`: only where they were smaller.
+        """
         present = self._plan.values[self._places]
-        smaller = self._turns & (np.abs(self._reached) < np.abs(present))
-        self._plan.values[self._places] = np.where(smaller, self._reached, present)
+        chosen = self._turns & ((np.abs(self._reached) < np.abs(present)) | (not smaller))
+        self._plan.values[self._places] = np.where(chosen, self._reached, present)
         self._plan.write()
         try:
             yield
