@@ -18,16 +18,18 @@ from .. import elements, energies
 from ..arrays import Array, Ints
 from ..bodies.body import Body
 from ..catalogue.boundary import fix
-from ..catalogue.gas import pressure
+from ..catalogue.gas import Cavity, pressure
 from ..catalogue.loads import gravity, traction
 from ..catalogue.ties import tie
+from ..contact.contact import Contact
+from ..contact.shapes import Sphere
 from ..mesh import Mesh
 from ..runtime.progress import peak_memory
 from ..solve.solver import is_symmetric
 from ..solve.statics.problem import StaticProblem
 from ..system import System
 from ..values.parameter import Field
-from .contact import APART
+from .contact import APART, block
 from .contact import bodies as touching
 
 if TYPE_CHECKING:
@@ -238,10 +240,77 @@ def follower() -> _Made:
 
 def friction() -> _Made:
     """A block that is pressed onto another and drawn along, with friction, in two steps."""
-    blocks, contact = touching(2000, rigid=False, mu=0.3, layers=8)
-    way = np.array([0.04, 0.0, -APART - 0.16])
-    moved = fix(blocks[1]["z1"], displacement=lambda t: tuple(t * way))
-    return System(*blocks, terms=[contact, fix(blocks[0]["z0"]), moved]), 2
+    return _pressed(2000, 0.3, (0.04, 0.0, -APART - 0.16), 2)
+
+
+def closed() -> _Made:
+    """A block that is pressed onto another, without friction."""
+    return _pressed(800, 0.0, (0.0, 0.0, -APART - 0.16), 1)
+
+
+def _pressed(facets: int, mu: float, way: tuple[float, float, float], steps: int) -> _Made:
+    blocks, contact = touching(facets, rigid=False, mu=mu, layers=8)
+    moved = fix(blocks[1]["z1"], displacement=lambda t: tuple(t * np.array(way)))
+    return System(*blocks, terms=[contact, fix(blocks[0]["z0"]), moved]), steps
+
+
+def indented() -> _Made:
+    """A block that is pressed onto a rigid ball and drawn along, with friction, in two steps."""
+    body = block(24, 12, 0.0, "block")
+    ball = Sphere(20.0, (12.0, 12.0, -20.0))
+    moved = fix(body["z1"], displacement=lambda t: (0.2 * t, 0.0, -t))
+    return System(body, terms=[Contact(body["z0"], ball, mu=0.3), moved]), 2
+
+
+def _chambers(load: float, mu: float | None = None) -> _Made:
+    """Return a finger of three chambers side by side, a fifth of a cell apart, that are inflated.
+
+    `mu` : friction of their walls on each other; None: these do not know of each other.
+    """
+    long, wide, base, wall, apart = 8, 12, 2, 2, 0.2
+    nodes, cells = _lattice((3 * long + 2, wide, base + wide))
+    x, y, z = nodes[cells].mean(axis=1).T
+    along, above = x % (long + 1), z > base
+    hollow = above & (along > wall) & (along < long - wall) & (y > wall) & (y < wide - wall)
+    hollow &= z < base + wide - wall
+    nodes, cells = _parted(nodes, cells := cells[~(hollow | (above & (along > long)))], 0 * cells)
+    X = nodes - (1.0 - apart) * np.outer(nodes[:, 0] // (long + 1), (1.0, 0.0, 0.0))
+    mesh = _mesh(X, cells, "hexahedron")
+    starts = (long + apart) * np.arange(3)
+    for k, first in enumerate(starts):
+        low = np.array([first + wall, wall, base]) - 0.01
+        high = np.array([first + long - wall, wide - wall, base + wide - wall]) + 0.01
+        inside = partial(_within, low, high)
+        mesh.select(f"chamber{k}", inside)
+        for name, at in (("left", first), ("right", first + long)):
+            low, high = np.array([at, 0.0, base]) - 0.01, np.array([at, wide, wide + base]) + 0.01
+            mesh.select(f"{name}{k}", partial(_within, low, high))
+    body = Body(mesh["body"], elements.hex8, energies.neo_hooke, **_lame(1.0, 0.45))
+    terms: list[Any] = [fix(body["x0"])]
+    terms += [Cavity(body[f"chamber{k}"], pressure=load) for k in range(3)]
+    if mu is not None:
+        terms += [Contact(body[f"right{k}"], body[f"left{k + 1}"], mu=mu) for k in range(2)]
+    return System(body, terms=terms), 1
+
+
+def _within(low: Array, high: Array, X: Array) -> Array:
+    """Tell which places (n, 3) lie in a box."""
+    return np.asarray(((low < X) & (high > X)).all(axis=1))
+
+
+def chambers() -> _Made:
+    """A finger of three chambers that are inflated."""
+    return _chambers(0.005)
+
+
+def open_contact() -> _Made:
+    """The same with contact between their walls, which stay apart."""
+    return _chambers(0.005, 0.3)
+
+
+def walls() -> _Made:
+    """The same with a pressure at which the walls press against each other, with friction."""
+    return _chambers(0.02, 0.3)
 
 
 def _plate(element: Any, n: int) -> _Made:
@@ -301,8 +370,8 @@ CASES: dict[str, Callable[[], _Made]] = {
     make.__name__: make
     for make in (
         beam, flat, distorted, graded, steep, tetrahedra, hex20, hex27, slit, folded, coil, comb,
-        inclusion, apart, rubber, follower, friction, plate, thin_plate, net, large_plate,
-        large_thin_plate,
+        inclusion, apart, rubber, follower, friction, closed, indented, chambers, open_contact,
+        walls, plate, thin_plate, net, large_plate, large_thin_plate,
     )
 }  # fmt: skip
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from symancf.bench.robust import CASES
 from symancf.elements import hex8_plain
 from symancf.energies import neo_hooke
 
@@ -169,3 +170,18 @@ def test_an_open_contact_costs_no_iterations() -> None:
     (alone, state), (above, there) = found
     assert alone == above
     np.testing.assert_allclose(there, state, atol=1e-9)
+
+
+def test_a_contact_that_stays_open_costs_no_iterations() -> None:
+    """Inflated chambers side by side, solved by multigrid: GMRES with contact, CG without."""
+    found = []
+    for case in ("chambers", "open_contact"):
+        system, _ = CASES[case]()
+        problem = sa.StaticProblem(system, prefix="open_", options={"pc_type": "grids"})
+        problem.solve()
+        (step,) = problem.history.steps
+        assert problem.history.cut_backs == 0
+        found.append((step.iterations, system.state.copy()))
+    (few, alone), (number, state) = found
+    assert number <= 1.5 * few
+    assert state == pytest.approx(alone, abs=1e-6 * np.abs(alone).max())
