@@ -25,6 +25,7 @@ from ..laws.asked import pressure_of
 from ..laws.layers import JUMPS, advice
 from ..mesh import Region
 from ..mesh.partition import Family
+from ..mesh.sides import in_one_sense
 from ..places.edges import announce_blocks, links_of, with_edges
 from ..places.interpolation import Interpolation
 from ..places.on_body import Nodes, PointsOnBody
@@ -155,7 +156,8 @@ class Body(WithKernels, Shown):
                 if isinstance(v, Field)
             }
             if element.dimension == 1:
-                self.region = self.region.in_one_sense(self.name if element.oriented else None)
+                of = self.name if element.oriented else None
+                self.region = in_one_sense(self.region, of)
             self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
         told = JUMPS if quadrature is None and jumps(self.laws) else element.advice
         told = told or advice(self.energy_function, self.laws)

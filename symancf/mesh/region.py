@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -201,33 +200,6 @@ class Region:
             )
         offers = f"regions that fit: {_names(possible)}" if possible else "no region of it fits"
         raise MeshError(f"{needs}; {self.describe()}{remedy}; {offers}")
-
-    def in_one_sense(self, name: str | None) -> Region:
-        """Return the region with lines that follow each other in one sense (collective).
-
-        That of most of those that hang together, or of the first one; where three or more meet
-        each branch has its own. Those that are turned are told of with the `name` of a body.
-        """
-        from .sides import against
-
-        (kind,) = self.sizes
-        turned = against(self.mesh.comm, self.slice(kind)[1])
-        rows = self.slice(kind)[1][turned]
-        X = self.mesh.fetch_points(rows[:1, :2]).reshape(-1, 3)
-        found = self.mesh.comm.allgather((len(rows), *X.mean(axis=0)) if len(rows) else (0,))
-        many = sum(int(part[0]) for part in found)
-        if not many:
-            return self
-        if name and self.mesh.comm.rank == 0:
-            _, x, y, z = next(part for part in found if part[0])
-            warnings.warn(
-                f"body {name!r}: {many} of {self.size} cells, e.g. at ({x:g}, {y:g}, {z:g}), are "
-                "numbered in the other sense than their neighbours; turned. The third axis of a "
-                "section is the tangent by the second: where it matters which way the whole line "
-                "goes, number it so",
-                stacklevel=4,
-            )
-        return replace(self, turned=turned)
 
     def _remedy(self, kinds: tuple[str, ...]) -> str:
         """Return how to mesh so that the region has cells of these types."""

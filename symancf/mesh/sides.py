@@ -7,7 +7,8 @@ on a rank that a hash of the nodes gives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -221,6 +222,32 @@ def against(comm: MPI.Comm, lines: Ints) -> Mask:
     sense, chain = np.where(label % 2, -1, 1), label // 2
     most = lookup(comm, starts, chain, combine(comm, starts, chain, sense))
     return np.asarray(sense * np.where(most < 0, -1, 1) < 0)
+
+
+def in_one_sense(region: Region, name: str | None) -> Region:
+    """Return a region with lines that follow each other in one sense (collective).
+
+    That of most of those that hang together, or of the first one; where three or more meet
+    each branch has its own. Those that are turned are told of with the `name` of a body.
+    """
+    (kind,), mesh = region.sizes, region.mesh
+    turned = against(mesh.comm, region.slice(kind)[1])
+    rows = region.slice(kind)[1][turned]
+    X = mesh.fetch_points(rows[:1, :2]).reshape(-1, 3)
+    found = mesh.comm.allgather((len(rows), *X.mean(axis=0)) if len(rows) else (0,))
+    many = sum(int(part[0]) for part in found)
+    if not many:
+        return region
+    if name and mesh.comm.rank == 0:
+        _, x, y, z = next(part for part in found if part[0])
+        warnings.warn(
+            f"body {name!r}: {many} of {region.size} cells, e.g. at ({x:g}, {y:g}, {z:g}), are "
+            "numbered in the other sense than their neighbours; turned. The third axis of a "
+            "section is the tangent by the second: where it matters which way the whole line "
+            "goes, number it so",
+            stacklevel=3,
+        )
+    return replace(region, turned=turned)
 
 
 def distances(mesh: Mesh, sides: Sides, point: Array) -> Array:

@@ -13,6 +13,7 @@ import pytest
 from mpi4py import MPI
 
 import symancf as sa
+from symancf.mesh.sides import in_one_sense
 
 pytestmark = pytest.mark.collective
 FIRST = MPI.COMM_WORLD.rank == 0
@@ -80,7 +81,7 @@ def test_the_sense_of_most_counts_and_branches_have_their_own() -> None:
     mesh = sa.Mesh.from_arrays(points, {"line": lines}, {"rod": ("line", range(7))})
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        region = mesh["rod"].in_one_sense("rod")
+        region = in_one_sense(mesh["rod"], "rod")
     found = np.concatenate(mesh.comm.allgather(region.slice("line")[1])).tolist()
     assert found == [[1, 0], [2, 1], [3, 2], [4, 3], [2, 5], [5, 6], [6, 7]]
     assert ["2 of 7 cells" in str(w.message) for w in told] == [True] * FIRST
