@@ -5,7 +5,7 @@ from .backtracking import Mended, PartBacktracking
 from .constraints import KEPT, TINY, Constraints
 from .forcing import LOOSE, Forcing
 from .krylov import PartScaling
-from .leftover import FACTORS, LEAST, SMALL, Leftover
+from .leftover import FACTORS, LEAST, SMALL, Leftover, largest_at
 from .loop import Iteration, iterate
 from .norms import SAFE, RowNorms
 from .parts import Parts, connected_parts
@@ -36,4 +36,5 @@ __all__ = [
     "Stopping",
     "connected_parts",
     "iterate",
+    "largest_at",
 ]

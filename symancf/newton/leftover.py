@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Ints, Ints32
 from ..assembly.numbering import MOVING
 
 if TYPE_CHECKING:
@@ -160,21 +160,11 @@ class Leftover:
 
     def _place(self, share: Array, y: Array) -> str:
         """Tell where a correction is largest (collective)."""
-        system, numbering = self.system, self._numbering
-        at = int(np.argmax(share)) if len(share) else -1
-        mine: tuple[float, float, str, list[float]] = (-1.0, 0.0, "", [])
-        if at >= 0:
-            vertex = numbering.vertex_of[numbering.coordinate_of_row[at]]
-            names = [
-                system.name(body)
-                for body in system.bodies
-                if any(np.isin(vertex, v).any() for _, v in body.carriers(system))
-            ]
-            place = system.points[vertex].tolist()
-            mine = float(share[at]), float(abs(y[at])), " and ".join(map(repr, names)), place
-        largest, size, name, x = max(system.comm.allgather(mine))
+        numbering = self._numbering
+        vertices = numbering.vertex_of[numbering.coordinate_of_row]
+        largest, size, where = largest_at(self.system, share, vertices, np.abs(y))
         return (
-            f"{name} near ({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g}) would still move by {size:.2g}, "
+            f"{where} would still move by {size:.2g}, "
             f"{100.0 * largest:.2g} % of the largest displacement"
         )
 
@@ -187,3 +177,31 @@ class Leftover:
                 "connected with: the state there is not found",
                 stacklevel=stacklevel,
             )
+
+
+def largest_at(
+    system: Configuration, values: Array, vertices: Ints | Ints32, others: Array
+) -> tuple[float, float, str]:
+    """Return the largest value of all ranks, the other one there, body and place (collective).
+
+    Parameters
+    ----------
+    values, others : (n,) of this rank.
+    vertices : (n,) where they are.
+    """
+    at = int(np.argmax(values)) if len(values) else -1
+    mine: tuple[float, float, str, list[float]] = (-1.0, 0.0, "", [])
+    if at >= 0:
+        vertex = vertices[at]
+        names = [
+            system.name(body)
+            for body in system.bodies
+            if any(np.isin(vertex, v).any() for _, v in body.carriers(system))
+        ]
+        at_rest = system.points[vertex].tolist()
+        mine = float(values[at]), float(others[at]), " and ".join(map(repr, names)), at_rest
+    largest, other, name, x = max(system.comm.allgather(mine))
+    least = 1e-12 * max(map(abs, x), default=0.0)  # round-off is zero
+    place = ", ".join(f"{c if abs(c) > least else 0.0:.4g}" for c in x)
+    where = f"{name} near ({place})"
+    return largest, other, where

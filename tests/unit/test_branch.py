@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import symancf as sa
 from tests import kinetostatics
@@ -288,3 +289,29 @@ def test_pressures_that_turn_with_a_strip_leave_it_on_its_path() -> None:
         found.append(system.position(strip["x1"]).mean(axis=0))
     assert found[0] == pytest.approx([4.60377, 0.5, -7.64303], abs=1e-4)
     assert found[1] == pytest.approx(found[0], abs=1e-6)
+
+
+def test_a_place_that_gives_way_beside_a_soft_body_is_named() -> None:
+    """A shallow truss of two springs at its limit point, beside a rod that moves much further."""
+    mesh = sa.Mesh.box((10.0,), (10,), cell="line3")
+    rod = sa.Body(
+        mesh["body"],
+        sa.elements.ancf_rod,
+        sa.energies.rod,
+        direction=lambda X: np.tile((0.0, 1.0, 0.0), (len(X), 1)),
+        **sa.Section.circle(0.1).rod(E=1e5, nu=0.3, rho=1000.0),
+    )
+    part = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 5.3, 0.0), rho=1.0, name="part")
+    top = part.at((0.0, 0.0, 0.0))
+
+    def spring(r_a, *, k, L0, x):  # type: ignore[no-untyped-def]
+        return k / 2 * (sp.sqrt((r_a[0] - x) ** 2 + (r_a[1] - 5.0) ** 2) - L0) ** 2
+
+    given = {"k": 10.0, "L0": math.hypot(1.0, 0.3)}
+    springs = [sa.Potential(spring, top, x=x, name=f"spring at {x}", **given) for x in (-1.0, 1.0)]
+    terms = [sa.fix(rod["x0"]), *springs, sa.joints.prismatic(top, None, axis=(0, 1, 0))]
+    terms += [sa.force(rod["x1"], (0.0, lambda t: 0.3 * t, 0.0))]
+    terms += [sa.force(top, (0.0, lambda t: -0.5 * t, 0.0))]
+    problem = sa.StaticProblem(sa.System(rod, part, terms=terms), options={"snes_max_it": 8})
+    with pytest.raises(sa.ConvergenceError, match=r"'part' near \(0, 5\.3, 0\) moves .* faster"):
+        problem.solve(step=0.25)

@@ -11,6 +11,7 @@ from mpi4py import MPI
 
 from ...arrays import Array
 from ...assembly.numbering import MOVING
+from ...newton import largest_at
 from ...runtime.collective import together
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ SHORTER = 0.6  # of a doubtful change: that of a step half as long, unless there
 AHEAD = 2.0  # times the prediction at the start: what a path that ends in a limit point reaches
 BEHIND = 10.0  # times the prediction at the end: that of stiffening structures is 1 to 5
 TURN = 0.3  # cosine of the angle between the predictions at both ends: less is a jump, or a guess
+SEEN, SLOW = 0.01, 0.1  # of the fastest place: slower ones do not count; floor of speeds at first
 STEEP = 5.0  # times faster than at the start, and as much softer: near a limit point, as tried
 AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
 FAR = 0.05  # of the displacements: a small change where something touches
@@ -88,6 +90,10 @@ class Branch:
         numbering = system.numbering
         moves = numbering.those(*MOVING)
         self._counts = moves[numbering.coordinate_of_row]
+        positions = numbering.those("position")[numbering.coordinate_of_row]
+        self._positions = positions[self._counts]
+        vertices = numbering.vertex_of[numbering.coordinate_of_row]
+        self._vertices, self._vertex = np.unique(vertices[positions], return_inverse=True)
         self._rhs, self._v = scratch
         self.fading: Array = np.zeros(numbering.rows)
         self._kinked = np.array([piece.kinked for piece in system.pieces], dtype=bool)
@@ -357,7 +363,7 @@ class Branch:
         """
         system = self.system
         time, goal = system.time, system.state.copy()
-        speeds, stiffnesses = [], []
+        speeds, stiffnesses, places = [], [], []
         for state, rest in ((start[1], trial), (last, trial - part)):
             change = np.where(system.numbering.fixed_by >= 0, goal - state, 0.0)
             v = self.prediction(state, self.unbalanced(state), change)
@@ -366,17 +372,20 @@ class Branch:
             known = bool(np.isfinite(square)) and square > 0.0
             speeds.append(float(np.sqrt(square)) / rest if np.isfinite(square) else np.inf)
             stiffnesses.append(float(work / square) if known else 0.0)
+            squares = np.square(v[self._positions])
+            places.append(np.sqrt(np.bincount(self._vertex, squares)) / rest)
         if time == start[0]:
             where = f"{100 * part:.4g} % of the change since the last equilibrium can be made"
         else:
             where = f"the last one was at {start[0] + part / trial * (time - start[0]):.7g}"
         ratio = speeds[1] / speeds[0] if 0.0 < speeds[0] < np.inf else 0.0
+        local = self._faster_at(places[0], places[1], ratio)
         if not ratio > STEEP:
-            return where
+            return where + local
         faster = f"{ratio:.2g} times faster" if np.isfinite(ratio) else "infinitely faster"
         where += f", where displacements grow {faster} with the load than at the start of the step"
         if not abs(stiffnesses[1]) < abs(stiffnesses[0]) / STEEP:
-            return f"{where}, but meet no less stiffness on their way; take smaller steps"
+            return f"{where}, but meet no less stiffness on their way{local}; take smaller steps"
         if system.comm.allreduce(bool(self.fading.any()), MPI.LOR):
             where += (
                 " (what was out of balance is let in as forces of fixed direction: loads that "
@@ -388,4 +397,30 @@ class Branch:
             "instead of the load (sa.fix(..., displacement=...); sa.prescribe(..., release=...) on "
             "a planar body); take smaller steps; or accept an equilibrium elsewhere with "
             "solve(jump=True)"
+        )
+
+    def _faster_at(self, first: Array, now: Array, usual: float) -> str:
+        """Tell where displacements grow faster than elsewhere, or "" (collective).
+
+        As at a limit point of a part alone: a wrinkle, an edge, a cell.
+
+        Parameters
+        ----------
+        first, now : by vertex of this rank, speeds at the start of the step and at its last state.
+        usual : ratio of those of the whole.
+        """
+        comm, ends = self.system.comm, np.zeros(2)
+        mine = np.array([first.max(initial=0.0), now.max(initial=0.0)])
+        comm.Allreduce(mine, ends, MPI.MAX)
+        if not (np.isfinite(ends).all() and ends[0] > 0.0):
+            return ""
+        growth = np.where(now > SEEN * ends[1], now / np.maximum(first, SLOW * ends[0]), 0.0)
+        most, _, where = largest_at(self.system, growth, self._vertices, growth)
+        if not most > max(STEEP, 2.0 * usual):
+            return ""
+        return (
+            f"; {where} moves {most:.2g} times faster with the load than at the start of the step: "
+            "that place gives way, as at a limit point of its own. problem.follow(parameter, "
+            "to=...) finds it and goes on past it; what pulls at the place may be a force on an "
+            "edge, as of a lid on a free rim, which a stiffer part would take"
         )
