@@ -142,18 +142,19 @@ def test_readers_of_the_mass_see_a_density_that_has_changed() -> None:
     problem = sa.DynamicProblem(system, rho=0.8)
     problem.solve(to=0.1, step=0.01)
     before = problem.energies
-    assert system.damping(mass=1.0, scipy=True).diagonal().sum() > 0.0
-    mass = [system.damping(mass=1.0, scipy=True).diagonal().sum()]
+    mass = [np.abs(system.damping(mass=1.0, scipy=True).toarray()).sum()]
     p = [sa.momentum(system)[0]]
     rho.value = 1000.0
     p.append(sa.momentum(system)[0])
     rho.value = 1500.0
-    mass.append(system.damping(mass=1.0, scipy=True).diagonal().sum())
+    mass.append(np.abs(system.damping(mass=1.0, scipy=True).toarray()).sum())
     rho.value = 1000.0
     found = problem.energies
     np.testing.assert_allclose(p[1], [0.0, 0.0, -0.1], atol=1e-12)
     np.testing.assert_allclose(p[1], 2.0 * p[0], atol=1e-12)
-    np.testing.assert_allclose(system.sum(np.array(mass))[1], system.sum(np.array(mass))[0] * 3.0)
+    few, many = system.sum(np.array(mass))
+    assert many == pytest.approx(3.0 * few)
+    assert few > 0.0
     np.testing.assert_allclose(found.kinetic, 2.0 * before.kinetic, rtol=1e-12)
     np.testing.assert_allclose(found.drift, before.drift, atol=1e-12)  # the change is work
     assert problem.energies == found
