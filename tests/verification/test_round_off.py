@@ -6,6 +6,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import symancf as sa
@@ -13,12 +14,36 @@ from symancf import verify
 from symancf.verify.incompressible import RIVLIN, brick, pulled
 
 if TYPE_CHECKING:
+    from symancf.arrays import Array
     from symancf.output.steps import Step
 
 
 @pytest.fixture(params=["1", "2", "3"], autouse=True)
 def seed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYMANCF_ROUND_OFF", request.param)
+
+
+def residual(stretch: float) -> Array:
+    """Of the cube, all coordinates moved."""
+    system, T, _ = pulled()
+    T.value = 1.0
+    system.update(0.0)
+    f = np.zeros_like(system.state)
+    system.plan.residual(stretch * np.sin(np.arange(len(f))), f)
+    return f
+
+
+def test_forces_are_rounded_otherwise_and_the_same_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    f = residual(0.1)
+    np.testing.assert_array_equal(residual(0.1), f)
+    monkeypatch.delenv("SYMANCF_ROUND_OFF")
+    off = np.abs(residual(0.1) - f).max() / np.abs(f).max()
+    assert 1e-17 < off < 5e-15
+    monkeypatch.setenv("SYMANCF_ROUND_OFF", "none")
+    with pytest.raises(sa.ParameterError, match="SYMANCF_ROUND_OFF=none: give a seed"):
+        residual(0.1)
 
 
 def test_rivlins_cube() -> None:
