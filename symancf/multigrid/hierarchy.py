@@ -334,12 +334,13 @@ def _joins(grids: Grids) -> bool:
 
 
 def _dense(start: Ints32, column: Ints32, entries: Array, first: int, end: int) -> Array:
-    """Return a block of a matrix that has no other columns."""
+    """Return a block of a matrix; other columns, of bodies that have touched, are left out."""
     found = np.zeros((end - first, 3, end - first, 3))
     for i in range(first, end):
         a, b = int(start[i]), int(start[i + 1])
         rows = entries[9 * a : 9 * b].reshape(3, b - a, 3)
-        found[i - first, :, column[a:b] - first] = rows.transpose(1, 0, 2)
+        own = (column[a:b] >= first) & (column[a:b] < end)
+        found[i - first, :, column[a:b][own] - first] = rows.transpose(1, 0, 2)[own]
     return found.reshape(3 * (end - first), -1)
 
 

@@ -7,6 +7,8 @@ import ctypes
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from mpi4py import MPI
+
 from ..assembly.rounded import Rounded
 from ..errors import SymancfError
 from ..multigrid.grids import Nodes, has_others, nodes_of
@@ -34,21 +36,24 @@ _PETSC_ERR_USER = 83
 GRIDS = "grids"
 functions.PCRegister(GRIDS.encode(), functions.PCCreate_Shell)
 
-_nodes: WeakKeyDictionary[System, tuple[object, bool, list[Nodes | str]]] = WeakKeyDictionary()
+_Known = tuple[list[object], bool, list["Nodes | str"]]
+_nodes: WeakKeyDictionary[System, _Known] = WeakKeyDictionary()
 
 
 def over_nodes(system: System, alone: bool = True) -> Nodes | str:
     """Return the nodes that grids can be laid over, or why there can be none (collective).
 
-    They are found once for each numbering of rows.
+    They are found once for each numbering of rows, and lists of entities, which join bodies.
 
     Parameters
     ----------
     alone : whether the system may have no other unknowns.
     """
     known, rows = _nodes.get(system), system.numbering.row_count
-    if known is None or known[0] is not rows:
-        known = _nodes[system] = rows, has_others(system.numbering), []
+    now: list[object] = [rows, *(piece.vertices for piece in system.pieces)]
+    same = known is not None and all(a is b for a, b in zip(known[0], now, strict=True))
+    if known is None or not system.comm.allreduce(same, op=MPI.LAND):
+        known = _nodes[system] = now, has_others(system.numbering), []
     if alone and known[1]:
         return "nodes have other unknowns than their three displacements"
     if not known[2]:

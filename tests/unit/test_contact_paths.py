@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -185,6 +187,26 @@ def test_a_contact_that_stays_open_costs_no_iterations() -> None:
     (few, alone), (number, state) = found
     assert number <= 1.5 * few
     assert state == pytest.approx(alone, abs=1e-6 * np.abs(alone).max())
+
+
+def test_multigrid_follows_bodies_that_come_to_touch_in_a_motion() -> None:
+    """Grids over nodes were those of bodies apart, and the tangent joined them."""
+    found = []
+    for kind in ("lu", "grids"):
+        bodies = []
+        for name, low in (("low", -0.3), ("high", 0.001)):
+            mesh = sa.Mesh.box((1.0, 1.0, 0.3), (6, 6, 3), warp=partial(np.add, (0, 0, low)))
+            given = {"mu": 4e5, "lam": 6e5, "rho": 1000.0, "name": name}
+            bodies.append(sa.Body(mesh["body"], hex8_plain, neo_hooke, **given))
+        low_one, high = bodies
+        touch = sa.Contact(high["z0"], low_one["z1"], mu=0.3)
+        press = sa.pressure(high["z1"], 2e4)
+        system = sa.System(*bodies, terms=[sa.fix(low_one["z0"]), press, touch])
+        problem = sa.DynamicProblem(system, rho=0.6, prefix="meet_", options={"pc_type": kind})
+        problem.solve(to=0.01, step=1e-3)
+        assert touch.status(system).stick + touch.status(system).slip > 0
+        found.append(system.state.copy())
+    assert found[1] == pytest.approx(found[0], abs=1e-5 * np.abs(found[0]).max())
 
 
 @pytest.mark.xfail(strict=True, reason="steps in parts that differ in round-off rub otherwise")
