@@ -68,9 +68,9 @@ class Body(WithKernels, Shown):
     Parameters
     ----------
     region : cells of a mesh, ``mesh["plate"]``.
-    element : one of `symancf.elements`. It may be left out, ``Body(region, energy, ...)``: then
-        it follows from the type of the cells and the quantities that the energy asks for, and is
-        told.
+    element : one of `symancf.elements`. It may be left out, ``Body(region, energy, ...)`` or
+        ``Body(region, energy=..., ...)``: then it follows from the type of the cells and the
+        quantities that the energy asks for, and is told.
     energy : function of quantities (positional arguments) and parameters (keyword-only) that
         returns an energy density per reference volume (solids, plates of full gradient), area
         (thin plates) or length (cables), or a dict of named parts.
@@ -113,7 +113,7 @@ class Body(WithKernels, Shown):
     def __init__(
         self,
         region: Region,
-        element: Element | Energy,
+        element: Element | Energy | None = None,
         energy: Energy | None = None,
         *,
         name: str | None = None,

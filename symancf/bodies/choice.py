@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def pair(
     region: Region,
-    element: Element | Energy,
+    element: Element | Energy | None,
     energy: Energy | None,
     name: str | None,
     given: Collection[str],
@@ -46,6 +46,8 @@ def pair(
     """
     if not isinstance(region, Region):
         raise MeshError(f"Body takes a region of a mesh, mesh['name']; given {region!r}")
+    if element is None:  # Body(region, energy=...)
+        element, energy = energy, None
     element, energy = law_of(element), law_of(energy)
     if isinstance(element, Element) and callable(energy):
         require_known(name or region.name, element)

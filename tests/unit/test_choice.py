@@ -41,6 +41,8 @@ def test_solids_by_their_cells(name: str) -> None:
     assert f" {name} with yeoh" in repr(body)
     assert f"body 'body' has the element sa.elements.{name}, chosen for its cells" in text
     assert repr(element.cell) in text
+    body, _ = chosen(box(element.cell)["body"], energy=energies.yeoh, **YEOH)
+    assert body.element is element
 
 
 @sa.local(p=0, at="cell")
