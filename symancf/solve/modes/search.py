@@ -193,9 +193,10 @@ class Search:
         pencil = self.pencil
         D, least, still = pencil.motions()
         D = pencil.orthonormal(pencil.orthonormal(D[:, still], THIN))
-        if not least.any():
+        least = least[least > EPS**2 * self._fastest]  # others feel no force at all
+        if not len(least):
             return SMALL * self._fastest, D
-        shift = ROUND_OFF * float(least[least > 0.0].min())
+        shift = ROUND_OFF * float(least.min())
         if not pencil.factor(-shift):
             return shift, D
         images, z = pencil.product(pencil.weight, D), pencil.random(0)
