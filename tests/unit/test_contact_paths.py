@@ -209,7 +209,7 @@ def test_multigrid_follows_bodies_that_come_to_touch_in_a_motion() -> None:
     assert found[1] == pytest.approx(found[0], abs=1e-5 * np.abs(found[0]).max())
 
 
-@pytest.mark.xfail(strict=True, reason="steps in parts that differ in round-off rub otherwise")
+@pytest.mark.xfail(reason="steps in parts that differ in round-off rub otherwise, in some frames")
 def test_the_first_touch_with_friction_does_not_depend_on_the_frame() -> None:
     found = []
     for angle in (0.0, 0.6457718, 1.9):
