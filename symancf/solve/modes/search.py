@@ -201,7 +201,7 @@ class Search:
             return shift, D
         images, z = pencil.product(pencil.weight, D), pencil.random(0)
         for _ in range(STEPS):
-            z = pencil.solved(pencil.product(pencil.weight, z))
+            z = pencil.solved(pencil.product(pencil.weight, z), singular=True)
             z = z - D @ pencil.sums(images.T @ z)
             size = float(pencil.sums(np.array([z @ pencil.product(pencil.weight, z)]))[0])
             z = z / (math.sqrt(size) if size > 0.0 else 1.0)
@@ -311,11 +311,13 @@ class Search:
 
     def _lowest(self, sigma: float) -> None:
         """Factor with a shift below all eigenvalues, at most `sigma`."""
+        reach = 1e4 * self._fastest / abs(sigma) if sigma else 0.0
+        farther = max(100.0, reach ** (1.0 / 7.0))
         for _ in range(8):
             self.sigma, factored = sigma, self.pencil.factor(sigma)
             if factored and not self.pencil.negative:
                 break
-            sigma *= 100.0
+            sigma *= farther
         self.pencil.require(factored, "EigenProblem.solve")
 
     # ---- others ---------------------------------------------------------------------------------
