@@ -185,7 +185,7 @@ class Convergence(Stopping):
             part = np.divide(moved, size, out=np.full(len(size), np.inf), where=size > 0.0)
             reason = self._reason(rtol, stol, lambda: part)
         else:
-            closed = self.closed | (self.rows.total(n) == 0.0)
+            closed = self.closed | (self.rows.least((n == 0.0).astype(float)) > 0.0)
             done = closed.all() or self._at_rest(f, local, rtol, noise)
             reason = int(reasons.CONVERGED_FNORM_RELATIVE) if done else 0
         if not reason and _norm(n) <= atol:
