@@ -116,7 +116,7 @@ def test_steps_that_follow_the_local_error_leave_no_swing_in_forces() -> None:
 
 @pytest.mark.xfail(
     strict=True,
-    raises=AssertionError,
+    raises=sa.ConvergenceError,
     reason="after a step that failed the next ones stay short, and fail in the end",
 )
 @pytest.mark.filterwarnings("ignore:at t")
@@ -135,13 +135,6 @@ def test_steps_grow_again_after_one_that_failed() -> None:
         **section.rod(E=1e6, nu=0.49, rho=1070.0),
     )
     at = [arm.at((x, 0, 0)) for x in np.linspace(0, 0.2, 5)]
-    cords = [sa.Potential(tendon, *pair, T=1.0) for pair in pairwise(at)]
+    cords = [sa.Potential(tendon, *pair, T=2.0) for pair in pairwise(at)]
     problem = sa.DynamicProblem(sa.System(arm, terms=[sa.fix(arm["x0"]), *cords]), rho=0.7)
-    steps: list[float] = [0.0]
-
-    def watch(step: Any) -> None:
-        steps.append(step.time)
-        assert sum(np.diff(steps)[1:] < 9e-4) < 8, "steps stay short"
-
-    problem.monitor(watch)
-    problem.solve(to=0.06, step=5e-3)
+    problem.solve(to=0.1, step=5e-3)
