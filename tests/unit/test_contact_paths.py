@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ import symancf as sa
 from symancf.bench.robust import CASES
 from symancf.elements import hex8, hex8_plain
 from symancf.energies import neo_hooke
+
+if TYPE_CHECKING:
+    from symancf.values.parameter import Scalar
 
 CELLS, RISE, THICK, FLOOR = 24, 0.05, 0.02, -0.003
 
@@ -209,25 +213,43 @@ def test_multigrid_follows_bodies_that_come_to_touch_in_a_motion() -> None:
     assert found[1] == pytest.approx(found[0], abs=1e-5 * np.abs(found[0]).max())
 
 
-@pytest.mark.xfail(reason="steps in parts that differ in round-off rub otherwise, in some frames")
+def pressed(angle: float, down: Scalar) -> tuple[sa.StaticProblem, np.ndarray]:
+    """A block comes to touch another one, with friction, in a frame turned about z.
+
+    Returns the problem, and the force in the frame with the dissipation.
+    """
+    c, s = np.cos(angle), np.sin(angle)
+    R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    bodies = []
+    for name, size, cells, at in (
+        ("low", (0.1, 0.04, 0.02), (5, 2, 1), (0.0, 0.0, 0.0)),
+        ("high", (0.05, 0.02, 0.02), (2, 2, 1), (0.02, 0.01, 0.0205)),
+    ):
+        mesh = sa.Mesh.box(size, cells, name=name, warp=lambda X, at=at, R=R: (X + at) @ R.T)
+        bodies.append(sa.Body(mesh["body"], hex8, neo_hooke, name=name, mu=3e5, lam=6e5))
+    low, high = bodies
+    touch = sa.Contact(low["z1"], high["z0"], mu=0.3)
+    lead = sa.fix(high["z1"], displacement=(0.0, 0.0, down))
+    system = sa.System(low, high, terms=[lead, sa.fix(low["z0"]), touch])
+    problem = sa.StaticProblem(system, options={"snes_rtol": 1e-12})
+    problem.solve()
+    return problem, np.array([*(R.T @ touch.force(system)), touch.dissipated(system)])
+
+
+@pytest.mark.collective
 def test_the_first_touch_with_friction_does_not_depend_on_the_frame() -> None:
-    found = []
-    for angle in (0.0, 0.6457718, 1.9):
-        c, s = np.cos(angle), np.sin(angle)
-        R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        bodies = []
-        for name, size, cells, at in (
-            ("low", (0.1, 0.04, 0.02), (5, 2, 1), (0.0, 0.0, 0.0)),
-            ("high", (0.05, 0.02, 0.02), (2, 2, 1), (0.02, 0.01, 0.0205)),
-        ):
-            mesh = sa.Mesh.box(size, cells, name=name, warp=lambda X, at=at, R=R: (X + at) @ R.T)
-            bodies.append(sa.Body(mesh["body"], hex8, neo_hooke, name=name, mu=3e5, lam=6e5))
-        low, high = bodies
-        touch = sa.Contact(low["z1"], high["z0"], mu=0.3)
-        down = sa.fix(high["z1"], displacement=(0.0, 0.0, -0.0015))
-        system = sa.System(low, high, terms=[down, sa.fix(low["z0"]), touch])
-        sa.StaticProblem(system, options={"snes_rtol": 1e-12}).solve()
-        found.append([*(R.T @ touch.force(system)), touch.dissipated(system)])
-    for other in found[1:]:
-        assert other[:3] == pytest.approx(found[0][:3], abs=1e-6 * 30.0)
-        assert other[3] == pytest.approx(found[0][3], rel=1e-6)
+    results = [pressed(angle, -0.0015)[1] for angle in (0.0, 0.6457718, 1.9, 2.625)]
+    for other in results[1:]:
+        assert other[:3] == pytest.approx(results[0][:3], abs=1e-6 * 30.0)
+        assert other[3] == pytest.approx(results[0][3], rel=1e-6)
+
+
+@pytest.mark.parametrize("at_once", [1.0, 0.5])
+def test_a_displacement_at_once_is_predicted_as_one_that_grows(at_once: float) -> None:
+    """The free coordinates go with it: otherwise it would crush the first row of cells."""
+    whole = -0.0015
+    growing, there = pressed(0.0, lambda t: whole * t)
+    problem, result = pressed(0.0, lambda t: whole * (at_once + (1.0 - at_once) * t))
+    assert problem.history.cut_backs == growing.history.cut_backs == 0
+    assert problem.history.steps[0].iterations == growing.history.steps[0].iterations
+    assert result == pytest.approx(there, rel=1e-9, abs=1e-9)

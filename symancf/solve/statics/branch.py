@@ -268,8 +268,9 @@ class Branch:
             system.state[:] = before
             prescribe(start + share * (time - start))
             there.append((system.state.copy(), self.unbalanced(before)))
-        (later, ahead), (_, now) = there
-        change = np.where(fixed, later - before, 0.0) / AT_ONCE
+        (later, ahead), (first, now) = there
+        # jumps are there at both times, as those of the loads are in `now`
+        change = np.where(fixed, first - before + (later - first) / AT_ONCE, 0.0)
         rate = (ahead - now) / AT_ONCE
         v = None
         if system.comm.allreduce(bool(rate.any() or change.any())):
