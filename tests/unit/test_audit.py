@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -457,6 +458,74 @@ def test_what_a_monitor_sets_keeps_the_order_of_the_audit() -> None:
     drift = [abs(changed_each_step(STEP / k).energies.drift) for k in (1, 2, 4)]
     assert drift[1] > 3.0 * drift[2]
     assert drift[2] < 2e-3
+
+
+@pytest.mark.parametrize("method", ["generalized-alpha", "rk"])
+def test_energies_read_by_a_monitor_change_nothing(method: str) -> None:
+    """The values of kernels were taken for those of the step before."""
+
+    def moved(reads: bool) -> tuple[sa.Energies, list[tuple[float, float]]]:
+        E, seen = sa.Parameter("E", 10.0), []
+        body = cube(E=E, nu=0.3, rho=1.0)
+        system = sa.System(body, terms=[*sides(body), weight()])
+        problem = sa.DynamicProblem(system, method=method)
+
+        def choose(step: Any) -> None:
+            E.value = 14.0 if step.time > END / 2 else 10.0
+            if reads:
+                seen.append((problem.energies.strain, system.strain_energy()))
+
+        problem.monitor(choose)
+        problem.solve(to=END, step=STEP, **({"adaptive": False} if method == "rk" else {}))
+        return problem.energies, seen
+
+    unread, (read, seen) = moved(False)[0], moved(True)
+    assert read == unread
+    assert read.work > 1e-2
+    assert np.array(seen)[:, 0] == pytest.approx(np.array(seen)[:, 1], rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["generalized-alpha", "rk"])
+def test_energies_have_what_a_monitor_set_at_the_end(method: str) -> None:
+    E = sa.Parameter("E", 10.0)
+    body = cube(E=E, nu=0.3, rho=1.0)
+    system = sa.System(body, terms=[*sides(body), weight()])
+    problem = sa.DynamicProblem(system, method=method)
+    problem.monitor(lambda step: setattr(E, "value", 30.0 if step.time >= 0.4 else 10.0))
+    problem.solve(to=0.4, step=STEP)
+    found = problem.energies
+    assert found.strain == pytest.approx(system.strain_energy(), rel=1e-12)
+    assert found.work == pytest.approx(2 / 3 * found.strain, rel=1e-12)
+    problem.solve(to=0.5, step=STEP)
+    assert problem.energies.work == pytest.approx(found.work, rel=1e-12)
+
+
+def test_a_restart_goes_on_between_two_values_that_a_monitor_set(tmp_path: Path) -> None:
+    """The step after it goes from the forces of one to those of the other."""
+
+    def moved(path: Path, stop: float = -1.0) -> sa.Energies:
+        E = sa.Parameter("E", 10.0)
+        body = cube(E=E, nu=0.3, rho=1.0)
+        system = sa.System(body, terms=[*sides(body), weight()])
+        problem = sa.DynamicProblem(system)
+
+        def choose(step: Any) -> None:
+            E.value = 10.0 + 4.0 * np.sin(5 * step.time)
+            if step.time == stop:
+                signal.raise_signal(signal.SIGINT)
+
+        problem.monitor(choose)
+        problem.record("t", lambda: system.time)
+        problem.solve(to=0.4, step=STEP, checkpoint=sa.Restart(path, every=1))
+        return problem.energies
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            moved(tmp_path / "a.h5", 4 * STEP)
+        assert moved(tmp_path / "a.h5") == moved(tmp_path / "b.h5")
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_gas_that_is_pumped_does_the_work_of_its_pressure() -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
@@ -199,8 +199,8 @@ class Audit:
         self._last: Instant | None = None
         self._mass_changes = motion.mass.changes
         self._parameters = system.parameters
-        self._values: list[float] = []
-        self._ramp: tuple[Array, float] | None = None  # see `watch`
+        self._values: list[float] = []  # of parameters, at the last energies
+        self._ramp: float | None = None  # see `watch`
 
     @property
     def closed(self) -> bool:
@@ -218,7 +218,7 @@ class Audit:
     @property
     def simple(self) -> bool:
         """Whether only work of forces adds up from step to step."""
-        return not (self._mass_changes or self.motion.system.memory or self._ramp)
+        return not (self._mass_changes or self.motion.system.memory or self._ramp is not None)
 
     @property
     def timed(self) -> bool:
@@ -334,8 +334,9 @@ class Audit:
         work, dissipated, friction = self.work, self.dissipated, self.friction
         if self._start is not None:
             more = lost - self._lost
-            raised = 0.5 * (self._ramp[1] + self._raised()) if keep and self._ramp else 0.0
-            work += float(gained[0] + more[2]) + raised
+            work += float(gained[0] + more[2])
+            if keep and self._ramp is not None:
+                work += 0.5 * (self._ramp + self._raised())
             dissipated += float(gained[1] + more[0])
             friction += float(more[1])
         total = float(parts.sum())
@@ -374,44 +375,45 @@ class Audit:
             )
         return True
 
-    def watch(self) -> None:
+    def watch(self) -> Energies | None:
         """Look whether a `Parameter` was set since the last step, by a monitor (collective).
 
         The next step goes from the forces with the old value to those with the new one. On the
-        way the energy U(q, p) takes in the mean of U(q, p_1) - U(q, p_0) at its ends.
+        way the energy U(q, p) takes in the mean of U(q, p_1) - U(q, p_0) at its ends. Returns the
+        energies with the new value; None: none was set.
         """
         if not self._parameters or not self.changed():
-            return
-        system, old = self.motion.system, self.motion.system.plan.values.copy()
-        with together(system.comm):
-            system.update(system.time)
+            return None
         if self.visit is not None:
-            self.jump()
-            return
-        self._values = [p.value for p in self._parameters]
-        if self._ramp is None:
-            self._ramp = old, 0.0
-        self._ramp = self._ramp[0], self._raised()
+            return self.jump()
+        found = self.jump(keep=False)
+        self._ramp = self._raised()
+        return found
 
     def _raised(self) -> float:
-        """Return U(q, p_1) - U(q, p_0) at the present state (collective)."""
-        if self._ramp is None:
-            return 0.0
-        plan, found = self.motion.system.plan, np.zeros(1)
-        now = plan.values.copy()
+        """Return U(q, p_1) - U(q, p_0) at the present state and time (collective)."""
+        system, found = self.motion.system, np.zeros(1)
         chosen = self._masks[:3].sum(axis=0) - self._masks[3] + self._masks[4]
-        for sign, values in ((1.0, now), (-1.0, self._ramp[0])):
-            plan.values[:] = values
-            plan.write()
-            found += sign * float(chosen @ plan.energies(self.motion.state)[0])
-        plan.values[:] = now
-        plan.write()
-        return float(self.motion.system.sum(found)[0])
+        for sign, values in ((-1.0, self._values), (1.0, self._present_values())):
+            self._take(values)
+            found += sign * float(chosen @ system.plan.energies(self.motion.state)[0])
+        return float(system.sum(found)[0])
+
+    def _take(self, values: Sequence[float]) -> None:
+        """Let parameters have other values (collective)."""
+        system = self.motion.system
+        for parameter, value in zip(self._parameters, values, strict=True):
+            parameter.value = value
+        with together(system.comm):
+            system.update(system.time)
+
+    def _present_values(self) -> list[float]:
+        return [p.value for p in self._parameters]
 
     def changed(self) -> bool:
         """Tell whether a `Parameter` was set since the energies were taken (collective)."""
-        values = [p.value for p in self._parameters]
-        return bool(self.motion.system.comm.allreduce(values != self._values, MPI.LOR))
+        other = self._present_values() != self._values
+        return bool(self.motion.system.comm.allreduce(other, MPI.LOR))
 
     def jump(self, keep: bool = True) -> Energies:
         """Return the energies after a change from outside, which is work (collective).
@@ -460,23 +462,27 @@ class Audit:
 
     def stand(self) -> None:
         """Take the forces of the present state, from which a motion goes on (collective)."""
+        now = self._present_values()
+        self._take(self._values)
         self._last = None
         self._last = self._course(keep=False)[-1]
-        self._values = [p.value for p in self._parameters]
+        self._take(now)
+        self.watch()
 
     def _stand(self, total: float, lost: Array, last: Instant) -> None:
         self._total, self._lost, self._last, self._ramp = total, lost, last, None
-        self._values = [p.value for p in self._parameters]
+        self._values = self._present_values()
 
-    def resume(self, saved: dict[str, float]) -> None:
+    def resume(self, saved: dict[str, Any]) -> None:
         """Go on from what `state` returned; `stand` then."""
         self.work, self.dissipated = saved["work"], saved["dissipated"]
         self.friction = saved.get("friction", 0.0)
         self._start, self._last = saved["start"], None
         self._total = saved.get("total")
         self._lost = np.append(saved.get("lost", 0.0), [0.0, 0.0])[:3]
+        self._values = saved.get("parameters", self._present_values())
 
-    def state(self) -> dict[str, float]:
+    def state(self) -> dict[str, Any]:
         """Return what a restart needs."""
         return {
             "work": self.work,
@@ -485,4 +491,5 @@ class Audit:
             "start": self._start,
             "total": self._total,
             "lost": self._lost.tolist(),
+            "parameters": self._values,
         }

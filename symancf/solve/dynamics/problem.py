@@ -206,7 +206,7 @@ class DynamicProblem(Made):
             for monitor in self._monitors:
                 monitor(Observed(step, self))
         self._require_time(step.time, "a monitor")
-        self.audit.watch()
+        self._energies = self.audit.watch() or self._energies
 
     def _require_time(self, time: float, who: str) -> None:
         """Require that the time is what it was before a user's function (collective)."""
