@@ -68,6 +68,29 @@ def test_every_engine_finds_both_of_each_pair_and_all_rigid_motions(engine: str)
     assert near.checked
 
 
+@pytest.mark.collective
+@pytest.mark.parametrize("engine", ENGINES[:2])
+@pytest.mark.parametrize("slender", [1e-2, 1e-4])
+def test_a_mass_that_may_turn_hides_no_mode_of_the_rod_that_holds_it(
+    engine: str, slender: float
+) -> None:
+    """A cantilever with a mass at its tip on a spherical joint, in mm, ms, t: three zeros."""
+    possible(engine)
+    m, a = 7.8e-9 * math.pi / 4 * slender**2 * 1e9, 0.2 * math.pi / 4 * slender**2 * 1e6
+    for ratio, betaL in ((1e-3, [1.8732, 4.6896]), (1.0, [1.24792, 4.03114])):
+        mesh = sa.Mesh.box((1e3,), (16,))
+        given = {"EA": a, "EI": a * (slender * 1e3) ** 2 / 16, "rho": m / 1e3, "A": 1.0}
+        beam = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
+        J = (ratio * m,) * 3
+        head = sa.RigidBody((1e3, 0.0, 0.0), mass=ratio * m, inertia=J, name="head")
+        pin = sa.joints.spherical(beam["x1"], head.at((0.0, 0.0, 0.0)))
+        system = sa.System(beam, head, terms=[sa.fix(beam["x0"]), pin])
+        modes = sa.EigenProblem(system, options={"eigen": engine}).solve(4)
+        assert (modes.rigid, modes.checked) == (3, True)
+        found = np.sqrt(modes.omega[3:] / math.sqrt(given["EI"] / given["rho"]) * 1e6)
+        np.testing.assert_allclose(found, np.repeat(betaL, 2), rtol=2e-4)
+
+
 @pytest.mark.filterwarnings("error")
 def test_what_moves_is_found_beside_rigid_motions() -> None:
     """The shift near zero that finds these hides all others of a free solid from SLEPc."""

@@ -14,7 +14,7 @@ from ...errors import ConvergenceError, SymancfError
 from ...runtime.options import complaint
 from ...runtime.petsc import PETSc
 from ...runtime.slepc import REMEDY, slepc
-from .pencil import Found, Pencil
+from .pencil import EPS, Found, Pencil
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +31,7 @@ TOL = 1e-11  # of theta
 APART = 1e5  # times round-off: an eigenvalue that no shift meets
 FAR = 1e8  # of a shift: eigenvalues whose theta has lost half of its digits
 NONE = 1e-13  # of the largest theta: one that is none
+MASSLESS = 1e-14  # of the largest mass, where each coordinate has 1: none
 
 
 def chosen(pencil: Pencil, count: int, asked: str | None = None, tuned: bool = False) -> Engine:
@@ -114,7 +115,7 @@ def _gathered(pencil: Pencil, mat: PETSc.Mat) -> Array:
 
 
 def _dense(pencil: Pencil, known: Array, positive: bool) -> Found:
-    """Find all by LAPACK, on rank 0; the scale of each unknown is that of its row of K."""
+    """Find all by LAPACK, on rank 0; the scale of each unknown is that of its row of K and M."""
     comm = pencil.comm
     K, M = (_gathered(pencil, mat) for mat in (pencil.stiffness, pencil.weight))
     C = None if pencil.rates is None else _gathered(pencil, pencil.rates)
@@ -155,8 +156,10 @@ def _all(
     out.
     """
     sigma = pencil.shift
-    scale = _equilibrated(np.abs(K) + (abs(sigma) or 1.0) * (0.0 if positive else np.abs(M)))
-    Z = scale[~bound, None] * la.null_space((scale[:, None] * K * scale)[np.ix_(bound, ~bound)])
+    size = np.abs(K) + (abs(sigma) or 1.0) * (0.0 if positive else np.abs(M))
+    scale = _equilibrated(size[np.ix_(~bound, ~bound)])  # whatever constraints are multiplied by
+    B = K[np.ix_(bound, ~bound)] * scale
+    Z = scale[:, None] * _null_space(B)
     images = Z.T @ (M @ known)[~bound] if apart is not None else None
     K, M = (Z.T @ A[np.ix_(~bound, ~bound)] @ Z for A in (K, M))
     n, back = len(K), np.zeros((len(bound), len(K)))
@@ -171,10 +174,12 @@ def _all(
         theta, X = la.eig(np.linalg.solve(K - (0.0 if positive else sigma) * M, M))
         return theta, back @ X
     # M = L L^T: theta are the eigenvalues of L^T (K - sigma M)^-1 L, which is symmetric
-    values, V = np.linalg.eigh(M)
-    some = values > 1e-14 * values.max(initial=0.0)
-    L = V[:, some] * np.sqrt(values[some])
-    without = images.T @ (V[:, some] / np.sqrt(values[some]))
+    root = np.sqrt(np.diag(M))
+    unit = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0.0)
+    values, V = np.linalg.eigh(unit[:, None] * M * unit)  # masses of any ratio have digits
+    some = values > MASSLESS * values.max(initial=0.0)
+    L = root[:, None] * V[:, some] * np.sqrt(values[some])
+    without = images.T @ (unit[:, None] * V[:, some] / np.sqrt(values[some]))
     K = K + images * apart @ images.T
     theta, X = _by_shift(K, M, L, without, sigma)
     far = int((theta * abs(sigma) * FAR > 1.0).sum())
@@ -200,6 +205,18 @@ def _by_shift(K: Array, M: Array, L: Array, without: Array, sigma: float) -> tup
     size = np.abs(theta)
     theta[size <= NONE * size.max(initial=0.0)] = 0.0
     return theta[::-1].copy(), half @ Y[:, ::-1]
+
+
+def _null_space(B: Array) -> Array:
+    """Return columns that solve B x = 0; each moves one coordinate, and those that depend on it."""
+    largest = np.abs(B).max(axis=1, initial=0.0, keepdims=True)
+    R, order = la.qr(B / np.where(largest > 0.0, largest, 1.0), mode="r", pivoting=True)
+    size = np.abs(np.diag(R))
+    rank = int((size > EPS * max(B.shape) * size.max(initial=0.0)).sum())
+    Z = np.zeros((B.shape[1], B.shape[1] - rank))
+    Z[order[:rank]] = -la.solve_triangular(R[:rank, :rank], R[:rank, rank:])
+    Z[order[rank:]] = np.eye(Z.shape[1])
+    return Z
 
 
 def _equilibrated(A: Array) -> Array:

@@ -241,13 +241,10 @@ class Pencil:
                 "right-hand side: the matrix is singular, or its entries differ too much"
             )
 
-    def solved(self, rows: Array, singular: bool = False) -> Array:
-        """Return the solution, rows of this rank, for a right-hand side (collective).
-
-        `singular`: the matrix may be, as of inverse iteration next to an eigenvalue.
-        """
+    def solved(self, rows: Array) -> Array:
+        """Return the solution, rows of this rank, for a right-hand side (collective)."""
         self._x.setArray(rows)
-        (self._factors.solve if singular else self.solve)(self._x, self._y)
+        self.solve(self._x, self._y)
         return np.array(self._y.getArray(readonly=True))
 
     def step(self, z: Array) -> Array:

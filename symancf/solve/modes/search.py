@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...arrays import Array, Complex, Mask
-from ...errors import ConvergenceError
+from ...errors import ConvergenceError, SymancfError
 from .engines import largest
 from .invariant import Invariant
 from .pencil import EPS, THIN, Found
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SMALL = 1e-10  # of the largest eigenvalue, about: a shift beside zero
 ROUND_OFF = 10.0  # times what round-off of K makes: eigenvalues that are zero
-STEPS = 3  # of inverse iteration
+STEPS, WIDER = 3, 100.0  # of inverse iteration; times a shift that has no digits
 SEEN = 1e-3  # of what is zero for others: what must be there
 GAP = 1e-3  # of an eigenvalue: where those below it are counted
 CLOSE = 1e-6  # eigenvalues that are one
@@ -186,9 +186,11 @@ class Search:
     def _first(self) -> tuple[float, Array]:
         """Return about a third of the slowest eigenvalue, and what has none (collective).
 
-        That are the rigid motions that K gives no force, orthonormal; the slowest of the others is
-        found by inverse iteration, with a shift of the size of what round-off of K makes of the
-        smoothest motions: that shift where others have no stiffness either.
+        That are the rigid motions that K gives no force, and mechanisms, orthonormal. They and the
+        slowest of the others are found by inverse iteration, with a shift of the size of what
+        round-off of K makes of the smoothest motions: that shift where nothing else has a mass.
+        A larger one where equations with it have no digits: then motions have energies that are
+        less than the shift, and are more than round-off.
         """
         pencil = self.pencil
         D, least, still = pencil.motions()
@@ -196,18 +198,32 @@ class Search:
         least = least[least > EPS**2 * self._fastest]  # others feel no force at all
         if not len(least):
             return SMALL * self._fastest, D
-        shift = ROUND_OFF * float(least.min())
-        if not pencil.factor(-shift):
-            return shift, D
-        images, z = pencil.product(pencil.weight, D), pencil.random(0)
-        for _ in range(STEPS):
-            z = pencil.solved(pencil.product(pencil.weight, z), singular=True)
-            z = z - D @ pencil.sums(images.T @ z)
-            size = float(pencil.sums(np.array([z @ pencil.product(pencil.weight, z)]))[0])
-            z = z / (math.sqrt(size) if size > 0.0 else 1.0)
-        z = z[:, None]
-        energy, noise = float(self._energies(z)[0]), float(pencil.round_off(z)[0])
-        return max(shift, 0.3 * energy if energy > ROUND_OFF * noise else 0.0), D
+        shift, room = ROUND_OFF * float(least.min()), pencil.room()
+        while D.shape[1] < room:
+            z = self._slow_motion(shift, D)
+            energy, noise = (float(part[0]) for part in (self._energies(z), pencil.round_off(z)))
+            if noise > 0.0 and abs(energy) <= ROUND_OFF * noise:
+                D = np.concatenate([D, z], axis=1)
+            elif 0.0 <= energy < shift < SMALL * self._fastest:
+                shift *= WIDER
+            else:
+                return max(shift, 0.3 * energy), D
+        return shift, D
+
+    def _slow_motion(self, shift: float, D: Array) -> Array:
+        """Return a motion (rows, 1) of inverse iteration, orthogonal to D; 0 if there is none."""
+        pencil, z = self.pencil, self.pencil.random(D.shape[1])
+        images = pencil.product(pencil.weight, D)
+        try:
+            pencil.require(pencil.factor(-shift), "EigenProblem.solve")
+            for _ in range(STEPS):
+                z = pencil.solved(pencil.product(pencil.weight, z))
+                z = z - D @ pencil.sums(images.T @ z)
+                size = float(pencil.sums(np.array([z @ pencil.product(pencil.weight, z)]))[0])
+                z = z / (math.sqrt(size) if size > 0.0 else 1.0)
+        except SymancfError:
+            z = 0.0 * z
+        return z[:, None]
 
     def nearest(self, count: int, omega: float) -> tuple[Complex, Array]:
         """Return s of the modes next to a circular frequency, with their vectors."""
