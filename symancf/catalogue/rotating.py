@@ -41,6 +41,7 @@ class RotatingFrame(Gravity):
                     f"{name}: omega and about are numbers or Parameters, not {label(given)}: a "
                     "rate that changes in time has forces of its own"
                 )
+        components(f"{name}, omega", omega)
         super().__init__(omega, bodies or None)
         self.name = name
         self.about = components(f"{name}, about", about)

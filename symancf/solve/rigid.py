@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..output.tracking import made_of
+from ..values.parameter import vector3
 
 if TYPE_CHECKING:
     from ..system import System
@@ -70,6 +72,10 @@ def momentum(system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Ar
     p : (3,) [kg m/s].
     L : (3,) [kg m^2/s].
 
+    Raises
+    ------
+    ParameterError : no system; `about` is not three finite numbers.
+
     Examples
     --------
     >>> import symancf as sa
@@ -79,7 +85,9 @@ def momentum(system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Ar
     >>> [part.round(9).tolist() for part in sa.momentum(system)]
     [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
+    system = made_of("momentum", system)
+    point = vector3("momentum: about", about)
     f = system.mass_times(system.rate)
     f[system.numbering.start[system.numbering.owned_vertices] :] = 0.0
-    total = system.sum(system.wrench(f, np.asarray(about, dtype=float)))
+    total = system.sum(system.wrench(f, point))
     return total[:3], total[3:]

@@ -83,6 +83,13 @@ def test_functions_of_the_place_and_what_cannot_be() -> None:
     for wrong in ({"velocity": (1.0, 2.0)}, {"spin": 3.0}, {"velocity": lambda t: (t, 0.0, 0.0)}):
         with pytest.raises(sa.ParameterError, match="'plate' is"):
             plate(**wrong)
+    for about in ((1.0, 2.0), (np.nan, 0.0, 0.0), None, "here"):
+        with pytest.raises(sa.ParameterError, match="momentum: about is .* three finite numbers"):
+            sa.momentum(other, about=about)  # type: ignore[arg-type]
+    with pytest.raises(sa.ParameterError, match=r"momentum\(system\)"):
+        sa.momentum(plate())  # type: ignore[arg-type]
+    with pytest.raises(sa.ParameterError, match="rotating frame, omega has 2 components"):
+        sa.rotating_frame((1.0, 2.0))
     with pytest.raises(sa.ParameterError, match="velocity of body 'plate'"):
         sa.System(plate(velocity=lambda X: X[:, :2])).rate  # noqa: B018
 
