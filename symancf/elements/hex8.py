@@ -30,8 +30,10 @@ hex8 = Element(
     in homogeneous tension to a stretch of 3, on cells moved by 20 %. Limits: trapezoids in the
     plane of bending lock as those of every symmetric element of 8 nodes (sides that lean by 15
     degrees: 0.91 of the deflection where cells are 0.8 times as long as high, 0.86 at 1, 0.65 at
-    2); a few cells alone may be unstable beyond a stretch of 2; kernels take longer than those of
-    `hex8_plain`. Laws that have unknowns of their own or are viscous, and parts at other points
+    2); a few cells alone may be unstable beyond a stretch of 2; where k is large and the boundary
+    of a regular grid is prescribed, pressures alternate from cell to cell, and the grid may fold
+    (`hex27` with a pressure has none); kernels take longer than those of `hex8_plain`. Laws that
+    have unknowns of their own or are viscous, and parts at other points
     (`volumetric="reduced"`), need `hex8_plain`, which `Body(region, law)` takes for them.
 
     References: J. C. Simo, F. Armero, R. L. Taylor, Computer Methods in Applied Mechanics and
