@@ -24,18 +24,22 @@ def enhanced_solid() -> Kinematics:
     .. math::
         \tilde F = F (I + A), \quad
         A = \frac{j_0}{j} \sum_k \xi_k\, g_k \otimes a_k, \quad
-        \tilde J = \det F + \mathrm{tr} A
+        \tilde J = \det F\,(1 + s + s^2 + s^3)
                    + \frac{j_0}{j} (b_1 \eta\zeta + b_2 \zeta\xi + b_3 \xi\eta),
+        \quad s = \mathrm{tr} A,
 
     and all quantities are those of :math:`\bar F = (\tilde J/\det \tilde F)^{1/3} \tilde F`. The
     energy of the cell is stationary in the unknowns. At small strain the a_k are the modes of
     Simo and Rifai (1990); transposed, as in Glaser and Armero (1997), they have no hourglass
-    under compression, and none under tension where the dilatation is linear in them.
+    under compression, and none under tension where the dilatation is a function of s and b.
 
-    They add to det F and are not multiplied with it: a pressure p that all cells have does no work
-    on second variations then, as :math:`\int \det F\,dV` is that of the boundary. With
-    :math:`\det F\,(1 + \mathrm{tr} A)` it has :math:`-2 p\,(\delta \det F)^2` of the parts that
-    A takes, and cells under a tension of 4 times the shear modulus on all sides have an hourglass.
+    The function of s is 1/(1 - s) to third order. Where :math:`\tilde J` is one number J, det F is
+    J (1 - s), and its integral over the cell J V, whatever A is, as the sum of the modes is zero:
+    a pressure that all cells have does no work on second variations. With 1 + s alone it has
+    :math:`-2 p\,(\delta \det F)^2/J` of the parts that A takes, and cells under a tension of 4
+    times the shear modulus on all sides have an hourglass. The polynomial grows with s everywhere,
+    so that any ratio of det F and :math:`\tilde J` is some s, and it multiplies det F, so that a
+    cell does not know which of two homogeneous states, at rest or swollen, is its reference.
     """
     base = solid()
     R = [vector(reference(centre(jet))) for jet in JETS]
@@ -84,19 +88,16 @@ def enhanced_solid() -> Kinematics:
         for i in range(3)
         for c in range(3)
     ]
-    ratio, more, slope = real("Jr_0"), real("Jb_0"), real("Js_0")
-    inner.append((ratio, {sp.S.One: -(m2 + det) / whole}))
-    inner.append((more, {sp.S.One: bulge + trace * (trace + m2 + det) / whole}))
-    inner.append((slope, {sp.S.One: trace / whole}))
+    ratio, more = real("Jr_0"), real("Jb_0")
+    inner.append((ratio, {sp.S.One: (trace**2 * (1 + trace) - m2 - det) / whole}))
+    inner.append((more, {sp.S.One: bulge}))
 
     excess = real("J_excess")
     lets = invariants(H, "t")
-    lets += [(real("Jr"), ratio), (real("Jb"), more), (real("Js"), slope)]
-    ratio, more, slope = real("Jr"), real("Jb"), real("Js")
-    Jt, Jm1 = positive("Jt"), real("Jm1t")
-    lets.append((excess, ratio + (more - slope * Jm1) / Jt))
-    whole_m1 = Jm1 + ratio * Jt + more - slope * Jm1
-    others, quantities, short = dilated(H, excess, whole_m1, "enhanced")
+    lets += [(real("Jr"), ratio), (real("Jb"), more)]
+    ratio, more, Jt = real("Jr"), real("Jb"), positive("Jt")
+    lets.append((excess, ratio + more / Jt))
+    others, quantities, short = dilated(H, excess, real("Jm1t") + ratio * Jt + more, "enhanced")
     return replace(
         base,
         name="enhanced_solid",

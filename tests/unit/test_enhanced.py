@@ -115,6 +115,21 @@ def test_a_turn_changes_no_energy_and_turns_forces_also_in_other_units() -> None
     assert k.residual(inside_out, X, RUBBER)[1] >= 8
 
 
+@pytest.mark.parametrize("growth", [0.5, 1.3, 2.0])
+def test_a_swollen_cell_is_a_larger_cell(growth: float) -> None:
+    """As det F multiplies what the modes add: nearly incompressible cells lock otherwise."""
+    X, u = distorted(8)
+    u *= 0.1
+    laws = energy_laws(hex8, sa.energies.swollen(sa.energies.yeoh))
+    swollen = compile_cells("swollen", hex8.space, laws, FAST, ("residual",))
+    large, bad = kernel().residual(growth * u, growth * X, RUBBER)
+    assert bad == 0
+    moved = growth * (X + u) - X
+    found, bad = swollen.residual(moved, X, {**RUBBER, "swelling": growth})
+    assert bad == 0
+    np.testing.assert_allclose(found, large, atol=1e-11 * np.abs(large).max())
+
+
 def cube(amount: float) -> tuple[Array, Array]:
     """Return points and cells of a unit cube of 27, inner points moved by a part of a cell."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (3, 3, 3), comm=MPI.COMM_SELF)
