@@ -23,7 +23,7 @@ def test_code_of_pages_runs(page, repository, tmp_path, monkeypatch):
         assert names["K"].shape == (1, 24, 24)
         assert names["f"].sum() == pytest.approx(0.0, abs=1e-14)
     elif page == "first-robot":
-        assert names["history"]["tip"][-1] == pytest.approx([-2.362, 0.0, 81.259], abs=2e-3)
+        assert names["history"]["tip"][-1] == pytest.approx([-2.364, 0.0, 81.259], abs=2e-3)
         assert (tmp_path / "results" / "first_robot.png").stat().st_size > 10_000
     else:
         assert names["history"]["end"][-1, 0] > 4.1
