@@ -191,7 +191,8 @@ class Options:
         read = {n for n in present if (n in self._seen or _used(n)) and self._works(n)}
         unused = sorted(present.keys() - ours - read)
         if unused and comm.rank == 0:
-            known = read | _read | {self.prefix + name for name in KNOWN.split()}
+            own = {name for name in _read if name.startswith(self.prefix or self.kinds)}
+            known = read | own | {self.prefix + name for name in KNOWN.split()}
             known = {name for name in known if self._works(name)}
             for name in unused:
                 hint = closest(name, known)

@@ -135,13 +135,15 @@ def linear_defaults(
     symmetric = is_symmetric(system, dynamic)
     definite, kind = not is_saddle(system), _multigrid(system, asked, dynamic)
     if kind is not None:
+        bound = any(block.is_equation for block in system.numbering.blocks)  # pressures of gas
+        method = "cg" if symmetric and definite and not bound else "gmres"
         krylov: dict[str, Option] = {
-            "ksp_type": "cg" if symmetric and definite else "gmres",
+            "ksp_type": method,
             "ksp_rtol": 3e-3,
             "ksp_atol": 0.0,
             "ksp_max_it": MOST,
         }
-        if krylov["ksp_type"] == "gmres":
+        if method == "gmres":
             krylov["ksp_gmres_restart"] = 100  # with stiff contact 30 do not get there
         if kind == GRIDS:
             if isinstance(over_nodes(system), str):
@@ -154,7 +156,7 @@ def linear_defaults(
             "pc_gamg_use_sa_esteig": False,
             "mg_levels_ksp_type": "chebyshev",
             "mg_levels_ksp_chebyshev_esteig": "0,0.05,0,1.1",
-            "mg_levels_esteig_ksp_type": "cg" if symmetric and definite else "gmres",
+            "mg_levels_esteig_ksp_type": method,
             "mg_levels_pc_type": "jacobi",
         }
     options: dict[str, Option] = {"ksp_type": "preonly", "pc_type": "lu"}
@@ -290,7 +292,8 @@ def reason_name(snes: PETSc.SNES, reason: int | None = None) -> tuple[str, str]:
     name = _lookup(PETSc.SNES.ConvergedReason, reason)
     if name == "DIVERGED_LINEAR_SOLVE":
         ksp = snes.getKSP()
-        inner = _lookup(PETSc.KSP.ConvergedReason, ksp.getConvergedReason())
+        stopped = ksp.getConvergedReason()  # of its last solution, not of one before, perhaps
+        inner = name if stopped > 0 else _lookup(PETSc.KSP.ConvergedReason, stopped)
         inner = inner.replace("DIVERGED_MAX_IT", "DIVERGED_ITS")  # what PETSc itself calls it
         pc = ksp.getPC()
         text = f"the linear solver ({ksp.getType()} with {pc.getType()}) failed: {inner}"

@@ -84,7 +84,7 @@ def test_functions_of_the_place_and_what_cannot_be() -> None:
         with pytest.raises(sa.ParameterError, match="'plate' is"):
             plate(**wrong)
     for about in ((1.0, 2.0), (np.nan, 0.0, 0.0), None, "here"):
-        with pytest.raises(sa.ParameterError, match="momentum: about is .* three finite numbers"):
+        with pytest.raises(sa.ParameterError, match=r"momentum: about is .* three finite numbers"):
             sa.momentum(other, about=about)  # type: ignore[arg-type]
     with pytest.raises(sa.ParameterError, match=r"momentum\(system\)"):
         sa.momentum(plate())  # type: ignore[arg-type]

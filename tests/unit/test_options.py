@@ -222,6 +222,17 @@ def test_options_of_the_command_line_that_are_not_used_are_told(
         PETSc.Options().delValue(f"line_{name}")
 
 
+def test_hints_are_names_of_the_same_problem() -> None:
+    sa.StaticProblem(rope(), prefix="other_", options={"ksp_rtol": 1e-9}).solve()
+    PETSc.Options().setValue("ksp_rtol", "1e-9")
+    try:
+        with pytest.warns(UserWarning, match="did not use the option -ksp_rtol") as told:
+            sa.StaticProblem(rope()).solve()
+    finally:
+        PETSc.Options().delValue("ksp_rtol")
+    assert "other_" not in str(told[0].message)
+
+
 def test_words_of_a_script_are_not_reported_at_the_end() -> None:
     """Newer PETSc names on stdout what it did not read, in the midst of JSON."""
     code = "import symancf.runtime.petsc; print('{}')"

@@ -110,6 +110,7 @@ class Call:
         problem.motion.lead()
         problem.system.prescribe(problem.system.time)
         problem.audit.stand()
+        problem.newton.balance.begin()  # tolerances of steps are in its sizes
         restarts.resume(saved)
 
     def anew(self, step: float | None = None, number: int | None = None) -> None:

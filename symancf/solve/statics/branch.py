@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 HARD = 10  # Newton iterations beyond which an equilibrium may be one of another branch
-DOUBTFUL = 20  # likewise, where something touches
+DOUBTFUL = 20  # likewise, whatever the predictions are
 SHORTER = 0.6  # of a doubtful change: that of a step half as long, unless there is a jump in it
 AHEAD = 2.0  # times the prediction at the start: what a path that ends in a limit point reaches
 BEHIND = 10.0  # times the prediction at the end: that of stiffening structures is 1 to 5
@@ -58,7 +58,8 @@ class Branch:
     that can be carried, so no reachable change is longer than 2 v of its start; and v of its
     end points forward. What Newton's method finds beyond, on another branch, is several times
     further away, lies on the branch that comes back, or has another v. So may an equilibrium
-    have that is on the path but far away: then a shorter step will show it.
+    have that is on the path but far away: then a shorter step will show it. It is tried as well
+    where Newton's method took very many iterations, whatever the predictions are.
 
     Where forces with kinks act, as where something touches, neither tangent tells the way: points
     come and go, and a body that rolls on points of quadrature snaps from one to the next. Small
@@ -328,12 +329,13 @@ class Branch:
             return (
                 f"it is {size / ahead:.2g} times as far from the last one as its tangent predicts"
             )
-        if touches:
+        if iterations > DOUBTFUL:
             known, refused = self._doubted
-            if iterations <= DOUBTFUL or (known is before and size <= SHORTER * refused):
-                return ""
-            self._doubted = before, float(size)
-            return "something touches, and Newton's method came from far away"
+            if known is not before or (touches and size > SHORTER * refused):
+                self._doubted = before, float(size)
+                return "Newton's method came from far away"
+        if touches:
+            return ""
         if sums[3] < 0.0:
             return "the path through it goes backward there"
         if sums[4] < TURN * ahead * behind:
