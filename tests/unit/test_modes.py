@@ -120,6 +120,24 @@ def test_what_moves_is_found_beside_rigid_motions() -> None:
             np.testing.assert_allclose(s, 1j * omega, rtol=1e-7)
 
 
+def test_what_stops_a_solution_within_slepc_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    possible("slepc")
+    problem = sa.EigenProblem(sa.System(rod()), options={"eigen": "slepc"})
+
+    def failing(solver: Any, pc: Any, b: Any, x: Any) -> None:
+        calls.append(pc)
+        if len(calls) > 3:
+            raise sa.SymancfError("no solution")
+        b.copy(x)
+
+    calls: list[Any] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(engines._Solver, "apply", failing)
+        with pytest.raises(sa.SymancfError, match="no solution"):
+            problem.solve(2, near=3.5)
+    np.testing.assert_allclose(problem.solve(2, near=3.5).frequencies, 3.56084, rtol=1e-2)
+
+
 def test_what_slepc_says_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     possible("slepc")
 
@@ -329,6 +347,18 @@ def test_forces_of_joints_are_found_and_other_imbalance_is_told() -> None:
         with pytest.warns(UserWarning, match="no equilibrium") as told:
             sa.EigenProblem(leaning).solve(2)
         assert {w.filename for w in told} == {__file__}  # where it was called
+
+
+@pytest.mark.parametrize("spin", [0.2, 0.25])
+def test_what_grows_is_found_beside_a_mechanism(spin: float) -> None:
+    """A pendulum that stands turns about itself, and falls in two planes."""
+    m, J = 2.0, (0.1, 0.2, spin)
+    bob = sa.RigidBody((0, 0, -0.5), mass=m, inertia=J, name="bob")
+    pin = sa.joints.spherical(bob.at((0, 0, 0.5)), sa.ground)
+    modes = sa.EigenProblem(sa.System(bob, terms=[pin, sa.gravity((0, 0, 9.81))])).solve(3)
+    exact = [math.sqrt(9.81 / (own + 0.25 * m)) for own in J[1::-1]]
+    assert (modes.rigid, modes.unstable) == (1, 2)
+    np.testing.assert_allclose(modes.eigenvalues, [0.0, *exact], rtol=1e-9)
 
 
 def test_buckling_begins_with_the_forces_that_joints_have_at_rest() -> None:

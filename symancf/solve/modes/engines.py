@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -183,7 +184,8 @@ def _all(
     K = K + images * apart @ images.T
     theta, X = _by_shift(K, M, L, without, sigma)
     far = int((theta * abs(sigma) * FAR > 1.0).sum())
-    if sigma < 0.0 and far < len(theta):  # theta has no digits of these: from a shift near them
+    below = sigma < 0.0 and theta.min(initial=0.0) >= 0.0
+    if below and far < len(theta):  # theta has no digits of these: from a shift near them
         near = FAR * sigma
         other, more = _by_shift(K, M, L, without, near)
         with np.errstate(divide="ignore"):
@@ -366,7 +368,8 @@ def _slepc(
         ) from error
     finally:
         for thing in (solver, *held):
-            thing.destroy()
+            with suppress(PETSc.Error):  # of a solver that an error has stopped
+                thing.destroy()
 
 
 def _taken(solver: Any, pencil: Pencil, count: int, positive: bool) -> Found:

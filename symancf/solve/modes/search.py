@@ -186,11 +186,12 @@ class Search:
     def _first(self) -> tuple[float, Array]:
         """Return about a third of the slowest eigenvalue, and what has none (collective).
 
-        That are the rigid motions that K gives no force, and mechanisms, orthonormal. They and the
-        slowest of the others are found by inverse iteration, with a shift of the size of what
-        round-off of K makes of the smoothest motions: that shift where nothing else has a mass.
-        A larger one where equations with it have no digits: then motions have energies that are
-        less than the shift, and are more than round-off.
+        Of one that grows it is three times its size: the shift is below it. What has none are the
+        rigid motions that K gives no force, and mechanisms, orthonormal. They and the slowest of
+        the others are found by inverse iteration, with a shift of the size of what round-off of K
+        makes of the smoothest motions: that shift where nothing else has a mass. A larger one where
+        equations with it have no digits: then motions have energies that are less than the shift,
+        and are more than round-off.
         """
         pencil = self.pencil
         D, least, still = pencil.motions()
@@ -207,7 +208,7 @@ class Search:
             elif 0.0 <= energy < shift < SMALL * self._fastest:
                 shift *= WIDER
             else:
-                return max(shift, 0.3 * energy), D
+                return max(shift, 0.3 * energy, -3.0 * energy), D
         return shift, D
 
     def _slow_motion(self, shift: float, D: Array) -> Array:
