@@ -43,7 +43,7 @@ STEPS, BAUMGARTE = {"step": 1e-3, "rtol": 1e-8}, sa.Baumgarte(5.0, 12.0)
 METHODS = {  # options of DynamicProblem and of solve
     "index 3, generalized-alpha": ({"rho": 0.9}, {"step": 1e-3}),
     "index 1, Baumgarte 5, 12": ({"method": "rk", "stabilisation": BAUMGARTE}, STEPS),
-    "index 1, fuzzy logic": ({"method": "rk", "stabilisation": sa.Fuzzy(5.0, 12.0)}, STEPS),
+    "index 1, fuzzy logic": ({"method": "rk", "stabilisation": sa.Fuzzy(5.0, 12.0, 100.0)}, STEPS),
     "index 1, projection": ({"method": "rk", "stabilisation": sa.Projection()}, STEPS),
     "index 1, unstabilised": ({"method": "rk"}, STEPS),
 }
