@@ -12,8 +12,6 @@ from mpi4py import MPI
 
 import symancf as sa
 
-pytestmark = pytest.mark.collective
-
 OMEGA, IMPULSE, AT, TO = 10.0, 1.0, 1.0, 1.3
 METHODS: dict[str, dict[str, Any]] = {
     "generalized-alpha": {},
@@ -81,6 +79,7 @@ def test_a_short_pulse_after_rest_is_not_stepped_over(how: str, load: str, width
     assert x() == pytest.approx(wanted, abs=2e-3 * IMPULSE / OMEGA)
 
 
+@pytest.mark.collective
 @pytest.mark.parametrize("how", METHODS)
 @pytest.mark.filterwarnings("ignore:the motion")
 def test_a_pulse_in_a_prescribed_motion_is_seen(how: str) -> None:
@@ -106,6 +105,7 @@ def test_a_first_step_does_not_pass_over_a_pulse_either() -> None:
     assert x() == pytest.approx(y(), abs=1e-4)
 
 
+@pytest.mark.collective
 @pytest.mark.parametrize("how", METHODS)
 def test_steps_end_at_stops_and_are_no_longer_than_the_longest(how: str) -> None:
     stops = [0.2, 0.1234, 7.0, 0.2000001, -1.0]
@@ -152,6 +152,7 @@ def test_statics_end_steps_at_stops_up_and_down() -> None:
     assert list(history.time[6:]) == [0.7, 0.3, 0.0]
 
 
+@pytest.mark.collective
 def test_stops_and_longest_steps_are_checked() -> None:
     problem, _ = oscillator("rk")
     with pytest.raises(sa.ParameterError, match="give times, stops="):
