@@ -52,7 +52,7 @@ class Found:
     seconds: float = 0.0
 
 
-NOTHING = 1e-17  # what round-off leaves of zero, of places of about 1 m
+NOTHING = 1e-18  # what round-off leaves of zero, of places of about 1 m
 
 
 def near(a: Any, b: Any, rtol: float, size: float | None = None) -> bool:
