@@ -2,7 +2,7 @@
 """The exceptions of symancf: every one says what was asked, given and possible.
 
 All derive from `SymancfError` and carry their data as attributes, so that a program can react
-without reading the text.
+without reading the text, and a test need not compare sentences.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import difflib
 import re
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,10 +21,49 @@ class SymancfError(Exception):
     """Base class of everything that symancf raises on purpose.
 
     Messages name objects without their addresses, which differ from rank to rank.
+
+    Attributes
+    ----------
+    asked : the name of what the error is about: an argument, a quantity, an option, a part of a
+        file. ``""`` where there is none.
+    given : the value that was given for it: None, a number, a text, or a tuple of them; anything
+        else as its ``repr``, so that an error keeps no model alive and travels between ranks.
+    possible : the names or values that are possible, in the order of the message.
+
+    Examples
+    --------
+    >>> error = SymancfError("rho = -1: it must be positive", asked="rho", given=-1.0)
+    >>> error.asked, error.given, error.possible
+    ('rho', -1.0, ())
     """
 
-    def __init__(self, message: object = "") -> None:
-        super().__init__(re.sub(r" at 0x[0-9a-f]+", "", str(message)))
+    def __init__(
+        self,
+        message: object = "",
+        *,
+        asked: str = "",
+        given: object = None,
+        possible: Iterable[object] = (),
+    ) -> None:
+        super().__init__(_without_addresses(message))
+        self.asked = asked
+        self.given = _as_data(given)
+        self.possible = tuple(_as_data(p) for p in possible)
+
+
+def _without_addresses(text: object) -> str:
+    return re.sub(r" at 0x[0-9a-f]+", "", str(text))
+
+
+def _as_data(value: object) -> object:
+    """Return plain Python data, with anything else as its ``repr``."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value) in (bool, int, float, complex, str):
+        return value
+    if isinstance(value, list | tuple):
+        return tuple(_as_data(v) for v in value)
+    return _without_addresses(repr(value))
 
 
 class MeshError(SymancfError):
@@ -34,40 +75,20 @@ class MeshError(SymancfError):
     cells : numbers of the offending cells (as in the mesh file), if that is the trouble.
     """
 
-    def __init__(self, message: str, *, path: str | None = None, cells: Iterable[int] = ()) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, *, path: str | None = None, cells: Iterable[int] = (), **data: Any
+    ) -> None:
+        super().__init__(message, **data)
         self.path = path
         self.cells = tuple(cells)
 
 
 class KinematicsError(SymancfError):
-    """An energy, force or constraint asks for something that its ends do not offer.
-
-    Attributes
-    ----------
-    asked : the name that was asked for.
-    offered : the names that are possible.
-    """
-
-    def __init__(self, message: str, *, asked: str = "", offered: Iterable[str] = ()) -> None:
-        super().__init__(message)
-        self.asked = asked
-        self.offered = tuple(offered)
+    """An energy, force or constraint asks for something that its ends do not offer."""
 
 
 class ParameterError(SymancfError):
-    """A parameter is missing, misspelt or has an impossible value.
-
-    Attributes
-    ----------
-    name : the parameter.
-    possible : the names that are possible.
-    """
-
-    def __init__(self, message: str, *, name: str = "", possible: Iterable[str] = ()) -> None:
-        super().__init__(message)
-        self.name = name
-        self.possible = tuple(possible)
+    """A parameter is missing, misspelt or has an impossible value."""
 
 
 class CompileError(SymancfError):
@@ -79,8 +100,8 @@ class CompileError(SymancfError):
     output : what the compiler printed.
     """
 
-    def __init__(self, message: str, *, command: str = "", output: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, command: str = "", output: str = "", **data: Any) -> None:
+        super().__init__(message, **data)
         self.command = command
         self.output = output
 
@@ -96,25 +117,20 @@ class ConvergenceError(SymancfError):
     """
 
     def __init__(
-        self, message: str = "", *, reason: str, iteration: int, time: float | None = None
+        self,
+        message: str = "",
+        *,
+        reason: str = "",
+        iteration: int = 0,
+        time: float | None = None,
+        **data: Any,
     ) -> None:
         at = "" if time is None else f" at t = {time:g}"
-        super().__init__(message or f"no convergence{at}: {reason} in iteration {iteration}")
+        text = message or f"no convergence{at}: {reason} in iteration {iteration}"
+        super().__init__(text, **data)
         self.reason = reason
         self.iteration = iteration
         self.time = time
-
-    def __reduce__(
-        self,
-    ) -> tuple[Callable[..., ConvergenceError], tuple[str, str, int, float | None]]:
-        return _convergence_error, (str(self), self.reason, self.iteration, self.time)
-
-
-def _convergence_error(
-    message: str, reason: str, iteration: int, time: float | None
-) -> ConvergenceError:
-    """Make an error again on another rank."""
-    return ConvergenceError(message, reason=reason, iteration=iteration, time=time)
 
 
 class ConstraintError(SymancfError):
@@ -125,8 +141,8 @@ class ConstraintError(SymancfError):
     names : the constraints or bodies concerned.
     """
 
-    def __init__(self, message: str, *, names: Iterable[str] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, names: Iterable[str] = (), **data: Any) -> None:
+        super().__init__(message, **data)
         self.names = tuple(names)
 
 
@@ -140,9 +156,14 @@ class CheckpointError(SymancfError):
     """
 
     def __init__(
-        self, message: str, *, path: str | None = None, differences: Iterable[str] = ()
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        differences: Iterable[str] = (),
+        **data: Any,
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, **data)
         self.path = path
         self.differences = tuple(differences)
 

@@ -304,7 +304,7 @@ class Configuration(ABC):
                     raise ParameterError(
                         f"system.{name} is an array of {vector.dtype} of the shape {vector.shape}: "
                         f"{what} with floats of the shape ({size},)",
-                        name=name,
+                        asked=name,
                     )
                 bad = np.flatnonzero(~np.isfinite(vector) & (True if among is None else among))
                 if len(bad):
@@ -312,7 +312,7 @@ class Configuration(ABC):
                     raise ParameterError(
                         f"system.{name} is {vector[bad[0]]} at t = {self.time:g}, of a node at "
                         f"({', '.join(f'{x:g}' for x in at)}): {what} with finite numbers",
-                        name=name,
+                        asked=name,
                     )
 
     # ---- lists that change ----------------------------------------------------------------------

@@ -121,7 +121,7 @@ def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
             f"{asked.name}() asks for {', '.join(asked.quantities)}. On cells of type {kind!r} "
             f"{offers}.{closest(absent, every)}",
             asked=absent,
-            offered=every,
+            possible=every,
         )
     left = [e for e in able if _takes(e, energy, given)] if len(able) > 1 else able
     if len(left) != 1:
@@ -130,7 +130,7 @@ def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
             f"{asked.name}() goes with {' and '.join(names)} on the cells of {region.name!r}, "
             f"of type {kind!r}: name one of them, Body(region, {names[0]}, {asked.name}, ...)",
             asked=asked.name,
-            offered=tuple(e.name for e in left or able),
+            possible=tuple(e.name for e in left or able),
         )
     return left[0]
 

@@ -171,7 +171,7 @@ def find_element(name: str) -> Element:
     raise KinematicsError(
         f"there is no element {name!r}; there are {', '.join(known)}.{closest(name, known)}",
         asked=name,
-        offered=known,
+        possible=known,
     )
 
 
@@ -200,7 +200,7 @@ def find_energy(name: str) -> Energy:
             f"{', '.join(known) or 'no functions'}.{closest(function, known)} An energy of your "
             f"own is named by file.py:function.",
             asked=function,
-            offered=known,
+            possible=known,
         )
     found: Energy = law_of(known[function])
     return found
@@ -264,7 +264,7 @@ def main(energy: str, element: str, *, form: Form = "ops", function: str | None 
             f"inspect --as {form} has no function {function!r}; it has: "
             f"{', '.join(possible) or 'none'}.{closest(function, possible)}",
             asked=function,
-            offered=possible,
+            possible=possible,
         )
     if form in ("latex", "text"):
         write = latex if form == "latex" else text

@@ -52,7 +52,7 @@ class WithMass:
             raise ParameterError(
                 f"rho of body {self.name!r} is 0 at time {time:g}: in a motion it must be "
                 "positive; leave rho out for a body without mass",
-                name="rho",
+                asked="rho",
             )
         return number
 

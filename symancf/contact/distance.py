@@ -98,7 +98,7 @@ class Distance(Shape):
             raise ParameterError(
                 f"the signed distance {label(self.function)} has a parameter {name!r}, which is "
                 "the name of an argument of sa.Distance: call it otherwise",
-                name=name,
+                asked=name,
             )
 
     def distance(self, x: Expressions) -> sp.Expr:

@@ -352,12 +352,12 @@ def _values(
         raise ParameterError(
             f"{who} has a parameter {name!r}, which is the name of an argument of sa.Contact: "
             "call it otherwise",
-            name=name,
+            asked=name,
         )
     for name in own.keys() - {*known}:
         values = (given[name],) if name in given else own[name]
         if not values:
-            raise ParameterError(f"{who} needs the parameter {name!r}: give {name}=", name=name)
+            raise ParameterError(f"{who} needs the parameter {name!r}: give {name}=", asked=name)
         (found[name],) = values
         evaluate(f"{name} of {who}", found[name], 0.0)
     return {name: found[name] for name in own if name in found}

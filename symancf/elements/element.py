@@ -242,7 +242,7 @@ class Element:
             if option not in possible:
                 has = f"it has {', '.join(possible)}" if possible else "it has none"
                 raise KinematicsError(
-                    f"{self.name} has no variant {option!r}; {has}", asked=option, offered=possible
+                    f"{self.name} has no variant {option!r}; {has}", asked=option, possible=possible
                 )
         return self.family(**options)
 

@@ -141,7 +141,7 @@ def swollen(law: Energy) -> Energy:
         raise KinematicsError(
             f"swollen({asked.name}): the law {what}; it may ask for {', '.join(_GROWN)}",
             asked=strange[0] if strange else asked.name,
-            offered=tuple(_GROWN),
+            possible=tuple(_GROWN),
         )
 
     def grown(*quantities: Expr, swelling: Expr, **parameters: Expr) -> Expr:

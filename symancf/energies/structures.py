@@ -311,5 +311,5 @@ def _no_such(name: str, argument: str, given: str, possible: tuple[str, ...]) ->
     return KinematicsError(
         f"{name}({argument}={given!r}) is not possible: choose {choices}",
         asked=given,
-        offered=possible,
+        possible=possible,
     )

@@ -104,7 +104,7 @@ def local(
         raise KinematicsError(
             f"local(at={at!r}) is not possible: choose 'point' or 'cell'",
             asked=at,
-            offered=("point", "cell"),
+            possible=("point", "cell"),
         )
     if not start:
         raise KinematicsError("local() declares no unknown: give names and starts, local(p=0)")
@@ -117,7 +117,7 @@ def local(
                 f"{', '.join(more.start)} are unknowns of each {more.at}, {', '.join(start)} of "
                 f"each {at}: a law has unknowns of points or of cells",
                 asked=at,
-                offered=(more.at,),
+                possible=(more.at,),
             )
         return marked(function, local=Declared({**(more.start if more else {}), **start}, at))
 
@@ -195,7 +195,7 @@ def equations_of(
                     f"{name} gives an equation for {key!r}, which is no unknown of its own; those "
                     f"are {declared}: write @sa.local({key}=start) above it",
                     asked=key,
-                    offered=tuple(symbols),
+                    possible=tuple(symbols),
                 )
         for key in symbols:
             if equations.get(key) is None:

@@ -117,7 +117,7 @@ def require_quantities(asked: Signature, offered: Iterable[str], where: str) -> 
                 f"{asked.name}() asks for the quantity {name!r}; {where} offers "
                 f"{', '.join(offered)}.{closest(name, offered)} {AFTER_STAR}",
                 asked=name,
-                offered=offered,
+                possible=offered,
             )
 
 
@@ -165,7 +165,7 @@ def require_parameters(
             raise ParameterError(
                 f"{name}() needs the parameter {p!r}, which is not given. It takes: {listed}."
                 f"{hint}",
-                name=p,
+                asked=p,
                 possible=possible,
             )
     for g in given if exact else ():
@@ -173,14 +173,14 @@ def require_parameters(
             raise ParameterError(
                 f"{name}() has {g!r} before the '*' in its arguments, where quantities stand; a "
                 f"parameter is written after it: def {name}(..., *, {g})",
-                name=g,
+                asked=g,
                 possible=possible,
             )
         if g not in possible:
             raise ParameterError(
                 f"{name}() does not take the parameter {g!r}. It takes: {listed}."
                 f"{closest(g, possible)}",
-                name=g,
+                asked=g,
                 possible=possible,
             )
 

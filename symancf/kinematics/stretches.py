@@ -98,7 +98,7 @@ def require_symmetric(of: str, energy: sp.Expr) -> None:
                 f"they cross. Write it alike in {', '.join(STRETCHES)}, such as a sum over them; "
                 f"the largest is Max({', '.join(STRETCHES)})",
                 asked=first,
-                offered=STRETCHES,
+                possible=STRETCHES,
             )
 
 

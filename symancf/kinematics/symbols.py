@@ -40,7 +40,7 @@ def given_value(name: str, key: str, given: object, arguments: Mapping[str, Valu
                 f"{name}: the first value of {key!r} asks for {absent[0]!r}, which is no "
                 f"argument of the law; these are {', '.join(arguments)}",
                 asked=absent[0],
-                offered=tuple(arguments),
+                possible=tuple(arguments),
             )
         plain = [arguments[w.name] for w in wanted if w.kind is not w.KEYWORD_ONLY]
         keywords = {w.name: arguments[w.name] for w in wanted if w.kind is w.KEYWORD_ONLY}

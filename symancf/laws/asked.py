@@ -52,7 +52,7 @@ def pressure_of(
         raise KinematicsError(
             f"pressure={asked!r} is not possible on {element.name}; it has {has}",
             asked=asked,
-            offered=tuple(degrees),
+            possible=tuple(degrees),
         )
     called = evaluate_energy(element, energy)
     compliance = split(called)[1]
@@ -66,7 +66,7 @@ def pressure_of(
             raise ParameterError(
                 f"{name} is {value!r}: of an incompressible body it is a number, {name}=math.inf, "
                 "which does not change",
-                name=name,
+                asked=name,
             )
     incompressible = compliance == 0
     if names and len(plain) == len(names) and -math.inf not in plain.values():

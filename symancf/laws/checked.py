@@ -44,10 +44,10 @@ def check_values(
             continue
         if not math.isfinite(value):
             raise ParameterError(
-                f"parameter {name!r} of {asked.name}() is {value}: it must be finite", name=name
+                f"parameter {name!r} of {asked.name}() is {value}: it must be finite", asked=name
             )
         if name == "thickness" and not float(value) > 0:
-            raise ParameterError(f"the thickness is {value}: it must be positive", name=name)
+            raise ParameterError(f"the thickness is {value}: it must be positive", asked=name)
 
 
 def scalar(

@@ -247,7 +247,7 @@ def _shares(
         raise KinematicsError(
             f"volumetric={mode!r} is not possible: choose 'full', 'reduced' or 'split'",
             asked=mode,
-            offered=("full", "reduced", "split"),
+            possible=("full", "reduced", "split"),
         )
     if mode != "full" and "volumetric" not in parts:
         has = f"its parts are {', '.join(parts)}" if parts else "it returns a single expression"
@@ -256,7 +256,7 @@ def _shares(
             f"{called.signature.name}() {has}. Return a dict such as "
             "{'deviatoric': ..., 'volumetric': ...}.",
             asked="volumetric",
-            offered=parts,
+            possible=parts,
         )
     rules: dict[str, Rule] = {}
     full: str | Rule = "full"
@@ -267,7 +267,7 @@ def _shares(
                     f"quadrature= names the part {part!r}; the parts of "
                     f"{called.signature.name}() are {', '.join(parts) or 'not named'}.",
                     asked=part,
-                    offered=parts,
+                    possible=parts,
                 )
             rules[part] = _rule(element, rule)
     elif quadrature is not None:

@@ -93,7 +93,7 @@ def evaluate_on(
             f"{asked.name}() asks for no quantity of {where}, which offers "
             f"{', '.join(kinematics.quantities)}. If it makes energies call it first: give "
             f"{asked.name}().",
-            offered=kinematics.quantities,
+            possible=kinematics.quantities,
         )
     require_quantities(asked, kinematics.quantities, where)
     reserved = kinematics.reserved() | set(kinematics.quantities)
@@ -103,7 +103,7 @@ def evaluate_on(
             raise ParameterError(
                 f"{asked.name}() calls a parameter {p!r}, but on {where} this is the name "
                 f"of a quantity or symbol of the element: choose another name.",
-                name=p,
+                asked=p,
             )
     own = stretches.invariants() if {*stretches.STRETCHES} & {*asked.quantities} else {}
     values = [own.get(q, kinematics.quantities[q].value) for q in asked.quantities]

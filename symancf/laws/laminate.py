@@ -270,7 +270,7 @@ class _Build:
             raise KinematicsError(
                 f"volumetric={mode!r} is not possible: choose 'full', 'reduced' or 'split'",
                 asked=mode,
-                offered=("full", "reduced", "split"),
+                possible=("full", "reduced", "split"),
             )
         W, part = sp.Add(*called.parts.values()), called.parts.get("volumetric")
         if mode == "full":

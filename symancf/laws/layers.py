@@ -308,7 +308,7 @@ class Layers:
             raise ParameterError(
                 f"layers have {', '.join(n for n in names if n in given)} but no {missing[0]}: "
                 "give the density of all or of none",
-                name=missing[0],
+                asked=missing[0],
             )
         return not missing
 
@@ -343,7 +343,7 @@ def _layer(number: int, given: object) -> Layer:
             raise ParameterError(
                 f"{who}: {asked.name}() has no parameter {name!r}; it has "
                 f"{', '.join(asked.parameters)}, and layers have rho",
-                name=str(name),
+                asked=str(name),
                 possible=(*asked.parameters, "rho"),
             )
     return Layer(law, float(thickness), float(angle), dict(own))

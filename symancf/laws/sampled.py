@@ -385,14 +385,14 @@ def _value(
                 f"{', '.join(offered)}.{closest(asked, offered)} A function of these is given as "
                 f"one, such as {{{field!r}: lambda {next(iter(offered))}: ...}}",
                 asked=asked,
-                offered=tuple(offered),
+                possible=tuple(offered),
             )
         return offered[asked].value
     if not callable(asked):
         raise KinematicsError(
             f"field {field!r} is {asked!r}: give the name of a quantity or a function of "
             f"quantities; {where} offers {', '.join(offered)}",
-            offered=offered,
+            possible=offered,
         )
     wanted = signature(asked)
     require_quantities(wanted, offered, where)
@@ -401,7 +401,7 @@ def _value(
             raise ParameterError(
                 f"field {field!r} asks for the parameter {p!r}; the body has "
                 f"{', '.join(parameters)}.{closest(p, tuple(parameters))}",
-                name=p,
+                asked=p,
                 possible=tuple(parameters),
             )
     given = {p: parameters[p] for p in wanted.parameters if p in parameters}

@@ -141,7 +141,7 @@ def viscous_law(
             raise KinematicsError(
                 f"{function.__name__}() asks for {n!r}; this element offers {offered}",
                 asked=n,
-                offered=tuple(values),
+                possible=tuple(values),
             )
     quantities = [n.removesuffix("_rate") for n in rates]
     keywords = {n: real(n) for n, a in wanted.items() if a.kind is a.KEYWORD_ONLY}

@@ -114,7 +114,7 @@ class History(Shown):
         if name == "time" or name in self._series:
             raise ParameterError(f"record({name!r}): there is already a series of that name")
         if not callable(function):
-            raise ParameterError(f"record({name!r}): {function!r} is not a function", name=name)
+            raise ParameterError(f"record({name!r}): {function!r} is not a function", asked=name)
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
             raise ParameterError(f"record({name!r}, every={every!r}): give a number of steps")
         if self._streams and self._time.count:
@@ -204,7 +204,7 @@ class History(Shown):
                 raise ParameterError(
                     f"series {name!r}: its function returned shape {first} on rank 0 and "
                     f"{other[1]} on another; return the same on every rank",
-                    name=name,
+                    asked=name,
                 )
 
     def _tell_differences(self, rows: dict[str, Array]) -> None:
@@ -277,7 +277,7 @@ class History(Shown):
             raise ParameterError(
                 f"no series {name!r} was recorded; there are: {known}."
                 + closest(name, self._series),
-                name=name,
+                asked=name,
                 possible=self._series,
             )
         return self._series[name]

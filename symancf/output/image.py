@@ -265,7 +265,9 @@ def image_path(what: str, path: str | Path) -> Path:
     if path.suffix.lower() in KINDS:
         return path.with_suffix(path.suffix.lower())
     if path.suffix.lower() in (".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff", ".gif"):
-        raise ParameterError(f"{what}({str(path)!r}): pictures are .png, .pdf or .svg", name="path")
+        raise ParameterError(
+            f"{what}({str(path)!r}): pictures are .png, .pdf or .svg", asked="path"
+        )
     return path.with_suffix(".png")
 
 
@@ -280,5 +282,5 @@ def film_path(what: str, path: str | Path) -> Path:
     if path.suffix.lower() in FILMS:
         return path.with_suffix(path.suffix.lower())
     if path.suffix.lower() in (".avi", ".mov", ".mkv", ".webm", ".ogv", ".wmv", ".apng", *KINDS):
-        raise ParameterError(f"{what}({str(path)!r}): films are .gif or .mp4", name="path")
+        raise ParameterError(f"{what}({str(path)!r}): films are .gif or .mp4", asked="path")
     return path.with_suffix(".gif")

@@ -86,7 +86,7 @@ class Restart:
         number = isinstance(given, int) and not isinstance(given, bool) and given > 0
         if not (given is None or number):
             raise ParameterError(
-                f"Restart(every={label(self.every)}): give a number of steps", name="every"
+                f"Restart(every={label(self.every)}): give a number of steps", asked="every"
             )
         if self.minutes is not None:
             arguments.number(

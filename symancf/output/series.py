@@ -36,7 +36,7 @@ class Series:
             raise ParameterError(
                 f"series {self.name!r}: its function returned {type(value).__name__}: give a "
                 "number or an array of numbers",
-                name=self.name,
+                asked=self.name,
             )
         row = row.astype(np.float64)
         if self.buffer is None:
@@ -45,7 +45,7 @@ class Series:
             raise ParameterError(
                 f"series {self.name!r}: its function returned shape {row.shape}, before "
                 f"{self.buffer.shape[1:]}",
-                name=self.name,
+                asked=self.name,
             )
         return row
 

@@ -60,7 +60,7 @@ def monitored(
     given: object = every
     if not isinstance(given, int) or isinstance(given, bool) or given < 1:
         raise ParameterError(
-            f"monitor(every={label(every)}): give a number of steps, 1 or more", name="every"
+            f"monitor(every={label(every)}): give a number of steps, 1 or more", asked="every"
         )
 
     def monitor(step: Any) -> None:

@@ -291,7 +291,7 @@ def _as_errors_of_the_package() -> Iterator[None]:
     except CompileError:
         raise
     except codegen_errors.CompileError as error:
-        raise CompileError(str(error), command=error.command, output=error.output) from error
+        raise CompileError(str(error), **vars(error)) from error
     except Exception as error:
         text = f"{type(error).__name__} in the compiler of kernels: {error}"
         if isinstance(error, OSError):

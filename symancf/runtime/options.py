@@ -168,7 +168,7 @@ class Options:
                 used = [known for known in KNOWN.split() if uses(known)]
                 kind = name[: name.find("_") + 1]
                 hint = closest(name, [known for known in used if known.startswith(kind)] or used)
-                raise ParameterError(f"{who} does not use the option {name!r}.{hint}", name=name)
+                raise ParameterError(f"{who} does not use the option {name!r}.{hint}", asked=name)
 
     def leave_idle(self, *starts: str) -> None:
         """Note beginnings of options that PETSc reads and that do nothing as things are."""

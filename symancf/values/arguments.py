@@ -41,7 +41,7 @@ def number(
         except (TypeError, ValueError, OverflowError):
             value = math.nan
     if math.isnan(value) or not accepts(value):
-        raise ParameterError(f"{call}({name}={label(given)}): it must {must}", name=name)
+        raise ParameterError(f"{call}({name}={label(given)}): it must {must}", asked=name)
     return value
 
 

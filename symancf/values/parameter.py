@@ -62,7 +62,7 @@ class Parameter:
                 f"the value of the parameter {self.name!r} is {label(value)}: give a number; what "
                 "varies in time or space is given where the parameter is used, as a function of "
                 "time or an sa.Field",
-                name=self.name,
+                asked=self.name,
             ) from None
 
     def __repr__(self) -> str:
@@ -468,7 +468,7 @@ def chosen_dofs(name: str, dofs: str | Sequence[str], possible: Sequence[str]) -
             raise ParameterError(
                 f"{name}: dofs {dof!r} is not one of {', '.join(possible)}."
                 + closest(dof, possible),
-                name=dof,
+                asked=dof,
                 possible=possible,
             )
     return asked

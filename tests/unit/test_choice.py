@@ -97,7 +97,7 @@ def test_of_two_elements_the_parameters_decide() -> None:
     for law in (membrane, stretched):
         with pytest.raises(KinematicsError, match=r"goes with sa\.elements\.ancf_\w+ and sa") as e:
             sa.Body(square, law, E=1.0, thickness=0.1)
-        assert set(e.value.offered) == {"ancf_plate", "ancf_thin_plate"}
+        assert set(e.value.possible) == {"ancf_plate", "ancf_thin_plate"}
 
 
 def test_what_does_not_fit_is_told() -> None:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Errors carry their data, and names get the closest suggestion."""
 
+import pickle
+
+import numpy as np
 import pytest
 
 from symancf import errors
@@ -23,6 +26,27 @@ def test_a_convergence_error_says_reason_iteration_and_time() -> None:
     error = errors.ConvergenceError(reason="DIVERGED_LINE_SEARCH", iteration=7, time=0.25)
     assert (error.reason, error.iteration, error.time) == ("DIVERGED_LINE_SEARCH", 7, 0.25)
     assert str(error) == "no convergence at t = 0.25: DIVERGED_LINE_SEARCH in iteration 7"
+
+
+def test_an_error_holds_plain_data_that_travel() -> None:
+    """Values become Python's numbers and texts; models their names, without addresses."""
+    error = errors.ParameterError(
+        "mu", asked="mu", given=np.float64(-1.0), possible=(1, np.int64(2), object())
+    )
+    again = pickle.loads(pickle.dumps(error))
+    for one in (error, again):
+        assert type(one) is errors.ParameterError
+        assert (one.asked, one.given) == ("mu", -1.0)
+        assert type(one.given) is float
+        assert one.possible == (1, 2, "<object object>")
+    assert errors.SymancfError("x", given=[1, (2.5, "a")]).given == (1, (2.5, "a"))
+
+
+@pytest.mark.parametrize("kind", errors.SymancfError.__subclasses__())
+def test_an_error_of_each_class_can_be_pickled_with_its_data(kind: type[Exception]) -> None:
+    error = kind("what", asked="a", given=3)  # type: ignore[call-arg]
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), vars(again)) == (kind, str(error), vars(error))
 
 
 @pytest.mark.parametrize(

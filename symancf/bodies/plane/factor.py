@@ -105,7 +105,7 @@ class Prescribed(VirtualWork):
         if coordinate not in COORDINATES:
             raise ParameterError(
                 f"{name}: give 'x', 'y' or 'theta'.{closest(coordinate, COORDINATES)}",
-                name=coordinate,
+                asked=coordinate,
                 possible=COORDINATES,
             )
         if (position is None) == (displacement is None):

@@ -53,7 +53,7 @@ def chosen(name: str, element: Element, dofs: str | Sequence[str]) -> list[str]:
             raise ParameterError(
                 f"{name}: dofs {dof!r} names a parameter of the cells, whose order the mesh "
                 f"chooses; {remedy}",
-                name=str(dof),
+                asked=str(dof),
                 possible=names,
             )
     parts = [f"{slope}.{axis}" for slope in names for axis in AXES]

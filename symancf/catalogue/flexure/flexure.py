@@ -368,7 +368,7 @@ def _one_of(name: str, what: str, value: str, possible: Sequence[str]) -> None:
         raise ParameterError(
             f"{name}: {what} is {value!r}: choose one of {', '.join(possible)}."
             + closest(str(value), possible),
-            name=str(value),
+            asked=str(value),
             possible=possible,
         )
 

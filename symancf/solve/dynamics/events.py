@@ -73,15 +73,15 @@ class Event:
         given: dict[str, Any] = {"function": function, "action": action or function}
         for what, value in given.items():
             if not callable(value):
-                raise ParameterError(f"event: {value!r} is no {what} to be called", name=what)
+                raise ParameterError(f"event: {value!r} is no {what} to be called", asked=what)
         if not isinstance(terminate, bool | np.bool_):
             raise ParameterError(
-                f"event(terminate={terminate!r}): give True or False", name="terminate"
+                f"event(terminate={terminate!r}): give True or False", asked="terminate"
             )
         if isinstance(direction, bool) or direction not in (-1, 0, 1):
             raise ParameterError(
                 f"event(direction={direction!r}): 1 are rising zeros, -1 falling ones, 0 both",
-                name="direction",
+                asked="direction",
             )
         self.function, self.action = function, action
         self.direction, self.terminate, self.number = int(direction), terminate, number

@@ -32,12 +32,12 @@ def checked(method: str, stabilisation: Stabilisation | None) -> str:
     if not among(method, METHODS):
         listed = ", ".join(map(repr, METHODS))
         hint = closest(str(method), METHODS)
-        raise ParameterError(f"method={label(method)}:{hint} there are {listed}", name="method")
+        raise ParameterError(f"method={label(method)}:{hint} there are {listed}", asked="method")
     if method == IMPLICIT and stabilisation is not None:
         raise ParameterError(
             f"stabilisation={stabilisation}: {IMPLICIT} of index 3 fulfils the constraints at each "
             'step as it is; stabilisation goes with explicit methods, method="rk"',
-            name="stabilisation",
+            asked="stabilisation",
         )
     return method
 
@@ -76,7 +76,7 @@ def integrator(
         raise ParameterError(
             f"method={method!r}: {piece.name!r} remembers from step to step, and explicit methods "
             f"evaluate it within them; give method={IMPLICIT!r}",
-            name="method",
+            asked="method",
         )
     made = Adams if method == "adams" else Explicit
     return made(accelerations, stabilisation, kind_of(method))

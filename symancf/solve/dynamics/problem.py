@@ -103,7 +103,7 @@ class DynamicProblem(Made):
             raise ParameterError(
                 f"DynamicProblem(damping=...) is {label(damping)}: give sa.Rayleigh(mass=..., "
                 "stiffness=...)",
-                name="damping",
+                asked="damping",
             )
         self.system, self.damping = made_of("DynamicProblem", system), damping
         self.prefix = arguments.text("DynamicProblem(prefix=...)", prefix)

@@ -31,7 +31,7 @@ def steps_asked(
             f"solve(to={to:g}): the pseudo-time is {now:g} and cannot fall, because "
             f"{system.memory.timed[0]!r} asks for the length of the step, dt; let loads "
             "fall as functions of a growing time",
-            name="to",
+            asked="to",
         )
     if step is not None:
         step = arguments.step("solve", step, now, to)

@@ -141,7 +141,7 @@ class Continuation:
                     f"follow({arc.name}, to={to:g}): {arc.name} = {now:.7g} {goes} here beyond a "
                     f"limit point: direction={back} goes back the way it came, direction={-back} "
                     f"goes on, to where {arc.name} turns again",
-                    name=arc.name,
+                    asked=arc.name,
                 )
         if direction is not None and direction != self.point.heading:
             self.point, self._bend = self.point.turned(), None
@@ -181,7 +181,7 @@ class Continuation:
                 f"follow({arc.name}): no force and no prescribed displacement changes with "
                 f"{arc.name} at {arc.value:g}; give the parameter itself to a load, a support or a "
                 "body of this system",
-                name=arc.name,
+                asked=arc.name,
             )
         soft = arc.tangent()
         at = arc.here()

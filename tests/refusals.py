@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Errors in tests: their class and data are compared, not their sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+
+@contextmanager
+def refused(kind: type[BaseException], **data: Any) -> Iterator[pytest.ExceptionInfo[Any]]:
+    """Expect an error of exactly this class with these attributes.
+
+    Parameters
+    ----------
+    kind : the class; one that derives from it does not count.
+    data : attributes of the error and their values, e.g. ``asked="mu", given=-1.0``. A function
+        is called with the attribute and says whether it is right.
+
+    Examples
+    --------
+    >>> with refused(sa.ParameterError, asked="mu", given=-1.0):
+    ...     sa.Contact(upper, lower, mu=-1.0)
+    """
+    with pytest.raises(kind) as caught:
+        yield caught
+    assert type(caught.value) is kind
+    for name, expected in data.items():
+        found = getattr(caught.value, name)
+        right = expected(found) if callable(expected) else found == expected
+        assert right, f"{name} of the error is {found!r}, not {expected!r}: {caught.value}"
