@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The types of arrays, by what they hold; shapes stand in docstrings."""
+"""The types of arrays, by what they hold; shapes stand in docstrings. Their addresses for C."""
 
 from __future__ import annotations
+
+import ctypes
 
 import numpy as np
 import numpy.typing as npt
@@ -13,3 +15,22 @@ Ints32 = npt.NDArray[np.int32]  # numbers and offsets on this rank, as kernels t
 Integers = Ints | Ints32  # either
 Data = npt.NDArray[np.generic]  # of any kind
 Mask = npt.NDArray[np.bool_]
+
+
+def address(array: Data) -> int:
+    """Return the address of the values of an array, which C takes one after the other.
+
+    Raises
+    ------
+    ValueError : the array is not contiguous (``C_CONTIGUOUS``), such as a row of a transposed one.
+    """
+    if not array.flags.c_contiguous:
+        raise ValueError(
+            f"an array of {array.shape} with strides {array.strides} is not contiguous"
+        )
+    return int(array.ctypes.data)
+
+
+def pointer(array: Data) -> ctypes.c_void_p:
+    """Return `address` as an argument of a function of C."""
+    return ctypes.c_void_p(address(array))

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array, Integers, Ints, Ints32
+from ..arrays import Array, Integers, Ints, Ints32, address
 from ..errors import ParameterError
 from ..runtime import jit
 from .structures import Basis as Table
-from .structures import Types, Ways, address
+from .structures import Types, Ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

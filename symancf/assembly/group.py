@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, Integers, Ints, Ints32
+from ..arrays import Array, Integers, Ints, Ints32, address
 from ..runtime.jit import Kernel, declare
 from .feet import types_of
 from .piece import Cells, Feet, Jets, Piece
-from .structures import LANES, Opposite, Term, address, aligned, batched
+from .structures import LANES, Opposite, Term, aligned, batched
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .structures import address
+from ..arrays import address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

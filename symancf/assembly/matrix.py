@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from ..arrays import Array, Ints, Ints32
+from ..arrays import Array, Ints, Ints32, pointer
 from ..errors import SymancfError
 from ..runtime import jit
 from ..runtime.limits import require_countable
@@ -37,10 +36,6 @@ class Writes(Protocol):
 
     def attach(self, matrix: Matrix, numbers: Sequence[int], /) -> None:
         """Take the arrays, and the places of its pieces by their numbers in the matrix."""
-
-
-def _pointer(array: npt.NDArray[np.generic]) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
 
 
 class Matrix:
@@ -79,7 +74,7 @@ class Matrix:
         self.diagonal_start = np.zeros(rows + 1, dtype=np.int32)
         self.off_start = np.zeros(rows + 1, dtype=np.int32)
         start, adjacent, offsets = self._pairs(self.diagonal_start, self.off_start, former)
-        pattern = (owned, _pointer(start), _pointer(adjacent), _pointer(numbering.row_count))
+        pattern = (owned, pointer(start), pointer(adjacent), pointer(numbering.row_count))
         self.positions = self._positions(self._pieces, start, adjacent, offsets)
         del offsets
         sizes = int(self.diagonal_start[-1]), int(self.off_start[-1])
@@ -88,9 +83,9 @@ class Matrix:
         self._library.symancf_columns(
             *pattern,
             ctypes.c_int64(numbering.first_row),
-            _pointer(numbering.first_column),
-            _pointer(diagonal_column),
-            _pointer(off_column),
+            pointer(numbering.first_column),
+            pointer(diagonal_column),
+            pointer(off_column),
         )
         del start, adjacent
         # products may read 8 more
@@ -146,19 +141,19 @@ class Matrix:
         vertex_start, vertices, pair_start, positions = _places(_joined([piece]))
         missing = self._library.symancf_find(
             numbering.owned_vertices,
-            _pointer(numbering.vertex_row),
-            _pointer(numbering.row_count),
-            _pointer(numbering.first_column),
+            pointer(numbering.vertex_row),
+            pointer(numbering.row_count),
+            pointer(numbering.first_column),
             ctypes.c_int64(numbering.first_row),
-            _pointer(self.diagonal_start),
-            _pointer(diagonal),
-            _pointer(self.off_start),
-            _pointer(off),
+            pointer(self.diagonal_start),
+            pointer(diagonal),
+            pointer(self.off_start),
+            pointer(off),
             len(vertex_start) - 1,
-            _pointer(vertex_start),
-            _pointer(vertices),
-            _pointer(pair_start),
-            _pointer(positions),
+            pointer(vertex_start),
+            pointer(vertices),
+            pointer(pair_start),
+            pointer(positions),
         )
         return None if missing else (pair_start, positions)
 
@@ -176,12 +171,12 @@ class Matrix:
         count.restype = ctypes.c_int64
         entries = count(
             numbering.owned_vertices,
-            _pointer(start),
-            _pointer(adjacent),
-            _pointer(numbering.row_count),
-            _pointer(offsets),
-            _pointer(diagonal_start),
-            _pointer(off_start),
+            pointer(start),
+            pointer(adjacent),
+            pointer(numbering.row_count),
+            pointer(offsets),
+            pointer(diagonal_start),
+            pointer(off_start),
         )
         require_countable(self.comm, "entries of the tangent", entries)
         return start, adjacent, offsets
@@ -210,16 +205,16 @@ class Matrix:
             numbering.owned_vertices,
             numbering.vertices,
             len(entity_start) - 1,
-            _pointer(entity_start),
-            _pointer(entity_vertices),
-            _pointer(numbering.global_vertex),
-            _pointer(start),
+            pointer(entity_start),
+            pointer(entity_vertices),
+            pointer(numbering.global_vertex),
+            pointer(start),
         )
         adjacency = self._library.symancf_adjacency
         adjacency.restype = ctypes.c_int64
         pairs = adjacency(*arguments, None)
         adjacent = np.empty(max(1, pairs), dtype=np.int32)
-        if pairs < 0 or adjacency(*arguments, _pointer(adjacent)) < 0:
+        if pairs < 0 or adjacency(*arguments, pointer(adjacent)) < 0:
             raise MemoryError("matrix pattern: not enough memory")
         return start, adjacent
 
@@ -231,14 +226,14 @@ class Matrix:
         missing = self._library.symancf_positions(
             self.numbering.owned_vertices,
             self.numbering.vertices,
-            _pointer(start),
-            _pointer(adjacent),
-            _pointer(offsets),
+            pointer(start),
+            pointer(adjacent),
+            pointer(offsets),
             len(vertex_start) - 1,
-            _pointer(vertex_start),
-            _pointer(vertices),
-            _pointer(pair_start),
-            _pointer(positions),
+            pointer(vertex_start),
+            pointer(vertices),
+            pointer(pair_start),
+            pointer(positions),
         )
         if missing < 0:
             raise MemoryError("matrix pattern: not enough memory")
@@ -259,12 +254,12 @@ class Matrix:
         code = functions.MatCreateMPIAIJWithSplitArrays(
             handle(comm),
             *(integer(n) for n in (rows, rows, size, size)),
-            _pointer(diagonal_start),
-            _pointer(diagonal_column),
-            _pointer(self.diagonal),
-            _pointer(off_start),
-            _pointer(off_column),
-            _pointer(self.off),
+            pointer(diagonal_start),
+            pointer(diagonal_column),
+            pointer(self.diagonal),
+            pointer(off_start),
+            pointer(off_column),
+            pointer(self.off),
             ctypes.byref(made),
         ) or functions.MatHeaderReplace(ctypes.c_void_p(mat.handle), ctypes.byref(made))
         if code:

@@ -13,7 +13,7 @@ import numpy as np
 
 from symancf_codegen.modes import MODES
 
-from ..arrays import Array, Ints, Mask
+from ..arrays import Array, Ints, Mask, address
 from ..kinematics.memory import STEP
 from ..runtime import jit
 from ..runtime.log import EVENTS
@@ -28,7 +28,7 @@ from ..values.parameter import (
 )
 from .feet import library as load_library
 from .group import Group, grouped, parameters, source
-from .structures import LANES, Term, Terms, address
+from .structures import LANES, Term, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence

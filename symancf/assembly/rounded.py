@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array, Data, Integers, Ints32
+from ..arrays import Array, Integers, Ints32, address, pointer
 from ..runtime import jit
 from ..runtime.petsc import PETSc, functions
 
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from .matrix import Matrix
 
 _INSERT, _FORWARD = 1, 0
-
-
-def _address(array: Data) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
 
 
 class _Part(ctypes.Structure):
@@ -49,7 +45,7 @@ class _Part(ctypes.Structure):
         place += width * np.arange(len(place), dtype=np.int64)
         self.longest, self.values = width * int(runs.max(initial=0)), values
         self.held = first, start, columns[place].astype(np.int32)
-        super().__init__(width, len(row), *(array.ctypes.data for array in self.held))
+        super().__init__(width, len(row), *map(address, self.held))
         self.rounded = np.zeros(0, dtype=np.float32)
 
 
@@ -80,7 +76,7 @@ class Others:
     def end(self, x: ctypes.c_void_p) -> ctypes.c_void_p:
         """Return the address of the values (collective)."""
         functions.VecScatterEnd(*self._through(x))
-        return _address(self._ghosted.getArray(readonly=True))
+        return pointer(self._ghosted.getArray(readonly=True))
 
     def destroy(self) -> None:
         """Give up what PETSc holds (collective)."""
@@ -133,10 +129,10 @@ class Rounded:
         usable = 0.0 < largest < math.inf  # entries may be beyond what single precision holds
         self._scale = ctypes.c_double(2.0 ** (math.frexp(largest)[1] - 1) if usable else 1.0)
         for part in self._parts:
-            given = ctypes.byref(part), _address(part.values), self._scale
+            given = ctypes.byref(part), pointer(part.values), self._scale
             if not len(part.rounded):
                 part.rounded = np.empty(library.symancf_round(*given, None), dtype=np.float32)
-            library.symancf_round(*given, _address(part.rounded))
+            library.symancf_round(*given, pointer(part.rounded))
 
     def multiply(self, x: int, y: int) -> None:
         """Write the product with a vector x of PETSc to y, both by their handles (collective)."""
@@ -155,10 +151,10 @@ class Rounded:
     def _add(self, part: _Part, x: ctypes.c_void_p, add: int, y: ctypes.c_void_p) -> None:
         self._library.symancf_multiply(
             ctypes.byref(part),
-            _address(part.rounded),
+            pointer(part.rounded),
             x,
             self._scale,
             add,
-            _address(self._gathered),
+            pointer(self._gathered),
             y,
         )

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from symancf_codegen.modes import MODES
 
@@ -39,11 +38,6 @@ else:
     Term, Terms, Basis, Types, Opposite, Ways = (
         _FOUND[f"symancf_{name}"] for name in ("term", "plan", "basis", "types", "feet", "ways")
     )
-
-
-def address(array: npt.NDArray[np.generic]) -> int:
-    """Return the address of the values of an array."""
-    return int(array.ctypes.data)
 
 
 def aligned(shape: Sequence[int]) -> Array:

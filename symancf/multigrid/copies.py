@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Ints, Ints32
+from ..arrays import Ints, Ints32, pointer
 from ..runtime.collective import AnyArray, exchange, exchange_blocks, reduced
 from .grids import Interpolation
-from .structures import address
 
 if TYPE_CHECKING:
     from . import structures
@@ -50,7 +49,7 @@ def with_copies(
     comm = MPI.COMM_SELF if level.shared else comm
     total, start = len(found.keys), found.start
     begin, of = np.zeros(total + 1, np.int32), np.empty(max(1, len(found.column)), np.int32)
-    count = library.symancf_components(ctypes.byref(made), total, address(begin), address(of))
+    count = library.symancf_components(ctypes.byref(made), total, pointer(begin), pointer(of))
     if count < 0:
         raise MemoryError("levels of multigrid: not enough memory")
     if comm.size == 1 and count == total:

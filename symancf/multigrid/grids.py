@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Array, Ints, Ints32, Mask
+from ..arrays import Array, Ints, Ints32, Mask, pointer
 from ..newton.parts import connected_parts
 from ..runtime.collective import reduced
-from .structures import address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -143,11 +142,11 @@ def interpolation(library: ctypes.CDLL, grids: Grids, X: Array, grid: Ints) -> I
     start, keys = np.zeros(n + 1, dtype=np.int32), np.empty(8 * n, dtype=np.int64)
     weight = np.empty(8 * n, dtype=np.float32)
     places, of = grids.places(X, grid), np.ascontiguousarray(grid, dtype=np.int64)
-    given = (address(array) for array in (places, of, start, keys, weight))
+    given = (pointer(array) for array in (places, of, start, keys, weight))
     count = library.symancf_interpolate(n, grids.bits, *given)
     number, unique = np.empty(count, dtype=np.int32), np.empty(max(1, count), dtype=np.int64)
     distinct = library.symancf_distinct(
-        ctypes.c_int64(count), address(keys), address(number), address(unique)
+        ctypes.c_int64(count), pointer(keys), pointer(number), pointer(unique)
     )
     if distinct < 0:
         raise MemoryError("grids of multigrid: not enough memory")

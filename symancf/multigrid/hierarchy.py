@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Array, Data, Ints, Ints32
+from ..arrays import Array, Data, Ints, Ints32, pointer
 from ..runtime.collective import exchange_blocks, together
 from ..runtime.petsc import printing
 from . import structures
@@ -18,7 +18,7 @@ from .copies import MOST
 from .cycle import Cycle, print_to
 from .levels import Step, coarsen, finest, structure
 from .messages import Singles, handles
-from .structures import address, part
+from .structures import part
 
 if TYPE_CHECKING:
     from .grids import Grids, Nodes
@@ -61,10 +61,10 @@ class _Level:
         self.start = _noise(ids[:n])
         named = ("diagonal", "values", "off_values", "inverse", "row", "x", "b", "d", "r")
         for name in named:
-            setattr(made, name, address(getattr(self, name)))
+            setattr(made, name, pointer(getattr(self, name)))
         self.held = held
         if held is not None:
-            made.held = address(held)
+            made.held = pointer(held)
         if step is not None:
             made.coarse_shared = int(step.pattern.shared and not pattern.shared)
         self.exchange: structures.Exchange | None = None
@@ -198,7 +198,7 @@ class Multigrid:
                 break
             with together(self.comm):
                 self._library.symancf_round_level(
-                    self._at(number), *map(address, entries), ctypes.c_double(self._hierarchy.scale)
+                    self._at(number), *map(pointer, entries), ctypes.c_double(self._hierarchy.scale)
                 )
             self._estimate(number, level)
             if coarse:
@@ -220,10 +220,10 @@ class Multigrid:
         made = structures.Coarse(to.nodes, to.ghosts)
         made.own, made.off = part(to.own_start, to.own), part(to.off_start, to.off)
         made.ghost = part(step.ghost_start, step.ghost_columns)
-        made.values, made.off_values, made.ghost_values = map(address, (own, off, ghost))
+        made.values, made.off_values, made.ghost_values = map(pointer, (own, off, ghost))
         with together(self.comm):
             if self._library.symancf_galerkin(
-                self._at(number), *map(address, entries), ctypes.byref(made)
+                self._at(number), *map(pointer, entries), ctypes.byref(made)
             ):
                 raise MemoryError("matrices of multigrid: not enough memory")
         if to.shared and not level.shared:
@@ -233,7 +233,7 @@ class Multigrid:
             came = np.ascontiguousarray(came)
             arrays = (step.starts, step.rows, step.places, came)
             self._library.symancf_add_rows(
-                len(step.rows), *map(address, arrays), ctypes.byref(made)
+                len(step.rows), *map(pointer, arrays), ctypes.byref(made)
             )
         return own, off
 
@@ -245,7 +245,7 @@ class Multigrid:
         steps = STEPS if self._symmetric else 2 * STEPS
         alpha, beta = np.zeros((2, steps))
         done = self._library.symancf_lanczos(
-            ctypes.byref(self._hierarchy), number, steps, address(alpha), address(beta)
+            ctypes.byref(self._hierarchy), number, steps, pointer(alpha), pointer(beta)
         )
         if done and self._symmetric:
             a, b = 1.0 / alpha[:done], beta[:done]
@@ -271,7 +271,7 @@ class Multigrid:
         self._inverse = np.concatenate(inverses or [np.zeros(1)]).astype(np.float32)
         last = self._hierarchy.coarsest
         last.parts = len(self._first) - 1
-        last.first, last.inverse = address(self._first), address(self._inverse)
+        last.first, last.inverse = pointer(self._first), pointer(self._inverse)
 
     # ---- cycles ---------------------------------------------------------------------------------
     def apply(self, r: ctypes.c_void_p, z: ctypes.c_void_p) -> None:
@@ -286,7 +286,7 @@ class Multigrid:
         """
         self._spent = np.zeros((len(self.levels), 2))
         for made, spent in zip(self._levels, self._spent, strict=True):
-            made.spent = address(spent)
+            made.spent = pointer(spent)
         return self._spent
 
     @property

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..arrays import Array, Ints, Ints32
+from ..arrays import Array, Ints, Ints32, pointer
 from ..runtime.collective import exchange, exchange_blocks, owners_of, shares
 from . import structures
 from .copies import home, returned, with_copies
 from .grids import Grids, interpolation
 from .messages import Ghosts, Singles
 from .pattern import Pattern
-from .structures import address, part
+from .structures import part
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -118,7 +118,7 @@ def structure(
     """Return the places of a level, and its interpolation, as C takes them."""
     made = structures.Level(level.nodes, level.ghosts, int(symmetric), degree)
     made.own, made.off = part(level.own_start, level.own), part(level.off_start, level.off)
-    made.coarse, made.weight = part(start, column), address(weight)
+    made.coarse, made.weight = part(start, column), pointer(weight)
     made.shared = int(level.shared)
     return made
 
@@ -145,10 +145,10 @@ def coarsen(
     made.coarse = part(found.start, found.column)
     total = len(found.keys)
     start = np.zeros(total + 1, dtype=np.int64)
-    asked = ctypes.byref(made), total, address(start)
+    asked = ctypes.byref(made), total, pointer(start)
     blocks = library.symancf_coarse_pattern(*asked, None)
     columns = np.empty(max(1, blocks), dtype=np.int32)
-    if blocks < 0 or library.symancf_coarse_pattern(*asked, address(columns)) < 0:
+    if blocks < 0 or library.symancf_coarse_pattern(*asked, pointer(columns)) < 0:
         raise MemoryError("levels of multigrid: not enough memory")
     row = np.repeat(np.arange(total, dtype=np.int32), np.diff(start))
     pairs = row, columns[:blocks]

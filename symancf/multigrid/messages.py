@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from ..arrays import pointer
 from ..runtime.collective import exchange_blocks
 from ..runtime.petsc import functions
 from . import structures
-from .structures import address
 
 if TYPE_CHECKING:
     from ..arrays import Data, Ints, Ints32
@@ -88,7 +88,7 @@ class Ghosts:
         sizes = [[len(blocks) for blocks in leaving]]
         sizes.append([12 * sum(count for *_, count in blocks) for blocks in leaving])
         pairs = ((2 * ctypes.c_int32)(*pair) for pair in sizes)
-        return structures.Exchange(*counts, *pairs, *map(address, arrays))
+        return structures.Exchange(*counts, *pairs, *map(pointer, arrays))
 
     @staticmethod
     def _blocks(counts: Ints) -> list[tuple[int, int, int]]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import pointer
 from ..assembly.rounded import Others
 from ..runtime.petsc import functions
 from . import structures
-from .structures import address
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -81,5 +81,5 @@ class Products:
     ) -> None:
         nodes, given = self._pattern.nodes, ctypes.byref(part)
         self._library.symancf_multiply_blocks(
-            nodes, given, address(values), x, add, address(self._row), y
+            nodes, given, pointer(values), x, add, pointer(self._row), y
         )

@@ -7,6 +7,7 @@ import ctypes
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..arrays import address
 from ..runtime import jit
 from ..runtime.structures import declared
 
@@ -35,14 +36,9 @@ else:
     Known, Shell = (_FOUND[name] for name in ("Known", "Shell"))
 
 
-def address(array: Data) -> ctypes.c_void_p:
-    """Return the address of the values of an array."""
-    return ctypes.c_void_p(array.ctypes.data)
-
-
 def part(start: Data, column: Data) -> Part:
     """Return places of blocks; the arrays must live as long."""
-    return Part(start.ctypes.data, column.ctypes.data)
+    return Part(address(start), address(column))
 
 
 def library(comm: MPI.Comm) -> ctypes.CDLL:

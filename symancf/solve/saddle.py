@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, pointer
 from ..bodies.pressure import PREFIX
 from ..errors import SymancfError
 from ..multigrid.cycle import print_to
@@ -160,7 +160,7 @@ class Saddle:
 
     def _cycle(self, r: Array, z: Array) -> None:
         """Write a cycle for the displacements of nodes (collective)."""
-        self.multigrid.apply(ctypes.c_void_p(r.ctypes.data), ctypes.c_void_p(z.ctypes.data))
+        self.multigrid.apply(pointer(r), pointer(z))
 
     def view(self, viewer: int) -> None:
         """Tell a viewer of PETSc's, by its address, what it is made of (collective)."""

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from symancf.arrays import address
 from symancf.assembly.plan import Plan
 from symancf.mesh import Mesh
 from symancf.solve.statics import equilibrium, held
@@ -152,6 +153,22 @@ def test_four_times_the_joints_cost_four_times_as_much(kind: Any, tree: bool) ->
         assert lots[name] < 4.2 * number, (name, number, lots[name])
         exact = name in ("entities", "entries", "unknowns")
         assert not exact or lots[name] == pytest.approx(4 * number, rel=0.02), name  # ends differ
+
+
+@pytest.mark.parametrize("count", [15, 16, 24, 25])
+def test_hinges_leave_no_motion_free_whatever_their_number(count: int) -> None:
+    """From 16 bodies on NumPy adds in place, and rows of the sum were not contiguous."""
+    system, hinges, loads = many.hanging(count, "space", True)
+    sa.StaticProblem(system, prefix=f"hinges{count}_").solve()
+    np.testing.assert_allclose(many.carried(system, hinges), loads, rtol=1e-10)
+
+
+def test_c_is_not_given_an_array_with_gaps() -> None:
+    square = np.zeros((3, 3))
+    assert address(square[1]) == square.ctypes.data + 24
+    for bad in (square.T[1], square[::2], square[:, :2]):
+        with pytest.raises(ValueError, match="not contiguous"):
+            address(bad)
 
 
 @pytest.mark.parametrize("kind", ["plane", "space"])

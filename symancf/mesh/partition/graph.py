@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Integers, Ints, Ints32
+from ...arrays import Array, Integers, Ints, Ints32, address, pointer
 from ...cells.table import HEXAHEDRON, LINE, QUAD, Links
 from ...runtime import jit
 from ...runtime.collective import exchange_blocks, reduced
@@ -56,10 +56,6 @@ def _library(comm: MPI.Comm) -> ctypes.CDLL:
     return library
 
 
-def _address(array: Integers) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
-
-
 def adjacency(comm: MPI.Comm, size: int, entities: list[tuple[Ints32, Links | None]]) -> Graph:
     """Return the links of entities with vertices < `size` (collective, but of this rank only).
 
@@ -72,7 +68,7 @@ def adjacency(comm: MPI.Comm, size: int, entities: list[tuple[Ints32, Links | No
     del ends
     start, neighbours = np.empty(size + 1, np.int64), np.empty(max(1, 2 * len(a)), np.int32)
     entries = library.symancf_graph(
-        size, ctypes.c_int64(len(a)), *(_address(x) for x in (a, b, start, neighbours))
+        size, ctypes.c_int64(len(a)), *(pointer(x) for x in (a, b, start, neighbours))
     )
     if entries < 0:
         raise MemoryError("graph of the vertices: not enough memory")
@@ -84,7 +80,7 @@ def reverse_cuthill_mckee_order(comm: MPI.Comm, graph: Graph) -> Ints32:
     size = len(graph.start) - 1
     order = np.empty(max(1, size), np.int32)
     if _library(comm).symancf_order(
-        size, *(_address(x) for x in (graph.start, graph.neighbours, order))
+        size, *(pointer(x) for x in (graph.start, graph.neighbours, order))
     ):
         raise MemoryError("order of the vertices: not enough memory")
     return order[:size]
@@ -98,7 +94,7 @@ def least_of(comm: MPI.Comm, size: int, pairs: Ints32) -> Ints32:
     least = np.empty(max(1, size), np.int32)
     given = np.ascontiguousarray(pairs, dtype=np.int32)
     library = _library(comm)
-    library.symancf_connected(size, ctypes.c_int64(len(given)), *map(_address, (given, least)))
+    library.symancf_connected(size, ctypes.c_int64(len(given)), *map(pointer, (given, least)))
     return least[:size]
 
 
@@ -125,7 +121,7 @@ def gather_rows(comm: MPI.Comm, graph: Graph, numbers: Ints, starts: Ints) -> tu
     where, pointers = (rows - starts[comm.rank]).astype(np.int32), np.empty(mine + 1, np.int64)
     united = np.empty(max(1, len(columns)), np.int64)
     arrays = (where, np.ascontiguousarray(counts), np.ascontiguousarray(columns), pointers, united)
-    entries = _library(comm).symancf_unite(mine, ctypes.c_int64(len(where)), *map(_address, arrays))
+    entries = _library(comm).symancf_unite(mine, ctypes.c_int64(len(where)), *map(pointer, arrays))
     if entries < 0:
         raise MemoryError("graph of the vertices: not enough memory")
     return pointers, united[:entries]
@@ -204,5 +200,5 @@ def _set_weights(
     size = ctypes.c_size_t(max(values.nbytes, 8))
     if functions.PetscMallocA(1, 0, 0, nothing, nothing, size, ctypes.byref(memory)):
         return
-    ctypes.memmove(memory, values.ctypes.data, values.nbytes)
+    ctypes.memmove(memory, address(values), values.nbytes)
     functions.MatPartitioningSetVertexWeights(ctypes.c_void_p(cutter.handle), memory)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Ints32
+from ...arrays import Array, Ints32, address
 from ...assembly.plan import CODE
 from ...newton import FACTORS, LEAST, SMALL
 from ...runtime.collective import reduced, share_error
@@ -125,7 +125,7 @@ class Native:
         self._old = np.zeros(numbering.rows)
         give(data, old=self._old)
         for name, vector in (("x", newton.x), ("F", newton.F)):
-            setattr(data, name, vector.getArray(readonly=True).ctypes.data)
+            setattr(data, name, address(vector.getArray(readonly=True)))
 
     def _lend(self) -> None:
         """Tell C of the functions of plans and of PETSc."""
@@ -135,7 +135,7 @@ class Native:
         data.evaluate, data.residual = plan.evaluate, CODE["residual"]
         data.wide = np.dtype(PETSc.IntType).itemsize == 8
         self._step = newton.x.duplicate()
-        data.step = self._step.getArray(readonly=True).ctypes.data
+        data.step = address(self._step.getArray(readonly=True))
         data.ksp = ksp.handle
         data.vector_F, data.vector_step = newton.F.handle, self._step.handle
         for name, function in _FUNCTIONS.items():

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import Array, Data
-from ...assembly.structures import address
+from ...arrays import Array, Data, address
 from ...runtime import jit
 from ...runtime.structures import declared
 

@@ -219,7 +219,8 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     V = np.zeros((6 * len(bodies), numbering.coordinates))
     for k, (at, v) in enumerate(motions):
         V[6 * k : 6 * k + 6, at] = v
-    A, moved = np.zeros_like(V), V + _followers(system, csr_array(V.T)).T.toarray()
+    A = np.zeros_like(V)
+    moved = np.ascontiguousarray(V + _followers(system, csr_array(V.T)).toarray().T)
     for v, answer in zip(moved, A, strict=True):
         system.plan.product(system.state, v, answer)
     fixed = numbering.fixed_by >= 0
