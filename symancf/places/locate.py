@@ -131,6 +131,12 @@ class Cells:
         return cKDTree(self.centre)
 
     @cached_property
+    def _bounds(self) -> tuple[Array, Array, float]:
+        """The box that holds the cells, and the largest radius; there is a cell."""
+        low, high = self.centre - self.radius[:, None], self.centre + self.radius[:, None]
+        return low.min(axis=0), high.max(axis=0), float(self.radius.max())
+
+    @cached_property
     def _corners(self) -> tuple[Ints, Ints]:
         order = np.argsort(self.connectivity.ravel(), kind="stable")
         return self.connectivity.ravel()[order], order // self.connectivity.shape[1]
@@ -154,10 +160,9 @@ class Cells:
         """Compare the nearest of these cells for each point with what was found."""
         if not len(self.X) or not len(points):
             return
-        low = (self.centre - self.radius[:, None]).min(axis=0)
-        high = (self.centre + self.radius[:, None]).max(axis=0)
+        low, high, largest = self._bounds
         away = np.linalg.norm(points - np.clip(points, low, high), axis=1)
-        reach = np.flatnonzero(away <= found.distance + 1e-6 * self.radius.max())
+        reach = np.flatnonzero(away <= found.distance + 1e-6 * largest)
         own = found.of(reach)
         self._search(points[reach], own)
         for name in NEAREST:
@@ -176,7 +181,7 @@ class Cells:
                 self.compare(found, which, column[which], points)
         # a large cell beside small ones may hold the point though its centre is far
         missed = np.flatnonzero(found.distance > 1e-9 * found.size)
-        reach = found.distance[missed] + self.radius.max()
+        reach = found.distance[missed] + self._bounds[2]
         around = self.tree.query_ball_point(points[missed], reach)
         for point, rows in zip(missed, around, strict=True):
             cells = np.asarray(rows, dtype=np.int64)
