@@ -27,7 +27,7 @@ hex8 = Element(
 
     Reproduces every affine state on any convex hexahedron. One layer bends as a beam, also with
     nu = 0.4999 (errors of 0.3 %, aspect ratio up to 2); no hourglass under compression to 0.45 or
-    in homogeneous tension to a stretch of 3, on cells moved by 20 %. Limits: trapezoids in the
+    in homogeneous tension to a stretch of 4, on cells moved by 20 %. Limits: trapezoids in the
     plane of bending lock as those of every symmetric element of 8 nodes (sides that lean by 15
     degrees: 0.91 of the deflection where cells are 0.8 times as long as high, 0.86 at 1, 0.65 at
     2); a few cells alone may be unstable beyond a stretch of 2; where k is large and the boundary
