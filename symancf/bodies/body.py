@@ -209,8 +209,8 @@ class Body(WithKernels, Shown):
     # ---- places ---------------------------------------------------------------------------
     __iter__: ClassVar[None] = None  # a body is no sequence of what it has by name
 
-    def __getitem__(self, name: str) -> Nodes:
-        """Return the nodes of a named region of this body's mesh."""
+    def __getitem__(self, name: str | Region) -> Nodes:
+        """Return the nodes of a region of this body's mesh, given by its name or itself."""
         if not isinstance(name, str | Region):
             raise ParameterError(
                 f"body {self.name!r}[{label(name)}]: give the name of a region; a point is "

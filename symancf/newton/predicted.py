@@ -79,7 +79,6 @@ class PredictedStresses:
         self.system = system
         self._columns: dict[int, Ints] = {}
         self._pressures: set[int] = set()
-        self._along = True
         self._last: dict[int, Array] = {}  # the last corrections, with the other parameters
         self._told: dict[int, Ints] = {}
         self._place: Array | None = None
@@ -95,23 +94,22 @@ class PredictedStresses:
                 self._pressures |= {number} if pressure else set()
         self.some = bool(self._columns)
 
-    def begin(self, state: Array | None, along: bool = True) -> None:
+    def begin(self, state: Array | None) -> None:
         """Begin a solution, with a step from an equilibrium; None: at the place itself.
 
-        `along`: whether that step is one of the tangent there. Where it is a chord of the path,
-        the pressure of a solid that is hardly compressible changes by far too much along it.
+        The first tangent has the pressures of that equilibrium. Along a step to a guess, or to
+        other prescribed displacements, the pressure of a solid that is hardly compressible
+        changes by far too much: what moved its boundary has not moved the rest.
         """
         self._place = state.copy() if self.some and state is not None else None
         self._before = self._here = self._there = None
         self._last = {}
-        self._along = along
 
     def move(self, state: Array) -> None:
         """Note that Newton's method is at another place."""
         if self.some:
             self._before, self._place = self._place, state.copy()
             self._there, self._here = self._here, None
-            self._along = self._along or self._there is not None
 
     @contextmanager
     def corrected(self) -> Iterator[None]:
@@ -144,7 +142,7 @@ class PredictedStresses:
         there = self._stresses(before) if self._there is None else self._there
         here = self._here = self._stresses(place)
         with self._with(self._last):  # where unknowns of cells follow them, as in that tangent
-            slopes = self._slopes(before, step)
+            slopes = self._slopes(before, step, self._there is None)
         for k, slope in slopes.items():
             change = there[k] + slope - here[k]
             columns = self._columns[k]
@@ -153,14 +151,14 @@ class PredictedStresses:
         self._last = rows
         return rows
 
-    def _slopes(self, state: Array, step: Array) -> dict[int, Array]:
-        """Return the changes of stresses along a step, as they begin."""
+    def _slopes(self, state: Array, step: Array, first: bool) -> dict[int, Array]:
+        """Return the changes of stresses along a step, as they begin; see `begin` for `first`."""
         found: dict[int, Array] = {}
         for part, pressures in ((PART, False), (FINE, True)):
             some = [k for k in self._columns if (k in self._pressures) == pressures]
             if not some:
                 continue
-            if pressures and not self._along:
+            if pressures and first:
                 found |= dict.fromkeys(some, np.zeros(1))
                 continue
             ahead, behind = (self._stresses(state + h * step, some) for h in (part, -part))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import operator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,29 @@ def test_few_iterations(name: str, n: int, given: dict[str, Any], pc: str) -> No
         assert max(step.iterations for step in history.steps) <= 5
 
 
+def follow_all_around(X: Any, t: float) -> Any:
+    """A smooth displacement of up to 0.2, (n, 3)."""
+    x, y, z = np.asarray(X).T
+    u = 0.12 * np.sin(np.pi * y) * z + 0.1 * x * x
+    v, w = 0.1 * x * z + 0.08 * np.sin(np.pi * x), 0.1 * x * y - 0.06 * z * z
+    return t * np.stack([u, v, w], axis=1)
+
+
+@pytest.mark.parametrize("name", ["hex8", "hex8_fbar"])
+def test_a_boundary_that_moves_all_around(name: str) -> None:
+    """The first tangent has the pressures of the equilibrium before, not those of the boundary."""
+    mesh = sa.Mesh.box((1, 1, 1), (4, 4, 4))
+    body = sa.Body(
+        mesh["body"], getattr(sa.elements, name), yeoh, C10=1.0, C20=0.1, C30=0.01, k=1e3
+    )
+    around = [mesh[side] for side in ("x0", "x1", "y0", "y1", "z0", "z1")]
+    place = body[reduce(operator.or_, around)]
+    system = sa.System(body, terms=[sa.fix(place, displacement=follow_all_around)])
+    history = sa.StaticProblem(system).solve(step=0.5)
+    assert (history.cut_backs, history.wasted) == (0, 0)
+    assert sum(step.iterations for step in history.steps) <= 10
+
+
 @pytest.mark.parametrize(
     ("law", "values"),
     [(neo_hooke, {"mu": 1.0, "lam": 1e4}), (saint_venant_kirchhoff, {"E": 1.0, "nu": 0.49999})],
@@ -69,7 +94,7 @@ def test_states_are_those_without_predictions(
         states.append(system.state.copy())
         iterations.append(history.wasted + sum(step.iterations for step in history.steps))
     assert np.abs(states[0] - states[1]).max() < 1e-7
-    assert iterations[0] < 0.6 * iterations[1]
+    assert iterations[0] < 0.65 * iterations[1]
 
 
 @pytest.mark.parametrize(

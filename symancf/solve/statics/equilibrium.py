@@ -83,7 +83,7 @@ class EquilibriumSolver:
         self._outside: Array | None = None  # a state on the way at which a law is not defined
         self._tried: tuple[Array, Array, Array] | None = None  # unknowns, residual, local residual
         self._extra_linear = 0
-        self._predicts, self._guessed = True, False
+        self._predicts = True
 
     def prepare(self) -> None:
         """Make the solver of PETSc and the measures of the system as it is (collective).
@@ -310,7 +310,7 @@ class EquilibriumSolver:
             return self._without_unknowns(time)
         try:
             at = 1.0 - fade if start == time else time
-            guessed = self._guessed = self.branch.guess(path, at, self.convergence)
+            guessed = self.branch.guess(path, at, self.convergence)
             if not guessed and self.sudden.grown:
                 self._extra_linear = self.branch.follow_loads(before, self.sudden.before())
             elif not guessed and self._kinked and self._predicts and start != time:
@@ -400,7 +400,7 @@ class EquilibriumSolver:
         start = None if self.linear.direct else self.x.copy()
         while True:
             self.linear.begin()
-            self.predicted.begin(before, along=not self._guessed)
+            self.predicted.begin(before)
             self.snes.solve(None, self.x)
             for thrown in (self._error, self._cuts.error):  # of one rank, perhaps
                 share_error(self.system.comm, thrown)
