@@ -55,15 +55,38 @@ def _without_addresses(text: object) -> str:
     return re.sub(r" at 0x[0-9a-f]+", "", str(text))
 
 
+SMALL = 16  # numbers of an array that an error carries as they are; of others their `repr`
+
+
 def _as_data(value: object) -> object:
     """Return plain Python data, with anything else as its ``repr``."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, np.ndarray) and value.size <= SMALL:
+        value = value.tolist()
     if value is None or type(value) in (bool, int, float, complex, str):
         return value
     if isinstance(value, list | tuple):
         return tuple(_as_data(v) for v in value)
     return _without_addresses(repr(value))
+
+
+def argument(what: str) -> str:
+    """Return the argument that words as these are about.
+
+    Examples
+    --------
+    >>> [argument(w) for w in ("Layers: axis", "force(distribute=...)", "the size of a box")]
+    ['axis', 'distribute', 'size']
+    >>> [argument(w) for w in ("momentum(system)", "rotating frame, omega")]
+    ['system', 'omega']
+    >>> argument("a signed distance")  # no name: all the words
+    'a signed distance'
+    """
+    last = what.rsplit(": ", 1)[-1]
+    forms = r"\((\w+)(?:=[^()]*)?\)$", r", (\w+)$", r"^(?:the )?(\w+) of "
+    found = next(filter(None, (re.search(form, last) for form in forms)), None)
+    return found[1] if found else last
 
 
 class MeshError(SymancfError):

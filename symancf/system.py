@@ -172,7 +172,10 @@ class System(Matrices, Shown):
             if wrong > 1e-9 * size:
                 raise ConstraintError(
                     f"the supports of both ends contradict the constraint {name!r} at time "
-                    f"{self.time:g}: it is violated by {wrong:.3g}"
+                    f"{self.time:g}: it is violated by {wrong:.3g}",
+                    names=[name],
+                    asked="residual",
+                    given=wrong,
                 )
 
     # ---- evaluation ---------------------------------------------------------------------------
@@ -214,7 +217,9 @@ class System(Matrices, Shown):
             x = self.points[self.numbering.vertex_of[at]]
             raise ParameterError(
                 f"{name!r} and {other!r} prescribe different values of the same coordinate "
-                f"at time {time:g}, at the node ({x[0]:g}, {x[1]:g}, {x[2]:g})"
+                f"at time {time:g}, at the node ({x[0]:g}, {x[1]:g}, {x[2]:g})",
+                asked="displacement",
+                given=(name, other),
             )
 
     def update_held(self, vector: Array) -> None:
@@ -275,7 +280,9 @@ class System(Matrices, Shown):
         ]
         if not pieces:
             names = ", ".join(repr(self.name(body)) for body in self.bodies)
-            raise ParameterError(f"no body has a mass ({names}): give rho=... to a body")
+            raise ParameterError(
+                f"no body has a mass ({names}): give rho=... to a body", asked="rho"
+            )
         plan = Plan(pieces, self.numbering, self.reference, self.comm)
         with together(self.comm):
             plan.update(self.time)

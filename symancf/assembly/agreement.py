@@ -136,7 +136,11 @@ def times_between(
     ParameterError : they are no finite numbers.
     """
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ParameterError(f"{call}(stops={label(given)}): give times, stops=[0.1, 0.5]")
+        raise ParameterError(
+            f"{call}(stops={label(given)}): give times, stops=[0.1, 0.5]",
+            asked="stops",
+            given=given,
+        )
     stops = [arguments.number(call, "stops", stop) for stop in given]
     low, high = min(now, to), max(now, to)
     chosen = sorted({agreed(comm, "stops", stop) for stop in stops if low < stop < high})

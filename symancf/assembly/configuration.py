@@ -108,7 +108,9 @@ class Layout(Kept):
         if MPI.Comm.Compare(mesh.comm, self.comm) not in (MPI.IDENT, MPI.CONGRUENT):
             raise MeshError(
                 f"body {name!r}: its mesh lives on another communicator ({mesh.comm.size} ranks) "
-                f"than that of body {self.bodies[0].name!r} ({self.comm.size} ranks)"
+                f"than that of body {self.bodies[0].name!r} ({self.comm.size} ranks)",
+                asked="mesh",
+                given=name,
             )
         self._bases[id(mesh)] = self.mesh_points
         self._meshes.append(mesh)
@@ -125,7 +127,10 @@ class Layout(Kept):
             names = [repr(own.name) for own in self.bodies]
             listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if names[10:] else "")
             raise ParameterError(
-                f"{who} is on body {body.name!r}, which is not in this system; it has {listed}"
+                f"{who} is on body {body.name!r}, which is not in this system; it has {listed}",
+                asked="body",
+                given=body.name,
+                possible=[own.name for own in self.bodies],
             )
 
     def name(self, item: Named) -> str:
@@ -305,6 +310,7 @@ class Configuration(ABC):
                         f"system.{name} is an array of {vector.dtype} of the shape {vector.shape}: "
                         f"{what} with floats of the shape ({size},)",
                         asked=name,
+                        given=vector.shape,
                     )
                 bad = np.flatnonzero(~np.isfinite(vector) & (True if among is None else among))
                 if len(bad):
@@ -313,6 +319,7 @@ class Configuration(ABC):
                         f"system.{name} is {vector[bad[0]]} at t = {self.time:g}, of a node at "
                         f"({', '.join(f'{x:g}' for x in at)}): {what} with finite numbers",
                         asked=name,
+                        given=vector[bad[0]],
                     )
 
     # ---- lists that change ----------------------------------------------------------------------

@@ -70,7 +70,11 @@ def library(comm: MPI.Comm) -> ctypes.CDLL:
     if not seed:
         return jit.load_runtime(source, comm=comm)
     if not seed.isdecimal():
-        raise ParameterError(f"SYMANCF_ROUND_OFF={seed}: give a seed, a whole number")
+        raise ParameterError(
+            f"SYMANCF_ROUND_OFF={seed}: give a seed, a whole number",
+            asked="SYMANCF_ROUND_OFF",
+            given=seed,
+        )
     found = jit.load_runtime(source, comm=comm, defines=["SYMANCF_ROUND_OFF"])
     ctypes.c_uint64.in_dll(found, "symancf_seed").value = int(seed)
     return found

@@ -185,7 +185,9 @@ class Matrices(Configuration):
         if self.comm.allreduce(bad):
             raise SymancfError(
                 f"the tangent at time {self.time:g}: points of the present state are outside the "
-                "domain of their law (J <= 0 or not finite)"
+                "domain of their law (J <= 0 or not finite)",
+                asked="domain",
+                given=self.time,
             )
 
     def _given(self, scipy: bool) -> PETSc.Mat | csr_array:

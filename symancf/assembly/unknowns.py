@@ -147,7 +147,10 @@ class Unknowns:
             there = sorted({b for a, b in every if a == name}) or owners
             kind = "coordinates of it" if name in owners else "bodies and terms with unknowns"
             raise ParameterError(
-                f"no unknown {what or ''} of {name!r}; {kind}: {', '.join(map(repr, there))}"
+                f"no unknown {what or ''} of {name!r}; {kind}: {', '.join(map(repr, there))}",
+                asked="what" if name in owners else "name",
+                given=what if name in owners else name,
+                possible=there,
             )
         return np.array(found, dtype=np.int64) + np.int64(self.first)
 

@@ -199,7 +199,9 @@ class Body(WithKernels, Shown):
         if endless and self.element.dimension == 3:
             raise ParameterError(
                 f"{what} is inf: it must be finite where a body has no pressure of its own, "
-                "pressure='continuous' on tet10 or 'discontinuous' on hex27"
+                "pressure='continuous' on tet10 or 'discontinuous' on hex27",
+                asked=name,
+                given=value,
             )
         number = evaluate(what, value, time)
         if name in self.domains:
@@ -214,7 +216,9 @@ class Body(WithKernels, Shown):
         if not isinstance(name, str | Region):
             raise ParameterError(
                 f"body {self.name!r}[{label(name)}]: give the name of a region; a point is "
-                f"body.at((x, y, z))"
+                f"body.at((x, y, z))",
+                asked="region",
+                given=name,
             )
         return Nodes(self, self.region.mesh[name])
 

@@ -45,7 +45,11 @@ def pair(
     ParameterError : slopes at nodes where none are found.
     """
     if not isinstance(region, Region):
-        raise MeshError(f"Body takes a region of a mesh, mesh['name']; given {region!r}")
+        raise MeshError(
+            f"Body takes a region of a mesh, mesh['name']; given {region!r}",
+            asked="region",
+            given=region,
+        )
     if element is None:  # Body(region, energy=...)
         element, energy = energy, None
     element, energy = law_of(element), law_of(energy)
@@ -57,7 +61,9 @@ def pair(
             "Body(region, element, energy) takes one of symancf.elements and a function, "
             f"Body(region, energy) a function alone; given {label(element)} and {label(energy)}"
             + _hint(element)
-            + _hint(energy)
+            + _hint(energy),
+            asked="energy",
+            given=(label(element), label(energy)),
         )
     found, why = choose(region, element, given), ""
     if found.without is not None:
@@ -100,7 +106,9 @@ def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
     if len(region.sizes) != 1:
         raise MeshError(
             f"{region.describe()}: a body has cells of one type; make one of each part in "
-            f"mesh[{region.name!r}].by_type"
+            f"mesh[{region.name!r}].by_type",
+            asked="region",
+            given=tuple(region.sizes),
         )
     (kind,) = region.sizes
     known = [e for e in vars(elements).values() if isinstance(e, Element)]
@@ -110,7 +118,12 @@ def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
     if not fitting:
         others = " or ".join(sorted({repr(e.cell) for e in known}))
         hint = WEDGE18 if kind == "wedge18" else ""
-        raise MeshError(f"{region.describe()}; there are elements for cells of type {others}{hint}")
+        raise MeshError(
+            f"{region.describe()}; there are elements for cells of type {others}{hint}",
+            asked="element",
+            given=kind,
+            possible=sorted({e.cell for e in known}),
+        )
     asked = signature(energy)
     able = [e for e in fitting if {*asked.quantities} <= {*e.quantities}]
     if not able:

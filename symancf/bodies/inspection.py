@@ -102,14 +102,19 @@ class KernelText:
             if vector.shape != (len(u), n, 3):
                 raise KinematicsError(
                     f"kernel {self.kernel.name!r}: {name} has the shape {vector.shape}: give "
-                    f"(cells, {n}, 3), as many of each"
+                    f"(cells, {n}, 3), as many of each",
+                    asked=name,
+                    given=vector.shape,
+                    possible=((len(u), n, 3),),
                 )
         for name in parameters:
             if name not in self.values:
                 known = ", ".join(self.values)
                 raise ParameterError(
                     f"kernel {self.kernel.name!r} has no parameter {name!r}; it has: {known}."
-                    + closest(name, self.values)
+                    + closest(name, self.values),
+                    asked=name,
+                    possible=self.values,
                 )
         given = {**self.values, **parameters}
         call = getattr(self.kernel, self.function)
@@ -117,7 +122,9 @@ class KernelText:
         if found[-1]:
             raise SymancfError(
                 f"kernel {self.kernel.name!r}: {found[-1]} points are outside of the domain of "
-                "their law (J <= 0 or not finite)"
+                "their law (J <= 0 or not finite)",
+                asked="domain",
+                given=int(found[-1]),
             )
         result: Array = found[-2]
         return result
@@ -153,7 +160,11 @@ def kernel_text(made: Kernel, function: str, values: Mapping[str, Any]) -> Kerne
     """Return one function of a kernel of cells, for reading."""
     possible = sorted(next(iter(made.operations.values())))
     if function not in possible:
-        raise ParameterError(f"kernel({function!r}): choose one of {', '.join(possible)}")
+        raise ParameterError(
+            f"kernel({function!r}): choose one of {', '.join(possible)}",
+            asked=function,
+            possible=possible,
+        )
     ops = {law: counts[function] for law, counts in made.operations.items()}
     return KernelText(function, made.source, ops, made.path, made, values)
 

@@ -53,6 +53,7 @@ class WithMass:
                 f"rho of body {self.name!r} is 0 at time {time:g}: in a motion it must be "
                 "positive; leave rho out for a body without mass",
                 asked="rho",
+                given=0.0,
             )
         return number
 
@@ -79,5 +80,7 @@ class WithMass:
         if on.directions.opposite:
             raise MeshError(
                 f"body {self.name!r}: cells are numbered in opposite senses, so that their layers "
-                "would lie in opposite order: turn them over in the mesh"
+                "would lie in opposite order: turn them over in the mesh",
+                asked="orientation",
+                given=self.name,
             )

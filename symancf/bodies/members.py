@@ -46,7 +46,9 @@ class Members:
                 continue
             if id(item) in named:
                 raise ParameterError(
-                    f"two bodies are called {item.name!r}: give one of them another name="
+                    f"two bodies are called {item.name!r}: give one of them another name=",
+                    asked="name",
+                    given=item.name,
                 )
             while (name := f"{item.name} #{seen[item.name]}") in taken:
                 seen[item.name] += 1
@@ -63,15 +65,21 @@ def _those(
 
 def _check_kinds(bodies: Sequence[Body], terms: Any) -> None:
     if not bodies:
-        raise ParameterError("a system needs at least one body")
+        raise ParameterError("a system needs at least one body", asked="bodies", given=())
     if not isinstance(terms, list | tuple):
-        raise ParameterError(f"terms= takes a list of terms, not {type(terms).__name__}")
+        raise ParameterError(
+            f"terms= takes a list of terms, not {type(terms).__name__}",
+            asked="terms",
+            given=type(terms).__name__,
+        )
     known = _those(bodies, HasReference)
     for body in bodies:
         if id(body) not in known:
             raise ParameterError(
                 f"{type(body).__name__} is not a body: give bodies, System(plate, cable), and "
-                "what acts on them as terms=[...]"
+                "what acts on them as terms=[...]",
+                asked="bodies",
+                given=type(body).__name__,
             )
     for what, given in (("body", bodies), ("term", terms)):
         counts = Counter(map(id, given))
@@ -79,16 +87,26 @@ def _check_kinds(bodies: Sequence[Body], terms: Any) -> None:
         if twice is not None:
             name = getattr(twice, "name", type(twice).__name__)
             raise ParameterError(
-                f"the {what} {name!r} is given {counts[id(twice)]} times: give it once"
+                f"the {what} {name!r} is given {counts[id(twice)]} times: give it once",
+                asked=name,
+                given=counts[id(twice)],
+                possible=(1,),
             )
     acting = _those(terms, Contributes) - _those(terms, HasReference)
     for term in terms:
         if id(term) not in acting:
             if belongs := getattr(term, "belongs", ""):
-                raise ParameterError(f"{type(term).__name__} is not a term: give {belongs}")
+                raise ParameterError(
+                    f"{type(term).__name__} is not a term: give {belongs}",
+                    asked="terms",
+                    given=type(term).__name__,
+                    possible=(belongs,),
+                )
             raise ParameterError(
                 f"{type(term).__name__} is not a term: give supports (sa.fix), loads "
-                "(sa.gravity, sa.force, ...) and joints in terms=[...]"
+                "(sa.gravity, sa.force, ...) and joints in terms=[...]",
+                asked="terms",
+                given=type(term).__name__,
             )
 
     for item in [*bodies, *terms]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..errors import ParameterError
+from ..errors import ParameterError, argument
 from ..values.parameter import call_array, label, of_place, vector3
 
 if TYPE_CHECKING:
@@ -48,7 +48,10 @@ class Start:
         if callable(velocity) and self._function is None:
             raise ParameterError(
                 f"{self.what} is {label(velocity)}: give three numbers or a function of the place, "
-                "lambda X: ..., that returns (n, 3)"
+                "lambda X: ..., that returns (n, 3)",
+                asked="velocity",
+                given=velocity,
+                possible=("X",),
             )
         own = velocity is not None and self._function is None
         given: Any = velocity if own else np.zeros(3)
@@ -84,6 +87,8 @@ class Start:
             if (np.abs(other - found) > 1e-9 * most).any():  # false where other is NaN
                 raise ParameterError(
                     f"{self.what} is not that of another body at nodes that both share: give both "
-                    "the same, or one of them none"
+                    "the same, or one of them none",
+                    asked="shared nodes",
+                    given=argument(self.what),
                 )
             rate[at] = found

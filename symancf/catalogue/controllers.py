@@ -117,14 +117,18 @@ class Controller(VirtualWork):
                 raise ConstraintError(
                     f"controller {self.name!r}: its law asks for {name}_rate, but {name} = "
                     f"{label(y)} depends on velocities, and accelerations are not offered: "
-                    "measure a position, or leave the rate out (kd=0 of a PID)"
+                    "measure a position, or leave the rate out (kd=0 of a PID)",
+                    asked=f"{name}_rate",
+                    given=label(y),
                 )
         missing = [n for n, a in wanted.items() if n not in offered and a.kind is not KEYWORD]
         if missing:
             possible = [x for n in measured for x in (n, f"{n}_rate")]
             raise ConstraintError(
                 f"controller {self.name!r}: its law asks for {missing[0]!r}; offered are "
-                f"{', '.join([*possible, 't', *states])}"
+                f"{', '.join([*possible, 't', *states])}",
+                asked=missing[0],
+                possible=(*possible, "t", *states),
             )
         answer = _named(_apply(self.control, offered), "force")
         foreign = [n for n in answer if n not in (*motions, *states)]
@@ -133,7 +137,10 @@ class Controller(VirtualWork):
             said = f"returns {foreign[0]!r}" if foreign else f"returns no {lacking[0]!r}"
             raise ConstraintError(
                 f"controller {self.name!r}: its law {said}; it must return "
-                f"{', '.join([*motions, *states])}"
+                f"{', '.join([*motions, *states])}",
+                asked=(foreign or lacking)[0],
+                given=tuple(answer),
+                possible=(*motions, *states),
             )
         return [(motions.get(n, n), value) for n, value in answer.items()]
 
@@ -188,7 +195,9 @@ class PID(Controller):
         if isinstance(target, list | tuple | np.ndarray):
             raise ParameterError(
                 f"{name}: its target is {label(target)}: give a number, a Parameter or a function "
-                "of time"
+                "of time",
+                asked="target",
+                given=target,
             )
         given = {"target": target, "kp": kp, "ki": ki}
 

@@ -224,12 +224,17 @@ class Fold(Constraint):
             if element.slope_kind != "tangents" or element.dimension != 2:
                 raise ConstraintError(
                     f"joints.fold: body {nodes.body.name!r} is made of {element.name}, and folds "
-                    "are of thin shells; ancf_plate keeps angles where bodies share nodes"
+                    "are of thin shells; ancf_plate keeps angles where bodies share nodes",
+                    asked="element",
+                    given=element.name,
                 )
         if "line" not in place.region.types:
             raise ConstraintError(
                 f"joints.fold: region {place.region.name!r} has no edges; give the line where the "
-                "two bodies meet"
+                "two bodies meet",
+                asked="region",
+                given=place.region.name,
+                possible=("line",),
             )
         super().__init__(
             _same_edge,

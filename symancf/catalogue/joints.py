@@ -121,7 +121,11 @@ def _direction(name: str, axis: npt.ArrayLike) -> Array:
         given = np.zeros(0)
     length = np.linalg.norm(given) if given.shape == (3,) else 0.0
     if not (np.isfinite(length) and length > 0.0):
-        raise ConstraintError(f"{name}: axis is {label(axis)}: give a direction, three numbers")
+        raise ConstraintError(
+            f"{name}: axis is {label(axis)}: give a direction, three numbers",
+            asked="axis",
+            given=axis,
+        )
     return np.asarray(given / length)
 
 
@@ -158,7 +162,12 @@ def _aligned(
     a, b = _as_end(name, a), _as_end(name, b)
     if axis is not None:
         if a.frame is not None or b.frame is not None:
-            raise ConstraintError(f"{name}: give its axis, or ends with frame=, not both")
+            raise ConstraintError(
+                f"{name}: give its axis, or ends with frame=, not both",
+                asked="axis",
+                given=axis,
+                possible=("axis", "frame"),
+            )
         frame = _completed(_direction(name, axis))
         return a.with_axes(frame), b.with_axes(frame)
     if a.frame is not None and b.frame is not None:
@@ -168,7 +177,9 @@ def _aligned(
                 raise ConstraintError(
                     f"{name}: the axes e{k + 1} of its ends differ by {turn:.3g} in the reference "
                     f"configuration ({a.frame[:, k].round(6)} at {a}, "
-                    f"{b.frame[:, k].round(6)} at {b})"
+                    f"{b.frame[:, k].round(6)} at {b})",
+                    asked="frame",
+                    given=turn,
                 )
         return a, b
     frame = b.reference_frame if b.frame is not None else a.reference_frame
@@ -278,11 +289,18 @@ def universal(
     try:
         first, second = axes
     except (TypeError, ValueError, OverflowError):
-        raise ConstraintError(f"{name}: axes is {label(axes)}: give two directions") from None
+        raise ConstraintError(
+            f"{name}: axes is {label(axes)}: give two directions", asked="axes", given=axes
+        ) from None
     one, two = _direction(name, first), _direction(name, second)
     if abs(one @ two) > 1e-6:
         angle = np.degrees(np.arccos(np.clip(one @ two, -1.0, 1.0)))
-        raise ConstraintError(f"{name}: its axes are at {angle:.4g} degrees, not at a right angle")
+        raise ConstraintError(
+            f"{name}: its axes are at {angle:.4g} degrees, not at a right angle",
+            asked="axes",
+            given=angle,
+            possible=(90.0,),
+        )
     frame = np.stack([one, two, np.cross(one, two)], axis=1)
     return Constraint(_universal, a.with_axes(frame), b.with_axes(frame), name=name)
 

@@ -48,13 +48,19 @@ class Length(Constraint):
     ) -> None:
         if not isinstance(place, Nodes):
             raise ConstraintError(
-                f"length takes a region of lines of a body, body['region']; given {label(place)}"
+                f"length takes a region of lines of a body, body['region']; given {label(place)}",
+                asked="region",
+                given=label(place),
             )
         name = named(name, f"length:{place.body.name}.{place.region.name}")
         one_of(f"{name}: form", form, FORMS)
         one_of(f"{name}: per", per, ("edge", "line"))
         if isinstance(stretch, numbers.Real) and not 0.0 < float(stretch) < math.inf:
-            raise ParameterError(f"{name}: stretch is {stretch}: give a positive number")
+            raise ParameterError(
+                f"{name}: stretch is {stretch}: give a positive number",
+                asked="stretch",
+                given=stretch,
+            )
         line = Line(place.body, place.region, per)
         super().__init__(FORMS[form], line, name=name, stretch=stretch)
         self.form, self.per = form, per

@@ -62,9 +62,15 @@ class Gravity(Shown):
             layout.require_member(body, layout.name(self))
             if not self._has_mass(body):
                 lacks = "mass" if isinstance(body, RigidBody | PlanarBody) else "rho"
-                raise ParameterError(f"gravity acts on body {body.name!r}, which has no {lacks}")
+                raise ParameterError(
+                    f"gravity acts on body {body.name!r}, which has no {lacks}",
+                    asked=lacks,
+                    given=body.name,
+                )
         if not self._heavy(layout):
-            raise ParameterError("gravity: no body has a density; give rho=... to a body")
+            raise ParameterError(
+                "gravity: no body has a density; give rho=... to a body", asked="rho"
+            )
         self._warn_of_another(layout)
 
     def _warn_of_another(self, layout: Layout) -> None:
@@ -210,7 +216,11 @@ class Spread(Shown):
         for part, name in zip(self.parts, self._names(layout), strict=True):
             ids, vertices = part.region.slice(part.kind)
             if not layout.comm.allreduce(len(ids)):
-                raise ConstraintError(f"{self.name}: there is no place to act on in {place}")
+                raise ConstraintError(
+                    f"{self.name}: there is no place to act on in {place}",
+                    asked="region",
+                    given=str(place),
+                )
             part.require_sides()
             vertices = vertices + layout.base(place.region.mesh)
             vertices = with_edges(layout, place.body, vertices)
@@ -301,9 +311,17 @@ def force(
     if isinstance(place, RigidBody):
         place = place.at((0.0, 0.0, 0.0))
     if isinstance(place, Ground):
-        raise ParameterError("a force on the ground moves nothing: give a place of a body")
+        raise ParameterError(
+            "a force on the ground moves nothing: give a place of a body",
+            asked="place",
+            given=str(place),
+        )
     if factor is not None and not isinstance(place, PlanarPoint):
-        raise ParameterError(f"force on {place}: factor= is for points of planar bodies")
+        raise ParameterError(
+            f"force on {place}: factor= is for points of planar bodies",
+            asked="factor",
+            given=str(place),
+        )
     name = named(name, f"force on {place}")
     if isinstance(place, PlanarPoint):
         F1, F2 = _two(name, vector)
@@ -334,11 +352,19 @@ def traction(place: Nodes, vector: Vector, name: str | None = None) -> Force | S
     """
     require_region("traction", place)
     if place.region.dim == 0:
-        raise ParameterError(f"traction on {place}: a region of points has no area; use force")
+        raise ParameterError(
+            f"traction on {place}: a region of points has no area; use force",
+            asked="dimension",
+            given=0,
+            possible=(1, 2),
+        )
     if place.region.dim == 3:
         raise ParameterError(
             f"traction on {place}: it acts on facets, edges, plates and cables; a force per volume "
-            "of a solid is sa.body_force"
+            "of a solid is sa.body_force",
+            asked="dimension",
+            given=3,
+            possible=(1, 2),
         )
     points = FacetPoints(place.body, place.region)
     return _spread(points, _density(named(name, f"traction on {place}"), vector))
@@ -376,7 +402,10 @@ def body_force(place: Nodes, vector: Vector, name: str | None = None) -> Force |
     if place.region.dim < 3:
         raise ParameterError(
             f"body_force on {place}: it acts on the cells of a solid; on facets, edges, plates and "
-            "cables give a force per area or length, sa.traction"
+            "cables give a force per area or length, sa.traction",
+            asked="dimension",
+            given=place.region.dim,
+            possible=(3,),
         )
     points = FacetPoints(place.body, place.region, inside=True)
     return _spread(points, _density(named(name, f"body force on {place}"), vector))
@@ -401,7 +430,9 @@ def _load(name: str, vector: Vector, distribute: Literal["total", "each"]) -> Lo
         raise ParameterError(
             f"{name}: a force is a vector or a function of time; for one that depends on the "
             "place give its density, sa.traction(region, function of (X, time)) or, of a solid, "
-            "sa.body_force"
+            "sa.body_force",
+            asked="vector",
+            given=vector,
         )
     return Load(name, dict(zip(FORCES, components(name, vector), strict=True)), distribute)
 
@@ -417,9 +448,13 @@ def _two(name: str, vector: Any) -> list[Any]:
     try:
         parts = list(vector)
     except TypeError as error:
-        raise ParameterError(f"{name} is {label(vector)}: give two components (Fx, Fy)") from error
+        raise ParameterError(
+            f"{name} is {label(vector)}: give two components (Fx, Fy)", asked="vector", given=vector
+        ) from error
     if len(parts) == 3 and np.isscalar(parts[2]) and not parts[2]:
         parts = parts[:2]
     if len(parts) != 2:
-        raise ParameterError(f"{name} has {len(parts)} components: give two, (Fx, Fy)")
+        raise ParameterError(
+            f"{name} has {len(parts)} components: give two, (Fx, Fy)", asked="vector", given=parts
+        )
     return parts

@@ -104,9 +104,19 @@ class Moment(VirtualWork):
     ) -> None:
         name = named(name, f"moment on {place}")
         if not among(distribute, ("total", "each")):
-            raise ParameterError(f"{name}: distribute is {distribute!r}: 'total' or 'each'")
+            raise ParameterError(
+                f"{name}: distribute is {distribute!r}: 'total' or 'each'",
+                asked="distribute",
+                given=distribute,
+                possible=("total", "each"),
+            )
         if not among(frame, ("space", "body")):
-            raise ParameterError(f"{name}: frame is {frame!r}: 'space' or 'body'")
+            raise ParameterError(
+                f"{name}: frame is {frame!r}: 'space' or 'body'",
+                asked="frame",
+                given=frame,
+                possible=("space", "body"),
+            )
         self.distribute = distribute
         axes = axes_of(place)
         if not axes:
@@ -114,12 +124,17 @@ class Moment(VirtualWork):
                 f"{name}: the nodes of {place.body.element.name} have no slopes to carry a "
                 "moment; apply it at a point, body.at(X)"
                 if isinstance(place, Nodes)
-                else f"{name}: {place} does not turn"
+                else f"{name}: {place} does not turn",
+                asked="place",
+                given=str(place),
             )
         if frame == "body" and axes == 1:
             raise KinematicsError(
                 f"{name}: a cable has one axis only and does not tell how it is turned about it: "
-                "give the moment in space, frame='space'"
+                "give the moment in space, frame='space'",
+                asked="frame",
+                given="body",
+                possible=("space",),
             )
         M1, M2, M3 = components(name, vector)
         super().__init__(_moment(axes, frame), place, name=name, M1=M1, M2=M2, M3=M3, share=1.0)
@@ -179,12 +194,16 @@ def moment(
     if isinstance(place, PlanarBody | PlanarPoint):
         return _planar(place, vector, name, factor)
     if factor is not None:
-        raise ParameterError(f"moment on {place}: factor= is for planar bodies")
+        raise ParameterError(
+            f"moment on {place}: factor= is for planar bodies", asked="factor", given=str(place)
+        )
     if not isinstance(place, End):
         if not hasattr(place, "at"):
             raise ParameterError(
                 f"{type(place).__name__} is no place for a moment: give body.at(X), "
-                "body['region'] or a rigid body"
+                "body['region'] or a rigid body",
+                asked="place",
+                given=type(place).__name__,
             )
         name = named(name, f"moment on {place.name!r}")
         place = place.at((0.0, 0.0, 0.0))
@@ -201,7 +220,9 @@ def _planar(
         given = list(moment)
         if len(given) != 3 or given[0] or given[1]:
             raise ParameterError(
-                f"{name}: {moment!r}: a moment in the plane is one number, or (0, 0, m)"
+                f"{name}: {moment!r}: a moment in the plane is one number, or (0, 0, m)",
+                asked="vector",
+                given=moment,
             )
         moment = given[2]
     if factor is None:

@@ -98,7 +98,9 @@ class Periodic(WithEdges):
         if (a.slope_kind, a.slopes, a.across) != (b.slope_kind, b.slopes, b.across):
             raise ConstraintError(
                 f"{who} joins nodes of {a.name} and {b.name}, which have other slopes: give "
-                "solids, plates or cables of one kind"
+                "solids, plates or cables of one kind",
+                asked="element",
+                given=(a.name, b.name),
             )
         entries = _entries(who, gradient)
         self.who = who
@@ -115,7 +117,9 @@ class Periodic(WithEdges):
         if a.total != b.total:
             raise ConstraintError(
                 f"{self.who}: {self.left} are {a.total}, {self.right} {b.total}: give two surfaces "
-                "with the same mesh, a translation apart"
+                "with the same mesh, a translation apart",
+                asked="number of places",
+                given=(a.total, b.total),
             )
         ids = np.concatenate([a.vertices[:, :1], b.vertices[:, :1]], axis=1)
         comm, starts = layout.comm, a.starts
@@ -128,7 +132,11 @@ class Periodic(WithEdges):
         if not kept.any():
             raise ConstraintError(
                 f"{self.who}: all of its {a.total} pairs of nodes follow from those of other "
-                "periodic conditions, or are one node each: leave it out"
+                "periodic conditions, or are one node each: leave it out",
+                names=[self.name],
+                asked="rank",
+                given=0,
+                possible=(a.total,),
             )
         if starts is not None:
             kept = kept[starts[comm.rank] : starts[comm.rank + 1]]
@@ -236,7 +244,10 @@ def periodic(left: Nodes, right: Nodes, gradient: Any = None, name: str = "perio
 def _no_edges(who: str, nodes: Nodes) -> ConstraintError:
     return ConstraintError(
         f"{who}: edges of {nodes.body.element.name} have slopes, and {nodes} are without edges: "
-        "give regions of lines"
+        "give regions of lines",
+        asked="region",
+        given=str(nodes),
+        possible=("line",),
     )
 
 
@@ -271,12 +282,18 @@ def _entries(who: str, gradient: Any) -> dict[str, Given]:
     except ValueError:
         found = np.zeros(0)
     if found.shape != (3, 3):
-        raise ParameterError(f"{must}; it is {label(gradient)}")
+        raise ParameterError(
+            f"{must}; it is {label(gradient)}", asked="gradient", given=gradient, possible=((3, 3),)
+        )
     entries = dict(zip(NAMES, found.ravel().tolist(), strict=True))
     still = {n: e for n, e in entries.items() if not callable(e) and not isinstance(e, Parameter)}
     numbers = [evaluate(f"{who}: {name} of its gradient", e, 0.0) for name, e in still.items()]
     if len(numbers) == len(NAMES) and not np.linalg.det(np.reshape(numbers, (3, 3))) > 0.0:
-        raise ParameterError(f"{must}, with a positive determinant; it is {label(gradient)}")
+        raise ParameterError(
+            f"{must}, with a positive determinant; it is {label(gradient)}",
+            asked="determinant",
+            given=np.linalg.det(np.reshape(numbers, (3, 3))),
+        )
     return entries
 
 

@@ -394,14 +394,25 @@ def clamp(
         if dofs != "clamp":
             raise ConstraintError(
                 f"clamp: dofs={dofs!r} is for rigid bodies in space; at a planar body and at the "
-                "ground the length of a cable's tangent is free"
+                "ground the length of a cable's tangent is free",
+                asked="dofs",
+                given=dofs,
+                possible=("clamp",),
             )
         return Clamp(a, b, name)
     end: End = a
     if isinstance(end, RigidPoint):
-        raise ConstraintError(f"clamp of {end}: to join two rigid bodies take sa.joints.rigid")
+        raise ConstraintError(
+            f"clamp of {end}: to join two rigid bodies take sa.joints.rigid",
+            asked="a",
+            given=str(end),
+            possible=("Nodes", "PointsOnBody"),
+        )
     if not isinstance(end, Nodes | PointsOnBody):
         raise ConstraintError(
-            f"clamp takes nodes, body['region'], or points, body.at(X), not {type(end).__name__}"
+            f"clamp takes nodes, body['region'], or points, body.at(X), not {type(end).__name__}",
+            asked="a",
+            given=type(end).__name__,
+            possible=("Nodes", "PointsOnBody"),
         )
     return RigidClamp(end, b, name, dofs)

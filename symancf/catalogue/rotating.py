@@ -39,7 +39,9 @@ class RotatingFrame(Gravity):
             if callable(given) and not isinstance(given, Parameter):
                 raise ParameterError(
                     f"{name}: omega and about are numbers or Parameters, not {label(given)}: a "
-                    "rate that changes in time has forces of its own"
+                    "rate that changes in time has forces of its own",
+                    asked="omega" if any(given is part for part in parts) else "about",
+                    given=given,
                 )
         components(f"{name}, omega", omega)
         super().__init__(omega, bodies or None)
@@ -52,20 +54,26 @@ class RotatingFrame(Gravity):
             layout.require_member(body, layout.name(self))
         heavy = self._heavy(layout)
         if not heavy:
-            raise ParameterError(f"{self.name}: no body has a mass; give rho=... to a body")
+            raise ParameterError(
+                f"{self.name}: no body has a mass; give rho=... to a body", asked="rho"
+            )
         for body in heavy:
             before = layout.noted((RotatingFrame, id(body)), layout.name(self))
             if before is not None:
                 raise ParameterError(
                     f"{before!r} and {layout.name(self)!r} both turn {layout.name(body)!r}: give "
-                    "one frame"
+                    "one frame",
+                    asked="bodies",
+                    given=layout.name(body),
                 )
             if isinstance(body, PlanarBody) and any(
                 evaluate(f"{self.name}, omega", part, 0.0) for part in self.g[:2]
             ):
                 raise ParameterError(
                     f"{self.name}: planar body {layout.name(body)!r} leaves its plane unless omega "
-                    "is along z"
+                    "is along z",
+                    asked="omega",
+                    given=self.g,
                 )
 
     def pieces(self, configuration: Configuration) -> list[Piece]:

@@ -160,7 +160,9 @@ def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Const
         hint = f"; these are {b}, give their body" if body is not None else ""
         raise ConstraintError(
             f"joints.tie, {name!r}: its second argument is {label(b)}: give the body that the "
-            f"nodes lie on, joints.tie(a['edge'], b){hint}"
+            f"nodes lie on, joints.tie(a['edge'], b){hint}",
+            asked="b",
+            given=label(b),
         )
     element = a.body.element
     same = element.slope_kind == b.element.slope_kind and len(element.slopes) > 0
@@ -168,7 +170,10 @@ def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Const
     if weld and not element.slopes:
         raise ConstraintError(
             f"{name}: weld=True needs slopes, which the nodes of {element.name} "
-            f"(body {a.body.name!r}) do not have"
+            f"(body {a.body.name!r}) do not have",
+            asked="weld",
+            given=weld,
+            possible=(False,),
         )
     if have if weld is None else weld:
         return Weld(a, b, name)

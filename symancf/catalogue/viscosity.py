@@ -63,7 +63,9 @@ class Viscosity(Shown):
         if not isinstance(body, Body):
             raise ParameterError(
                 f"viscosity of {label(body)}: a rigid or planar body does not strain; give a "
-                "deformable body"
+                "deformable body",
+                asked="body",
+                given=label(body),
             )
         self.body: Body = body
         self.function, self.curved = function, curved or function
@@ -73,7 +75,10 @@ class Viscosity(Shown):
         unknown = sorted(set(parameters) - set(asked.parameters))
         if unknown:
             raise ParameterError(
-                f"{self.name} has no parameter {unknown[0]!r}; it has {', '.join(asked.parameters)}"
+                f"{self.name} has no parameter {unknown[0]!r}; it has "
+                f"{', '.join(asked.parameters)}",
+                asked=unknown[0],
+                possible=asked.parameters,
             )
         self.parameters = dict(asked.defaults) | {
             k: v for k, v in body.parameters.items() if k in ("thickness", *asked.parameters)
@@ -82,10 +87,19 @@ class Viscosity(Shown):
         for k in asked.required:
             if k not in self.parameters:
                 given = ", ".join(parameters) or "none"
-                raise ParameterError(f"{self.name} needs the parameter {k!r}; given {given}")
+                raise ParameterError(
+                    f"{self.name} needs the parameter {k!r}; given {given}",
+                    asked=k,
+                    given=tuple(parameters),
+                    possible=asked.parameters,
+                )
         fields = [k for k, v in self.parameters.items() if isinstance(v, Field)]
         if any(k not in body.fields for k in fields):
-            raise ParameterError(f"{self.name}: {fields[0]} is a Field, which only bodies have")
+            raise ParameterError(
+                f"{self.name}: {fields[0]} is a Field, which only bodies have",
+                asked=fields[0],
+                given="Field",
+            )
         self.kinds = {k: body.fields[k] for k in fields}
         self._law(curved=False)
 
@@ -118,7 +132,10 @@ class Viscosity(Shown):
             raise KinematicsError(
                 f"{self.name}: {function.__name__}() follows from rates, and the strain of "
                 f"{element.name} from unknowns of each cell, which have none: name an element that "
-                f"has no such unknowns, {instead}one of second order"
+                f"has no such unknowns, {instead}one of second order",
+                asked="element",
+                given=element.name,
+                possible=(other.name,) if other else (),
             )
         return viscous.viscous_law(name, kinematics, function, self.kinds), self.rule
 
@@ -181,7 +198,11 @@ class KelvinVoigt(Viscosity):
                 function = viscous.homogeneous(function)
                 curved = curved and viscous.homogeneous(curved)
         elif family == "surface":
-            raise KinematicsError(f"body {body.name!r}: {body.element.name} has no strain to damp")
+            raise KinematicsError(
+                f"body {body.name!r}: {body.element.name} has no strain to damp",
+                asked="element",
+                given=body.element.name,
+            )
         else:
             given["eta_volumetric"] = eta_volumetric
             function = viscous.thin_plate if family == "thin_plate" else viscous.solid

@@ -32,7 +32,9 @@ def folder() -> Path:
             return path
     raise SymancfError(
         f"the demos are not part of this package: there is no {package / 'share' / 'docs'}; "
-        "the sources have them in docs/demos"
+        "the sources have them in docs/demos",
+        asked="folder",
+        given=str(package / "share" / "docs"),
     )
 
 
@@ -45,19 +47,27 @@ def copy(target: str | Path, name: str | None = None) -> int:
         written.
     """
     if name is not None:
-        raise SymancfError(f"--copy writes all demos, not {name!r} alone: give the folder only")
+        raise SymancfError(
+            f"--copy writes all demos, not {name!r} alone: give the folder only",
+            asked="name",
+            given=name,
+        )
     if not first_rank():
         return 0
     target, root = Path(target), folder().parents[1]
     parts = [Path("docs", "demos"), Path("docs", "tutorials"), Path("meshes")]
     if there := [str(target / part) for part in parts if (target / part).exists()]:
-        raise SymancfError(f"{', '.join(there)}: there already; nothing was written")
+        raise SymancfError(
+            f"{', '.join(there)}: there already; nothing was written", asked="folder", given=there
+        )
     ignored = shutil.ignore_patterns("__pycache__")
     try:
         for part in parts:
             shutil.copytree(root / part, target / part, ignore=ignored)
     except OSError as error:
-        raise SymancfError(f"the demos cannot be written into {target}: {error}") from error
+        raise SymancfError(
+            f"the demos cannot be written into {target}: {error}", asked="folder", given=str(target)
+        ) from error
     print(f"{', '.join(f'{target / part}' for part in parts)} written; run the scripts anywhere")
     return 0
 
@@ -100,7 +110,11 @@ def find(name: str) -> Path:
         return demos[name]
     close = closest_name(name, demos)
     hint = f"did you mean {close!r}? " if close else ""
-    raise SymancfError(f"there is no demo {name!r}; {hint}there are: {', '.join(demos)}")
+    raise SymancfError(
+        f"there is no demo {name!r}; {hint}there are: {', '.join(demos)}",
+        asked=name,
+        possible=demos,
+    )
 
 
 def main(name: str | None, options: Sequence[str] = ()) -> int:

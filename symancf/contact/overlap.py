@@ -67,7 +67,9 @@ def require_apart(lists: Lists, layout: Layout) -> None:
         raise ConstraintError(
             f"{s.side.who}: {s.side} and {m.side} have {len(common)} "
             f"nodes in common, e.g. that at ({x[0]:g}, {x[1]:g}, {x[2]:g}): what is joined "
-            "cannot touch; leave these facets out of the regions, or give both as one side"
+            "cannot touch; leave these facets out of the regions, or give both as one side",
+            asked="common nodes",
+            given=len(common),
         )
 
 
@@ -119,6 +121,9 @@ def overlaps(lists: Lists, initial: str | None) -> Array:
         k = int(np.argmax(deep))
         raise ConstraintError(
             f"{s.skin.side.who}: in the reference {s.skin.side} lies within {m.skin.side} by up to "
-            f"{deep[k]:.3g}, at ({X[k][0]:g}, {X[k][1]:g}, {X[k][2]:g}); {remedy}"
+            f"{deep[k]:.3g}, at ({X[k][0]:g}, {X[k][1]:g}, {X[k][2]:g}); {remedy}",
+            asked="overlap",
+            given=deep[k],
+            possible=("press", "release") if initial is None else (),
         )
     return depth

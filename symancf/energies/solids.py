@@ -317,7 +317,11 @@ def ogden(*, terms: int = 3) -> Energy:
     R. L. Taylor, Computer Methods in Applied Mechanics and Engineering 85 (1991) 273-310.
     """
     if type(terms) is not int or terms < 1:
-        raise KinematicsError(f"ogden(terms={terms!r}) is not possible: give 1, 2, 3 or more")
+        raise KinematicsError(
+            f"ogden(terms={terms!r}) is not possible: give 1, 2, 3 or more",
+            asked="terms",
+            given=terms,
+        )
     numbers = range(1, terms + 1)
 
     def ogden(J: Expr, lambda1: Expr, lambda2: Expr, lambda3: Expr, **given: Expr) -> Parts:

@@ -310,6 +310,7 @@ def _no_such(name: str, argument: str, given: str, possible: tuple[str, ...]) ->
     choices = " or ".join(repr(p) for p in possible)
     return KinematicsError(
         f"{name}({argument}={given!r}) is not possible: choose {choices}",
-        asked=given,
+        asked=argument,
         possible=possible,
+        given=given,
     )

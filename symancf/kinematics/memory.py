@@ -97,6 +97,7 @@ def memory(**initial: Initial) -> Callable[[Function], Function]:
                 f"memory({name}=...): {name!r} has another meaning in laws with memory: choose "
                 "another name",
                 asked=name,
+                given=initial[name],
             )
 
     def declare(function: Function) -> Function:
@@ -273,15 +274,23 @@ def _values(name: str, found: Result, initial: Mapping[str, Value]) -> dict[str,
     if not isinstance(found, Remembered):
         raise KinematicsError(
             f"{name} remembers {listed}, so it must return remember(..., "
-            f"{', '.join(f'{key}=...' for key in initial)}, stored=...)"
+            f"{', '.join(f'{key}=...' for key in initial)}, stored=...)",
+            asked="remember",
+            given=type(found).__name__,
+            possible=initial,
         )
     if found.stored is None:
         raise KinematicsError(
-            f"{name}: remember(..., stored=None): give the energy in the state at the end of a step"
+            f"{name}: remember(..., stored=None): give the energy in the state at the end of a "
+            "step",
+            asked="stored",
         )
     if set(found.values) != set(initial):
         raise KinematicsError(
-            f"{name} remembers {listed}; it returned values of {', '.join(found.values) or 'none'}"
+            f"{name} remembers {listed}; it returned values of {', '.join(found.values) or 'none'}",
+            asked="remember",
+            given=tuple(found.values),
+            possible=initial,
         )
     after: dict[str, Value] = {}
     for key, value in initial.items():
@@ -293,5 +302,7 @@ def _values(name: str, found: Result, initial: Mapping[str, Value]) -> dict[str,
                 f"{name}: {key!r} has the shape {shapes[1]} at the end of a step and {shapes[0]} "
                 "at first",
                 asked=key,
+                given=shapes[1],
+                possible=(shapes[0],),
             )
     return after

@@ -78,6 +78,7 @@ def signature(function: Energy) -> Signature:
                 f"{name}() has the argument '{p}', which names neither a quantity nor a "
                 f"parameter. Write the quantities by name, then '*', then the parameters.",
                 asked=p.name,
+                given=str(p),
             )
         if p.kind is p.KEYWORD_ONLY and p.name in own:
             continue
@@ -91,6 +92,7 @@ def signature(function: Energy) -> Signature:
                 f"arguments ask for quantities; if {p.name!r} is a parameter write it after "
                 f"'*': def {name}(..., *, {p.name}={p.default!r}).",
                 asked=p.name,
+                given=p.default,
             )
         else:
             quantities.append(p.name)
@@ -166,6 +168,7 @@ def require_parameters(
                 f"{name}() needs the parameter {p!r}, which is not given. It takes: {listed}."
                 f"{hint}",
                 asked=p,
+                given=given,
                 possible=possible,
             )
     for g in given if exact else ():
@@ -175,6 +178,7 @@ def require_parameters(
                 f"parameter is written after it: def {name}(..., *, {g})",
                 asked=g,
                 possible=possible,
+                given=tuple(before),
             )
         if g not in possible:
             raise ParameterError(

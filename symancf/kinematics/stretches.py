@@ -99,6 +99,7 @@ def require_symmetric(of: str, energy: sp.Expr) -> None:
                 f"the largest is Max({', '.join(STRETCHES)})",
                 asked=first,
                 possible=STRETCHES,
+                given=second,
             )
 
 

@@ -27,6 +27,7 @@ def declaring(function: Callable[..., object], names: Iterable[str], does: str) 
                 f"{who}() {does} {name!r} but has no such argument: write it "
                 f"after '*': def ...(..., *, {name}, ...)",
                 asked=name,
+                possible=[p.name for p in wanted.values() if p.kind is p.KEYWORD_ONLY],
             )
 
 

@@ -51,8 +51,9 @@ def pressure_of(
             has = f"none, {' and '.join(x.name for x in found if x.pressures)} have"
         raise KinematicsError(
             f"pressure={asked!r} is not possible on {element.name}; it has {has}",
-            asked=asked,
+            asked="pressure",
             possible=tuple(degrees),
+            given=asked,
         )
     called = evaluate_energy(element, energy)
     compliance = split(called)[1]
@@ -67,6 +68,8 @@ def pressure_of(
                 f"{name} is {value!r}: of an incompressible body it is a number, {name}=math.inf, "
                 "which does not change",
                 asked=name,
+                given=value.value,
+                possible=("number",),
             )
     incompressible = compliance == 0
     if names and len(plain) == len(names) and -math.inf not in plain.values():
@@ -78,7 +81,9 @@ def pressure_of(
         raise KinematicsError(
             "pressure='condensed' needs a finite modulus, to which the pressure of a cell belongs; "
             f"{called.signature.name}() is incompressible: take 'discontinuous'",
-            asked=asked,
+            asked="pressure",
+            given=asked,
+            possible=("discontinuous",),
         )
     limits = tuple(plain) if incompressible else ()
     return Pressure(asked, degrees[asked], incompressible, unbounded, limits)

@@ -44,10 +44,14 @@ def check_values(
             continue
         if not math.isfinite(value):
             raise ParameterError(
-                f"parameter {name!r} of {asked.name}() is {value}: it must be finite", asked=name
+                f"parameter {name!r} of {asked.name}() is {value}: it must be finite",
+                asked=name,
+                given=value,
             )
         if name == "thickness" and not float(value) > 0:
-            raise ParameterError(f"the thickness is {value}: it must be positive", asked=name)
+            raise ParameterError(
+                f"the thickness is {value}: it must be positive", asked=name, given=value
+            )
 
 
 def scalar(
@@ -59,29 +63,40 @@ def scalar(
     """
     of = f"part {part!r} of {name}()" if part else f"{name}()"
     if value is None:
-        raise KinematicsError(f"{of} is None: the function returns nothing (no return statement?)")
+        raise KinematicsError(
+            f"{of} is None: the function returns nothing (no return statement?)", asked=part or name
+        )
     try:
         w = sp.sympify(value)
     except (sp.SympifyError, TypeError) as error:
-        raise KinematicsError(f"{of} is {value!r}, which is not a SymPy expression") from error
+        raise KinematicsError(
+            f"{of} is {value!r}, which is not a SymPy expression", asked=part or name, given=value
+        ) from error
     if not isinstance(w, sp.Expr) or isinstance(w, sp.MatrixExpr):
         shape = f" of shape {w.shape}" if hasattr(w, "shape") else ""
-        raise KinematicsError(f"{of} is a {type(w).__name__}{shape}; an energy is a scalar")
+        raise KinematicsError(
+            f"{of} is a {type(w).__name__}{shape}; an energy is a scalar",
+            asked=part or name,
+            given=getattr(w, "shape", type(w).__name__),
+        )
     if w.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
         text = str(w)
         raise KinematicsError(
             f"{of} is {text[:80]}{'...' * (len(text) > 80)}: infinite, undefined or complex. For "
-            "eigenvalues of C ask for the principal stretches lambda1, lambda2, lambda3"
+            "eigenvalues of C ask for the principal stretches lambda1, lambda2, lambda3",
+            asked=part or name,
+            given=text[:80],
         )
     stands = obstacle(w)
     if stands:
-        raise CompileError(f"{of} cannot be compiled: {stands}")
+        raise CompileError(f"{of} cannot be compiled: {stands}", asked=part or name, given=stands)
     foreign = sorted(s.name for s in w.free_symbols - known)
     if foreign:
         raise KinematicsError(
             f"{of} contains the symbol {foreign[0]!r}, which is neither a quantity nor a parameter "
             f"of the function: add it to the arguments.",
             asked=foreign[0],
+            possible=sorted(s.name for s in known),
         )
     if not told:
         require_symmetric(of, w)

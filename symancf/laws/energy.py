@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
 
@@ -85,7 +85,9 @@ def energy_laws(
     """
     if isinstance(energy, Layers):
         if pressure is not None:
-            raise KinematicsError("pressure= is not for bodies of layers", asked="pressure")
+            raise KinematicsError(
+                "pressure= is not for bodies of layers", asked="pressure", given=pressure.kind
+            )
         return layered_laws(
             element,
             energy,
@@ -104,6 +106,8 @@ def energy_laws(
             raise KinematicsError(
                 f"volumetric={volumetric!r} and pressure= are two ways to the same: give one",
                 asked="volumetric",
+                given=volumetric,
+                possible=("full",),
             )
         volumetric = "full"
     geometry: list[tuple[sp.Symbol, sp.Expr]] = []
@@ -113,10 +117,15 @@ def energy_laws(
             geometry = [factor[0]]
             factor = factor[1]
         shares.append((label, factor * called.parts[part], rule))
-    why = _unsuited(element, called, [r for *_, r in shares]) if called.kinematics.local else ""
+    local, rules = called.kinematics.local, [r for *_, r in shares]
+    why, data = _unsuited(element, called, rules) if local else ("", {})
     if why:
         other = element.without.name if element.without else "another"
-        raise KinematicsError(f"{why}: choose the element {other}, or one of second order")
+        raise KinematicsError(
+            f"{why}: choose the element {other}, or one of second order",
+            possible=(other,) if element.without else (),
+            **data,
+        )
     volume = NONE if geometry else _volume(element, energy, called, pressure, values)
     laws: list[tuple[PointLaw, Rule]] = []
     remembers = _rule_of_memory(called, shares)
@@ -183,23 +192,25 @@ def unsuited(
     if not called.kinematics.local:
         return ""
     shares = _shares(element, called, volumetric, quadrature)
-    return _unsuited(element, called, [rule for _, rule, *_ in shares])
+    return _unsuited(element, called, [rule for _, rule, *_ in shares])[0]
 
 
-def _unsuited(element: Element, called: Parts, rules: Sequence[Rule]) -> str:
+def _unsuited(element: Element, called: Parts, rules: Sequence[Rule]) -> tuple[str, dict[str, Any]]:
     name = called.signature.name
     solves = f"{element.name} solves for unknowns of each cell in its strain"
     if called.local:
         where = "cell" if called.shared else "point"
-        own = ", ".join(str(x.symbol) for x in called.local)
-        return f"{solves}, and {name}() for {own} of each {where}"
+        own = [str(x.symbol) for x in called.local]
+        data = {"asked": "unknowns", "given": own}
+        return f"{solves}, and {name}() for {', '.join(own)} of each {where}", data
     if any(rule.size < 8 or not _same(rule, rules[0]) for rule in rules):
-        at = ", ".join(dict.fromkeys(rule.name for rule in rules))
-        return (
+        at = list(dict.fromkeys(rule.name for rule in rules))
+        why = (
             f"{solves}, for which all parts of {name}() are needed at the same points, 8 at least; "
-            f"they are at {at} (it does not lock with volumetric='full')"
+            f"they are at {', '.join(at)} (it does not lock with volumetric='full')"
         )
-    return ""
+        return why, {"asked": "quadrature", "given": at}
+    return "", {}
 
 
 def _local_of(called: Parts, parts: Sequence[sp.Expr]) -> tuple[Local, ...]:
@@ -225,7 +236,9 @@ def _rule_of_memory(called: Parts, shares: Sequence[tuple[str, sp.Expr, Rule]]) 
         raise KinematicsError(
             f"{called.signature.name}() {does}, and its parts are integrated at the points of "
             f"{len(rules)} rules ({', '.join(rule.name for rule in rules)}): give one rule for "
-            "all, volumetric='full'"
+            "all, volumetric='full'",
+            asked="quadrature",
+            given=[rule.name for rule in rules],
         )
     return rules[0]
 
@@ -246,8 +259,9 @@ def _shares(
     if not among(mode, ("full", "reduced", "split")):
         raise KinematicsError(
             f"volumetric={mode!r} is not possible: choose 'full', 'reduced' or 'split'",
-            asked=mode,
+            asked="volumetric",
             possible=("full", "reduced", "split"),
+            given=mode,
         )
     if mode != "full" and "volumetric" not in parts:
         has = f"its parts are {', '.join(parts)}" if parts else "it returns a single expression"
@@ -257,6 +271,7 @@ def _shares(
             "{'deviatoric': ..., 'volumetric': ...}.",
             asked="volumetric",
             possible=parts,
+            given=mode,
         )
     rules: dict[str, Rule] = {}
     full: str | Rule = "full"
@@ -266,8 +281,9 @@ def _shares(
                 raise KinematicsError(
                     f"quadrature= names the part {part!r}; the parts of "
                     f"{called.signature.name}() are {', '.join(parts) or 'not named'}.",
-                    asked=part,
                     possible=parts,
+                    asked="quadrature",
+                    given=part,
                 )
             rules[part] = _rule(element, rule)
     elif quadrature is not None:
@@ -296,7 +312,9 @@ def _rule(element: Element, rule: str | Rule) -> Rule:
     try:
         return element.rule(rule)
     except ValueError as error:
-        raise KinematicsError(f"{element.name}: {error}", asked=str(rule)) from error
+        raise KinematicsError(
+            f"{element.name}: {error}", asked="quadrature", given=str(rule)
+        ) from error
 
 
 def _same(a: Rule, b: Rule) -> bool:

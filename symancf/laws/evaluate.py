@@ -94,6 +94,7 @@ def evaluate_on(
             f"{', '.join(kinematics.quantities)}. If it makes energies call it first: give "
             f"{asked.name}().",
             possible=kinematics.quantities,
+            asked=asked.name,
         )
     require_quantities(asked, kinematics.quantities, where)
     reserved = kinematics.reserved() | set(kinematics.quantities)
@@ -104,6 +105,7 @@ def evaluate_on(
                 f"{asked.name}() calls a parameter {p!r}, but on {where} this is the name "
                 f"of a quantity or symbol of the element: choose another name.",
                 asked=p,
+                given=where,
             )
     own = stretches.invariants() if {*stretches.STRETCHES} & {*asked.quantities} else {}
     values = [own.get(q, kinematics.quantities[q].value) for q in asked.quantities]
@@ -119,7 +121,9 @@ def evaluate_on(
     if not parts:
         raise KinematicsError(
             f"{asked.name}() returns an empty dict: return an expression, or named parts such as "
-            "{'deviatoric': ..., 'volumetric': ...}"
+            "{'deviatoric': ..., 'volumetric': ...}",
+            asked=asked.name,
+            given=result,
         )
     known = {s for p in parameters.values() for s in p.free_symbols}.union(
         *(sp.sympify(v).free_symbols for v in values)
@@ -137,6 +141,7 @@ def evaluate_on(
                     f"of {q!r} is undefined where it is 0, so only even powers such as {q}**2 may "
                     f"occur. For a curved reference give curved=True.",
                     asked=q,
+                    possible=(f"{q}**2",),
                 )
     named = {n: w for n, w in named.items() if not any(_rough(w, v) for v in values)}
     named = {n: stretches.joined(w) for n, w in named.items() if w not in values}
@@ -178,6 +183,7 @@ def _remembered(
                 f"{name}() remembers {m.name!r}, which is the name of a quantity or symbol of the "
                 "element: choose another name",
                 asked=m.name,
+                given=name,
             )
         update = scalar(name, f"{m.name} at the end of a step", m.update, known, told=True)
         initial = scalar(name, f"{m.name} before the first step", m.initial, fixed)

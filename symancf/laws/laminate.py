@@ -141,7 +141,9 @@ def layered_laws(
     if isinstance(quadrature, dict) or not (quadrature is None or isinstance(quadrature, str)):
         raise KinematicsError(
             "quadrature= of a body of layers is one name, such as '4x4x3': points in the plane and "
-            "through each layer"
+            "through each layer",
+            asked="quadrature",
+            given=quadrature,
         )
     kinds = kinds_of(fields)
     if layer is not None:
@@ -161,7 +163,9 @@ def layered_laws(
         raise KinematicsError(
             f"volumetric={volumetric!r}: layers of {element.name} are in plane stress, nothing of "
             "them is integrated otherwise",
-            asked=volumetric,
+            asked="volumetric",
+            given=volumetric,
+            possible=("full",),
         )
     return build.thin(quadrature)
 
@@ -177,7 +181,10 @@ def _thick(element: Element) -> bool:
     if name not in ("director_solid", "thin_plate"):
         raise KinematicsError(
             f"Layers are for plates, such as ancf_plate and ancf_thin_plate; {element.name} has no "
-            "thickness: give its cells regions of their own, one body each"
+            "thickness: give its cells regions of their own, one body each",
+            asked="element",
+            given=element.name,
+            possible=("ancf_plate", "ancf_thin_plate"),
         )
     return name == "director_solid"
 
@@ -269,8 +276,9 @@ class _Build:
         if not among(mode, ("full", "reduced", "split")):
             raise KinematicsError(
                 f"volumetric={mode!r} is not possible: choose 'full', 'reduced' or 'split'",
-                asked=mode,
+                asked="volumetric",
                 possible=("full", "reduced", "split"),
+                given=mode,
             )
         W, part = sp.Add(*called.parts.values()), called.parts.get("volumetric")
         if mode == "full":
@@ -294,7 +302,9 @@ class _Build:
             raise KinematicsError(
                 f"volumetric={mode!r} needs a law with a part named 'volumetric', or (split) one "
                 f"quadratic in E_gl alone; {called.signature.name}() is neither",
-                asked=mode,
+                asked="volumetric",
+                given=mode,
+                possible=("full",),
             )
         geometry: list[tuple[sp.Symbol, sp.Expr]] = []
         form = form.named(geometry)

@@ -142,9 +142,15 @@ class Layers:
     ) -> None:
         self.layers = tuple(_layer(k, given) for k, given in enumerate(layers, 1))
         if not self.layers:
-            raise ParameterError("Layers([]) has no layer: give (law, thickness, angle)")
+            raise ParameterError(
+                "Layers([]) has no layer: give (law, thickness, angle)", asked="layers", given=()
+            )
         if not callable(axis) and not vector3("Layers: axis", axis).any():
-            raise ParameterError(f"Layers(axis={label(axis)}): give a direction, three numbers")
+            raise ParameterError(
+                f"Layers(axis={label(axis)}): give a direction, three numbers",
+                asked="axis",
+                given=axis,
+            )
         self.axis, self.resultants = axis, resultants
         self.offset = number("Layers", "offset", offset, "be a finite number [m]", math.isfinite)
         h = np.array([layer.thickness for layer in self.layers])
@@ -264,7 +270,12 @@ class Layers:
         count = len(self.layers)
         is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
         if not isinstance(given, int | np.integer) or not (is_number and 1 <= given <= count):
-            raise ParameterError(f"layer={label(given)}: there are {self.listed}")
+            raise ParameterError(
+                f"layer={label(given)}: there are {self.listed}",
+                asked="layer",
+                given=given,
+                possible=range(1, count + 1),
+            )
         return int(given) - 1
 
     @property
@@ -309,6 +320,8 @@ class Layers:
                 f"layers have {', '.join(n for n in names if n in given)} but no {missing[0]}: "
                 "give the density of all or of none",
                 asked=missing[0],
+                given=[n for n in names if n in given],
+                possible=names,
             )
         return not missing
 
@@ -319,25 +332,41 @@ def _layer(number: int, given: object) -> Layer:
     if not isinstance(given, tuple | list) or not 2 <= len(given) <= 4 or not callable(given[0]):
         raise ParameterError(
             f"{who} is {label(given)}: give (law, thickness), (law, thickness, angle) or "
-            "(law, thickness, angle, {name: value})"
+            "(law, thickness, angle, {name: value})",
+            asked="layers",
+            given=given,
         )
     law, thickness, *rest = given
     angle, own = (rest[0] if rest else 0.0), (rest[1] if len(rest) > 1 else {})
     for what, value in (("thickness", thickness), ("angle", angle)):
         if not isinstance(value, int | float | np.number) or not math.isfinite(value):
-            raise ParameterError(f"the {what} of {who} is {label(value)}: give a number")
+            raise ParameterError(
+                f"the {what} of {who} is {label(value)}: give a number", asked=what, given=value
+            )
     if not thickness > 0.0:
-        raise ParameterError(f"the thickness of {who} is {label(thickness)}: it must be positive")
+        raise ParameterError(
+            f"the thickness of {who} is {label(thickness)}: it must be positive",
+            asked="thickness",
+            given=thickness,
+        )
     if isinstance(law, Layers):
-        raise ParameterError(f"{who} is made of layers: write them one by one")
+        raise ParameterError(
+            f"{who} is made of layers: write them one by one", asked="layers", given="Layers"
+        )
     law = law_of(law)
     asked = signature(law)
     if declared(law) or declared_local(law):
         raise KinematicsError(
-            f"{who}: {asked.name}() has memory or unknowns of its own, which layers cannot have"
+            f"{who}: {asked.name}() has memory or unknowns of its own, which layers cannot have",
+            asked="layers",
+            given=asked.name,
         )
     if not isinstance(own, Mapping):
-        raise ParameterError(f"{who}: parameters are a dict of names and values, not {label(own)}")
+        raise ParameterError(
+            f"{who}: parameters are a dict of names and values, not {label(own)}",
+            asked="parameters",
+            given=own,
+        )
     for name in own:
         if name != "rho" and name not in asked.parameters:
             raise ParameterError(

@@ -150,7 +150,9 @@ def mixed(called: Parts, pressure: Pressure, *, held: bool = False) -> Parts:
             raise KinematicsError(
                 f"{called.signature.name}() has unknowns of its own at points, so that a pressure "
                 "of each cell cannot be one, too: take pressure='discontinuous'",
-                asked="pressure",
+                asked="unknowns",
+                given=[str(x.symbol) for x in local],
+                possible=("discontinuous",),
             )
         local, shared = (*local, *(Local(x) for x in unknowns)), True
     return replace(
@@ -183,7 +185,11 @@ def split(called: Parts) -> tuple[sp.Expr, sp.Expr]:
     """
     offered = called.kinematics.quantities
     if "J" not in offered:
-        raise KinematicsError(f"pressure= is for solids; {called.kinematics.name} offers no J")
+        raise KinematicsError(
+            f"pressure= is for solids; {called.kinematics.name} offers no J",
+            asked="pressure",
+            given=called.kinematics.name,
+        )
     if PART not in called.parts:
         return offered["J"].value - 1, sp.S.Zero
     parameters = {real(p) for p in called.signature.parameters}
@@ -202,6 +208,7 @@ def _square(name: str, w: sp.Expr, parameters: Collection[sp.Symbol]) -> tuple[s
             "times a square, such as k/2*(J - 1)**2 or lam/2*log(J)**2, the modulus one of "
             "parameters alone",
             asked=PART,
+            given=str(w),
         )
     return sp.Mul(*(b ** (n / 2) for b, n in powers)), 1 / (2 * factor)
 

@@ -275,6 +275,7 @@ def sampled_fields(
                     f"field {field!r}: {name!r} is that of one layer: say which, layer=1 or "
                     f"layer=(1, 'top'); there are {energy.listed}",
                     asked=name,
+                    possible=range(1, len(energy.layers) + 1),
                 )
             if name in refused:
                 raise KinematicsError(
@@ -282,6 +283,7 @@ def sampled_fields(
                     "remembers, which is known at its quadrature points alone: choose at='gauss' "
                     "for these, or at='cells' for means",
                     asked=name,
+                    possible=("gauss", "cells"),
                 )
             if name in of_law and name in of_energy:
                 raise KinematicsError(

@@ -128,7 +128,9 @@ def viscous_law(
     if own:
         raise KinematicsError(
             f"{function.__name__}() remembers or solves for {', '.join(own)}: viscous stresses "
-            "follow from rates alone; let the energy of the body do that"
+            "follow from rates alone; let the energy of the body do that",
+            asked=own[0],
+            given=function.__name__,
         )
     values = {n: q.value for n, q in kinematics.quantities.items()}
     if any(s.name == "kappa_squared" for s, _ in kinematics.lets):
@@ -158,7 +160,10 @@ def viscous_law(
     if set(stresses) != set(quantities):
         raise KinematicsError(
             f"{function.__name__}() must return a stress for each rate that it asks for: "
-            f"{', '.join(quantities)}; it returned {', '.join(stresses) or 'none'}"
+            f"{', '.join(quantities)}; it returned {', '.join(stresses) or 'none'}",
+            asked="stress",
+            given=tuple(stresses),
+            possible=quantities,
         )
     stress_lets: list[tuple[sp.Symbol, sp.Expr]] = []
     work: dict[sp.Expr, sp.Expr] = {}

@@ -199,7 +199,12 @@ class Region:
                 "mesh file"
             )
         offers = f"regions that fit: {_names(possible)}" if possible else "no region of it fits"
-        raise MeshError(f"{needs}; {self.describe()}{remedy}; {offers}")
+        raise MeshError(
+            f"{needs}; {self.describe()}{remedy}; {offers}",
+            asked=self.name,
+            given=sorted(self.sizes),
+            possible=kinds,
+        )
 
     def _remedy(self, kinds: tuple[str, ...]) -> str:
         """Return how to mesh so that the region has cells of these types."""
@@ -275,7 +280,10 @@ class Region:
             error = MeshError(
                 f"region {self.name!r} of {mesh.name}: {some} used by no cell of "
                 f"region {other.name!r}, e.g. point {stray[0]} at ({x[0]:g}, {x[1]:g}, {x[2]:g}); "
-                "choose those of one body, mesh.select(name, where, within=body.region)"
+                "choose those of one body, mesh.select(name, where, within=body.region)",
+                asked=self.name,
+                given=count,
+                possible=(other.name,),
             )
         share_error(comm, error)
         return self

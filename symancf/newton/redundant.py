@@ -106,7 +106,7 @@ def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
     if len(found.wrong):
         names, place = named(jacobian, pieces, found.wrong)
         text = f"the constraints {' and '.join(map(repr, names))} contradict each other{place}"
-        share_error(system.comm, ConstraintError(text))
+        share_error(system.comm, ConstraintError(text, names=names, asked="contradiction"))
     if not len(found.dropped):
         return none
     names, place = named(jacobian, pieces, found.dropped)

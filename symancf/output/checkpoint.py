@@ -274,6 +274,7 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
             + remedy(saved, present),
             path=str(path),
             differences=found,
+            asked="system",
         )
     vectors = {name: np.zeros(system.numbering.coordinates) for name in names}
     kinds, _ = system.numbering.kind_of_coordinates()
@@ -399,6 +400,7 @@ def _require_same_place(
             f"{str(path)!r} is a checkpoint of another mesh: {found}",
             path=str(path),
             differences=[found],
+            asked="mesh",
         )
 
 
@@ -429,6 +431,7 @@ def _turn_slopes(
             f"{str(path)!r} is a checkpoint of another mesh or direction=: {found}",
             path=str(path),
             differences=[found],
+            asked="direction",
         )
     other = np.abs(there[at] - system.reference[at]).max(axis=(1, 2), initial=0.0) > 1e-12
     at, turn = at[other], turn[other]  # what is the same stays so to the last bit

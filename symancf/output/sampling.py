@@ -150,20 +150,32 @@ def sample(
         return _named(touching(system, body, fields, at, on, divisions, reference), labels)
     if isinstance(body, RigidBody):
         if fields:
-            raise SymancfError(f"a rigid body has no field {next(iter(fields))!r}, only a shape")
+            raise SymancfError(
+                f"a rigid body has no field {next(iter(fields))!r}, only a shape",
+                asked=next(iter(fields)),
+            )
         return _named(_rigid(system, body, state, reference), labels)
     if isinstance(body, Shape):
         if fields:
-            raise SymancfError(f"a rigid shape has no field {next(iter(fields))!r}")
+            raise SymancfError(
+                f"a rigid shape has no field {next(iter(fields))!r}", asked=next(iter(fields))
+            )
         return _named(shape_now(system, body, state), labels)
     if not isinstance(body, Body):
         raise SymancfError(
             "sample() takes a body of cells, a rigid body, a contact or a rigid shape, not "
-            f"{label(body)}"
+            f"{label(body)}",
+            asked="body",
+            given=body,
         )
     element = body.element
     if solid and not element.has_thickness:
-        raise SymancfError(f"{element.name} has no faces: solid=True is for plates")
+        raise SymancfError(
+            f"{element.name} has no faces: solid=True is for plates",
+            asked="solid",
+            given=True,
+            possible=(False,),
+        )
     if fields is None and body.remembers and isinstance(at, str) and at == "lattice":
         at = "cells"  # where it is known what it remembers
     inside = isinstance(at, str) and at in ("cells", "gauss")
@@ -180,7 +192,10 @@ def sample(
         return _named(shown.gauss(), labels)
     if at not in ("lattice", "cells"):
         raise SymancfError(
-            f"sample(at={at!r}): choose 'lattice', 'cells' or 'gauss', or give points (k, 3)"
+            f"sample(at={at!r}): choose 'lattice', 'cells' or 'gauss', or give points (k, 3)",
+            asked="at",
+            given=at,
+            possible=("lattice", "cells", "gauss"),
         )
     lattice = shown.lattice(divisions if element.dimension < 3 else 1, solid, at)
     return _named(lattice, labels)
@@ -207,14 +222,19 @@ def _height(
         return None, 0.0
     if body.layers is None or solid:
         why = "solid=True shows both faces" if solid else f"body {body.name!r} has no layers"
-        raise SymancfError(f"sample(layer={label(layer)}): {why}")
+        raise SymancfError(
+            f"sample(layer={label(layer)}): {why}", asked="layer", given=layer, possible=(None,)
+        )
     which, at = layer if isinstance(layer, tuple) and len(layer) == 2 else (layer, "middle")
     places: Mapping[object, float] = {"bottom": -1.0, "middle": 0.0, "top": 1.0}
     place = places.get(at, at) if isinstance(at, str) else at
     if not isinstance(place, int | float) or not -1.0 <= place <= 1.0:
         raise SymancfError(
             f"sample(layer={label(layer)}): a place in a layer is 'bottom', 'middle', 'top' or a "
-            "number between -1 and 1"
+            "number between -1 and 1",
+            asked="layer",
+            given=layer,
+            possible=tuple(places),
         )
     k = body.layers.number(which)
     return k, body.layers.height(k, float(place))
@@ -224,11 +244,17 @@ def _require_names(fields: object, displacement: str) -> None:
     if not isinstance(fields, Mapping) or not all(isinstance(n, str) and n for n in fields):
         raise SymancfError(
             f"sample(fields={label(fields)}): give names with what they are, such as "
-            '{"J": lambda J: J, "sigma": "cauchy"}'
+            '{"J": lambda J: J, "sigma": "cauchy"}',
+            asked="fields",
+            given=fields,
         )
     for name in (displacement, "number"):
         if name in fields:
-            raise SymancfError(f"sample(fields=...): the name {name!r} is taken, choose another")
+            raise SymancfError(
+                f"sample(fields=...): the name {name!r} is taken, choose another",
+                asked="fields",
+                given=name,
+            )
 
 
 def _local_vector(system: System, given: npt.ArrayLike) -> Array:
@@ -237,7 +263,10 @@ def _local_vector(system: System, given: npt.ArrayLike) -> Array:
     if state.shape != system.state.shape or state.dtype.kind not in "fi":
         raise SymancfError(
             f"sample(state=...) takes numbers like system.state, of the shape "
-            f"{system.state.shape}; given {state.dtype} of the shape {state.shape}"
+            f"{system.state.shape}; given {state.dtype} of the shape {state.shape}",
+            asked="state",
+            given=state.shape,
+            possible=(system.state.shape,),
         )
     return np.asarray(state, dtype=float)
 
@@ -248,7 +277,9 @@ def _named(samples: Samples, units: dict[str, str]) -> Samples:
     for name in units:
         if name not in possible:
             raise SymancfError(
-                f"units name the field {name!r}; the fields are {', '.join(possible)}"
+                f"units name the field {name!r}; the fields are {', '.join(possible)}",
+                asked=name,
+                possible=possible,
             )
     samples.units.update(units)
     return samples

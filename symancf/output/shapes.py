@@ -70,7 +70,9 @@ def shape_at_rest(shape: Shape, around: Array) -> Samples:
     timed = any(depends_on_time(a) and not isinstance(a, Parameter) for a in given)
     if shape.body is not None or shape.moved or timed:
         raise SymancfError(
-            f"{shape!r}: give sa.sample(system, shape), which knows where it is at present"
+            f"{shape!r}: give sa.sample(system, shape), which knows where it is at present",
+            asked="system",
+            given=shape.name,
         )
     x = (np.concatenate([np.zeros((0, 3)), around]) - shape.point) @ shape.frame
     low, high = x.min(axis=0, initial=np.inf), x.max(axis=0, initial=-np.inf)
@@ -144,7 +146,11 @@ def _level(shape: Distance, low: Array, high: Array, time: float) -> tuple[Array
 
     x, triangles = zero_level(distance, low, high)
     if not len(triangles):
-        raise SymancfError(f"{shape!r} cannot be drawn: it is zero nowhere near the bodies")
+        raise SymancfError(
+            f"{shape!r} cannot be drawn: it is zero nowhere near the bodies",
+            asked="signed distance",
+            given=shape.name,
+        )
     return x, "triangle", triangles
 
 

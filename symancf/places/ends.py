@@ -53,7 +53,9 @@ def require_place(who: str, given: Any, *also: type) -> None:
         remedy = f"give a point of it, {given.name}.at(point)" + (
             f", or a region of it, {given.name}['region']" if hasattr(given, "region") else ""
         )
-    raise ConstraintError(f"{who}: {label(given)} is no place; {remedy}")
+    raise ConstraintError(
+        f"{who}: {label(given)} is no place; {remedy}", asked="place", given=given
+    )
 
 
 class End(ABC):
@@ -93,7 +95,9 @@ class End(ABC):
         if self.travels and not follows:
             raise ConstraintError(
                 f"{self} moves over its body; only forces, constraints, potentials and work at "
-                "places can follow it: give a fixed point, body.at(X)"
+                "places can follow it: give a fixed point, body.at(X)",
+                asked="place",
+                given=str(self),
             )
         return layout.find(self, Resolved) or layout.keep(self, self._find(layout))
 
@@ -171,15 +175,28 @@ def frame_of(what: str, given: npt.ArrayLike | None) -> Array | None:
     except (TypeError, ValueError, OverflowError):
         frame = np.zeros(0)
     if frame.shape != (3, 3) or not np.isfinite(frame).all():
-        raise ParameterError(f"{what}: a frame is a matrix (3, 3) of axes; given {label(given)}")
+        raise ParameterError(
+            f"{what}: a frame is a matrix (3, 3) of axes; given {label(given)}",
+            asked="frame",
+            given=given,
+            possible=((3, 3),),
+        )
     wrong = float(np.abs(frame.T @ frame - np.eye(3)).max())
     if wrong > 1e-6:
         raise ParameterError(
             f"{what}: the axes of a frame, its columns, are orthogonal unit vectors; F^T F differs "
-            f"by {wrong:.2g} from the unit matrix"
+            f"by {wrong:.2g} from the unit matrix",
+            asked="frame",
+            given=frame,
+            possible=("orthonormal",),
         )
     if np.linalg.det(frame) < 0.0:
-        raise ParameterError(f"{what}: the axes of its frame are left-handed: reverse one of them")
+        raise ParameterError(
+            f"{what}: the axes of its frame are left-handed: reverse one of them",
+            asked="frame",
+            given=frame,
+            possible=("right-handed",),
+        )
     u, _, v = np.linalg.svd(frame)
     return np.asarray(u @ v)
 
@@ -192,7 +209,10 @@ def points_of(where: str, given: npt.ArrayLike) -> Array:
         points = np.zeros(0)
     if points.shape[-1:] != (3,) or points.ndim > 2 or not np.isfinite(points).all():
         raise ParameterError(
-            f"{where}.at() takes a point (x, y, z) or several, shape (k, 3); given {label(given)}"
+            f"{where}.at() takes a point (x, y, z) or several, shape (k, 3); given {label(given)}",
+            asked="point",
+            given=given,
+            possible=((3,), ("k", 3)),
         )
     return points.reshape(-1, 3)
 

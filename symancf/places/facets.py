@@ -140,7 +140,9 @@ class FacetPoints(End):
         return MeshError(
             f"{self}: the {what} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) is no cell, face or edge of "
             f"the body's cells, or names its corners in another order (points "
-            f"{', '.join(map(str, points))}): forces there have no area of the body"
+            f"{', '.join(map(str, points))}): forces there have no area of the body",
+            asked="facet",
+            given=x,
         )
 
     def at(self, configuration: Configuration, point: Sequence[float], cells: Ints32) -> Array:

@@ -287,7 +287,10 @@ def require_known(name: str, element: Element) -> None:
             f"body {name!r}: nodes of {element.name} have slopes ({', '.join(element.slopes)}), "
             f"and on cells of the type {element.cell!r} none are found: they are on "
             f"{', '.join(map(repr, known))}; declare fields without slopes "
-            "(slopes=(), slope_kind='none')"
+            "(slopes=(), slope_kind='none')",
+            asked="cell",
+            given=element.cell,
+            possible=known,
         )
 
 

@@ -127,7 +127,9 @@ def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
         nodes = given[owners_of(starts, given) == comm.rank]
     place_starts = shares(comm, len(nodes))
     if not place_starts[-1]:
-        raise ConstraintError(f"{name}: there is no place to act on in {place}")
+        raise ConstraintError(
+            f"{name}: there is no place to act on in {place}", asked="region", given=str(place)
+        )
     kind = np.full(len(nodes), POINT)
     along, across = np.zeros((len(nodes), 3)), np.zeros((len(nodes), 3))
     if isinstance(place, Nodes) and body.element.slopes:
@@ -154,7 +156,9 @@ def _node_ids(name: str, place: Nodes | PointsOnBody, places: Resolved) -> Ints:
         raise ParameterError(
             f"{name}: the point ({x[0]:g}, {x[1]:g}, {x[2]:g}) is no node of body "
             f"{place.body.name!r}, and only nodes have coordinates to hold; there use "
-            "sa.joints.spherical(body.at(point)), or give the mesh a node"
+            "sa.joints.spherical(body.at(point)), or give the mesh a node",
+            asked="node",
+            given=x,
         )
     return np.asarray(np.take_along_axis(places.vertices, corner[:, None], axis=1)[:, 0])
 

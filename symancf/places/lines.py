@@ -81,7 +81,9 @@ class Line(FacetPoints):
         others = f" (and {count - 1} more)" if count > 1 else ""
         return MeshError(
             f"{self}: {_from_to(X)}{others} is no edge of a cell ({self.body.element.cell}) of the "
-            "body"
+            "body",
+            asked="edge",
+            given=X,
         )
 
     def _chains(self, starts: Ints, numbers: Ints, edges: Ints) -> Ints:
@@ -99,7 +101,10 @@ class Line(FacetPoints):
             x = mesh.points[points[many] - mesh.point_starts[comm.rank]]
             error = MeshError(
                 f"{self}: {count[many]} edges meet at ({x[0]:g}, {x[1]:g}, {x[2]:g}), so that they "
-                "are no line; cut the region into lines, or take per='edge'"
+                "are no line; cut the region into lines, or take per='edge'",
+                asked="edges at a point",
+                given=count[many],
+                possible=(1, 2),
             )
         share_error(comm, error)
         two = first[count == 2]

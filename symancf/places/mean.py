@@ -66,7 +66,10 @@ class Mean(End):
         if not solid or any(CELLS[kind].dimension != 2 for kind in region.types):
             raise ConstraintError(
                 f"{self}: it has a mean if it is made of facets of a solid; {region.describe()}, "
-                f"and {body.name!r} is made of {body.element.name}"
+                f"and {body.name!r} is made of {body.element.name}",
+                asked="region",
+                given=region.name,
+                possible=("facets of a solid",),
             )
 
     @cached_property
@@ -161,7 +164,9 @@ class Mean(End):
             raise ConstraintError(
                 f"{self}: its axis e{k + 1} = ({axis[0]:g}, {axis[1]:g}, {axis[2]:g}) is not along "
                 f"the face, whose normal is ({own.normal[0]:g}, {own.normal[1]:g}, "
-                f"{own.normal[2]:g})"
+                f"{own.normal[2]:g})",
+                asked=f"e{k + 1}",
+                given=axis,
             )
         return np.asarray(axis)
 

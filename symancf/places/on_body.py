@@ -31,7 +31,11 @@ def require_region(who: str, given: Any) -> None:
     """Raise where something is no region of a body; see `require_place`."""
     require_place(who, given)
     if not isinstance(given, Nodes):
-        raise ConstraintError(f"{who} on {given}: give a region of a body, body['region']")
+        raise ConstraintError(
+            f"{who} on {given}: give a region of a body, body['region']",
+            asked="region",
+            given=str(given),
+        )
 
 
 class _OnBody(End):
@@ -50,13 +54,20 @@ class _OnBody(End):
         if slopes is None:
             raise ConstraintError(
                 f"{self}: the nodes of {element} have no slopes and hence no axis {name}; take a "
-                "point, body.at(X)"
+                "point, body.at(X)",
+                asked=name,
+                given=element,
             )
         if self.frame is None:
             axes = _orthonormal(slopes)
             if k >= axes.shape[1]:
                 held = ", ".join(f"e{a + 1}" for a in range(axes.shape[1]))
-                raise ConstraintError(f"{self}: {element} has no axis {name}; it has {held}")
+                raise ConstraintError(
+                    f"{self}: {element} has no axis {name}; it has {held}",
+                    asked=name,
+                    given=element,
+                    possible=[f"e{a + 1}" for a in range(axes.shape[1])],
+                )
             wanted = axes[:, k]
         else:
             wanted = np.broadcast_to(self.frame[:, k], (len(slopes), 3))
@@ -67,7 +78,9 @@ class _OnBody(End):
             raise ConstraintError(
                 f"{self}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}): its axis {name} = ({e[0]:g}, {e[1]:g},"
                 f" {e[2]:g}) is none of the {'tangents' if slopes.shape[1] < 3 else 'directions'} "
-                f"that the slopes of {element} follow"
+                f"that the slopes of {element} follow",
+                asked=name,
+                given=e,
             )
         return np.asarray(weights)
 
@@ -91,7 +104,11 @@ class Nodes(_OnBody):
         if layers is not None and layers.offset and not middle:
             raise ParameterError(
                 f"{self} has no face({side:+d}) at half its thickness: its layers have the offset "
-                f"{layers.offset:g}; let loads act on the reference surface, face(..., middle=True)"
+                f"{layers.offset:g}; let loads act on the reference surface, "
+                "face(..., middle=True)",
+                asked="middle",
+                given=False,
+                possible=(True,),
             )
         return Face(self, side, middle)
 
@@ -209,7 +226,9 @@ class PointsOnBody(_OnBody):
                 x = X[k]
                 raise ConstraintError(
                     f"point ({x[0]:g}, {x[1]:g}, {x[2]:g}) is not on body {self.body.name!r}: its "
-                    f"nearest point is {off[k]:.3g} away"
+                    f"nearest point is {off[k]:.3g} away",
+                    asked="point",
+                    given=x,
                 )
         return found
 
@@ -281,7 +300,9 @@ class PointsOnBody(_OnBody):
             raise ConstraintError(
                 f"at ({x[0]:g}, {x[1]:g}, {x[2]:g}) a slope of {self.given} leaves the tangent "
                 f"plane of body {self.body.name!r}: only positions can be tied there (weld=False), "
-                "or give both bodies their exact normals, direction=..."
+                "or give both bodies their exact normals, direction=...",
+                asked="slope",
+                given=x,
             )
         return vector_rows(coordinate, np.einsum("kms,ks->km", values, weights), corner)
 

@@ -126,7 +126,10 @@ def _partners(names: tuple[object, ...], X: Array, Y: Array, near: float) -> Int
         f"from mean to mean, that at {_point(X[k])} is {distance[k, 0]:.3g} from the nearest, at "
         f"{_point(Y[at[k]])}, and {distance[k, 1]:.3g} from the next; allowed is less than "
         f"{allowed[k]:.3g}, and each once. Give regions that a translation brings on each other, "
-        "or points in the order in which they are paired: a.at(points), b.at(points)"
+        "or points in the order in which they are paired: a.at(points), b.at(points)",
+        asked="opposite places",
+        given=distance[k],
+        possible=(allowed[k],),
     )
 
 

@@ -63,7 +63,9 @@ def section_axes(
             raise MeshError(
                 f"body {name!r}: the rod is somewhere parallel to each of the axes x, y and z, so "
                 "that none of them tells how its sections stand everywhere; give "
-                "direction=, a function of X (n, 3) that returns the first axes of the sections"
+                "direction=, a function of X (n, 3) that returns the first axes of the sections",
+                asked="direction",
+                possible=("function",),
             )
         axes[:] = np.eye(3)[k]
         return axes
@@ -72,7 +74,11 @@ def section_axes(
         of = np.unique(used)
         value = call_array(what, given, (len(of), 3), points[of])
         if not np.linalg.norm(value, axis=1).all():
-            raise ParameterError(f"{what}: {label(given)} returned a vector of length zero")
+            raise ParameterError(
+                f"{what}: {label(given)} returned a vector of length zero",
+                asked="direction",
+                given=0.0,
+            )
         axes[of] = unit(value)
         cosine = np.abs(np.einsum("na,na->n", axes[used], tangents))
         if cosine.max(initial=0.0) > np.cos(np.radians(LEAST)):
@@ -81,7 +87,9 @@ def section_axes(
             off = np.degrees(np.arccos(min(1.0, cosine[worst])))
             raise ParameterError(
                 f"{what}: at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {label(given)} is only {off:.0f} "
-                "degrees off the axis of the rod; give the first axes of its sections, across it"
+                "degrees off the axis of the rod; give the first axes of its sections, across it",
+                asked="angle of the direction",
+                given=off,
             )
     return axes
 

@@ -93,7 +93,11 @@ class Travelling(PointsOnBody):
 
     def velocity(self, configuration: Configuration) -> Array:
         """Raise: the place is another material point at each time."""
-        raise ParameterError(f"{self} has no velocity of its own: give a fixed point of the body")
+        raise ParameterError(
+            f"{self} has no velocity of its own: give a fixed point of the body",
+            asked="velocity",
+            given=str(self),
+        )
 
     def __str__(self) -> str:
         return f"a travelling place of {self.body.name!r}"

@@ -12,7 +12,7 @@ from ..errors import ParameterError, SymancfError, closest
 from .petsc import PETSc, functions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from mpi4py import MPI
 
@@ -168,7 +168,12 @@ class Options:
                 used = [known for known in KNOWN.split() if uses(known)]
                 kind = name[: name.find("_") + 1]
                 hint = closest(name, [known for known in used if known.startswith(kind)] or used)
-                raise ParameterError(f"{who} does not use the option {name!r}.{hint}", asked=name)
+                raise ParameterError(
+                    f"{who} does not use the option {name!r}.{hint}",
+                    asked=name,
+                    given=self.given[name],
+                    possible=used,
+                )
 
     def leave_idle(self, *starts: str) -> None:
         """Note beginnings of options that PETSc reads and that do nothing as things are."""
@@ -242,15 +247,26 @@ def _used(name: str) -> bool:
 
 def complaint(error: PETSc.Error) -> str:
     """Return what a PETSc error says, without the calls that led there and the ranks."""
-    lines = [line.split("] ", 1)[-1] for line in str(error).splitlines()]
+    lines = _lines(error)
     said = [line for line in lines[1:] if "() at " not in line]
-    asked = re.search(r"Unable to find requested (\w+) (?:type )?(\w+)", " ".join(said))
-    if asked and asked[1] in KINDS:  # whatever PETSc says besides
-        kinds = vars(getattr(PETSc, asked[1]).Type)
-        names = [value for name, value in kinds.items() if name.isupper()]
-        option = f"-{asked[1].lower()}_type {asked[2]}"
-        return f"there is no {option}.{closest(asked[2], names)}"
+    if unknown := _unknown(said):  # whatever PETSc says besides
+        option, given, names = unknown
+        return f"there is no -{option} {given}.{closest(given, names)}"
     return "; ".join(said) or lines[0]
+
+
+def _lines(error: PETSc.Error) -> list[str]:
+    return [line.split("] ", 1)[-1] for line in str(error).splitlines()]
+
+
+def _unknown(said: Iterable[str]) -> tuple[str, str, list[str]] | None:
+    """Return an option, its value and the possible ones, if PETSc says that there is no such."""
+    asked = re.search(r"Unable to find requested (\w+) (?:type )?(\w+)", " ".join(said))
+    if not asked or asked[1] not in KINDS:
+        return None
+    kinds = vars(getattr(PETSc, asked[1]).Type)
+    names = [value for name, value in kinds.items() if name.isupper()]
+    return f"{asked[1].lower()}_type", asked[2], names
 
 
 def take(what: PETSc.Object) -> None:
@@ -264,4 +280,5 @@ def take(what: PETSc.Object) -> None:
         what.setFromOptions()
     except PETSc.Error as error:
         said = f"PETSc refuses an option of this problem: {complaint(error)}"
-        raise SymancfError(said) from error
+        asked, given, possible = _unknown(_lines(error)) or ("options", None, [])
+        raise SymancfError(said, asked=asked, given=given, possible=possible) from error

@@ -96,7 +96,10 @@ class Equations:
         for i, p in enumerate(phi):
             if not p.free_symbols & set(reading.unknowns):
                 raise ConstraintError(
-                    f"{reading.what}: its equation {i + 1}, {p} = 0, does not depend on the ends"
+                    f"{reading.what}: its equation {i + 1}, {p} = 0, does not depend on the ends",
+                    asked="equation",
+                    given=str(p),
+                    possible=sorted(map(str, reading.unknowns)),
                 )
         self.moving, self.still = self._in_plane(reading, phi)
         self.law = self._law(reading, name)
@@ -123,7 +126,9 @@ class Equations:
             if not moving or p.free_symbols - fixed or (p.is_number and p != 0):
                 raise ConstraintError(
                     f"{reading.what}: its equation {p} = 0 does not depend on the ends, which "
-                    "stay in the plane"
+                    "stay in the plane",
+                    asked="equation",
+                    given=str(p),
                 )
         return moving, [p for p in still if p != 0]
 
@@ -209,7 +214,8 @@ class Constraint(PlaceTerm):
         super().__init__(function, ends, name, parameters)
         if self.reading.history:
             raise ConstraintError(
-                f"{self.what} remembers: only energies, sa.Potential and sa.VirtualWork may"
+                f"{self.what} remembers: only energies, sa.Potential and sa.VirtualWork may",
+                asked="history",
             )
         given = self.reading.result
         rows = list(given) if isinstance(given, sp.MatrixBase | list | tuple) else [given]
@@ -221,11 +227,18 @@ class Constraint(PlaceTerm):
     def _require_ends(self) -> None:
         if all(isinstance(end, Ground) for end in self.ends):
             raise ConstraintError(
-                f"{self.what} holds the ground to the ground: one end must be a body's"
+                f"{self.what} holds the ground to the ground: one end must be a body's",
+                asked="ends",
+                given=tuple(map(str, self.ends)),
             )
         lines = sum(isinstance(end, Line) for end in self.ends)
         if lines > 1:
-            raise ConstraintError(f"{self.what} has {lines} lines as ends: give one")
+            raise ConstraintError(
+                f"{self.what} has {lines} lines as ends: give one",
+                asked="ends",
+                given=lines,
+                possible=(1,),
+            )
 
     @cached_property
     def law(self) -> declare.PointLaw:
@@ -261,6 +274,8 @@ class Constraint(PlaceTerm):
                     f"constraint {name!r} cannot hold: its ends are {np.abs(wrong).max():.3g} "
                     "apart across the plane in which they stay",
                     names=[name],
+                    asked="distance",
+                    given=np.abs(wrong).max(),
                 )
 
     def idle(self, configuration: Configuration) -> Ints:

@@ -103,7 +103,9 @@ class Entities:
             listed = ", ".join(f"{end}: {size}" for end, size in pairs)
             raise ConstraintError(
                 f"{self.name}: its ends have different numbers of places ({listed}); give "
-                "one place, or as many as the other end has"
+                "one place, or as many as the other end has",
+                asked="number of places",
+                given=sizes,
             )
 
     def bind(self, configuration: Configuration) -> None:

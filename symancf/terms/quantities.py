@@ -143,7 +143,12 @@ def check_ends(what: str, ends: Sequence[End]) -> list[End]:
     ConstraintError : there are others, or one of them is no end.
     """
     if not 1 <= len(ends) <= 3:
-        raise ConstraintError(f"{what} has {len(ends)} ends: give 1 to 3")
+        raise ConstraintError(
+            f"{what} has {len(ends)} ends: give 1 to 3",
+            asked="ends",
+            given=len(ends),
+            possible=(1, 2, 3),
+        )
     for end in ends:
         require_place(what, end)
     return list(ends)

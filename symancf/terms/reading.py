@@ -21,6 +21,7 @@ from ..errors import (
     ConstraintError,
     ParameterError,
     SymancfError,
+    argument,
     closest_name,
     in_words,
 )
@@ -180,7 +181,9 @@ class Reading:
                     raise
                 except Exception as error:
                     raise ConstraintError(
-                        f"{what} failed on the symbols of its arguments: {in_words(error)}"
+                        f"{what} failed on the symbols of its arguments: {in_words(error)}",
+                        asked=what,
+                        given=error,
                     ) from error
             own[key] = asked
         called = asked.called
@@ -189,7 +192,9 @@ class Reading:
             own_unknowns = ", ".join(str(x.symbol) for x in called.local)
             raise ConstraintError(
                 f"{what} has unknowns of its own ({own_unknowns}): only energies of bodies may; a "
-                "VirtualWork may have states="
+                "VirtualWork may have states=",
+                asked="unknowns",
+                given=[str(x.symbol) for x in called.local],
             )
         self.result, self._remembered = called.result, called.symbols if called.history else set()
         must = "what is remembered must be an expression of its arguments"
@@ -212,16 +217,16 @@ class Reading:
     def _ask(self, signature: Mapping[str, inspect.Parameter]) -> Asked:
         """Return what the arguments of the function ask for."""
         asked, own = Asked(), own_arguments(self.function)
-        for argument in signature.values():
-            name = argument.name
+        for p in signature.values():
+            name = p.name
             if name in own:
                 continue
-            if argument.kind is not argument.KEYWORD_ONLY:
+            if p.kind is not p.KEYWORD_ONLY:
                 asked.names.append(name)
-            if argument.kind is inspect.Parameter.KEYWORD_ONLY:
+            if p.kind is inspect.Parameter.KEYWORD_ONLY:
                 asked.keywords[name] = sp.Symbol(name, real=True)
-                if argument.default is not argument.empty:
-                    asked.defaults[name] = argument.default
+                if p.default is not p.empty:
+                    asked.defaults[name] = p.default
             elif name == "t":
                 asked.uses_time = True
                 asked.arguments.append(TIME)
@@ -251,7 +256,9 @@ class Reading:
             raise ConstraintError(
                 f"{self.what} asks for {name!r}; its ends offer {', '.join(possible)} and "
                 + ", ".join(["t", *self.states])
-                + f" {AFTER_STAR}"
+                + f" {AFTER_STAR}",
+                asked=name,
+                possible=(*possible, "t", *self.states),
             )
         quantity = self.offered[base]
         jet = ("abc".index(suffix), quantity.jet)
@@ -270,7 +277,9 @@ class Reading:
         if reserved:
             raise ConstraintError(
                 f"{self.what} calls a parameter {reserved[0]!r}, which is the name of a symbol of "
-                "its own: choose another name"
+                "its own: choose another name",
+                asked=reserved[0],
+                given=tuple(self.keywords),
             )
         unknown = sorted(set(given) - set(keywords))
         if unknown:
@@ -278,14 +287,19 @@ class Reading:
             raise ConstraintError(
                 f"{self.what} has no parameter {unknown[0]!r}; it has "
                 f"{', '.join(keywords) or 'none'}"
-                + (f"; did you mean {close!r}?" if close else f" {AFTER_STAR}")
+                + (f"; did you mean {close!r}?" if close else f" {AFTER_STAR}"),
+                asked=unknown[0],
+                possible=keywords,
             )
         values = {}
         for k in keywords:
             values[k] = given[k] if k in given else defaults.get(k, 0.0)
             if k not in given and k not in defaults:
                 raise ConstraintError(
-                    f"{self.what} needs the parameter {k!r}; given {', '.join(given) or 'none'}"
+                    f"{self.what} needs the parameter {k!r}; given {', '.join(given) or 'none'}",
+                    asked=k,
+                    given=tuple(given),
+                    possible=keywords,
                 )
         return values
 
@@ -301,12 +315,17 @@ class Reading:
         except (sp.SympifyError, TypeError):
             scalar = None
         if not isinstance(scalar, sp.Expr) or scalar.has(sp.nan, sp.zoo, sp.oo, sp.I):
-            raise ConstraintError(f"{self.what} returned {label(expression)}: {must}")
+            raise ConstraintError(
+                f"{self.what} returned {label(expression)}: {must}",
+                asked="expression",
+                given=expression,
+            )
         foreign = sorted(map(str, scalar.free_symbols - self.known))
         if foreign:
             raise ConstraintError(
                 f"{self.what} contains the symbol {foreign[0]!r}, which is none of its arguments: "
-                "add it as a keyword-only argument"
+                "add it as a keyword-only argument",
+                asked=foreign[0],
             )
         return scalar
 
@@ -369,7 +388,10 @@ class Reading:
             if values.shape != (count,):
                 raise ParameterError(
                     f"{self.what}: {k} has shape {values.shape}; it has {count} place(s): give one "
-                    "number, or one for each"
+                    "number, or one for each",
+                    asked=k,
+                    given=values.shape,
+                    possible=((), (count,)),
                 )
 
     def cell_values(self, configuration: Configuration, entities: Entities) -> dict[str, Array]:
@@ -421,7 +443,9 @@ def _numbers(what: str, given: npt.ArrayLike) -> Array:
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(
             f"{what} is {label(given)}: give a number, an sa.Parameter, a function of time, or one "
-            "number for each place"
+            "number for each place",
+            asked=argument(what),
+            given=given,
         ) from None
 
 
@@ -434,20 +458,37 @@ def require_offered(what: str, end: End, jet: str) -> None:
     """
     if jet != end.only and (end.only or jet == "factor"):
         asked = "the load factor" if jet == "factor" else "a place"
-        raise ConstraintError(f"{what} asks {end} for {asked}; only sa.Factor has a load factor")
+        raise ConstraintError(
+            f"{what} asks {end} for {asked}; only sa.Factor has a load factor",
+            asked="factor" if jet == "factor" else "place",
+            given=str(end),
+        )
     if jet == "angle" and not (end.plane or isinstance(end, Ground)):
-        raise ConstraintError(f"{what} asks for the angle of {end}; only planar bodies have one")
+        raise ConstraintError(
+            f"{what} asks for the angle of {end}; only planar bodies have one",
+            asked=jet,
+            given=str(end),
+        )
     if "slide" in end.curved:
         if jet not in ("value", "line", "slide"):
-            raise ConstraintError(f"{what} asks {end} for a {jet}; it offers r, u, v, rs, s and ds")
+            raise ConstraintError(
+                f"{what} asks {end} for a {jet}; it offers r, u, v, rs, s and ds",
+                asked=jet,
+                given=str(end),
+                possible=("r", "u", "v", "rs", "s", "ds"),
+            )
         return
     if jet == "line" and not isinstance(end, Line):
-        raise ConstraintError(f"{what} asks for rs of {end}; only lines have a direction")
+        raise ConstraintError(
+            f"{what} asks for rs of {end}; only lines have a direction", asked=jet, given=str(end)
+        )
     if jet != "director":
         return
     element = end.body.element if isinstance(end, Nodes | PointsOnBody) else None
     if element is None or "zeta" not in element.space.point_jets:
         raise ConstraintError(
             f"{what} asks for the director of {end}; only full-gradient plates (ancf_plate) "
-            "have one"
+            "have one",
+            asked=jet,
+            given=str(end),
         )

@@ -340,7 +340,9 @@ def state_names(what: str, given: Any) -> list[str]:
         if not isinstance(name, str) or not name.isidentifier() or taken or quantity:
             raise ConstraintError(
                 f"{what}: {label(name)} cannot be the name of a state: give names of their own, "
-                'states=("integral",)'
+                'states=("integral",)',
+                asked="states",
+                given=name,
             )
     return names
 

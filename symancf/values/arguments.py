@@ -8,12 +8,12 @@ Every function returns the argument in the type that the code behind it relies o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import ParameterError, closest
+from ..errors import ParameterError, argument, closest
 from .parameter import label
 
 T = TypeVar("T")
@@ -41,7 +41,9 @@ def number(
         except (TypeError, ValueError, OverflowError):
             value = math.nan
     if math.isnan(value) or not accepts(value):
-        raise ParameterError(f"{call}({name}={label(given)}): it must {must}", asked=name)
+        raise ParameterError(
+            f"{call}({name}={label(given)}): it must {must}", asked=name, given=given
+        )
     return value
 
 
@@ -55,7 +57,9 @@ def named(given: Any, default: str) -> str:
     if given is None:
         return default
     if not isinstance(given, str):
-        raise ParameterError(f"name={label(given)}: give a text, or none for {default!r}")
+        raise ParameterError(
+            f"name={label(given)}: give a text, or none for {default!r}", asked="name", given=given
+        )
     return given or default
 
 
@@ -78,7 +82,9 @@ def step(call: str, given: Any, now: float, to: float) -> float:
     length = positive(call, "step", given)
     if now + length == now or abs(to - now) > MANY * length:
         raise ParameterError(
-            f"{call}(step={length:g}): from {now:g} to {to:g} that is more than {MANY:g} steps"
+            f"{call}(step={length:g}): from {now:g} to {to:g} that is more than {MANY:g} steps",
+            asked="step",
+            given=length,
         )
     return length
 
@@ -91,7 +97,9 @@ def text(what: str, given: Any) -> str:
     ParameterError
     """
     if not isinstance(given, str):
-        raise ParameterError(f"{what} is {label(given)}: give a text")
+        raise ParameterError(
+            f"{what} is {label(given)}: give a text", asked=argument(what), given=given
+        )
     return given
 
 
@@ -103,7 +111,11 @@ def path(call: str, given: Any) -> Path:
     ParameterError
     """
     if not isinstance(given, str | PathLike) or not str(given):
-        raise ParameterError(f'{call}({label(given)}): give the path of a file, "results/run.h5"')
+        raise ParameterError(
+            f'{call}({label(given)}): give the path of a file, "results/run.h5"',
+            asked="path",
+            given=given,
+        )
     return Path(given)
 
 
@@ -124,7 +136,12 @@ def one_of(what: str, given: Any, possible: Iterable[str]) -> str:
         return str(given)
     hint = closest(given, words) if isinstance(given, str) else ""
     listed = " or ".join(", ".join(map(repr, w)) for w in (words[:-1], words[-1:]) if w)
-    raise ParameterError(f"{what} is {label(given)}: give {listed}.{hint}", possible=words)
+    raise ParameterError(
+        f"{what} is {label(given)}: give {listed}.{hint}",
+        asked=argument(what),
+        given=given,
+        possible=words,
+    )
 
 
 def instance(what: str, given: Any, kind: type[T], remedy: str) -> T:
@@ -135,7 +152,12 @@ def instance(what: str, given: Any, kind: type[T], remedy: str) -> T:
     ParameterError
     """
     if not isinstance(given, kind):
-        raise ParameterError(f"{what} is {label(given)}: {remedy}")
+        raise ParameterError(
+            f"{what} is {label(given)}: {remedy}",
+            asked=argument(what),
+            given=given,
+            possible=(kind.__name__,),
+        )
     return given
 
 
@@ -147,7 +169,9 @@ def function(what: str, given: Any) -> Callable[..., Any]:
     ParameterError
     """
     if not callable(given) or isinstance(given, type):
-        raise ParameterError(f"{what} is {label(given)}: give a function")
+        raise ParameterError(
+            f"{what} is {label(given)}: give a function", asked=argument(what), given=given
+        )
     made: Callable[..., Any] = given
     return made
 
@@ -163,6 +187,36 @@ def options(what: str, given: Any) -> dict[str, str | float | bool | None]:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
         raise ParameterError(
-            f'{what} is {label(given)}: give names with values, {{"pc_type": "lu"}}'
+            f'{what} is {label(given)}: give names with values, {{"pc_type": "lu"}}',
+            asked=argument(what),
+            given=given,
         )
     return dict(given)
+
+
+def chosen_dofs(name: str, dofs: str | Sequence[str], possible: Sequence[str]) -> list[str]:
+    """Return the names of coordinates that a support was asked to hold.
+
+    Raises
+    ------
+    ParameterError : one is not possible.
+    """
+    asked = [dofs] if isinstance(dofs, str) else dofs
+    if not isinstance(asked, list | tuple) or not all(isinstance(dof, str) for dof in asked):
+        raise ParameterError(
+            f"{name}: dofs is {label(dofs)}: give one of {', '.join(possible)}, or a list of these",
+            asked="dofs",
+            given=dofs,
+            possible=possible,
+        )
+    asked = list(asked)
+    for dof in asked:
+        if dof not in possible:
+            raise ParameterError(
+                f"{name}: dofs {dof!r} is not one of {', '.join(possible)}."
+                + closest(dof, possible),
+                asked="dofs",
+                given=dof,
+                possible=possible,
+            )
+    return asked

@@ -78,7 +78,9 @@ class Domain:
         x = np.ravel(np.asarray(values, dtype=float))
         wrong = next(float(v) for v in x if not self.holds(v))
         why = f" ({self.why})" if self.why else ""
-        raise ParameterError(f"{what} is {wrong:.12g}{when}: it must {self.must}{why}", asked=name)
+        raise ParameterError(
+            f"{what} is {wrong:.12g}{when}: it must {self.must}{why}", asked=name, given=wrong
+        )
 
 
 class NotZero(Domain):

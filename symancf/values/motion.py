@@ -101,7 +101,9 @@ class Motion:
         if self._turns is not None:
             raise ParameterError(
                 f"{self.name}: dofs='clamp' follows one rotation of the support, gradient= as a "
-                "function of time; to prescribe all slopes at each place give dofs='all'"
+                "function of time; to prescribe all slopes at each place give dofs='all'",
+                asked="gradient",
+                given=self._turns,
             )
         return np.asarray(np.linalg.inv(np.eye(3) + self.G(np.zeros((1, 3)), time)[0]))
 
@@ -120,6 +122,8 @@ class Motion:
             raise ParameterError(
                 f"{self.name}: 1 + gradient is no rotation "
                 f"({why if wrong > 1e-9 else 'it is a reflection, det R = -1'}): a rigid body does "
-                "not follow it"
+                "not follow it",
+                asked="gradient",
+                given=G.tolist(),
             )
         return G

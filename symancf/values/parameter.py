@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..errors import ParameterError, SymancfError, closest
+from ..errors import ParameterError, SymancfError, argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +37,11 @@ class Parameter:
 
     def __init__(self, name: str, value: float = 0.0) -> None:
         if not isinstance(name, str):
-            raise ParameterError(f"Parameter({label(name)}): its name is a text, Parameter('p')")
+            raise ParameterError(
+                f"Parameter({label(name)}): its name is a text, Parameter('p')",
+                asked="name",
+                given=name,
+            )
         self.name = name
         self.value = value
 
@@ -63,6 +67,7 @@ class Parameter:
                 "varies in time or space is given where the parameter is used, as a function of "
                 "time or an sa.Field",
                 asked=self.name,
+                given=value,
             ) from None
 
     def __repr__(self) -> str:
@@ -110,7 +115,12 @@ class Field:
     def __post_init__(self) -> None:
         given: object = self.at
         if not isinstance(given, str) or given not in ("cells", "points"):
-            raise ParameterError(f"Field(at={self.at!r}): choose 'cells' or 'points'")
+            raise ParameterError(
+                f"Field(at={self.at!r}): choose 'cells' or 'points'",
+                asked="at",
+                given=self.at,
+                possible=("cells", "points"),
+            )
 
 
 class Quantity(Protocol):
@@ -158,7 +168,9 @@ def call(what: str, function: Callable[..., Result], *arguments: float | Array) 
     except Exception as error:
         when = f" at time {arguments[-1]:g}" if isinstance(arguments[-1], float) else ""
         raise ParameterError(
-            f"{what}: {label(function)} failed{when}: {type(error).__name__}: {error}"
+            f"{what}: {label(function)} failed{when}: {type(error).__name__}: {error}",
+            asked=argument(what),
+            given=error,
         ) from error
 
 
@@ -222,7 +234,9 @@ def call_array(
         result = np.array(given, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
         raise ParameterError(
-            f"{what}: {label(function)} must return numbers, not {label(given)}"
+            f"{what}: {label(function)} must return numbers, not {label(given)}",
+            asked=argument(what),
+            given=given,
         ) from error
     n = ("n", *map(str, shape[1:]))
     if result.shape not in (shape, shape[1:]):
@@ -230,14 +244,19 @@ def call_array(
         got = ", ".join("n" if k == len(X) else str(k) for k in result.shape)
         raise ParameterError(
             f"{what}: {label(function)} must map points of shape (n, 3) to numbers of shape "
-            f"{per}; it returned shape ({got}{',' if result.ndim == 1 else ''})"
+            f"{per}; it returned shape ({got}{',' if result.ndim == 1 else ''})",
+            asked=argument(what),
+            given=result.shape,
+            possible=(shape,),
         )
     result = np.broadcast_to(result, shape)
     bad = ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))
     if bad.any():
         x = X[int(np.argmax(bad))]
         raise ParameterError(
-            f"{what}: {label(function)} is not finite at ({x[0]:g}, {x[1]:g}, {x[2]:g})"
+            f"{what}: {label(function)} is not finite at ({x[0]:g}, {x[1]:g}, {x[2]:g})",
+            asked=argument(what),
+            given=x,
         )
     return result
 
@@ -309,11 +328,18 @@ def of_place(given: object) -> Callable[..., npt.ArrayLike] | None:
         if found and not isinstance(given, functools.partial):
             raise ParameterError(
                 f"{label(given)} has a default for {found[0]}: for a function of the place and the "
-                f"time leave it out, (X, {found[0]}); of the place alone, take another name"
+                f"time leave it out, (X, {found[0]}); of the place alone, take another name",
+                asked=found[0],
+                given=given,
             )
         return functools.wraps(given)(lambda X, time: given(X))
     if len(required) == 2 and required[0] in _TIMES and required[1] in ("X", "x"):
-        raise ParameterError(f"{label(given)} takes the time first: write (X, {required[0]})")
+        raise ParameterError(
+            f"{label(given)} takes the time first: write (X, {required[0]})",
+            asked=required[0],
+            given=tuple(required),
+            possible=(("X", required[0]),),
+        )
     return given if len(required) == 2 else None
 
 
@@ -339,7 +365,9 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
         if named and not isinstance(value, _OWN) and of_place(value) is not None:
             raise ParameterError(
                 f"{name} is {label(value)} of a place: functions of time are taken here. Where a "
-                "whole vector may vary in space, give one function of (X, time), X of shape (n, 3)"
+                "whole vector may vary in space, give one function of (X, time), X of shape (n, 3)",
+                asked=argument(name),
+                given=value,
             )
         given = call(name, value, float(time))
     try:
@@ -350,10 +378,16 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
         made = "" if given is value else f", which gave {label(given)}"
         raise ParameterError(
             f"{name} is {label(value)}{made}: give a number, a Parameter, or a function of time "
-            "that returns a number"
+            "that returns a number",
+            asked=argument(name),
+            given=given,
         ) from error
     if not math.isfinite(number):
-        raise ParameterError(f"{name} is {number} at time {time:g}: it must be finite")
+        raise ParameterError(
+            f"{name} is {number} at time {time:g}: it must be finite",
+            asked=argument(name),
+            given=number,
+        )
     return number
 
 
@@ -375,9 +409,13 @@ def components(
     try:
         parts = list(vector)
     except TypeError as error:
-        raise ParameterError(f"{name} is {label(vector)}: give three components") from error
+        raise ParameterError(
+            f"{name} is {label(vector)}: give three components", asked=argument(name), given=vector
+        ) from error
     if len(parts) != 3:
-        raise ParameterError(f"{name} has {len(parts)} components: give three")
+        raise ParameterError(
+            f"{name} has {len(parts)} components: give three", asked=argument(name), given=parts
+        )
     for part, axis in zip(parts, axes, strict=True):
         if not callable(part) and not isinstance(part, Parameter):
             evaluate(f"{name}, {axis}", part, 0.0)
@@ -412,7 +450,9 @@ def _three(name: str, function: Callable[[float], npt.ArrayLike], time: float) -
         result = np.zeros(0)
     if result.shape != (3,):
         raise ParameterError(
-            f"{name}: {label(function)} must return three numbers; it returned {label(given)}"
+            f"{name}: {label(function)} must return three numbers; it returned {label(given)}",
+            asked=argument(name),
+            given=given,
         )
     return result
 
@@ -429,7 +469,11 @@ def vector3(what: str, given: npt.ArrayLike) -> Array:
     except (TypeError, ValueError, OverflowError):
         values = np.zeros(0)
     if values.shape != (3,) or not np.isfinite(values).all():
-        raise ParameterError(f"{what} is {label(given)}: give three finite numbers")
+        raise ParameterError(
+            f"{what} is {label(given)}: give three finite numbers",
+            asked=argument(what),
+            given=given,
+        )
     return values
 
 
@@ -445,30 +489,5 @@ def matrix3(what: str, given: npt.ArrayLike) -> Array:
     except (TypeError, ValueError, OverflowError):
         matrix = np.zeros(0)
     if matrix.shape != (3, 3) or not np.isfinite(matrix).all():
-        raise ParameterError(f"{what}; it is {label(given)}")
+        raise ParameterError(f"{what}; it is {label(given)}", asked="gradient", given=given)
     return matrix
-
-
-def chosen_dofs(name: str, dofs: str | Sequence[str], possible: Sequence[str]) -> list[str]:
-    """Return the names of coordinates that a support was asked to hold.
-
-    Raises
-    ------
-    ParameterError : one is not possible.
-    """
-    asked = [dofs] if isinstance(dofs, str) else dofs
-    if not isinstance(asked, list | tuple) or not all(isinstance(dof, str) for dof in asked):
-        raise ParameterError(
-            f"{name}: dofs is {label(dofs)}: give one of {', '.join(possible)}, or a list of these",
-            possible=possible,
-        )
-    asked = list(asked)
-    for dof in asked:
-        if dof not in possible:
-            raise ParameterError(
-                f"{name}: dofs {dof!r} is not one of {', '.join(possible)}."
-                + closest(dof, possible),
-                asked=dof,
-                possible=possible,
-            )
-    return asked

@@ -77,7 +77,12 @@ def cases(group: str | None = None) -> list[Case]:
     wanted = (group or "").lower()
     chosen = [CASES[name] for name in sorted(CASES) if name.lower().startswith(wanted)]
     if not chosen:
-        raise SymancfError(f"no case starts with {group!r}; there are: {', '.join(sorted(CASES))}")
+        raise SymancfError(
+            f"no case starts with {group!r}; there are: {', '.join(sorted(CASES))}",
+            asked="group",
+            given=group,
+            possible=sorted(CASES),
+        )
     return chosen
 
 

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
+from tests.refusals import refused
 
 pytestmark = pytest.mark.collective
 
@@ -165,11 +166,12 @@ def test_functions_of_time_and_of_place() -> None:
 
 
 def test_what_would_be_ignored_is_refused() -> None:
-    with pytest.raises(sa.ParameterError, match=r"gradient= is given.*positions only"):
+    unit = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    with refused(sa.ParameterError, asked="gradient", given=unit):
         sa.fix(beam("hex8_plain")["x0"], gradient=np.eye(3))
-    with pytest.raises(sa.ParameterError, match="displacement= is given"):
+    with refused(sa.ParameterError, asked="displacement", given=(0, 0, 1)):
         sa.fix(beam("ancf_plate")["x0"], "slopes", displacement=(0, 0, 1))
-    with pytest.raises(sa.ParameterError, match="nothing is fixed"):
+    with refused(sa.ParameterError, asked="dofs", given=()):
         sa.fix(beam("ancf_plate")["x0"], [])
 
 
@@ -284,11 +286,18 @@ def test_slopes_are_named_by_edges_or_axes_of_space() -> None:
             np.testing.assert_allclose(F[:, 2, column], G[2, column])
             np.testing.assert_allclose(F[:, 2, 1 - column], 0.0, atol=1e-15)
     thin, rod = beam("ancf_thin_plate"), beam("ancf_cable")
-    with pytest.raises(sa.ParameterError, match=r"slope_eta\.x.*write 'slope_along\.x'"):
+    with refused(
+        sa.ParameterError,
+        asked="dofs",
+        given="slope_eta.x",
+        possible=("slope_along", "slope_across", "slope_x", "slope_y", "slope_z"),
+    ):
         sa.fix(thin["x0"], "slope_eta.x")
-    with pytest.raises(sa.ParameterError, match=r"a cable has one slope, 'slope\.y'"):
+    with refused(sa.ParameterError, asked="dofs", given="slope_xi.y", possible=("slope",)):
         sa.fix(rod["x0"], ["x", "slope_xi.y"])
-    with pytest.raises(sa.MeshError, match="derivative along z, which leaves the plate"):
+    with refused(
+        sa.MeshError, asked="dofs", given="slope_z", possible=("slope_along", "slope_across")
+    ):
         sa.System(thin, terms=[sa.fix(thin["x0"], "slope_z")])
 
 
@@ -306,15 +315,15 @@ def test_what_is_held_is_told() -> None:
 
 def test_no_place_is_answered_in_words() -> None:
     body = beam("hex8_plain")
-    for place, words in (
-        (body.region.mesh["x0"], r"region 'x0' of a mesh.*body\['x0'\]"),
-        (body, r"give a point of it, body\.at\(point\), or a region of it"),
-        (sa.ground, "the ground has no coordinates to hold"),
-        ("x0", r"give body\['region'\]"),
+    for place, given in (
+        (body.region.mesh["x0"], "Region(name='x0', sizes={'quad': 2})"),
+        (body, repr(body)),
+        (sa.ground, "the ground"),
+        ("x0", "x0"),
     ):
-        with pytest.raises(sa.ConstraintError, match=words):
+        with refused(sa.ConstraintError, asked="place", given=given):
             sa.fix(place)
-    with pytest.raises(sa.ParameterError, match="only nodes have coordinates to hold"):
+    with refused(sa.ParameterError, asked="node", given=(0.1, 0.1, 0.1)):
         sa.System(body, terms=[sa.fix(body.at((0.1, 0.1, 0.1)))])
 
 
@@ -328,7 +337,9 @@ def test_supports_contradict_by_the_size_of_the_body() -> None:
         if agrees:
             system.prescribe(1.0)
             continue
-        with pytest.raises(sa.ParameterError, match="prescribe different values"):
+        with refused(
+            sa.ParameterError, asked="displacement", given=("fix:body.x0", "fix:body.x0 #2")
+        ):
             system.prescribe(1.0)
 
 
@@ -351,8 +362,11 @@ def test_rollers_along_any_direction() -> None:
         found.append(system.displacement(body["x1"]) @ Q)
     np.testing.assert_allclose(found[1], found[0], atol=1e-10)
     assert str(pull).startswith("fix:body.x1: holds displacement along (-0.82")
-    for wrong in ({"dofs": "normal"}, {"direction": (1, 0, 0)}):
-        with pytest.raises(sa.ParameterError, match="go together"):
+    for wrong, asked, given in (
+        ({"dofs": "normal"}, "direction", None),
+        ({"direction": (1, 0, 0)}, "dofs", "clamp"),
+    ):
+        with refused(sa.ParameterError, asked=asked, given=given):
             sa.fix(body["x0"], **wrong)
-    with pytest.raises(sa.ParameterError, match=r"direction is .*: give three numbers"):
+    with refused(sa.ParameterError, asked="direction", given=(0, 0, 0)):
         sa.fix(body["x0"], "normal", direction=(0, 0, 0))

@@ -8,6 +8,7 @@ import pytest
 
 import symancf as sa
 from symancf import elements, energies
+from tests.refusals import refused
 from tests.shells import box_of_walls, hollow_block, resultant, sphere, tube
 
 RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
@@ -105,7 +106,7 @@ def test_faces_at_kinks_are_told():
     assert not cavity.watertight
     assert sa.check(system).tangent < 1e-9
     body = plates(box_of_walls(2))
-    with pytest.raises(sa.MeshError, match="not watertight"):
+    with refused(sa.MeshError, asked="watertight walls", given=lambda gap: 1e-4 < gap < 3e-4):
         sa.System(body, terms=[sa.Cavity(body["skin"].face(-1), gas=sa.Gas())])
 
 
@@ -214,32 +215,34 @@ def test_several_cavities():
 
 def test_wrong_cavities():
     body = plates(tube(8, 1), direction=lambda X: X * [0.0, 1.0, 1.0])
-    with pytest.raises(sa.MeshError, match=r"is open: 16 edges.*caps='flat'"):
+    with refused(sa.MeshError, asked="open surface", given=16):
         sa.System(body, terms=[sa.Cavity(body["skin"], pressure=1.0)])
     body = plates(tube(8, 1), direction=lambda X: X * [0.0, 1.0, 1.0])
-    with pytest.raises(sa.ParameterError, match="the gas would be outside"):
+    with refused(
+        sa.ParameterError, asked="side", given=pytest.approx(-5.657, rel=1e-3), possible=(1, -1)
+    ):
         sa.System(body, terms=[sa.Cavity(body["skin"].face(1), caps="flat", pressure=1.0)])
-    with pytest.raises(sa.ParameterError, match="either a pressure or"):
+    with refused(sa.ParameterError, asked="pressure", given=1.0, possible=("pressure", "gas")):
         sa.Cavity(body["skin"], pressure=1.0, gas=sa.Gas())
-    with pytest.raises(sa.ParameterError, match="caps='round' is not possible"):
+    with refused(sa.ParameterError, asked="caps", given="round", possible=(None, "flat")):
         sa.Cavity(body["skin"], caps="round")
-    with pytest.raises(sa.ParameterError, match="give its walls"):
+    with refused(sa.ParameterError, asked="walls", given=()):
         sa.Cavity([])
-    with pytest.raises(sa.ParameterError, match=r"Gas\(ambient=-1"):
+    with refused(sa.ParameterError, asked="ambient", given=-1.0):
         sa.Gas(ambient=-1.0)
-    with pytest.raises(sa.ParameterError, match="amount of gas is 0"):
+    with refused(sa.ParameterError, asked="amount", given=0.0):
         sa.Gas(0.0)
     block = solid(hollow_block())
-    with pytest.raises(sa.MeshError, match="facets twice"):
+    with refused(sa.MeshError, asked="walls", given=1):
         sa.System(block, terms=[sa.Cavity([block["inside"], block["lid"]])])
     thin = plates(tube(8, 1), elements.ancf_thin_plate, direction=lambda X: X * [0.0, 1.0, 1.0])
-    with pytest.raises(sa.ParameterError, match="middle=True"):
+    with refused(sa.ParameterError, asked="middle", given=False, possible=(True,)):
         sa.System(thin, terms=[sa.Cavity(thin["skin"].face(-1), caps="flat", pressure=1.0)])
 
 
 def test_walls_too_thick_for_any_gas():
     body = plates(sphere(3, radius=0.04), direction=lambda X: X)  # 0.1 thick
-    with pytest.raises(sa.ParameterError, match="so thick that their faces enclose no space"):
+    with refused(sa.ParameterError, asked="volume", given=lambda V: V < 0.0):
         sa.System(body, terms=[sa.Cavity(body["skin"].face(-1), pressure=1.0)])
 
 
@@ -319,7 +322,11 @@ def test_lids_hold_nothing_and_count_for_nothing(filling):
     )
     cavity = sa.Cavity(body["skin"], caps="flat", **filling)
     free = sa.System(body, terms=[cavity])
-    with pytest.raises(sa.ConstraintError, match=r"translation along x.*along y.*along z"):
+    with refused(
+        sa.ConstraintError,
+        asked="rigid motion",
+        given=("translation along x", "translation along y", "translation along z"),
+    ):
         sa.StaticProblem(free).solve(to=1.0)
     system = sa.System(body, terms=[sa.fix(body["left"]), cavity])
     history = sa.StaticProblem(system).solve(to=1.0)
@@ -330,11 +337,11 @@ def test_lids_hold_nothing_and_count_for_nothing(filling):
 def test_cavity_in_two_systems():
     body = plates(sphere(2), direction=lambda X: X)
     cavity = sa.Cavity(body["skin"], pressure=1.0, name="ball")
-    with pytest.raises(sa.ParameterError, match="'ball' is in no system yet"):
+    with refused(sa.ParameterError, asked="system", given=None):
         _ = cavity.reference_volume
     bare = sa.System(body)
     for ask in (cavity.volume, cavity.closure, cavity.pressure):
-        with pytest.raises(sa.ParameterError, match=r"'ball' is not in this system: give"):
+        with refused(sa.ParameterError, asked="system", given="ball"):
             ask(bare)
     one = sa.System(body, terms=[cavity])
     volume = cavity.volume(one)
@@ -348,14 +355,15 @@ def test_cavity_in_two_systems():
 
 def test_amount_of_gas_names_its_cavity():
     body = plates(sphere(2), direction=lambda X: X)
-    for amount, match in (
-        (lambda t: 1.0 - 2.0 * t, "gas in 'ball' is -1 at time 1: it must be > 0"),
-        (lambda t: 1.0 / (t - 1.0), "gas in 'ball': .*failed at time 1: ZeroDivisionError"),
+    for amount, given in (
+        (lambda t: 1.0 - 2.0 * t, -1.0),
+        (lambda t: 1.0 / (t - 1.0), "ZeroDivisionError('float division by zero')"),
     ):
         cavity = sa.Cavity(body["skin"], gas=sa.Gas(amount), name="ball")
         system = sa.System(body, terms=[cavity])
-        with pytest.raises(sa.ParameterError, match=match):
+        with refused(sa.ParameterError, asked="amount", given=given) as caught:
             system.plan.update(1.0)
+        assert "'ball'" in str(caught.value)
 
 
 def test_constants_of_gas():
@@ -367,8 +375,15 @@ def test_constants_of_gas():
 
     assert sa.Gas(ambient=Quantity()).ambient == 1e5
     assert sa.Gas(exponent=np.int64(1)).exponent == 1.0
-    for wrong in (sa.Parameter("pa", 1e5), lambda t: 1e5, "air", np.nan, 0, None):
-        with pytest.raises(sa.ParameterError, match=r"Gas\(ambient=.*give a number > 0"):
+    for wrong, given in (
+        (sa.Parameter("pa", 1e5), "Parameter('pa', 100000)"),
+        (lambda t: 1e5, lambda found: "<lambda>" in found),
+        ("air", "air"),
+        (np.nan, np.isnan),
+        (0, 0),
+        (None, None),
+    ):
+        with refused(sa.ParameterError, asked="ambient", given=given):
             sa.Gas(ambient=wrong)
 
 
@@ -377,7 +392,7 @@ def test_solid_beside_a_plate_is_told():
     mesh = hollow_block()
     block = solid(mesh)
     lid = sa.Body(mesh["lid"], elements.ancf_plate, energies.yeoh, thickness=0.01, **RUBBER)
-    with pytest.raises(sa.MeshError, match=r"not watertight.*plates beside solids, open gaps\)$"):
+    with refused(sa.MeshError, asked="watertight walls", given=lambda gap: 4e-4 < gap < 6e-4):
         sa.System(block, lid, terms=[sa.Cavity([block["open"], lid["lid"]], gas=sa.Gas())])
 
 
@@ -388,7 +403,7 @@ def test_three_walls_at_an_edge():
     )
     mesh = sa.Mesh.from_arrays(points, {"quad": quads}, {"skin": ("quad", [0, 1, 2])}, check=False)
     body = plates(mesh)
-    with pytest.raises(sa.MeshError, match="three or more facets meet"):
+    with refused(sa.MeshError, asked="non-manifold edge", given=1):
         sa.System(body, terms=[sa.Cavity(body["skin"], caps="flat", pressure=1.0)])
 
 
@@ -406,7 +421,7 @@ def test_one_sided_surface():
         np.array(strip), {"quad": np.array(quads)}, {"skin": ("quad", np.arange(n))}, check=False
     )
     body = plates(mesh)
-    with pytest.raises(sa.MeshError, match="one side only"):
+    with refused(sa.MeshError, asked="non-orientable surface"):
         sa.System(body, terms=[sa.Cavity(body["skin"], caps="flat", pressure=1.0)])
 
 
@@ -429,7 +444,7 @@ def test_pressure_past_the_limit_point():
     p.value = 0.008
     problem.solve(to=1.0)
     p.value = 0.012  # the largest is 0.0107
-    with pytest.raises(sa.ConvergenceError, match=r"limit point.*problem\.follow"):
+    with refused(sa.ConvergenceError, asked="limit point"):
         problem.solve(to=2.0)
     p.value = 0.008
     history = problem.follow(p, step=5e-4, until=lambda step: len(history_of(problem)) == 2)

@@ -10,6 +10,7 @@ import sympy as sp
 
 from symancf.bodies import inspection
 from symancf.errors import KinematicsError
+from tests.refusals import refused
 
 OWN = """
 def hencky_like(J, *, k):
@@ -99,16 +100,18 @@ def test_a_function_that_makes_energies_is_called(own: Path) -> None:
 
 
 def test_an_unknown_energy_names_those_that_there_are(own: Path) -> None:
-    with pytest.raises(KinematicsError, match="family, stretched") as failure:
+    with refused(
+        KinematicsError, asked="henky_like", possible=("hencky_like", "family", "stretched")
+    ) as failure:
         inspection.find_energy(f"{own}:henky_like")
     assert "Did you mean 'hencky_like'?" in str(failure.value)
     assert "NotAnEnergy" not in str(failure.value)
-    with pytest.raises(KinematicsError, match="Did you mean 'yeoh'"):
+    with refused(KinematicsError, asked="yeho", possible=lambda names: "yeoh" in names):
         inspection.find_energy("yeho")
 
 
 def test_an_unknown_file_or_element() -> None:
-    with pytest.raises(KinematicsError, match=r"no Python file nowhere\.py"):
+    with refused(KinematicsError, asked="nowhere.py", possible=()):
         inspection.find_energy("nowhere.py:energy")
-    with pytest.raises(KinematicsError, match="Did you mean 'hex8'"):
+    with refused(KinematicsError, asked="hex", possible=lambda names: "hex8" in names):
         inspection.find_element("hex")

@@ -16,6 +16,7 @@ from symancf.energies import cable
 from symancf.places.interpolation import Interpolation
 from symancf.values.parameter import difference
 from tests.motion import force, moving, power, tangent_error, velocity
+from tests.refusals import refused
 
 pytestmark = pytest.mark.collective
 
@@ -224,7 +225,7 @@ def test_a_speed_is_controlled_without_its_rate() -> None:
     system = sa.System(wheel, terms=[sa.joints.revolute(*hub), motor])
     sa.DynamicProblem(system).solve(to=1.0, step=0.02)
     assert wheel.rate(system)[2] == pytest.approx(2.0 * (1.0 - np.exp(-1.5)), rel=1e-4)
-    with pytest.raises(sa.ConstraintError, match=r"y_rate, but y = .* accelerations are not"):
+    with refused(sa.ConstraintError, asked="y_rate", given="v_t_a1"):
         sa.PID(speed, speed, *hub, kp=3.0, kd=0.1)
 
 
@@ -285,19 +286,19 @@ def test_a_controller_holds_a_link_in_statics() -> None:
 
 
 @pytest.mark.parametrize(
-    ("law", "message"),
+    ("law", "data"),
     [
-        (lambda z: z, "its law asks for 'z'; offered are y, y_rate, t"),
-        (lambda y: {"torque": y}, "its law returns 'torque'; it must return force"),
-        (lambda y: {}, "its law returns no 'force'"),
-        (lambda y: "y", "a force must be an expression"),
-        (lambda y, *, k: k * y, "needs the parameter 'k'"),
+        (lambda z: z, {"asked": "z", "given": None, "possible": ("y", "y_rate", "t")}),
+        (lambda y: {"torque": y}, {"asked": "torque", "possible": ("force",)}),
+        (lambda y: {}, {"asked": "force", "given": (), "possible": ("force",)}),
+        (lambda y: "y", {"asked": "expression", "given": "y"}),
+        (lambda y, *, k: k * y, {"asked": "k", "given": (), "possible": ("k",)}),
     ],
 )
-def test_wrong_laws(law: Any, message: str) -> None:
+def test_wrong_laws(law: Any, data: dict[str, Any]) -> None:
     body = link("link", 0.0)
     ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
-    with pytest.raises(sa.ConstraintError, match=message):
+    with refused(sa.ConstraintError, **data):
         sa.Controller(chord, turn, law, *ends)
 
 
@@ -324,14 +325,14 @@ def test_an_error_in_a_target_ends_the_motion_with_that_error() -> None:
     pid = sa.PID(chord, turn, *ends, target=target, kp=1.0)
     system = sa.System(body, terms=[sa.fix(ends[0], "position"), sa.planar(body, "z"), pid])
     problem = sa.DynamicProblem(system)
-    with pytest.raises(sa.ParameterError, match=r"target.* failed at time 0\.03.*no plan beyond"):
+    with refused(sa.ParameterError, asked="target", given="ValueError('no plan beyond')"):
         problem.solve(to=0.1, step=0.01)
 
 
 def test_a_target_of_places_is_told() -> None:
     body = link("link", 0.0)
     ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
-    with pytest.raises(sa.ParameterError, match=r"its target is \[1, 2\]: give a number"):
+    with refused(sa.ParameterError, asked="target", given=(1, 2)):
         sa.PID(chord, turn, *ends, target=[1, 2])
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from symancf import errors
 from symancf.kinematics.naming import require_parameters
+from tests.refusals import refused
 
 
 def test_all_errors_are_of_one_family() -> None:
@@ -58,7 +59,8 @@ def test_closest_name(name: str, hint: str) -> None:
 
 
 def test_a_name_that_is_required_and_optional_is_listed_once() -> None:
-    with pytest.raises(errors.ParameterError, match=r"It takes: E, thickness, rho\. Did"):
+    possible = ("E", "thickness", "rho")
+    with refused(errors.ParameterError, asked="roh", possible=possible) as caught:
         require_parameters(
             "kirchhoff",
             ("E", "thickness"),
@@ -66,3 +68,4 @@ def test_a_name_that_is_required_and_optional_is_listed_once() -> None:
             optional=("rho", "thickness"),
             exact=True,
         )
+    assert "It takes: E, thickness, rho. Did you mean 'rho'?" in str(caught.value)

@@ -12,6 +12,7 @@ import pytest
 
 import symancf as sa
 from symancf.runtime.petsc import has
+from tests.refusals import refused
 
 G = 10.0
 METHODS = ("generalized-alpha", "rk", "adams")
@@ -120,7 +121,7 @@ def test_impacts_that_crowd_are_an_error_and_no_endless_loop() -> None:
         system.rate[:] *= -0.3
 
     problem.event(lambda: z() + 0.2, bounce, direction=-1)
-    with pytest.raises(sa.ConvergenceError, match=r"event 1 .* happens again and again around"):
+    with refused(sa.ConvergenceError, asked="event", given=1, reason="EVENTS"):
         problem.solve(to=1.0, step=2e-2)
     assert system.time == pytest.approx(0.2 * (1 + 2 * 0.3 / 0.7), rel=1e-3)
 
@@ -148,9 +149,9 @@ def test_what_functions_and_actions_raise_ends_the_run(method: str) -> None:
     assert z() == pytest.approx(0.2, abs=1e-9)
     problem, z, _ = ball(method)
     problem.event(lambda: math.nan if z() > 0.2 else 1.0)
-    with pytest.raises(sa.ParameterError, match=r"event 1 .* returns nan: give a finite number"):
+    with refused(sa.ParameterError, asked="event", given=np.isnan):
         problem.solve(to=1.0, step=0.02)
-    with pytest.raises(sa.ParameterError, match="direction=2"):
+    with refused(sa.ParameterError, asked="direction", given=2, possible=(-1, 0, 1)):
         problem.event(z, direction=2)
 
 

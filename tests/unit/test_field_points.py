@@ -9,6 +9,7 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.errors import ParameterError
+from tests.refusals import refused
 
 L, RHO = 1.2, 7.0
 A0, A1 = 0.3, 0.1
@@ -146,5 +147,5 @@ def test_two_rules_have_their_own_points() -> None:
 
 
 def test_a_field_is_at_cells_or_points() -> None:
-    with pytest.raises(ParameterError, match="'cells' or 'points'"):
+    with refused(ParameterError, asked="at", given="nodes", possible=("cells", "points")):
         sa.Field(area, at="nodes")

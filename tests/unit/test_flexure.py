@@ -23,6 +23,7 @@ from symancf.runtime import jit
 from symancf_codegen.functions import frozen
 from tests import kinetostatics
 from tests.gripper import ANGLE, EI, RADIUS, G, attachments, gripper
+from tests.refusals import refused
 
 
 def random_states(count: int = 11) -> np.ndarray:
@@ -176,7 +177,9 @@ def test_an_option_of_the_problem_chooses_the_tangent() -> None:
         assert iterations("line_", flexure_tangent="K_I") == own
     finally:
         PETSc.Options().delValue("line_flexure_tangent")
-    with pytest.raises(sa.ParameterError, match="flexure_tangent: it is 'K_II': choose one of K"):
+    with refused(
+        sa.ParameterError, asked="flexure_tangent", given="K_II", possible=("K", "K_I", "K_I+K_II")
+    ):
         iterations("wrong_", flexure_tangent="K_II")
 
 
@@ -352,11 +355,15 @@ def test_a_factor_multiplies_loads_of_users_and_is_no_place() -> None:
     direct = sa.System(other, terms=[flexure, *loads])
     sa.StaticProblem(direct, prefix="apart_").solve()
     assert direct.position(tip)[0, 1] == pytest.approx(0.2, abs=1e-10)
-    with pytest.raises(sa.ConstraintError, match=r"asks factor 'lift' for a place"):
+    with refused(sa.ConstraintError, asked="place", given="factor 'lift'"):
         sa.Potential(lambda u_a: u_a[0] ** 2, factor)
-    with pytest.raises(sa.ConstraintError, match=r"for the load factor; only sa\.Factor has"):
+    with refused(sa.ConstraintError, asked="factor", given="(0.5, -0) of 'lever'"):
         sa.Potential(lambda factor_a: factor_a**2, tip)
-    with pytest.raises(sa.ConstraintError, match=r"its ends offer .*phi_a, factor_b and t "):
+    with refused(
+        sa.ConstraintError,
+        asked="angle_b",
+        possible=lambda names: names[-3:] == ("phi_a", "factor_b", "t"),
+    ):
         sa.Potential(lambda phi_a, angle_b: phi_a, tip, factor)
 
 
@@ -384,32 +391,39 @@ def test_wrong_arcs_are_refused() -> None:
     body = sa.PlanarBody(at=(1.0, 0.0), name="lever")
     a, b = sa.ground.at((0, 0)), body.at((0, 0))
     cases = [
-        (0.0, 1.0, sa.ParameterError, "radius is 0"),
-        (-0.5, 1.0, sa.ParameterError, "clockwise arc has a negative angle"),
-        (0.5, 0.0, sa.ParameterError, "must turn"),
-        (0.5, 300.0, sa.ParameterError, r"math.radians\(300\) = 5.23599"),
-        (0.5, 2.0, sa.ConstraintError, "spans 0.841471: 0.159 too long"),
-        (0.8, 2.0, sa.ConstraintError, "spans 1.34635: 0.346 too short"),
-        (float("nan"), 2.0, sa.ParameterError, "finite"),
+        (0.0, 1.0, "radius", 0.0),
+        (-0.5, 1.0, "radius", -0.5),
+        (0.5, 0.0, "angle", 0.0),
+        (0.5, 300.0, "angle", 300.0),
+        (float("nan"), 2.0, "radius", np.isnan),
     ]
-    for radius, angle, error, text in cases:
-        with pytest.raises(error, match=text):
+    for radius, angle, asked, given in cases:
+        with refused(sa.ParameterError, asked=asked, given=given):
             sa.Flexure.arc(a, b, radius, angle, EI=1.0)
-    with pytest.raises(sa.ConstraintError, match="ends 1 away from its second attachment"):
+    for radius in (0.5, 0.8):  # too long, too short
+        chord = (pytest.approx(2.0 * radius * math.sin(1.0)),)
+        with refused(sa.ConstraintError, asked="distance", given=1.0, possible=chord):
+            sa.Flexure.arc(a, b, radius, 2.0, EI=1.0)
+    with refused(sa.ConstraintError, asked="direction", given=pytest.approx(-0.5236, rel=1e-3)):
         sa.Flexure.arc(a, b, 0.5, math.pi, EI=1.0, direction=math.pi / 3 - math.pi / 2)
-    with pytest.raises(sa.ParameterError, match="ends of a full turn coincide"):
+    with refused(sa.ParameterError, asked="direction", given=None):
         sa.Flexure.arc(a, body.at((-1, 0)), 0.5, 2 * math.pi, EI=1.0)
-    with pytest.raises(sa.ParameterError, match="EI is -1"):
+    with refused(sa.ParameterError, asked="EI", given=-1.0):
         sa.Flexure.arc(a, b, 0.5, math.pi, EI=-1.0)
-    with pytest.raises(sa.ParameterError, match="Did you mean 'partial'"):
+    with refused(
+        sa.ParameterError,
+        asked="model",
+        given="partiel",
+        possible=("linear", "partial", "consistent"),
+    ):
         sa.Flexure.arc(a, b, 0.5, math.pi, EI=1.0, model="partiel")
-    with pytest.raises(sa.ParameterError, match="attachments coincide"):
+    with refused(sa.ParameterError, asked="length", given=0.0):
         sa.Flexure.straight(a, body.at((-1, 0)), EI=1.0, EA=1.0)
-    with pytest.raises(sa.ParameterError, match="both ends are on the ground"):
+    with refused(sa.ParameterError, asked="ends", given=("the ground", "the ground")):
         sa.Flexure.arc(a, sa.ground.at((1, 0)), 0.5, math.pi, EI=1.0)
-    with pytest.raises(sa.ParameterError, match=r"give a point of 'lever', body.at"):
+    with refused(sa.ParameterError, asked="end", given="lever"):
         sa.Flexure.arc(a, body, 0.5, math.pi, EI=1.0)
-    with pytest.raises(sa.ParameterError, match=r"sa.ground.at"):
+    with refused(sa.ParameterError, asked="end", given="the ground"):
         sa.Flexure.arc(sa.ground, b, 0.5, math.pi, EI=1.0)
 
 
@@ -417,7 +431,11 @@ def test_floating_body_is_named() -> None:
     body, flexure, _ = lever_model()
     loose = sa.PlanarBody(at=(3.0, 0.0), name="loose")
     system = sa.System(body, loose, terms=[flexure, sa.force(loose.at((0, 0)), (1.0, 0.0))])
-    with pytest.raises(sa.ConstraintError, match=r"3 rigid motion.* free \('loose'") as caught:
+    with refused(
+        sa.ConstraintError,
+        asked="rigid motion",
+        given=("rotation about z through (3, 0, 0)", "translation along x", "translation along y"),
+    ) as caught:
         sa.StaticProblem(system, prefix="loose_").solve()
     assert set(caught.value.names) == {"loose"}
 
@@ -425,18 +443,23 @@ def test_floating_body_is_named() -> None:
 def test_strangers_and_bad_loads_are_refused() -> None:
     body, flexure, tip = lever_model()
     stranger = sa.PlanarBody(name="stranger")
-    with pytest.raises(sa.ParameterError, match="'stranger', which is not in this system"):
+    with refused(sa.ParameterError, asked="body", given="stranger", possible=("lever",)):
         sa.System(body, terms=[flexure, sa.force(stranger.at((0, 0)), (1, 0))])
-    with pytest.raises(sa.ParameterError, match="give two"):
+    with refused(sa.ParameterError, asked="vector", given=(1.0,)):
         sa.force(tip, (1.0,))
-    with pytest.raises(sa.ParameterError, match="a moment in the plane is one number"):
+    with refused(sa.ParameterError, asked="vector", given=(1.0, 0.0, 0.0)):
         sa.moment(body, (1.0, 0.0, 0.0))
-    with pytest.raises(sa.ParameterError, match="Did you mean 'theta'"):
+    with refused(
+        sa.ParameterError,
+        asked="dofs",
+        given="thetta",
+        possible=("clamp", "all", "position", "x", "y", "theta"),
+    ):
         sa.fix(body, "thetta")
-    with pytest.raises(sa.ParameterError, match="displacement has 1 values"):
+    with refused(sa.ParameterError, asked="displacement", given=(0.0,), possible=("x", "y")):
         sa.fix(body, ["x", "y"], displacement=[0.0])
     closed = sa.prescribe(tip, "x", position=0.0, release=sa.Factor("F"))
-    with pytest.raises(sa.ParameterError, match="multiplies no load"):
+    with refused(sa.ParameterError, asked="release", given="F"):
         sa.System(body, terms=[flexure, closed])
 
 
@@ -454,6 +477,6 @@ def test_no_equilibrium_beyond_the_reach() -> None:
     problem = sa.StaticProblem(system, prefix="reach_")
     problem.solve(to=0.8, step=0.1)
     assert system.position(place)[0, 1] == pytest.approx(0.96, abs=1e-12)
-    with pytest.raises(sa.ConvergenceError, match="no equilibrium at pseudo-time") as caught:
+    with refused(sa.ConvergenceError, asked="equilibrium") as caught:
         problem.solve(to=1.0, step=0.1)
     assert 1 / 1.2 < caught.value.time < 0.91

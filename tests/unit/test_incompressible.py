@@ -14,6 +14,7 @@ import symancf as sa
 from symancf.output import checkpoint
 from symancf.output.sampling import sample
 from symancf.places.interpolation import Interpolation
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -259,28 +260,35 @@ def test_what_is_no_mixed_energy() -> None:
         deviatoric = mu / 2 * (J ** Rational(-2, 3) * I1 - 3)
         return {"deviatoric": deviatoric, "volumetric": k * (J - 1 - log(J))}
 
-    with pytest.raises(sa.KinematicsError, match="times a square"):
+    with refused(sa.KinematicsError, asked="volumetric", given="k*(J - log(J) - 1)"):
         cube("tet10", "continuous", odd, mu=1.0, k=10.0)
-    with pytest.raises(sa.KinematicsError, match="needs a finite modulus"):
+    with refused(
+        sa.KinematicsError, asked="pressure", given="condensed", possible=("discontinuous",)
+    ):
         cube("tet10", "condensed", k=math.inf, **RUBBER)
-    with pytest.raises(sa.KinematicsError, match="'discontinuous' or 'condensed'"):
+    with refused(
+        sa.KinematicsError,
+        asked="pressure",
+        given="continuous",
+        possible=("discontinuous", "condensed"),
+    ):
         cube("hex27", "continuous", k=10.0, **RUBBER)
-    with pytest.raises(sa.KinematicsError, match="two ways to the same"):
+    with refused(sa.KinematicsError, asked="volumetric", given="reduced", possible=("full",)):
         cube("hex27", "discontinuous", k=10.0, volumetric="reduced", **RUBBER)
-    with pytest.raises(sa.ParameterError, match="'discontinuous' on hex27"):
+    with refused(sa.ParameterError, asked="k", given=math.inf):
         cube("hex27", None, k=math.inf, **RUBBER)
-    with pytest.raises(sa.ParameterError, match="must be finite"):
+    with refused(sa.ParameterError, asked="k", given=-math.inf):
         cube("hex27", "discontinuous", k=-math.inf, **RUBBER)
-    with pytest.raises(sa.ParameterError, match="it is a number, k="):
+    with refused(sa.ParameterError, asked="k", given=math.inf, possible=("number",)):
         cube("hex27", "discontinuous", k=sa.Parameter("k", math.inf), **RUBBER)
     law = sa.energies.saint_venant_kirchhoff
-    with pytest.raises(sa.ParameterError, match="between -1 and"):
+    with refused(sa.ParameterError, asked="nu", given=0.51):
         cube("hex27", "condensed", law, E=1.0, nu=0.51)
 
     def named(J: Any, I1: Any, *, scale: Any) -> Any:
         return scale / 2 * (J ** Rational(-2, 3) * I1 - 3)
 
-    with pytest.raises(sa.ParameterError, match="choose another name"):
+    with refused(sa.ParameterError, asked="scale", given="tet10"):
         cube("tet10", "continuous", named, scale=1.0)
 
 
@@ -292,7 +300,7 @@ def test_a_pressure_that_nothing_determines(element: str, kind: str) -> None:
         sides = [f"{axis}{end}" for axis in "xyz" for end in (0, 1)]
         return sa.StaticProblem(sa.System(body, terms=[sa.fix(body[s], "all") for s in sides]))
 
-    with pytest.raises(sa.ConstraintError, match="the pressure in 'body' is undetermined"):
+    with refused(sa.ConstraintError, asked="pressure", given=("body",)):
         problem(math.inf).solve()
     if element == "hex27":  # the others would be kernels of their own
         problem(100.0).solve()
@@ -306,7 +314,7 @@ def test_unknowns_of_points_and_pressures() -> None:
         y = J ** Rational(-2, 3) * I1 - 3
         return {"d": mu / 2 * y + (y - x) ** 2 / 2 + x**2 / 2, "volumetric": k / 2 * (J - 1) ** 2}
 
-    with pytest.raises(sa.KinematicsError, match="unknowns of its own at points"):
+    with refused(sa.KinematicsError, asked="unknowns", given=("x",), possible=("discontinuous",)):
         cube("hex27", "condensed", law, mu=1.0, k=50.0)
     body = cube("hex27", "discontinuous", law, mu=1.0, k=50.0)
     pull = sa.fix(body["x1"], "x", displacement=[lambda t: 0.2 * t, 0.0, 0.0])
@@ -399,5 +407,5 @@ def test_a_motion_with_pressures_of_a_finite_modulus(method: str) -> None:
 def test_rayleighs_damping_does_not_know_pressures() -> None:
     damping = sa.Rayleigh(stiffness=0.1)
     problem, _ = beam("hex27", "discontinuous", math.inf, damping=damping)
-    with pytest.raises(sa.ParameterError, match="KelvinVoigt"):
+    with refused(sa.ParameterError, asked="stiffness", given=0.1):
         problem.solve(to=0.01, step=0.01)

@@ -18,6 +18,7 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff
 from symancf.runtime.interruption import Interruption
+from tests.refusals import refused
 
 
 @pytest.fixture(autouse=True)
@@ -57,8 +58,9 @@ class Load:
 def test_statics_stop_at_the_last_step(solver: dict[str, str]) -> None:
     system = beam(Load(0.35))
     problem = sa.StaticProblem(system, options=solver)
-    with pytest.raises(KeyboardInterrupt, match=r"are those after 3 steps, at time 0\.3;") as end:
+    with pytest.raises(KeyboardInterrupt) as end:
         problem.solve(step=0.1)
+    assert "3 steps, at time 0.3;" in str(end.value)
     assert len(end.traceback) == 3  # of this test, of solve and of what ends it
     assert system.time == problem.history.time[-1] == pytest.approx(0.3)
     problem.solve(step=0.1)
@@ -85,8 +87,9 @@ def test_motions_stop_at_the_last_step(method: str) -> None:
     system = beam(Load(0.0035))
     problem = sa.DynamicProblem(system, method=method)
     adaptive = False if method == "rk" else None  # its second step would end the motion
-    with pytest.raises(KeyboardInterrupt, match="state and history are those after") as ended:
+    with pytest.raises(KeyboardInterrupt) as ended:
         problem.solve(to=0.01, step=1e-3, adaptive=adaptive)
+    assert f"{problem.steps} steps, at time {system.time:g};" in str(ended.value)
     assert len(ended.traceback) < 5
     assert system.time == problem.history.time[-1]
     assert 0.001 <= system.time < 0.008
@@ -103,7 +106,7 @@ def test_an_error_in_a_step_leaves_the_last_one() -> None:
         return -t
 
     problem = sa.DynamicProblem(system := beam(load))
-    with pytest.raises(sa.ParameterError, match="wrong"):
+    with refused(sa.ParameterError, asked="z", given="ArithmeticError('wrong')"):
         problem.solve(to=0.01, step=1e-3)
     assert system.time == problem.history.time[-1] == pytest.approx(0.003)
 

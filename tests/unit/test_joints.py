@@ -11,6 +11,7 @@ import sympy as sp
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
+from tests.refusals import refused
 from tests.told import told
 
 pytestmark = pytest.mark.collective
@@ -168,7 +169,7 @@ def test_a_parameter_with_one_value_per_place() -> None:
     want = -2.0 * np.array([0.2, 0.2, 0.2 + 1e-9]) ** 2
     np.testing.assert_allclose(system.sum(rows) / system.stiffness, want, rtol=1e-14)
     short = sa.Constraint(link, body.at(spots), L=[0.2, 0.3], c=1.0)
-    with pytest.raises(sa.ParameterError, match=r"L has shape \(2,\); it has 3 place\(s\)"):
+    with refused(sa.ParameterError, asked="L", given=(2,), possible=((), (3,))):
         sa.System(body, terms=[short])
 
 
@@ -215,7 +216,9 @@ def test_a_welded_tie_bends_like_one_sheet() -> None:
     left, right = sheet(name="left"), sheet(by=(1.0, 0, 0), name="right")
     hinge = sa.joints.tie(right["x0"], left, weld=False)
     loose = sa.System(left, right, terms=[sa.fix(left["x0"]), hinge])
-    with pytest.raises(sa.ConstraintError, match="'right': rotation about y"):
+    with refused(
+        sa.ConstraintError, asked="rigid motion", given=("rotation about y through (1, 0.5, 0)",)
+    ):
         sa.StaticProblem(loose).solve()
 
 
@@ -237,7 +240,7 @@ def test_names_of_the_constraint_itself_are_refused() -> None:
     def phi(r_a: sp.Matrix, *, scale: sp.Symbol) -> sp.Expr:
         return r_a[0] - scale
 
-    with pytest.raises(sa.ConstraintError, match="calls a parameter 'scale'"):
+    with refused(sa.ConstraintError, asked="scale", given=("scale",)):
         sa.Constraint(phi, rope().at((1, 0, 0)), scale=1.0)
 
 
@@ -245,10 +248,10 @@ def test_an_equation_without_the_ends_is_refused() -> None:
     def phi(r_a: sp.Matrix, *, L: sp.Symbol) -> list[sp.Expr]:
         return [r_a[0], L - 1]
 
-    with pytest.raises(sa.ConstraintError, match="its equation 2, L - 1 = 0"):
+    with refused(sa.ConstraintError, asked="equation", given="L - 1"):
         sa.Constraint(phi, rope().at((1, 0, 0)), L=1.0)
 
 
 def test_a_body_is_no_end() -> None:
-    with pytest.raises(sa.ConstraintError, match=r"is no place; give a point of it"):
+    with refused(sa.ConstraintError, asked="place", given="Body 'rope': 6 ancf_cable with cable"):
         sa.joints.spherical(rope())

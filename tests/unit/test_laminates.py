@@ -26,6 +26,7 @@ from symancf.energies import (
 from symancf.laws import digits_lost
 from symancf.places.interpolation import Interpolation
 from symancf_codegen.library.fingerprint import fingerprint
+from tests.refusals import refused
 
 PLY = {"E1": 140.0, "E2": 10.0, "E3": 9.0, "nu12": 0.3, "nu13": 0.25, "nu23": 0.4}
 PLY |= {"G12": 5.0, "G13": 4.5, "G23": 3.5}
@@ -111,7 +112,7 @@ def test_energy_is_that_of_classical_laminate_theory() -> None:
         energies.append(system.strain_energy())
     low = np.polyfit([-1.0, 0.0, 1.0], energies, 2)
     assert low[2] - low[1] ** 2 / (4.0 * low[0]) == pytest.approx(right, rel=1e-6)
-    with pytest.raises(sa.ParameterError, match=r"no face\(\+1\) at half its thickness"):
+    with refused(sa.ParameterError, asked="middle", given=False, possible=(True,)):
         body["body"].face(+1)
     solid = sa.sample(system, body, fields={}, divisions=1, solid=True)
     assert solid.points[:, 2].max() == pytest.approx(0.085, abs=1e-6)
@@ -151,9 +152,9 @@ def test_stresses_of_layers_and_resultants() -> None:
                 assert np.abs(found["S"] - right).max() < 1e-5 * np.abs(right).max()
                 back = turn @ right @ turn.T
                 assert np.abs(found["global"] - back).max() < 1e-5 * np.abs(right).max()
-        with pytest.raises(sa.KinematicsError, match=r"one layer: say which.* 2 orthotropic .* 75"):
+        with refused(sa.KinematicsError, asked="S", possible=(1, 2, 3)):
             sa.sample(system, body, fields={"s": "S"})
-        with pytest.raises(sa.ParameterError, match=r"layers 1 \(below\) to 3"):
+        with refused(sa.ParameterError, asked="layer", given=4, possible=(1, 2, 3)):
             sa.sample(system, body, layer=4)
 
 
@@ -245,7 +246,7 @@ def test_mass_of_layers() -> None:
             found = plan.energies(system.state)[0].sum()
             assert found == pytest.approx(right, rel=1e-12), name
     half = sa.Layers([(law, 0.1, 0, {"rho": 8.0}), (law, 0.3)])
-    with pytest.raises(sa.ParameterError, match="density of all or of none"):
+    with refused(sa.ParameterError, asked="rho", given=("rho_1",), possible=("rho_1", "rho")):
         sa.Body(mesh["body"], ancf_plate, half, E=1.0, nu=0.3)
 
 
@@ -358,18 +359,18 @@ def test_a_jump_through_the_thickness_is_told_and_layers_have_it_right() -> None
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("layers", "asked", "given", "possible"),
     [
-        ([], "has no layer"),
-        ([(yeoh,)], "layer 1 of Layers"),
-        ([(yeoh, 0.0)], "thickness of layer 1 .* positive"),
-        ([(yeoh, 1.0, "x")], "angle of layer 1"),
-        ([(yeoh, 1.0, 0.0, {"C1": 1.0})], "no parameter 'C1'"),
+        ([], "layers", (), ()),
+        ([(yeoh,)], "layers", ("<function yeoh>",), ()),
+        ([(yeoh, 0.0)], "thickness", 0.0, ()),
+        ([(yeoh, 1.0, "x")], "angle", "x", ()),
+        ([(yeoh, 1.0, 0.0, {"C1": 1.0})], "C1", None, ("C10", "C20", "C30", "k", "rho")),
     ],
 )
-def test_wrong_layers_are_told(given: Any, words: str) -> None:
-    with pytest.raises(sa.ParameterError, match=words):
-        sa.Layers(given)
+def test_wrong_layers_are_told(layers: Any, asked: str, given: Any, possible: Any) -> None:
+    with refused(sa.ParameterError, asked=asked, given=given, possible=possible):
+        sa.Layers(layers)
 
 
 def test_layers_that_lean_are_told_where_they_share_their_change_of_thickness() -> None:
@@ -386,13 +387,18 @@ def test_layers_that_lean_are_told_where_they_share_their_change_of_thickness() 
 
 def test_layers_are_for_plates() -> None:
     cube = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    with pytest.raises(sa.KinematicsError, match="Layers are for plates"):
+    with refused(
+        sa.KinematicsError,
+        asked="element",
+        given="hex8",
+        possible=("ancf_plate", "ancf_thin_plate"),
+    ):
         sa.Body(cube["body"], hex8, sa.Layers([(yeoh, 1.0)]), **RUBBER)
-    with pytest.raises(sa.ParameterError, match="give a direction"):
+    with refused(sa.ParameterError, asked="axis", given=(0.0, 0.0, 0.0)):
         sa.Layers([(yeoh, 1.0)], axis=(0.0, 0.0, 0.0))
-    with pytest.raises(sa.ParameterError, match="give three finite numbers"):
+    with refused(sa.ParameterError, asked="axis", given=(0.0, "Parameter('y', 1)", 0.0)):
         sa.Layers([(yeoh, 1.0)], axis=(0.0, sa.Parameter("y", 1.0), 0.0))
-    with pytest.raises(sa.KinematicsError, match=r"swollen\(kirchhoff\)"):
+    with refused(sa.KinematicsError, asked="kappa", possible=lambda names: "E_gl" in names):
         swollen(kirchhoff())
 
 
@@ -409,7 +415,7 @@ def test_cells_that_lie_upside_down_are_told(element: Any) -> None:
     body = sa.Body(sa.Mesh.from_arrays(X, turned, regions)["plate"], element, two, **RUBBER)
     given = sa.Body(body.region, element, two, direction=up, name="given", **RUBBER)
     for wrong in (body, given):
-        with pytest.raises(sa.MeshError, match="opposite senses"):
+        with refused(sa.MeshError, asked="orientation", given=wrong.name):
             sa.System(wrong)
     sa.System(sa.Body(sa.Mesh.from_arrays(X, alike, regions)["plate"], element, two, **RUBBER))
 

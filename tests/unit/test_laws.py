@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from symancf.laws import (
 )
 from symancf_codegen.stable.accuracy import function
 from tests.quantities import jets, unit_cell
+from tests.refusals import refused
 from tests.stresses import fields_at, solid_stress
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule
 
 YEOH = {"C10": 0.2712e6, "C20": 0.03053e6, "C30": -401.3, "k": 1e9}
+TAKEN = (*YEOH, "thickness", "rho")
 FIVE = [
     elements.hex8_plain,
     elements.ancf_plate,
@@ -47,60 +50,95 @@ def names(symbols: Any) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("element", "energy", "values", "message"),
+    ("element", "energy", "values", "data"),
     [
         (
             elements.hex8_plain,
             energies.cable(),
             None,
-            r"cable\(\) asks for the quantity 'epsilon'; hex8_plain offers F, J, I1, I2, C",
+            {
+                "asked": "epsilon",
+                "possible": lambda found: found[:5] == ("F", "J", "I1", "I2", "C"),
+            },
         ),
-        (elements.ancf_cable, energies.yeoh, None, r"'J'; ancf_cable offers epsilon"),
-        (elements.hex8_plain, lambda j: j, None, r"quantity 'j'; .* Did you mean 'J'\?"),
-        (elements.hex8_plain, lambda J, k=1: k * J, None, r"'k' a default value.*\*, k=1"),
-        (elements.hex8_plain, lambda *args: 1, None, r"argument '\*args'"),
-        (elements.hex8_plain, lambda J, **kw: 1, None, r"argument '\*\*kw'"),
-        (elements.hex8_plain, lambda J: None, None, r"is None: the function returns nothing"),
-        (elements.hex8_plain, lambda J: "W", None, r"contains the symbol 'W'"),
-        (elements.hex8_plain, lambda C: C, None, r"of shape \(3, 3\); an energy is a scalar"),
+        (
+            elements.ancf_cable,
+            energies.yeoh,
+            None,
+            {"asked": "J", "possible": lambda found: found[0] == "epsilon"},
+        ),
+        (
+            elements.hex8_plain,
+            lambda j: j,
+            None,
+            {"asked": "j", "possible": lambda found: "J" in found},
+        ),
+        (elements.hex8_plain, lambda J, k=1: k * J, None, {"asked": "k", "given": 1}),
+        (elements.hex8_plain, lambda *args: 1, None, {"asked": "args", "given": "*args"}),
+        (elements.hex8_plain, lambda J, **kw: 1, None, {"asked": "kw", "given": "**kw"}),
+        (elements.hex8_plain, lambda J: None, None, {"asked": "<lambda>", "given": None}),
+        (elements.hex8_plain, lambda J: "W", None, {"asked": "W", "possible": ("J",)}),
+        (elements.hex8_plain, lambda C: C, None, {"asked": "<lambda>", "given": (3, 3)}),
         (
             elements.hex8_plain,
             lambda J: J * sp.Symbol("mu"),
             None,
-            r"symbol 'mu', which is neither",
+            {"asked": "mu", "possible": ("J",)},
         ),
-        (elements.hex8_plain, lambda J: sp.sqrt(-J), None, r"infinite, undefined or complex"),
-        (elements.hex8_plain, lambda J: {"a": J, "b": None}, None, r"part 'b' of .* is None"),
-        (elements.ancf_thin_plate, energies.kirchhoff, None, r"call it first: give kirchhoff\(\)"),
-        (elements.ancf_cable, lambda kappa: kappa**3, None, r"not even in 'kappa'"),
+        (
+            elements.hex8_plain,
+            lambda J: sp.sqrt(-J),
+            None,
+            {"asked": "<lambda>", "given": "I*sqrt(J)"},
+        ),
+        (elements.hex8_plain, lambda J: {"a": J, "b": None}, None, {"asked": "b", "given": None}),
+        (
+            elements.ancf_thin_plate,
+            energies.kirchhoff,
+            None,
+            {"asked": "kirchhoff", "possible": lambda found: found[:2] == ("E_gl", "kappa")},
+        ),
+        (
+            elements.ancf_cable,
+            lambda kappa: kappa**3,
+            None,
+            {"asked": "kappa", "possible": ("kappa**2",)},
+        ),
     ],
 )
 def test_a_wrong_energy_is_told(
-    element: Element, energy: Callable[..., Any], values: Any, message: str
+    element: Element, energy: Callable[..., Any], values: Any, data: dict[str, Any]
 ) -> None:
-    with pytest.raises(KinematicsError, match=message):
+    with refused(KinematicsError, **data):
         energy_laws(element, energy, values=values)
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
+    ("values", "data"),
     [
-        ({"C10": 1, "C20": 1, "C30": 1}, r"yeoh\(\) needs the parameter 'k'.* C10, C20, C30, k"),
-        ({**YEOH, "kk": 1}, r"does not take the parameter 'kk'"),
-        ({"C10": 1, "c20": 1, "C30": 1, "k": 1}, r"'C20'.*Is it what you gave as 'c20'\?"),
-        ({**YEOH, "C10": float("nan")}, r"'C10' of yeoh\(\) is nan: it must be finite"),
-        ({**YEOH, "thickness": -0.1}, r"thickness is -0.1: it must be positive"),
-        (YEOH, r"needs the parameter 'thickness'"),
+        (
+            {"C10": 1, "C20": 1, "C30": 1},
+            {"asked": "k", "given": ("thickness", "C10", "C20", "C30"), "possible": TAKEN},
+        ),
+        ({**YEOH, "kk": 1}, {"asked": "kk", "given": None, "possible": TAKEN}),
+        (
+            {"C10": 1, "c20": 1, "C30": 1, "k": 1},
+            {"asked": "C20", "given": ("thickness", "C10", "c20", "C30", "k"), "possible": TAKEN},
+        ),
+        ({**YEOH, "C10": float("nan")}, {"asked": "C10", "given": math.isnan}),
+        ({**YEOH, "thickness": -0.1}, {"asked": "thickness", "given": -0.1}),
+        (YEOH, {"asked": "thickness", "given": tuple(YEOH), "possible": TAKEN}),
     ],
 )
-def test_a_wrong_parameter_is_told(values: dict[str, float], message: str) -> None:
+def test_a_wrong_parameter_is_told(values: dict[str, float], data: dict[str, Any]) -> None:
     values = {**values} if values is YEOH else {"thickness": 0.04, **values}
-    with pytest.raises(ParameterError, match=message):
+    with refused(ParameterError, **data) as caught:
         energy_laws(elements.ancf_plate, energies.yeoh, values=values)
+    assert ("Is it what you gave as 'c20'?" in str(caught.value)) == ("c20" in values)
 
 
 def test_a_parameter_must_not_bear_the_name_of_a_quantity() -> None:
-    with pytest.raises(ParameterError, match=r"calls a parameter 'I1'"):
+    with refused(ParameterError, asked="I1", given="hex8_plain"):
         energy_laws(elements.hex8_plain, lambda J, *, I1: I1 * J)
 
 
@@ -215,17 +253,23 @@ def test_volumetric_modes_and_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "data"),
     [
-        ({"volumetric": "half"}, "choose 'full', 'reduced' or 'split'"),
-        ({"quadrature": {"bulk": "2x2"}}, "names the part 'bulk'; the parts of yeoh"),
-        ({"quadrature": "4x4x4x4"}, "does not fit"),
+        (
+            {"volumetric": "half"},
+            {"asked": "volumetric", "given": "half", "possible": ("full", "reduced", "split")},
+        ),
+        (
+            {"quadrature": {"bulk": "2x2"}},
+            {"asked": "quadrature", "given": "bulk", "possible": ("deviatoric", "volumetric")},
+        ),
+        ({"quadrature": "4x4x4x4"}, {"asked": "quadrature", "given": "4x4x4x4", "possible": ()}),
     ],
 )
-def test_a_wrong_integration_is_told(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(KinematicsError, match=message):
+def test_a_wrong_integration_is_told(options: dict[str, Any], data: dict[str, Any]) -> None:
+    with refused(KinematicsError, **data):
         energy_laws(elements.ancf_plate, energies.yeoh, **options)
-    with pytest.raises(KinematicsError, match="part named 'volumetric'"):
+    with refused(KinematicsError, asked="volumetric", given="split", possible=()):
         energy_laws(elements.ancf_plate, lambda J: (J - 1) ** 2, volumetric="split")
 
 

@@ -15,6 +15,7 @@ import sympy as sp
 from mpi4py import MPI
 
 import symancf as sa
+from tests.refusals import refused
 from tests.remembering import (
     HARD,
     STEEL,
@@ -342,7 +343,13 @@ def test_ranks_and_restarts_between_give_the_same_digits(shared_tmp_path: Path) 
             assert np.abs(found - exact).max() < limit * s
         np.testing.assert_allclose(block.system.remembered(block.slides)["slip"], slid, rtol=1e-11)
     other = Bar(j2, 0.0, **STEEL, comm=COMM)
-    with pytest.raises(sa.CheckpointError, match="memory of 'block': j2_hex8_plain remembers Ep11"):
+    memory = "memory of 'block': j2_hex8_plain remembers Ep11"
+    with refused(
+        sa.CheckpointError,
+        asked="system",
+        path=str(shared_tmp_path / "every.h5"),
+        differences=lambda found: any(one.startswith(memory) for one in found),
+    ):
         other.problem.restore(shared_tmp_path / "every.h5")
 
 
@@ -357,7 +364,7 @@ def test_a_failure_on_one_rank_leaves_the_last_step() -> None:
 
     armed = True
     block = Block(COMM, fail=fail)
-    with pytest.raises(sa.ParameterError, match="as asked"):
+    with refused(sa.ParameterError, asked="displacement", given="ValueError('as asked')"):
         block.problem.solve(to=1.5, step=0.25)
     assert block.system.time == 1.0
     armed = False
@@ -512,34 +519,35 @@ def test_what_makes_no_sense_is_refused() -> None:
         W = E * E_gl.trace() ** 2
         return sa.remember({"deviatoric": W * (1 + a), "volumetric": W}, a=a, stored=W)
 
-    for energy, told in (
-        (sa.memory(a=0)(plain), r"plain\(\) remembers a, so it must return remember"),
-        (sa.memory(a=0)(shape), r"'a' has the shape \(3, 3\) at the end of a step and \(\) at"),
-        (sa.memory(I1=0)(named), "'I1', which is the name of a quantity"),
-    ):
-        with pytest.raises(sa.KinematicsError, match=told):
+    cases: list[tuple[Any, dict[str, Any]]] = [
+        (sa.memory(a=0)(plain), {"asked": "remember", "given": "Mul", "possible": ("a",)}),
+        (sa.memory(a=0)(shape), {"asked": "a", "given": (3, 3), "possible": ((),)}),
+        (sa.memory(I1=0)(named), {"asked": "I1", "given": "named"}),
+    ]
+    for energy, data in cases:
+        with refused(sa.KinematicsError, **data):
             body(energy)
-    with pytest.raises(sa.KinematicsError, match="points of 2 rules"):
+    with refused(sa.KinematicsError, asked="quadrature", given=("2x2x2", "1x1x1")):
         sa.Body(mesh["body"], HEX8, sa.memory(a=0)(parts), E=1.0, volumetric="reduced")
-    with pytest.raises(sa.KinematicsError, match="'dt' has another meaning"):
+    with refused(sa.KinematicsError, asked="dt", given=0):
         sa.memory(dt=0)
-    with pytest.raises(sa.KinematicsError, match="no such argument"):
+    with refused(sa.KinematicsError, asked="b", possible=("a", "E")):
         sa.memory(b=0)(plain)
     load = sa.Parameter("load", 0.0)
     bar = Bar(maxwell, load, E0=1.0, E1=1.0, tau=1.0)
     bar.problem.solve(to=0.5)
-    with pytest.raises(sa.ParameterError, match=r"cannot fall.*'bar' asks for the length"):
+    with refused(sa.ParameterError, asked="to", given=0.2, possible=(0.5,)):
         bar.problem.solve(to=0.2)
-    with pytest.raises(sa.ParameterError, match="have no length in time"):
+    with refused(sa.ParameterError, asked="dt", given="bar"):
         bar.problem.follow(load, to=0.1, step=0.1)
     ball = sa.RigidBody.box((0.1, 0.1, 0.1), rho=1e3)
     spring = sa.Potential(friction, ball.at((0, 0, 0)), k=1.0, f=1.0)
     problem = sa.DynamicProblem(sa.System(ball, terms=[spring]), method="rk")
-    with pytest.raises(sa.ParameterError, match="'friction' remembers from step to step"):
+    with refused(sa.ParameterError, asked="method", given="rk", possible=("generalized-alpha",)):
         problem.solve(to=1.0, step=0.1)
 
     def held(u_a: Any, *, a: Any) -> Any:
         return sa.remember(u_a[0] - a, a=a, stored=0)
 
-    with pytest.raises(sa.ConstraintError, match="remembers: only energies"):
+    with refused(sa.ConstraintError, asked="history"):
         sa.Constraint(sa.memory(a=0)(held), ball.at((0, 0, 0)))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from symancf.runtime.moved import MOVED
+from tests.refusals import refused
 
 grimp = pytest.importorskip("grimp")  # comes with import-linter
 
@@ -28,7 +29,9 @@ def test_old_names_say_where_modules_are() -> None:
     """Scripts that import by an old name are told the present one."""
     for old, now in MOVED.items():
         assert find_spec(f"symancf.{now}") is not None
-        with pytest.raises(ModuleNotFoundError, match=rf"symancf\.{old} has moved: import .*{now}"):
+        with refused(ModuleNotFoundError, name=f"symancf.{old}") as caught:
             import_module(f"symancf.{old}")
-    with pytest.raises(ModuleNotFoundError, match=r"import symancf\.solve\.statics"):
+        assert str(caught.value).endswith(f"import symancf.{now}")
+    with refused(ModuleNotFoundError, name="symancf.statics") as caught:
         import_module("symancf.statics.problem")
+    assert str(caught.value).endswith("import symancf.solve.statics")

@@ -17,6 +17,7 @@ from symancf.energies import kirchhoff
 from symancf.places.interpolation import Interpolation
 from symancf.places.lines import Line
 from tests.lines import FULL, STEEL, THIN, block, hoop, of_groups, random, rope, strip, violation
+from tests.refusals import refused
 
 pytestmark = pytest.mark.collective
 
@@ -220,7 +221,7 @@ def test_equations_that_others_imply_are_left_out() -> None:
     np.testing.assert_array_equal(line.multipliers(system), [[0.0]])
     body = strip()
     terms = [sa.length(body["rim"], per="line", stretch=s, name=f"to {s}") for s in (1.0, 1.1)]
-    with pytest.raises(sa.ConstraintError, match=r"'to 1\.0' and 'to 1\.1' contradict"):
+    with refused(sa.ConstraintError, asked="contradiction", names=("to 1.0", "to 1.1")):
         sa.System(body, terms=[sa.fix(body["ends"]), *terms])
 
 
@@ -233,39 +234,42 @@ def test_lines_that_supports_hold() -> None:
     body = strip()
     longer = sa.length(body["rim"], per="line", stretch=1.2, name="longer")
     system = sa.System(body, terms=[sa.fix(body["rim"]), longer])
-    with pytest.raises(sa.ConstraintError, match=r"contradict the constraint 'longer'.*by 0\.3"):
+    with refused(
+        sa.ConstraintError, asked="residual", given=pytest.approx(0.3, rel=1e-3), names=("longer",)
+    ):
         sa.StaticProblem(system).solve()
 
 
 def test_bad_input() -> None:
     body = strip()
-    with pytest.raises(sa.MeshError, match="a line on body 'strip' needs cells of type 'line'"):
+    with refused(sa.MeshError, asked="ends", given=("vertex",), possible=("line",)):
         sa.length(body["ends"])
-    with pytest.raises(sa.ConstraintError, match=r"takes a region of lines of a body"):
+    with refused(sa.ConstraintError, asked="region", given="(1, 0, 0) of 'strip'"):
         sa.length(body.at((1.0, 0.0, 0.0)))  # type: ignore[arg-type]
-    with pytest.raises(sa.ParameterError, match="form is 'cubic': give 'arc' or 'squared'"):
+    with refused(sa.ParameterError, asked="form", given="cubic", possible=("arc", "squared")):
         sa.length(body["rim"], "cubic")  # type: ignore[arg-type]
-    with pytest.raises(sa.ParameterError, match="per is 'cell': give 'edge' or 'line'"):
+    with refused(sa.ParameterError, asked="per", given="cell", possible=("edge", "line")):
         sa.length(body["rim"], per="cell")  # type: ignore[arg-type]
-    with pytest.raises(sa.ParameterError, match="stretch is -1: give a positive number"):
+    with refused(sa.ParameterError, asked="stretch", given=-1):
         sa.length(body["rim"], stretch=-1)
     term = sa.length(body["crossed"], per="line")
-    with pytest.raises(sa.MeshError, match=r"4 edges meet at .* are no line; cut"):
+    with refused(sa.MeshError, asked="edges at a point", given=4, possible=(1, 2)):
         sa.System(body, terms=[sa.fix(body["ends"]), term])
     bricks = block()
     term = sa.length(bricks["inside"])
-    with pytest.raises(sa.MeshError, match=r"from \(0, 0, 0\) to \(0\.5, 0\.4, 0\) is no edge of"):
+    ends = pytest.approx(np.array([[0.0, 0.0, 0.0], [0.5, 0.4, 0.0]]))
+    with refused(sa.MeshError, asked="edge", given=lambda found: np.array(found) == ends):
         sa.System(bricks, terms=[sa.fix(bricks["root"]), term])
     two = Line(body, body["rim"].region, "line"), Line(body, body["both"].region, "line")
 
     def phi(r_a: sp.Matrix, r_b: sp.Matrix) -> sp.Expr:
         return r_a[0] - r_b[0]
 
-    with pytest.raises(sa.ConstraintError, match="has 2 lines as ends: give one"):
+    with refused(sa.ConstraintError, asked="ends", given=2, possible=(1,)):
         sa.Constraint(phi, *two)
 
     def along(rs_a: sp.Matrix) -> sp.Expr:
         return rs_a[0]
 
-    with pytest.raises(sa.ConstraintError, match="only lines have a direction"):
+    with refused(sa.ConstraintError, asked="line", given="nodes of 'ends' of 'strip'"):
         sa.Constraint(along, body["ends"])

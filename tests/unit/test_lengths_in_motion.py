@@ -15,6 +15,7 @@ import symancf as sa
 from symancf.runtime.petsc import has
 from symancf.solve.dynamics.derivatives import Kinematics
 from tests.lines import of_groups, random, rope, strip, violation
+from tests.refusals import refused
 
 Array = npt.NDArray[np.float64]
 
@@ -130,8 +131,9 @@ def test_a_straight_line_between_fixed_ends_is_named(factors: str) -> None:
     if factors == "umfpack" and not has("suitesparse"):
         pytest.skip("PETSc has no UMFPACK")
     options = {"pc_factor_mat_solver_type": factors}
-    text = "'kept' has no gradient at t = 0|with the constraints is singular"  # by round-off
-    with pytest.raises(sa.ConstraintError, match=text):
+    # by round-off its gradient vanishes, or the mass matrix with the constraints is singular
+    with refused(sa.ConstraintError, asked=lambda found: found in ("gradient", "mass matrix")):
         sa.DynamicProblem(system, options=options).solve(to=0.01, step=1e-3)
-    with pytest.raises(sa.ConvergenceError, match="singular in the multipliers of 'kept'"):
+    with refused(sa.ConvergenceError, asked="singular tangent") as caught:
         sa.StaticProblem(system).solve()
+    assert "'kept'" in str(caught.value)

@@ -11,6 +11,7 @@ import pytest
 from mpi4py import MPI
 
 import symancf as sa
+from tests.refusals import refused
 
 Array = npt.NDArray[np.float64]
 
@@ -95,9 +96,16 @@ def test_matrices_are_what_kernels_multiply_by() -> None:
     bound = u.find("wrist")
     C = system.damping(scipy=True)
     assert abs(C[bound - u.first]).sum() == 0.0
-    with pytest.raises(sa.ParameterError, match=r"coordinates of it: .*'second point\.x'"):
+    with refused(
+        sa.ParameterError, asked="what", given="w", possible=lambda found: "second point.x" in found
+    ):
         u.find("head", "w")
-    with pytest.raises(sa.ParameterError, match="'arm', 'head'"):
+    with refused(
+        sa.ParameterError,
+        asked="name",
+        given="leg",
+        possible=lambda found: found[:2] == ("arm", "head"),
+    ):
         u.find("leg")
 
 
@@ -154,5 +162,5 @@ def test_points_outside_the_domain_are_told() -> None:
     )
     system = sa.System(cube)
     system.state[:] = -2.0 * system.reference
-    with pytest.raises(sa.SymancfError, match="outside the domain"):
+    with refused(sa.SymancfError, asked="domain", given=0.0):
         system.tangent()

@@ -21,6 +21,7 @@ from symancf.runtime import slepc as slepc_module
 from symancf.runtime.slepc import folder_beside, slepc
 from symancf.solve.modes import engines
 from symancf.verify import bifurcations
+from tests.refusals import refused
 
 RANKS = MPI.COMM_WORLD.size
 ENGINES = ["dense", "slepc", "scipy"]
@@ -127,13 +128,13 @@ def test_what_stops_a_solution_within_slepc_is_told(monkeypatch: pytest.MonkeyPa
     def failing(solver: Any, pc: Any, b: Any, x: Any) -> None:
         calls.append(pc)
         if len(calls) > 3:
-            raise sa.SymancfError("no solution")
+            raise sa.SymancfError("no solution", asked="solution")
         b.copy(x)
 
     calls: list[Any] = []
     with monkeypatch.context() as patch:
         patch.setattr(engines._Solver, "apply", failing)
-        with pytest.raises(sa.SymancfError, match="no solution"):
+        with refused(sa.SymancfError, asked="solution"):
             problem.solve(2, near=3.5)
     np.testing.assert_allclose(problem.solve(2, near=3.5).frequencies, 3.56084, rtol=1e-2)
 
@@ -145,7 +146,7 @@ def test_what_slepc_says_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         raise engines.PETSc.Error(76)
 
     monkeypatch.setattr(engines, "_taken", failing)
-    with pytest.raises(sa.ConvergenceError, match="SLEPc failed on 12 eigenvalues"):
+    with refused(sa.ConvergenceError, asked="count", given=12, reason="DIVERGED_BREAKDOWN"):
         sa.EigenProblem(sa.System(rod()), options={"eigen": "slepc"}).solve(6)
 
 
@@ -185,8 +186,9 @@ def test_ranks_without_slepc_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     if RANKS == 1:
         assert problem.solve(1).omega[0] == pytest.approx(3.516015, rel=1e-6)
         return
-    with pytest.raises(sa.SymancfError, match=r"on 3 ranks need SLEPc.*python3-slepc4py"):
+    with refused(sa.SymancfError, asked="eigen", given=None, possible=("slepc",)) as caught:
         problem.solve(1)
+    assert "python3-slepc4py" in str(caught.value)
 
 
 def test_slepc_of_debian_lies_beside_petsc(tmp_path: Path) -> None:
@@ -240,7 +242,7 @@ def test_states_of_first_order_have_eigenvalues_of_their_own() -> None:
     here = body.at((0.0, 0.0, 0.0))
     force = sa.VirtualWork(lagging, here, states=("z",), k=k, g=g, T=T)
     problem = sa.EigenProblem(sa.System(body, terms=[force, sa.Potential(spring, here, k=1.0)]))
-    with pytest.raises(sa.ParameterError, match=r"damped=True"):
+    with refused(sa.ParameterError, asked="damped", given=False, possible=(True,)):
         problem.solve(2)
     s = problem.solve(8, damped=True).eigenvalues
     A = np.array([[0, 1, 0], [-(k + 1.0) / m, 0, -g / m], [1 / T, 0, -1 / T]])
@@ -390,13 +392,13 @@ def test_buckling_from_a_loaded_state_in_both_directions_and_its_errors() -> Non
     assert last < 1e-4
     P.value = 12.0  # beyond the first
     statics.solve()
-    with pytest.raises(sa.SymancfError, match="2 eigenvalues of its tangent are negative"):
+    with refused(sa.SymancfError, asked="negative eigenvalues", given=2):
         problem.buckle(P)
-    with pytest.raises(sa.ParameterError, match="nothing depends on it"):
+    with refused(sa.ParameterError, asked="parameter", given="P", possible=()):
         sa.EigenProblem(sa.System(beam, terms=held)).buckle(P)
-    with pytest.raises(sa.ParameterError, match="direction=2"):
+    with refused(sa.ParameterError, asked="direction", given=2, possible=(1, -1)):
         problem.buckle(P, direction=2)
-    with pytest.raises(sa.ParameterError, match="Parameter"):
+    with refused(sa.ParameterError, asked="parameter", given="P", possible=("Parameter",)):
         problem.buckle("P")  # type: ignore[arg-type]
 
 
@@ -500,27 +502,30 @@ def test_impossible_questions() -> None:
     beam = rod(4)
     system = sa.System(beam, terms=[sa.fix(beam["x0"])])
     problem = sa.EigenProblem(system)
-    with pytest.raises(sa.ParameterError, match="count"):
+    with refused(sa.ParameterError, asked="count", given=0):
         problem.solve(0)
-    with pytest.raises(sa.ParameterError, match="near"):
+    with refused(sa.ParameterError, asked="near", given=-1.0, possible=()):
         problem.solve(2, near=-1.0)
-    with pytest.raises(sa.ParameterError, match="without rates"):
+    with refused(sa.ParameterError, asked="near", given=1.0, possible=(None,)):
         problem.solve(2, near=1.0, damped=True)
-    with pytest.raises(sa.ParameterError, match="eps_ncv"):
+    with refused(
+        sa.ParameterError, asked="pc_type", given="lu", possible=lambda found: "eps_ncv" in found
+    ):
         sa.EigenProblem(system, options={"pc_type": "lu"})
-    with pytest.raises(sa.SymancfError, match="'dense', 'slepc' or 'scipy'"):
+    possible_ones = ("dense", "slepc", "scipy")
+    with refused(sa.SymancfError, asked="eigen", given="arpack", possible=possible_ones):
         sa.EigenProblem(system, options={"eigen": "arpack"}).solve(1)
-    with pytest.raises(sa.ParameterError, match="nothing can move"):
+    with refused(sa.ParameterError, asked="degrees of freedom", given=0):
         sa.EigenProblem(sa.System(beam, terms=[sa.fix(beam["body"], "all")])).solve()
-    with pytest.raises(sa.ParameterError, match="function"):
+    with refused(sa.ParameterError, asked="omega", given=lambda found: "<lambda>" in found):
         sa.rotating_frame((0, 0, lambda t: t))
     frames = [sa.rotating_frame((0, 0, 1.0)), sa.rotating_frame((0, 1.0, 0))]
-    with pytest.raises(sa.ParameterError, match="both turn"):
+    with refused(sa.ParameterError, asked="bodies", given="rod"):
         sa.System(beam, terms=frames)
     energy = sa.energies.cable()
     light = sa.Body(beam.region, sa.elements.ancf_cable, energy, EA=1.0, EI=1.0)
     weightless = sa.EigenProblem(sa.System(light))
-    with pytest.raises(sa.ParameterError, match="no body has a mass"):
+    with refused(sa.ParameterError, asked="rho"):
         weightless.solve()
 
 
@@ -548,7 +553,7 @@ def test_shapes_are_states_samples_files_and_a_table(shared_tmp_path: Path) -> N
     assert "0.559592" in text
     assert "none is missing" in text
     assert list(modes.scenes(beam)) == ["1: 0.5596 Hz", "2: 0.5596 Hz"]
-    with pytest.raises(sa.ParameterError, match="no shape 2; there are 2"):
+    with refused(sa.ParameterError, asked="shape", given=2, possible=(0, 1)):
         modes.state(2)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import symancf as sa
 from symancf.energies import kirchhoff
+from tests.refusals import refused
 
 pytestmark = pytest.mark.collective
 
@@ -80,17 +81,19 @@ def test_functions_of_the_place_and_what_cannot_be() -> None:
     other = sa.System(plate(velocity=VELOCITY, spin=SPIN))
     field = sa.System(plate(velocity=lambda X: VELOCITY + np.cross(SPIN, X)))
     np.testing.assert_allclose(field.rate, other.rate, atol=1e-12)
-    for wrong in ({"velocity": (1.0, 2.0)}, {"spin": 3.0}, {"velocity": lambda t: (t, 0.0, 0.0)}):
-        with pytest.raises(sa.ParameterError, match="'plate' is"):
-            plate(**wrong)
+    for name, wrong in (("velocity", (1.0, 2.0)), ("spin", 3.0)):
+        with refused(sa.ParameterError, asked=name, given=wrong):
+            plate(**{name: wrong})
+    with refused(sa.ParameterError, asked="velocity", possible=("X",)):
+        plate(velocity=lambda t: (t, 0.0, 0.0))
     for about in ((1.0, 2.0), (np.nan, 0.0, 0.0), None, "here"):
-        with pytest.raises(sa.ParameterError, match=r"momentum: about is .* three finite numbers"):
+        with refused(sa.ParameterError, asked="about", given=about):
             sa.momentum(other, about=about)  # type: ignore[arg-type]
-    with pytest.raises(sa.ParameterError, match=r"momentum\(system\)"):
+    with refused(sa.ParameterError, asked="system", possible=("System",)):
         sa.momentum(plate())  # type: ignore[arg-type]
-    with pytest.raises(sa.ParameterError, match="rotating frame, omega has 2 components"):
+    with refused(sa.ParameterError, asked="omega", given=(1.0, 2.0)):
         sa.rotating_frame((1.0, 2.0))
-    with pytest.raises(sa.ParameterError, match="velocity of body 'plate'"):
+    with refused(sa.ParameterError, asked="velocity", given=lambda shape: shape[1] == 2):
         sa.System(plate(velocity=lambda X: X[:, :2])).rate  # noqa: B018
 
 
@@ -107,7 +110,7 @@ def test_bodies_that_share_nodes_start_alike() -> None:
 
     moving, still = {"velocity": VELOCITY}, {"velocity": np.zeros(3)}
     for starts in ((moving, still), (still, moving)):
-        with pytest.raises(sa.ParameterError, match="nodes that both share"):
+        with refused(sa.ParameterError, asked="shared nodes", given="velocity"):
             rate(*starts)
     both, one = rate(moving, moving), rate(moving, {})
     np.testing.assert_array_equal(one[one != 0.0], both[one != 0.0])

@@ -16,6 +16,7 @@ from mpi4py import MPI
 
 import symancf as sa
 from tests.motion import rope
+from tests.refusals import refused
 
 G, SPEED = 10.0, 3.0
 METHODS = ("generalized-alpha", "rk")
@@ -94,9 +95,9 @@ def one_rank(function: Callable[[], Any]) -> Callable[[], Any]:
     return lambda: function() if COMM.rank == COMM.size - 1 else None
 
 
-def fails(problem: sa.DynamicProblem, error: type[Exception], match: str) -> None:
+def fails(problem: sa.DynamicProblem, **data: Any) -> None:
     """Require the same error on every rank."""
-    with pytest.raises(error, match=match) as caught:
+    with refused(sa.ParameterError, **data) as caught:
         problem.solve(to=0.6, step=0.05)
     assert len(set(COMM.allgather(str(caught.value)))) == 1
 
@@ -112,7 +113,7 @@ def test_a_solve_within_a_solve_is_refused(by: str) -> None:
         problem.event(lambda: z() - 0.1, again)
     else:
         problem.monitor(lambda p: again())
-    fails(problem, sa.ParameterError, "solve was called within solve")
+    fails(problem, asked="solve")
     time = problem.system.time
     assert time == pytest.approx(0.0 if by == "monitor" else passages(0.1)[0])
 
@@ -128,7 +129,7 @@ def test_a_time_set_within_a_solve_is_refused(by: str) -> None:
         problem.event(lambda: z() - 0.1, one_rank(back))
     else:
         problem.monitor(lambda p: one_rank(back)())
-    fails(problem, sa.ParameterError, r"has set system\.time from .* to 0\.01: ")
+    fails(problem, asked="time", given=0.01)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -138,12 +139,13 @@ def test_a_motion_begins_with_numbers(method: str, what: str) -> None:
     vector = getattr(problem.system, what)
     if COMM.rank == COMM.size - 1:
         vector[0] = math.nan
-    fails(problem, sa.ParameterError, rf"system\.{what} is nan at t = 0, of a node at \(")
+    fails(problem, asked=what, given=math.isnan)
+    assert problem.system.time == 0.0
     vector[:] = 0.0
     at = problem.event(
         lambda: problem.system.time - 0.1, one_rank(lambda: vector.__setitem__(0, math.inf))
     )
-    fails(problem, sa.ParameterError, rf"system\.{what} is inf at t = 0\.1, of a node at \(")
+    fails(problem, asked=what, given=math.inf)
     assert at == [pytest.approx(0.1)]
 
 
@@ -151,7 +153,8 @@ def test_a_motion_begins_with_numbers(method: str, what: str) -> None:
 def test_a_function_that_returns_no_number_is_named(function: Any) -> None:
     problem, _ = thrown()
     problem.event(function)
-    fails(problem, sa.ParameterError, r"event 1 .* give a finite number")
+    given = function()
+    fails(problem, asked="event", given=tuple(given) if isinstance(given, list) else given)
 
 
 def test_values_that_differ_from_rank_to_rank_are_named() -> None:
@@ -160,18 +163,16 @@ def test_values_that_differ_from_rank_to_rank_are_named() -> None:
     if COMM.size == 1:
         problem.solve(to=0.1, step=0.05)
     else:
-        fails(problem, sa.ParameterError, r"event 1 .* it must return the same number on each")
+        fails(problem, asked="event", given=lambda found: len({*found}) == COMM.size)
 
 
 def test_wrong_arguments_of_motions() -> None:
     problem, z = thrown()
-    for arguments, said in (
-        ({"terminate": "no"}, "terminate='no'"),
-        ({"direction": True}, "direction=True"),
-    ):
-        with pytest.raises(sa.ParameterError, match=said):
-            problem.event(z, **arguments)
-    with pytest.raises(sa.ParameterError, match=r"atol=-1\): it must be 0 or more"):
+    wrong: list[tuple[str, Any]] = [("terminate", "no"), ("direction", True)]
+    for name, given in wrong:
+        with refused(sa.ParameterError, asked=name, given=given):
+            problem.event(z, **{name: given})
+    with refused(sa.ParameterError, asked="atol", given=-1):
         problem.solve(to=1.0, step=0.1, atol=-1)
 
 

@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import symancf as sa
+from tests.refusals import refused
 
 AXIS = np.array([1.0, 2.0, 0.5])
 Q = Rotation.from_rotvec(np.radians(37.0) * AXIS / np.linalg.norm(AXIS)).as_matrix()
@@ -92,15 +93,19 @@ def test_regions_behind_a_single_node_are_paired_with_each_other() -> None:
 @pytest.mark.collective
 def test_regions_that_do_not_lie_opposite_are_refused() -> None:
     a, b = (block(name, z, seed=s, size=1.0) for name, z, s in (("a", 0.0, 3), ("b", 0.3, 5)))
-    cases: list[tuple[Any, str]] = [
-        ((a["top"], b["side"]), "different numbers of places"),
-        ((a["top"], b["body"]), "different numbers of places"),
+    cases: list[tuple[Any, dict[str, Any]]] = [
+        ((a["top"], b["side"]), {"asked": "number of places", "given": (16, 8)}),
+        ((a["top"], b["body"]), {"asked": "number of places", "given": (16, 32)}),
     ]
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
     law = sa.energies.neo_hooke
     cube = sa.Body(mesh["body"], sa.elements.hex8_plain, law, name="cube", mu=1.0, lam=1.0)
-    told = "the 9 nodes of 'x0' of 'cube' and nodes of 'y0' .* is 0.5 from the nearest, .* 0.707 "
-    cases.append(((cube["x0"], cube["y0"]), told + "from the next; allowed is less than 0.236"))
+    data: dict[str, Any] = {"asked": "opposite places"}
+    distances = {
+        "given": pytest.approx((0.5, 0.5**0.5)),
+        "possible": pytest.approx((0.5**0.5 / 3,)),
+    }
+    cases.append(((cube["x0"], cube["y0"]), data | distances))
     high = [0.0, 0.0, 0.8]
     lens = sa.Mesh.box(
         (1.0, 1.0, 1.0),
@@ -108,9 +113,10 @@ def test_regions_that_do_not_lie_opposite_are_refused() -> None:
         warp=lambda X: X + (X[:, 2:] > 0.9) * high * np.sin(np.pi * X[:, :1]),
     )
     bent = sa.Body(lens["body"], sa.elements.hex8_plain, law, name="bent", mu=1.0, lam=1.0)
-    cases.append(((bent["z0"], bent["z1"]), "do not lie opposite"))
-    for ends, words in cases:
-        with pytest.raises(sa.ConstraintError, match=words):
+    distances = {"given": pytest.approx((0.8 * 2 / 3, 0.5 + 0.2 / 3))}
+    cases.append(((bent["z0"], bent["z1"]), data | distances))
+    for ends, expected in cases:
+        with refused(sa.ConstraintError, **expected):
             sa.System(a, b, cube, bent, terms=[sa.Potential(spring, *ends, k=1.0)])
 
 

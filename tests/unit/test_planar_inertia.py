@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from tests.refusals import refused
 
 AT, CENTRE, MASS, J = (0.4, -0.3, 0.7), (0.25, -0.1), 3.0, 0.8
 
@@ -100,30 +101,30 @@ def test_a_support_of_all_coordinates_prescribes_the_frame() -> None:
     assert np.abs(body.displacement(system) - [0.1, 0.2, 0.3]).max() < 1e-15
     d = turn(AT[2] + 0.3) @ CENTRE
     assert np.abs(hold.reaction(system) - [0.0, 6.0, 6.0 * d[0]]).max() < 1e-13
-    with pytest.raises(sa.ParameterError, match="node of 'bar' is at its centre of mass"):
+    with refused(sa.ParameterError, asked="dofs", given=("x", "y"), possible=("theta", "all")):
         sa.fix(heavy(), "position")
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "asked", "given"),
     [
-        ({"mass": 0.0}, "mass is 0.0: give a positive number"),
-        ({"inertia": 1.0}, "has an inertia, but no mass"),
-        ({"mass": 1.0, "inertia": -1.0}, "inertia is -1.0: give one number"),
-        ({"mass": 1.0, "inertia": [1.0, 2.0, 3.0]}, "give one number, about the centre"),
-        ({"mass": 1.0, "centre": (1.0, 2.0, 3.0)}, "centre is .*: give two finite numbers"),
-        ({"mass": 1.0, "velocity": (math.nan, 2.0)}, "velocity is .*: give two finite numbers"),
-        ({"mass": 1.0, "spin": math.inf}, "spin is inf: give a finite number"),
+        ({"mass": 0.0}, "mass", 0.0),
+        ({"inertia": 1.0}, "mass", None),
+        ({"mass": 1.0, "inertia": -1.0}, "inertia", -1.0),
+        ({"mass": 1.0, "inertia": [1.0, 2.0, 3.0]}, "inertia", (1.0, 2.0, 3.0)),
+        ({"mass": 1.0, "centre": (1.0, 2.0, 3.0)}, "centre", (1.0, 2.0, 3.0)),
+        ({"mass": 1.0, "velocity": (math.nan, 2.0)}, "velocity", (math.nan, 2.0)),
+        ({"mass": 1.0, "spin": math.inf}, "spin", math.inf),
     ],
 )
-def test_what_is_wrong_is_told(options: Any, message: str) -> None:
-    with pytest.raises(sa.ParameterError, match=message):
+def test_what_is_wrong_is_told(options: Any, asked: str, given: Any) -> None:
+    with refused(sa.ParameterError, asked=asked, given=given):
         sa.PlanarBody(name="bad", **options)
 
 
 def test_gravity_needs_a_body_with_mass() -> None:
     body = sa.PlanarBody(name="light")
-    with pytest.raises(sa.ParameterError, match="no body has a density"):
+    with refused(sa.ParameterError, asked="rho"):
         sa.System(body, terms=[sa.gravity((0, -9.81, 0))])
-    with pytest.raises(sa.ParameterError, match="'light', which has no mass"):
+    with refused(sa.ParameterError, asked="mass", given="light"):
         sa.System(body, terms=[sa.gravity((0, -9.81, 0), body)])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -13,6 +14,7 @@ from symancf import elements, energies
 from symancf.assembly.plan import Plan
 from symancf.catalogue.gas.surface import Facets
 from symancf.places.interpolation import Interpolation
+from tests.refusals import refused
 from tests.shells import box_of_walls, resultant, sphere
 
 RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
@@ -116,24 +118,25 @@ def test_present_area():
 
 def test_cells_of_opposite_senses_are_named():
     body = shell(elements.ancf_plate, 2, flipped=(3,))
-    with pytest.raises(sa.MeshError, match=r"opposite senses at the edge.*sa\.Cavity"):
+    with refused(sa.MeshError, asked="orientation", given=lambda at: len(at) == 3) as caught:
         sa.System(body, terms=[sa.pressure(body["skin"].face(1), 0.3)])
+    assert "sa.Cavity" in str(caught.value)
 
 
 def test_wrong_places():
     body = shell(elements.ancf_plate, 2)
-    with pytest.raises(sa.ParameterError, match=r"on which side of the plate"):
+    with refused(sa.ParameterError, asked="side", given=None, possible=(1, -1)):
         sa.pressure(body["skin"], 1.0)
-    with pytest.raises(sa.ParameterError, match=r"face\(2\) is not possible"):
+    with refused(sa.ParameterError, asked="side", given=2, possible=(1, -1)):
         sa.pressure(body["skin"].face(2), 1.0)
     solid = block()
-    with pytest.raises(sa.ParameterError, match=r"one side, the outer one"):
+    with refused(sa.ParameterError, asked="side", given=-1, possible=(None, 1)):
         sa.pressure(solid["x0"].face(-1), 1.0)
-    with pytest.raises(sa.ParameterError, match=r"acts on surfaces"):
+    with refused(sa.ParameterError, asked="region", given="(0, 0, 0) of 'body'"):
         sa.pressure(solid.at((0.0, 0.0, 0.0)), 1.0)
-    with pytest.raises(sa.ParameterError, match=r"p of .* is nan"):
+    with refused(sa.ParameterError, asked="p", given=math.isnan):
         sa.pressure(solid["x0"], np.nan)
-    with pytest.raises(sa.MeshError):
+    with refused(sa.MeshError, asked="body", given=("hexahedron",), possible=("quad",)):
         sa.pressure(solid["body"], 1.0)
 
 
@@ -144,7 +147,7 @@ def test_facets_inside_of_a_solid_are_named():
         {"body": ("hexahedron", [0, 1]), "cut": ("quad", np.array([[4, 5, 7, 6]]))},
     )
     body = sa.Body(mesh["body"], elements.hex8_plain, energies.yeoh, **RUBBER)
-    with pytest.raises(sa.MeshError, match="lies between two of its cells"):
+    with refused(sa.MeshError, asked="facet", given=(0.5, 0.5, 1.0), possible=("boundary",)):
         sa.System(body, terms=[sa.pressure(body["cut"], 1.0)])
 
 
@@ -286,6 +289,6 @@ def test_a_pressure_between_two_solids_is_refused():
     left, right = (
         sa.Body(mesh[k], elements.hex8_plain, energies.yeoh, **RUBBER) for k in ("left", "right")
     )
-    with pytest.raises(sa.MeshError, match=r"at \(1, 0.5, 0.5\) lies between 'right' and 'left'"):
+    with refused(sa.MeshError, asked="facet", given=(1.0, 0.5, 0.5), possible=("right", "left")):
         sa.System(left, right, terms=[sa.pressure(right["between"], 1.0)])
     sa.System(left, right, terms=[sa.pressure(right["end"], 1.0)])

@@ -14,6 +14,7 @@ import symancf as sa
 from symancf import output
 from symancf.output.sampling import sample
 from symancf.solve.statics.held import find_free
+from tests.refusals import refused
 
 pytestmark = pytest.mark.collective
 
@@ -30,6 +31,7 @@ def turned(axis: Any, angle: float) -> Array:
 
 
 FRAME = turned((1.0, 2.0, -0.5), 0.8)
+PRINCIPAL = {"asked": "principal moments of inertia"}
 
 
 def cloud(seed: int = 0) -> tuple[Array, Array]:
@@ -210,23 +212,33 @@ def test_a_prescribed_rotation() -> None:
 
 def test_a_gradient_that_is_no_rotation() -> None:
     body = sa.RigidBody()
-    with pytest.raises(sa.ParameterError, match="is no rotation"):
+    small, one = (pytest.approx(factor * np.eye(3)) for factor in (0.1, 1.0))
+    with refused(sa.ParameterError, asked="gradient", given=lambda G: np.array(G) == small):
         sa.fix(body, gradient=0.1 * np.eye(3))
     move = sa.fix(body, gradient=lambda t: t * np.eye(3))
     system = sa.System(body, terms=[move])
-    with pytest.raises(sa.ParameterError, match=r"R\^T R differs by"):
+    with refused(sa.ParameterError, asked="gradient", given=lambda G: np.array(G) == one):
         sa.StaticProblem(system).solve()
 
 
 def test_rigid_motions_that_nothing_holds_are_named() -> None:
     loose = sa.System(sa.RigidBody.box((1.0, 1.0, 1.0), at=(3.0, 0.0, 0.0), name="crate"))
-    with pytest.raises(sa.ConstraintError, match="6 rigid motions are free"):
+    with refused(
+        sa.ConstraintError,
+        asked="rigid motion",
+        given=lambda motions: len(motions) == 6,
+        names=("crate",),
+    ):
         sa.StaticProblem(loose).solve()
     body = sa.RigidBody.box((1.0, 1.0, 1.0), at=(3.0, 0.0, 0.0), name="crate")
     pinned = sa.System(body, terms=[sa.fix(body, "position")])
-    with pytest.raises(sa.ConstraintError, match=r"rotation about z through \(3, 0, 0\)") as caught:
+    with refused(sa.ConstraintError, asked="rigid motion", names=("crate",)) as caught:
         sa.StaticProblem(pinned).solve()
-    assert str(caught.value).count("rotation about") == 3
+    motions = caught.value.given
+    assert [motion.split(" through")[0] for motion in motions] == [
+        f"rotation about {axis}" for axis in "xyz"
+    ]
+    assert motions[2].endswith("through (3, 0, 0)")
 
 
 def test_the_modes_of_multigrid_contain_the_motions_of_rigid_bodies() -> None:
@@ -280,55 +292,79 @@ def test_a_body_of_points_is_drawn_as_the_box_of_its_moments() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "data"),
     [
-        ({"mass": -1.0}, "mass is -1: give a positive number"),
-        ({"mass": 0.0}, "mass is 0: give a positive number"),
-        ({"mass": "heavy"}, "mass is 'heavy': give finite numbers"),
-        ({"mass": 1.0, "inertia": (1.0, 1.0, 2.1)}, "no body has the principal moments"),
-        ({"mass": 1.0, "inertia": (1.0, 1.0, -0.1)}, "no body has the principal moments"),
-        ({"mass": 1.0, "inertia": [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]}, "is not symmetric"),
-        ({"mass": 1.0, "inertia": (1.0, np.nan, 1.0)}, "give finite numbers"),
-        ({"inertia": (1.0, 1.0, 1.0)}, "no mass"),
-        ({"at": (0.0, 1.0)}, "at is .*three finite numbers"),
-        ({"spin": 3.0}, "spin is 3.0: give three finite numbers"),
-        ({"frame": 2.0 * np.eye(3)}, "orthogonal unit vectors"),
-        ({"frame": np.diag([1.0, 1.0, -1.0])}, "left-handed"),
-        ({"frame": np.eye(2)}, r"a frame is a matrix \(3, 3\)"),
-        ({"length": 0.0}, "length is 0.0: give a positive number"),
+        ({"mass": -1.0}, {"asked": "mass", "given": -1.0}),
+        ({"mass": 0.0}, {"asked": "mass", "given": 0.0}),
+        ({"mass": "heavy"}, {"asked": "mass", "given": "heavy"}),
+        ({"mass": 1.0, "inertia": (1.0, 1.0, 2.1)}, {**PRINCIPAL, "given": (1.0, 1.0, 2.1)}),
+        ({"mass": 1.0, "inertia": (1.0, 1.0, -0.1)}, {**PRINCIPAL, "given": (-0.1, 1.0, 1.0)}),
+        (
+            {"mass": 1.0, "inertia": [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]},
+            {"asked": "inertia", "given": ((1.0, 0.5, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))},
+        ),
+        (
+            {"mass": 1.0, "inertia": (1.0, np.nan, 1.0)},
+            {"asked": "inertia", "given": (1.0, np.nan, 1.0), "possible": ((3,), (3, 3))},
+        ),
+        ({"inertia": (1.0, 1.0, 1.0)}, {"asked": "mass", "given": None}),
+        ({"at": (0.0, 1.0)}, {"asked": "at", "given": (0.0, 1.0)}),
+        ({"spin": 3.0}, {"asked": "spin", "given": 3.0}),
+        ({"frame": 2.0 * np.eye(3)}, {"asked": "frame", "possible": ("orthonormal",)}),
+        ({"frame": np.diag([1.0, 1.0, -1.0])}, {"asked": "frame", "possible": ("right-handed",)}),
+        ({"frame": np.eye(2)}, {"asked": "frame", "possible": ((3, 3),)}),
+        ({"length": 0.0}, {"asked": "length", "given": 0.0}),
     ],
 )
-def test_impossible_bodies(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(sa.ParameterError, match=said):
+def test_impossible_bodies(options: dict[str, Any], data: dict[str, Any]) -> None:
+    with refused(sa.ParameterError, **data):
         sa.RigidBody(**options)
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "data"),
     [
-        (lambda: sa.RigidBody.box((1.0, 0.0, 1.0)), "the size of a rigid box"),
-        (lambda: sa.RigidBody.box((1.0, 1.0)), "give 3 positive lengths"),
-        (lambda: sa.RigidBody.cylinder(-1.0, 1.0), "the radius of a rigid cylinder"),
-        (lambda: sa.RigidBody.sphere(np.inf), "the radius of a rigid sphere"),
-        (lambda: sa.RigidBody.box((1.0, 1.0, 1.0), rho=-2.0), "rho of a rigid body is -2.0"),
-        (lambda: sa.RigidBody.box((1.0, 1.0, 1.0), rho=1.0, mass=1.0), "not both"),
-        (lambda: sa.RigidBody().at((1.0, 2.0)), r"takes a point \(x, y, z\)"),
-        (lambda: sa.RigidBody().at((1.0, 2.0, 0.0), np.ones((3, 3))), "orthogonal unit vectors"),
-        (lambda: sa.fix(sa.RigidBody(), "slopes"), "dofs 'slopes' is not one of"),
-        (lambda: sa.fix(sa.RigidBody(), "position", gradient=np.zeros((3, 3))), "leaves free"),
+        (
+            lambda: sa.RigidBody.box((1.0, 0.0, 1.0)),
+            {"asked": "size", "given": (1.0, 0.0, 1.0)},
+        ),
+        (lambda: sa.RigidBody.box((1.0, 1.0)), {"asked": "size", "given": (1.0, 1.0)}),
+        (lambda: sa.RigidBody.cylinder(-1.0, 1.0), {"asked": "radius", "given": -1.0}),
+        (lambda: sa.RigidBody.sphere(np.inf), {"asked": "radius", "given": np.inf}),
+        (
+            lambda: sa.RigidBody.box((1.0, 1.0, 1.0), rho=-2.0),
+            {"asked": "rho", "given": -2.0, "possible": ()},
+        ),
+        (
+            lambda: sa.RigidBody.box((1.0, 1.0, 1.0), rho=1.0, mass=1.0),
+            {"asked": "rho", "given": 1.0, "possible": ("rho", "mass")},
+        ),
+        (lambda: sa.RigidBody().at((1.0, 2.0)), {"asked": "point", "given": (1.0, 2.0)}),
+        (
+            lambda: sa.RigidBody().at((1.0, 2.0, 0.0), np.ones((3, 3))),
+            {"asked": "frame", "possible": ("orthonormal",)},
+        ),
+        (
+            lambda: sa.fix(sa.RigidBody(), "slopes"),
+            {"asked": "dofs", "given": "slopes"},
+        ),
+        (
+            lambda: sa.fix(sa.RigidBody(), "position", gradient=np.zeros((3, 3))),
+            {"asked": "gradient", "given": ("x", "y", "z")},
+        ),
         (lambda: sa.gravity(G, sa.RigidBody()), None),
     ],
 )
-def test_impossible_shapes_and_places(make: Any, said: str | None) -> None:
-    if said is None:
+def test_impossible_shapes_and_places(make: Any, data: dict[str, Any] | None) -> None:
+    if data is None:
         system_of = make()
-        with pytest.raises(sa.ParameterError, match="which has no mass"):
+        with refused(sa.ParameterError, asked="mass", given="rigid body"):
             sa.System(system_of.bodies[0], terms=[system_of])
         return
-    with pytest.raises(sa.ParameterError, match=said):
+    with refused(sa.ParameterError, **data):
         make()
 
 
 def test_mass_of_nothing() -> None:
-    with pytest.raises(sa.ParameterError, match="no body has a density"):
+    with refused(sa.ParameterError, asked="rho"):
         sa.System(sa.RigidBody(), terms=[sa.gravity(G)])

@@ -16,6 +16,7 @@ import symancf as sa
 from symancf.energies import kirchhoff, rod, saint_venant_kirchhoff
 from symancf.verify.rods import growing, straight
 from symancf.verify.rods_shapes import angle_of
+from tests.refusals import refused
 
 ROD = sa.elements.ancf_rod
 ROUND = sa.Section.circle(0.01)
@@ -129,9 +130,9 @@ def test_loads_and_hinges_on_a_face() -> None:
     assert system.displacement(block["z0"]).shape == (8, 3)
     middle = system.displacement(block.at((a / 2, a / 2, H / 2)))[0, 1]
     assert middle == pytest.approx(bend, rel=2e-2)
-    with pytest.raises(sa.ConstraintError, match="is not along the face"):
+    with refused(sa.ConstraintError, asked="e3", given=(0.0, 0.0, 1.0)):
         sa.System(block, terms=[sa.joints.revolute(top, axis=(0, 0, 1))])
-    with pytest.raises(sa.ConstraintError, match="facets of a solid"):
+    with refused(sa.ConstraintError, asked="region", given="body"):
         block["body"].mean()
 
 

@@ -21,6 +21,7 @@ from symancf_codegen.graph.dag import Graph, Kind
 from symancf_codegen.graph.divided import DividedDifferences
 from symancf_codegen.modes import STANDARD
 from tests.quantities import FAST, rotation, unit_cell
+from tests.refusals import refused
 from tests.stresses import fields_at, solid_stress
 
 if TYPE_CHECKING:
@@ -348,15 +349,16 @@ def largest(lambda1: Any, lambda2: Any, lambda3: Any, *, a: Any) -> Any:
 
 
 def test_energies_that_are_none() -> None:
-    with pytest.raises(KinematicsError, match=r"first_alone.. changes where lambda1 and lambda2"):
+    with refused(KinematicsError, asked="lambda1", given="lambda2"):
         energy_laws(SOLID, first_alone)
-    with pytest.raises(KinematicsError, match="ask for the principal stretches lambda1") as error:
+    with refused(KinematicsError, asked="of_eigenvalues") as error:
         energy_laws(SOLID, of_eigenvalues)
     assert len(str(error.value)) < 400
+    assert "ask for the principal stretches lambda1" in str(error.value)
     assert energy_laws(SOLID, remembering)  # what is only remembered may be of the largest
-    with pytest.raises(KinematicsError, match=r"ogden.terms=0. is not possible"):
+    with refused(KinematicsError, asked="terms", given=0):
         energies.ogden(terms=0)
-    with pytest.raises(ParameterError, match=r"alpha1 .* must not be 0"):
+    with refused(ParameterError, asked="alpha1", given=0.0):
         block(energies.ogden(terms=1), mu1=1.0, alpha1=0.0, k=1.0)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from tests.refusals import refused
 from tests.told import told
 
 METHODS = ("generalized-alpha", "rk")
@@ -83,8 +84,10 @@ def test_a_support_that_jumps_off_its_joint_is_an_error(method: str) -> None:
     problem, _, _ = pushed(lambda t: place.value, method)
     problem.solve(to=0.1, step=1e-2)
     place.value = 0.05
-    with pytest.raises(sa.ConstraintError, match=r"violates the constraint .* at t = 0\.1"):
+    off = pytest.approx(0.02 * 5.0**0.5)
+    with refused(sa.ConstraintError, asked="residual", given=off, names=("revolute",)):
         problem.solve(to=0.2, step=1e-2)
+    assert problem.system.time == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("method", METHODS)

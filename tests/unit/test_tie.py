@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 
 from symancf.bodies.body import Body
 from symancf.catalogue import joints
@@ -20,6 +19,7 @@ from symancf.errors import ConstraintError
 from symancf.mesh import Mesh
 from symancf.solve.statics.problem import StaticProblem
 from symancf.system import System
+from tests.refusals import refused
 
 Array = npt.NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def test_a_corner_of_plates_keeps_its_angle_and_carries_the_moment() -> None:
 def test_thin_plates_at_an_angle_share_no_tangents() -> None:
     post, beam = corner(ancf_thin_plate, kirchhoff())
     terms: list[Any] = [fix(post["x0"]), joints.tie(post["x1"], beam)]
-    with pytest.raises(ConstraintError, match=r"leaves the tangent plane of body 'beam'"):
+    with refused(ConstraintError, asked="slope", given=(0.0, 0.5, 0.0)):
         System(post, beam, terms=terms)
 
 
@@ -93,7 +93,7 @@ def test_welded_cables_are_one_cable() -> None:
 def test_nodes_without_slopes_cannot_be_welded() -> None:
     mesh = Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     cube = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, E=1.0, nu=0.3)
-    with pytest.raises(ConstraintError, match="needs slopes"):
+    with refused(ConstraintError, asked="weld", given=True, possible=(False,)):
         joints.tie(cube["x1"], cube, weld=True)
-    with pytest.raises(ConstraintError, match="second argument is nodes of 'x0' of 'body': give"):
+    with refused(ConstraintError, asked="b", given="nodes of 'x0' of 'body'"):
         joints.tie(cube["x1"], cube["x0"])  # type: ignore[arg-type]

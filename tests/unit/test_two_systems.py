@@ -12,6 +12,7 @@ import pytest
 from mpi4py import MPI
 
 import symancf as sa
+from tests.refusals import refused
 
 pytestmark = pytest.mark.collective
 
@@ -158,13 +159,13 @@ def test_what_is_not_in_a_system_is_refused() -> None:
     model, other = Model(), Model()
     system = model.system()
     for ask in (other.elbow.multipliers, other.elbow.reaction, other.elbow.entities):
-        with pytest.raises(sa.ParameterError, match="'hinge' is not in this system"):
+        with refused(sa.ParameterError, asked="system", given="hinge"):
             ask(system)
-    with pytest.raises(sa.ParameterError, match="'spring' is not in this system"):
+    with refused(sa.ParameterError, asked="system", given="spring"):
         other.spring.values(system)
-    with pytest.raises(sa.ParameterError, match="'lower', which is not in this system"):
+    with refused(sa.ParameterError, asked="body", given="lower", possible=("upper", "lower")):
         system.position(other.tip)
-    with pytest.raises(sa.ParameterError, match="which is not in this system; it has 'upper'"):
+    with refused(sa.ParameterError, asked="body", given="lower", possible=("upper",)):
         sa.System(model.bodies[0], terms=[model.elbow])
     assert np.isfinite(system.position(model.tip)).all()
 

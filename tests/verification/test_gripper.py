@@ -15,6 +15,7 @@ from symancf.catalogue.flexure.law import CELL, UNKNOWNS
 from symancf.catalogue.flexure.law import EI as STIFFNESS
 from tests import gripper_tables as printed
 from tests.gripper import EFFECTOR, EI, gripper
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -202,7 +203,7 @@ CONSTANT = {"snes_lag_jacobian": -2, "snes_lag_jacobian_persists": True, "snes_m
 def test_constant_tangent_converges_up_to_its_limit() -> None:
     found = counts("K", False, (20, 30, 40, 50, 60, 70, 74), **CONSTANT)
     assert found == [11, 15, 19, 29, 54, 167, 700]
-    with pytest.raises(sa.ConvergenceError):
+    with refused(sa.ConvergenceError, asked="equilibrium"):
         counts("K", False, (76,), **CONSTANT)
 
 

@@ -106,14 +106,20 @@ class RigidBody(OneNode):
         if mass is not None:
             self.moments = inertia_of(what, mass, centre, inertia)
         elif inertia is not None:
-            raise ParameterError(f"{what} has an inertia, but no mass: give mass=...")
+            raise ParameterError(
+                f"{what} has an inertia, but no mass: give mass=...", asked="mass", given=None
+            )
         self.velocity, self.spin = (
             vector3(f"{what}: velocity", velocity),
             vector3(f"{what}: spin", spin),
         )
         self.length = self._own_length() if length is None else length
         if not (np.ndim(self.length) == 0 and np.isfinite(self.length) and self.length > 0.0):
-            raise ParameterError(f"{what}: length is {label(length)}: give a positive number")
+            raise ParameterError(
+                f"{what}: length is {label(length)}: give a positive number",
+                asked="length",
+                given=length,
+            )
         self.shape = shape or shapes.equivalent(self.moments, self.length)
         self.parameters: dict[str, Value] = {}
 
@@ -210,7 +216,12 @@ class RigidBody(OneNode):
         """Return a body of a shape: mass rho V, or that of `options`, spread evenly."""
         if rho is not None:
             if "mass" in options:
-                raise ParameterError("a rigid body has rho= or mass=, not both")
+                raise ParameterError(
+                    "a rigid body has rho= or mass=, not both",
+                    asked="rho",
+                    given=rho,
+                    possible=("rho", "mass"),
+                )
             density = float(shapes.size_of("rho of a rigid body", rho, 1, "density"))
             options["mass"] = density * volume
         if options.get("mass") is not None and "inertia" not in options:
@@ -339,7 +350,9 @@ class RigidBody(OneNode):
             names = " and ".join(self.axes[a] for a in held)
             raise ParameterError(
                 f"{name}: gradient= prescribes the rotation of a body, which dofs={names} leaves "
-                "free"
+                "free",
+                asked="gradient",
+                given=[self.axes[a] for a in held],
             )
         return Motion(name, displacement, gradient, rotation=True)
 

@@ -13,7 +13,7 @@ import sympy as sp
 from symancf_codegen import declare
 
 from ...arrays import Array
-from ...errors import ParameterError
+from ...errors import ParameterError, argument
 from ...values.parameter import label
 from .rigidity import PAIRS
 
@@ -66,20 +66,26 @@ def inertia_of(what: str, mass: float, centre: npt.ArrayLike, J: npt.ArrayLike |
     tensor = _numbers(f"{what}: inertia", np.zeros((3, 3)) if J is None else J, ((3,), (3, 3)))
     if m <= 0.0:
         raise ParameterError(
-            f"{what}: mass is {float(m):g}: give a positive number, or no mass at all (mass=None)"
+            f"{what}: mass is {float(m):g}: give a positive number, or no mass at all (mass=None)",
+            asked="mass",
+            given=float(m),
         )
     if tensor.ndim == 1:
         tensor = np.diag(tensor)
     size = float(np.abs(tensor).max())
     if np.abs(tensor - tensor.T).max() > 1e-9 * size:
-        raise ParameterError(f"{what}: its inertia tensor is not symmetric")
+        raise ParameterError(
+            f"{what}: its inertia tensor is not symmetric", asked="inertia", given=tensor
+        )
     tensor = (tensor + tensor.T) / 2.0
     P = np.trace(tensor) / 2.0 * np.eye(3) - tensor
     if np.linalg.eigvalsh(P)[0] < -1e-9 * size:
         principal = ", ".join(f"{j:g}" for j in np.linalg.eigvalsh(tensor))
         raise ParameterError(
             f"{what}: no body has the principal moments of inertia {principal}: none may be "
-            "negative or exceed the sum of the other two (about the centre of mass)"
+            "negative or exceed the sum of the other two (about the centre of mass)",
+            asked="principal moments of inertia",
+            given=np.linalg.eigvalsh(tensor),
         )
     return Inertia(float(m), float(m) * c, P + float(m) * np.outer(c, c))
 
@@ -91,7 +97,12 @@ def _numbers(what: str, given: npt.ArrayLike, shapes: tuple[tuple[int, ...], ...
         values = np.full(7, np.nan)
     if values.shape not in shapes or not np.isfinite(values).all():
         possible = " or ".join("one number" if not s else str(s) for s in shapes)
-        raise ParameterError(f"{what} is {label(given)}: give finite numbers, {possible}")
+        raise ParameterError(
+            f"{what} is {label(given)}: give finite numbers, {possible}",
+            asked=argument(what),
+            given=given,
+            possible=shapes,
+        )
     return values
 
 

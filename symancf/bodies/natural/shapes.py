@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array, Ints
-from ...errors import ParameterError
+from ...errors import ParameterError, argument
 from ...values.parameter import label
 
 if TYPE_CHECKING:
@@ -102,5 +102,7 @@ def size_of(what: str, given: npt.ArrayLike, count: int, kind: str = "length") -
     shape = () if count == 1 else (count,)
     if size.shape != shape or not np.isfinite(size).all() or (size <= 0.0).any():
         lengths = f"a positive {kind}" if count == 1 else f"{count} positive {kind}s"
-        raise ParameterError(f"{what} is {label(given)}: give {lengths}")
+        raise ParameterError(
+            f"{what} is {label(given)}: give {lengths}", asked=argument(what), given=given
+        )
     return size

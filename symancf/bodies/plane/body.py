@@ -14,7 +14,7 @@ from ...arrays import Array, Ints32
 from ...assembly.numbering import ANGLE, POSITION, Block
 from ...assembly.piece import Jets, Piece
 from ...assembly.resolved import Resolved, Rows
-from ...errors import ConstraintError, ParameterError
+from ...errors import ConstraintError, ParameterError, argument
 from ...laws import weight_law
 from ...laws.turning import planar_turning_laws
 from ...mesh.partition import Family
@@ -57,7 +57,11 @@ def _pair(what: str, given: npt.ArrayLike, where: str = "") -> Array:
     if pair.size == 3 and pair[2] == 0.0:
         pair = pair[:2]
     if pair.size != 2 or not np.isfinite(pair).all():
-        raise ParameterError(f"{what} is {given!r}: give two finite {where or 'numbers'}")
+        raise ParameterError(
+            f"{what} is {given!r}: give two finite {where or 'numbers'}",
+            asked=argument(what),
+            given=given,
+        )
     return pair
 
 
@@ -112,7 +116,9 @@ class PlanarBody(OneNode):
         self.name = named(name, "planar body")
         if given.size not in (2, 3) or not np.isfinite(given).all():
             raise ParameterError(
-                f"planar body {self.name!r}: at is {at!r}: give three finite numbers (x, y, theta)"
+                f"planar body {self.name!r}: at is {at!r}: give three finite numbers (x, y, theta)",
+                asked="at",
+                given=at,
             )
         self.reference: Array = np.append(given, np.zeros(3 - given.size))
         self.mass, self.inertia_about_centre = self._mass(mass, inertia)
@@ -120,7 +126,9 @@ class PlanarBody(OneNode):
         self.centre = _pair(f"{what}: centre", centre)
         self.velocity, self.spin = _pair(f"{what}: velocity", velocity), float(spin)
         if not math.isfinite(self.spin):
-            raise ParameterError(f"{what}: spin is {spin!r}: give a finite number")
+            raise ParameterError(
+                f"{what}: spin is {spin!r}: give a finite number", asked="spin", given=spin
+            )
         # from the node, the centre of mass, to the origin; directions of the ground, reference
         self.offset: Array = -rotation(self.reference[2]) @ self.centre
         self.parameters: dict[str, Value] = {}
@@ -129,14 +137,20 @@ class PlanarBody(OneNode):
         what = f"planar body {self.name!r}"
         if mass is None:
             if inertia:
-                raise ParameterError(f"{what} has an inertia, but no mass: give mass=...")
+                raise ParameterError(
+                    f"{what} has an inertia, but no mass: give mass=...", asked="mass", given=None
+                )
             return 0.0, 0.0
         m, J = (np.array(v, dtype=float) for v in (mass, inertia))
         if m.ndim or not (np.isfinite(m) and m > 0.0):
-            raise ParameterError(f"{what}: mass is {mass!r}: give a positive number")
+            raise ParameterError(
+                f"{what}: mass is {mass!r}: give a positive number", asked="mass", given=mass
+            )
         if J.ndim or not (np.isfinite(J) and J >= 0.0):
             raise ParameterError(
-                f"{what}: inertia is {inertia!r}: give one number, about the centre of mass"
+                f"{what}: inertia is {inertia!r}: give one number, about the centre of mass",
+                asked="inertia",
+                given=inertia,
             )
         return float(m), float(J)
 
@@ -251,7 +265,11 @@ class PlanarBody(OneNode):
     ) -> Motion:
         """Return the motion (ux, uy, phi) of the frame: one value for each coordinate held."""
         if gradient is not None:
-            raise ParameterError(f"{name}: a planar body has no slopes for gradient=")
+            raise ParameterError(
+                f"{name}: a planar body has no slopes for gradient=",
+                asked="gradient",
+                given=gradient,
+            )
         given: Any = displacement
         values: list[Any] = [0.0] * len(held)
         if callable(given) and len(held) > 1:
@@ -264,13 +282,19 @@ class PlanarBody(OneNode):
         if len(values) != len(held):
             names = ", ".join(COORDINATES[a] for a in held)
             raise ParameterError(
-                f"{name}: displacement has {len(values)} values for the coordinates {names}"
+                f"{name}: displacement has {len(values)} values for the coordinates {names}",
+                asked="displacement",
+                given=values,
+                possible=[COORDINATES[a] for a in held],
             )
         if self.centre.any() and held not in ([2], [0, 1, 2]):
             raise ParameterError(
                 f"{name}: the node of {self.name!r} is at its centre of mass, away from its "
                 "origin: fix all of it, or theta, or use sa.joints.revolute or sa.Constraint at a "
-                "point of it"
+                "point of it",
+                asked="dofs",
+                given=[COORDINATES[a] for a in held],
+                possible=("theta", "all"),
             )
         every = dict(enumerate([0.0] * 3)) | dict(zip(held, values, strict=True))
         return Motion(name, list(every.values()), None, axes=COORDINATES)
@@ -366,7 +390,12 @@ class PlanarPoint(End):
             return Resolved(self.X, vertices, np.append(self.arm, 0.0)[None])
         given = self.given.resolve(layout)
         if given.total != 1:
-            raise ConstraintError(f"{self}: {given.total} places: give one")
+            raise ConstraintError(
+                f"{self}: {given.total} places: give one",
+                asked="places",
+                given=given.total,
+                possible=(1,),
+            )
         given = given.everywhere(layout.comm)
         arm = given.X[0, :2] - self.body.reference[:2]
         X = np.append(self.body.reference[:2] + arm, 0.0)[None]

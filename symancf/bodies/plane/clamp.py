@@ -40,10 +40,15 @@ class Clamp(Constraint):
     def __init__(self, place: End, body: Body | Ground, name: str | None = None) -> None:
         name = named(name, f"clamp of {place}")
         if not isinstance(place, PointsOnBody) or place.body.element.dimension > 1:
-            raise ConstraintError(f"{name}: clamp takes a point of a cable, cable.at(X)")
+            raise ConstraintError(
+                f"{name}: clamp takes a point of a cable, cable.at(X)", asked="a", given=str(place)
+            )
         if not isinstance(body, PlanarBody | Ground):
             raise ConstraintError(
-                f"{name}: clamp holds a cable at a planar body or at sa.ground, not {body!r}"
+                f"{name}: clamp holds a cable at a planar body or at sa.ground, not {body!r}",
+                asked="b",
+                given=body,
+                possible=("PlanarBody", "Ground"),
             )
         self.body = body
         if isinstance(body, PlanarBody):

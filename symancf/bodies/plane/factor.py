@@ -77,7 +77,9 @@ class Factor(End):
     def _entry(self, configuration: Configuration, value: float | None) -> Array:
         found = configuration.layout.find(self, Resolved)
         if found is None:
-            raise ParameterError(f"{self} multiplies no load of this system")
+            raise ParameterError(
+                f"{self} multiplies no load of this system", asked="factor", given=self.name
+            )
         local = configuration.topology.find(found.vertices[0])
         entry = np.zeros(1)
         if len(local):
@@ -105,11 +107,17 @@ class Prescribed(VirtualWork):
         if coordinate not in COORDINATES:
             raise ParameterError(
                 f"{name}: give 'x', 'y' or 'theta'.{closest(coordinate, COORDINATES)}",
-                asked=coordinate,
+                asked="coordinate",
                 possible=COORDINATES,
+                given=coordinate,
             )
         if (position is None) == (displacement is None):
-            raise ParameterError(f"{name}: give either position= or displacement=")
+            raise ParameterError(
+                f"{name}: give either position= or displacement=",
+                asked="position",
+                given=position,
+                possible=("position", "displacement"),
+            )
         start = 0.0
         if displacement is None:
             frame = [*place.X[0, :2], place.body.reference[2]]
@@ -130,10 +138,16 @@ class Prescribed(VirtualWork):
         if len(others) > 1:
             raise ParameterError(
                 f"{self.factor} is released by {len(others)} prescribed coordinates "
-                f"({', '.join(t.name for t in others)}): give each its own sa.Factor"
+                f"({', '.join(t.name for t in others)}): give each its own sa.Factor",
+                asked="release",
+                given=[t.name for t in others],
             )
         if not any(self.factor in getattr(t, "ends", ()) for t in layout.terms if t is not self):
-            raise ParameterError(f"{self.factor} multiplies no load: give factor= to a load")
+            raise ParameterError(
+                f"{self.factor} multiplies no load: give factor= to a load",
+                asked="release",
+                given=self.factor.name,
+            )
         super().declare(layout)
 
 

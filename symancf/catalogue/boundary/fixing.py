@@ -100,14 +100,20 @@ def fix(
     normal = isinstance(dofs, str) and dofs == "normal"
     if direction is not None or normal:
         if not normal or direction is None or gradient is not None:
+            wrong = ("gradient", gradient) if normal else ("dofs", dofs)
+            wrong = ("direction", None) if direction is None else wrong
             raise ParameterError(
                 "fix: dofs='normal' and direction=(x, y, z) go together, without gradient=: they "
-                "hold the displacement along the direction"
+                "hold the displacement along the direction",
+                asked=wrong[0],
+                given=wrong[1],
             )
         if isinstance(region, OneNode):
             raise ParameterError(
                 f"fix {region.name!r}: along a direction hold a point of it by sa.Constraint, e.g. "
-                "lambda u_a: u_a[0] + u_a[1] on body.at(point)"
+                "lambda u_a: u_a[0] + u_a[1] on body.at(point)",
+                asked="region",
+                given=region.name,
             )
         return Roller(_name("fix", region, name), region, direction, displacement)
     if isinstance(region, OneNode):
@@ -155,7 +161,9 @@ def planar(body: Body, normal: str = "z", name: str | None = None) -> Support:
     given: object = body
     if not isinstance(given, Body):
         raise ConstraintError(
-            f"planar keeps a body of cells in a plane, sa.planar(body); given {given}"
+            f"planar keeps a body of cells in a plane, sa.planar(body); given {given}",
+            asked="body",
+            given=given,
         )
     place = Nodes(body, body.region)
     return Mirror(named(name, f"planar:{body.name}"), place, normal, True)
@@ -172,7 +180,9 @@ def _name(kind: str, place: Nodes | PointsOnBody, given: str | None) -> str:
     if not isinstance(place, Nodes | PointsOnBody):
         raise ConstraintError(
             f"{kind}: {place} has no coordinates to hold; give body['region'] or a node, "
-            "body.at(point)"
+            "body.at(point)",
+            asked="place",
+            given=str(place),
         )
     where = place.region.name if isinstance(place, Nodes) else "point"
     return named(given, f"{kind}:{place.body.name}.{where}")

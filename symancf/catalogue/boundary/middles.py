@@ -121,7 +121,10 @@ class MiddleSupport:
             x = here.X[int(np.argmax(oblique))]
             raise MeshError(
                 f"{self.support.name}: {name!r} is neither along nor across the edge at "
-                f"({x[0]:g}, {x[1]:g}, {x[2]:g}); write 'slope_along' or 'slope_across'"
+                f"({x[0]:g}, {x[1]:g}, {x[2]:g}); write 'slope_along' or 'slope_across'",
+                asked="dofs",
+                given=name,
+                possible=("slope_along", "slope_across"),
             )
         return np.flatnonzero(along > 0.5)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ParameterError
-from ...values.parameter import chosen_dofs
+from ...values.arguments import chosen_dofs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,8 +53,9 @@ def chosen(name: str, element: Element, dofs: str | Sequence[str]) -> list[str]:
             raise ParameterError(
                 f"{name}: dofs {dof!r} names a parameter of the cells, whose order the mesh "
                 f"chooses; {remedy}",
-                asked=str(dof),
+                asked="dofs",
                 possible=names,
+                given=dof,
             )
     parts = [f"{slope}.{axis}" for slope in names for axis in AXES]
     slopes = ["slopes", *names, *parts] if names else []

@@ -61,7 +61,9 @@ class NodeSupport(Support):
         self.clamped = bool(element.slopes) and "clamp" in asked
         self.parts = parts_of(element, asked)
         if not self.dofs:
-            raise ParameterError(f"{name}: dofs is empty, so that nothing is fixed")
+            raise ParameterError(
+                f"{name}: dofs is empty, so that nothing is fixed", asked="dofs", given=()
+            )
         self.slopes = slopes = bool(self.whole or self.clamped or self.parts)
         for what, given, used in (
             ("displacement", displacement, self.axes),
@@ -71,7 +73,9 @@ class NodeSupport(Support):
                 raise ParameterError(
                     f"{name}: {what}= is given, but dofs={self.dofs} fixes no coordinate "
                     f"that follows it (the nodes of {element.name} have "
-                    f"{'slopes' if element.slopes else 'positions only'})"
+                    f"{'slopes' if element.slopes else 'positions only'})",
+                    asked=what,
+                    given=given,
                 )
         super().__init__(name, place.body, Motion(name, displacement, gradient))
 
@@ -185,7 +189,10 @@ class NodeSupport(Support):
             raise MeshError(
                 f"{self.name}: {name!r} is the derivative along {name[6:]}, which leaves the plate "
                 f"at ({x[0]:g}, {x[1]:g}, {x[2]:g}); write 'slope_along' or 'slope_across' of a "
-                "region of edges"
+                "region of edges",
+                asked="dofs",
+                given=name,
+                possible=("slope_along", "slope_across"),
             )
         return unit(axis - (here.normal @ axis)[:, None] * here.normal)
 
@@ -248,7 +255,9 @@ class NodeSupport(Support):
             )
             raise MeshError(
                 f"{self.name}: {name!r} cannot be held at the node ({x[0]:g}, {x[1]:g}, "
-                f"{x[2]:g}): {why}"
+                f"{x[2]:g}): {why}",
+                asked="dofs",
+                given=name,
             )
         return np.asarray(found)
 

@@ -36,7 +36,12 @@ class Mirror(NodeSupport):
         self, name: str, place: Nodes | PointsOnBody, normal: str, all_of_body: bool
     ) -> None:
         if normal not in tuple(AXES):
-            raise ParameterError(f"{name}: normal is {normal!r}: give 'x', 'y' or 'z'")
+            raise ParameterError(
+                f"{name}: normal is {normal!r}: give 'x', 'y' or 'z'",
+                asked="normal",
+                given=normal,
+                possible=tuple(AXES),
+            )
         super().__init__(name, place, normal, None, None)
         self.mirror = self.axis = AXES.index(normal)
         self.slopes = bool(self.body.element.slopes)
@@ -58,7 +63,9 @@ class Mirror(NodeSupport):
             raise MeshError(
                 f"{self.name}: at the node ({x[0]:g}, {x[1]:g}, {x[2]:g}) body {self.body.name!r} "
                 f"meets the plane across {AXES[self.axis]} neither at a right angle nor in "
-                "it; give the body its exact normals or tangents, direction=..."
+                "it; give the body its exact normals or tangents, direction=...",
+                asked="normal",
+                given=AXES[self.axis],
             )
         mask = np.zeros(basis.shape, dtype=bool)
         mask[along] = True  # but the component along the normal
@@ -94,7 +101,9 @@ class Roller(NodeSupport):
         if np.ndim(w):
             raise ParameterError(
                 f"{what} is {label(amount)}: along direction= it is one number, Parameter or "
-                "function of time"
+                "function of time",
+                asked="displacement",
+                given=amount,
             )
         if not (callable(w) or isinstance(w, Parameter)):
             evaluate(what, w, 0.0)
@@ -133,5 +142,9 @@ def _unit(name: str, direction: npt.ArrayLike) -> Array:
     except (TypeError, ValueError, OverflowError):
         vector = np.zeros(0)
     if vector.shape != (3,) or not np.isfinite(vector).all() or not vector.any():
-        raise ParameterError(f"{name}: direction is {label(direction)}: give three numbers")
+        raise ParameterError(
+            f"{name}: direction is {label(direction)}: give three numbers",
+            asked="direction",
+            given=direction,
+        )
     return np.asarray(vector / np.linalg.norm(vector))

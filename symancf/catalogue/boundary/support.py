@@ -14,7 +14,7 @@ from ...arrays import Array, Ints
 from ...assembly.agreement import Given
 from ...errors import ParameterError
 from ...runtime.shown import Shown
-from ...values.parameter import chosen_dofs
+from ...values.arguments import chosen_dofs
 from .names import AXES
 
 if TYPE_CHECKING:
@@ -172,7 +172,9 @@ class FrameSupport(Support):
     ) -> None:
         asked = set(chosen_dofs(name, dofs, ("clamp", "all", "position", *body.axes)))
         if not asked:
-            raise ParameterError(f"{name}: dofs is empty, so that nothing is fixed")
+            raise ParameterError(
+                f"{name}: dofs is empty, so that nothing is fixed", asked="dofs", given=()
+            )
         self.held = [
             a
             for a, axis in enumerate(body.axes)

@@ -78,11 +78,19 @@ def export(system: Configuration, folder: str | Path) -> list[Path]:
     """
     bodies = list(system.bodies)
     if any(hasattr(body, "region") for body in bodies):
-        raise SymancfError("export: the system holds deformable bodies; only planar ones can go")
+        raise SymancfError(
+            "export: the system holds deformable bodies; only planar ones can go",
+            asked="bodies",
+            given=[b.name for b in bodies if hasattr(b, "region")],
+        )
     flexures = [t for t in system.terms if isinstance(t, Flexure)]
     if len({(system.of(t, jit.Kernel).name, source(t.EI)) for t in flexures}) != 1:
         kinds = ", ".join(sorted({f"{t.model} ({t.tangent})" for t in flexures})) or "none"
-        raise SymancfError(f"export: flexures must be of one kind; the system has {kinds}")
+        raise SymancfError(
+            f"export: flexures must be of one kind; the system has {kinds}",
+            asked="flexures",
+            given=kinds,
+        )
     kernel = system.of(flexures[0], jit.Kernel)
     first = {id(body): 3 * k for k, body in enumerate(bodies)}
     unknown = np.full((len(flexures), 6), -1)

@@ -120,16 +120,22 @@ class Flexure(Shown):
         if radius <= 0.0:
             raise ParameterError(
                 f"{name}: radius is {radius:g}: it must be positive; a clockwise arc has a "
-                "negative angle"
+                "negative angle",
+                asked="radius",
+                given=radius,
             )
         if angle == 0.0:
             raise ParameterError(
-                f"{name}: angle is 0: an arc must turn; a straight flexure is sa.Flexure.straight"
+                f"{name}: angle is 0: an arc must turn; a straight flexure is sa.Flexure.straight",
+                asked="angle",
+                given=angle,
             )
         if abs(angle) > 2 * math.pi * (1 + 1e-9):
             raise ParameterError(
                 f"{name}: angle is {angle:g} rad, more than a full turn; if it is meant in "
-                f"degrees, give math.radians({angle:g}) = {math.radians(angle):.6g}"
+                f"degrees, give math.radians({angle:g}) = {math.radians(angle):.6g}",
+                asked="angle",
+                given=angle,
             )
         r = math.copysign(radius, angle)
         # chord in the frame of the end a: x along the tangent, y to the left
@@ -143,12 +149,17 @@ class Flexure(Shown):
                 f"and angle {angle:g} rad spans {spanned:.6g}: {abs(given - spanned):.3g} too "
                 f"{kind}",
                 names=[name],
+                asked="distance",
+                given=given,
+                possible=(spanned,),
             )
         if direction is None:
             if spanned < 1e-6 * radius and abs(angle) > math.pi:
                 raise ParameterError(
                     f"{name}: the ends of a full turn coincide, so its direction is open: give "
-                    "direction=, the angle of the tangent at the first end [rad]"
+                    "direction=, the angle of the tangent at the first end [rad]",
+                    asked="direction",
+                    given=None,
                 )
             direction = math.atan2(chord[1], chord[0]) - math.atan2(d[1], d[0])
             direction = math.remainder(direction, 2 * math.pi)
@@ -163,6 +174,8 @@ class Flexure(Shown):
                     f"{_text(start)} at direction {direction:g} rad ends {miss:.3g} away from its "
                     f"second attachment {_text(end)}",
                     names=[name],
+                    asked="direction",
+                    given=direction,
                 )
         unit, uniform = _bending(name, EI, EA)
         # A_f^T d_f: the chord in the frame of the end b
@@ -203,7 +216,11 @@ class Flexure(Shown):
         chord = end - start
         length = float(np.hypot(*chord))
         if length == 0.0:
-            raise ParameterError(f"{name}: its attachments coincide: a flexure needs a length")
+            raise ParameterError(
+                f"{name}: its attachments coincide: a flexure needs a length",
+                asked="length",
+                given=length,
+            )
         unit, uniform = _bending(name, EI, EA)
         direction = math.atan2(chord[1], chord[0])
         return cls(
@@ -258,7 +275,7 @@ class Flexure(Shown):
     ) -> None:
         """Take the tangent that the option ``flexure_tangent`` of a problem names, or our own."""
         tangent = option("flexure_tangent") or self.tangent
-        _one_of("the option flexure_tangent", "it", tangent, TANGENTS)
+        _one_of("the option flexure_tangent", "it", tangent, TANGENTS, "flexure_tangent")
         plan.exchange(configuration.name(self), *self._take(configuration, tangent))
 
     def bonds(self) -> list[tuple[PlanarBody, PlanarBody]]:
@@ -363,13 +380,14 @@ def ground_wrench(system: Configuration) -> Array:
     return total
 
 
-def _one_of(name: str, what: str, value: str, possible: Sequence[str]) -> None:
+def _one_of(name: str, what: str, value: str, possible: Sequence[str], asked: str = "") -> None:
     if value not in possible:
         raise ParameterError(
             f"{name}: {what} is {value!r}: choose one of {', '.join(possible)}."
             + closest(str(value), possible),
-            asked=str(value),
+            asked=asked or what,
             possible=possible,
+            given=value,
         )
 
 
@@ -392,16 +410,24 @@ def _ends(kind: str, a: Any, b: Any, name: str | None) -> tuple[Array, Array, st
     """Return the reference positions of both ends and the flexure's name."""
     for place in (a, b):
         if isinstance(place, PlanarBody):
-            raise ParameterError(f"{kind}: give a point of {place.name!r}, body.at((x, y))")
+            raise ParameterError(
+                f"{kind}: give a point of {place.name!r}, body.at((x, y))",
+                asked="end",
+                given=place.name,
+            )
         if not isinstance(place, PlanarPoint | Ground) or (
             isinstance(place, Ground) and (place.point is None or len(place.point) != 1)
         ):
             raise ParameterError(
                 f"{kind}: an end is {place}: give body.at((x, y)) of a planar body, or "
-                "sa.ground.at((x, y))"
+                "sa.ground.at((x, y))",
+                asked="end",
+                given=str(place),
             )
     if isinstance(a, Ground) and isinstance(b, Ground):
-        raise ParameterError(f"{name or kind}: both ends are on the ground")
+        raise ParameterError(
+            f"{name or kind}: both ends are on the ground", asked="ends", given=(str(a), str(b))
+        )
     (Xa, _, text_a), (Xb, _, text_b) = place_of(a), place_of(b)
     return Xa[0, :2], Xb[0, :2], name or f"{kind} from {text_a} to {text_b}"
 
@@ -410,11 +436,17 @@ def _bending(name: str, EI: Scalar, EA: Scalar | None) -> tuple[float, Scalar]:
     """Return the EI of the stored stiffness and that of the uniform slot."""
     value = evaluate(f"{name}: EI", EI, 0.0)
     if value <= 0.0:
-        raise ParameterError(f"{name}: EI is {value:g}: it must be positive")
+        raise ParameterError(
+            f"{name}: EI is {value:g}: it must be positive", asked="EI", given=value
+        )
     fixed = not isinstance(EI, Parameter) and not callable(EI)
     if EA is not None:
         if not fixed or isinstance(EA, Parameter) or callable(EA):
-            raise ParameterError(f"{name}: with EA given, EI and EA must be plain numbers")
+            raise ParameterError(
+                f"{name}: with EA given, EI and EA must be plain numbers",
+                asked="EI",
+                given=EI if not fixed else EA,
+            )
         if evaluate(f"{name}: EA", EA, 0.0) <= 0.0:
-            raise ParameterError(f"{name}: EA is {EA:g}: it must be positive")
+            raise ParameterError(f"{name}: EA is {EA:g}: it must be positive", asked="EA", given=EA)
     return (value, 1.0) if fixed else (1.0, EI)

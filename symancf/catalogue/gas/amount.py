@@ -42,7 +42,9 @@ class Gas:
     def __post_init__(self) -> None:
         for name in ("ambient", "exponent"):
             given = getattr(self, name)
-            wrong = ParameterError(f"Gas({name}={label(given)}): give a number > 0")
+            wrong = ParameterError(
+                f"Gas({name}={label(given)}): give a number > 0", asked=name, given=given
+            )
             if callable(given) or isinstance(given, Parameter):
                 raise wrong
             try:
@@ -60,7 +62,11 @@ class Gas:
         what = f"the amount of gas in {place!r}" if place else "the amount of gas"
         amount = evaluate(what, self.amount, time)
         if amount <= 0.0:
-            raise ParameterError(f"{what} is {amount:g} at time {time:g}: it must be > 0")
+            raise ParameterError(
+                f"{what} is {amount:g} at time {time:g}: it must be > 0",
+                asked="amount",
+                given=amount,
+            )
         return amount
 
     def pressure(self, ratio: float, time: float, place: str = "") -> float:

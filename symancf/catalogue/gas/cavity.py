@@ -99,21 +99,40 @@ class Cavity(Shown):
         self.name = name
         given = list(walls) if isinstance(walls, Sequence) else [walls]
         if not given:
-            raise ParameterError(f"{name}: give its walls, sa.Cavity([body['region'], ...])")
+            raise ParameterError(
+                f"{name}: give its walls, sa.Cavity([body['region'], ...])", asked="walls", given=()
+            )
         self.surfaces = [surface for place in given for surface in surfaces_of(place, name)]
         kinds = dict.fromkeys(surface.element.cell for surface in self.surfaces)
         edges = {surface.element.topology.edge for surface in self.surfaces}
         if len(edges) > 1:
             raise ParameterError(
                 f"{name}: its walls have facets of types {' and '.join(map(repr, kinds))}, which "
-                "leave gaps between them; give walls of one order"
+                "leave gaps between them; give walls of one order",
+                asked="walls",
+                given=tuple(kinds),
             )
         if caps not in (None, "flat"):
-            raise ParameterError(f"{name}: caps={label(caps)} is not possible: give None or 'flat'")
+            raise ParameterError(
+                f"{name}: caps={label(caps)} is not possible: give None or 'flat'",
+                asked="caps",
+                given=caps,
+                possible=(None, "flat"),
+            )
         if pressure is not None and gas is not None:
-            raise ParameterError(f"{name}: give either a pressure or an amount of gas")
+            raise ParameterError(
+                f"{name}: give either a pressure or an amount of gas",
+                asked="pressure",
+                given=pressure,
+                possible=("pressure", "gas"),
+            )
         if gas is not None and not isinstance(gas, Gas):
-            raise ParameterError(f"{name}: gas={label(gas)}: give sa.Gas(amount=...)")
+            raise ParameterError(
+                f"{name}: gas={label(gas)}: give sa.Gas(amount=...)",
+                asked="gas",
+                given=gas,
+                possible=("Gas",),
+            )
         if pressure is not None and not callable(pressure):
             evaluate(f"pressure of {name!r}", pressure, 0.0)
         self.caps, self.p, self.gas = caps, pressure, gas
@@ -169,7 +188,9 @@ class Cavity(Shown):
         )
         if not all(surface.middle for surface in self.surfaces):
             text += "; face(..., middle=True) is the mid-surface"
-        error = MeshError(text) if self.gas is not None else None
+        error = (
+            MeshError(text, asked="watertight walls", given=gap) if self.gas is not None else None
+        )
         share_error(configuration.comm, error)
         if self.p is not None and configuration.comm.rank == 0:
             warnings.warn(text, stacklevel=4)
@@ -206,11 +227,17 @@ class Cavity(Shown):
 
     def _common(self, what: str, values: set[Value]) -> Value:
         if not values:
-            raise ParameterError(f"{self.name!r} is in no system yet: sa.System(..., terms=[...])")
+            raise ParameterError(
+                f"{self.name!r} is in no system yet: sa.System(..., terms=[...])",
+                asked="system",
+                given=None,
+            )
         if len(values) > 1:
             raise ParameterError(
                 f"{self.name!r} is in several systems, in which {what} differs: ask the cavity of "
-                f"one, system.of(cavity, Enclosure).{what}"
+                f"one, system.of(cavity, Enclosure).{what}",
+                asked=what,
+                given=tuple(values),
             )
         return next(iter(values))
 

@@ -173,7 +173,9 @@ class Enclosure:
         if self.reference_volume <= 0.0:
             raise ParameterError(
                 f"{self.name}: its walls are so thick that their faces enclose no space (the "
-                f"volume is {self.reference_volume:.3g})"
+                f"volume is {self.reference_volume:.3g})",
+                asked="volume",
+                given=self.reference_volume,
             )
 
     def _forces(self, configuration: Configuration, x: Array, of: Ints32 | None = None) -> Array:

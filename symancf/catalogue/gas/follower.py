@@ -39,7 +39,10 @@ class Pressure(Shown):
         if not surface.solid and surface.side is None:
             raise ParameterError(
                 f'{self.name}: say on which side of the plate it acts: body["region"].face(+1) or '
-                ".face(-1)"
+                ".face(-1)",
+                asked="side",
+                given=None,
+                possible=(1, -1),
             )
         if not callable(p):
             evaluate(f"p of {self.name!r}", p, 0.0)
@@ -136,7 +139,9 @@ class Pressure(Shown):
                 f"{self.name}: neighbouring cells are numbered in opposite senses at the edge "
                 f"({x[0]:g}, {x[1]:g}, {x[2]:g}), so that face({facets.surface.side:+d}) changes "
                 "side there; orient the mesh (Gmsh: Reverse Surface), or give the walls of a "
-                "closed space to sa.Cavity, which turns them"
+                "closed space to sa.Cavity, which turns them",
+                asked="orientation",
+                given=x,
             )
         share_error(configuration.comm, error)
 

@@ -56,7 +56,10 @@ class Rims:
             if not s.middle and s.element.slope_kind != "gradient":
                 raise ParameterError(
                     f"{s}: a lid needs a rim of nodes; on {s.element.name} give the mid-surface, "
-                    "face(..., middle=True)"
+                    "face(..., middle=True)",
+                    asked="middle",
+                    given=False,
+                    possible=(True,),
                 )
         blocks = (MEANS, FORCES) if rim.lids else ()
         points = [layout.new_range(rim.lids, name, block) + rim.lid for block in blocks]

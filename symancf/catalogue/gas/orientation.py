@@ -127,7 +127,9 @@ class Hull:
         _, count = np.unique(rows, axis=0, return_counts=True)
         twice = self.comm.allreduce(int((count > 1).sum()))
         if twice:
-            raise MeshError(f"{self.name}: its walls name {twice} facets twice")
+            raise MeshError(
+                f"{self.name}: its walls name {twice} facets twice", asked="walls", given=twice
+            )
 
     # ---- edges ----------------------------------------------------------------------------------
     def _meet(self, layout: Layout, caps: bool) -> tuple[Rim, Array]:
@@ -153,7 +155,9 @@ class Hull:
         if crowded:
             raise MeshError(
                 f"{self.name}: three or more facets meet at {where}; give the walls that touch the "
-                "gas only"
+                "gas only",
+                asked="non-manifold edge",
+                given=crowded,
             )
         alone = first[count == 1]
         single, where = self._told_first(layout, ends[alone])
@@ -161,7 +165,9 @@ class Hull:
             raise MeshError(
                 f"{self.name} is open: {single} edges belong to one facet only, e.g. at {where}; "
                 "give the missing walls, or caps='flat' to close each rim by a lid; on an open "
-                "surface use sa.pressure"
+                "surface use sa.pressure",
+                asked="open surface",
+                given=single,
             )
         two = first[count == 2]
         self._agree(edges[two] // n, edges[two + 1] // n, runs[two, 0] == runs[two + 1, 0])
@@ -185,7 +191,7 @@ class Hull:
         ends = np.append(2 * a, 2 * a + 1), np.append(2 * b + other, 2 * b + 1 - other)
         label = least_connected(self.comm, 2 * self.starts, np.stack(ends, axis=1)).reshape(-1, 2)
         if self.comm.allreduce(bool((label[:, 0] == label[:, 1]).any()), MPI.LOR):
-            raise MeshError(f"{self.name}: it has one side only")
+            raise MeshError(f"{self.name}: it has one side only", asked="non-orientable surface")
         self.signs = np.where(label[:, 0] % 2, -1.0, 1.0)
         self._piece = label[:, 0] // 2  # its least facet
 
@@ -201,7 +207,7 @@ class Hull:
         numbers = starts[comm.rank] + np.arange(len(edges))
         _, first, count, at = meetings(comm, self._blocks, runs, numbers)
         if comm.allreduce(bool((count != 2).any()), MPI.LOR):
-            raise MeshError(f"{self.name}: its rims touch each other at a point")
+            raise MeshError(f"{self.name}: its rims touch each other at a point", asked="rim")
         label = least_connected(comm, starts, np.stack([at[first], at[first + 1]], axis=1))
         lid, lids = numbered(comm, starts, label)
         a, b = (layout.fetch_points(runs[:, k]) - self.centre for k in (0, 1))
@@ -247,7 +253,10 @@ class Hull:
         if total <= 0.0:
             raise ParameterError(
                 f"{self.name}: the gas would be outside of its walls (the volume is {total:.3g}); "
-                "give the other side, face(+1) or face(-1), of the plates"
+                "give the other side, face(+1) or face(-1), of the plates",
+                asked="side",
+                given=total,
+                possible=(1, -1),
             )
         for facets in walls:
             facets.sense = -lookup(comm, starts, facets.ids, self.signs)

@@ -49,15 +49,25 @@ class Surface:
         if not possible or possible[0].dimension != 2:
             raise ParameterError(
                 f"{self.name}: gas presses on facets of solids and on plates; "
-                f"{body.element.name} has no surface"
+                f"{body.element.name} has no surface",
+                asked="surface",
+                given=body.element.name,
             )
         region.require(*(e.cell for e in possible), use=f"a pressure on body {body.name!r}")
         self.element = next(e for e in possible if e.cell in region.types)
         if not self.solid and side not in (None, 1, -1):
-            raise ParameterError(f"{self.name}: face({side!r}) is not possible: give +1 or -1")
+            raise ParameterError(
+                f"{self.name}: face({side!r}) is not possible: give +1 or -1",
+                asked="side",
+                given=side,
+                possible=(1, -1),
+            )
         if self.solid and side not in (None, 1):
             raise ParameterError(
-                f"{self.name}: facets of a solid have one side, the outer one; leave face() out"
+                f"{self.name}: facets of a solid have one side, the outer one; leave face() out",
+                asked="side",
+                given=side,
+                possible=(None, 1),
             )
         self.middle = middle or self.solid or side is None
         self.fields = {} if self.solid else body.fields
@@ -148,7 +158,10 @@ class Facets:
             what = "is no facet of its cells" if none else "lies between two of its cells"
             error = MeshError(
                 f"{self.surface.name}: the {self._word} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {what}; "
-                "gas presses on boundary facets of solids and on cells of plates"
+                "gas presses on boundary facets of solids and on cells of plates",
+                asked="facet",
+                given=x,
+                possible=("boundary",),
             )
         share_error(configuration.comm, error)
 
@@ -170,7 +183,10 @@ class Facets:
                 error = MeshError(
                     f"{self.surface.name}: the {self._word} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) "
                     f"lies between {own.name!r} and {body.name!r}, where no gas is; leave the "
-                    "interface out of the region"
+                    "interface out of the region",
+                    asked="facet",
+                    given=x,
+                    possible=(own.name, body.name),
                 )
         share_error(configuration.comm, error)
 
@@ -243,7 +259,9 @@ def surfaces_of(place: Nodes | Face, who: str) -> list[Surface]:
     if not isinstance(nodes, Nodes) or not isinstance(nodes.body, Body):
         said = nodes if isinstance(nodes, End) else label(nodes)
         raise ParameterError(
-            f'{who} acts on surfaces, body["region"] or body["region"].face(+1), not on {said}'
+            f'{who} acts on surfaces, body["region"] or body["region"].face(+1), not on {said}',
+            asked="region",
+            given=str(said),
         )
     how = (place.side, place.middle) if isinstance(place, Face) else ()
     return Surface(nodes.body, nodes.region, *how).parts

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ...errors import ParameterError
+from ...errors import ParameterError, argument
 from ...runtime.collective import together
 from ...values.arguments import among
 from ...values.parameter import Field, call, label
@@ -104,7 +104,9 @@ class Section:
         if inner < 0.0:
             raise ParameterError(
                 f"the wall of a tube is {thickness:g} thick, more than its outer radius "
-                f"{radius:g}: give less, or Section.circle"
+                f"{radius:g}: give less, or Section.circle",
+                asked="thickness",
+                given=thickness,
             )
         moment = math.pi * (radius**4 - inner**4) / 4.0
         area = math.pi * (radius**2 - inner**2)
@@ -305,13 +307,27 @@ class Section:
         """
         _positive("E of a section", E)
         if not -1.0 < nu <= 0.5:
-            raise ParameterError(f"nu of a section is {label(nu)}: give more than -1, at most 0.5")
+            raise ParameterError(
+                f"nu of a section is {label(nu)}: give more than -1, at most 0.5",
+                asked="nu",
+                given=nu,
+            )
         own = self.kind == "own"
         shear = ("energy" if own else "cowper") if shear is None else shear
         if not among(shear, SHEAR):
-            raise ParameterError(f"shear is {label(shear)}: 'cowper', 'energy' or 'full'")
+            raise ParameterError(
+                f"shear is {label(shear)}: 'cowper', 'energy' or 'full'",
+                asked="shear",
+                given=shear,
+                possible=SHEAR,
+            )
         if own and shear == "cowper":
-            raise ParameterError("shear='cowper' is not known of own shapes: 'energy' or 'full'")
+            raise ParameterError(
+                "shear='cowper' is not known of own shapes: 'energy' or 'full'",
+                asked="shear",
+                given=shear,
+                possible=("energy", "full"),
+            )
         G = E / (2.0 * (1.0 + nu))
         k = (1.0, 1.0, 0.0)
         if shear == "energy":
@@ -397,4 +413,6 @@ def _round(radius: float) -> tuple[Pair, ...]:
 def _positive(what: str, given: object) -> None:
     """Raise where something is no positive number."""
     if not isinstance(given, int | float) or not (math.isfinite(given) and given > 0.0):
-        raise ParameterError(f"{what} is {label(given)}: give a positive number")
+        raise ParameterError(
+            f"{what} is {label(given)}: give a positive number", asked=argument(what), given=given
+        )

@@ -31,7 +31,9 @@ def gathered(comm: MPI.Comm, scene: Scene) -> list[Samples]:
         if not isinstance(each, Samples | Shape | str | Path):
             raise ParameterError(
                 f"{label(each)} is nothing to draw: give samples, sa.sample(system, body), a rigid "
-                "shape that rests, or a .vtu, .pvtu or .pvd file"
+                "shape that rests, or a .vtu, .pvtu or .pvd file",
+                asked="scene",
+                given=each,
             )
     out: list[Samples] = []
     for part in parts:
@@ -75,5 +77,8 @@ def require_field(bodies: Iterable[Samples], field: str | None) -> None:
     raise SymancfError(
         f"field={field!r}: no samples have that field; {there}.{closest(field, known)} "
         f"sa.sample(system, body, fields=[{field!r}]) adds what the body knows; field=None draws "
-        "without"
+        "without",
+        asked="field",
+        given=field,
+        possible=known,
     )

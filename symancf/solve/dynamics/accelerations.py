@@ -213,7 +213,9 @@ class Accelerations:
             raise ConstraintError(
                 "the mass matrix with the constraints is singular at time "
                 f"{system.time:g}: constraints are redundant, or a coordinate without mass is held "
-                f"by none{newton.residual.told}"
+                f"by none{newton.residual.told}",
+                asked="mass matrix",
+                given=system.time,
             ) from ConvergenceError(reason=name, iteration=0, time=system.time)
         if self._refines:
             self._refine()

@@ -169,12 +169,16 @@ class Kinematics:
             return self._volumes[id(piece)], False
         if piece.law is None or piece.cell_at is not None or not isinstance(piece.entities, Jets):
             raise ConstraintError(
-                f"the constraint {piece.name!r} has no law that can be derived by time"
+                f"the constraint {piece.name!r} has no law that can be derived by time",
+                names=[piece.name],
+                asked="law",
             )
         if piece.timed:
             raise ConstraintError(
                 f"the constraint {piece.name!r} is at a place that is a function of time, and how "
-                "fast that moves is not known: in a motion let loads travel, and hold fixed places"
+                "fast that moves is not known: in a motion let loads travel, and hold fixed places",
+                names=[piece.name],
+                asked="place",
             )
         functions = tuple(
             name

@@ -73,15 +73,22 @@ class Event:
         given: dict[str, Any] = {"function": function, "action": action or function}
         for what, value in given.items():
             if not callable(value):
-                raise ParameterError(f"event: {value!r} is no {what} to be called", asked=what)
+                raise ParameterError(
+                    f"event: {value!r} is no {what} to be called", asked=what, given=value
+                )
         if not isinstance(terminate, bool | np.bool_):
             raise ParameterError(
-                f"event(terminate={terminate!r}): give True or False", asked="terminate"
+                f"event(terminate={terminate!r}): give True or False",
+                asked="terminate",
+                given=terminate,
+                possible=(True, False),
             )
         if isinstance(direction, bool) or direction not in (-1, 0, 1):
             raise ParameterError(
                 f"event(direction={direction!r}): 1 are rising zeros, -1 falling ones, 0 both",
                 asked="direction",
+                given=direction,
+                possible=(-1, 0, 1),
             )
         self.function, self.action = function, action
         self.direction, self.terminate, self.number = int(direction), terminate, number
@@ -141,6 +148,8 @@ class Event:
                 reason="EVENTS",
                 iteration=len(self.times),
                 time=t,
+                asked="event",
+                given=self.number,
             )
 
 
@@ -195,7 +204,9 @@ class Events:
         for k in np.flatnonzero(apart > 1e-9 * np.abs(ranks).max(axis=0)):
             raise ParameterError(
                 f"{self._all[k].name} returns {ranks[:, k].tolist()} on ranks 0 to "
-                f"{len(ranks) - 1}: it must return the same number on each"
+                f"{len(ranks) - 1}: it must return the same number on each",
+                asked="event",
+                given=ranks[:, k].tolist(),
             )
         return np.asarray(ranks[0])
 
@@ -206,7 +217,9 @@ class Events:
         except (TypeError, ValueError, OverflowError):
             value = np.nan
         if not np.isfinite(value):
-            raise ParameterError(f"{event.name} returns {given!r}: give a finite number")
+            raise ParameterError(
+                f"{event.name} returns {given!r}: give a finite number", asked="event", given=given
+            )
         return value
 
     def begin(self) -> None:

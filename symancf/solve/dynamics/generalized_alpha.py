@@ -398,6 +398,8 @@ class GeneralizedAlpha(Lands):
                     reason=name,
                     iteration=self.newton.iterations,
                     time=t,
+                    asked="step",
+                    given=h / factor,
                 )
 
     def balanced(self, h: float) -> bool:

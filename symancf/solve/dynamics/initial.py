@@ -121,13 +121,19 @@ class InitialValues:
             raise ConstraintError(
                 f"the constraint {worst!r} has no gradient at t = {system.time:g}: no free motion "
                 "changes it at first order, so that nothing keeps it (a straight line of kept "
-                "length between fixed ends, points of a link that coincide); start elsewhere"
+                "length between fixed ends, points of a link that coincide); start elsewhere",
+                names=[worst],
+                asked="gradient",
+                given=0.0,
             )
         if share > VIOLATED / 1e-13:
             raise ConstraintError(
                 f"the initial state violates the constraint {worst!r} by {share * 1e-13:.2g} of "
                 f"the size of the system at t = {system.time:g}: find a state that fulfils it "
-                "with a StaticProblem first"
+                "with a StaticProblem first",
+                names=[worst],
+                asked="residual",
+                given=share * 1e-13,
             )
 
     def _correct_rates(self, told: bool) -> None:

@@ -77,6 +77,8 @@ def integrator(
             f"method={method!r}: {piece.name!r} remembers from step to step, and explicit methods "
             f"evaluate it within them; give method={IMPLICIT!r}",
             asked="method",
+            given=method,
+            possible=(IMPLICIT,),
         )
     made = Adams if method == "adams" else Explicit
     return made(accelerations, stabilisation, kind_of(method))

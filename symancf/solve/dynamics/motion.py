@@ -55,7 +55,9 @@ class Rayleigh:
     def __post_init__(self) -> None:
         for name, value in (("mass", self.mass), ("stiffness", self.stiffness)):
             if not (np.isfinite(value) and value >= 0.0):
-                raise ParameterError(f"Rayleigh({name}={value}): give a number >= 0")
+                raise ParameterError(
+                    f"Rayleigh({name}={value}): give a number >= 0", asked=name, given=value
+                )
 
 
 class Motion:
@@ -80,7 +82,8 @@ class Motion:
         if any(block.name == FACTOR for block in numbering.blocks):
             raise ParameterError(
                 "a Factor is found by statics alone: in a motion prescribe the coordinate with "
-                "sa.fix(body, dofs, displacement=function of t) and read its reaction(system)"
+                "sa.fix(body, dofs, displacement=function of t) and read its reaction(system)",
+                asked="factor",
             )
         follows = np.zeros(numbering.coordinates, dtype=bool)
         for body in system.bodies:
@@ -88,7 +91,9 @@ class Motion:
             if own is not None and self.damping.stiffness:
                 raise ParameterError(
                     f"Rayleigh(stiffness=...) would damp the pressure of body {own.name!r}: take "
-                    "sa.KelvinVoigt, or pressure='condensed'"
+                    "sa.KelvinVoigt, or pressure='condensed'",
+                    asked="stiffness",
+                    given=self.damping.stiffness,
                 )
             if own is not None and not own.pressure.incompressible:
                 follows[own.offsets(system)] = True

@@ -214,7 +214,10 @@ class DynamicProblem(Made):
             self.system.time = time
             raise ParameterError(
                 f"{who} has set system.time from {time:g} to {others[0]:g}: times of a motion are "
-                "made by its steps; set it between two calls of solve"
+                "made by its steps; set it between two calls of solve",
+                asked="time",
+                given=others[0],
+                possible=(time,),
             )
 
     def _act(self, happened: list[Event]) -> None:
@@ -431,7 +434,8 @@ class DynamicProblem(Made):
         if self._moving:
             raise ParameterError(
                 "solve was called within solve of the same problem, by a monitor, an action or "
-                "a function of time: end the first with event(..., terminate=True) before"
+                "a function of time: end the first with event(..., terminate=True) before",
+                asked="solve",
             )
         restarts = None
         if checkpoint is not None:

@@ -51,7 +51,7 @@ def _over(options: Options, name: str, given: Any) -> Any:
     try:
         return float(text)
     except ValueError as error:
-        raise ParameterError(f"-{name} {text}: give a number", asked=name) from error
+        raise ParameterError(f"-{name} {text}: give a number", asked=name, given=text) from error
 
 
 def requested(

@@ -48,20 +48,33 @@ def chosen(pencil: Pencil, count: int, asked: str | None = None, tuned: bool = F
     """
     module, why = slepc()
     if asked not in (None, "dense", "slepc", "scipy"):
-        raise SymancfError(f"the option eigen is {asked!r}: give 'dense', 'slepc' or 'scipy'")
+        raise SymancfError(
+            f"the option eigen is {asked!r}: give 'dense', 'slepc' or 'scipy'",
+            asked="eigen",
+            given=asked,
+            possible=("dense", "slepc", "scipy"),
+        )
     all_of_some = pencil.size <= MANY and 2 * count >= pencil.room()
     if asked is None and tuned and module is not None and 2 * count < pencil.room():
         return "slepc"
     if asked == "dense" or (asked is None and (pencil.size <= FEW or all_of_some)):
         return "dense"
     if asked == "slepc" and module is None:
-        raise SymancfError(f"eigen='slepc': {why}. {REMEDY}")
+        raise SymancfError(
+            f"eigen='slepc': {why}. {REMEDY}",
+            asked="eigen",
+            given=asked,
+            possible=("dense", "scipy"),
+        )
     if asked == "scipy" or module is None:
         if pencil.comm.size > 1:
             said = "SciPy works on one rank" if module is not None else why
             raise SymancfError(
                 f"eigenvalues of {pencil.size} unknowns on {pencil.comm.size} ranks need SLEPc, "
-                f"beyond {FEW} unknowns: {said}. {REMEDY}; or run on one rank"
+                f"beyond {FEW} unknowns: {said}. {REMEDY}; or run on one rank",
+                asked="eigen",
+                given=asked,
+                possible=("slepc",),
             )
         return "scipy"
     return "slepc"
@@ -365,6 +378,8 @@ def _slepc(
             "take {'eigen': 'dense'} or 'scipy'",
             reason="DIVERGED_BREAKDOWN",
             iteration=solver.getIterationNumber(),
+            asked="count",
+            given=count,
         ) from error
     finally:
         for thing in (solver, *held):

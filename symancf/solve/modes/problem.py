@@ -101,7 +101,10 @@ class EigenProblem:
             if name != "eigen" and not name.removeprefix("-").startswith(SLEPC):
                 raise ParameterError(
                     f"EigenProblem(options=...) has no {name!r}: give 'eigen', or options of "
-                    "SLEPc's EPS, such as 'eps_ncv', 'eps_tol' and 'eps_max_it'"
+                    "SLEPc's EPS, such as 'eps_ncv', 'eps_tol' and 'eps_max_it'",
+                    asked=name,
+                    given=given[name],
+                    possible=("eigen", "eps_ncv", "eps_tol", "eps_max_it"),
                 )
         self._options = Options(self.prefix, given, SLEPC)
         if damping is not None:
@@ -143,14 +146,20 @@ class EigenProblem:
         if not damped and system.comm.allreduce(bool(states.any())):
             raise ParameterError(
                 "EigenProblem.solve: terms have states of their own, of first order in time, as "
-                "controllers do: solve(damped=True) takes them into account"
+                "controllers do: solve(damped=True) takes them into account",
+                asked="damped",
+                given=damped,
+                possible=(True,),
             )
         if near is not None:
             near = arguments.positive("EigenProblem.solve", "near", near)
             if damped or gyroscopic:
                 raise ParameterError(
                     "EigenProblem.solve(near=...) is for modes without rates: of damped ones and "
-                    "those in a turning frame ask for more, count=..."
+                    "those in a turning frame ask for more, count=...",
+                    asked="near",
+                    given=near,
+                    possible=(None,),
                 )
         balance(system)
         stiffness, mass, rates = system.tangent(), system.mass(), None
@@ -220,10 +229,15 @@ class EigenProblem:
         collect(system.comm)
         if any(block.name == "factor" for block in system.numbering.blocks):
             raise ParameterError(
-                "a Factor is found by statics alone: prescribe the coordinate with sa.fix(...)"
+                "a Factor is found by statics alone: prescribe the coordinate with sa.fix(...)",
+                asked="factor",
             )
         if not system.unknowns.size:
-            raise ParameterError("EigenProblem: all coordinates are prescribed, nothing can move")
+            raise ParameterError(
+                "EigenProblem: all coordinates are prescribed, nothing can move",
+                asked="degrees of freedom",
+                given=0,
+            )
         return system
 
     def _modes(self, pencil: Pencil, values: Complex, X: Array, checked: bool | None) -> Modes:
@@ -289,10 +303,18 @@ class EigenProblem:
         """
         if not isinstance(parameter, Parameter):
             raise ParameterError(
-                f"buckle({label(parameter)}): give the sa.Parameter that drives the load"
+                f"buckle({label(parameter)}): give the sa.Parameter that drives the load",
+                asked="parameter",
+                given=parameter,
+                possible=("Parameter",),
             )
         if not any(direction is sign for sign in (1, -1)):
-            raise ParameterError(f"buckle({parameter.name}, direction={direction!r}): 1 or -1")
+            raise ParameterError(
+                f"buckle({parameter.name}, direction={direction!r}): 1 or -1",
+                asked="direction",
+                given=direction,
+                possible=(1, -1),
+            )
         count = _whole("buckle", count)
         system = self._begin()
         balance(system)
@@ -313,7 +335,9 @@ class EigenProblem:
         system, name, present = self.system, arc.name, arc.value
         rate, found = arc.derivative()
         if not found:
-            raise ParameterError(f"buckle({name}): nothing depends on it here")
+            raise ParameterError(
+                f"buckle({name}): nothing depends on it here", asked="parameter", given=name
+            )
         tangent = system.tangent()
         symmetric = _symmetric(system, tangent)
         K = Pencil(system, tangent, tangent.copy(), symmetric=symmetric, buckling=True)
@@ -321,7 +345,10 @@ class EigenProblem:
         if K.negative:
             raise SymancfError(
                 f"buckle({name}): the present state is unstable already, {K.negative} "
-                "eigenvalues of its tangent are negative: begin with less load"
+                "eigenvalues of its tangent are negative: begin with less load",
+                asked="negative eigenvalues",
+                given=K.negative,
+                possible=(0,),
             )
         slope, bend, reach = self._changes(arc, K, rate)
         slope.scale(-float(direction))

@@ -75,7 +75,12 @@ class Shapes:
 
     def _number(self, k: int) -> int:
         if not -len(self) <= k < len(self):
-            raise ParameterError(f"{self.title}: there is no shape {k!r}; there are {len(self)}")
+            raise ParameterError(
+                f"{self.title}: there is no shape {k!r}; there are {len(self)}",
+                asked="shape",
+                given=k,
+                possible=range(len(self)),
+            )
         return int(k)
 
     def state(self, k: int, amplitude: float | None = None, phase: float = 0.0) -> Array:

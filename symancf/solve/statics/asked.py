@@ -32,6 +32,8 @@ def steps_asked(
             f"{system.memory.timed[0]!r} asks for the length of the step, dt; let loads "
             "fall as functions of a growing time",
             asked="to",
+            given=to,
+            possible=(now,),
         )
     if step is not None:
         step = arguments.step("solve", step, now, to)
@@ -57,7 +59,10 @@ def require_possible(
     if not isinstance(parameter, Parameter) and not arguments.among(parameter, ("time",)):
         raise ParameterError(
             f"follow({label(parameter)}): give the sa.Parameter that a load, a support or a body "
-            "of the system has as its value, or 'time'"
+            "of the system has as its value, or 'time'",
+            asked="parameter",
+            given=parameter,
+            possible=("Parameter", "time"),
         )
     name = "time" if isinstance(parameter, str) else parameter.name
     given = {"to": to, "step": step, "largest": largest, "smallest": smallest}
@@ -66,20 +71,39 @@ def require_possible(
             check = arguments.number if key == "to" else arguments.positive
             check("follow", f"{name}, {key}", value)
     if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
-        raise ParameterError(f"follow({name}, steps={steps!r}): give a number of steps")
+        raise ParameterError(
+            f"follow({name}, steps={steps!r}): give a number of steps", asked="steps", given=steps
+        )
     if not (direction is None or any(direction is sign for sign in (1, -1))):
         raise ParameterError(
-            f"follow({name}, direction={direction!r}): 1, the parameter grows at first, or -1"
+            f"follow({name}, direction={direction!r}): 1, the parameter grows at first, or -1",
+            asked="direction",
+            given=direction,
+            possible=(1, -1),
         )
     if not (until is None or callable(until)):
-        raise ParameterError(f"follow({name}, until={until!r}): give a function of the Step")
+        raise ParameterError(
+            f"follow({name}, until={until!r}): give a function of the Step",
+            asked="until",
+            given=until,
+        )
     if to is None and until is None and steps is None:
-        raise ParameterError(f"follow({name}): say where to end: to=, until= or steps=")
+        raise ParameterError(
+            f"follow({name}): say where to end: to=, until= or steps=",
+            asked="to",
+            possible=("to", "until", "steps"),
+        )
     timed = solver.system.memory.timed
     if timed:
         raise ParameterError(
             f"follow({name}): the steps of a path have no length in time, for which {timed[0]!r} "
-            "asks as dt; give a law that asks for none, or solve() steps of pseudo-time"
+            "asks as dt; give a law that asks for none, or solve() steps of pseudo-time",
+            asked="dt",
+            given=timed[0],
         )
     if not solver.numbering.size:
-        raise ParameterError(f"follow({name}): all coordinates are prescribed, so solve() does it")
+        raise ParameterError(
+            f"follow({name}): all coordinates are prescribed, so solve() does it",
+            asked="degrees of freedom",
+            given=0,
+        )

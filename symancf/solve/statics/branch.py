@@ -347,8 +347,10 @@ class Branch:
             )
         return ""
 
-    def end(self, start: tuple[float, Array], last: Array, part: float, trial: float) -> str:
-        r"""Tell where the last equilibrium is and whether it is near a limit point (collective).
+    def end(
+        self, start: tuple[float, Array], last: Array, part: float, trial: float
+    ) -> tuple[str, str]:
+        r"""Return what is not found, and where the last equilibrium is, in words (collective).
 
         The attempt at the system's present time, at the fraction `trial` of a step, failed. A limit
         point is where the stiffness along the path vanishes, that of the prediction v,
@@ -384,17 +386,18 @@ class Branch:
         ratio = speeds[1] / speeds[0] if 0.0 < speeds[0] < np.inf else 0.0
         local = self._faster_at(places[0], places[1], ratio)
         if not ratio > STEEP:
-            return where + local
+            return "equilibrium", where + local
         faster = f"{ratio:.2g} times faster" if np.isfinite(ratio) else "infinitely faster"
         where += f", where displacements grow {faster} with the load than at the start of the step"
         if not abs(stiffnesses[1]) < abs(stiffnesses[0]) / STEEP:
-            return f"{where}, but meet no less stiffness on their way{local}; take smaller steps"
+            where += f", but meet no less stiffness on their way{local}; take smaller steps"
+            return "equilibrium", where
         if system.comm.allreduce(bool(self.fading.any()), MPI.LOR):
             where += (
                 " (what was out of balance is let in as forces of fixed direction: loads that "
                 "follow the body, let in by a Parameter or by time from small values, may go on)"
             )
-        return (
+        return "limit point", (
             f"{where}: a limit point, or nearly one. To go on follow the path past it, "
             "problem.follow(parameter, to=...), which lets the load fall; prescribe a coordinate "
             "instead of the load (sa.fix(..., displacement=...); sa.prescribe(..., release=...) on "

@@ -342,7 +342,7 @@ class EquilibriumSolver:
         self.hopeless = failed and self.linear.direct and iteration == 0 and not guessed
         self.linear.forget()
         system.state[:] = before
-        return self._failure(time, name, text, iteration)
+        return self._failure(time, name, text, iteration, [] if stands else review.names)
 
     def _solve(self, time: float, before: Array) -> tuple[int, int, Review]:
         """Solve, and go on where the solution changes lists of entities or numbers (collective).
@@ -441,11 +441,20 @@ class EquilibriumSolver:
         state[:] = before
         return self._failure(step.time, "JUMP", f"{JUMPED}: {why};", step.iterations)
 
-    def _failure(self, time: float, reason: str, text: str, iteration: int) -> ConvergenceError:
+    def _failure(
+        self, time: float, reason: str, text: str, iteration: int, terms: Sequence[str] = ()
+    ) -> ConvergenceError:
         text += "" if self._outside is None else outside(self.system, self._outside)
         text = f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations"
         text += self.linear.residual.told
-        return ConvergenceError(text, reason=reason, iteration=iteration, time=time)
+        return ConvergenceError(
+            text,
+            reason=reason,
+            iteration=iteration,
+            time=time,
+            asked="step" if terms else "equilibrium",
+            given=[*terms] or None,
+        )
 
     def explained(
         self, error: ConvergenceError, start: tuple[float, Array], last: Array, part: float
@@ -458,17 +467,24 @@ class EquilibriumSolver:
         system = self.system
         system.state[:] = last
         self.guarded(lambda: system.plan.tangent(last, self.local_f, self.matrix))
-        told = stiff_volumes(system) or undetermined(system)
+        found, told = "bulk modulus", stiff_volumes(system)
+        if not told:
+            found, told = "singular tangent", undetermined(system)
         if not told and part > 0.0:
             assert error.time is not None
             self.leave_out(error.time)
-            told = self.branch.end(start, last, part, 1.0 - self.fade)
+            found, told = self.branch.end(start, last, part, 1.0 - self.fade)
         system.prescribe(start[0])
         if not (told or self.hopeless or part or self.history.steps):
+            found = "equilibrium"
             told = "this is the first step, however short: are loads and units right?"
-        text = f"{error}; {told}" if told else str(error)
         return ConvergenceError(
-            text, reason=error.reason, iteration=error.iteration, time=error.time
+            f"{error}; {told}" if told else str(error),
+            reason=error.reason,
+            iteration=error.iteration,
+            time=error.time,
+            asked=error.asked if not told or found == "equilibrium" else found,
+            given=error.given,
         )
 
     # ---- what is kept of it --------------------------------------------------------------------

@@ -146,6 +146,8 @@ def require_held(system: System) -> None:
         f"{count} free ({_sentence(told)}). Fix coordinates with sa.fix or add a joint{touching}; "
         "StaticProblem(..., check_held=False) solves all the same",
         names=sorted({name for names, _ in told for name in names}),
+        asked="rigid motion",
+        given=[motion for _, motion in told],
     )
 
 
@@ -173,6 +175,8 @@ def require_pressed(system: System) -> None:
                 "whose displacement is prescribed all around. Leave a part of the surface free, or "
                 "give a finite modulus; StaticProblem(..., check_held=False) solves all the same",
                 names=names,
+                asked="pressure",
+                given=names,
             )
 
 

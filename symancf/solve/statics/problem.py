@@ -445,7 +445,9 @@ class StaticProblem(Shown):
             if parameter == "time" and any(piece.timed for piece in self.system.pieces):
                 raise ParameterError(
                     "follow('time'): places travel in time here, and a path changes the time "
-                    "within its steps; give a Parameter, or solve(to=..., step=...)"
+                    "within its steps; give a Parameter, or solve(to=..., step=...)",
+                    asked="parameter",
+                    given="time",
                 )
             require_possible(
                 self.solver, parameter, to, step, steps, until, direction, largest, smallest

@@ -46,7 +46,12 @@ class Potential(PlaceTerm):
         self.substitution = known.with_lets(self.reading.lets)
         named = {s for s, _ in self.reading.lets}
         if not self.energy.free_symbols & {*self.reading.unknowns, *named}:
-            raise ConstraintError(f"{self.what}: {self.energy} does not depend on the ends")
+            raise ConstraintError(
+                f"{self.what}: {self.energy} does not depend on the ends",
+                asked="expression",
+                given=str(self.energy),
+                possible=sorted(map(str, self.reading.unknowns)),
+            )
         self.results = [self.energy]
 
     def _law(self) -> declare.PointLaw:

@@ -80,7 +80,10 @@ class _Motions:
             offered = ", ".join(map(str, reading.velocities))
             raise ConstraintError(
                 f"{reading.what}: the motion {label(motion)} is not linear in the rates "
-                f"{offered or '(it asks for none: v_a, w1_a, ...)'}"
+                f"{offered or '(it asks for none: v_a, w1_a, ...)'}",
+                asked="motion",
+                given=motion,
+                possible=map(str, reading.velocities),
             )
 
 
@@ -170,7 +173,9 @@ class VirtualWork(PlaceTerm):
             if force.free_symbols & rates or (timed_ends and force.atoms(rate)):
                 raise ConstraintError(
                     f"{self.what}: the force {label(force)} depends on a velocity at a place that "
-                    "is a function of time, and how fast that moves is not known"
+                    "is a function of time, and how fast that moves is not known",
+                    asked="force",
+                    given=force,
                 )
 
     def _split(self, result: Any) -> tuple[list[tuple[E, E]], list[E]]:
@@ -180,7 +185,10 @@ class VirtualWork(PlaceTerm):
         if not pairs or any(not isinstance(p, tuple) or len(p) != 2 for p in items):
             raise ConstraintError(
                 f"{self.what} returned {label(result)}: it must return {{motion: force}}, or "
-                "pairs (motion, force) in a list"
+                "pairs (motion, force) in a list",
+                asked="expression",
+                given=result,
+                possible=("{motion: force}",),
             )
         rates = {k: v for k, v in items if isinstance(k, str)}
         names = ", ".join(map(repr, self.states)) or "none"
@@ -188,13 +196,19 @@ class VirtualWork(PlaceTerm):
         if foreign:
             raise ConstraintError(
                 f"{self.what} returned a rate of {foreign[0]!r}; its states are {names}: name them "
-                "by states=(...)"
+                "by states=(...)",
+                asked=foreign[0],
+                given=tuple(rates),
+                possible=self.states,
             )
         for s in self.states:
             if s not in rates:
                 raise ConstraintError(
                     f"{self.what} returned no rate of its state {s!r}: add the item "
-                    f'"{s}": rate to the dict'
+                    f'"{s}": rate to the dict',
+                    asked=s,
+                    given=tuple(rates),
+                    possible=self.states,
                 )
         must = "the rate of a state must be an expression"
         found = [self.reading.scalar(rates[s], must) for s in self.states]
@@ -209,7 +223,9 @@ class VirtualWork(PlaceTerm):
         if vector != many or len(motions) != len(forces):
             raise ConstraintError(
                 f"{self.what}: the motion {label(motion)} has {len(motions)} component(s) and its "
-                f"force {label(force)} has {len(forces)}"
+                f"force {label(force)} has {len(forces)}",
+                asked="components",
+                given=(len(motions), len(forces)),
             )
         for m, f in zip(motions, forces, strict=True):
             self.motions.append(self.reading.scalar(m, "a motion must be an expression"))
