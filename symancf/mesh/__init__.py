@@ -22,7 +22,7 @@ from .cells import dimension
 from .made import Made
 from .region import Region, unknown_region
 from .serial import SerialMesh, scatter
-from .slices import Cells, Slices
+from .slices import Cells, Labels, Slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -69,6 +69,7 @@ class Mesh(Shown, Made):
         self.point_starts = slices.point_starts
         self.n_points = int(slices.point_starts[-1])
         self.cells = slices.cells
+        self._point_labels = slices.labels
         self._members = dict(slices.members)
         top = max((dimension(k) for k in self.cells), default=0)
         every: dict[str, Ints | None] = {k: None for k in self.cells if dimension(k) == top}
@@ -201,6 +202,7 @@ class Mesh(Shown, Made):
         angle: float = 30.0,
         within: Region | str | None = None,
         outer: bool = True,
+        labels: ArrayLike | None = None,
     ) -> Region:
         """Name a region: facets, edges, points or cells that fulfil all of some conditions.
 
@@ -228,6 +230,8 @@ class Mesh(Shown, Made):
             other cells, too.
         outer : take sides of one cell only, not those between cells. Of edges of volumes those of
             such facets. Points are taken from all.
+        labels : of nodes, with ``dimension=0``, or of elements, with their dimension, as in the
+            mesh file: one or several. Each instance of a part has its own, see `within`.
 
         Returns
         -------
@@ -237,7 +241,7 @@ class Mesh(Shown, Made):
         ------
         MeshError : on every rank: the name is taken, nothing is chosen, `near` is far from the
             mesh or between two patches; there is no such region `within`, or nothing of this
-            dimension in it.
+            dimension in it; a label that nothing has.
         ParameterError : a condition that fails or returns something else, an angle or vector that
             is none.
 
@@ -256,7 +260,9 @@ class Mesh(Shown, Made):
         from .select import Conditions, select
 
         with together(self.comm):
-            asked = Conditions.of(self, name, where, dimension, within, normal, near, angle, outer)
+            asked = Conditions.of(
+                self, name, where, dimension, within, normal, near, angle, outer, labels
+            )
         found = select(self, asked)
         self._members[name] = dict(found)
         sizes = reduced(self.comm, np.array([len(n) for n in found.values()], np.int64))
@@ -287,6 +293,24 @@ class Mesh(Shown, Made):
     def __iter__(self) -> Iterator[Region]:
         """Regions."""
         return iter(self.regions.values())
+
+    @property
+    def labels(self) -> Labels | None:
+        """Labels of nodes and elements in the mesh file, on this rank; None where it has none.
+
+        `Region.labels` are those of a region, `select` takes them.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> print(sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1)).labels)
+        None
+        """
+        if self._point_labels is None:
+            return None
+        none = {kind: np.zeros(len(c.connectivity), np.int64) for kind, c in self.cells.items()}
+        own = {kind: c.labels for kind, c in self.cells.items() if c.labels is not None}
+        return Labels(self._point_labels, {**none, **own})
 
     def slice(self, region: str, kind: str | None = None) -> tuple[Ints, Ints]:
         """Cells of a region on this rank: ids (k,) and global point ids (k, nv)."""
@@ -374,4 +398,4 @@ class Mesh(Shown, Made):
         return "\n".join(lines)
 
 
-__all__ = ["Cells", "Mesh", "Region"]
+__all__ = ["Cells", "Labels", "Mesh", "Region"]

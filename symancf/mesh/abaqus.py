@@ -1,251 +1,447 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Abaqus input files: nodes, elements, sets and surfaces; what gets lost is refused by name.
+"""Abaqus and CalculiX input files: nodes, elements, sets and surfaces, of parts and instances.
 
 Read are ``*NODE``, ``*ELEMENT``, ``*NSET``, ``*ELSET`` and ``*SURFACE``, with ``GENERATE``, with
 sets named in sets and with repeats, which append, as well as ``*INCLUDE`` and ``INPUT=``. Names are
 the same in upper and lower case (Abaqus Keywords Reference Guide). Sets become regions: those of
-elements of cells, those of nodes of vertices; so do surfaces, of faces, edges or vertices. Files of
-one part and one instance that is not moved are read as if they were flat.
+elements of cells, those of nodes of vertices; so do surfaces, of faces, edges or vertices. What
+belongs to a part exists once for each of its instances, which may be moved; labels of nodes and
+elements count anew in each.
 """
 
 from __future__ import annotations
 
-import re
 import warnings
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Ints
+from ..arrays import Array, Ints
 from ..errors import MeshError
-from .abaqus_faces import SHELL, Faces
-from .serial import SerialMesh
+from .abaqus_build import build
+from .abaqus_text import Block, blocks, key_of, label, real, unquoted
+from .abaqus_types import POSSIBLE, element_type, skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-Entry = TypeVar("Entry")
-
-DEPTH = 20  # of files that include each other
+    from .serial import SerialMesh
 
 # make nodes or elements, or move them, in ways that are not read
 REFUSED = ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM")
 
-READ = ("INCLUDE", "NODE", "ELEMENT", "NSET", "ELSET", "SURFACE")  # with data in other files
 
-# names of element types, letters after them are variants; meshio's names and their vertices
-TYPES = (
-    (r"(B2[13]|B3[13]|T[23]D2|R2D2|RAX2|SAX1)", "line", 2),
-    (r"(B22|B32|T[23]D3)", "line3", 3),
-    (r"(CP[ES]3|CAX3|S3|STRI3|M3D3|R3D3|DS3|SFM3D3)", "triangle", 3),
-    (r"(CP[ES]6|CAX6|STRI65|M3D6|DS6|SFM3D6)", "triangle6", 6),
-    (r"(CP[ES]4|CAX4|S4|M3D4|R3D4|DS4|SFM3D4)", "quad", 4),
-    (r"(CP[ES]8|CAX8|S8|M3D8|DS8|SFM3D8)", "quad8", 8),
-    (r"(S9|M3D9)", "quad9", 9),
-    (r"(C3D4|DC3D4)", "tetra", 4),
-    (r"(C3D10|DC3D10)", "tetra10", 10),
-    (r"(C3D6|SC6|DC3D6)", "wedge", 6),
-    (r"(C3D15|DC3D15)", "wedge15", 15),
-    (r"(C3D8|SC8|DC3D8)", "hexahedron", 8),
-    (r"(C3D20|DC3D20)", "hexahedron20", 20),
-    (r"C3D27", "hexahedron27", 27),
-)
+@dataclass(frozen=True)
+class Nodes:
+    """Nodes of a block: labels (k,), coordinates (k, 3) and lines (k,) of a file."""
 
-# nodes in meshio's order where Abaqus has another: the middle of a line second, the centroid of a
-# cube before the faces S1 to S6
-ORDERS = {
-    "line3": (0, 2, 1),
-    "hexahedron27": (*range(20), 26, 24, 23, 25, 21, 22, 20),
-}
+    labels: Ints
+    points: Array
+    file: str
+    lines: list[int]
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Elements of a block, those that are not read without a cell type and nodes.
+
+    `nodes` are labels (k, nv) or, -1 - n, places n in `foreign`: nodes of instances. `oriented`
+    are the beams with a node more, for their orientation.
+    """
+
+    given: str
+    kind: str
+    labels: Ints
+    nodes: Ints
+    file: str
+    lines: list[int]
+    foreign: list[str] = field(default_factory=list)
+    oriented: int = 0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a line gives to a set or surface: labels, a name, or the nodes of an element set.
+
+    `step` is that of ``GENERATE``, from the first label to the last; `face` that of a surface.
+    """
+
+    where: tuple[str, int]
+    labels: tuple[int, ...] = ()
+    name: str = ""
+    elset: str = ""
+    instance: str = ""
+    step: int = 0
+    face: str = ""
 
 
 @dataclass
-class Block:
-    """A keyword with its parameters and data lines, and where it stands."""
-
-    keyword: str
-    parameters: dict[str, str]
-    where: str
-    lines: list[str] = field(default_factory=list)
-
-    def words(self) -> list[list[str]]:
-        """Return the cells of each data line."""
-        return [[w.strip() for w in line.rstrip(", \t").split(",")] for line in self.lines]
-
-
-@dataclass
-class _Set:
-    """Numbers, and names of other sets, that belong to a set."""
+class Set:
+    """A set of nodes or elements, or a surface of nodes or of elements."""
 
     name: str
-    numbers: list[int] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    of: str = ""
 
 
 @dataclass
-class _Surface:
-    """Sets or numbers, of elements with names of faces, or of nodes."""
+class Scope:
+    """A part, an instance of one, or what is in neither: the assembly.
+
+    `sets` : "NSET", "ELSET" and "SURFACE" -> key of the name -> set. `motion` : translation (3,)
+    and axis with angle (7,) of an instance.
+    """
 
     name: str
-    of: str
-    entries: list[tuple[int | str, str]] = field(default_factory=list)
+    nodes: list[Nodes] = field(default_factory=list)
+    elements: list[Elements] = field(default_factory=list)
+    sets: dict[str, dict[str, Set]] = field(
+        default_factory=lambda: {"NSET": {}, "ELSET": {}, "SURFACE": {}}
+    )
+    motion: list[list[float]] = field(default_factory=list)
+
+    def set(self, kind: str, name: str) -> Set:
+        """Return the set of a name, a new one if there is none."""
+        return self.sets[kind].setdefault(key_of(name), Set(unquoted(name)))
+
+    def instance(self, name: str) -> Scope:
+        """Return a part once more, under another name."""
+        sets = {
+            kind: {key: replace(s, entries=list(s.entries)) for key, s in held.items()}
+            for kind, held in self.sets.items()
+        }
+        return Scope(name, list(self.nodes), list(self.elements), sets)
 
 
-class _Model:
-    """What the blocks of a file say, by the numbers of the file."""
+class Model:
+    """What the blocks of a file say, by the labels of the file."""
 
     def __init__(self) -> None:
-        self.nodes: dict[int, list[float]] = {}
-        self.elements: dict[int, tuple[str, list[int]]] = {}
-        self.plane: set[int] = set()  # elements that are plane continua
-        self.surfaces: dict[str, _Surface] = {}
-        self.sets: dict[str, dict[str, _Set]] = {"NSET": {}, "ELSET": {}}
-        self.of_elements: list[tuple[_Set, str]] = []  # *NSET, ELSET=
-        self.parts = self.instances = 0
+        self.assembly = Scope("")
+        self.parts: dict[str, Scope] = {}
+        self.instances: dict[str, Scope] = {}
+        self.used: set[str] = set()  # parts that have an instance
+        self.scope = self.assembly
 
     def take(self, block: Block) -> None:
         """Add a block.
 
         Raises
         ------
-        MeshError, ValueError
+        MeshError
         """
+        readers = {
+            "NODE": self._nodes,
+            "ELEMENT": self._elements,
+            "NSET": self._sets,
+            "ELSET": self._sets,
+            "SURFACE": self._surface,
+            "PART": self._part,
+            "INSTANCE": self._instance,
+        }
         keyword = block.keyword
         if keyword in REFUSED:
-            raise ValueError(f"*{keyword} is not read; write nodes and elements one by one")
-        if keyword == "NODE":
-            self._nodes(block)
-        elif keyword == "ELEMENT":
-            self._elements(block)
-        elif keyword in self.sets:
-            self._sets(block)
-        elif keyword == "SURFACE":
-            self._surface(block)
-        elif keyword == "PART":
-            self.parts += 1
-        elif keyword == "INSTANCE":
-            self.instances += 1
-            if any(float(w) for words in block.words() for w in words if w):
-                raise ValueError("the instance is moved; write the input file flat, without parts")
-        if max(self.parts, self.instances) > 1:
-            raise ValueError(
-                "a second part or instance, which may number its nodes anew; write the input file "
-                "flat, without parts"
+            raise block.refuse(
+                f"*{keyword} is not read; write nodes and elements one by one",
+                asked="keyword",
+                given=keyword,
+                possible=readers,
             )
+        if keyword in readers:
+            readers[keyword](block)
+        elif keyword in ("ENDPART", "ENDINSTANCE"):
+            self.scope = self.assembly
 
-    def set(self, kind: str, name: str) -> _Set:
-        """Return the set of a name, a new one if there is none."""
-        name = _unquoted(name)
-        return self.sets[kind].setdefault(name.upper(), _Set(name))
+    def _part(self, block: Block) -> None:
+        name = _name(block, "NAME")
+        self.scope = self.parts.setdefault(key_of(name), Scope(unquoted(name)))
+
+    def _instance(self, block: Block) -> None:
+        name, part = _name(block, "NAME"), _name(block, "PART")
+        if key_of(part) not in self.parts:
+            raise block.refuse(
+                f"instance {name!r} is of part {part!r}, which is not given before it",
+                asked="PART",
+                given=part,
+                possible=[p.name for p in self.parts.values()],
+            )
+        if key_of(name) in self.instances:
+            raise block.refuse(f"instance {name!r} is given twice", asked="NAME", given=name)
+        self.used.add(key_of(part))
+        self.scope = self.parts[key_of(part)].instance(unquoted(name))
+        self.instances[key_of(name)] = self.scope
+        for (line, text), count in zip(block.data, (3, 7), strict=False):
+            numbers = _reals(block, line, text.rstrip(", \t").split(","))
+            if len(numbers) != count or (count == 7 and numbers[:3] == numbers[3:6]):
+                raise block.refuse(
+                    f"instance {name!r} is moved by 3 numbers, and turned about an axis by 7 (two "
+                    f"points on it and degrees) in a second line; given {text!r}",
+                    line,
+                    asked="instance",
+                    given=text,
+                    possible=("x, y, z", "ax, ay, az, bx, by, bz, angle"),
+                )
+            self.scope.motion.append(numbers)
 
     def _nodes(self, block: Block) -> None:
-        if block.parameters.get("SYSTEM", "R").upper() != "R":
-            raise ValueError("nodes in cylindrical or spherical coordinates are not read")
-        numbers = []
-        for words in block.words():
-            number = int(words[0])
-            x = [float(w or 0.0) for w in words[1:4]]
-            x += [0.0] * (3 - len(x))
-            if self.nodes.setdefault(number, x) != x:
-                raise ValueError(f"node {number} is given twice, at different places")
-            numbers.append(number)
+        if (system := block.parameters.get("SYSTEM", "R").upper()) != "R":
+            raise block.refuse(
+                "nodes in cylindrical or spherical coordinates are not read",
+                asked="SYSTEM",
+                given=system,
+                possible=("R",),
+            )
+        rows = [text.split(",", 4) for _, text in block.data]
+        labels = _labels(block, [row[0] for row in rows], "node")
+        try:
+            if any("_" in text for _, text in block.data):
+                raise ValueError
+            points = np.array([row[1:4] for row in rows], dtype=float)
+        except ValueError:  # ragged, or as Fortran writes them
+            points = np.zeros((len(rows), 3))
+            for k, (row, (line, _)) in enumerate(zip(rows, block.data, strict=True)):
+                found = _reals(block, line, row[1:4])
+                points[k, : len(found)] = found
+        points = np.pad(points.reshape(len(rows), 3 if not rows else -1), ((0, 0), (0, 3)))[:, :3]
+        lines = [line for line, _ in block.data]
+        self.scope.nodes.append(Nodes(labels, points, block.file, lines))
         if name := block.parameters.get("NSET"):
-            self.set("NSET", name).numbers += numbers
+            self.scope.set("NSET", name).entries.append(
+                Entry((block.file, block.line), tuple(labels.tolist()))
+            )
 
     def _elements(self, block: Block) -> None:
-        given = block.parameters.get("TYPE", "")
-        kind, count = _type(given)
-        words = [int(w) for line in block.words() for w in line if w]
-        if len(words) % (count + 1):
-            raise ValueError(f"elements of type {given} have a number and {count} nodes each")
-        rows = np.reshape(words, (-1, count + 1)).tolist()
-        order = ORDERS.get(kind, range(count))
-        for number, *given_nodes in rows:
-            nodes = [given_nodes[k] for k in order]
-            if self.elements.setdefault(number, (kind, nodes)) != (kind, nodes):
-                raise ValueError(f"element {number} is given twice, with different nodes")
-        if given.upper().startswith(("CP", "CAX")):
-            self.plane.update(row[0] for row in rows)
+        given = block.parameters.get("TYPE", "").upper()
+        if skipped(given):
+            heads = [
+                (line, text)
+                for k, (line, text) in enumerate(block.data)
+                if not k or not block.data[k - 1][1].endswith(",")
+            ]
+            words = [text.split(",")[0] for _, text in heads]
+            labels = _labels(block, words, "element")
+            own = Elements(given, "", labels, np.empty((len(words), 0), np.int64), block.file, [])
+        else:
+            own = self._cells(block, given)
+        self.scope.elements.append(own)
         if name := block.parameters.get("ELSET"):
-            self.set("ELSET", name).numbers += [row[0] for row in rows]
+            self.scope.set("ELSET", name).entries.append(
+                Entry((block.file, block.line), tuple(own.labels.tolist()))
+            )
+
+    def _cells(self, block: Block, given: str) -> Elements:
+        """Return elements that are cells.
+
+        Raises
+        ------
+        MeshError
+        """
+        kind, order, beam = element_type(given)
+        if not kind:
+            raise block.refuse(
+                f"elements of type {given!r} are not read",
+                asked="TYPE",
+                given=given,
+                possible=POSSIBLE,
+            )
+        foreign, oriented = list[str](), 0
+        count, lines = len(order), [line for line, _ in block.data]
+        try:
+            if any("_" in text for _, text in block.data):
+                raise ValueError
+            rows = [list(map(int, text.rstrip(", \t").split(","))) for _, text in block.data]
+        except ValueError:
+            rows = []
+        if not rows or set(map(len, rows)) != {count + 1}:
+            rows, lines = [], []
+            for line, words in _records(block, count + 1):
+                if len(words) == count + 2 and beam:
+                    oriented += 1
+                    words.pop()
+                if len(words) != count + 1:
+                    raise block.refuse(
+                        f"elements of type {given} have a number and {count} nodes each; element "
+                        f"{words[0]} has {len(words) - 1} nodes",
+                        line,
+                        asked="nodes",
+                        given=len(words) - 1,
+                        possible=(count,),
+                    )
+                rows.append([_node(block, line, word, foreign) for word in words])
+                lines.append(line)
+        whole = np.array(rows, np.int64).reshape(len(rows), count + 1)
+        labels, nodes = whole[:, 0], whole[:, 1:][:, list(order)]
+        _require_positive(block, labels, "element", lines)
+        return Elements(given, kind, labels, nodes, block.file, lines, foreign, oriented)
 
     def _sets(self, block: Block) -> None:
-        name = block.parameters.get(block.keyword)
-        if not name:
-            raise ValueError(f"*{block.keyword} without a name")
-        target = self.set(block.keyword, name)
-        if block.keyword == "NSET" and "ELSET" in block.parameters:
-            self.of_elements.append((target, block.parameters["ELSET"]))
-        for words in block.words():
-            if "GENERATE" in block.parameters:
-                first, last, *step = (int(w) for w in words)
-                target.numbers += range(first, last + 1, *step)
+        name = _name(block, block.keyword)
+        target, of = self.scope.set(block.keyword, name).entries, block.parameters
+        where, instance = (block.file, block.line), of.get("INSTANCE", "")
+        if block.keyword == "NSET" and "ELSET" in of:
+            target.append(Entry(where, elset=of["ELSET"], instance=instance))
+        for line, text in block.data:
+            where = block.file, line
+            words = [word.strip() for word in text.rstrip(", \t").split(",")]
+            if "GENERATE" in of:
+                target.append(_generated(block, line, words, instance))
                 continue
+            if text.isascii() and text.replace(",", "0").replace(" ", "0").isdigit():
+                numbers = [int(word) for word in words if word]
+                if min(numbers, default=1) > 0:
+                    target.append(Entry(where, tuple(numbers), instance=instance))
+                    continue
             for word in words:
-                if isinstance(found := _reference(word), int):
-                    target.numbers.append(found)
-                elif found:
-                    target.others.append(found)
+                number = _label(block, line, word)
+                if number is not None:
+                    target.append(Entry(where, (number,), instance=instance))
+                elif word:
+                    target.append(Entry(where, name=word, instance=instance))
 
     def _surface(self, block: Block) -> None:
-        name, of = block.parameters.get("NAME"), block.parameters.get("TYPE", "ELEMENT").upper()
-        if not name:
-            raise ValueError("*SURFACE without a name")
+        name, of = _name(block, "NAME"), block.parameters.get("TYPE", "ELEMENT").upper()
         if of not in ("ELEMENT", "NODE") or "COMBINE" in block.parameters:
             what = "that is made of others" if of in ("ELEMENT", "NODE") else f"of type {of}"
-            warnings.warn(f"{block.where}: surface {name!r}, {what}, is not read", stacklevel=6)
+            warnings.warn(
+                f"line {block.line} of {block.file}: surface {name!r}, {what}, is not read",
+                stacklevel=6,
+            )
             return
-        name = _unquoted(name)
-        surface = self.surfaces.setdefault(name.upper(), _Surface(name, of))
-        if surface.of != of:
-            raise ValueError(f"surface {name!r} is given of nodes and of elements")
-        for first, *rest in block.words():
-            if found := _reference(first):
-                face = rest[0].upper() if rest and of == "ELEMENT" else ""
-                surface.entries.append((found, face))
+        surface = self.scope.set("SURFACE", name)
+        if surface.of not in ("", of):
+            raise block.refuse(
+                f"surface {name!r} is given of nodes and of elements",
+                asked="TYPE",
+                given=of,
+                possible=(surface.of,),
+            )
+        surface.of = of
+        for line, text in block.data:
+            first, *rest = (word.strip() for word in text.split(","))
+            face = rest[0].upper() if rest and of == "ELEMENT" else ""
+            where, number = (block.file, line), _label(block, line, first)
+            if number is not None:
+                surface.entries.append(Entry(where, (number,), face=face))
+            elif first:
+                surface.entries.append(Entry(where, name=first, face=face))
 
-    def referred(self, kind: str, entry: int | str, who: str) -> list[int]:
-        """Return the numbers that an entry of a surface stands for."""
-        return (
-            [entry] if isinstance(entry, int) else self.numbers(kind, entry, (f"surface {who!r}",))
+
+def _name(block: Block, parameter: str) -> str:
+    if not (name := block.parameters.get(parameter, "")):
+        raise block.refuse(
+            f"*{block.keyword} without a name, {parameter}=", asked=parameter, given=""
+        )
+    return name
+
+
+def _reals(block: Block, line: int, words: list[str]) -> list[float]:
+    """Return numbers of a line.
+
+    Raises
+    ------
+    MeshError
+    """
+    try:
+        return [real(word) for word in words]
+    except ValueError as error:
+        raise block.refuse(
+            f"{error} is no number", line, asked="number", given=str(error)
+        ) from None
+
+
+def _label(block: Block, line: int, word: str) -> int | None:
+    """Return the label that a word is, None where it is none.
+
+    Raises
+    ------
+    MeshError : zero, negative or too large.
+    """
+    try:
+        return label(word)
+    except ValueError:
+        raise block.refuse(
+            f"label {word}: labels are from 1 to 2^62", line, asked="label", given=word
+        ) from None
+
+
+def _labels(block: Block, words: list[str], what: str) -> Ints:
+    """Return the labels (k,) that stand first in the lines of a block.
+
+    Raises
+    ------
+    MeshError
+    """
+    try:
+        labels = np.array(list(map(int, words)), np.int64)
+    except (ValueError, OverflowError):
+        for (line, _), word in zip(block.data, words, strict=False):
+            if _label(block, line, word.strip()) is None:
+                raise block.refuse(
+                    f"{word.strip()!r} is no label of {what}s", line, asked="label", given=word
+                ) from None
+        raise
+    _require_positive(block, labels, what, [line for line, _ in block.data])
+    return labels
+
+
+def _require_positive(block: Block, labels: Ints, what: str, lines: list[int]) -> None:
+    if len(labels) and labels.min() < 1:
+        k = int(labels.argmin())
+        raise block.refuse(
+            f"label {labels[k]}: labels of {what}s are positive",
+            lines[k],
+            asked="label",
+            given=int(labels[k]),
         )
 
-    def numbers(self, kind: str, name: str, above: tuple[str, ...] = ()) -> list[int]:
-        """Return the numbers of a set, those of the sets that it names included."""
-        key = _unquoted(name).upper()
-        if key not in self.sets[kind]:
-            raise ValueError(f"{kind.lower()} {name!r} is named in {above[-1]!r} but not given")
-        if key in map(str.upper, above):
-            raise ValueError(f"{kind.lower()} {name!r} names itself")
-        chosen = self.sets[kind][key]
-        found = list(chosen.numbers)
-        for other in chosen.others:
-            found += self.numbers(kind, other, (*above, chosen.name))
-        return list(dict.fromkeys(found))
+
+def _records(block: Block, length: int) -> list[tuple[int, list[str]]]:
+    """Return line and words of each element; it goes on in further lines until it has all nodes."""
+    found: list[tuple[int, list[str]]] = []
+    for line, text in block.data:
+        words = [word.strip() for word in text.split(",")]
+        words = [word for word in words if word]
+        if found and len(found[-1][1]) < length:
+            found[-1][1].extend(words)
+        elif words:
+            found.append((line, words))
+    return found
 
 
-def _reference(word: str) -> int | str:
-    """Return the number, or the name of the set, that stands in a data line; perhaps none."""
-    if re.fullmatch(r"[+]?\d+", word):
-        return int(word)
-    if found := re.fullmatch(r'"?[^\d"][^."]*"?\.(\d+)', word):  # instance.number
-        return int(found[1])
-    name = _unquoted(word)  # a set, or instance.set
-    return name if name[:1].isdigit() else name.rpartition(".")[2]
+def _node(block: Block, line: int, word: str, foreign: list[str]) -> int:
+    """Return the label that a word of an element is, or -1 - n for the n-th node of instances."""
+    number = _label(block, line, word)
+    if number is not None:
+        return number
+    if "." not in word:
+        raise block.refuse(f"{word!r} is no label of nodes", line, asked="label", given=word)
+    foreign.append(word)
+    return -len(foreign)
 
 
-def _unquoted(name: str) -> str:
-    return name[1:-1] if len(name) > 1 and name[0] == name[-1] == '"' else name
+def _generated(block: Block, line: int, words: list[str], instance: str) -> Entry:
+    """Return first and last label with the step between them.
 
-
-def _type(given: str) -> tuple[str, int]:
-    """Return meshio's name of an element type and its number of vertices."""
-    for pattern, kind, count in TYPES:
-        if re.fullmatch(pattern + "[A-Z]*5?", given.upper()):
-            return kind, count
-    raise ValueError(f"elements of type {given!r} are not read")
+    Raises
+    ------
+    MeshError : other than two or three whole numbers, or no step leads from first to last.
+    """
+    try:
+        first, last, *more = (int(word) for word in words if word)
+        (step,) = more or [1]
+    except ValueError:
+        first, last, step = 1, 1, 0
+    if step == 0 or (last - first) * step < 0 or min(first, last) < 1 or "_" in "".join(words):
+        raise block.refuse(
+            f"GENERATE: {', '.join(words)!r} are not the first label, the last one and, if it is "
+            "not 1, the step from the first to the last, negative where the last is the smaller",
+            line,
+            asked="GENERATE",
+            given=", ".join(words),
+            possible=("first, last", "first, last, step"),
+        )
+    return Entry((block.file, line), (first, last), instance=instance, step=step)
 
 
 def read_abaqus(path: Path) -> SerialMesh:
@@ -255,185 +451,20 @@ def read_abaqus(path: Path) -> SerialMesh:
     ------
     MeshError : no such file, or what is in it cannot be read as a whole; with the line.
     """
-    model, where = _Model(), ""
+    model = Model()
     try:
-        for block in _blocks(path, 0):
-            where = f"{block.where}: "
+        for block in blocks(path):
             model.take(block)
-        where = ""
-        return _convert(model, path)
-    except (OSError, ValueError, RecursionError, MeshError) as error:
-        raise MeshError(f"cannot read {str(path)!r}: {where}{error}", path=str(path)) from None
-
-
-def _blocks(path: Path, depth: int) -> Iterator[Block]:
-    """Return the blocks of a file and of those that it includes."""
-    block: Block | None = None
-    head = ""
-    whole = path.read_text(encoding="utf-8")
-    if whole and not whole.endswith("\n"):
-        warnings.warn(f"{path.name}: the last line has no end; is the file complete?", stacklevel=6)
-    for number, line in enumerate(whole.splitlines(), 1):
-        text = line.strip()
-        if not text or text.startswith("**"):
-            continue
-        if head or text.startswith("*"):
-            head += text
-            if head.endswith(","):  # goes on in the next line
-                continue
-            if block is not None:
-                yield from _whole(block, path, depth)
-            keyword, *rest = (part.strip() for part in head[1:].split(","))
-            pairs = (part.partition("=") for part in rest)
-            parameters = {key.strip().upper(): value.strip() for key, _, value in pairs}
-            where = f"line {number} of {path.name}"
-            block, head = Block(" ".join(keyword.upper().split()), parameters, where), ""
-        elif block is None:
-            raise ValueError(f"line {number}: data before the first keyword")
-        else:
-            block.lines.append(text)
-    if block is not None:
-        yield from _whole(block, path, depth)
-
-
-def _whole(block: Block, path: Path, depth: int) -> Iterator[Block]:
-    """Return a block with the data of its other files, or the blocks of an included file."""
-    source = block.parameters.get("INPUT", "").strip('"')
-    if not source or block.keyword not in READ:
-        yield block
-        return
-    other = path.parent / source
-    if depth > DEPTH:
-        raise ValueError(f"{path.name} includes itself")
-    if block.keyword == "INCLUDE":
-        yield from _blocks(other, depth + 1)
-        return
-    block.lines += [
-        t
-        for line in other.read_text(encoding="utf-8").splitlines()
-        if (t := line.strip()) and not t.startswith("*")
-    ]
-    yield block
-
-
-def _convert(model: _Model, path: Path) -> SerialMesh:
-    """Return the mesh with points and cells in the order of the file."""
-    if not model.nodes or not model.elements:
-        raise ValueError(f"it holds no {'elements' if model.nodes else 'nodes'}")
-    point = {number: k for k, number in enumerate(model.nodes)}
-    mesh = SerialMesh(np.array(list(model.nodes.values())), {})
-    place: dict[int, tuple[str, int]] = {}
-    rows: dict[str, list[list[int]]] = {}
-    for number, (kind, nodes) in model.elements.items():
-        cells = rows.setdefault(kind, [])
-        place[number] = kind, len(cells)
-        cells.append([_known(point, n, f"element {number} names node") for n in nodes])
-    for kind, cells in rows.items():
-        mesh.append(kind, cells)
-    for target, name in model.of_elements:
-        for number in model.numbers("ELSET", name, (target.name,)):
-            target.numbers += _known(model.elements, number, f"elset {name!r} names element")[1]
-    cells_of = {
-        key: _places(model.numbers("ELSET", chosen.name), place, f"elset {chosen.name!r}")
-        for key, chosen in model.sets["ELSET"].items()
-    }
-    points_of = {key: _points(model, chosen, point) for key, chosen in model.sets["NSET"].items()}
-    for key, held in cells_of.items():
-        name = model.sets["ELSET"][key].name
-        if held and key in points_of:
-            used = [mesh.cells[kind][which].ravel() for kind, which in held.items()]
-            if np.array_equal(np.unique(np.concatenate(used)), points_of[key]):
-                del points_of[key]  # the set of a part of the geometry
-            else:
-                warnings.warn(
-                    f"{path.name}: {name!r} names a set of nodes and one of elements that has "
-                    f"other nodes; region {name!r} are the nodes, {name + ' (elements)'!r} the "
-                    "elements",
-                    stacklevel=5,
-                )
-                name += " (elements)"
-        for kind, which in held.items():
-            mesh.add_to_region(name, kind, which)
-    for key, points in points_of.items():
-        if not len(points):
-            continue
-        name = model.sets["NSET"][key].name
-        mesh.add_to_region(name, "vertex", mesh.append("vertex", points.reshape(-1, 1)))
-    plane: dict[str, list[int]] = {}
-    for number in model.plane:
-        plane.setdefault(place[number][0], []).append(place[number][1])
-    faces = Faces(mesh, {kind: np.array(which, np.int64) for kind, which in plane.items()})
-    for surface in model.surfaces.values():
-        _add_surface(model, surface, mesh, (faces, place, point), path)
-    return mesh
-
-
-def _add_surface(
-    model: _Model,
-    surface: _Surface,
-    mesh: SerialMesh,
-    tables: tuple[Faces, Mapping[int, tuple[str, int]], Mapping[int, int]],
-    path: Path,
-) -> None:
-    """Make a region of a surface; where there is one of its name, of another one."""
-    own, (faces, place, point) = surface.name, tables
-    found: dict[str, list[Ints]] = {}
-    for entry, face in surface.entries:
-        if surface.of == "NODE":
-            who, named = f"surface {surface.name!r} names node", model.referred("NSET", entry, own)
-            nodes = np.array([_known(point, n, who) for n in named], np.int64)
-            found.setdefault("vertex", []).append(nodes.reshape(-1, 1))
-            continue
-        named = model.referred("ELSET", entry, own)
-        for kind, which in _places(named, place, f"surface {surface.name!r}").items():
-            for side, rows in faces.of(kind, which, face):
-                found.setdefault(side, []).append(rows)
-        if face == SHELL[1]:
-            warnings.warn(
-                f"{path.name}: surface {surface.name!r} is the side SNEG of shells; the region "
-                "holds the shells: load the side by body[...].face(-1)",
-                stacklevel=6,
-            )
-    held = {side: np.concatenate(rows) for side, rows in found.items()}
-    if not sum(len(rows) for rows in held.values()):
-        raise ValueError(f"surface {surface.name!r} has no faces")
-    name = surface.name
-    same = next((n for n in mesh.members if n.upper() == name.upper()), None)
-    if same is not None:
-        points = np.unique(np.concatenate([rows.ravel() for rows in held.values()]))
-        numbers = mesh.members[same].get("vertex", np.empty(0, np.int64))
-        if np.array_equal(np.unique(mesh.cells["vertex"][numbers] if len(numbers) else []), points):
-            del mesh.members[same]  # the nodes of the surface
-        else:
-            name += " (surface)"
-            warnings.warn(
-                f"{path.name}: {same!r} names a set and a surface that has other nodes; the "
-                f"surface is region {name!r}",
-                stacklevel=6,
-            )
-    for side, rows in held.items():
-        before = len(mesh.cells.get(side, ()))
-        mesh.add_to_region(name, side, mesh.append(side, rows))
-        mesh.unite(side, before)
-
-
-def _places(numbers: list[int], place: Mapping[int, tuple[str, int]], who: str) -> dict[str, Ints]:
-    """Return the cells of some elements by type."""
-    held: dict[str, list[int]] = {}
-    for number in numbers:
-        kind, k = _known(place, number, f"{who} names element")
-        held.setdefault(kind, []).append(k)
-    return {kind: np.array(which, np.int64) for kind, which in held.items()}
-
-
-def _points(model: _Model, chosen: _Set, point: Mapping[int, int]) -> Ints:
-    """Return the points of a set of nodes, sorted."""
-    who = f"nset {chosen.name!r} names node"
-    found = [_known(point, n, who) for n in model.numbers("NSET", chosen.name)]
-    return np.unique(np.array(found, np.int64))
-
-
-def _known(table: Mapping[int, Entry], number: int, who: str) -> Entry:
-    if number not in table:
-        raise ValueError(f"{who} {number}, which is not given")
-    return table[number]
+        return build(model, path)
+    except MeshError as error:
+        raise MeshError(
+            f"cannot read {str(path)!r}: {error}",
+            path=str(path),
+            asked=error.asked,
+            given=error.given,
+            possible=error.possible,
+        ) from None
+    except (OSError, ValueError, OverflowError, RecursionError) as error:
+        raise MeshError(
+            f"cannot read {str(path)!r}: {error}", path=str(path), asked="file", given=str(path)
+        ) from None

@@ -54,7 +54,8 @@ def lowered(comm: MPI.Comm, given: Slices) -> Slices:
     count = shares(comm, int(kept.sum()))
     number = np.where(kept, count[comm.rank] + np.cumsum(kept) - 1, -1)
     new = block_starts(int(count[-1]), comm.size)
-    _, (points,) = exchange(comm, owners_of(new, number[kept]), given.points[kept])
+    moving = [given.points[kept]] + ([] if given.labels is None else [given.labels[kept]])
+    _, (points, *labels) = exchange(comm, owners_of(new, number[kept]), *moving)
     names = list(given.members)
     members: Members = {name: {} for name in names}
     of_type: dict[str, list[str]] = {}
@@ -69,19 +70,22 @@ def lowered(comm: MPI.Comm, given: Slices) -> Slices:
             stay = (rows >= 0).all(axis=1)
             before = shares(comm, int(stay.sum()))
             ids = first + before[comm.rank] + np.arange(stay.sum())
-            parts.append((ids, rows[stay], _members(given, source)[stay]))
+            parts.append(
+                (ids, rows[stay], _members(given, source)[stay], _labels(given, source)[stay])
+            )
             first += int(before[-1])
-        ids, rows, held = (np.concatenate(part) for part in zip(*parts, strict=True))
+        ids, rows, held, own = (np.concatenate(part) for part in zip(*parts, strict=True))
         low = block_starts(first, comm.size)
-        _, (ids, rows, held) = exchange(comm, owners_of(low, ids), ids, rows, held)
+        _, (ids, rows, held, own) = exchange(comm, owners_of(low, ids), ids, rows, held, own)
         order = np.argsort(ids, kind="stable")
-        cells[kind] = Cells(kind, int(low[comm.rank]), rows[order], first)
+        of_cells = own[order] if any(given.cells[s].labels is not None for s in sources) else None
+        cells[kind] = Cells(kind, int(low[comm.rank]), rows[order], first, of_cells)
         total = reduced(comm, held.sum(axis=0, dtype=np.int64))
         for k, name in enumerate(names):
             if not set(sources).isdisjoint(given.members[name]):
                 own = np.flatnonzero(held[order, k])
                 members[name][kind] = None if total[k] == first else own
-    return Slices(points, new, cells, members)
+    return Slices(points, new, cells, members, labels[0] if labels else None)
 
 
 #: Types with a node in the middle of each edge, by those that have none.
@@ -124,8 +128,10 @@ def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
         first[comm.rank] + np.arange(len(edges)),
     )
     places = np.concatenate([given.points, ends_of.mean(axis=1)])
+    moving = [places] + ([] if given.labels is None else [np.pad(given.labels, (0, len(edges)))])
     new = block_starts(int(first[-1]), comm.size)
-    _, (ids, places) = exchange(comm, owners_of(new, ids), ids, places)
+    _, (ids, places, *labels) = exchange(comm, owners_of(new, ids), ids, *moving)
+    order = np.argsort(ids, kind="stable")
     cells, k = dict[str, Cells](), 0
     for kind, old in given.cells.items():
         rows = old.connectivity
@@ -133,7 +139,8 @@ def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
             width = len(CELLS[kind].edges)
             own = middle[k : k + len(rows) * width].reshape(len(rows), width)
             k, rows = k + own.size, np.concatenate([rows, own], axis=1)
-        cells[_RAISED.get(kind, kind)] = Cells(_RAISED.get(kind, kind), old.start, rows, old.size)
+        new_kind = _RAISED.get(kind, kind)
+        cells[new_kind] = Cells(new_kind, old.start, rows, old.size, old.labels)
     members: Members = {
         name: {_RAISED.get(kind, kind): which for kind, which in held.items()}
         for name, held in given.members.items()
@@ -145,7 +152,13 @@ def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
             f"{', '.join(points)}; hold regions of faces or edges instead",
             stacklevel=4,
         )
-    return Slices(places[np.argsort(ids, kind="stable")], new, cells, members)
+    return Slices(places[order], new, cells, members, labels[0][order] if labels else None)
+
+
+def _labels(given: Slices, kind: str) -> Ints:
+    """Return the labels of this rank's cells of a type, 0 of those that have none."""
+    cells = given.cells[kind]
+    return np.zeros(len(cells.connectivity), np.int64) if cells.labels is None else cells.labels
 
 
 def _members(given: Slices, kind: str) -> Mask:

@@ -208,7 +208,9 @@ def _fault(cell: Cell, points: Ints, x: Array) -> str:
 
 def _cell(cells: Cells, local: int) -> str:
     vertices = " ".join(str(v) for v in cells.connectivity[local])
-    return f"{cells.kind} {cells.start + local} (points {vertices})"
+    label = 0 if cells.labels is None else cells.labels[local]
+    in_file = f"element {label} of the file, " if label else ""
+    return f"{cells.kind} {cells.start + local} ({in_file}points {vertices})"
 
 
 def _chunks(mesh: Mesh, cells: Cells) -> Iterator[tuple[int, Array]]:

@@ -11,8 +11,9 @@ import numpy as np
 from ..arrays import Ints, Mask
 from ..cells.table import CELLS
 from ..errors import MeshError, closest_name
-from ..runtime.collective import exchange, owners_of, reduced, share_error
+from ..runtime.collective import exchange, lookup, owners_of, reduced, share_error
 from .cells import dimension, sizes
+from .slices import no_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,6 +104,24 @@ class Region:
             nodes = nodes.copy()
             nodes[self.turned, :2] = nodes[self.turned, 1::-1]
         return ids, nodes
+
+    def labels(self, kind: str | None = None) -> Ints:
+        """Return the labels (k,) that its cells on this rank have in the mesh file; points theirs.
+
+        Of the cells that `slice` gives; 0 where the file gives none. Collective.
+
+        Raises
+        ------
+        MeshError : as `slice`; the mesh has no labels.
+        """
+        labels = self.mesh.labels
+        if labels is None:
+            raise MeshError(no_labels(self.mesh), asked="labels", given=self.name)
+        ids, nodes = self.slice(kind)
+        kind = next(iter(self.sizes)) if kind is None else kind
+        if kind == "vertex":
+            return lookup(self.mesh.comm, self.mesh.point_starts, nodes[:, 0], labels.points)
+        return np.asarray(labels.cells[kind][ids - self.mesh.cells[kind].start])
 
     def _chosen(self, kind: str) -> Ints | None:
         """Return the sorted numbers of its cells in this rank's slice of a type; None are all."""

@@ -13,13 +13,13 @@ from mpi4py import MPI
 from ..arrays import Array, Ints, Mask
 from ..cells.table import CELLS
 from ..errors import MeshError, ParameterError
-from ..runtime.collective import block_starts, exchange, owners_of, together
+from ..runtime.collective import block_starts, exchange, owners_of, reduced, together
 from ..values import arguments
 from ..values.parameter import call, label
 from .cells import dimension as dimension_of
 from .conformity import hashes
 from .sides import Meeting, Sides, cells_of, distances, joined, normals, patches, sides_of
-from .slices import Cells
+from .slices import Cells, no_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +43,7 @@ class Conditions:
     near: Array | None
     angle: float
     outer: bool
+    labels: Ints | None = None
 
     @classmethod
     def of(
@@ -56,6 +57,7 @@ class Conditions:
         near: npt.ArrayLike | None,
         angle: float,
         outer: bool,
+        labels: npt.ArrayLike | None = None,
     ) -> Conditions:
         """Check what was given.
 
@@ -69,10 +71,10 @@ class Conditions:
         if name in mesh:
             raise MeshError(f"{mesh.regions[name].describe()} already; select under another name")
         region = None if within is None else mesh[within]
-        if all(given is None for given in (where, region, normal, near)):
+        if all(given is None for given in (where, region, normal, near, labels)):
             raise ParameterError(
-                f"{call}({name!r}): give a condition, lambda X: X[:, 0] < 1e-9, or normal=, near= "
-                "or within="
+                f"{call}({name!r}): give a condition, lambda X: X[:, 0] < 1e-9, or normal=, near=, "
+                "labels= or within="
             )
         of, own = mesh["all"] if region is None else region, mesh["all"].dim
         if len({dimension_of(kind) for kind in of.types}) > 1:
@@ -107,7 +109,8 @@ class Conditions:
         at = None if near is None else _vector(call, "near", near)
         if where is not None:
             arguments.function(f"{call}: where", where)
-        return cls(name, where, d, region, along, at, np.radians(turn), bool(outer))
+        chosen = None if labels is None else _labels(mesh, labels, dimension, of)
+        return cls(name, where, d, region, along, at, np.radians(turn), bool(outer), chosen)
 
     def describe(self) -> str:
         """Return the words for what it chooses from."""
@@ -115,6 +118,34 @@ class Conditions:
         own = self.within is not None and self.within.dim == self.dimension
         outer = "outer " if self.outer and 0 < self.dimension < 3 and not own else ""
         return f"{outer}{WORDS[self.dimension]}{within}"
+
+
+def _labels(mesh: Mesh, given: npt.ArrayLike, dimension: int | None, of: Region) -> Ints:
+    """Return labels of points or cells, sorted.
+
+    Raises
+    ------
+    MeshError : the mesh has none.
+    ParameterError : other than whole numbers, or labels of sides, which have none.
+    """
+    call, chosen = "Mesh.select", np.atleast_1d(np.asarray(given))
+    if mesh.labels is None:
+        raise MeshError(no_labels(mesh), asked="labels", given=label(given))
+    if chosen.dtype.kind not in "iu" or chosen.ndim != 1 or not len(chosen):
+        raise ParameterError(
+            f"{call}(labels={label(given)}): give whole numbers, those of the mesh file",
+            asked="labels",
+            given=label(given),
+        )
+    if dimension not in (0, of.dim):
+        raise ParameterError(
+            f"{call}(labels=..., dimension={dimension}): nodes have labels, dimension=0, and "
+            f"elements, here dimension={of.dim}",
+            asked="dimension",
+            given=dimension,
+            possible=(0, of.dim),
+        )
+    return np.asarray(np.unique(chosen), np.int64)
 
 
 def _vector(call: str, name: str, given: npt.ArrayLike) -> Array:
@@ -144,7 +175,7 @@ def select(mesh: Mesh, asked: Conditions) -> dict[str, Ints]:
     """
     found = _candidates(mesh, asked)
     many = [mesh.comm.allreduce(sum(len(s.order) for s in found))]
-    for step in (_by_place, _by_normal, _from_seed):
+    for step in (_by_label, _by_place, _by_normal, _from_seed):
         found = step(mesh, asked, found)
         many.append(mesh.comm.allreduce(sum(len(s.order) for s in found)))
         if not many[-1]:
@@ -169,6 +200,34 @@ def _candidates(mesh: Mesh, asked: Conditions) -> list[Sides]:
     for d in range(of.dim, asked.dimension, -1):
         found = sides_of(mesh.comm, found, outer=asked.outer and d == of.dim)
     return found
+
+
+def _by_label(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:
+    """Return those with one of some labels.
+
+    Raises
+    ------
+    MeshError : on every rank: none has one of them.
+    """
+    if asked.labels is None or mesh.labels is None:
+        return found
+    chosen, has = [], np.zeros(len(asked.labels), np.int64)
+    for s in found:
+        if s.kind == "vertex":
+            own = mesh.labels.points[s.order - mesh.point_starts[mesh.comm.rank]]
+        else:
+            own = mesh.labels.cells[s.kind][s.order - mesh.cells[s.kind].start]
+        has += np.isin(asked.labels, own)
+        chosen.append(s.kept(np.isin(own, asked.labels)))
+    missing = asked.labels[reduced(mesh.comm, has) == 0]
+    if len(missing):
+        many = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        raise MeshError(
+            f"Mesh.select({asked.name!r}): {asked.describe()} of {mesh.name} have no labels {many}",
+            asked="labels",
+            given=missing[:100].tolist(),
+        )
+    return chosen
 
 
 def _by_place(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:
@@ -322,14 +381,14 @@ def _nothing(mesh: Mesh, asked: Conditions, many: list[int]) -> str:
     text = f"Mesh.select({asked.name!r}) chooses nothing: none of the {many[0]} {asked.describe()}"
     if not many[0]:
         text = f"Mesh.select({asked.name!r}) chooses nothing: there are no {asked.describe()}"
-    elif len(many) == 2:
+    elif len(many) == 3:
         points = "" if asked.dimension == 0 else " at all of its nodes"
         text += f" of {mesh.name} fulfils the condition{points}"
     else:
         turn = f"{np.degrees(asked.angle):g} degrees"
         text += f" of {mesh.name} has a normal within {turn} of the one given"
         if asked.where is not None:
-            text += f", nor any of the {many[1]} that fulfil the condition"
+            text += f", nor any of the {many[2]} that fulfil the condition"
     return f"{text}; the mesh reaches from {' to '.join(_place(x) for x in mesh.bounds())}"
 
 
@@ -383,10 +442,14 @@ def _add(mesh: Mesh, kind: str, ids: Ints, nodes: Ints) -> None:
     old = mesh.cells.get(kind, Cells(kind, 0, nodes[:0], 0))
     size = old.size + count
     every = np.concatenate([old.ids, ids])
-    rows = np.concatenate([old.connectivity, nodes])
+    moving = [every, np.concatenate([old.connectivity, nodes])]
+    if old.labels is not None:
+        moving.append(np.pad(old.labels, (0, len(ids))))
     starts = block_starts(size, comm.size)
-    _, (every, rows) = exchange(comm, owners_of(starts, every), every, rows)
-    mesh.cells[kind] = Cells(kind, int(starts[comm.rank]), rows[np.argsort(every)], size)
+    _, (every, rows, *labels) = exchange(comm, owners_of(starts, every), *moving)
+    order = np.argsort(every)
+    own = labels[0][order] if labels else None
+    mesh.cells[kind] = Cells(kind, int(starts[comm.rank]), rows[order], size, own)
     for held in mesh._members.values():
         if kind in held:
             own = held[kind]

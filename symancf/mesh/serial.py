@@ -36,11 +36,15 @@ class SerialMesh:
     points : (n, 3) coordinates [m].
     cells : cell type -> (k, nv) point numbers.
     members : Region -> cell type -> sorted cell numbers.
+    point_labels : (n,) labels of the points in their file; None where it has none.
+    cell_labels : cell type -> (k,) labels of the cells, 0 of cells that have none.
     """
 
     points: Array
     cells: dict[str, Ints]
     members: dict[str, dict[str, Ints]] = field(default_factory=dict)
+    point_labels: Ints | None = None
+    cell_labels: dict[str, Ints] = field(default_factory=dict)
 
     @classmethod
     def from_arrays(
@@ -91,6 +95,8 @@ class SerialMesh:
             kept = np.flatnonzero(same == np.arange(len(same)))
             new = np.searchsorted(kept, same)
             self.cells[kind] = connectivity[kept]
+            if kind in self.cell_labels:
+                self.cell_labels[kind] = self.cell_labels[kind][kept]
             for region in self.members.values():
                 if kind in region:
                     region[kind] = np.unique(new[region[kind]])
@@ -119,6 +125,8 @@ class SerialMesh:
             )
         old = self.cells.get(kind, np.empty((0, new.shape[1]), np.int64))
         self.cells[kind] = np.concatenate([old, new.astype(np.int64)])
+        if kind in self.cell_labels:
+            self.cell_labels[kind] = np.pad(self.cell_labels[kind], (0, len(new)))
         return np.arange(len(old), len(old) + len(new), dtype=np.int64)
 
     def add_to_region(self, name: str, kind: str, numbers: Ints) -> None:
@@ -170,15 +178,21 @@ def scatter(comm: MPI.Comm, serial: SerialMesh | None) -> Slices:
             len(serial.points),
             {kind: len(c) for kind, c in serial.cells.items()},
             {r: {k: len(m) for k, m in held.items()} for r, held in serial.members.items()},
+            None if serial.point_labels is None else set(serial.cell_labels),
         )
-    n_points, counts, sizes = comm.bcast(head)
+    n_points, counts, sizes, labelled = comm.bcast(head)
     starts = block_starts(n_points, comm.size)
     points = scatter_blocks(comm, serial.points if serial else None, starts)
+    labels = None
+    if labelled is not None:
+        labels = scatter_blocks(comm, serial.point_labels if serial else None, starts)
     cells: dict[str, Cells] = {}
     for kind, count in counts.items():
-        cuts = block_starts(count, comm.size)
+        cuts, of_cells = block_starts(count, comm.size), None
         rows = scatter_blocks(comm, serial.cells[kind] if serial else None, cuts)
-        cells[kind] = Cells(kind, int(cuts[comm.rank]), rows, count)
+        if kind in (labelled or ()):
+            of_cells = scatter_blocks(comm, serial.cell_labels[kind] if serial else None, cuts)
+        cells[kind] = Cells(kind, int(cuts[comm.rank]), rows, count, of_cells)
     members: Members = {}
     for region, held in sizes.items():
         members[region] = {}
@@ -192,4 +206,4 @@ def scatter(comm: MPI.Comm, serial: SerialMesh | None) -> Slices:
             bounds = block_starts(counts[kind], comm.size)
             ends = None if which is None else np.searchsorted(which, bounds)
             members[region][kind] = scatter_blocks(comm, which, ends) - cells[kind].start
-    return Slices(points, starts, cells, members)
+    return Slices(points, starts, cells, members, labels)

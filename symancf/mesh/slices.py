@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import Array, Ints
+
+if TYPE_CHECKING:
+    from . import Mesh
 
 Members = dict[str, dict[str, Ints | None]]
 
@@ -22,12 +26,14 @@ class Cells:
     start : Id of the first cell of the slice; ids count the cells of this type.
     connectivity : (k, nv) global point ids.
     size : number of cells of this type on all ranks.
+    labels : (k,) labels of the cells in their file, 0 where it has none; None where none has one.
     """
 
     kind: str
     start: int
     connectivity: Ints
     size: int
+    labels: Ints | None = None
 
     @property
     def ids(self) -> Ints:
@@ -45,9 +51,32 @@ class Slices:
     point_starts : (ranks + 1,) first point id of each rank's slice.
     cells : cell type -> slice; the same types in the same order on every rank.
     members : Region -> cell type -> sorted numbers within the slice; None means all of them.
+    labels : (n,) labels of the points in their file, 0 where it has none; None: of no point.
     """
 
     points: Array
     point_starts: Ints
     cells: dict[str, Cells]
     members: Members
+    labels: Ints | None = None
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels that nodes and elements have in the mesh file, on this rank.
+
+    They need not be unique: each instance of a part counts anew.
+
+    Attributes
+    ----------
+    points : (n,) of ``mesh.points``; 0 where the file gives none.
+    cells : cell type -> (k,) of ``mesh.cells[type]``; 0 where the file gives none.
+    """
+
+    points: Ints
+    cells: dict[str, Ints]
+
+
+def no_labels(mesh: Mesh) -> str:
+    """Message for a mesh whose file has no labels."""
+    return f"{mesh.name} has no labels: files of Abaqus and CalculiX give them"

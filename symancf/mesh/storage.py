@@ -29,6 +29,7 @@ VERSION = 2
 # regions/<number>  group with the attribute "name"; per cell type a sorted int64 data set of cell
 #                   numbers, or, where all cells of the type belong to it, the attribute
 #                   <type> = "all"
+# labels/points     (n,) int64, labels/cells/<type> (k,) int64; where the mesh has labels
 # Version 1 had groups of the names themselves, with %2F for a slash.
 
 
@@ -39,6 +40,11 @@ def write_slices(mesh: Mesh, path: Path) -> None:
         file.append("points", mesh.points)
         for kind, cells in mesh.cells.items():
             file.append(f"cells/{kind}", cells.connectivity)
+        if mesh._point_labels is not None:
+            file.append("labels/points", mesh._point_labels)
+            for kind, cells in mesh.cells.items():
+                if cells.labels is not None:
+                    file.append(f"labels/cells/{kind}", cells.labels)
         for number, held in enumerate(mesh._members.values()):
             for kind, chosen in held.items():
                 if chosen is not None:
@@ -83,12 +89,19 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
                     )
                 starts = block_starts(len(file["points"]), comm.size)
                 points = file["points"][starts[comm.rank] : starts[comm.rank + 1]]
-                cells, members = {}, {}
+                cells, members, given = {}, {}, file.get("labels")
+                labels = (
+                    None
+                    if given is None
+                    else given["points"][starts[comm.rank] : starts[comm.rank + 1]]
+                )
                 types = file.attrs["types"]
                 for kind in types if version == 1 else decoded(types).split():
                     data = file[f"cells/{kind}"]
                     low, high = block_starts(len(data), comm.size)[comm.rank : comm.rank + 2]
-                    cells[kind] = Cells(kind, int(low), data[low:high], len(data))
+                    own = None if given is None else given.get(f"cells/{kind}")
+                    of_cells = None if own is None else own[low:high]
+                    cells[kind] = Cells(kind, int(low), data[low:high], len(data), of_cells)
                 for label, group in file["regions"].items():
                     name = (
                         label.replace("%2F", "/") if version == 1 else decoded(group.attrs["name"])
@@ -100,7 +113,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
                     members[name] = held
         except DAMAGED as error:
             raise MeshError(f"cannot read {str(path)!r}: {error}", path=str(path)) from None
-    return Slices(points, starts, cells, members)
+    return Slices(points, starts, cells, members, labels)
 
 
 def _between(data: h5py.Dataset, ids: Ints) -> Ints:

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The mesh of what an Abaqus input file says: sets and surfaces become regions."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Ints
+from .abaqus_faces import SHELL, Faces
+from .abaqus_sets import NONE, Numbering, joined
+from .abaqus_text import refuse
+from .abaqus_types import POSSIBLE
+from .cells import dimension
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .abaqus import Entry, Model, Set
+    from .serial import SerialMesh
+
+
+class Regions(Numbering):
+    """Regions of the sets, surfaces and instances of a file."""
+
+    def __init__(self, model: Model, path: Path) -> None:
+        super().__init__(model, path)
+        self.faces = Faces(self.mesh, self.plane())
+        self.empty: list[str] = []  # sets all of whose elements are no cells
+
+    def title(self, place: int, key: str, name: str) -> str:
+        """Return the name of the region of a set: that of the file, behind that of its instance.
+
+        The instance is left out where it is the only one and nothing else has the name.
+        """
+        if place == len(self.scopes) - 1:
+            return name
+        taken = any(key in held for held in self.scopes[-1].sets.values())
+        alone = len(self.scopes) == 2 and not taken
+        return name if alone else f"{self.scopes[place].name}.{name}"
+
+    def add_sets(self) -> None:
+        """Make regions of the sets of elements, then of those of nodes."""
+        points: dict[tuple[int, str], Ints] = {}
+        for place, scope in enumerate(self.scopes):
+            for key in scope.sets["NSET"]:
+                points[place, key] = self.numbers("NSET", place, key)
+        for place, scope in enumerate(self.scopes):
+            for key, chosen in scope.sets["ELSET"].items():
+                numbers = self.numbers("ELSET", place, key)
+                held = self.by_kind(numbers)
+                if len(numbers) and not held:
+                    self.empty.append(chosen.name)
+                name = self.title(place, key, chosen.name)
+                if held and (place, key) in points:
+                    name = self._beside_nodes(name, held, points, (place, key))
+                for kind, rows in held.items():
+                    self.mesh.add_to_region(name, kind, rows)
+        for (place, key), found in points.items():
+            if len(found):
+                name = self.title(place, key, self.scopes[place].sets["NSET"][key].name)
+                rows = self.mesh.append("vertex", found.reshape(-1, 1))
+                self.mesh.add_to_region(name, "vertex", rows)
+
+    def _beside_nodes(
+        self,
+        name: str,
+        held: dict[str, Ints],
+        points: dict[tuple[int, str], Ints],
+        key: tuple[int, str],
+    ) -> str:
+        """Return the name of a set of elements where one of nodes has it, too."""
+        used = joined([self.mesh.cells[kind][rows].ravel() for kind, rows in held.items()])
+        if np.array_equal(np.unique(used), points[key]):
+            del points[key]  # the set of a part of the geometry
+            return name
+        if len(points[key]):
+            warnings.warn(
+                f"{self.path.name}: {name!r} names a set of nodes and one of elements that has "
+                f"other nodes; region {name!r} are the nodes, {name + ' (elements)'!r} the "
+                "elements",
+                stacklevel=6,
+            )
+            return name + " (elements)"
+        return name
+
+    def add_instances(self) -> None:
+        """Make a region of the cells of each of several instances."""
+        for place, scope in enumerate(self.scopes[:-1]):
+            held = self.by_kind(np.sort(self.elements[place].numbers))
+            top = max(map(dimension, held), default=0)
+            if len(self.scopes) == 2 or scope.name in self.mesh.members:
+                continue
+            for kind, rows in held.items():
+                if dimension(kind) == top:
+                    self.mesh.add_to_region(scope.name, kind, rows)
+
+    def add_surfaces(self) -> None:
+        """Make a region of each surface; where a set has its name and other nodes, "(surface)"."""
+        for place, scope in enumerate(self.scopes):
+            for key, surface in scope.sets["SURFACE"].items():
+                title = self.title(place, key, surface.name)
+                if held := self._sides(place, surface):
+                    self._add_surface(title, held)
+
+    def _sides(self, place: int, surface: Set) -> dict[str, Ints]:
+        """Return the nodes of the sides of a surface, by type.
+
+        Raises
+        ------
+        MeshError
+        """
+        found: dict[str, list[Ints]] = {}
+        lost = False
+        for entry in surface.entries:
+            if surface.of == "NODE":
+                nodes = self.of_entry("NSET", place, surface, entry)
+                found.setdefault("vertex", []).append(nodes.reshape(-1, 1))
+                continue
+            numbers = self.of_entry("ELSET", place, surface, entry)
+            lost |= bool((self.kind_of[numbers] < 0).any())
+            for kind, rows in self.by_kind(numbers).items():
+                for side, nodes in self._faces_of(kind, rows, surface, entry):
+                    found.setdefault(side, []).append(nodes)
+            if entry.face == SHELL[1]:
+                warnings.warn(
+                    f"{self.path.name}: surface {surface.name!r} is the side SNEG of shells; the "
+                    "region holds the shells: load the side by body[...].face(-1)",
+                    stacklevel=7,
+                )
+        held = {side: np.concatenate(rows) for side, rows in found.items()}
+        if not sum(len(rows) for rows in held.values()):
+            if lost:
+                self.empty.append(surface.name)
+                return {}
+            where = surface.entries[0].where if surface.entries else (self.path.name, 0)
+            raise refuse(
+                f"surface {surface.name!r} has no faces",
+                *where,
+                asked="surface",
+                given=surface.name,
+            )
+        return held
+
+    def _faces_of(
+        self, kind: str, rows: Ints, surface: Set, entry: Entry
+    ) -> Iterator[tuple[str, Ints]]:
+        try:
+            yield from self.faces.of(kind, rows, entry.face)
+        except ValueError as error:
+            raise refuse(
+                f"surface {surface.name!r}: {error}", *entry.where, asked="face", given=entry.face
+            ) from None
+
+    def _add_surface(self, name: str, held: dict[str, Ints]) -> None:
+        mesh = self.mesh
+        same = next((n for n in mesh.members if n.upper() == name.upper()), None)
+        if same is not None:
+            points = np.unique(np.concatenate([rows.ravel() for rows in held.values()]))
+            numbers = mesh.members[same].get("vertex", NONE)
+            own = np.unique(mesh.cells["vertex"][numbers]) if len(numbers) else NONE
+            if np.array_equal(own, points):
+                del mesh.members[same]  # the nodes of the surface
+            else:
+                name += " (surface)"
+                warnings.warn(
+                    f"{self.path.name}: {same!r} names a set and a surface that has other nodes; "
+                    f"the surface is region {name!r}",
+                    stacklevel=7,
+                )
+        for side, rows in held.items():
+            before = len(mesh.cells.get(side, ()))
+            mesh.add_to_region(name, side, mesh.append(side, rows))
+            mesh.unite(side, before)
+
+    def _no_cells(self) -> str:
+        """Return the types of elements that are no cells, and how many there are of each."""
+        many = Counter[str]()
+        for scope in self.scopes:
+            for block in scope.elements:
+                many[block.given] += 0 if block.kind else len(block.labels)
+        return ", ".join(f"{given} ({n})" for given, n in sorted(many.items()) if n)
+
+    def warn(self) -> None:
+        """Say in a line each what is not read of elements, and which labels there are not."""
+        if types := self._no_cells():
+            text = f"{self.path.name}: elements that are no cells are not read: {types}"
+            if self.empty:
+                text += f"; nothing else is in {', '.join(map(repr, dict.fromkeys(self.empty)))}"
+            warnings.warn(text, stacklevel=6)
+        if beams := sum(block.oriented for scope in self.scopes for block in scope.elements):
+            warnings.warn(
+                f"{self.path.name}: the third nodes of {beams} beams, which give their "
+                "orientation, are not used",
+                stacklevel=6,
+            )
+        if self.missing:
+            sets = ", ".join(f"{who} ({n})" for who, n in self.missing.items())
+            warnings.warn(
+                f"{self.path.name}: GENERATE names labels that are not given: {sets}", stacklevel=6
+            )
+        parts, used = self.model.parts, self.model.used
+        if alone := [repr(parts[key].name) for key in parts if used and key not in used]:
+            warnings.warn(
+                f"{self.path.name}: parts without an instance are not read: {', '.join(alone)}",
+                stacklevel=6,
+            )
+
+
+def build(model: Model, path: Path) -> SerialMesh:
+    """Return the mesh of a file.
+
+    Raises
+    ------
+    MeshError : with file and line.
+    """
+    if not any(s.nodes for s in (model.assembly, *model.parts.values(), *model.instances.values())):
+        raise refuse("it holds no nodes", path.name, 0, asked="*NODE")
+    builder = Regions(model, path)
+    if not builder.kinds:
+        others = builder._no_cells()
+        raise refuse(
+            f"it holds no elements that are cells{others and ', but '}{others}",
+            path.name,
+            0,
+            asked="*ELEMENT",
+            given=others,
+            possible=POSSIBLE,
+        )
+    builder.add_sets()
+    builder.add_instances()
+    builder.add_surfaces()
+    builder.warn()
+    return builder.mesh
