@@ -12,436 +12,213 @@ elements count anew in each.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array, Ints
+from ..arrays import Ints
 from ..errors import MeshError
-from .abaqus_build import build
-from .abaqus_text import Block, blocks, key_of, label, real, unquoted
-from .abaqus_types import POSSIBLE, element_type, skipped
+from .abaqus_faces import SHELL, Faces
+from .abaqus_model import Model
+from .abaqus_sets import NONE, Numbering, joined
+from .abaqus_text import blocks, refuse
+from .abaqus_types import POSSIBLE
+from .cells import dimension
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from .abaqus_model import Entry, Set
     from .serial import SerialMesh
 
-# make nodes or elements, or move them, in ways that are not read
-REFUSED = ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM")
 
+class Regions(Numbering):
+    """Regions of the sets, surfaces and instances of a file."""
 
-@dataclass(frozen=True)
-class Nodes:
-    """Nodes of a block: labels (k,), coordinates (k, 3) and lines (k,) of a file."""
+    def __init__(self, model: Model, path: Path) -> None:
+        super().__init__(model, path)
+        self.faces = Faces(self.mesh, self.plane())
+        self.empty: list[str] = []  # sets all of whose elements are no cells
 
-    labels: Ints
-    points: Array
-    file: str
-    lines: list[int]
+    def title(self, place: int, key: str, name: str) -> str:
+        """Return the name of the region of a set: that of the file, behind that of its instance.
 
-
-@dataclass(frozen=True)
-class Elements:
-    """Elements of a block, those that are not read without a cell type and nodes.
-
-    `nodes` are labels (k, nv) or, -1 - n, places n in `foreign`: nodes of instances. `oriented`
-    are the beams with a node more, for their orientation.
-    """
-
-    given: str
-    kind: str
-    labels: Ints
-    nodes: Ints
-    file: str
-    lines: list[int]
-    foreign: list[str] = field(default_factory=list)
-    oriented: int = 0
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What a line gives to a set or surface: labels, a name, or the nodes of an element set.
-
-    `step` is that of ``GENERATE``, from the first label to the last; `face` that of a surface.
-    """
-
-    where: tuple[str, int]
-    labels: tuple[int, ...] = ()
-    name: str = ""
-    elset: str = ""
-    instance: str = ""
-    step: int = 0
-    face: str = ""
-
-
-@dataclass
-class Set:
-    """A set of nodes or elements, or a surface of nodes or of elements."""
-
-    name: str
-    entries: list[Entry] = field(default_factory=list)
-    of: str = ""
-
-
-@dataclass
-class Scope:
-    """A part, an instance of one, or what is in neither: the assembly.
-
-    `sets` : "NSET", "ELSET" and "SURFACE" -> key of the name -> set. `motion` : translation (3,)
-    and axis with angle (7,) of an instance.
-    """
-
-    name: str
-    nodes: list[Nodes] = field(default_factory=list)
-    elements: list[Elements] = field(default_factory=list)
-    sets: dict[str, dict[str, Set]] = field(
-        default_factory=lambda: {"NSET": {}, "ELSET": {}, "SURFACE": {}}
-    )
-    motion: list[list[float]] = field(default_factory=list)
-
-    def set(self, kind: str, name: str) -> Set:
-        """Return the set of a name, a new one if there is none."""
-        return self.sets[kind].setdefault(key_of(name), Set(unquoted(name)))
-
-    def instance(self, name: str) -> Scope:
-        """Return a part once more, under another name."""
-        sets = {
-            kind: {key: replace(s, entries=list(s.entries)) for key, s in held.items()}
-            for kind, held in self.sets.items()
-        }
-        return Scope(name, list(self.nodes), list(self.elements), sets)
-
-
-class Model:
-    """What the blocks of a file say, by the labels of the file."""
-
-    def __init__(self) -> None:
-        self.assembly = Scope("")
-        self.parts: dict[str, Scope] = {}
-        self.instances: dict[str, Scope] = {}
-        self.used: set[str] = set()  # parts that have an instance
-        self.scope = self.assembly
-
-    def take(self, block: Block) -> None:
-        """Add a block.
-
-        Raises
-        ------
-        MeshError
+        The instance is left out where it is the only one and nothing else has the name.
         """
-        readers = {
-            "NODE": self._nodes,
-            "ELEMENT": self._elements,
-            "NSET": self._sets,
-            "ELSET": self._sets,
-            "SURFACE": self._surface,
-            "PART": self._part,
-            "INSTANCE": self._instance,
-        }
-        keyword = block.keyword
-        if keyword in REFUSED:
-            raise block.refuse(
-                f"*{keyword} is not read; write nodes and elements one by one",
-                asked="keyword",
-                given=keyword,
-                possible=readers,
-            )
-        if keyword in readers:
-            readers[keyword](block)
-        elif keyword in ("ENDPART", "ENDINSTANCE"):
-            self.scope = self.assembly
+        if place == len(self.scopes) - 1:
+            return name
+        taken = any(key in held for held in self.scopes[-1].sets.values())
+        alone = len(self.scopes) == 2 and not taken
+        return name if alone else f"{self.scopes[place].name}.{name}"
 
-    def _part(self, block: Block) -> None:
-        name = _name(block, "NAME")
-        self.scope = self.parts.setdefault(key_of(name), Scope(unquoted(name)))
+    def add_sets(self) -> None:
+        """Make regions of the sets of elements, then of those of nodes."""
+        points: dict[tuple[int, str], Ints] = {}
+        for place, scope in enumerate(self.scopes):
+            for key in scope.sets["NSET"]:
+                points[place, key] = self.numbers("NSET", place, key)
+        for place, scope in enumerate(self.scopes):
+            for key, chosen in scope.sets["ELSET"].items():
+                numbers = self.numbers("ELSET", place, key)
+                held = self.by_kind(numbers)
+                if len(numbers) and not held:
+                    self.empty.append(chosen.name)
+                name = self.title(place, key, chosen.name)
+                if held and (place, key) in points:
+                    name = self._beside_nodes(name, held, points, (place, key))
+                for kind, rows in held.items():
+                    self.mesh.add_to_region(name, kind, rows)
+        for (place, key), found in points.items():
+            if len(found):
+                name = self.title(place, key, self.scopes[place].sets["NSET"][key].name)
+                rows = self.mesh.append("vertex", found.reshape(-1, 1))
+                self.mesh.add_to_region(name, "vertex", rows)
 
-    def _instance(self, block: Block) -> None:
-        name, part = _name(block, "NAME"), _name(block, "PART")
-        if key_of(part) not in self.parts:
-            raise block.refuse(
-                f"instance {name!r} is of part {part!r}, which is not given before it",
-                asked="PART",
-                given=part,
-                possible=[p.name for p in self.parts.values()],
-            )
-        if key_of(name) in self.instances:
-            raise block.refuse(f"instance {name!r} is given twice", asked="NAME", given=name)
-        self.used.add(key_of(part))
-        self.scope = self.parts[key_of(part)].instance(unquoted(name))
-        self.instances[key_of(name)] = self.scope
-        for (line, text), count in zip(block.data, (3, 7), strict=False):
-            numbers = _reals(block, line, text.rstrip(", \t").split(","))
-            if len(numbers) != count or (count == 7 and numbers[:3] == numbers[3:6]):
-                raise block.refuse(
-                    f"instance {name!r} is moved by 3 numbers, and turned about an axis by 7 (two "
-                    f"points on it and degrees) in a second line; given {text!r}",
-                    line,
-                    asked="instance",
-                    given=text,
-                    possible=("x, y, z", "ax, ay, az, bx, by, bz, angle"),
-                )
-            self.scope.motion.append(numbers)
-
-    def _nodes(self, block: Block) -> None:
-        if (system := block.parameters.get("SYSTEM", "R").upper()) != "R":
-            raise block.refuse(
-                "nodes in cylindrical or spherical coordinates are not read",
-                asked="SYSTEM",
-                given=system,
-                possible=("R",),
-            )
-        rows = [text.split(",", 4) for _, text in block.data]
-        labels = _labels(block, [row[0] for row in rows], "node")
-        try:
-            if any("_" in text for _, text in block.data):
-                raise ValueError
-            points = np.array([row[1:4] for row in rows], dtype=float)
-        except ValueError:  # ragged, or as Fortran writes them
-            points = np.zeros((len(rows), 3))
-            for k, (row, (line, _)) in enumerate(zip(rows, block.data, strict=True)):
-                found = _reals(block, line, row[1:4])
-                points[k, : len(found)] = found
-        points = np.pad(points.reshape(len(rows), 3 if not rows else -1), ((0, 0), (0, 3)))[:, :3]
-        lines = [line for line, _ in block.data]
-        self.scope.nodes.append(Nodes(labels, points, block.file, lines))
-        if name := block.parameters.get("NSET"):
-            self.scope.set("NSET", name).entries.append(
-                Entry((block.file, block.line), tuple(labels.tolist()))
-            )
-
-    def _elements(self, block: Block) -> None:
-        given = block.parameters.get("TYPE", "").upper()
-        if skipped(given):
-            heads = [
-                (line, text)
-                for k, (line, text) in enumerate(block.data)
-                if not k or not block.data[k - 1][1].endswith(",")
-            ]
-            words = [text.split(",")[0] for _, text in heads]
-            labels = _labels(block, words, "element")
-            own = Elements(given, "", labels, np.empty((len(words), 0), np.int64), block.file, [])
-        else:
-            own = self._cells(block, given)
-        self.scope.elements.append(own)
-        if name := block.parameters.get("ELSET"):
-            self.scope.set("ELSET", name).entries.append(
-                Entry((block.file, block.line), tuple(own.labels.tolist()))
-            )
-
-    def _cells(self, block: Block, given: str) -> Elements:
-        """Return elements that are cells.
-
-        Raises
-        ------
-        MeshError
-        """
-        kind, order, beam = element_type(given)
-        if not kind:
-            raise block.refuse(
-                f"elements of type {given!r} are not read",
-                asked="TYPE",
-                given=given,
-                possible=POSSIBLE,
-            )
-        foreign, oriented = list[str](), 0
-        count, lines = len(order), [line for line, _ in block.data]
-        try:
-            if any("_" in text for _, text in block.data):
-                raise ValueError
-            rows = [list(map(int, text.rstrip(", \t").split(","))) for _, text in block.data]
-        except ValueError:
-            rows = []
-        if not rows or set(map(len, rows)) != {count + 1}:
-            rows, lines = [], []
-            for line, words in _records(block, count + 1):
-                if len(words) == count + 2 and beam:
-                    oriented += 1
-                    words.pop()
-                if len(words) != count + 1:
-                    raise block.refuse(
-                        f"elements of type {given} have a number and {count} nodes each; element "
-                        f"{words[0]} has {len(words) - 1} nodes",
-                        line,
-                        asked="nodes",
-                        given=len(words) - 1,
-                        possible=(count,),
-                    )
-                rows.append([_node(block, line, word, foreign) for word in words])
-                lines.append(line)
-        whole = np.array(rows, np.int64).reshape(len(rows), count + 1)
-        labels, nodes = whole[:, 0], whole[:, 1:][:, list(order)]
-        _require_positive(block, labels, "element", lines)
-        return Elements(given, kind, labels, nodes, block.file, lines, foreign, oriented)
-
-    def _sets(self, block: Block) -> None:
-        name = _name(block, block.keyword)
-        target, of = self.scope.set(block.keyword, name).entries, block.parameters
-        where, instance = (block.file, block.line), of.get("INSTANCE", "")
-        if block.keyword == "NSET" and "ELSET" in of:
-            target.append(Entry(where, elset=of["ELSET"], instance=instance))
-        for line, text in block.data:
-            where = block.file, line
-            words = [word.strip() for word in text.rstrip(", \t").split(",")]
-            if "GENERATE" in of:
-                target.append(_generated(block, line, words, instance))
-                continue
-            if text.isascii() and text.replace(",", "0").replace(" ", "0").isdigit():
-                numbers = [int(word) for word in words if word]
-                if min(numbers, default=1) > 0:
-                    target.append(Entry(where, tuple(numbers), instance=instance))
-                    continue
-            for word in words:
-                number = _label(block, line, word)
-                if number is not None:
-                    target.append(Entry(where, (number,), instance=instance))
-                elif word:
-                    target.append(Entry(where, name=word, instance=instance))
-
-    def _surface(self, block: Block) -> None:
-        name, of = _name(block, "NAME"), block.parameters.get("TYPE", "ELEMENT").upper()
-        if of not in ("ELEMENT", "NODE") or "COMBINE" in block.parameters:
-            what = "that is made of others" if of in ("ELEMENT", "NODE") else f"of type {of}"
+    def _beside_nodes(
+        self,
+        name: str,
+        held: dict[str, Ints],
+        points: dict[tuple[int, str], Ints],
+        key: tuple[int, str],
+    ) -> str:
+        """Return the name of a set of elements where one of nodes has it, too."""
+        used = joined([self.mesh.cells[kind][rows].ravel() for kind, rows in held.items()])
+        if np.array_equal(np.unique(used), points[key]):
+            del points[key]  # the set of a part of the geometry
+            return name
+        if len(points[key]):
             warnings.warn(
-                f"line {block.line} of {block.file}: surface {name!r}, {what}, is not read",
+                f"{self.path.name}: {name!r} names a set of nodes and one of elements that has "
+                f"other nodes; region {name!r} are the nodes, {name + ' (elements)'!r} the "
+                "elements",
                 stacklevel=6,
             )
-            return
-        surface = self.scope.set("SURFACE", name)
-        if surface.of not in ("", of):
-            raise block.refuse(
-                f"surface {name!r} is given of nodes and of elements",
-                asked="TYPE",
-                given=of,
-                possible=(surface.of,),
+            return name + " (elements)"
+        return name
+
+    def add_instances(self) -> None:
+        """Make a region of the cells of each of several instances."""
+        for place, scope in enumerate(self.scopes[:-1]):
+            held = self.by_kind(np.sort(self.elements[place].numbers))
+            top = max(map(dimension, held), default=0)
+            if len(self.scopes) == 2 or scope.name in self.mesh.members:
+                continue
+            for kind, rows in held.items():
+                if dimension(kind) == top:
+                    self.mesh.add_to_region(scope.name, kind, rows)
+
+    def add_surfaces(self) -> None:
+        """Make a region of each surface; where a set has its name and other nodes, "(surface)"."""
+        for place, scope in enumerate(self.scopes):
+            for key, surface in scope.sets["SURFACE"].items():
+                title = self.title(place, key, surface.name)
+                if held := self._sides(place, surface):
+                    self._add_surface(title, held)
+
+    def _sides(self, place: int, surface: Set) -> dict[str, Ints]:
+        """Return the nodes of the sides of a surface, by type.
+
+        Raises
+        ------
+        MeshError
+        """
+        found: dict[str, list[Ints]] = {}
+        lost = False
+        for entry in surface.entries:
+            if surface.of == "NODE":
+                nodes = self.of_entry("NSET", place, surface, entry)
+                found.setdefault("vertex", []).append(nodes.reshape(-1, 1))
+                continue
+            numbers = self.of_entry("ELSET", place, surface, entry)
+            lost |= bool((self.kind_of[numbers] < 0).any())
+            for kind, rows in self.by_kind(numbers).items():
+                for side, nodes in self._faces_of(kind, rows, surface, entry):
+                    found.setdefault(side, []).append(nodes)
+            if entry.face == SHELL[1]:
+                warnings.warn(
+                    f"{self.path.name}: surface {surface.name!r} is the side SNEG of shells; the "
+                    "region holds the shells: load the side by body[...].face(-1)",
+                    stacklevel=7,
+                )
+        held = {side: np.concatenate(rows) for side, rows in found.items()}
+        if not sum(len(rows) for rows in held.values()):
+            if lost:
+                self.empty.append(surface.name)
+                return {}
+            where = surface.entries[0].where if surface.entries else (self.path.name, 0)
+            raise refuse(
+                f"surface {surface.name!r} has no faces",
+                *where,
+                asked="surface",
+                given=surface.name,
             )
-        surface.of = of
-        for line, text in block.data:
-            first, *rest = (word.strip() for word in text.split(","))
-            face = rest[0].upper() if rest and of == "ELEMENT" else ""
-            where, number = (block.file, line), _label(block, line, first)
-            if number is not None:
-                surface.entries.append(Entry(where, (number,), face=face))
-            elif first:
-                surface.entries.append(Entry(where, name=first, face=face))
+        return held
 
+    def _faces_of(
+        self, kind: str, rows: Ints, surface: Set, entry: Entry
+    ) -> Iterator[tuple[str, Ints]]:
+        try:
+            yield from self.faces.of(kind, rows, entry.face)
+        except ValueError as error:
+            raise refuse(
+                f"surface {surface.name!r}: {error}", *entry.where, asked="face", given=entry.face
+            ) from None
 
-def _name(block: Block, parameter: str) -> str:
-    if not (name := block.parameters.get(parameter, "")):
-        raise block.refuse(
-            f"*{block.keyword} without a name, {parameter}=", asked=parameter, given=""
-        )
-    return name
+    def _add_surface(self, name: str, held: dict[str, Ints]) -> None:
+        mesh = self.mesh
+        same = next((n for n in mesh.members if n.upper() == name.upper()), None)
+        if same is not None:
+            points = np.unique(np.concatenate([rows.ravel() for rows in held.values()]))
+            numbers = mesh.members[same].get("vertex", NONE)
+            own = np.unique(mesh.cells["vertex"][numbers]) if len(numbers) else NONE
+            if np.array_equal(own, points):
+                del mesh.members[same]  # the nodes of the surface
+            else:
+                name += " (surface)"
+                warnings.warn(
+                    f"{self.path.name}: {same!r} names a set and a surface that has other nodes; "
+                    f"the surface is region {name!r}",
+                    stacklevel=7,
+                )
+        for side, rows in held.items():
+            before = len(mesh.cells.get(side, ()))
+            mesh.add_to_region(name, side, mesh.append(side, rows))
+            mesh.unite(side, before)
 
+    def _no_cells(self) -> str:
+        """Return the types of elements that are no cells, and how many there are of each."""
+        many = Counter[str]()
+        for scope in self.scopes:
+            for block in scope.elements:
+                many[block.given] += 0 if block.kind else len(block.labels)
+        return ", ".join(f"{given} ({n})" for given, n in sorted(many.items()) if n)
 
-def _reals(block: Block, line: int, words: list[str]) -> list[float]:
-    """Return numbers of a line.
-
-    Raises
-    ------
-    MeshError
-    """
-    try:
-        return [real(word) for word in words]
-    except ValueError as error:
-        raise block.refuse(
-            f"{error} is no number", line, asked="number", given=str(error)
-        ) from None
-
-
-def _label(block: Block, line: int, word: str) -> int | None:
-    """Return the label that a word is, None where it is none.
-
-    Raises
-    ------
-    MeshError : zero, negative or too large.
-    """
-    try:
-        return label(word)
-    except ValueError:
-        raise block.refuse(
-            f"label {word}: labels are from 1 to 2^62", line, asked="label", given=word
-        ) from None
-
-
-def _labels(block: Block, words: list[str], what: str) -> Ints:
-    """Return the labels (k,) that stand first in the lines of a block.
-
-    Raises
-    ------
-    MeshError
-    """
-    try:
-        labels = np.array(list(map(int, words)), np.int64)
-    except (ValueError, OverflowError):
-        for (line, _), word in zip(block.data, words, strict=False):
-            if _label(block, line, word.strip()) is None:
-                raise block.refuse(
-                    f"{word.strip()!r} is no label of {what}s", line, asked="label", given=word
-                ) from None
-        raise
-    _require_positive(block, labels, what, [line for line, _ in block.data])
-    return labels
-
-
-def _require_positive(block: Block, labels: Ints, what: str, lines: list[int]) -> None:
-    if len(labels) and labels.min() < 1:
-        k = int(labels.argmin())
-        raise block.refuse(
-            f"label {labels[k]}: labels of {what}s are positive",
-            lines[k],
-            asked="label",
-            given=int(labels[k]),
-        )
-
-
-def _records(block: Block, length: int) -> list[tuple[int, list[str]]]:
-    """Return line and words of each element; it goes on in further lines until it has all nodes."""
-    found: list[tuple[int, list[str]]] = []
-    for line, text in block.data:
-        words = [word.strip() for word in text.split(",")]
-        words = [word for word in words if word]
-        if found and len(found[-1][1]) < length:
-            found[-1][1].extend(words)
-        elif words:
-            found.append((line, words))
-    return found
-
-
-def _node(block: Block, line: int, word: str, foreign: list[str]) -> int:
-    """Return the label that a word of an element is, or -1 - n for the n-th node of instances."""
-    number = _label(block, line, word)
-    if number is not None:
-        return number
-    if "." not in word:
-        raise block.refuse(f"{word!r} is no label of nodes", line, asked="label", given=word)
-    foreign.append(word)
-    return -len(foreign)
-
-
-def _generated(block: Block, line: int, words: list[str], instance: str) -> Entry:
-    """Return first and last label with the step between them.
-
-    Raises
-    ------
-    MeshError : other than two or three whole numbers, or no step leads from first to last.
-    """
-    try:
-        first, last, *more = (int(word) for word in words if word)
-        (step,) = more or [1]
-    except ValueError:
-        first, last, step = 1, 1, 0
-    if step == 0 or (last - first) * step < 0 or min(first, last) < 1 or "_" in "".join(words):
-        raise block.refuse(
-            f"GENERATE: {', '.join(words)!r} are not the first label, the last one and, if it is "
-            "not 1, the step from the first to the last, negative where the last is the smaller",
-            line,
-            asked="GENERATE",
-            given=", ".join(words),
-            possible=("first, last", "first, last, step"),
-        )
-    return Entry((block.file, line), (first, last), instance=instance, step=step)
+    def warn(self) -> None:
+        """Say in a line each what is not read of elements, and which labels there are not."""
+        if types := self._no_cells():
+            text = f"{self.path.name}: elements that are no cells are not read: {types}"
+            if self.empty:
+                text += f"; nothing else is in {', '.join(map(repr, dict.fromkeys(self.empty)))}"
+            warnings.warn(text, stacklevel=6)
+        if beams := sum(block.oriented for scope in self.scopes for block in scope.elements):
+            warnings.warn(
+                f"{self.path.name}: the third nodes of {beams} beams, which give their "
+                "orientation, are not used",
+                stacklevel=6,
+            )
+        if self.missing:
+            sets = ", ".join(f"{who} ({n})" for who, n in self.missing.items())
+            warnings.warn(
+                f"{self.path.name}: GENERATE names labels that are not given: {sets}", stacklevel=6
+            )
+        parts, used = self.model.parts, self.model.used
+        if alone := [repr(parts[key].name) for key in parts if used and key not in used]:
+            warnings.warn(
+                f"{self.path.name}: parts without an instance are not read: {', '.join(alone)}",
+                stacklevel=6,
+            )
 
 
 def read_abaqus(path: Path) -> SerialMesh:
@@ -455,7 +232,7 @@ def read_abaqus(path: Path) -> SerialMesh:
     try:
         for block in blocks(path):
             model.take(block)
-        return build(model, path)
+        return _build(model, path)
     except MeshError as error:
         raise MeshError(
             f"cannot read {str(path)!r}: {error}",
@@ -468,3 +245,30 @@ def read_abaqus(path: Path) -> SerialMesh:
         raise MeshError(
             f"cannot read {str(path)!r}: {error}", path=str(path), asked="file", given=str(path)
         ) from None
+
+
+def _build(model: Model, path: Path) -> SerialMesh:
+    """Return the mesh of a file.
+
+    Raises
+    ------
+    MeshError : with file and line.
+    """
+    if not any(s.nodes for s in (model.assembly, *model.parts.values(), *model.instances.values())):
+        raise refuse("it holds no nodes", path.name, 0, asked="*NODE")
+    builder = Regions(model, path)
+    if not builder.kinds:
+        others = builder._no_cells()
+        raise refuse(
+            f"it holds no elements that are cells{others and ', but '}{others}",
+            path.name,
+            0,
+            asked="*ELEMENT",
+            given=others,
+            possible=POSSIBLE,
+        )
+    builder.add_sets()
+    builder.add_instances()
+    builder.add_surfaces()
+    builder.warn()
+    return builder.mesh

@@ -17,7 +17,7 @@ from .serial import SerialMesh
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .abaqus import Elements, Entry, Model, Scope, Set
+    from .abaqus_model import Elements, Entry, Model, Scope, Set
 
 NONE = np.empty(0, np.int64)
 WORDS = {"NSET": "node", "ELSET": "element"}
