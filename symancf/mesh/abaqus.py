@@ -41,6 +41,7 @@ class Regions(Numbering):
         super().__init__(model, path)
         self.faces = Faces(self.mesh, self.plane())
         self.empty: list[str] = []  # sets all of whose elements are no cells
+        self.double: list[str] = []  # of sets of nodes and of elements that have other nodes
 
     def title(self, place: int, key: str, name: str) -> str:
         """Return the name of the region of a set: that of the file, behind that of its instance.
@@ -88,15 +89,10 @@ class Regions(Numbering):
         if np.array_equal(np.unique(used), points[key]):
             del points[key]  # the set of a part of the geometry
             return name
-        if len(points[key]):
-            warnings.warn(
-                f"{self.path.name}: {name!r} names a set of nodes and one of elements that has "
-                f"other nodes; region {name!r} are the nodes, {name + ' (elements)'!r} the "
-                "elements",
-                stacklevel=6,
-            )
-            return name + " (elements)"
-        return name
+        if not len(points[key]):
+            return name
+        self.double.append(name)
+        return name + " (elements)"
 
     def add_instances(self) -> None:
         """Make a region of the cells of each of several instances."""
@@ -202,6 +198,13 @@ class Regions(Numbering):
             if self.empty:
                 text += f"; nothing else is in {', '.join(map(repr, dict.fromkeys(self.empty)))}"
             warnings.warn(text, stacklevel=6)
+        if self.double:
+            warnings.warn(
+                f"{self.path.name}: each of {', '.join(map(repr, self.double))} names a set of "
+                "nodes and one of elements that has other nodes; the regions of these names are "
+                "the nodes, those with ' (elements)' behind them the elements",
+                stacklevel=6,
+            )
         if beams := sum(block.oriented for scope in self.scopes for block in scope.elements):
             warnings.warn(
                 f"{self.path.name}: the third nodes of {beams} beams, which give their "

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..arrays import Array, Ints
-from .abaqus_text import Block, key_of, label, real, unquoted
+from .abaqus_text import Block, folded, key_of, label, real, unquoted, words_of
 from .abaqus_types import POSSIBLE, element_type, skipped
 
 # make nodes or elements, or move them, in ways that are not read
@@ -139,22 +139,22 @@ class Model:
 
     def _part(self, block: Block) -> None:
         name = _name(block, "NAME")
-        self.scope = self.parts.setdefault(key_of(name), Scope(unquoted(name)))
+        self.scope = self.parts.setdefault(folded(name), Scope(unquoted(name)))
 
     def _instance(self, block: Block) -> None:
         name, part = _name(block, "NAME"), _name(block, "PART")
-        if key_of(part) not in self.parts:
+        if folded(part) not in self.parts:
             raise block.refuse(
                 f"instance {name!r} is of part {part!r}, which is not given before it",
                 asked="PART",
                 given=part,
                 possible=[p.name for p in self.parts.values()],
             )
-        if key_of(name) in self.instances:
+        if folded(name) in self.instances:
             raise block.refuse(f"instance {name!r} is given twice", asked="NAME", given=name)
-        self.used.add(key_of(part))
-        self.scope = self.parts[key_of(part)].instance(unquoted(name))
-        self.instances[key_of(name)] = self.scope
+        self.used.add(folded(part))
+        self.scope = self.parts[folded(part)].instance(unquoted(name))
+        self.instances[folded(name)] = self.scope
         for (line, text), count in zip(block.data, (3, 7), strict=False):
             numbers = _reals(block, line, text.rstrip(", \t").split(","))
             if len(numbers) != count or (count == 7 and numbers[:3] == numbers[3:6]):
@@ -267,7 +267,7 @@ class Model:
             target.append(Entry(where, elset=of["ELSET"], instance=instance))
         for line, text in block.data:
             where = block.file, line
-            words = [word.strip() for word in text.rstrip(", \t").split(",")]
+            words = words_of(text.rstrip(", \t"))
             if "GENERATE" in of:
                 target.append(_generated(block, line, words, instance))
                 continue
@@ -302,7 +302,7 @@ class Model:
             )
         surface.of = of
         for line, text in block.data:
-            first, *rest = (word.strip() for word in text.split(","))
+            first, *rest = words_of(text)
             face = rest[0].upper() if rest and of == "ELEMENT" else ""
             where, number = (block.file, line), _label(block, line, first)
             if number is not None:
@@ -384,8 +384,7 @@ def _records(block: Block, length: int) -> list[tuple[int, list[str]]]:
     """Return line and words of each element; it goes on in further lines until it has all nodes."""
     found: list[tuple[int, list[str]]] = []
     for line, text in block.data:
-        words = [word.strip() for word in text.split(",")]
-        words = [word for word in words if word]
+        words = [word for word in words_of(text) if word]
         if found and len(found[-1][1]) < length:
             found[-1][1].extend(words)
         elif words:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array, Ints, Mask
 from ..errors import closest
-from .abaqus_text import key_of, label, refuse, unquoted
+from .abaqus_text import folded, key_of, label, refuse, unquoted
 from .abaqus_types import is_plane
 from .serial import SerialMesh
 
@@ -49,7 +49,7 @@ class Numbering:
         self.model, self.path = model, path
         parts = () if model.instances else model.parts.values()
         self.scopes: list[Scope] = [*model.instances.values(), *parts, model.assembly]
-        self.names = {key_of(scope.name): k for k, scope in enumerate(self.scopes[:-1])}
+        self.names = {folded(scope.name): k for k, scope in enumerate(self.scopes[:-1])}
         self.nodes: list[Table] = []
         self.elements: list[Table] = []
         self.kinds: list[str] = []
@@ -174,11 +174,10 @@ class Numbering:
     # ---- sets -----------------------------------------------------------------------------------
     def _instance(self, name: str) -> tuple[int | None, str]:
         """Return the place of the instance before the dots of a name, and what is behind it."""
-        parts = name.split(".")
+        parts = unquoted(name).split(".") if name.count('"') == 2 else name.split(".")
         for k in (0, 1):  # instance.name, assembly.instance.name
-            if len(parts) > k + 1 and key_of(parts[k].lstrip('"')) in self.names:
-                rest = ".".join(parts[k + 1 :])
-                return self.names[key_of(parts[k].lstrip('"'))], rest.rstrip('"')
+            if len(parts) > k + 1 and folded(parts[k]) in self.names:
+                return self.names[folded(parts[k])], ".".join(parts[k + 1 :])
         return None, name
 
     def set_of(self, kind: str, place: int, name: str) -> tuple[int, str] | None:
@@ -227,7 +226,7 @@ class Numbering:
         MeshError
         """
         who = f"{kind.lower()} {chosen.name!r}" if not chosen.of else f"surface {chosen.name!r}"
-        if entry.instance and key_of(entry.instance) not in self.names:
+        if entry.instance and folded(entry.instance) not in self.names:
             raise refuse(
                 f"{who} is of instance {entry.instance!r}, which is not given",
                 *entry.where,
@@ -236,7 +235,7 @@ class Numbering:
                 possible=[scope.name for scope in self.scopes[:-1]],
             )
         if entry.instance:
-            place = self.names[key_of(entry.instance)]
+            place = self.names[folded(entry.instance)]
         if entry.elset:
             return self._nodes_of_elset(place, chosen, entry)
         if entry.name:

@@ -9,6 +9,7 @@ begin with E or D. Fortran, and so CalculiX, leaves that letter out, too.
 from __future__ import annotations
 
 import codecs
+import itertools
 import re
 import warnings
 from collections.abc import Iterator
@@ -68,10 +69,21 @@ def unquoted(name: str) -> str:
     return name[1:-1] if len(name) > 1 and name[0] == name[-1] == '"' else name
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words of a line between its commas."""
+    words = _COMMA.split(text) if '"' in text else text.split(",")
+    return [word.strip() for word in words]
+
+
 def key_of(name: str) -> str:
     """Return what two names have in common that are the same."""
     inner = unquoted(name)
     return inner if inner != name else re.sub(r"\s", "", name).upper()
+
+
+def folded(name: str) -> str:
+    """Return a name of a part or instance without marks and blanks, in capital letters."""
+    return re.sub(r'[\s"]', "", name).upper()
 
 
 def real(word: str) -> float:
@@ -134,7 +146,7 @@ def blocks(
             possible=KEYWORDS,
         )
     yield from _going_on(before, path, stray)
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in itertools.pairwise([*starts, len(lines)]):
         for block in _block(path, lines, start, end, above, before):
             yield block
             before = block
@@ -163,7 +175,7 @@ def _block(
                 break
             head += text
         first += 1
-    keyword, *rest = (part.strip() for part in _COMMA.split(head[1:]))
+    keyword, *rest = words_of(head[1:])
     keyword = _whole(re.sub(r"\s", "", keyword).upper(), KEYWORDS)
     parameters = {}
     for part in rest:
