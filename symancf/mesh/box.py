@@ -256,6 +256,9 @@ def _row(kind: str, dim: int) -> Cell:
     if not among(kind, fits):
         raise MeshError(
             f"Mesh.box of {dim} directions has cells of type {', '.join(map(repr, fits))}; not "
-            f"{label(kind)}"
+            f"{label(kind)}",
+            asked="cell",
+            given=kind,
+            possible=fits,
         )
     return CELLS[kind]

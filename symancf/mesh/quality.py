@@ -134,6 +134,8 @@ def check(mesh: Mesh) -> None:
             error = MeshError(
                 f"{mesh.name}: {_cell(cells, int(bad[0]))} is degenerate: it names a vertex twice",
                 cells=[cells.start + int(bad[0])],
+                asked=kind,
+                given=cells.start + int(bad[0]),
             )
         share_error(comm, error)
         if dimensional(kind) and kind in CELLS:
@@ -156,7 +158,9 @@ def _not_numbers(mesh: Mesh) -> MeshError | None:
     point = bad[0] + mesh.point_starts[mesh.comm.rank]
     return MeshError(
         f"{mesh.name}: point {point} has coordinates {mesh.points[bad[0]].tolist()}, "
-        "which are not all finite numbers"
+        "which are not all finite numbers",
+        asked="points",
+        given=mesh.points[bad[0]].tolist(),
     )
 
 
@@ -175,7 +179,10 @@ def _faulty(mesh: Mesh, cells: Cells) -> MeshError | None:
     what = _fault(CELLS[cells.kind], cells.connectivity[worst], x)
     more = f"; {count} such cells in this slice of {len(cells.connectivity)}" if count > 1 else ""
     return MeshError(
-        f"{mesh.name}: {_cell(cells, worst)} {what}{more}", cells=[cells.start + worst]
+        f"{mesh.name}: {_cell(cells, worst)} {what}{more}",
+        cells=[cells.start + worst],
+        asked=cells.kind,
+        given=cells.start + worst,
     )
 
 

@@ -50,10 +50,17 @@ def swept(samples: Samples, section: Outlined) -> Samples:
     data = samples.point_data
     if not {"d2", "d3"} <= {*data}:
         raise ParameterError(
-            "swept() needs the directors of the rod: sample(..., fields=['d2', 'd3', ...])"
+            "swept() needs the directors of the rod: sample(..., fields=['d2', 'd3', ...])",
+            asked="fields",
+            given=list(data),
+            possible=("d2", "d3"),
         )
     if not section.outlines:
-        raise ParameterError("swept(): the section was given by numbers and has no outline")
+        raise ParameterError(
+            "swept(): the section was given by numbers and has no outline",
+            asked="section",
+            given=section.kind,
+        )
     axis, d2, d3 = (np.asarray(v, float) for v in (samples.points, data["d2"], data["d3"]))
     links = [
         rows[:, np.array(CELLS[kind].links)].reshape(-1, 2) for kind, rows in samples.cells.items()

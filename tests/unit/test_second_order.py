@@ -18,6 +18,7 @@ from symancf.output.sampling import sample
 from symancf.output.view.surface import surface_of
 from symancf.output.vtu import read_vtu, write_vtu
 from symancf.places.interpolation import Interpolation
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -256,7 +257,7 @@ def test_the_length_of_curved_edges_is_that_of_parabolas(kind: str) -> None:
     s = np.sqrt(1.0 + 0.2**2)
     exact = (0.2 * s + np.arcsinh(0.2)) / 0.4
     assert kept.lengths(system) == pytest.approx([exact], rel=1e-9)
-    with pytest.raises(sa.MeshError, match="needs cells of type 'line3'"):
+    with refused(sa.MeshError, asked="z0", possible=("line3",)):
         sa.length(body["z0"])
 
 
@@ -341,8 +342,9 @@ def test_a_cell_that_turns_over_between_its_nodes_is_told(kind: str, seed: int) 
     unit = sa.elements.CELLS[kind].unit
     points = unit + np.random.default_rng(seed).uniform(-0.3, 0.3, unit.shape)
     cells = {kind: np.arange(len(points))[None]}
-    with pytest.raises(sa.MeshError, match=rf"{kind} 0 .* turns over inside, at \(.*straighten"):
+    with refused(sa.MeshError, asked=kind, given=0, cells=(0,)) as caught:
         sa.Mesh.from_arrays(points, cells)
+    assert "inside" in str(caught.value)  # at no node
     shape = sa.Mesh.from_arrays(points, cells, check=False).quality()[kind]
     assert shape.jacobian < -0.05
     assert np.abs(np.array(shape.place) - unit.mean(axis=0)).max() < 0.6
@@ -376,28 +378,27 @@ def test_faults_of_cells_of_second_order_are_told(kind: str) -> None:
     corners = sa.elements.CELLS[kind].corners
     far = points.copy()
     far[cells[0, corners]] += 0.4 * (points[cells[0, 1]] - points[cells[0, 0]])
-    told = rf"{kind} 0 \(points .* turns over at (node|corner) \d+, \(.*\) .*read\(..., order=1\)"
-    with pytest.raises(sa.MeshError, match=told):
+    with refused(sa.MeshError, asked=kind, given=0, cells=(0,)):
         sa.Mesh.from_arrays(far, {kind: cells[:1]})
     swapped = cells.copy()
     swapped[:, [0, 1]] = swapped[:, [1, 0]]
-    with pytest.raises(sa.MeshError, match=r"inverted|degenerate"):
+    with refused(sa.MeshError, asked=kind, given=0):
         sa.Mesh.from_arrays(points, {kind: swapped})
     straight = sa.elements.CELLS[kind].straight.name
     with pytest.warns(UserWarning, match=r"inside of an edge of cells that do not use it"):
         sa.Mesh.from_arrays(points, {kind: cells, straight: cells[:, :corners]})
     mesh = sa.Mesh.from_arrays(points, {kind: cells, trace: sides["x0"]})
     if kind == "hexahedron20":
-        with pytest.raises(sa.MeshError, match=r"straight cells of first order"):
+        with refused(sa.MeshError, asked="all", given=(kind,), possible=("hexahedron",)):
             mesh["all"].require("hexahedron", use="hex8_plain")
     given = sa.Mesh.from_arrays(points, {kind: cells}, {"x0": (trace, sides["x0"])})
     wall = sa.Body(given["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)["x0"]
     brick = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     other = sa.Body(brick["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **RUBBER)["x0"]
-    with pytest.raises(sa.ParameterError, match=rf"facets of types '{trace}' and 'quad', which"):
+    with refused(sa.ParameterError, asked="walls", given=(trace, "quad")):
         sa.Cavity([wall, other])
     turned = np.roll(sides["x0"], 1, axis=1)  # corners and nodes between them are mixed up
     wrong = sa.Mesh.from_arrays(points, {kind: cells}, {"x0": (trace, turned)}, check=False)
     solid = sa.Body(wrong["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
-    with pytest.raises(sa.MeshError, match=r"no (cell, face or edge|facet) of"):
+    with refused(sa.MeshError, asked="facet"):
         sa.System(solid, terms=[sa.traction(solid["x0"], (1.0, 0.0, 0.0))])

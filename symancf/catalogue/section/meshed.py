@@ -29,7 +29,10 @@ def triangles_of(region: Region) -> Triangles:
     for kind in region.types:
         if CELLS[kind].dimension != 2:
             raise MeshError(
-                f"{region.describe()}: a section is made of triangles or quadrilaterals"
+                f"{region.describe()}: a section is made of triangles or quadrilaterals",
+                asked=region.name,
+                given=kind,
+                possible=SPLIT,
             )
         _, cells = region.slice(kind)
         parts.append((kind, cells, region.mesh.fetch_points(cells)))

@@ -40,23 +40,36 @@ def rings(points: npt.ArrayLike, holes: Sequence[npt.ArrayLike]) -> list[Array]:
     found = []
     for k, given in enumerate((points, *holes)):
         name = "the outline of a section" if k == 0 else f"hole {k} of a section"
+        argument = "points" if k == 0 else "holes"
         try:
             ring = np.array(given, dtype=float)
         except (TypeError, ValueError):
-            raise ParameterError(f"{name} is {label(given)}: give points (n, 2)") from None
+            raise ParameterError(
+                f"{name} is {label(given)}: give points (n, 2)", asked=argument, given=given
+            ) from None
         if ring.ndim != 2 or ring.shape[1] != 2 or not np.isfinite(ring).all():
-            raise ParameterError(f"{name} is {label(given)}: give finite points (n, 2)")
+            raise ParameterError(
+                f"{name} is {label(given)}: give finite points (n, 2)", asked=argument, given=given
+            )
         size = np.ptp(ring, axis=0).max(initial=0.0)
         ring = ring[np.linalg.norm(ring - np.roll(ring, -1, axis=0), axis=1) > 1e-12 * size]
         if len(ring) < 3 or abs(area(ring)) <= 1e-12 * size**2:
-            raise ParameterError(f"{name} has no area: give at least 3 points, not on one line")
+            raise ParameterError(
+                f"{name} has no area: give at least 3 points, not on one line",
+                asked=argument,
+                given=area(ring),
+            )
         found.append(ring if (area(ring) > 0.0) == (k == 0) else ring[::-1])
     _require_apart(found)
     for k, hole in enumerate(found[1:], 1):
         if not inside(found[0], hole[0]) or any(
             inside(other, hole[0]) for j, other in enumerate(found[1:], 1) if j != k
         ):
-            raise ParameterError(f"hole {k} of a section is not inside its outline, or in another")
+            raise ParameterError(
+                f"hole {k} of a section is not inside its outline, or in another",
+                asked="holes",
+                given=k,
+            )
     return found
 
 
@@ -76,12 +89,16 @@ def _require_apart(found: list[Array]) -> None:
             x, y = start[k], start[hit[0]]
             raise ParameterError(
                 f"the sides of a section from ({x[0]:g}, {x[1]:g}) and from ({y[0]:g}, {y[1]:g}) "
-                "meet: give a simple polygon, and holes as polygons of their own"
+                "meet: give a simple polygon, and holes as polygons of their own",
+                asked="sides",
+                given=(*x, *y),
             )
         folded = cross(end[k] - start[k], end[after[k]] - end[k]) == 0.0
         if folded and (end[k] - start[k]) @ (end[after[k]] - end[k]) < 0.0:
             raise ParameterError(
-                f"the outline of a section turns back on itself at ({end[k][0]:g}, {end[k][1]:g})"
+                f"the outline of a section turns back on itself at ({end[k][0]:g}, {end[k][1]:g})",
+                asked="sides",
+                given=end[k].tolist(),
             )
 
 

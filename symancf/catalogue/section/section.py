@@ -83,7 +83,9 @@ class Section:
             _positive(f"{name} of a section", getattr(self, name))
         if not self.I23**2 < self.I2 * self.I3:
             raise ParameterError(
-                f"I23 of a section is {label(self.I23)}: its square is less than I2 I3"
+                f"I23 of a section is {label(self.I23)}: its square is less than I2 I3",
+                asked="I23",
+                given=self.I23,
             )
 
     # ---- known shapes ---------------------------------------------------------------------------
@@ -280,7 +282,10 @@ class Section:
         if not self.compliance:
             raise ParameterError(
                 f"shear_factors of a {self.kind} section: they are known of polygons and meshes; "
-                "shear_factor has those of Cowper"
+                "shear_factor has those of Cowper",
+                asked="shear_factors",
+                given=self.kind,
+                possible=("polygon", "mesh"),
             )
         c = nu / (2.0 * (1.0 + nu))
         f22, f23, f33 = (
