@@ -112,8 +112,9 @@ class Mesh(Shown, Made):
         Parameters
         ----------
         path : the file; physical names (Gmsh), sets (Abaqus, ...) and surfaces (Abaqus) become
-            regions, groups of one name one region. A cell that the file gives twice counts once;
-            unless it is so in different groups, a warning says which.
+            regions, groups of one name one region; sets of several instances (Abaqus) are
+            ``instance.set``. A cell that the file gives twice counts once; unless it is so in
+            different groups, a warning says which.
         comm : default all ranks.
         check : look for points that are not numbers and for degenerate or inverted cells.
         order : 1: cells of higher order become those of first order between their corners; nodes

@@ -59,7 +59,6 @@ def swept(samples: Samples, section: Outlined) -> Samples:
         raise ParameterError(
             "swept(): the section was given by numbers and has no outline",
             asked="section",
-            given=section.kind,
         )
     axis, d2, d3 = (np.asarray(v, float) for v in (samples.points, data["d2"], data["d3"]))
     links = [
