@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,13 +24,13 @@ from .abaqus_faces import SHELL, Faces
 from .abaqus_model import Model
 from .abaqus_sets import NONE, Numbering, joined
 from .abaqus_text import blocks, refuse
-from .abaqus_types import POSSIBLE
+from .abaqus_types import POSSIBLE, is_rigid
 from .cells import dimension
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .abaqus_model import Entry, Set
+    from .abaqus_model import Elements, Entry, Set
     from .serial import SerialMesh
 
 
@@ -183,21 +183,26 @@ class Regions(Numbering):
             mesh.add_to_region(name, side, mesh.append(side, rows))
             mesh.unite(side, before)
 
-    def _no_cells(self) -> str:
-        """Return the types of elements that are no cells, and how many there are of each."""
+    def many(self, which: Callable[[Elements], bool]) -> str:
+        """Return types of elements, and how many there are of each."""
         many = Counter[str]()
         for scope in self.scopes:
-            for block in scope.elements:
-                many[block.given] += 0 if block.kind else len(block.labels)
-        return ", ".join(f"{given} ({n})" for given, n in sorted(many.items()) if n)
+            for block in filter(which, scope.elements):
+                many[block.given] += len(block.labels)
+        return ", ".join(f"{given} ({n})" for given, n in sorted(many.items()))
 
     def warn(self) -> None:
         """Say in a line each what is not read of elements, and which labels there are not."""
-        if types := self._no_cells():
+        if types := self.many(lambda block: not block.kind):
             text = f"{self.path.name}: elements that are no cells are not read: {types}"
             if self.empty:
                 text += f"; nothing else is in {', '.join(map(repr, dict.fromkeys(self.empty)))}"
             warnings.warn(text, stacklevel=6)
+        if rigid := self.many(lambda block: is_rigid(block.given)):
+            warnings.warn(
+                f"{self.path.name}: rigid elements are read as cells like others: {rigid}",
+                stacklevel=6,
+            )
         if self.double:
             warnings.warn(
                 f"{self.path.name}: each of {', '.join(map(repr, self.double))} names a set of "
@@ -261,7 +266,7 @@ def _build(model: Model, path: Path) -> SerialMesh:
         raise refuse("it holds no nodes", path.name, 0, asked="*NODE")
     builder = Regions(model, path)
     if not builder.kinds:
-        others = builder._no_cells()
+        others = builder.many(lambda block: not block.kind)
         raise refuse(
             f"it holds no elements that are cells{others and ', but '}{others}",
             path.name,

@@ -22,7 +22,7 @@ from ..errors import MeshError, closest
 KEYWORDS = ("NODE", "ELEMENT", "NSET", "ELSET", "SURFACE", "PART", "INSTANCE", "INCLUDE")
 PARAMETERS = (
     *("TYPE", "NSET", "ELSET", "INPUT", "GENERATE", "INSTANCE", "NAME", "SYSTEM", "PART"),
-    *("COMBINE", "LIBRARY"),
+    *("COMBINE", "LIBRARY", "UNSORTED", "INTERNAL"),
 )
 WITH_INPUT = ("NODE", "ELEMENT", "NSET", "ELSET", "SURFACE")  # data lines of another file
 
@@ -171,7 +171,7 @@ def _block(
     while head.endswith(",") and first < end:
         text = lines[first].strip()
         if text and not text.startswith("**"):
-            if not text[0].isalpha():  # data
+            if not _goes_on(text):  # data
                 break
             head += text
         first += 1
@@ -196,6 +196,12 @@ def _block(
         given = _lines(other)
         data = [pair for pair in _data(given, 0, len(given)) if not pair[1].startswith("*")]
         yield Block(keyword, parameters, other.name, 0, data)
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a line after a keyword line that ends with a comma holds parameters, not data."""
+    name = _whole(re.sub(r"\s", "", words_of(text)[0]).upper(), PARAMETERS)
+    return "=" in text or name in PARAMETERS
 
 
 def _data(lines: list[str], start: int, end: int) -> list[tuple[int, str]]:

@@ -72,3 +72,8 @@ def skipped(given: str) -> bool:
 def is_plane(given: str) -> bool:
     """Whether elements of a type are plane continua, whose faces are edges."""
     return re.match("CP|CG?AX|DCC?(2D|AX)|AC(2D|AX)", given) is not None
+
+
+def is_rigid(given: str) -> bool:
+    """Whether elements of a type are rigid."""
+    return re.match("R[23]D|RAX|RB[23]D", given) is not None

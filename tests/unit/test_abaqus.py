@@ -67,6 +67,7 @@ def rod(cells: int) -> str:
         ("*NSET, NSET=S, GENERATE\n10, 16, 3\n*NSET, NSET=S\n31, T\n*NSET, NSET=t\n19\n", None),
         ("*NSET, NSET=S,\nGENERATE\n10, 13, 3\n", [10, 13]),
         ("*NSET, NSET=S,\n10, 13, 31\n", [10, 13, 31]),
+        ("*NSET, NSET=S,\nT, 13\n*NSET, NSET=T\n10\n", [10, 13]),
     ],
 )
 @pytest.mark.parametrize("first", [False, True])
@@ -171,7 +172,8 @@ def test_elements_that_are_no_cells(shared_tmp_path: Path) -> None:
         "F": {"quad": 1},
         "RIGID": {"quad": 1},
     }
-    (text,) = told
+    text, rigid = told
+    assert "R3D4 (1)" in rigid
     assert "COH3D8 (1), DCOUP3D (1), MASS (1), SPRINGA (2), U1 (1); nothing else is in 'S'" in text
     with refused(MeshError, asked="*ELEMENT", given="SPRINGA (1)"):
         read(shared_tmp_path / "spring.inp", NODES + "*ELEMENT, TYPE=SPRINGA\n1, 1, 2\n")
