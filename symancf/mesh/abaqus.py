@@ -143,10 +143,9 @@ class Regions(Numbering):
             if lost:
                 self.empty.append(surface.name)
                 return {}
-            where = surface.entries[0].where if surface.entries else (self.path.name, 0)
             raise refuse(
                 f"surface {surface.name!r} has no faces",
-                *where,
+                *surface.where,
                 asked="surface",
                 given=surface.name,
             )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..arrays import Array, Ints
-from .abaqus_text import Block, folded, key_of, label, real, unquoted, words_of
+from .abaqus_text import LARGEST, Block, folded, key_of, label, real, unquoted, words_of
 from .abaqus_types import POSSIBLE, element_type, skipped
 
 # make nodes or elements, or move them, in ways that are not read
@@ -67,6 +67,7 @@ class Set:
     name: str
     entries: list[Entry] = field(default_factory=list)
     of: str = ""
+    where: tuple[str, int] = ("", 0)
 
 
 @dataclass
@@ -203,9 +204,9 @@ class Model:
                 for k, (line, text) in enumerate(block.data)
                 if not k or not block.data[k - 1][1].endswith(",")
             ]
-            words = [text.split(",")[0] for _, text in heads]
-            labels = _labels(block, words, "element")
-            own = Elements(given, "", labels, np.empty((len(words), 0), np.int64), block.file, [])
+            words, nodes = [text.split(",")[0] for _, text in heads], np.empty((len(heads), 0), int)
+            labels = _labels(replace(block, data=heads), words, "element")
+            own = Elements(given, "", labels, nodes, block.file, [line for line, _ in heads])
         else:
             own = self._cells(block, given)
         self.scope.elements.append(own)
@@ -254,9 +255,16 @@ class Model:
                     )
                 rows.append([_node(block, line, word, foreign) for word in words])
                 lines.append(line)
-        whole = np.array(rows, np.int64).reshape(len(rows), count + 1)
+        try:
+            whole = np.array(rows, np.int64).reshape(len(rows), count + 1)
+        except OverflowError:
+            for line, text in block.data:
+                [_label(block, line, word) for word in words_of(text)]
+            raise
         labels, nodes = whole[:, 0], whole[:, 1:][:, list(order)]
         _require_positive(block, labels, "element", lines)
+        if not foreign:
+            _require_positive(block, nodes.min(axis=1, initial=1), "node", lines)
         return Elements(given, kind, labels, nodes, block.file, lines, foreign, oriented)
 
     def _sets(self, block: Block) -> None:
@@ -271,9 +279,9 @@ class Model:
             if "GENERATE" in of:
                 target.append(_generated(block, line, words, instance))
                 continue
-            if text.isascii() and text.replace(",", "0").replace(" ", "0").isdigit():
+            if text.isascii() and "".join(words).isdigit():
                 numbers = [int(word) for word in words if word]
-                if min(numbers, default=1) > 0:
+                if min(numbers, default=1) > 0 and max(numbers, default=1) < LARGEST:
                     target.append(Entry(where, tuple(numbers), instance=instance))
                     continue
             for word in words:
@@ -300,7 +308,7 @@ class Model:
                 given=of,
                 possible=(surface.of,),
             )
-        surface.of = of
+        surface.of, surface.where = of, (block.file, block.line)
         for line, text in block.data:
             first, *rest = words_of(text)
             face = rest[0].upper() if rest and of == "ELEMENT" else ""
@@ -415,7 +423,9 @@ def _generated(block: Block, line: int, words: list[str], instance: str) -> Entr
         (step,) = more or [1]
     except ValueError:
         first, last, step = 1, 1, 0
-    if step == 0 or (last - first) * step < 0 or min(first, last) < 1 or "_" in "".join(words):
+    low, high = min(first, last), max(first, last)
+    leads = step != 0 and (last - first) * step >= 0 and abs(step) < LARGEST
+    if not leads or low < 1 or high >= LARGEST or "_" in "".join(words):
         raise block.refuse(
             f"GENERATE: {', '.join(words)!r} are not the first label, the last one and, if it is "
             "not 1, the step from the first to the last, negative where the last is the smaller",

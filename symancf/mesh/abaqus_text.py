@@ -26,6 +26,8 @@ PARAMETERS = (
 )
 WITH_INPUT = ("NODE", "ELEMENT", "NSET", "ELSET", "SURFACE")  # data lines of another file
 
+LARGEST = 2**62  # labels are less
+
 _COMMA = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')  # outside of quotation marks
 _REAL = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:[deDE]?([+-]\d+)|[deDE](\d+))?")
 _MARKS = (
@@ -111,7 +113,7 @@ def label(word: str) -> int | None:
     if not re.fullmatch(r"[+-]?[0-9]+", word):
         return None
     number = int(word)
-    if not 0 < number < 2**62:
+    if not 0 < number < LARGEST:
         raise ValueError(word)
     return number
 

@@ -89,7 +89,18 @@ def test_generate_names_labels_that_there_are_not(shared_tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "line", ["22, 10", "22, 10, 3", "10, 22, -3", "10, 22, 0", "10", "10, x", "1, 2, 3, 4", "-1, 5"]
+    "line",
+    [
+        "22, 10",
+        "22, 10, 3",
+        "10, 22, -3",
+        "10, 22, 0",
+        "10",
+        "10, x",
+        "1, 2, 3, 4",
+        "-1, 5",
+        "1, 9" + 20 * "9",
+    ],
 )
 def test_generate_that_leads_nowhere(shared_tmp_path: Path, line: str) -> None:
     with refused(
