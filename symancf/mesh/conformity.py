@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..arrays import Array, Integers, Ints
 from ..cells.table import CELLS
 from ..errors import MeshError
-from ..runtime.collective import exchange, owners_of, share_error
+from ..runtime.collective import block_starts, exchange, lookup, owners_of, share_error
 from .cells import dimension
 
 if TYPE_CHECKING:
@@ -88,17 +88,31 @@ def require_distinct(mesh: Mesh) -> None:
         i = min(twice, key=lambda i: ids[order[i]], default=None)
         mine = None if i is None else (int(ids[order[i]]), int(ids[order[i + 1]]))
         first = min(pair for pair in comm.allgather(mine) if pair is not None)
-        error = None
+        labels, error = "", None
+        if cells.labels is not None:
+            starts = block_starts(cells.size, comm.size)
+            own = lookup(comm, starts, np.array(first), cells.labels).tolist()
+            labels = f", elements {own[0]} and {own[1]} of the file,"
         if cells.start <= first[0] < cells.start + len(cells.connectivity):
             vertices = " ".join(map(str, cells.connectivity[first[0] - cells.start]))
             more = f" ({count} such pairs)" if count > 1 else ""
             error = MeshError(
-                f"{mesh.name}: {kind} {first[0]} and {kind} {first[1]} have the same points "
-                f"({vertices}){more}; mass, stiffness and loads of such a cell would count twice: "
-                "leave one out",
+                f"{mesh.name}: {kind} {first[0]} and {kind} {first[1]}{labels} have the same "
+                f"points ({vertices}){more}; mass, stiffness and loads of such a cell would count "
+                "twice: leave one out",
                 cells=first,
+                asked=kind,
+                given=first,
             )
         share_error(comm, error)
+
+
+def labels_of(mesh: Mesh, *points: int) -> str:
+    """Return the labels of points in the mesh file, for a message; "" without (collective)."""
+    if mesh.labels is None:
+        return ""
+    own = lookup(mesh.comm, mesh.point_starts, np.array(points), mesh.labels.points)
+    return f" (nodes {', '.join(map(str, own))} of the file)"
 
 
 class Edges:
@@ -177,8 +191,9 @@ def require_lengths(mesh: Mesh) -> None:
     digits = max(0, int(-np.log10(told[0])))
     _, a, b, *at = told
     text = (
-        f"{mesh.name}: coordinates leave {digits} digits to the edge from point {a} to point {b} "
-        f"at ({at[0]:g}, {at[1]:g}, {at[2]:g}); strains and forces have no more; "
+        f"{mesh.name}: coordinates leave {digits} digits to the edge from point {a} to point {b}"
+        f"{labels_of(mesh, a, b)} at ({at[0]:g}, {at[1]:g}, {at[2]:g}); strains and forces "
+        "have no more; "
     )
     if np.abs(middle).max() > 10.0 * extent:
         text += f"move the mesh to the origin: subtract ({', '.join(f'{m:g}' for m in middle)})"
@@ -228,12 +243,14 @@ def warn_of_hanging_points(mesh: Mesh) -> None:
         x = mesh.points[points[0] - mesh.point_starts[comm.rank]]
         mine = (int(points[0]), *ends[at[0]].tolist(), *x.tolist())
     point, a, b, *x = min(pair for pair in comm.allgather(mine) if pair is not None)
+    labels = labels_of(mesh, point, a, b)
     if comm.rank == 0:
         some = "a point lies" if count == 1 else f"at least {count} points lie"
         warnings.warn(
             f"{mesh.name}: {some} inside of an edge of cells that do not use it, e.g. point "
-            f"{point} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) on the edge from point {a} to point {b}: "
-            "the cells on both sides are not connected there (T-junction); divide both sides alike",
+            f"{point} at ({x[0]:g}, {x[1]:g}, {x[2]:g}) on the edge from point {a} to point {b}"
+            f"{labels}: the cells on both sides are not connected there (T-junction); "
+            "divide both sides alike",
             stacklevel=4,
         )
 
@@ -291,9 +308,10 @@ def warn_of_coincident_points(mesh: Mesh) -> None:
     i = int(np.flatnonzero(twin)[0]) if twin.any() else -1
     pairs = comm.allgather((int(ids[order[i]]), int(ids[order[i + 1]])) if i >= 0 else None)
     first = min(sorted(pair) for pair in pairs if pair is not None)
+    labels = labels_of(mesh, *first)
     if comm.rank == 0:
         warnings.warn(
-            f"{mesh.name}: {count} points coincide with another, e.g. {first[0]} and {first[1]}; "
-            "cells that use different ones of them are not connected",
+            f"{mesh.name}: {count} points coincide with another, e.g. {first[0]} and {first[1]}"
+            f"{labels}; cells that use different ones of them are not connected",
             stacklevel=4,
         )

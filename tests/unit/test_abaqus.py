@@ -408,3 +408,9 @@ def test_errors_quote_labels(shared_tmp_path: Path) -> None:
     with refused(MeshError, cells=(0,)) as caught:
         read(shared_tmp_path / "cube.inp", NODES + turned)
     assert "element 77 of the file" in str(caught.value)
+    _, told = read(shared_tmp_path / "twin.inp", NODES + "50, 1., 1., 1.\n" + CUBE)
+    assert "(nodes 7, 50 of the file)" in told[0]
+    plate = "*ELEMENT, TYPE=S4\n5, 1, 2, 3, 4\n7, 2, 3, 4, 1\n"
+    mesh, told = read(shared_tmp_path / "plate.inp", NODES + plate)
+    assert (mesh.cells["quad"].size, labels_of(mesh["all"])) == (1, [5])
+    assert "cells" in told[0]
