@@ -313,6 +313,16 @@ def test_one_instance(shared_tmp_path: Path) -> None:
     assert told == []
 
 
+def test_an_instance_with_a_mesh_of_its_own(shared_tmp_path: Path) -> None:
+    text = f"*PART, NAME=P\n*END PART\n*INSTANCE, NAME=P-1, PART=P\n0., 0., 2.\n{NODES}{CUBE}"
+    text += "*NSET, NSET=TIP\n7\n*END INSTANCE\n*PART, NAME=Q\n*END PART\n"
+    mesh, told = read(shared_tmp_path / "own.inp", text)
+    place = mesh.fetch_points(np.array(all_points(mesh, "TIP")))
+    np.testing.assert_array_equal(place, [[1.0, 1.0, 3.0]])
+    (only,) = told
+    assert "parts without an instance are not read: 'Q'" in only
+
+
 def test_names_of_instances_with_blanks(shared_tmp_path: Path) -> None:
     text = TWO.replace("NAME=P-1", 'NAME="Left P"').replace("NAME=P-2", 'NAME="Right P"')
     text = text.replace("=P-1", '="Left P"').replace("P-1.", '"Left P".')
