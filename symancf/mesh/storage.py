@@ -16,6 +16,8 @@ from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
 from .slices import Cells, Slices
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mpi4py import MPI
 
     from . import Mesh
@@ -89,19 +91,14 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
                     )
                 starts = block_starts(len(file["points"]), comm.size)
                 points = file["points"][starts[comm.rank] : starts[comm.rank + 1]]
-                cells, members, given = {}, {}, file.get("labels")
-                labels = (
-                    None
-                    if given is None
-                    else given["points"][starts[comm.rank] : starts[comm.rank + 1]]
-                )
+                cells, members = {}, {}
+                labels = _labels(file, "points", len(file["points"]), starts[comm.rank :])
                 types = file.attrs["types"]
                 for kind in types if version == 1 else decoded(types).split():
                     data = file[f"cells/{kind}"]
                     low, high = block_starts(len(data), comm.size)[comm.rank : comm.rank + 2]
-                    own = None if given is None else given.get(f"cells/{kind}")
-                    of_cells = None if own is None else own[low:high]
-                    cells[kind] = Cells(kind, int(low), data[low:high], len(data), of_cells)
+                    own = _labels(file, f"cells/{kind}", len(data), (low, high))
+                    cells[kind] = Cells(kind, int(low), data[low:high], len(data), own)
                 for label, group in file["regions"].items():
                     name = (
                         label.replace("%2F", "/") if version == 1 else decoded(group.attrs["name"])
@@ -114,6 +111,16 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
         except DAMAGED as error:
             raise MeshError(f"cannot read {str(path)!r}: {error}", path=str(path)) from None
     return Slices(points, starts, cells, members, labels)
+
+
+def _labels(file: h5py.File, name: str, count: int, cut: Sequence[int] | Ints) -> Ints | None:
+    """Return this rank's labels of `count` points or cells, from the first to the second cut."""
+    data = file.get(f"labels/{name}")
+    if data is None:
+        return None
+    if data.shape != (count,):
+        raise ValueError(f"labels/{name} has the shape {data.shape}, not {(count,)}")
+    return np.asarray(data[cut[0] : cut[1]], np.int64)
 
 
 def _between(data: h5py.Dataset, ids: Ints) -> Ints:
