@@ -61,3 +61,21 @@ def caught(function: Callable[[], Any]) -> list[str]:
     except Exception as error:
         return [type(error).__name__, str(error)]
     return ["nothing", ""]
+
+
+DATA = ("asked", "given", "possible", "names", "reason")
+
+
+def described(error: Exception) -> dict[str, Any]:
+    """Return class, text and data of an error."""
+    data = {name: getattr(error, name, None) for name in DATA}
+    return {"error": type(error).__name__, "text": str(error), **data}
+
+
+def refusal(function: Callable[[], Any]) -> dict[str, Any]:
+    """Return class, text and data of what a function raises."""
+    try:
+        function()
+    except Exception as error:
+        return described(error)
+    return {"error": ""}

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,7 +28,12 @@ def refused(kind: type[BaseException], **data: Any) -> Iterator[pytest.Exception
     with pytest.raises(kind) as caught:
         yield caught
     assert type(caught.value) is kind
+    require({name: getattr(caught.value, name) for name in data}, data, str(caught.value))
+
+
+def require(error: Mapping[str, Any], data: Mapping[str, Any], text: str = "") -> None:
+    """Raise where attributes of an error are others than expected; see `refused`."""
     for name, expected in data.items():
-        found = getattr(caught.value, name)
+        found = error[name]
         right = expected(found) if callable(expected) else found == expected
-        assert right, f"{name} of the error is {found!r}, not {expected!r}: {caught.value}"
+        assert right, f"{name} of the error is {found!r}, not {expected!r}: {text}"

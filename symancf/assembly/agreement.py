@@ -11,7 +11,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Array
-from ..errors import ParameterError
+from ..errors import ParameterError, argument
 from ..runtime.collective import reduced, together
 from ..values import arguments
 from ..values.parameter import label
@@ -102,7 +102,9 @@ def require_agreement(
     raise ParameterError(
         f"{name} is {low[at]:g} on one rank and {high[at]:g} on another at time {time:g}: it must "
         "be the same on every rank; read files and draw random numbers on one rank and send "
-        "them, comm.bcast(value)"
+        "them, comm.bcast(value)",
+        asked=argument(name),
+        given=(low[at], high[at]),
     )
 
 
@@ -121,7 +123,9 @@ def agreed(comm: MPI.Comm, what: str, value: float) -> float:
     if max(every) - min(every) > ROUND_OFF * max(map(abs, every)):
         raise ParameterError(
             f"{what} is {min(every):g} on one rank and {max(every):g} on another: it must be the "
-            "same on every rank"
+            "same on every rank",
+            asked=what,
+            given=(min(every), max(every)),
         )
     return float(every[0])
 

@@ -74,7 +74,9 @@ class WithKernels(WithMass):
         except Exception as error:
             raise KinematicsError(
                 f"{label(self.energy_function)} failed on the symbols of {self.element.name}: "
-                f"{in_words(error)}"
+                f"{in_words(error)}",
+                asked="energy",
+                given=error,
             ) from error
 
     @cached_property

@@ -101,7 +101,7 @@ def require_distinct(mesh: Mesh) -> None:
                 f"points ({vertices}){more}; mass, stiffness and loads of such a cell would count "
                 "twice: leave one out",
                 cells=first,
-                asked=kind,
+                asked="duplicate cells",
                 given=first,
             )
         share_error(comm, error)
@@ -182,7 +182,10 @@ def require_lengths(mesh: Mesh) -> None:
         if bad:
             raise MeshError(
                 f"{mesh.name}: a cell has an edge of {limit:.3g} m; areas and volumes need lengths "
-                f"between {LENGTHS[0]:g} and {LENGTHS[1]:g} m: scale the mesh"
+                f"between {LENGTHS[0]:g} and {LENGTHS[1]:g} m: scale the mesh",
+                asked="length",
+                given=limit,
+                possible=LENGTHS,
             )
     if told[0] <= 10.0**-DIGITS:
         return

@@ -134,8 +134,8 @@ def check(mesh: Mesh) -> None:
             error = MeshError(
                 f"{mesh.name}: {_cell(cells, int(bad[0]))} is degenerate: it names a vertex twice",
                 cells=[cells.start + int(bad[0])],
-                asked=kind,
-                given=cells.start + int(bad[0]),
+                asked="vertex",
+                given=cells.connectivity[bad[0]].tolist(),
             )
         share_error(comm, error)
         if dimensional(kind) and kind in CELLS:
@@ -159,8 +159,8 @@ def _not_numbers(mesh: Mesh) -> MeshError | None:
     return MeshError(
         f"{mesh.name}: point {point} has coordinates {mesh.points[bad[0]].tolist()}, "
         "which are not all finite numbers",
-        asked="points",
-        given=mesh.points[bad[0]].tolist(),
+        asked="coordinates",
+        given=mesh.points[bad[0]],
     )
 
 
@@ -181,8 +181,8 @@ def _faulty(mesh: Mesh, cells: Cells) -> MeshError | None:
     return MeshError(
         f"{mesh.name}: {_cell(cells, worst)} {what}{more}",
         cells=[cells.start + worst],
-        asked=cells.kind,
-        given=cells.start + worst,
+        asked="Jacobian",
+        given=jacobians(cells.kind, x[None]).min(),
     )
 
 

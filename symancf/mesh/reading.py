@@ -65,7 +65,10 @@ def read_serial(path: Path) -> SerialMesh:
         if path.parent == Path("meshes") and not path.parent.exists():  # an example of the pages
             hint = "; `symancf demo --copy .` writes the meshes of the examples there"
         raise MeshError(
-            f"no mesh file {str(path)!r} (working directory {Path.cwd()}){hint}", path=str(path)
+            f"no mesh file {str(path)!r} (working directory {Path.cwd()}){hint}",
+            path=str(path),
+            asked="path",
+            given=str(path),
         )
     if path.suffix.lower() in CAD:
         raise MeshError(

@@ -146,7 +146,11 @@ class Directions:
         with together(self.topology.comm):
             value = call_array(what, function, (len(used), 3), points[used])
             if not np.linalg.norm(value, axis=1).all():
-                raise ParameterError(f"{what}: {label(function)} returned a vector of length zero")
+                raise ParameterError(
+                    f"{what}: {label(function)} returned a vector of length zero",
+                    asked="direction",
+                    given=0.0,
+                )
             at[used] = unit(value)
             if len(cells):
                 self._require_along(what, label(function), points, cells, at)
@@ -180,7 +184,9 @@ class Directions:
                 effect = f" on average, which changes volumes by {share:.0f} %" if lost else ""
                 raise ParameterError(
                     f"{what}: near ({x[0]:g}, {x[1]:g}, {x[2]:g}) {who} is {off[worst]:.0f} "
-                    f"degrees off the {kind} of the mesh{effect}; give {kind}s"
+                    f"degrees off the {kind} of the mesh{effect}; give {kind}s",
+                    asked="direction",
+                    given=off[worst],
                 )
 
     def _complete(self, sums: Array, spread: Array) -> Array:
@@ -226,7 +232,9 @@ class Directions:
         if branches and self.element.slope_kind != "gradient":
             raise MeshError(
                 f"body {self.name!r}: more than two lines meet at {branches} points; cut the "
-                "branches into regions of their own and make one body of each"
+                "branches into regions of their own and make one body of each",
+                asked="branch",
+                given=branches,
             )
         mean = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-300)
         spread = np.zeros(len(points))
@@ -257,7 +265,9 @@ class Directions:
                 f"body {self.name!r} ({self.element.name}): {kinks} points are kinks sharper than "
                 f"the smoothing angle, {np.degrees(2.0 * self.smooth):.0f} degrees (or cells "
                 "there are numbered in opposite senses); cut the region at the kink into two "
-                "bodies, or raise smooth="
+                "bodies, or raise smooth=",
+                asked="smooth",
+                given=kinks,
             )
 
     def warn_deviation(self) -> None:

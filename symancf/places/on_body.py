@@ -211,7 +211,10 @@ class PointsOnBody(_OnBody):
             if X.shape != first.shape or (np.abs(X - first) > 1e-9 * self.body.extent).any():
                 raise ParameterError(
                     f"{self} is at {label(X.tolist())} on one rank and at {label(first.tolist())} "
-                    f"on another{when}: it must be the same on every rank"
+                    f"on another{when}: it must be the same on every rank",
+                    asked="point",
+                    given=X.tolist(),
+                    possible=(first.tolist(),),
                 )
         return first
 

@@ -246,8 +246,8 @@ def call_array(
             f"{what}: {label(function)} must map points of shape (n, 3) to numbers of shape "
             f"{per}; it returned shape ({got}{',' if result.ndim == 1 else ''})",
             asked=argument(what),
-            given=result.shape,
-            possible=(shape,),
+            given=["n" if k == len(X) else k for k in result.shape],
+            possible=(("n", *shape[1:]),),
         )
     result = np.broadcast_to(result, shape)
     bad = ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))

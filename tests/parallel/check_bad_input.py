@@ -11,7 +11,7 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, neo_hooke, yeoh
-from tests.cases import Cases, caught
+from tests.cases import Cases, refusal
 
 COMM = MPI.COMM_WORLD
 LAST = COMM.rank == COMM.size - 1
@@ -771,4 +771,4 @@ def solid_sample_of_a_solid() -> None:
 
 
 if __name__ == "__main__":
-    case.main(caught)
+    case.main(refusal)

@@ -11,7 +11,7 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import neo_hooke
-from tests.cases import Cases
+from tests.cases import Cases, described
 from tests.unit.test_bifurcations import column as space_column
 from tests.unit.test_bifurcations import frame
 from tests.unit.test_continuation import Truss, column, shallow
@@ -162,8 +162,8 @@ def attempt(problem: sa.StaticProblem, *given: Any, **options: Any) -> dict[str,
     try:
         problem.follow(*given, **options)
     except (sa.SymancfError, RuntimeError) as error:
-        return {"error": type(error).__name__, "text": str(error)}
-    return {"error": "", "text": ""}
+        return described(error)
+    return {"error": ""}
 
 
 @case

@@ -9,7 +9,7 @@ import numpy as np
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, neo_hooke, saint_venant_kirchhoff
-from tests.cases import Cases
+from tests.cases import Cases, described
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -264,13 +264,13 @@ def planar_body_free() -> sa.System:
     return sa.System(sa.PlanarBody(at=(1.0, 2.0), name="link"), terms=[])
 
 
-def verdict(system: sa.System) -> str:
+def verdict(system: sa.System) -> dict[str, Any]:
     """Return what the check says at the start of a solution."""
     try:
         sa.StaticProblem(system).solve()
     except sa.ConstraintError as error:
-        return str(error)
-    return "held"
+        return described(error)
+    return {"error": ""}
 
 
 if __name__ == "__main__":

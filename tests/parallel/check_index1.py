@@ -10,7 +10,7 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable
-from tests.cases import Cases
+from tests.cases import Cases, described
 
 COMM = MPI.COMM_WORLD
 case = Cases(limit=100.0)
@@ -61,17 +61,17 @@ def move() -> dict[str, Any]:
     }
 
 
-def said(p: sa.DynamicProblem) -> tuple[str, float]:
+def said(p: sa.DynamicProblem) -> tuple[dict[str, Any], float]:
     """What a motion raises on this rank, and the time that it reached."""
     try:
         p.solve(to=0.1, step=1e-4)
     except sa.ParameterError as error:
-        return str(error), p.system.time
-    return "nothing", p.system.time
+        return described(error), p.system.time
+    return {"error": ""}, p.system.time
 
 
 @case
-def fail() -> tuple[str, float]:
+def fail() -> tuple[dict[str, Any], float]:
     def load(t: float) -> float:
         if t > 0.02:
             raise ZeroDivisionError("no more")
@@ -81,7 +81,7 @@ def fail() -> tuple[str, float]:
 
 
 @case
-def adams() -> str:
+def adams() -> dict[str, Any]:
     return said(problem(method="adams")[0])[0]
 
 

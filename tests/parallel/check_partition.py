@@ -191,7 +191,7 @@ def fingerprint(topo: Topology) -> list[Any]:
     return [p.tolist() for p in parts]
 
 
-def failures() -> dict[str, list[str]]:
+def failures() -> dict[str, list[Any]]:
     """What each rank catches when only the last one is at fault."""
     last = COMM.rank == COMM.size - 1
     good = family("plate", box(6, 6))
@@ -200,13 +200,13 @@ def failures() -> dict[str, list[str]]:
         "negative": Family("plate", good.ids, good.vertices - (10**6 if last else 0)),
         "name": Family("sheet" if last and COMM.size > 1 else "plate", good.ids, good.vertices),
     }
-    out: dict[str, list[str]] = {}
+    out: dict[str, list[Any]] = {}
     for name, wrong in bad.items():
-        caught = ""
+        caught: list[Any] = []
         try:
             distribute(COMM, [wrong])
         except MeshError as error:
-            caught = str(error)
+            caught = [error.asked, error.given, str(error)]
         out[name] = COMM.allgather(caught)
     stray = np.array([[48], [60]]) if last else np.empty((0, 1), np.int64)
     follower = Family("load", np.arange(len(stray)), stray, partitioned=False)
@@ -215,11 +215,11 @@ def failures() -> dict[str, list[str]]:
         ("virtual", [good, follower], 49),
         ("nothing", [family("none", np.empty((0, 4)))], None),
     ):
-        caught = ""
+        caught: list[Any] = []
         try:
             distribute(COMM, families, n_points=points)
         except MeshError as error:
-            caught = str(error)
+            caught = [error.asked, error.given, str(error)]
         out[name] = COMM.allgather(caught)
     return out
 

@@ -33,14 +33,14 @@ def linkage() -> dict[str, Any]:
 
 
 @case
-def limit() -> tuple[str, float]:
+def limit() -> tuple[str, str, float]:
     """What is told at a limit point, and the time that was reached."""
     g = loaded("partial", 3, "x", lambda t: 182.0 * t)
     try:
         sa.StaticProblem(g.system, prefix="limit_").solve(step=0.05)
     except sa.ConvergenceError as error:
-        return str(error), g.system.time
-    return "", g.system.time
+        return error.asked, str(error), g.system.time
+    return "", "", g.system.time
 
 
 @case

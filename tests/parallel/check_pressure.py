@@ -103,7 +103,8 @@ def errors():
         sa.System(body, terms=[sa.Cavity(body["skin"], pressure=1.0)])
     except sa.MeshError as error:
         texts = mesh.comm.allgather(str(error))
-        return {"rows": [[float(len(set(texts)) == 1 and "is open" in texts[0])]], "spanning": 1}
+        right = len(set(texts)) == 1 and error.asked == "open surface"
+        return {"rows": [[float(right)]], "spanning": 1}
     return {"rows": [[0.0]], "spanning": 1}
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache
 from pathlib import Path
@@ -11,176 +12,343 @@ from typing import Any
 import pytest
 
 from tests.mpi import run_mpi
+from tests.refusals import require
 
 pytestmark = pytest.mark.parallel
 
 FOLDER = Path(__file__).parent
 
-# case of check_bad_input -> class of the error, and what its text says
-EXPECTED = {
+# case of check_bad_input -> class of the error, and its data as `refused` compares them
+EXPECTED: dict[str, tuple[str, dict[str, Any]]] = {
     # meshes
-    "missing_file": ("MeshError", r"no mesh file '.*plat\.msh'.*silicone_plate\.msh"),
-    "missing_region": ("MeshError", "no region 'palte'; did you mean 'plate'"),
-    "missing_region_of_a_body": ("MeshError", "no region 'root'. It has: 'body'"),
-    "triangles_for_quadrilaterals": ("MeshError", "ancf_plate needs .*'quad'.*'triangle'.*Recomb"),
-    "inverted_cell": ("MeshError", "hexahedron 0 .* is inverted"),
-    "degenerate_cell": ("MeshError", "hexahedron 0 .* is degenerate"),
-    "empty_region": ("MeshError", "region 'none' of mesh holds 0 cells"),
-    "fix_of_an_empty_region": ("ConstraintError", "no place to act on in nodes of 'none'"),
-    "force_on_an_empty_region": ("MeshError", "region 'none' of mesh holds 0 cells"),
-    "fix_of_a_node_without_element": ("MeshError", r"used by no cell .* point 4 at \(5, 5, 5\)"),
-    "force_on_a_node_without_element": ("MeshError", "point 4 of the mesh, which no element uses"),
-    "joint_at_a_node_without_element": ("MeshError", "point 4 of the mesh, which no element uses"),
-    "moment_on_a_node_without_element": ("MeshError", "point 4 of the mesh, which no element uses"),
+    "missing_file": ("MeshError", {"asked": "path", "given": "meshes/silicone_plat.msh"}),
+    "missing_region": (
+        "MeshError",
+        {"asked": "palte", "possible": ["P", "root", "tip", "plate", "all"]},
+    ),
+    "missing_region_of_a_body": (
+        "MeshError",
+        {"asked": "root", "possible": ["body", "x0", "x1", "y0", "y1", "z0", "z1", "all"]},
+    ),
+    "triangles_for_quadrilaterals": (
+        "MeshError",
+        {"asked": "plate", "given": ["triangle"], "possible": ["quad"]},
+    ),
+    "inverted_cell": ("MeshError", {"asked": "Jacobian", "given": pytest.approx(-1.0)}),
+    "degenerate_cell": ("MeshError", {"asked": "Jacobian", "given": pytest.approx(0.0, abs=1e-9)}),
+    "empty_region": ("MeshError", {"asked": "none", "given": ["quad"], "possible": ["quad"]}),
+    "fix_of_an_empty_region": (
+        "ConstraintError",
+        {"asked": "region", "given": "nodes of 'none' of 'all'"},
+    ),
+    "force_on_an_empty_region": (
+        "MeshError",
+        {"asked": "none", "given": ["line"], "possible": ["line", "quad"]},
+    ),
+    "fix_of_a_node_without_element": (
+        "MeshError",
+        {"asked": "stray", "given": 1, "possible": ["all"]},
+    ),
+    "force_on_a_node_without_element": (
+        "MeshError",
+        {"asked": "force on nodes of 'stray' of 'all'", "given": 4},
+    ),
+    "joint_at_a_node_without_element": ("MeshError", {"asked": "spherical", "given": 4}),
+    "moment_on_a_node_without_element": (
+        "MeshError",
+        {"asked": "moment on nodes of 'stray' of 'all'", "given": 4},
+    ),
     "warp_that_fails_on_one_rank": (
         "ParameterError",
-        r"warp of Mesh\.box: warp\(\) failed: ZeroDivisionError: warp failed",
+        {"asked": "warp", "given": "ZeroDivisionError('warp failed')"},
     ),
     # values that must be the same on every rank
-    "force_that_differs_by_rank": ("ParameterError", "F3 of .* on one rank and .* at time 1"),
-    "displacement_that_differs_by_rank": ("ParameterError", "displacement along x is 0 on one"),
+    "force_that_differs_by_rank": ("ParameterError", {"asked": "F3", "given": [0.0, 0.002]}),
+    "displacement_that_differs_by_rank": (
+        "ParameterError",
+        {"asked": "displacement along x", "given": [0.0, 2.0]},
+    ),
     "displacement_of_places_that_differs_by_rank": (
         "ParameterError",
-        "displacement along x is 0 on one rank and .* at time 1",
+        {"asked": "displacement along x", "given": [0.0, 6.0]},
     ),
-    "point_that_differs_by_rank": ("ParameterError", r"\[\[0.5, 0.5, 0.4\]\] on one rank"),
+    "point_that_differs_by_rank": (
+        "ParameterError",
+        {"asked": "point", "given": [[0.5, 0.5, 0.4]], "possible": [[[0.5, 0.5, 0.5]]]},
+    ),
     "traction_of_places_that_differs_by_rank": (
         "ParameterError",
-        "traction.* along . is 0 on one rank and .* at time 1",
+        {
+            "asked": "traction on nodes of 'x1' of 'body' along x",
+            "given": [0.0, pytest.approx(8, rel=1e-4)],
+        },
     ),
-    "gradient_that_differs_by_rank": ("ParameterError", "gradient along xx is 0 on one rank"),
+    "gradient_that_differs_by_rank": (
+        "ParameterError",
+        {"asked": "gradient along xx", "given": [0.0, 0.02]},
+    ),
     "rotation_of_a_rigid_body_that_differs_by_rank": (
         "ParameterError",
-        "'?fix:brick'?: gradient along xx is -.* on one rank",
+        {"asked": "gradient along xx", "given": [pytest.approx(-1.4161, rel=1e-4), 0.0]},
     ),
     "angle_of_a_planar_body_that_differs_by_rank": (
         "ParameterError",
-        "fix:wheel: displacement along theta is 0 on one rank",
+        {"asked": "displacement along theta", "given": [0.0, 2.0]},
     ),
-    "function_of_places_that_fails_on_one_rank": ("ParameterError", "a rank failed"),
-    "stiffness_that_differs_by_rank": ("ParameterError", "mu of 'body' is 1 on one rank and 3"),
+    "function_of_places_that_fails_on_one_rank": (
+        "ParameterError",
+        {"asked": "displacement", "given": "ZeroDivisionError('a rank failed')"},
+    ),
+    "stiffness_that_differs_by_rank": ("ParameterError", {"asked": "mu", "given": [1.0, 3.0]}),
     # energies and parameters
     "quantity_that_the_element_lacks": (
         "KinematicsError",
-        r"cable\(\) asks for the quantity 'epsilon'; hex8_plain offers F, J, I1",
+        {"asked": "epsilon", "possible": lambda names: "F" in names},
     ),
-    "misspelt_parameter": ("ParameterError", "'rh0'.*Did you mean 'rho'"),
-    "missing_parameter": ("ParameterError", "needs the parameter 'lam'"),
-    "parameter_nan": ("ParameterError", "mu of body 'body' is nan"),
-    "parameter_text": ("ParameterError", "mu of body 'body' is 'soft': give a number"),
-    "parameter_array": ("ParameterError", "mu of body 'body' is array.*give a number"),
-    "thickness_negative": ("ParameterError", "thickness of body 'body' is -0.1.*positive"),
-    "parameter_object_nan": ("ParameterError", "mu of body 'body' is nan at time 1"),
-    "function_of_time_nan_later": ("ParameterError", "mu of body 'body' is nan at time 0.75"),
+    "misspelt_parameter": ("ParameterError", {"asked": "rh0", "possible": ["mu", "lam", "rho"]}),
+    "missing_parameter": (
+        "ParameterError",
+        {"asked": "lam", "given": ["mu"], "possible": ["mu", "lam", "rho"]},
+    ),
+    "parameter_nan": ("ParameterError", {"asked": "mu", "given": math.isnan}),
+    "parameter_text": ("ParameterError", {"asked": "mu", "given": "soft"}),
+    "parameter_array": ("ParameterError", {"asked": "mu", "given": [1.0, 1.0, 1.0]}),
+    "thickness_negative": ("ParameterError", {"asked": "thickness", "given": -0.1}),
+    "parameter_object_nan": ("ParameterError", {"asked": "mu", "given": math.isnan}),
+    "function_of_time_nan_later": ("ParameterError", {"asked": "mu", "given": math.isnan}),
     "function_of_time_raises_on_one_rank": (
         "ParameterError",
-        r"mu\(\) failed at time 0.5: RuntimeError: table of mu ends at 0.4",
+        {"asked": "mu", "given": "RuntimeError('table of mu ends at 0.4')"},
     ),
-    "function_of_time_raises_at_once_on_one_rank": ("ParameterError", "RuntimeError: no table"),
-    "function_of_time_returns_text": ("ParameterError", "a function, which gave 'much'"),
-    "energy_raises_on_one_rank": ("KinematicsError", r"energy\(\) failed .*KeyError: 'table'"),
-    "energy_returns_nothing": ("KinematicsError", "no return statement"),
-    "field_nan_in_one_cell": ("ParameterError", r"not finite at \(2.5"),
+    "function_of_time_raises_at_once_on_one_rank": (
+        "ParameterError",
+        {"asked": "mu", "given": "RuntimeError('no table')"},
+    ),
+    "function_of_time_returns_text": ("ParameterError", {"asked": "mu", "given": "much"}),
+    "energy_raises_on_one_rank": (
+        "KinematicsError",
+        {"asked": "energy", "given": "KeyError('table')"},
+    ),
+    "energy_returns_nothing": ("KinematicsError", {"asked": "energy", "given": None}),
+    "field_nan_in_one_cell": ("ParameterError", {"asked": "mu", "given": [2.5, 0.75, 0.75]}),
     "field_of_wrong_shape": (
         "ParameterError",
-        r"shape \(n,\); it returned shape \(n, 3",
+        {"asked": "mu", "given": ["n", 3], "possible": [["n"]]},
     ),
     "field_of_wrong_length": (
         "ParameterError",
-        r"shape \(n,\); it returned shape \(\d+",
+        {
+            "asked": "mu",
+            "given": lambda shape: len(shape) == 1 and shape != ["n"],
+            "possible": [["n"]],
+        },
     ),
-    "field_raises_on_one_rank": ("ParameterError", "OSError: no such table"),
-    "field_returns_text": ("ParameterError", "must return numbers, not .'stiff'"),
-    "thickness_field_not_positive": (
+    "field_raises_on_one_rank": (
         "ParameterError",
-        "thickness .* in a cell: it must be positive",
+        {"asked": "mu", "given": "OSError('no such table: mu.txt')"},
     ),
-    "direction_of_wrong_shape": ("ParameterError", r"shape \(n, 3\); it returned shape \(n, 2\)"),
-    "direction_zero": ("ParameterError", "a vector of length zero"),
-    "direction_in_the_plane": ("ParameterError", "90 degrees off the normal"),
-    "direction_raises_on_one_rank": ("ParameterError", r"direction\(\) failed: IndexError"),
-    "join_unknown": ("ParameterError", "join is 'weld': give 'all' or 'position'"),
-    "volumetric_unknown": ("KinematicsError", "'selective'.*'full', 'reduced' or 'split'"),
-    "quadrature_unknown": ("KinematicsError", "'9y9' is not a quadrature rule"),
+    "field_returns_text": (
+        "ParameterError",
+        {"asked": "mu", "given": lambda given: "stiff" in given},
+    ),
+    "thickness_field_not_positive": ("ParameterError", {"asked": "thickness", "given": -0.05}),
+    "direction_of_wrong_shape": (
+        "ParameterError",
+        {"asked": "direction", "given": ["n", 2], "possible": [["n", 3]]},
+    ),
+    "direction_zero": ("ParameterError", {"asked": "direction", "given": 0.0}),
+    "direction_in_the_plane": (
+        "ParameterError",
+        {"asked": "direction", "given": pytest.approx(90.0)},
+    ),
+    "direction_raises_on_one_rank": (
+        "ParameterError",
+        {"asked": "direction", "given": "IndexError('no normal')"},
+    ),
+    "join_unknown": (
+        "ParameterError",
+        {"asked": "join", "given": "weld", "possible": ["all", "position"]},
+    ),
+    "volumetric_unknown": (
+        "KinematicsError",
+        {"asked": "volumetric", "given": "selective", "possible": ["full", "reduced", "split"]},
+    ),
+    "quadrature_unknown": ("KinematicsError", {"asked": "quadrature", "given": "9y9"}),
     # geometry
-    "kinked_plate": ("MeshError", r"ancf_thin_plate\): 2 points are kinks .*cut the region"),
-    "kinked_cable": ("MeshError", r"ancf_cable\): 1 points are kinks .*cut the region"),
-    "branched_cable": ("MeshError", "more than two lines meet at 1 points"),
+    "kinked_plate": ("MeshError", {"asked": "smooth", "given": 2}),
+    "kinked_cable": ("MeshError", {"asked": "smooth", "given": 1}),
+    "branched_cable": ("MeshError", {"asked": "branch", "given": 1}),
     # supports
-    "dofs_unknown": ("ParameterError", "dofs 'rotation' is not one of clamp, all, position, x"),
-    "displacement_of_two_components": ("ParameterError", "has 2 components: give three"),
-    "displacement_nan_later": ("ParameterError", "displacement, x is nan at time 0.75"),
-    "displacement_function_of_wrong_shape": ("ParameterError", r"it returned shape \(n,\)"),
-    "displacement_function_of_two_components": ("ParameterError", "must return three numbers"),
+    "dofs_unknown": (
+        "ParameterError",
+        {"asked": "dofs", "given": "rotation", "possible": lambda names: "slopes" in names},
+    ),
+    "displacement_of_two_components": (
+        "ParameterError",
+        {"asked": "displacement", "given": [0.0, 1.0]},
+    ),
+    "displacement_nan_later": ("ParameterError", {"asked": "x", "given": math.isnan}),
+    "displacement_function_of_wrong_shape": (
+        "ParameterError",
+        {"asked": "displacement", "given": ["n"], "possible": [["n", 3]]},
+    ),
+    "displacement_function_of_two_components": (
+        "ParameterError",
+        {"asked": "displacement", "given": [0.0, 0]},
+    ),
     "displacement_raises_on_one_rank": (
         "ParameterError",
-        r"u\(\) failed at time 0.5: RuntimeError",
+        {"asked": "displacement", "given": "RuntimeError('motion ends at 0.4')"},
     ),
-    "gradient_of_wrong_shape": ("ParameterError", r"must be a finite \(3, 3\) matrix"),
-    "gradient_nan": ("ParameterError", r"must be a finite \(3, 3\) matrix"),
-    "fix_of_a_point_that_is_no_node": ("ParameterError", r"no node .*sa\.joints\.spherical"),
-    "fix_of_a_point_that_is_not_on_the_body": ("ConstraintError", "not on body 'body': .* 6 away"),
+    "gradient_of_wrong_shape": (
+        "ParameterError",
+        {"asked": "gradient", "given": [[1.0, 0.0], [0.0, 1.0]]},
+    ),
+    "gradient_nan": (
+        "ParameterError",
+        {
+            "asked": "gradient",
+            "given": lambda G: math.isnan(G[0][0]),
+        },
+    ),
+    "fix_of_a_point_that_is_no_node": (
+        "ParameterError",
+        {"asked": "node", "given": [1.5, 0.25, 0.3]},
+    ),
+    "fix_of_a_point_that_is_not_on_the_body": (
+        "ConstraintError",
+        {"asked": "point", "given": [1.5, 0.25, 7.0]},
+    ),
     "two_fixes_of_one_node_that_differ": (
         "ParameterError",
-        "'fix:body.x0' and 'fix:body.y0' prescribe different values",
+        {"asked": "displacement", "given": ["fix:body.x0", "fix:body.y0"]},
     ),
     # loads
-    "force_nan": ("ParameterError", "force on nodes of 'x1' of 'body', y is nan"),
-    "force_nan_later": ("ParameterError", "of 'body', z is nan at time 0.75"),
-    "force_function_raises_on_one_rank": ("ParameterError", r"force\(\) failed at time 0.5"),
-    "force_of_two_components": ("ParameterError", "has 2 components: give three"),
-    "force_function_of_two_components": ("ParameterError", "must return three numbers"),
-    "force_distributed_in_another_way": ("ParameterError", "is 'evenly': give 'total' or 'each'"),
-    "force_on_a_point_off_the_body": ("ConstraintError", r"point \(0, 0, 2\) is not on body"),
-    "force_that_depends_on_the_place": ("ParameterError", r"give its density, sa\.traction"),
-    "traction_on_points": ("ParameterError", "a region of points has no area"),
-    "traction_raises_on_one_rank": ("ParameterError", r"pressure\(\) failed at time 0.5"),
-    "traction_of_wrong_shape": ("ParameterError", r"it returned shape \(n,\)"),
-    "moment_on_nodes_without_slopes": ("KinematicsError", "nodes of hex8_plain have no slopes"),
-    "moment_nan_later": ("ParameterError", "moment on .*, z is nan at time 0.75"),
-    "gravity_without_density": ("ParameterError", "no body has a density"),
-    "gravity_without_cross_section": ("ParameterError", "needs the parameter 'A'"),
-    "gravity_of_two_components": ("ParameterError", "gravity has 2 components"),
-    "gravity_on_a_body_outside_the_system": ("ParameterError", "body 'other', which is not in"),
+    "force_nan": ("ParameterError", {"asked": "y", "given": math.isnan}),
+    "force_nan_later": ("ParameterError", {"asked": "z", "given": math.isnan}),
+    "force_function_raises_on_one_rank": (
+        "ParameterError",
+        {"asked": "force on nodes of 'x1' of 'body'", "given": "RuntimeError('load ends at 0.4')"},
+    ),
+    "force_of_two_components": (
+        "ParameterError",
+        {"asked": "force on nodes of 'x1' of 'body'", "given": [0, 1]},
+    ),
+    "force_function_of_two_components": (
+        "ParameterError",
+        {"asked": "force on nodes of 'x1' of 'body'", "given": [0, 0.0]},
+    ),
+    "force_distributed_in_another_way": (
+        "ParameterError",
+        {"asked": "distribute", "given": "evenly", "possible": ["total", "each"]},
+    ),
+    "force_on_a_point_off_the_body": (
+        "ConstraintError",
+        {"asked": "point", "given": [0.0, 0.0, 2.0]},
+    ),
+    "force_that_depends_on_the_place": (
+        "ParameterError",
+        {
+            "asked": "vector",
+            "given": lambda function: "lambda" in function,
+        },
+    ),
+    "traction_on_points": (
+        "ParameterError",
+        {"asked": "dimension", "given": 0, "possible": [1, 2]},
+    ),
+    "traction_raises_on_one_rank": (
+        "ParameterError",
+        {
+            "asked": "traction on nodes of 'z0' of 'body'",
+            "given": "RuntimeError('pressure ends at 0.4')",
+        },
+    ),
+    "traction_of_wrong_shape": (
+        "ParameterError",
+        {"asked": "traction on nodes of 'x1' of 'body'", "given": ["n"], "possible": [["n", 3]]},
+    ),
+    "moment_on_nodes_without_slopes": (
+        "KinematicsError",
+        {"asked": "place", "given": "nodes of 'x1' of 'body'"},
+    ),
+    "moment_nan_later": ("ParameterError", {"asked": "z", "given": math.isnan}),
+    "gravity_without_density": ("ParameterError", {"asked": "rho"}),
+    "gravity_without_cross_section": (
+        "ParameterError",
+        {"asked": "A", "given": ["EA", "EI", "rho"], "possible": ["rho", "A"]},
+    ),
+    "gravity_of_two_components": ("ParameterError", {"asked": "gravity", "given": [0, -9.81]}),
+    "gravity_on_a_body_outside_the_system": (
+        "ParameterError",
+        {"asked": "body", "given": "other", "possible": ["body"]},
+    ),
     # constraints
     "constraint_asks_for_the_unknown": (
         "ConstraintError",
-        "asks for 'sigma_a'; its ends",
+        {"asked": "sigma_a", "possible": lambda names: "r_a" in names},
     ),
-    "constraint_with_a_misspelt_parameter": ("ConstraintError", "'lenght'.*did you mean 'length'"),
-    "constraint_parameter_nan": ("ParameterError", "R of 'on_sphere' is nan"),
-    "constraint_function_fails": ("ConstraintError", "'phi' failed .*IndexError"),
-    "constraint_returns_text": (
+    "constraint_with_a_misspelt_parameter": (
         "ConstraintError",
-        "returned 'r = 0': it must return",
+        {"asked": "lenght", "possible": ["length"]},
     ),
-    "constraint_with_a_foreign_symbol": ("ConstraintError", "symbol 'L', which is none of its arg"),
-    "constraint_with_ends_of_different_size": ("ConstraintError", "different numbers of places"),
-    "tie_to_a_body_far_away": ("ConstraintError", "is not on body 'far'"),
-    "constraint_to_a_body_outside_the_system": ("ParameterError", "body 'other', which is not in"),
+    "constraint_parameter_nan": ("ParameterError", {"asked": "R", "given": math.isnan}),
+    "constraint_function_fails": (
+        "ConstraintError",
+        {"asked": "constraint 'phi'", "given": "IndexError('index out of range')"},
+    ),
+    "constraint_returns_text": ("ConstraintError", {"asked": "expression", "given": "r = 0"}),
+    "constraint_with_a_foreign_symbol": ("ConstraintError", {"asked": "L"}),
+    "constraint_with_ends_of_different_size": (
+        "ConstraintError",
+        {"asked": "number of places", "given": [9, 36]},
+    ),
+    "tie_to_a_body_far_away": ("ConstraintError", {"asked": "point", "given": [3.0, 0.0, 0.0]}),
+    "constraint_to_a_body_outside_the_system": (
+        "ParameterError",
+        {"asked": "body", "given": "other", "possible": ["body"]},
+    ),
     # systems
-    "no_bodies": ("ParameterError", "at least one body"),
-    "a_region_for_a_body": ("ParameterError", "Region is not a body"),
-    "two_bodies_of_one_name": ("ParameterError", "two bodies are called 'body'"),
-    "one_body_twice": ("ParameterError", "the body 'body' is given 2 times"),
-    "bodies_on_different_communicators": ("MeshError", "body 'other': its mesh lives on another"),
-    "term_on_a_body_outside_the_system": ("ParameterError", "body 'other', which is not in this"),
-    "term_on_another_body_of_the_same_mesh": ("ParameterError", "body 'two', which is not in this"),
+    "no_bodies": ("ParameterError", {"asked": "bodies", "given": []}),
+    "a_region_for_a_body": ("ParameterError", {"asked": "bodies", "given": "Region"}),
+    "two_bodies_of_one_name": ("ParameterError", {"asked": "name", "given": "body"}),
+    "one_body_twice": ("ParameterError", {"asked": "body", "given": 2, "possible": [1]}),
+    "bodies_on_different_communicators": ("MeshError", {"asked": "mesh", "given": "other"}),
+    "term_on_a_body_outside_the_system": (
+        "ParameterError",
+        {"asked": "body", "given": "other", "possible": ["body"]},
+    ),
+    "term_on_another_body_of_the_same_mesh": (
+        "ParameterError",
+        {"asked": "body", "given": "two", "possible": ["body"]},
+    ),
     "force_on_another_body_of_the_same_mesh": (
         "ParameterError",
-        "body 'two', which is not in this",
+        {"asked": "body", "given": "two", "possible": ["body"]},
     ),
-    "displacement_of_another_body_of_the_same_mesh": ("ParameterError", "'two', which is not in"),
-    "something_that_is_no_term": ("ParameterError", "str is not a term"),
-    "a_term_not_in_a_list": ("ParameterError", "terms= takes a list of terms, not NodeSupport"),
+    "displacement_of_another_body_of_the_same_mesh": (
+        "ParameterError",
+        {"asked": "body", "given": "two", "possible": ["body"]},
+    ),
+    "something_that_is_no_term": ("ParameterError", {"asked": "terms", "given": "str"}),
+    "a_term_not_in_a_list": ("ParameterError", {"asked": "terms", "given": "NodeSupport"}),
     # problems
-    "step_zero": ("ParameterError", r"step=0.0.: it must be positive"),
-    "step_negative": ("ParameterError", r"step=-0.1.: it must be positive"),
-    "time_nan": ("ParameterError", "it must be a finite pseudo-time"),
-    "monitor_raises_on_one_rank": ("OSError", "disk full"),
-    "option_unknown_to_petsc": ("SymancfError", "there is no -pc_type magic"),
-    "displacement_of_a_point_off_the_body": ("ConstraintError", "is not on body 'body'"),
-    "solid_sample_of_a_solid": ("SymancfError", "hex8_plain has no faces"),
+    "step_zero": ("ParameterError", {"asked": "step", "given": 0.0}),
+    "step_negative": ("ParameterError", {"asked": "step", "given": -0.1}),
+    "time_nan": ("ParameterError", {"asked": "to", "given": math.isnan}),
+    "monitor_raises_on_one_rank": ("OSError", {"text": "disk full"}),
+    "option_unknown_to_petsc": (
+        "SymancfError",
+        {"asked": "pc_type", "given": "magic", "possible": lambda names: "lu" in names},
+    ),
+    "displacement_of_a_point_off_the_body": (
+        "ConstraintError",
+        {"asked": "point", "given": [9.0, 9.0, 9.0]},
+    ),
+    "solid_sample_of_a_solid": (
+        "SymancfError",
+        {"asked": "solid", "given": True, "possible": [False]},
+    ),
 }
 
 # case of check_cache -> the same; "nothing" where the cache is mended
@@ -214,7 +382,12 @@ def check(found: list[list[str]], ranks: int, expected: tuple[str, str]) -> None
 def test_error_on_every_rank(case: str, ranks: int) -> None:
     if ranks == 1 and (case in ALONE or case.endswith("_differs_by_rank")):
         pytest.skip("one rank alone is all ranks")
-    check(raised("check_bad_input.py", ranks)[case], ranks, EXPECTED[case])
+    found = raised("check_bad_input.py", ranks)[case]
+    assert len(found) == ranks
+    assert all(str(each) == str(found[0]) for each in found), found
+    kind, data = EXPECTED[case]
+    assert found[0]["error"] == kind, found[0]
+    require(found[0], data)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

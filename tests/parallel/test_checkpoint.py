@@ -91,11 +91,12 @@ def test_what_does_not_fit_is_told_on_every_rank(written: Runs, ranks: int) -> N
     thin = "ancf_thin_plate"
     wanted = f"body 'sheet': Body of 16 {thin} in the file, Body of 20 {thin} here"
     assert wanted in first["cells"]["differences"]
-    assert "body 'plate': missing in the file" in text["name"]
-    assert "block 'lambda:distance': 1 vertices" in text["term"]
-    assert "in the file, missing here" in text["term"]
+    told = {case: "; ".join(first[case]["differences"]) for case in ("name", "term", "place")}
+    assert "body 'plate': missing in the file" in told["name"]
+    assert "block 'lambda:distance': 1 vertices" in told["term"]
+    assert "in the file, missing here" in told["term"]
     assert re.search(
-        r"vertex \d+ is at \(.*, 1, 0\) in the file, \(.*, 1.1, 0\) here", text["place"]
+        r"vertex \d+ is at \(.*, 1, 0\) in the file, \(.*, 1.1, 0\) here", told["place"]
     )
     assert "working directory" in text["missing"]
     assert "version 99; this symancf reads" in text["new"]

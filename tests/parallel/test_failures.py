@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cache
-from math import log
+from math import isnan, log
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ def result(case: str, ranks: int) -> dict[str, Any]:
     """What every rank found, which must be the same."""
     found = results(ranks)[case]
     assert len(found) == ranks
-    assert all(each == found[0] for each in found), found
+    assert all(repr(each) == repr(found[0]) for each in found), found  # nan is not nan
     first: dict[str, Any] = found[0]
     return first
 
@@ -36,7 +36,7 @@ def test_overload_leaves_the_last_step(ranks: int) -> None:
     found = result("overload", ranks)
     assert found["error"] == "ConvergenceError"
     assert found["reason"] == "DIVERGED_MAX_IT"
-    assert "no equilibrium at pseudo-time 1.92" in found["text"]
+    assert found["time"] == pytest.approx(1.925, abs=0.005)
     assert found["iteration"] == 40
     # the largest dead load of a St Venant-Kirchhoff column is E A / (3 sqrt 3) = 0.19245
     assert found["now"] == found["last"] == pytest.approx(1.9245, abs=1e-3)
@@ -50,21 +50,21 @@ def test_overload_leaves_the_last_step(ranks: int) -> None:
 def test_a_bad_parameter_leaves_the_last_step(ranks: int) -> None:
     found = result("parameter_that_turns_bad", ranks)
     assert found["error"] == "ParameterError"
-    assert "x is nan at time 1" in found["text"]
+    assert found["asked"] == "x"
+    assert isnan(found.pop("given"))
     assert (found["now"], found["moved"], found["then"]) == (1.0, 0.0, 1.2)
 
 
 def test_inner_reason_of_the_linear_solver(ranks: int) -> None:
     found = result("too_few_linear_iterations", ranks)
     assert found["reason"] == "DIVERGED_ITS"
-    assert "the linear solver (cg with none) failed: DIVERGED_ITS" in found["text"]
     assert found["now"] == 0.0
 
 
 def test_free_body_without_the_check(ranks: int) -> None:
     found = result("free_body_without_check", ranks)
     assert found["error"] == "ConvergenceError"
-    assert "rigid motions are free: 'body': rotation about x" in found["text"]
+    assert found["asked"] == "singular tangent"
 
 
 def test_constraints_that_say_the_same(ranks: int) -> None:
@@ -79,7 +79,8 @@ def test_constraints_that_say_the_same(ranks: int) -> None:
 def test_constraints_that_contradict(ranks: int) -> None:
     found = result("two_joints_that_contradict", ranks)
     assert found["error"] == "ConstraintError"
-    assert "'spherical' and 'spherical #2' contradict each other" in found["text"]
+    assert found["asked"] == "contradiction"
+    assert found["names"] == ["spherical", "spherical #2"]
 
 
 def test_constraints_that_supports_fulfil_or_contradict(ranks: int) -> None:
@@ -87,7 +88,8 @@ def test_constraints_that_supports_fulfil_or_contradict(ranks: int) -> None:
     assert result("tie_with_clamped_ends", ranks)["error"] == ""
     found = result("joint_against_a_support", ranks)
     assert found["error"] == "ConstraintError"
-    assert "'spherical'" in found["text"]
+    assert found["asked"] == "residual"
+    assert found["names"] == ["spherical"]
 
 
 def test_a_distant_link_pulls_the_end(ranks: int) -> None:
@@ -120,7 +122,6 @@ def test_all_coordinates_fixed(ranks: int) -> None:
     assert found["energy"] == pytest.approx(energy, rel=1e-12)
     crushed = result("all_fixed_and_crushed", ranks)
     assert crushed["reason"] == "DIVERGED_FUNCTION_DOMAIN"
-    assert "J <= 0" in crushed["text"]
     assert crushed["now"] == 0.0
 
 

@@ -65,20 +65,31 @@ def _validate(comm: MPI.Comm, families: Sequence[Family]) -> None:
             if f.vertices.ndim != 2 or f.ids.shape != f.vertices.shape[:1]:
                 raise MeshError(
                     f"family {f.name!r}: ids must have shape (k,) and vertices (k, nv); "
-                    f"given {f.ids.shape} and {f.vertices.shape}"
+                    f"given {f.ids.shape} and {f.vertices.shape}",
+                    asked="shape",
+                    given=(f.ids.shape, f.vertices.shape),
                 )
             if f.vertices.size and f.vertices.min() < 0:
-                raise MeshError(f"family {f.name!r}: negative vertex id {f.vertices.min()}")
+                raise MeshError(
+                    f"family {f.name!r}: negative vertex id {f.vertices.min()}",
+                    asked="vertices",
+                    given=f.vertices.min(),
+                )
         names = [f.name for f in families]
         if len(set(names)) != len(names):
-            raise MeshError(f"families must have distinct names; given {names}")
+            raise MeshError(
+                f"families must have distinct names; given {names}", asked="name", given=names
+            )
     shape = [(f.name, f.vertices.shape[1], f.weight, f.partitioned) for f in families]
     first = comm.bcast(shape)
     with together(comm):
         if shape != first:
             raise MeshError(
                 f"the families differ between ranks (name, vertices, weight, partitioned): "
-                f"{first} on rank 0, {shape} on rank {comm.rank}"
+                f"{first} on rank 0, {shape} on rank {comm.rank}",
+                asked="families",
+                given=shape,
+                possible=(first,),
             )
 
 

@@ -53,7 +53,7 @@ def find_owners(
     """
     last = int(reduced(comm, np.array([local_ids.max(initial=-1)]), MPI.MAX)[0])
     if last < 0:
-        raise MeshError("nothing to distribute: the families hold no entities")
+        raise MeshError("nothing to distribute: the families hold no entities", asked="entities")
     starts = block_starts(last + 1, comm.size)
     if comm.size == 1:
         none = np.zeros(last + 1, np.int32)
@@ -171,6 +171,8 @@ def _refuse_unused(
         vertex = lonely[0]
         name = next(f.name for f, v in zip(families, local, strict=True) if (v == vertex).any())
         error = MeshError(
-            f"{name!r} names point {local_ids[vertex]} of the mesh, which no element uses"
+            f"{name!r} names point {local_ids[vertex]} of the mesh, which no element uses",
+            asked=name,
+            given=int(local_ids[vertex]),
         )
     share_error(comm, error)

@@ -42,12 +42,18 @@ class Adams(Explicit):
         if ranks > 1:
             raise ParameterError(
                 f'method="adams" is SciPy\'s VODE, which works on one rank only; this run has '
-                f'{ranks}. Take method="rk" or "generalized-alpha"'
+                f'{ranks}. Take method="rk" or "generalized-alpha"',
+                asked="ranks",
+                given=ranks,
+                possible=(1,),
             )
         if stabilisation is not None and stabilisation.projects:
             raise ParameterError(
                 'method="adams" does not project: it would lose its order at each step. Take '
-                'Baumgarte or Fuzzy, or method="rk"'
+                'Baumgarte or Fuzzy, or method="rk"',
+                asked="method",
+                given="adams",
+                possible=("rk",),
             )
 
     def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
