@@ -19,7 +19,8 @@ from ..runtime.log import EVENTS
 from ..values import arguments
 from .samples import Samples, gather, join
 from .swept import swept
-from .vtkhdf import Stored, VtkHdf, read_stored, safe_names, stored_states
+from .vtkhdf import VtkHdf, safe_names
+from .vtkhdf_reading import Stored, read_stored, stored_states
 from .vtu import layout, read_vtu, require_same_fields, write_pvtu, write_vtu
 
 if TYPE_CHECKING:
@@ -181,10 +182,14 @@ class Series:
                 self._list()
 
     def resume(self, states: int, entries: list[tuple[float, str, str]]) -> None:
-        """List the states that an earlier run had written (collective)."""
+        """List the states that an earlier run had written (collective).
+
+        Of a .vtkhdf that is damaged these are the states before.
+        """
         self.states, self.entries = states, entries
-        if self._hdf is not None:
-            self._hdf.resume(states)
+        if self._hdf is not None and states:
+            self.states = self._hdf.resume(states)
+            self.entries = entries[: self.states * len(entries) // states]
         with together(self.comm):
             if self.comm.rank == 0:
                 self._list()

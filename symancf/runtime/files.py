@@ -8,6 +8,7 @@ all has reached the disk. After an error, a full disk among them, it is removed.
 from __future__ import annotations
 
 import os
+import zlib
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from ..arrays import Data
 from .collective import share_error
+from .hdf import ENDING, ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -27,9 +29,6 @@ SLICE = 1 << 22  # bytes that rank 0 takes from another rank at a time
 CHUNK = 1 << 18  # bytes of a data set under one checksum
 FORMAT = "v110", "v110"  # of HDF5 1.10, which what is built with an older HDF5 reads, too
 MARGIN = 1 << 20  # bytes that HDF5 may need beside data sets
-
-# what h5py raises when it reads damaged files
-DAMAGED = (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError, MemoryError)
 
 
 def partial_of(path: Path) -> Path:
@@ -127,6 +126,11 @@ def decoded(value: str | Data) -> str:
     return value if isinstance(value, str) else bytes(value).decode("utf-8", "surrogatepass")
 
 
+def checksum(rows: Data, before: int = 0) -> int:
+    """Return the CRC-32 of an array behind others, of which it is given."""
+    return zlib.crc32(np.ascontiguousarray(rows).reshape(-1).view(np.uint8).data, before)
+
+
 def to_first(comm: MPI.Comm, rows: Data) -> tuple[tuple[int, ...], Iterator[tuple[int, Data]]]:
     """Return the shape of the rows of all ranks together, and on rank 0 these piece by piece.
 
@@ -158,7 +162,7 @@ def to_first(comm: MPI.Comm, rows: Data) -> tuple[tuple[int, ...], Iterator[tupl
 class HdfFile:
     """An HDF5 file that rank 0 writes and whose data sets come from all ranks (collective).
 
-    Its structure and its data sets have checksums: what was damaged is not read.
+    It ends with checksums of all its bytes, see `symancf.runtime.hdf`.
 
     After an error rank 0 goes on taking rows, so that no rank waits; `close` raises it on every
     rank.
@@ -201,6 +205,7 @@ class HdfFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.disk = Disk(self.partial)
         self.file = h5py.File(self.disk, "w", libver="latest")  # with checksums of its structure
+        self.file.attrs[ENDING] = np.uint8(1)
         begin(self.file)
         self.disk.check()
 
@@ -245,6 +250,10 @@ class HdfFile:
         assert self.disk is not None
         self.file.close()
         self.disk.check()
+        sums = ending(self.disk.file, self.disk.file.seek(0, os.SEEK_END))
+        self.disk.seek(0, os.SEEK_END)
+        self.disk.write(sums)
+        self.disk.check()
         os.fsync(self.disk.fileno())
         self.disk.close()
         os.replace(self.partial, self.path)
@@ -273,7 +282,8 @@ class GrowingHdf(HdfFile):
     count when `finish` says so, whatever ended an earlier writer. Room is taken on the disk before
     anything is written, since HDF5 crashes when a write fails. Writes are ordered (HDF5's
     single-writer mode), so that a reader that looks meanwhile is not disturbed; of a file whose
-    writer was killed in between, ``h5clear -s`` takes the mark that it is being written.
+    writer was killed in between, ``h5clear -s`` takes the mark that it is being written. All data
+    sets have checksums.
 
     Parameters
     ----------
@@ -282,6 +292,10 @@ class GrowingHdf(HdfFile):
     starts : data set -> rows that it has; more, of a writer that failed, are cut off.
     begin : called on rank 0 with a new file; None opens one that is there.
     finish : called on rank 0 with the file when all rows are in it.
+
+    Attributes
+    ----------
+    sums : data set -> CRC-32 of the rows that were added, on rank 0.
     """
 
     def __init__(
@@ -294,6 +308,7 @@ class GrowingHdf(HdfFile):
         finish: Callable[[h5py.File], None],
     ) -> None:
         self.starts, self.finish = starts, finish
+        self.sums: dict[str, int] = {}
         self.size = 2 * size + MARGIN + CHUNK * len(starts)
         self.fresh = begin is not None
         super().__init__(path, comm, begin or (lambda file: None))
@@ -328,6 +343,7 @@ class GrowingHdf(HdfFile):
 
     def _begin(self, name: str, shape: tuple[int, ...], kind: np.dtype[np.generic]) -> None:
         assert self.file is not None
+        self.sums[name] = 0
         start = self.starts.get(name, 0)
         if name in self.file:
             self.file[name].resize(start + shape[0], axis=0)
@@ -337,13 +353,14 @@ class GrowingHdf(HdfFile):
         parts = -(-shape[0] * width // CHUNK) or 1
         chunks = (max(1, -(-shape[0] // parts)), *(max(1, n) for n in shape[1:]))
         whole = (None, *shape[1:])
-        packed = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+        packed = {"compression": "gzip", "compression_opts": 1, "shuffle": True, "fletcher32": True}
         self.file.create_dataset(name, shape, kind, maxshape=whole, chunks=chunks, **packed)
 
     def _put(self, name: str, at: int, part: Data) -> None:
         assert self.file is not None
         first = self.starts.get(name, 0) + at
         self.file[name][first : first + len(part)] = part
+        self.sums[name] = checksum(part, self.sums[name])
 
     def _finish(self) -> None:
         assert self.file is not None
@@ -364,10 +381,10 @@ class GrowingHdf(HdfFile):
 
 
 __all__ = [
-    "DAMAGED",
     "Disk",
     "GrowingHdf",
     "HdfFile",
+    "checksum",
     "decoded",
     "encoded",
     "partial_of",
