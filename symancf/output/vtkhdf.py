@@ -274,7 +274,7 @@ class VtkHdf:
         for part in self._parts.values():
             part.marks = {}
         print(
-            f"symancf: {str(self.path)!r} is damaged ({reason}); it is kept as {damaged.name!r}, "
+            f"symancf: {str(self.path)!r}: {reason}; it is kept as {damaged.name!r}, "
             f"and the series goes on with the first {new.states} of its {states} states",
             file=sys.stderr,
             flush=True,

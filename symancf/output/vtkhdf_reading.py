@@ -135,7 +135,7 @@ class Written:
                 said[name] = np.ravel(self.there.take(data, step, step + 1))[0].item()
         number = identity(self.file)
         if number and sum_of(number, step, self.fields, self.texts, said) != self.sums(step)[-1]:
-            raise OSError(f"the numbers of state {step} have changed")
+            raise OSError(f"it is damaged: the numbers of state {step} have changed")
         return said
 
     def sums(self, step: int) -> list[int]:
@@ -185,7 +185,7 @@ class Written:
             pairs = zip(rows, self.sums(step), strict=False)
             changed = [kind for kind, total in pairs if checksum(rows[kind]) != total]
             if changed:
-                raise OSError(f"{', '.join(changed)} of state {step} have changed")
+                raise OSError(f"it is damaged: {', '.join(changed)} of state {step} have changed")
         return rows
 
 

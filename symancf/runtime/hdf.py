@@ -86,7 +86,9 @@ def _compare(path: Path, rank: int, ranks: int) -> bool:
         for k in range(rank, count, ranks):
             file.seek(k * BLOCK)
             if zlib.crc32(file.read(min(BLOCK, size - k * BLOCK))) != sums[k]:
-                raise OSError(f"bytes {k * BLOCK} to {min(size, (k + 1) * BLOCK)} have changed")
+                raise OSError(
+                    f"it is damaged: bytes {k * BLOCK} to {min(size, (k + 1) * BLOCK)} have changed"
+                )
     return True
 
 
@@ -98,14 +100,14 @@ def _walked(path: Path) -> Examined:
     ------
     OSError : the structure of the file is damaged.
     """
-    with Closed(path):  # what can be seen in the first bytes
-        pass
+    with Closed(path) as first:  # what can be seen in the first bytes
+        cut = f", it has {first.size} of {first.end} bytes" * (first.end > first.size)
     known: dict[str, int] = {}
     for _ in range(TIMES):
         lines = _ask(path, known)
         last = lines[-1] if lines else {}
         if "error" in last:
-            raise OSError(last["error"])
+            raise OSError(f"it is damaged or cut off{cut} (HDF5: {last['error']})")
         if "end" in last:
             if last[ENDING]:
                 raise OSError(
@@ -115,9 +117,9 @@ def _walked(path: Path) -> Examined:
             rows = {str(r["rows"]): (int(r["count"]), int(r["of"])) for r in lines if "rows" in r}
             return Examined(path, rows)
         if "rows" not in last:
-            raise OSError(f"HDF5 does not come to an end in {last.get('at', 'it')!r}")
+            raise OSError(f"it is damaged{cut} (HDF5 comes to no end in {last.get('at')!r})")
         known[str(last["rows"])] = int(last["count"])
-    raise OSError(f"HDF5 does not come to an end in {', '.join(map(repr, known))}")
+    raise OSError(f"it is damaged{cut} (HDF5 comes to no end in {', '.join(known)})")
 
 
 def _ask(path: Path, known: dict[str, int]) -> list[dict[str, Any]]:
@@ -264,10 +266,11 @@ def reading(path: Path, take: Callable[[Examined], T]) -> T:
 def release(path: Path) -> None:
     """Let a file be opened for writing whose writer was killed."""
     with path.open("r+b", buffering=0) as file:
-        head, closed_well = superblock(file.read(HEAD), os.fstat(file.fileno()).st_size)
-        if not closed_well:
+        head = file.read(HEAD)
+        closed, _ = superblock(head, os.fstat(file.fileno()).st_size)
+        if head[8:12] != closed[8:12]:  # the mark of a writer
             file.seek(0)
-            file.write(head)
+            file.write(closed)
 
 
 def is_hdf5(path: Path) -> bool:

@@ -60,8 +60,8 @@ def lookup3(data: bytes) -> int:
     return b
 
 
-def superblock(head: bytes, size: int) -> tuple[bytes, bool]:
-    """Return the superblock of a file of a size as if its writer had closed it, and if it had.
+def superblock(head: bytes, size: int) -> tuple[bytes, int]:
+    """Return the superblock of a file of a size as if its writer had closed it, and its true size.
 
     Superblocks of version 0 and 1, which tell nothing of a writer, are returned as they are.
 
@@ -72,13 +72,13 @@ def superblock(head: bytes, size: int) -> tuple[bytes, bool]:
     if head[:8] != SIGNATURE:
         raise OSError("it does not begin as an HDF5 file" if size else "it is empty")
     if len(head) < HEAD or head[8] not in (2, 3):
-        return head, True
+        return head, size
     (total,) = struct.unpack("<I", head[44:])
     if head[9] != 8 or head[10] != 8 or lookup3(head[:44]) != total:
         raise OSError("its first bytes are damaged")
     (end,) = struct.unpack("<Q", head[28:36])
     whole = head[:11] + b"\0" + head[12:28] + struct.pack("<Q", size) + head[36:44]
-    return whole + struct.pack("<I", lookup3(whole)), head[11] == 0 and end <= size
+    return whole + struct.pack("<I", lookup3(whole)), end
 
 
 class Closed(io.RawIOBase):
@@ -88,14 +88,14 @@ class Closed(io.RawIOBase):
 
     Attributes
     ----------
-    closed_well : whether its writer has closed it and nothing of it is missing.
+    size, end : bytes that it has, and that it had when its writer closed it.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.file = open(path, "rb", buffering=0)  # noqa: SIM115 - HDF5 closes it
         try:
             self.size = os.fstat(self.file.fileno()).st_size
-            self.head, self.closed_well = superblock(self.file.read(HEAD), self.size)
+            self.head, self.end = superblock(self.file.read(HEAD), self.size)
         except BaseException:
             self.file.close()
             raise
