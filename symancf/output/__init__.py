@@ -14,7 +14,7 @@ from mpi4py import MPI
 
 from ..errors import ParameterError, SymancfError
 from ..runtime.collective import together
-from ..runtime.files import replacing
+from ..runtime.files import make_folder, replacing
 from ..runtime.log import EVENTS
 from ..values import arguments
 from .samples import Samples, gather, join
@@ -75,7 +75,7 @@ def write(
         return path
     with together(comm):
         if comm.rank == 0:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
     if comm.size == 1:
         target = path.with_suffix(".vtu")
         write_vtu(target, samples, time)
@@ -135,7 +135,7 @@ class Series:
         self.entries: list[tuple[float, str, str]] = []
         with together(self.comm):
             if self.comm.rank == 0:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(self.path.parent)
                 self._list()
         Series.living[str(self.path)] = self
 

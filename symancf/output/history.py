@@ -15,7 +15,7 @@ from mpi4py import MPI
 from ..arrays import Array
 from ..errors import ParameterError, closest
 from ..runtime.collective import reduced, share_error
-from ..runtime.files import partial_of
+from ..runtime.files import partial_of, writing
 from ..runtime.log import EVENTS
 from ..runtime.shown import Shown, lines
 from ..runtime.streams import CsvStream, HdfStream, read
@@ -355,7 +355,8 @@ class History(Shown):
                     stream.write(float(time), rows, every)
                 stream.close()
                 if self._time.count:
-                    os.replace(whole, path)
+                    with writing(path):
+                        os.replace(whole, path)
         except BaseException as caught:
             error = caught
             stream.close()

@@ -24,7 +24,7 @@ from mpi4py import MPI
 from ..arrays import Data
 from ..errors import SymancfError
 from ..runtime.collective import reduced, together
-from ..runtime.files import GrowingHdf, encoded
+from ..runtime.files import GrowingHdf, encoded, writing
 from ..runtime.hdf import DAMAGED, examined, release
 from .vtkhdf_reading import (
     COUNTS,
@@ -262,7 +262,8 @@ class VtkHdf:
     def _cut(self, states: int, reason: Exception) -> None:
         """Write the states anew that are whole, at most so many; the damaged file is kept."""
         damaged = self.path.with_name(f"{self.path.name}.damaged")
-        os.replace(self.path, damaged)
+        with writing(damaged):
+            os.replace(self.path, damaged)
         new = VtkHdf(self.path, MPI.COMM_SELF)
         try:
             for bodies, time in _whole(damaged, states):

@@ -7,8 +7,11 @@ all has reached the disk. After an error, a full disk among them, it is removed.
 
 from __future__ import annotations
 
+import errno
 import os
 import zlib
+from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +23,6 @@ from .hdf import ENDING, ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
     import h5py
     from mpi4py import MPI
@@ -29,6 +31,59 @@ SLICE = 1 << 22  # bytes that rank 0 takes from another rank at a time
 CHUNK = 1 << 18  # bytes of a data set under one checksum
 FORMAT = "v110", "v110"  # of HDF5 1.10, which what is built with an older HDF5 reads, too
 MARGIN = 1 << 20  # bytes that HDF5 may need beside data sets
+
+
+ROOM = "make room there or write to another disk"
+MODE = "write to a folder that you may write to"
+REMEDIES = {
+    errno.ENOSPC: ROOM,
+    errno.EDQUOT: "your quota is used up: " + ROOM,
+    errno.EFBIG: "raise the limit of the size of files (`ulimit -f`), or write to another disk",
+    errno.EROFS: MODE,
+    errno.EACCES: MODE,
+    errno.EPERM: MODE,
+    errno.EISDIR: "give the name of a file",
+    errno.EIO: "the disk or the network has failed: write to another disk",
+}
+
+
+def named(error: OSError, path: Path) -> OSError:
+    """Return the error of a file that could not be written, with its name and what to do."""
+    if error.errno is None or error.strerror is None:
+        return error
+    remedy = REMEDIES.get(error.errno, "")
+    told = error.strerror if remedy in error.strerror else f"{error.strerror}; {remedy}"
+    if isinstance(error.filename, str | os.PathLike):
+        path = Path(error.filename)  # as of a folder on the way
+    return OSError(error.errno, told.rstrip("; "), str(path_of(path)))
+
+
+def path_of(partial: Path) -> Path:
+    """Return the name that a file takes when it was written."""
+    name = partial.name
+    while name.startswith(".") and name.endswith(".partial"):
+        name = name[1 : -len(".partial")]
+    return partial.with_name(name)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Let errors of the disk within the block name the file and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise named(error, path) from None
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those that it is in.
+
+    Raises
+    ------
+    OSError : it cannot be made; see `named`.
+    """
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
 
 
 def partial_of(path: Path) -> Path:
@@ -45,18 +100,24 @@ class replacing:
 
     def __enter__(self) -> IO[bytes]:
         """Open the temporary file."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.file = self.partial.open("wb")
+        make_folder(self.path.parent)
+        with writing(self.path):
+            self.file = self.partial.open("wb")
         return self.file
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
         """Rename the file, or remove it after an error."""
         try:
-            self.file.close()
-            if kind is None:
-                os.replace(self.partial, self.path)
+            with writing(self.path):
+                self.file.close()
+                if kind is None:
+                    os.replace(self.partial, self.path)
         finally:
             self.partial.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise named(error, self.path) from None
 
 
 def require_writable(path: Path) -> None:
@@ -66,10 +127,11 @@ def require_writable(path: Path) -> None:
     ------
     OSError : it cannot, as in a folder that is none or that one may not write to.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     partial = partial_of(path)
-    partial.touch()
-    partial.unlink()
+    with writing(path):
+        partial.touch()
+        partial.unlink()
 
 
 def write_whole(path: Path, content: bytes | memoryview) -> None:
@@ -196,13 +258,13 @@ class HdfFile:
                 action()
             except BaseException as error:
                 # what HDF5 says of a write that failed is less than what the disk said
-                told = self.disk and self.disk.error
-                self.error = told or error
+                told = (self.disk and self.disk.error) or error
+                self.error = named(told, self.path) if isinstance(told, OSError) else told
 
     def _create(self, begin: Callable[[h5py.File], None]) -> None:
         import h5py
 
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path.parent)
         self.disk = Disk(self.partial)
         self.file = h5py.File(self.disk, "w", libver="latest")  # with checksums of its structure
         self.file.attrs[ENDING] = np.uint8(1)
@@ -324,7 +386,7 @@ class GrowingHdf(HdfFile):
                     self.file[name].resize(rows, axis=0)
             self.file.swmr_mode = True
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path.parent)
         self.partial.write_bytes(b"")
         self._reserve(self.partial)
         self.file = h5py.File(self.partial, "w", libver=FORMAT)
@@ -387,9 +449,12 @@ __all__ = [
     "checksum",
     "decoded",
     "encoded",
+    "make_folder",
+    "named",
     "partial_of",
     "replacing",
     "require_writable",
     "to_first",
     "write_whole",
+    "writing",
 ]

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import SymancfError
-from .files import partial_of
+from .files import make_folder, partial_of, writing
 from .hdf import DAMAGED, Examined, reading
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ class CsvStream:
                 head = ["time", *(c for n in every for c in _columns(n, rows[n].shape))]
                 self._append(",".join(head) + "\n" + self._line(time, rows))
             return
-        self._append(self._line(time, rows))
+        with writing(self.path):
+            self._append(self._line(time, rows))
 
     def _line(self, time: float, rows: dict[str, Array]) -> str:
         cells = [repr(float(time))]
@@ -154,7 +155,8 @@ class HdfStream:
                 self._create(partial, rows, every)
                 self._append(time, rows)
             return
-        self._append(time, rows)
+        with writing(self.path):
+            self._append(time, rows)
 
     def _append(self, time: float, rows: dict[str, Array]) -> None:
         from h5py import h5s
@@ -292,11 +294,12 @@ def _read_csv(path: Path) -> dict[str, Array]:
 @contextmanager
 def _begun(path: Path, forget: Callable[[], None]) -> Iterator[Path]:
     """Give the name under which a file is begun; it takes `path` when its first row is good."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     partial = partial_of(path)
     try:
-        yield partial
-        os.replace(partial, path)  # a reader of an older run keeps its file
+        with writing(path):
+            yield partial
+            os.replace(partial, path)  # a reader of an older run keeps its file
     except BaseException:
         partial.unlink(missing_ok=True)
         with suppress(Exception):
