@@ -7,21 +7,30 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakValueDictionary
-from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
 from mpi4py import MPI
 
 from ..errors import ParameterError, SymancfError
 from ..runtime.collective import together
-from ..runtime.files import make_folder, replacing
+from ..runtime.files import make_folder
 from ..runtime.log import EVENTS
 from ..values import arguments
 from .samples import Samples, gather, join
 from .swept import swept
 from .vtkhdf import VtkHdf, safe_names
 from .vtkhdf_reading import Stored, read_stored, stored_states
-from .vtu import layout, read_vtu, require_same_fields, write_pvtu, write_vtu
+from .vtu import (
+    DAMAGED,
+    MARK,
+    layout,
+    parsed,
+    read_vtu,
+    require_same_fields,
+    write_pvtu,
+    write_vtu,
+    xml_file,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -199,7 +208,7 @@ class Series:
             return
         parts = list(dict.fromkeys(name for _, name, _ in self.entries))
         lines = [
-            '<?xml version="1.0"?>\n<VTKFile type="Collection" version="1.0" '
+            f'<?xml version="1.0"?>\n{MARK.decode()}<VTKFile type="Collection" version="1.0" '
             'byte_order="LittleEndian">\n<Collection>\n'
         ]
         lines += [
@@ -208,7 +217,7 @@ class Series:
             for time, name, file in self.entries
         ]
         lines.append("</Collection>\n</VTKFile>\n")
-        with replacing(self.path) as out:
+        with xml_file(self.path) as out:
             out.write("".join(lines).encode())
 
 
@@ -237,13 +246,13 @@ def read(path: str | Path) -> dict[str, Samples]:
         return {"": read_vtu(path)}
     if path.suffix == HDF:
         return read_state(states(path)[-1][1])
-    try:
-        root = ElementTree.parse(path).getroot()
-    except (OSError, ElementTree.ParseError) as error:
-        raise SymancfError(f"cannot read {str(path)!r}: {error}") from None
     if path.suffix == ".pvtu":
-        pieces = root.findall("PUnstructuredGrid/Piece")
-        return {"": join([read_vtu(path.parent / p.attrib["Source"]) for p in pieces])}
+        try:
+            pieces = parsed(path).findall("PUnstructuredGrid/Piece")
+            names = [piece.attrib["Source"] for piece in pieces]
+        except DAMAGED as error:
+            raise SymancfError(f"cannot read {str(path)!r}: {error}", asked=str(path)) from None
+        return {"": join([read_vtu(path.parent / name) for name in names])}
     return read_state(states(path)[-1][1])
 
 
@@ -273,14 +282,14 @@ def states(path: str | Path) -> list[tuple[float, dict[str, Path | Stored]]]:
             found[time] = {**parts}
         return sorted(found.items(), key=lambda state: state[0])
     try:
-        listed = ElementTree.parse(path).getroot().findall("Collection/DataSet")
+        listed = parsed(path).findall("Collection/DataSet")
         for entry in listed:
             files = found.setdefault(float(entry.attrib["timestep"]), {})
             files[entry.attrib.get("name", "")] = path.parent / entry.attrib["file"]
-    except (OSError, KeyError, ValueError, ElementTree.ParseError) as error:
-        raise SymancfError(f"cannot read {str(path)!r}: {error}") from None
+    except DAMAGED as error:
+        raise SymancfError(f"cannot read {str(path)!r}: {error}", asked=str(path)) from None
     if not found:
-        raise SymancfError(f"{str(path)!r} lists no state")
+        raise SymancfError(f"{str(path)!r} lists no state", asked=str(path))
     return sorted(found.items(), key=lambda state: state[0])
 
 

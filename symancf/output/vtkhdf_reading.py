@@ -246,9 +246,11 @@ def read_stored(stored: Stored) -> Samples:
     SymancfError : the file is missing, damaged or of another origin.
     """
     try:
-        return reading(stored.path, lambda there: _stored(there, stored))
-    except DAMAGED as error:
+        found = reading(stored.path, lambda there: _stored(there, stored))
+        found.check()
+    except (*DAMAGED, SymancfError) as error:
         raise unreadable(stored.path, error) from None
+    return found
 
 
 def _stored(there: Examined, stored: Stored) -> Samples:
