@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 CLASSES: dict[str, tuple[int, float]] = {
     "arguments": (260, 30.0),
     "arrays": (60, 30.0),
+    "damaged": (5500, 10.0),
     "files": (230, 30.0),
     "functions": (90, 30.0),
     "mistakes": (219, 30.0),
