@@ -231,7 +231,8 @@ def examined(path: Path, comm: MPI.Comm | None = None, partly: bool = False) -> 
         raise error
     assert found is not None
     if not (found.sound or partly):
-        raise OSError("some of its rows are damaged, or cut off")
+        names = [name for name, (count, total) in found.rows.items() if count < total]
+        raise OSError(f"{', '.join(names[:5])} in it: damaged or cut off")
     return found
 
 

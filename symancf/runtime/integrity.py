@@ -29,6 +29,7 @@ HEAD = 48  # bytes of a superblock of version 2 or 3
 PIECE = 1 << 22  # bytes that are read at a time
 CPU, WALL = 2.0, 60  # seconds for one of them
 DEFLATED = 1100  # bytes that one byte of a compressed data set can stand for
+DAMAGED = (OSError, RuntimeError, ValueError, MemoryError, TypeError)
 MEMORY = 1 << 32  # bytes of addresses, beside twice the size of the file
 
 
@@ -163,7 +164,7 @@ class Walk:
 
     Parameters
     ----------
-    size : of the file.
+    size : of the file, when its writer closed it.
     known : data set -> rows that were read before this process; no more of it are read.
     """
 
@@ -209,30 +210,35 @@ class Walk:
         name, shape = data.name, data.shape
         if shape is None:
             return
-        held, size = data.id.get_storage_size(), _bytes(shape, data.dtype.itemsize)
-        if held > self.size or size > DEFLATED * held + PIECE:
-            raise OSError(f"{name!r} is of {size} bytes, of which the file has {held}")
-        if not shape:
-            _ = data[()]
-            return
-        step = data.chunks[0] if data.chunks else max(1, shape[0])
-        row = max(1, _bytes(shape[1:], data.dtype.itemsize))
-        if not data.chunks:
-            step = max(1, PIECE // row)
-        many = step * max(1, PIECE // (row * step))
-        at, end = 0, min(shape[0], self.known.get(name, shape[0]))
-        say(rows=name, count=0, of=shape[0])
-        with contextlib.suppress(OSError, RuntimeError, ValueError, MemoryError, TypeError):
-            while at < end:
-                try:
-                    _ = data[at : min(end, at + many)]
-                except OSError:
-                    if many == step:
-                        raise
-                    many = step
-                    continue
-                at = min(end, at + many)
-                say(rows=name, count=at, of=shape[0])
+        rows = shape[0] if shape else 1
+        say(rows=name, count=0, of=rows)
+        with contextlib.suppress(*DAMAGED):
+            item = data.dtype.itemsize
+            held, size = data.id.get_storage_size(), _bytes(shape, item)
+            if held > self.size or size > DEFLATED * held + PIECE:
+                return  # it says that it is larger than it can be
+            if not shape:
+                _ = data[()]
+                say(rows=name, count=1, of=1)
+                return
+            row = max(1, _bytes(shape[1:], item))
+            step = data.chunks[0] if data.chunks else max(1, PIECE // row)
+            self.pieces(data, step, step * max(1, PIECE // (row * step)))
+
+    def pieces(self, data: Any, step: int, many: int) -> None:
+        """Read many rows at a time, or where these are damaged as few as are stored together."""
+        name, rows = data.name, data.shape[0]
+        at, end = 0, min(rows, self.known.get(name, rows))
+        while at < end:
+            try:
+                _ = data[at : min(end, at + many)]
+            except OSError:
+                if many == step:
+                    raise
+                many = step
+                continue
+            at = min(end, at + many)
+            say(rows=name, count=at, of=rows)
 
 
 def _bytes(shape: tuple[int, ...], item: int) -> int:
@@ -252,7 +258,7 @@ def main() -> None:
     limit(size)
     try:
         with Closed(path) as there, h5py.File(there, "r") as file:
-            Walk(size, known).group(file)
+            Walk(max(size, there.end), known).group(file)
             say(end=True, checksum="checksum" in file.attrs)
     except Exception as error:  # whatever HDF5 makes of a damaged file
         say(error=f"{error}" or type(error).__name__)

@@ -91,7 +91,7 @@ def _read_checkpoint(path: Path) -> list[Any]:
 
 def _samples(size: float, name: str = "") -> Samples:
     points = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]) * size
-    data = {f"height{name}": np.arange(4.0) * size}
+    data: dict[str, Any] = {f"height{name}": np.arange(4.0) * size}
     return Samples(points, {"quad": np.array([[0, 1, 2, 3]])}, data, {}, {f"height{name}": "m"})
 
 
@@ -135,7 +135,7 @@ _NEW = ((7.0, ""), (1.0, "b"))
 def _history(kind: str) -> Callable[[Path, float], None]:
     def write(path: Path, size: float) -> None:
         now = [0.0]
-        history = sa.History(**{kind: path}, comm=MPI.COMM_SELF)  # type: ignore[arg-type]
+        history = sa.History(**{kind: path}, comm=MPI.COMM_SELF)
         history.record("x", lambda: size * now[0])
         history.record("v", lambda: np.full(3, size + now[0]), every=2)
         for k in range(9):
