@@ -4,7 +4,7 @@
 Ranks are the partitions. Rows that are those of the state before (cells, ids, points that do not
 move) are stored once. One body is an ``UnstructuredGrid``, several are the parts of a
 ``PartitionedDataSetCollection``. Beside them ``checksums/GROUP`` has, of each state, the CRC-32 of
-the rows of each data set and of all else that is read of it.
+the rows of each data set, and of the state with all before it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mpi4py import MPI
 from ..arrays import Data
 from ..errors import SymancfError
 from ..runtime.collective import reduced, together
-from ..runtime.files import GrowingHdf, encoded, writing
+from ..runtime.files import GrowingHdf, writing
 from ..runtime.hdf import DAMAGED, examined, release
 from .vtkhdf_reading import (
     COUNTS,
@@ -35,7 +35,6 @@ from .vtkhdf_reading import (
     TOPOLOGY,
     Written,
     bodies_of,
-    identity,
     kinds_of,
     read_stored,
     stored_states,
@@ -66,6 +65,7 @@ class _Part:
     parts : partitions of the last state.
     texts : of its field data.
     sums : data set -> CRC-32 of its rows in the last state, on rank 0.
+    total : CRC-32 of the last state, on rank 0; None where the file has no checksums.
     """
 
     group: str
@@ -76,6 +76,7 @@ class _Part:
     marks: dict[str, bytes] = field(default_factory=dict)
     parts: int = 0
     sums: dict[str, int] = field(default_factory=dict)
+    total: int | None = 0
 
     @property
     def kinds(self) -> list[str]:
@@ -94,7 +95,6 @@ class VtkHdf:
         self.path, self.comm = path, comm
         self.states = 0
         self._parts: dict[str, _Part] = {}
-        self._id = ""
 
     def write(self, bodies: Mapping[str, Samples], time: float | None) -> None:
         """Add a state, or without a time write the only one (collective).
@@ -117,24 +117,26 @@ class VtkHdf:
         for part in parts.values():
             ends |= {f"{part.group}/Steps/{m}": self.states for m in _said(part, {}, 0.0)}
             ends[f"{SUMS}/{part.group}"] = self.states
-        new = self._id if self.states else os.urandom(8).hex()
 
         def begin(file: h5py.File) -> None:
             _structure(file, [*parts.values()], bodies, time)
-            file[SUMS].attrs["id"] = encoded(new)
 
         def sums(part: _Part) -> dict[str, int]:
             found = {kind: growing.sums.get(f"{part.group}/{kind}") for kind in part.kinds}
             return part.sums | {kind: n for kind, n in found.items() if n is not None}
 
+        totals: dict[str, int] = {}
+
         def finish(file: h5py.File) -> None:
             for part in parts.values():
                 said = {} if time is None else _said(part, grown, time)
-                if new:  # else an older version began the file
-                    last = sum_of(new, self.states, part.fields, part.texts, said)
+                if part.total is not None:
+                    row = [*map(sums(part).__getitem__, part.kinds)]
+                    total = sum_of(part.total, row, part.fields, part.texts, said)
+                    totals[part.group] = total
                     held = file[f"{SUMS}/{part.group}"]
                     held.resize(self.states + 1, axis=0)
-                    held[self.states] = [*map(sums(part).__getitem__, part.kinds), last]
+                    held[self.states] = [*row, total]
                 if time is not None:
                     _add_step(file[part.group]["Steps"], self.states, said)
 
@@ -145,9 +147,9 @@ class VtkHdf:
                 growing.append(name, values)
         finally:
             growing.close()
-        self._id = new
         for part, (_, marks) in zip(parts.values(), made.values(), strict=True):
             part.marks, part.sums = marks, sums(part)
+            part.total = totals.get(part.group, part.total)
             part.parts = grown.get(f"{part.group}/NumberOfPoints", part.parts)
             for kind in part.kinds:
                 if (more := grown.get(f"{part.group}/{kind}")) is not None:
@@ -239,7 +241,7 @@ class VtkHdf:
         with together(self.comm):
             if self.comm.rank == 0 and states:
                 self._take_up(states)
-        self._parts, self._id, self.states = self.comm.bcast((self._parts, self._id, self.states))
+        self._parts, self.states = self.comm.bcast((self._parts, self.states))
         return self.states
 
     def _take_up(self, states: int) -> None:
@@ -249,7 +251,6 @@ class VtkHdf:
             with there.open() as file:
                 bodies = bodies_of(there, file).items()
                 self._parts = {name: _known(body, states) for name, body in bodies}
-                self._id = identity(file)
             release(self.path)
             self.states = states
         except FileNotFoundError as error:
@@ -271,7 +272,7 @@ class VtkHdf:
         except BaseException:  # a full disk
             os.replace(damaged, self.path)
             raise
-        self._parts, self._id, self.states = new._parts, new._id, new.states
+        self._parts, self.states = new._parts, new.states
         for part in self._parts.values():
             part.marks = {}
         print(
@@ -401,7 +402,8 @@ def _known(body: Written, states: int) -> _Part:
     """Return what the first states of a file hold of a body."""
     if len(body) < states:
         raise ValueError(f"it has {len(body)} states of {states}")
-    part = _Part(body.where, body.fields, body.texts)
+    total = body.sums(states - 1)[-1] if body.summed else None
+    part = _Part(body.where, body.fields, body.texts, total=total)
     for step in range(states):
         for kind, (start, rows) in body.spans(step).items():
             part.ends[kind] = max(part.ends[kind], start + rows)

@@ -57,20 +57,15 @@ def kinds_of(fields: tuple[Layout, Layout]) -> list[str]:
 
 
 def sum_of(
-    number: str,
-    step: int,
+    before: int,
+    sums: list[int],
     fields: tuple[Layout, Layout],
     texts: Mapping[str, str],
     said: Mapping[str, float | int],
 ) -> int:
-    """Return the CRC-32 of what a state is beside its rows."""
-    told = [number, step, fields, sorted(texts.items()), sorted(said.items())]
+    """Return the CRC-32 of a state: of that of the state before, its rows and all else."""
+    told = [before, sums, fields, sorted(texts.items()), sorted(said.items())]
     return zlib.crc32(json.dumps(told).encode())
-
-
-def identity(file: h5py.File) -> str:
-    """Return what tells this file from all others; "": an older version wrote it."""
-    return decoded(file[SUMS].attrs["id"]) if SUMS in file else ""
 
 
 def bodies_of(there: Examined, file: h5py.File) -> dict[str, Written]:
@@ -133,13 +128,20 @@ class Written:
                 sets |= {f"{title}/{n}": data for n, data in steps.get(title, {}).items()}
             for name, data in sets.items():
                 said[name] = np.ravel(self.there.take(data, step, step + 1))[0].item()
-        number = identity(self.file)
-        if number and sum_of(number, step, self.fields, self.texts, said) != self.sums(step)[-1]:
-            raise OSError(f"it is damaged: the numbers of state {step} have changed")
+        if self.summed:
+            before = self.sums(step - 1)[-1] if step else 0
+            *sums, total = self.sums(step)
+            if sum_of(before, sums, self.fields, self.texts, said) != total:
+                raise OSError(f"it is damaged: the numbers of state {step} have changed")
         return said
 
+    @property
+    def summed(self) -> bool:
+        """Whether the file has checksums; those of older versions have none."""
+        return SUMS in self.file
+
     def sums(self, step: int) -> list[int]:
-        """Return the checksums of the rows of a state, and of all else."""
+        """Return the checksums of the rows of a state, and of all of it."""
         held = self.there.take(self.file[f"{SUMS}/{self.where}"], step, step + 1)
         sums: list[int] = held[0].tolist()
         return sums
@@ -181,7 +183,7 @@ class Written:
         """
         spans = self.spans(step).items()
         rows = {k: self.there.take(self.group[k], start, start + n) for k, (start, n) in spans}
-        if identity(self.file):
+        if self.summed:
             pairs = zip(rows, self.sums(step), strict=False)
             changed = [kind for kind, total in pairs if checksum(rows[kind]) != total]
             if changed:

@@ -9,6 +9,7 @@ import struct
 import warnings
 import zlib
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -129,8 +130,7 @@ class HdfStream:
             name: self._file.create_dataset(name, **_growing(shape, name))
             for name, shape in shapes.items()
         }
-        self._id = os.urandom(8)
-        self._file.attrs["id"] = np.frombuffer(self._id, np.uint8)
+        self._total = 0
         for name, count in every.items():
             self._sets[name].attrs["every"] = count
         self._spaces: dict[str, h5py.h5s.SpaceID] = {}
@@ -165,8 +165,9 @@ class HdfStream:
         # the time last: every row of a series that a reader counts on is there
         given = {name: np.ascontiguousarray(row, dtype=np.float64) for name, row in rows.items()}
         count = self._sets["time"].id.shape[0]
-        total = np.asarray(_sum_of(self._id, count, time, given), np.uint32)
-        for name, row in [*given.items(), (SUMS, total), ("time", np.asarray(time, np.float64))]:
+        total = _sum_of(self._total, count, time, given)
+        last = [(SUMS, np.asarray(total, np.uint32)), ("time", np.asarray(time, np.float64))]
+        for name, row in [*given.items(), *last]:
             data = self._sets[name].id  # h5py's slices take three times as long
             n, *shape = data.shape
             data.set_extent((n + 1, *shape))
@@ -175,6 +176,7 @@ class HdfStream:
             memory = self._spaces.setdefault(name, h5s.create_simple((1, *shape)))
             data.write(memory, space, row)
             data.flush()
+        self._total = total
 
     def _forget(self) -> None:
         """Give up a file that has no first row."""
@@ -205,9 +207,9 @@ def _growing(shape: tuple[int, ...], name: str) -> dict[str, Any]:
     }
 
 
-def _sum_of(number: bytes, row: int, time: float, rows: Mapping[str, Array]) -> int:
-    """Return the CRC-32 of a row of a file: its number, time and values."""
-    total = zlib.crc32(struct.pack("<Qd", row, time), zlib.crc32(number))
+def _sum_of(before: int, row: int, time: float, rows: Mapping[str, Array]) -> int:
+    """Return the CRC-32 of a row of a file: that of the row before, its number, time and values."""
+    total = zlib.crc32(struct.pack("<Qd", row, time), before)
     for name in sorted(rows):
         total = zlib.crc32(rows[name].tobytes(), zlib.crc32(name.encode(), total))
     return total
@@ -246,25 +248,23 @@ def _read_hdf(there: Examined) -> tuple[dict[str, Array], int]:
         every = {"time": 1} | {name: int(file[name].attrs["every"]) for name in names}
         if min(every.values()) < 1:
             raise ValueError("a series is of every 0-th row")
-        told = every | ({SUMS: 1} if "id" in file.attrs else {})  # no older version wrote it
+        told = every | ({SUMS: 1} if SUMS in file else {})  # no older version wrote it
         count = min(there.total(file[name]) * k for name, k in told.items())
         steps = min(there.readable(file[name]) * k for name, k in told.items())
         found: dict[str, Any] = {n: there.take(file[n], 0, -(-steps // k)) for n, k in told.items()}
         if SUMS in told:
             sums = found.pop(SUMS).tolist()
-            steps = _whole(bytes(file.attrs["id"]), found, every, sums)
+            steps = _whole(found, every, sums)
     if count and not steps:
         raise OSError("it is damaged or cut off, and not one of its rows is whole")
     return {name: rows[: -(-steps // every[name])] for name, rows in found.items()}, count
 
 
-def _whole(
-    number: bytes, found: Mapping[str, Array], every: Mapping[str, int], sums: Sequence[int]
-) -> int:
+def _whole(found: Mapping[str, Array], every: Mapping[str, int], sums: Sequence[int]) -> int:
     """Return how many rows from the first on have their checksums."""
-    for k, total in enumerate(sums):
+    for k, (before, total) in enumerate(pairwise([0, *sums])):
         due = {name: rows[k // every[name]] for name, rows in found.items() if k % every[name] == 0}
-        if _sum_of(number, k, float(due.pop("time")), due) != total:
+        if _sum_of(before, k, float(due.pop("time")), due) != total:
             return k
     return len(sums)
 

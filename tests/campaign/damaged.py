@@ -221,6 +221,7 @@ def _written(kind: str) -> tuple[Path, bytes, bytes, list[Any]]:
         COMM.Barrier()
     other, whole = contents
     right = _read_series(folder / name) if kind == "resumed series" else read(folder / name)
+    COMM.Barrier()
     return folder / name, whole, other, right
 
 
