@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 CLASSES: dict[str, tuple[int, float]] = {
     "arguments": (260, 30.0),
     "arrays": (60, 30.0),
-    "damaged": (5500, 10.0),
     "files": (230, 30.0),
     "functions": (90, 30.0),
     "mistakes": (219, 30.0),
@@ -26,6 +25,7 @@ CLASSES: dict[str, tuple[int, float]] = {
     "many": (6, 500.0),
     "soak": (5, 500.0),
     "processes": (24, 240.0),
+    "damaged": (5500, 10.0),
 }
 SERIAL = ("processes",)  # these start runs of their own, also on several ranks
 
