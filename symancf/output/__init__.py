@@ -165,12 +165,17 @@ class Series:
             for given in bodies.values():
                 arguments.instance("Series.write: a state", given, Samples, SAMPLED)
             if not bodies:
-                raise ParameterError(f"Series.write: a state of no body: {SAMPLED}")
+                raise ParameterError(
+                    f"Series.write: a state of no body: {SAMPLED}", asked="Series.write"
+                )
         every = self.comm.allgather([*bodies])
         if others := [names for names in every if names != every[0]]:
             raise SymancfError(
                 f"Series.write(): rank 0 has the bodies {every[0]}, another one {others[0]}; give "
-                "the same names in the same order on every rank, those without cells there, too"
+                "the same names in the same order on every rank, those without cells there, too",
+                asked="Series.write",
+                given=others[0],
+                possible=every[0],
             )
         fresh = []
         if self._hdf is not None:

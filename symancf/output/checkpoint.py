@@ -202,18 +202,23 @@ def save(
 def _require_system(call: str, system: System) -> None:
     if not hasattr(system, "numbering"):
         raise ParameterError(
-            f"{call}(..., {label(system)}): its second argument is the system, problem.system"
+            f"{call}(..., {label(system)}): its second argument is the system, problem.system",
+            asked=call,
+            given=system,
         )
 
 
 def _require_vector(system: System, name: str, vector: Array) -> None:
     if not name or "/" in name:
-        raise ParameterError(f"checkpoint: {name!r} is no name of a vector")
+        raise ParameterError(f"checkpoint: {name!r} is no name of a vector", asked=name)
     shape = (system.numbering.coordinates,)
     if np.shape(vector) != shape or np.asarray(vector).dtype != np.float64:
         kind = f"{np.shape(vector)} of {np.asarray(vector).dtype}"
         raise ParameterError(
-            f"checkpoint: vector {name!r} has shape {kind}; a local vector has {shape} of float64"
+            f"checkpoint: vector {name!r} has shape {kind}; a local vector has {shape} of float64",
+            asked=name,
+            given=np.shape(vector),
+            possible=(shape,),
         )
 
 
@@ -224,7 +229,10 @@ def _attribute(name: str, value: Given) -> str | Data:
     array = np.asarray(value)
     if array.dtype.kind not in "biuf" or "/" in name or not name:
         raise ParameterError(
-            f"checkpoint: attribute {name!r} is {value!r}: give numbers, texts or arrays of numbers"
+            f"checkpoint: attribute {name!r} is {value!r}: give numbers, texts or arrays of "
+            "numbers",
+            asked=name,
+            given=value,
         )
     return array
 

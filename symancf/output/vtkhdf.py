@@ -166,12 +166,17 @@ class VtkHdf:
                 samples.check()
                 for name in (*samples.point_data, *samples.cell_data):
                     if "/" in name or name in (".", ""):
-                        raise SymancfError(f"{name!r} cannot be the name of a field in a .vtkhdf")
+                        raise SymancfError(
+                            f"{name!r} cannot be the name of a field in a .vtkhdf", asked=name
+                        )
             if [*bodies] != [*before] and (before or not bodies):
                 raise SymancfError(
                     f"{str(self.path)!r} has the same bodies in all states, "
                     f"{', '.join(map(repr, before)) or 'at least one'}; given "
-                    f"{', '.join(map(repr, bodies)) or 'none'}"
+                    f"{', '.join(map(repr, bodies)) or 'none'}",
+                    asked=str(self.path),
+                    given=[*bodies],
+                    possible=before,
                 )
         groups = safe_names(bodies, {"Assembly"})
         parts = {}
@@ -185,7 +190,10 @@ class VtkHdf:
                 if name in before and [*map(sorted, before[name].fields)] != [*map(sorted, fields)]:
                     raise SymancfError(
                         f"{str(self.path)!r} has the same fields in all states, of body {name!r} "
-                        f"{before[name].fields}; given {fields}"
+                        f"{before[name].fields}; given {fields}",
+                        asked=name,
+                        given=fields,
+                        possible=before[name].fields,
                     )
             group = ROOT if len(bodies) == 1 else f"{ROOT}/{groups[name]}"
             texts = {k: _shown(text) for k, text in about(samples, name).items()}

@@ -172,7 +172,10 @@ def require_same_fields(known: list[tuple[str, Layout, Layout]]) -> None:
         if sorted(points) != sorted(known[0][1]) or sorted(cells) != sorted(known[0][2]):
             raise SymancfError(
                 f"the fields differ between ranks: {known[0][1:]} in {known[0][0]}, "
-                f"{(points, cells)} in {name}"
+                f"{(points, cells)} in {name}",
+                asked=name,
+                given=(points, cells),
+                possible=known[0][1:],
             )
 
 

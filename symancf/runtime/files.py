@@ -43,6 +43,8 @@ REMEDIES = {
     errno.EACCES: MODE,
     errno.EPERM: MODE,
     errno.EISDIR: "give the name of a file",
+    errno.EEXIST: "a folder of that name is needed: give another one",
+    errno.ENOTDIR: "a folder of that name is needed: give another one",
     errno.EIO: "the disk or the network has failed: write to another disk",
 }
 
