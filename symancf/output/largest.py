@@ -69,7 +69,7 @@ class largest:
                 raise ParameterError(
                     f"largest() of {self.body.name!r}: {self.field!r} has the shape "
                     f"{values.shape[1:]} at a point; give a scalar, or a function that returns one",
-                    asked=self.field,
+                    asked=self.field if isinstance(self.field, str) else "largest",
                     given=values.shape[1:],
                     possible=((),),
                 )

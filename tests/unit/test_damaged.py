@@ -121,6 +121,25 @@ def test_a_series_goes_on_behind_its_last_whole_state(
         np.testing.assert_array_equal(found, square(noise).point_data["noise"])
 
 
+def test_a_series_whose_writer_was_killed_goes_on(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """HDF5 opens a file for reading only that has the mark of a writer."""
+    path = tmp_path / "run.vtkhdf"
+    tower(3, path)
+    data = path.read_bytes()
+    head = data[:11] + b"\x05" + data[12:44]
+    path.write_bytes(head + struct.pack("<I", lookup3(head)) + data[48:] + bytes(5000))
+    assert len(sa.output.states(path)) == 3
+    series = Series(path, MPI.COMM_SELF)
+    series.resume(2, [(float(k), "", "") for k in range(2)])
+    series.write(7.0, square(7))
+    assert [t for t, _ in sa.output.states(path)] == [0.0, 1.0, 7.0]
+    assert not capfd.readouterr().err
+    with h5py.File(path, "r") as file:  # as other programs open it
+        assert len(file["VTKHDF/Steps/Values"]) == 3
+
+
 def test_a_series_of_which_nothing_is_left_begins_anew(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
