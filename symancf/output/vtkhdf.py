@@ -255,7 +255,7 @@ class VtkHdf:
     def _take_up(self, states: int) -> None:
         """Learn what the file holds, and cut it where it is damaged."""
         try:
-            there = examined(self.path, partly=True)
+            there = examined(self.path)
             with there.open() as file:
                 bodies = bodies_of(there, file).items()
                 self._parts = {name: _known(body, states) for name, body in bodies}

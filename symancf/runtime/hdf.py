@@ -105,7 +105,7 @@ def _walked(path: Path) -> Examined:
     known: dict[str, int] = {}
     for _ in range(TIMES):
         lines = _ask(path, known)
-        last = lines[-1] if lines else {}
+        last = lines[-1]
         if "error" in last:
             raise OSError(f"it is damaged or cut off{cut} (HDF5: {last['error']})")
         if "end" in last:
@@ -131,14 +131,13 @@ def _ask(path: Path, known: dict[str, int]) -> list[dict[str, Any]]:
     # -P: the folder of the script must not come before the standard library
     command = [sys.executable or "python3", "-P", script, os.fspath(path), json.dumps(known)]
     done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=variables,
-        check=False,
+        command, stdin=subprocess.DEVNULL, capture_output=True, env=variables, check=False
     )
-    return [json.loads(line) for line in done.stdout.splitlines() if line.endswith(b"}")]
+    lines = [line for line in done.stdout.splitlines() if line[:1] == b"{" and line[-1:] == b"}"]
+    if not lines:
+        said = done.stderr.decode(errors="replace").strip().splitlines() or [str(done.returncode)]
+        raise OSError(f"the process that examines it, {command[0]}, did not start: {said[-1]}")
+    return [json.loads(line) for line in lines]
 
 
 # ---- what is known of a file ------------------------------------------------------------------
@@ -232,7 +231,7 @@ def examined(path: Path, comm: MPI.Comm | None = None, partly: bool = False) -> 
     assert found is not None
     if not (found.sound or partly):
         names = [name for name, (count, total) in found.rows.items() if count < total]
-        raise OSError(f"{', '.join(names[:5])} in it: damaged or cut off")
+        raise OSError(f"it is damaged or cut off, in {', '.join(names[:3])}")
     return found
 
 

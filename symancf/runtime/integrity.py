@@ -251,9 +251,9 @@ def _bytes(shape: tuple[int, ...], item: int) -> int:
 def main() -> None:
     """Read the file that the command line names."""
     path, known = sys.argv[1], json.loads(sys.argv[2])
-    say(at="the file")
-    import h5py
+    import h5py  # before the time is counted
 
+    say(at="the file")
     size = os.stat(path).st_size
     limit(size)
     try:

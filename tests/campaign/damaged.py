@@ -46,7 +46,7 @@ def damage(way: str, chance: random.Random, whole: bytes, other: bytes) -> bytes
     if way == "longer":
         return whole + other[:at]
     if way == "head of another":
-        size = chance.choice((8, 48, 512, 2048))
+        size = min(chance.choice((8, 48, 512, 2048)), n // 2)
         return (other[:size] + whole[size:])[:n]
     if way in ("byte", "bytes"):
         for _ in range(1 if way == "byte" else 20):

@@ -140,6 +140,21 @@ def test_a_series_whose_writer_was_killed_goes_on(
         assert len(file["VTKHDF/Steps/Values"]) == 3
 
 
+def test_a_series_with_a_damaged_index_that_no_state_needs_is_written_anew(tmp_path: Path) -> None:
+    """HDF5 loops for ever where it makes such data sets longer."""
+    path = tmp_path / "run.vtkhdf"
+    damaged._series(path, 3.0)
+    whole = path.read_bytes()
+    indices = [k for k in range(len(whole)) if whole.startswith(b"EAIB", k)]
+    right = damaged._read_series(path)
+    for at in indices[-9::4]:
+        path.write_bytes(whole[: at + 160] + b"\x27" + whole[at + 161 :])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = damaged._resume(path)
+        assert found == right[: len(found)]
+
+
 def test_a_series_of_which_nothing_is_left_begins_anew(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
