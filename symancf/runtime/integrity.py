@@ -27,7 +27,7 @@ from typing import Any
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 HEAD = 48  # bytes of a superblock of version 2 or 3
 PIECE = 1 << 22  # bytes that are read at a time
-CPU, WALL = 2.0, 60  # seconds for one of them
+CPU, WALL = 1.0, 60  # seconds for one of them
 DEFLATED = 1100  # bytes that one byte of a compressed data set can stand for
 DAMAGED = (OSError, RuntimeError, ValueError, MemoryError, TypeError)
 MEMORY = 1 << 32  # bytes of addresses, beside twice the size of the file

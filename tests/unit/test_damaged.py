@@ -216,7 +216,7 @@ def test_a_reader_that_loops_or_dies_in_hdf5_is_ended(
         loop = f"        if name not in self.known and name == '/b':\n            {trouble}\n"
         assert begin in source
         script.write_text(
-            source.replace(begin, begin + loop).replace("CPU, WALL = 2.0", "CPU, WALL = 0.2")
+            source.replace(begin, begin + loop).replace("CPU, WALL = 1.0", "CPU, WALL = 0.2")
         )
         monkeypatch.setattr(hdf.integrity, "__file__", str(script))
         hdf._known.clear()
