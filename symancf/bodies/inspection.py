@@ -20,6 +20,7 @@ from ..elements import Element
 from ..errors import KinematicsError, ParameterError, SymancfError, closest
 from ..kinematics.naming import Energy, law_of, signature
 from ..laws import energy_laws
+from ..runtime.files import write_whole
 from ..runtime.jit import Kernel, cells, headers, identifier
 from ..values import arguments
 from .formulas import Function, latex, text
@@ -147,12 +148,11 @@ class KernelText:
         ``cc -O3 -march=native -c kernel.c`` compiles it; see `docs/kernels.md`.
         """
         folder = arguments.path("KernelText.export", folder)
-        folder.mkdir(parents=True, exist_ok=True)
         name = self.kernel.name
-        for header in headers():
-            (folder / header.name).write_text(header.read_text())
-        (folder / f"{name}.c").write_text(self.source)
-        (folder / f"{name}.h").write_text(self.kernel.header)
+        files = {header.name: header.read_text() for header in headers()}
+        files |= {f"{name}.c": self.source, f"{name}.h": self.kernel.header}
+        for file, content in files.items():
+            write_whole(folder / file, content.encode())
         return folder / f"{name}.h"
 
 

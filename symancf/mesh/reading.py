@@ -19,6 +19,7 @@ from ..errors import MeshError
 from .abaqus import read_abaqus
 from .cells import dimension
 from .gmsh import Groups, read_groups
+from .limits import limited
 from .serial import SerialMesh
 
 _ENTITIES = ("point", "curve", "surface", "volume")
@@ -78,17 +79,28 @@ def read_serial(path: Path) -> SerialMesh:
             path=str(path),
         )
     if path.suffix.lower() == ".inp":
-        return _united(read_abaqus(path), path)
+        try:
+            with limited(path):
+                return _united(read_abaqus(path), path)
+        except MemoryError as error:
+            raise _unreadable(path, error) from None
     noise = io.StringIO()
     try:
-        with contextlib.redirect_stdout(noise), contextlib.redirect_stderr(noise):
+        quiet = contextlib.redirect_stdout(noise), contextlib.redirect_stderr(noise)
+        with limited(path), quiet[0], quiet[1]:
             source = meshio.read(path)
             groups = read_groups(path) if path.suffix.lower() == ".msh" else Groups()
     except (Exception, SystemExit) as error:  # meshio exits where no reader fits
-        reason = str(error) if not isinstance(error, SystemExit) else noise.getvalue()
-        reason = " ".join(reason.split()) or type(error).__name__
-        raise MeshError(f"cannot read {str(path)!r}: {reason}", path=str(path)) from None
+        raise _unreadable(path, error, noise.getvalue()) from None
     return _united(_convert(source, path, groups), path)
+
+
+def _unreadable(path: Path, error: BaseException, said: str = "") -> MeshError:
+    reason = said if isinstance(error, SystemExit) else str(error)
+    if isinstance(error, MemoryError):
+        reason = f"it is damaged: it asks for more memory than such a file can need ({reason})"
+    reason = " ".join(reason.split()) or type(error).__name__
+    return MeshError(f"cannot read {str(path)!r}: {reason}", path=str(path), asked=str(path))
 
 
 def _convert(source: meshio.Mesh, path: Path, groups: Groups) -> SerialMesh:

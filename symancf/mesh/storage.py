@@ -6,18 +6,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import h5py
 import numpy as np
 
 from ..arrays import Ints
 from ..errors import MeshError
 from ..runtime.collective import block_starts, together
-from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
+from ..runtime.files import HdfFile, decoded, encoded
+from ..runtime.hdf import DAMAGED, examined
 from .slices import Cells, Slices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import h5py
     from mpi4py import MPI
 
     from . import Mesh
@@ -78,16 +79,26 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
     with together(comm):
         if not path.exists():
             raise MeshError(
-                f"no mesh file {str(path)!r} (working directory {Path.cwd()})", path=str(path)
+                f"no mesh file {str(path)!r} (working directory {Path.cwd()})",
+                path=str(path),
+                asked=str(path),
             )
+    try:
+        there = examined(path, comm)
+    except DAMAGED as error:
+        raise _unreadable(path, error) from None
+    with together(comm):
         try:
-            with h5py.File(path, "r", locking=False) as file:
+            with there.open() as file:
                 version = file.attrs.get("version")
                 if decoded(file.attrs.get("format", "")) != FORMAT or version not in (1, VERSION):
                     raise MeshError(
                         f"{str(path)!r} is not a mesh of {FORMAT!r} version 1 or {VERSION}; "
                         "write one with Mesh.write",
                         path=str(path),
+                        asked=str(path),
+                        given=version,
+                        possible=(1, VERSION),
                     )
                 starts = block_starts(len(file["points"]), comm.size)
                 points = file["points"][starts[comm.rank] : starts[comm.rank + 1]]
@@ -109,7 +120,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
                         held[kind] = _between(data, cells[kind].ids) - cells[kind].start
                     members[name] = held
         except DAMAGED as error:
-            raise MeshError(f"cannot read {str(path)!r}: {error}", path=str(path)) from None
+            raise _unreadable(path, error) from None
     return Slices(points, starts, cells, members, labels)
 
 
@@ -121,6 +132,10 @@ def _labels(file: h5py.File, name: str, count: int, cut: Sequence[int] | Ints) -
     if data.shape != (count,):
         raise ValueError(f"labels/{name} has the shape {data.shape}, not {(count,)}")
     return np.asarray(data[cut[0] : cut[1]], np.int64)
+
+
+def _unreadable(path: Path, error: Exception) -> MeshError:
+    return MeshError(f"cannot read {str(path)!r}: {error}", path=str(path), asked=str(path))
 
 
 def _between(data: h5py.Dataset, ids: Ints) -> Ints:

@@ -7,20 +7,30 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakValueDictionary
-from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
 from mpi4py import MPI
 
 from ..errors import ParameterError, SymancfError
 from ..runtime.collective import together
-from ..runtime.files import replacing
+from ..runtime.files import make_folder
 from ..runtime.log import EVENTS
 from ..values import arguments
 from .samples import Samples, gather, join
 from .swept import swept
-from .vtkhdf import Stored, VtkHdf, read_stored, safe_names, stored_states
-from .vtu import layout, read_vtu, require_same_fields, write_pvtu, write_vtu
+from .vtkhdf import VtkHdf, safe_names
+from .vtkhdf_reading import Stored, read_stored, stored_states
+from .vtu import (
+    DAMAGED,
+    MARK,
+    layout,
+    parsed,
+    read_vtu,
+    require_same_fields,
+    write_pvtu,
+    write_vtu,
+    xml_file,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +84,7 @@ def write(
         return path
     with together(comm):
         if comm.rank == 0:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
     if comm.size == 1:
         target = path.with_suffix(".vtu")
         write_vtu(target, samples, time)
@@ -134,7 +144,7 @@ class Series:
         self.entries: list[tuple[float, str, str]] = []
         with together(self.comm):
             if self.comm.rank == 0:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(self.path.parent)
                 self._list()
         Series.living[str(self.path)] = self
 
@@ -155,12 +165,17 @@ class Series:
             for given in bodies.values():
                 arguments.instance("Series.write: a state", given, Samples, SAMPLED)
             if not bodies:
-                raise ParameterError(f"Series.write: a state of no body: {SAMPLED}")
+                raise ParameterError(
+                    f"Series.write: a state of no body: {SAMPLED}", asked="Series.write"
+                )
         every = self.comm.allgather([*bodies])
         if others := [names for names in every if names != every[0]]:
             raise SymancfError(
                 f"Series.write(): rank 0 has the bodies {every[0]}, another one {others[0]}; give "
-                "the same names in the same order on every rank, those without cells there, too"
+                "the same names in the same order on every rank, those without cells there, too",
+                asked="Series.write",
+                given=others[0],
+                possible=every[0],
             )
         fresh = []
         if self._hdf is not None:
@@ -181,10 +196,14 @@ class Series:
                 self._list()
 
     def resume(self, states: int, entries: list[tuple[float, str, str]]) -> None:
-        """List the states that an earlier run had written (collective)."""
+        """List the states that an earlier run had written (collective).
+
+        Of a .vtkhdf that is damaged these are the states before.
+        """
         self.states, self.entries = states, entries
-        if self._hdf is not None:
-            self._hdf.resume(states)
+        if self._hdf is not None and states:
+            self.states = self._hdf.resume(states)
+            self.entries = entries[: self.states * len(entries) // states]
         with together(self.comm):
             if self.comm.rank == 0:
                 self._list()
@@ -194,7 +213,7 @@ class Series:
             return
         parts = list(dict.fromkeys(name for _, name, _ in self.entries))
         lines = [
-            '<?xml version="1.0"?>\n<VTKFile type="Collection" version="1.0" '
+            f'<?xml version="1.0"?>\n{MARK.decode()}<VTKFile type="Collection" version="1.0" '
             'byte_order="LittleEndian">\n<Collection>\n'
         ]
         lines += [
@@ -203,7 +222,7 @@ class Series:
             for time, name, file in self.entries
         ]
         lines.append("</Collection>\n</VTKFile>\n")
-        with replacing(self.path) as out:
+        with xml_file(self.path) as out:
             out.write("".join(lines).encode())
 
 
@@ -232,13 +251,13 @@ def read(path: str | Path) -> dict[str, Samples]:
         return {"": read_vtu(path)}
     if path.suffix == HDF:
         return read_state(states(path)[-1][1])
-    try:
-        root = ElementTree.parse(path).getroot()
-    except (OSError, ElementTree.ParseError) as error:
-        raise SymancfError(f"cannot read {str(path)!r}: {error}") from None
     if path.suffix == ".pvtu":
-        pieces = root.findall("PUnstructuredGrid/Piece")
-        return {"": join([read_vtu(path.parent / p.attrib["Source"]) for p in pieces])}
+        try:
+            pieces = parsed(path).findall("PUnstructuredGrid/Piece")
+            names = [piece.attrib["Source"] for piece in pieces]
+        except DAMAGED as error:
+            raise SymancfError(f"cannot read {str(path)!r}: {error}", asked=str(path)) from None
+        return {"": join([read_vtu(path.parent / name) for name in names])}
     return read_state(states(path)[-1][1])
 
 
@@ -268,14 +287,14 @@ def states(path: str | Path) -> list[tuple[float, dict[str, Path | Stored]]]:
             found[time] = {**parts}
         return sorted(found.items(), key=lambda state: state[0])
     try:
-        listed = ElementTree.parse(path).getroot().findall("Collection/DataSet")
+        listed = parsed(path).findall("Collection/DataSet")
         for entry in listed:
             files = found.setdefault(float(entry.attrib["timestep"]), {})
             files[entry.attrib.get("name", "")] = path.parent / entry.attrib["file"]
-    except (OSError, KeyError, ValueError, ElementTree.ParseError) as error:
-        raise SymancfError(f"cannot read {str(path)!r}: {error}") from None
+    except DAMAGED as error:
+        raise SymancfError(f"cannot read {str(path)!r}: {error}", asked=str(path)) from None
     if not found:
-        raise SymancfError(f"{str(path)!r} lists no state")
+        raise SymancfError(f"{str(path)!r} lists no state", asked=str(path))
     return sorted(found.items(), key=lambda state: state[0])
 
 

@@ -32,7 +32,8 @@ from ..arrays import Array, Data, Integers, Ints, Ints32, Mask
 from ..assembly.numbering import IDLE, RIGID_AXES
 from ..errors import CheckpointError, ParameterError
 from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
-from ..runtime.files import DAMAGED, HdfFile, decoded, encoded
+from ..runtime.files import HdfFile, decoded, encoded
+from ..runtime.hdf import DAMAGED, Examined, examined
 from ..runtime.log import EVENTS
 from ..values import arguments
 from ..values.parameter import label
@@ -201,18 +202,23 @@ def save(
 def _require_system(call: str, system: System) -> None:
     if not hasattr(system, "numbering"):
         raise ParameterError(
-            f"{call}(..., {label(system)}): its second argument is the system, problem.system"
+            f"{call}(..., {label(system)}): its second argument is the system, problem.system",
+            asked=call,
+            given=system,
         )
 
 
 def _require_vector(system: System, name: str, vector: Array) -> None:
     if not name or "/" in name:
-        raise ParameterError(f"checkpoint: {name!r} is no name of a vector")
+        raise ParameterError(f"checkpoint: {name!r} is no name of a vector", asked=name)
     shape = (system.numbering.coordinates,)
     if np.shape(vector) != shape or np.asarray(vector).dtype != np.float64:
         kind = f"{np.shape(vector)} of {np.asarray(vector).dtype}"
         raise ParameterError(
-            f"checkpoint: vector {name!r} has shape {kind}; a local vector has {shape} of float64"
+            f"checkpoint: vector {name!r} has shape {kind}; a local vector has {shape} of float64",
+            asked=name,
+            given=np.shape(vector),
+            possible=(shape,),
         )
 
 
@@ -223,7 +229,10 @@ def _attribute(name: str, value: Given) -> str | Data:
     array = np.asarray(value)
     if array.dtype.kind not in "biuf" or "/" in name or not name:
         raise ParameterError(
-            f"checkpoint: attribute {name!r} is {value!r}: give numbers, texts or arrays of numbers"
+            f"checkpoint: attribute {name!r} is {value!r}: give numbers, texts or arrays of "
+            "numbers",
+            asked=name,
+            given=value,
         )
     return array
 
@@ -264,8 +273,9 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
     """
     path = arguments.path("checkpoint.load", path)
     _require_system("checkpoint.load", system)
+    there = _examined(path, system.comm)
     with together(system.comm):
-        saved, names, attributes, version = _head(path)
+        saved, names, attributes, version = _head(there)
     present = fingerprint(system)
     found = differences(saved, present)
     if found:
@@ -287,7 +297,7 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
                 parts = [k.name for k in kinds if k.block == block]
             taken = [
                 _slices(
-                    path,
+                    there,
                     [
                         f"vertices/{part}",
                         *(f"vectors/{name}/{part}" for name in names),
@@ -298,59 +308,72 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
                 for part in parts
             ]
             ids, *held = (np.concatenate(part) for part in zip(*taken, strict=True))
-        there = system.reference.copy()
+        placed = system.reference.copy()
         if reference:
-            rows.spread(ids, [held.pop()], [there])
+            rows.spread(ids, [held.pop()], [placed])
         rows.spread(ids, held, list(vectors.values()))
         if block.name == "position":
             size = system.extent
             with together(system.comm):
-                _require_same_place(path, system, rows, there, 1e-9 * size)
+                _require_same_place(path, system, rows, placed, 1e-9 * size)
         elif reference:
             with together(system.comm):
-                _turn_slopes(path, system, rows, there, list(vectors.values()))
+                _turn_slopes(path, system, rows, placed, list(vectors.values()))
     left_out = system.numbering.fixed_by == IDLE  # here, not where the file was written
     for vector in vectors.values():
         vector[left_out] = 0.0
     if system.memory or system.memory.kept:
-        attributes["memory"] = _recalled(path, system, attributes.pop("length", 0.0))
+        attributes["memory"] = _recalled(there, system, attributes.pop("length", 0.0))
     return vectors, attributes
 
 
-def _recalled(path: Path, system: System, length: float) -> Held:
+def _recalled(there: Examined, system: System, length: float) -> Held:
     """Return what laws remember in a file (collective)."""
     pairs = []
     for group, entities in _remembering(system):
         with together(system.comm):
             names = [f"{group}/{name}" for name in ("ids", "old", "next")]
-            ids, *rows = _slices(path, names, system.comm)
+            ids, *rows = _slices(there, names, system.comm)
         pairs.append(entities.find(ids.astype(np.int64), rows))
     old, after = ([pair[k] for pair in pairs] for k in (0, 1))
     kept = []
     for k, number in enumerate(system.memory.kept):
         with together(system.comm):
-            (mine,) = _slices(path, [f"kept/{k}"], system.comm)
+            (mine,) = _slices(there, [f"kept/{k}"], system.comm)
         every = np.concatenate(system.comm.allgather(mine))
         kept.append(every.reshape(number.value.shape))
     return system.memory.held(old, after, length, kept)
 
 
-def _head(path: Path) -> tuple[Facts, list[str], Facts, int]:
-    """Return the fingerprint, the names of the vectors, the attributes and the version."""
-    import h5py
-
-    if not path.exists():
-        raise CheckpointError(
-            f"no checkpoint {str(path)!r} (working directory {Path.cwd()})", path=str(path)
-        )
+def _examined(path: Path, comm: MPI.Comm) -> Examined:
+    """Return a checkpoint that can be read (collective)."""
+    with together(comm):
+        if not path.exists():
+            raise CheckpointError(
+                f"no checkpoint {str(path)!r} (working directory {Path.cwd()})",
+                path=str(path),
+                asked=str(path),
+            )
     try:
-        with h5py.File(path, "r", locking=False) as file:
+        return examined(path, comm)
+    except DAMAGED as error:
+        raise _unreadable(path, error) from None
+
+
+def _head(there: Examined) -> tuple[Facts, list[str], Facts, int]:
+    """Return the fingerprint, the names of the vectors, the attributes and the version."""
+    path = there.path
+    try:
+        with there.open() as file:
             kind, version = decoded(file.attrs.get("format", "")), file.attrs.get("version")
             if kind != FORMAT or version not in (VERSION, *OLDER):
                 given = f"{kind!r}, version {version}" if kind else "something else"
                 raise CheckpointError(
                     f"{str(path)!r} is {given}; this symancf reads {FORMAT!r}, version {VERSION}",
                     path=str(path),
+                    asked=str(path),
+                    given=kind,
+                    possible=(FORMAT,),
                 )
             group = file["attributes"]
             facts = {name: _plain(value) for name, value in group.attrs.items()}
@@ -368,19 +391,19 @@ def _plain(value: Data | np.generic | str) -> Given:
 
 
 def _unreadable(path: Path, error: Exception) -> CheckpointError:
-    return CheckpointError(f"cannot read the checkpoint {str(path)!r}: {error}", path=str(path))
+    return CheckpointError(
+        f"cannot read the checkpoint {str(path)!r}: {error}", path=str(path), asked=str(path)
+    )
 
 
-def _slices(path: Path, names: list[str], comm: MPI.Comm) -> tuple[Data, ...]:
+def _slices(there: Examined, names: list[str], comm: MPI.Comm) -> tuple[Data, ...]:
     """Return this rank's part of data sets of equally many rows."""
-    import h5py
-
     try:
-        with h5py.File(path, "r", locking=False) as file:
+        with there.open() as file:
             first, last = block_starts(len(file[names[0]]), comm.size)[comm.rank : comm.rank + 2]
             return tuple(np.ascontiguousarray(file[name][first:last]) for name in names)
     except DAMAGED as error:
-        raise _unreadable(path, error) from None
+        raise _unreadable(there.path, error) from None
 
 
 def _require_same_place(

@@ -15,7 +15,7 @@ from mpi4py import MPI
 from ..arrays import Array
 from ..errors import ParameterError, closest
 from ..runtime.collective import reduced, share_error
-from ..runtime.files import partial_of
+from ..runtime.files import partial_of, writing
 from ..runtime.log import EVENTS
 from ..runtime.shown import Shown, lines
 from ..runtime.streams import CsvStream, HdfStream, read
@@ -92,7 +92,9 @@ class History(Shown):
     def stream(self, csv: str | Path | None = None, hdf5: str | Path | None = None) -> None:
         """Write every step from now on to files, too (see the parameters of the class)."""
         if (csv or hdf5) and self._time.count:
-            raise ParameterError("stream: name the files before the first step is recorded")
+            raise ParameterError(
+                "stream: name the files before the first step is recorded", asked="stream"
+            )
         self._streams += [CsvStream(arguments.path("History(csv=...)", csv))] if csv else []
         self._streams += [HdfStream(arguments.path("History(hdf5=...)", hdf5))] if hdf5 else []
 
@@ -110,17 +112,26 @@ class History(Shown):
         ParameterError : a name that is taken or impossible, or files that were begun without it.
         """
         if not isinstance(name, str) or not name or any(c in name for c in '/,"\n') or name == ".":
-            raise ParameterError(f"record({name!r}): a name is a text without / , and quotes")
+            raise ParameterError(
+                f"record({name!r}): a name is a text without / , and quotes", asked=name
+            )
         if name == "time" or name in self._series:
-            raise ParameterError(f"record({name!r}): there is already a series of that name")
+            raise ParameterError(
+                f"record({name!r}): there is already a series of that name", asked=name
+            )
         if not callable(function):
             raise ParameterError(f"record({name!r}): {function!r} is not a function", asked=name)
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise ParameterError(f"record({name!r}, every={every!r}): give a number of steps")
+            raise ParameterError(
+                f"record({name!r}, every={every!r}): give a number of steps",
+                asked="every",
+                given=every,
+            )
         if self._streams and self._time.count:
             raise ParameterError(
                 f"record({name!r}): its column is missing in files begun at the first step; "
-                "record before solving"
+                "record before solving",
+                asked=name,
             )
         self._series[name] = Series(name, function, every, self._time.count)
 
@@ -321,11 +332,15 @@ class History(Shown):
         """
         values, known, asked = self[name], self.times(name), np.asarray(time, dtype=float)
         if not len(known) or (np.diff(known) < 0.0).any():
-            raise ParameterError(f"series {name!r} has {'falling' if len(known) else 'no'} times")
+            raise ParameterError(
+                f"series {name!r} has {'falling' if len(known) else 'no'} times", asked=name
+            )
         near = 1e-9 * (known[-1] - known[0])
         if not ((asked >= known[0] - near) & (asked <= known[-1] + near)).all():
             raise ParameterError(
-                f"series {name!r} goes from {known[0]:g} to {known[-1]:g}: there is no {time!r}"
+                f"series {name!r} goes from {known[0]:g} to {known[-1]:g}: there is no {time!r}",
+                asked=name,
+                given=time,
             )
         before = np.clip(np.searchsorted(known, asked, "right") - 1, 0, len(known) - 1)
         after = np.minimum(before + 1, len(known) - 1)
@@ -347,7 +362,8 @@ class History(Shown):
                 if late:
                     raise ParameterError(
                         f"series {', '.join(map(repr, late))} began after the first step and fit "
-                        "into no table with the others; take history[name] and history.times(name)"
+                        "into no table with the others; take history[name] and history.times(name)",
+                        asked=late[0],
                     )
                 for k, time in enumerate(self.time):
                     due = [s for s in self._series.values() if k % s.every == 0]
@@ -355,7 +371,8 @@ class History(Shown):
                     stream.write(float(time), rows, every)
                 stream.close()
                 if self._time.count:
-                    os.replace(whole, path)
+                    with writing(path):
+                        os.replace(whole, path)
         except BaseException as caught:
             error = caught
             stream.close()

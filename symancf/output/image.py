@@ -100,7 +100,6 @@ class Image:
         """
         path = image_path("Image.save", path)
         if self.figure is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, self._drawn(path.suffix[1:], dots))
         return path
 

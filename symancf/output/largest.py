@@ -68,7 +68,10 @@ class largest:
             if values.ndim != 1:
                 raise ParameterError(
                     f"largest() of {self.body.name!r}: {self.field!r} has the shape "
-                    f"{values.shape[1:]} at a point; give a scalar, or a function that returns one"
+                    f"{values.shape[1:]} at a point; give a scalar, or a function that returns one",
+                    asked=self.field if isinstance(self.field, str) else "largest",
+                    given=values.shape[1:],
+                    possible=((),),
                 )
         most = np.array([np.nanmax(values, initial=-np.inf)])
         (most,) = reduced(system.comm, most, MPI.MAX)

@@ -81,14 +81,21 @@ class Samples:
                 break
         else:
             known = ", ".join(map(repr, (*self.point_data, *self.cell_data)))
-            raise SymancfError(f"principal({name!r}): there is no such field; there are {known}")
+            raise SymancfError(
+                f"principal({name!r}): there is no such field; there are {known}",
+                asked=name,
+                possible=(*self.point_data, *self.cell_data),
+            )
         tensor = np.asarray(data[name], dtype=float)
         size = np.nanmax(np.abs(tensor), initial=0.0)
         if tensor.shape[1:] != (3, 3) or (
             np.nanmax(np.abs(tensor - tensor.transpose(0, 2, 1)), initial=0.0) > 1e-9 * size
         ):
             raise SymancfError(
-                f"principal({name!r}): of the shape {tensor.shape[1:]}, no symmetric tensor (3, 3)"
+                f"principal({name!r}): of the shape {tensor.shape[1:]}, no symmetric tensor (3, 3)",
+                asked=name,
+                given=tensor.shape[1:],
+                possible=((3, 3),),
             )
         known = np.isfinite(tensor).all(axis=(1, 2))
         values, vectors = np.linalg.eigh(np.where(known[:, None, None], tensor, 0.0))
@@ -112,19 +119,29 @@ class Samples:
         """
         n = len(self.points)
         if np.shape(self.points) != (n, 3):
-            raise SymancfError(f"points must have shape (n, 3); given {np.shape(self.points)}")
+            raise SymancfError(
+                f"points must have shape (n, 3); given {np.shape(self.points)}",
+                asked="points",
+                given=np.shape(self.points),
+            )
         for kind, cells in self.cells.items():
             if kind not in CELLS:
                 raise SymancfError(
-                    f"cells of type {kind!r} cannot be written; possible: {', '.join(CELLS)}"
+                    f"cells of type {kind!r} cannot be written; possible: {', '.join(CELLS)}",
+                    asked=kind,
+                    possible=CELLS,
                 )
             nodes = len(CELLS[kind].nodes)
             if np.shape(cells)[1:] != (nodes,):
                 raise SymancfError(
-                    f"cells of type {kind!r} must have shape (k, {nodes}); given {np.shape(cells)}"
+                    f"cells of type {kind!r} must have shape (k, {nodes}); given {np.shape(cells)}",
+                    asked=kind,
+                    given=np.shape(cells),
                 )
             if len(cells) and (cells.min() < 0 or cells.max() >= n):
-                raise SymancfError(f"a cell of type {kind!r} names a point that is not among {n}")
+                raise SymancfError(
+                    f"a cell of type {kind!r} names a point that is not among {n}", asked=kind
+                )
         for title, data, rows in (
             ("point", self.point_data, n),
             ("cell", self.cell_data, self.n_cells),
@@ -132,7 +149,10 @@ class Samples:
             for name, values in data.items():
                 if len(values) != rows:
                     raise SymancfError(
-                        f"{title} data {name!r} has {len(values)} rows for {rows} {title}s"
+                        f"{title} data {name!r} has {len(values)} rows for {rows} {title}s",
+                        asked=name,
+                        given=len(values),
+                        possible=(rows,),
                     )
 
 

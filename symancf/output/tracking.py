@@ -127,7 +127,9 @@ def watched(
         raise ParameterError(
             "record() takes a place, such as body.at(point), a support, constraint, contact or "
             "cavity, sa.largest(body, field), or a function without arguments; given "
-            f"{type(what).__name__}"
+            f"{type(what).__name__}",
+            asked="record",
+            given=what,
         )
     function: Callable[[], npt.ArrayLike] = what
     return function

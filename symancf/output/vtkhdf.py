@@ -3,7 +3,8 @@
 
 Ranks are the partitions. Rows that are those of the state before (cells, ids, points that do not
 move) are stored once. One body is an ``UnstructuredGrid``, several are the parts of a
-``PartitionedDataSetCollection``.
+``PartitionedDataSetCollection``. Beside them ``checksums/GROUP`` has, of each state, the CRC-32 of
+the rows of each data set, and of the state with all before it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import sys
+import warnings
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
@@ -21,36 +24,31 @@ from mpi4py import MPI
 from ..arrays import Data
 from ..errors import SymancfError
 from ..runtime.collective import reduced, together
-from ..runtime.files import DAMAGED, FORMAT, GrowingHdf, decoded, partial_of
-from .samples import Samples, join
-from .vtu import NAMES, Layout, about, cells_of, flat, layout, listed, require_same_fields
+from ..runtime.files import GrowingHdf, writing
+from ..runtime.hdf import DAMAGED, examined, release
+from .vtkhdf_reading import (
+    COUNTS,
+    NUMBERS,
+    ROOT,
+    STARTS,
+    SUMS,
+    TOPOLOGY,
+    Written,
+    bodies_of,
+    kinds_of,
+    read_stored,
+    stored_states,
+    sum_of,
+)
+from .vtu import Layout, about, flat, layout, listed, require_same_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     import h5py
 
-ROOT = "VTKHDF"
-COUNTS = "NumberOfPoints", "NumberOfCells", "NumberOfConnectivityIds"
-TOPOLOGY = (*COUNTS, "Connectivity", "Offsets", "Types")
-#: Members of `Steps` that say where the rows of a state begin, and the data sets of these rows.
-STARTS = {
-    "PartOffsets": "NumberOfPoints",
-    "PointOffsets": "Points",
-    "CellOffsets": "Types",
-    "ConnectivityIdOffsets": "Connectivity",
-}
-NUMBERS = {name: np.dtype(f"<{code}") for code, name in NAMES.items()}
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A body in one of the states of a file: its group, and the number of the state."""
-
-    path: Path
-    group: str
-    step: int
+    from .samples import Samples
 
 
 @dataclass
@@ -65,21 +63,25 @@ class _Part:
     starts : data set -> first row of the last state.
     marks : data set -> digest of this rank's rows in the last state.
     parts : partitions of the last state.
+    texts : of its field data.
+    sums : data set -> CRC-32 of its rows in the last state, on rank 0.
+    total : CRC-32 of the last state, on rank 0; None where the file has no checksums.
     """
 
     group: str
     fields: tuple[Layout, Layout]
+    texts: dict[str, str]
     ends: Counter[str] = field(default_factory=Counter)
     starts: dict[str, int] = field(default_factory=dict)
     marks: dict[str, bytes] = field(default_factory=dict)
     parts: int = 0
+    sums: dict[str, int] = field(default_factory=dict)
+    total: int | None = 0
 
     @property
     def kinds(self) -> list[str]:
         """Return the names of all data sets of rows."""
-        points, cells = ([name for name, _, _ in known] for known in self.fields)
-        named = [*(f"PointData/{n}" for n in points), *(f"CellData/{n}" for n in cells)]
-        return [*TOPOLOGY, "Points", *named]
+        return kinds_of(self.fields)
 
 
 class VtkHdf:
@@ -114,24 +116,40 @@ class VtkHdf:
         ends = {f"{p.group}/{kind}": p.ends[kind] for p in parts.values() for kind in p.kinds}
         for part in parts.values():
             ends |= {f"{part.group}/Steps/{m}": self.states for m in _said(part, {}, 0.0)}
+            ends[f"{SUMS}/{part.group}"] = self.states
 
         def begin(file: h5py.File) -> None:
             _structure(file, [*parts.values()], bodies, time)
 
+        def sums(part: _Part) -> dict[str, int]:
+            found = {kind: growing.sums.get(f"{part.group}/{kind}") for kind in part.kinds}
+            return part.sums | {kind: n for kind, n in found.items() if n is not None}
+
+        totals: dict[str, int] = {}
+
         def finish(file: h5py.File) -> None:
-            if time is not None:
-                for part in parts.values():
-                    _add_step(file[part.group]["Steps"], self.states, _said(part, grown, time))
+            for part in parts.values():
+                said = {} if time is None else _said(part, grown, time)
+                if part.total is not None:
+                    row = [*map(sums(part).__getitem__, part.kinds)]
+                    total = sum_of(part.total, row, part.fields, part.texts, said)
+                    totals[part.group] = total
+                    held = file[f"{SUMS}/{part.group}"]
+                    held.resize(self.states + 1, axis=0)
+                    held[self.states] = [*row, total]
+                if time is not None:
+                    _add_step(file[part.group]["Steps"], self.states, said)
 
         fresh = None if self.states else begin
-        file = GrowingHdf(self.path, self.comm, size, ends, fresh, finish)
+        growing = GrowingHdf(self.path, self.comm, size, ends, fresh, finish)
         try:
             for name, values in rows.items():
-                file.append(name, values)
+                growing.append(name, values)
         finally:
-            file.close()
+            growing.close()
         for part, (_, marks) in zip(parts.values(), made.values(), strict=True):
-            part.marks = marks
+            part.marks, part.sums = marks, sums(part)
+            part.total = totals.get(part.group, part.total)
             part.parts = grown.get(f"{part.group}/NumberOfPoints", part.parts)
             for kind in part.kinds:
                 if (more := grown.get(f"{part.group}/{kind}")) is not None:
@@ -148,18 +166,23 @@ class VtkHdf:
                 samples.check()
                 for name in (*samples.point_data, *samples.cell_data):
                     if "/" in name or name in (".", ""):
-                        raise SymancfError(f"{name!r} cannot be the name of a field in a .vtkhdf")
+                        raise SymancfError(
+                            f"{name!r} cannot be the name of a field in a .vtkhdf", asked=name
+                        )
             if [*bodies] != [*before] and (before or not bodies):
                 raise SymancfError(
                     f"{str(self.path)!r} has the same bodies in all states, "
                     f"{', '.join(map(repr, before)) or 'at least one'}; given "
-                    f"{', '.join(map(repr, bodies)) or 'none'}"
+                    f"{', '.join(map(repr, bodies)) or 'none'}",
+                    asked=str(self.path),
+                    given=[*bodies],
+                    possible=before,
                 )
         groups = safe_names(bodies, {"Assembly"})
         parts = {}
         for name, samples in bodies.items():
-            about = (f"body {name!r}", layout(samples.point_data), layout(samples.cell_data))
-            every = self.comm.allgather((_held(samples), about))
+            own = (f"body {name!r}", layout(samples.point_data), layout(samples.cell_data))
+            every = self.comm.allgather((_held(samples), own))
             known = [told for held, told in every if held] or [every[0][1]]
             fields = known[0][1:]
             with together(self.comm):
@@ -167,10 +190,14 @@ class VtkHdf:
                 if name in before and [*map(sorted, before[name].fields)] != [*map(sorted, fields)]:
                     raise SymancfError(
                         f"{str(self.path)!r} has the same fields in all states, of body {name!r} "
-                        f"{before[name].fields}; given {fields}"
+                        f"{before[name].fields}; given {fields}",
+                        asked=name,
+                        given=fields,
+                        possible=before[name].fields,
                     )
             group = ROOT if len(bodies) == 1 else f"{ROOT}/{groups[name]}"
-            parts[name] = before.get(name) or _Part(group, fields)
+            texts = {k: _shown(text) for k, text in about(samples, name).items()}
+            parts[name] = before.get(name) or _Part(group, fields, texts)
         return parts
 
     def _changed(self, part: _Part, samples: Samples) -> tuple[dict[str, Data], dict[str, bytes]]:
@@ -208,18 +235,60 @@ class VtkHdf:
                 found[f"{title}Data/{name}"] = flat(own[name]) if held and name in own else empty
         return found
 
-    def resume(self, states: int) -> None:
-        """Go on after so many states of the file that is there (collective)."""
+    def resume(self, states: int) -> int:
+        """Go on after so many states of the file that is there (collective).
+
+        Returns
+        -------
+        How many there are: of a file that is damaged those before, which rank 0 tells.
+
+        Raises
+        ------
+        SymancfError, OSError : on every rank; there is no such file, it cannot be written.
+        """
         with together(self.comm):
-            self._parts = {}
-            if states:
-                try:
-                    self._parts = _known(self.path, states)
-                    if self.comm.rank == 0:
-                        _renew(self.path)
-                except DAMAGED as error:
-                    raise SymancfError(f"cannot go on with {str(self.path)!r}: {error}") from None
-        self.states = states
+            if self.comm.rank == 0 and states:
+                self._take_up(states)
+        self._parts, self.states = self.comm.bcast((self._parts, self.states))
+        return self.states
+
+    def _take_up(self, states: int) -> None:
+        """Learn what the file holds, and cut it where it is damaged."""
+        try:
+            there = examined(self.path)
+            with there.open() as file:
+                bodies = bodies_of(there, file).items()
+                self._parts = {name: _known(body, states) for name, body in bodies}
+            release(self.path)
+            self.states = states
+        except FileNotFoundError as error:
+            raise SymancfError(
+                f"cannot go on with {str(self.path)!r}: {error}", asked=str(self.path)
+            ) from None
+        except DAMAGED as error:
+            self._cut(states, error)
+
+    def _cut(self, states: int, reason: Exception) -> None:
+        """Write the states anew that are whole, at most so many; the damaged file is kept."""
+        damaged = self.path.with_name(f"{self.path.name}.damaged")
+        with writing(damaged):
+            os.replace(self.path, damaged)
+        new = VtkHdf(self.path, MPI.COMM_SELF)
+        try:
+            for bodies, time in _whole(damaged, states):
+                new.write(bodies, time)
+        except BaseException:  # a full disk
+            os.replace(damaged, self.path)
+            raise
+        self._parts, self.states = new._parts, new.states
+        for part in self._parts.values():
+            part.marks = {}
+        print(
+            f"symancf: {str(self.path)!r}: {reason}; it is kept as {damaged.name!r}, "
+            f"and the series goes on with the first {new.states} of its {states} states",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def _held(samples: Samples) -> bool:
@@ -248,6 +317,7 @@ def _structure(
 ) -> None:
     """Begin a file: its groups, types, names and units."""
     root = _group(file, ROOT)
+    file.create_group(SUMS)
     if parts[0].group != ROOT:
         _typed(root, "PartitionedDataSetCollection", (2, 2))
         tree = _group(root, "Assembly")
@@ -262,6 +332,8 @@ def _structure(
             group.attrs["Index"] = number
             node = part.group.rpartition("/")[2]
             _group(tree, node)[node] = h5py.SoftLink(f"/{part.group}")
+        columns = len(part.kinds) + 1
+        _growing(file, f"{SUMS}/{part.group}", (0, columns), np.dtype("<u4"))
         texts = about(samples, name)
         for key, text in texts.items():
             _text(group["FieldData"], key, text)
@@ -293,8 +365,13 @@ def _text(group: h5py.Group, name: str, text: str) -> None:
     """Write a text as VTK reads it: bytes of UTF-8 that HDF5 takes for ASCII."""
     import h5py
 
-    held = np.array([text.encode("utf-8", "replace")], dtype=object)
+    held = np.array([_shown(text).encode()], dtype=object)
     group.create_dataset(name, data=held, dtype=h5py.string_dtype("ascii"))
+
+
+def _shown(text: str) -> str:
+    """Return a text as it can be written."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _growing(group: h5py.Group, name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> None:
@@ -329,147 +406,24 @@ def _add_step(steps: h5py.Group, number: int, said: Mapping[str, float | int]) -
     steps.attrs.modify("NSteps", np.int64(number + 1))
 
 
-def _renew(path: Path) -> None:
-    """Copy a file whose writer was killed while it wrote, which HDF5 opens for reading only."""
-    import h5py
-
-    try:
-        h5py.File(path, "r+", libver=FORMAT, locking=False).close()
-    except OSError:
-        with _opened(path) as old, h5py.File(partial_of(path), "w", libver=FORMAT) as new:
-            old.copy(ROOT, new)
-        os.replace(partial_of(path), path)
-
-
-# ---- reading ------------------------------------------------------------------------------------
-def _opened(path: Path) -> h5py.File:
-    """Open a file that may be written meanwhile."""
-    import h5py
-
-    return h5py.File(path, "r", libver="latest", swmr=True, locking=False)
+def _known(body: Written, states: int) -> _Part:
+    """Return what the first states of a file hold of a body."""
+    if len(body) < states:
+        raise ValueError(f"it has {len(body)} states of {states}")
+    total = body.sums(states - 1)[-1] if body.summed else None
+    part = _Part(body.where, body.fields, body.texts, total=total)
+    for step in range(states):
+        for kind, (start, rows) in body.spans(step).items():
+            part.ends[kind] = max(part.ends[kind], start + rows)
+    return part
 
 
-def _groups(file: h5py.File) -> dict[str, str]:
-    """Return the groups of the bodies of a file by their names."""
-    root = file[ROOT]
-    several = decoded(root.attrs["Type"]) == "PartitionedDataSetCollection"
-    found = [k for k in root if k != "Assembly"] if several else []
-    groups = [f"{ROOT}/{k}" for k in sorted(found, key=lambda k: int(root[k].attrs["Index"]))]
-    names = {}
-    for group in groups or [ROOT]:
-        label = file[group].get("FieldData/name")
-        names["" if label is None else decoded(label[0].decode("utf-8"))] = group
-    return names
-
-
-def _layout(group: h5py.Group) -> tuple[Layout, Layout]:
-    kinds = {dtype: name for name, dtype in NUMBERS.items()}
-    points, cells = (
-        [
-            (name, kinds[data.dtype], 1 if data.ndim == 1 else data.shape[1])
-            for name, data in group.get(title, {}).items()
-        ]
-        for title in ("PointData", "CellData")
-    )
-    return points, cells
-
-
-def _known(path: Path, states: int) -> dict[str, _Part]:
-    """Return what the first states of a file hold."""
-    parts = {}
-    with _opened(path) as file:
-        for name, where in _groups(file).items():
-            group = file[where]
-            if len(group["Steps/Values"]) < states:
-                raise ValueError(f"it has {len(group['Steps/Values'])} states of {states}")
-            part = _Part(where, _layout(group))
-            for step in range(states):
-                for kind, (start, rows) in _spans(group, step, part.kinds).items():
-                    part.ends[kind] = max(part.ends[kind], start + rows)
-            parts[name] = part
-    return parts
-
-
-def _spans(group: h5py.Group, step: int, kinds: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """Return, for data sets of a group, where the rows of a state begin and how many they are."""
-    said: dict[str, int] = {}
-    if "Steps" in group:
-        steps = group["Steps"]
-        said = {k: int(np.ravel(steps[k][step])[0]) for k in ("NumberOfParts", *STARTS)}
-        for title in ("PointDataOffsets", "CellDataOffsets"):
-            said |= {f"{title}/{n}": int(d[step]) for n, d in steps.get(title, {}).items()}
-    first = said.get("PartOffsets", 0)
-    count = said.get("NumberOfParts", len(group["NumberOfPoints"]))
-    points, cells, ids = (int(group[k][first : first + count].sum()) for k in COUNTS)
-    sizes = {"Points": points, "Types": cells, "Connectivity": ids} | dict.fromkeys(COUNTS, count)
-    sizes["Offsets"] = cells + count
-    starts = {kind: said.get(name, 0) for name, kind in STARTS.items()}
-    starts |= dict.fromkeys(COUNTS, first) | {"Offsets": starts["Types"] + first}
-    found = {}
-    for kind in kinds:
-        title, _, field_name = kind.partition("/")
-        if field_name:
-            start = said.get(f"{title}Offsets/{field_name}", 0)
-            found[kind] = (start, points if title == "PointData" else cells)
-        else:
-            found[kind] = (starts[kind], sizes[kind])
-    return found
-
-
-def stored_states(path: Path) -> list[tuple[float, dict[str, Stored]]]:
-    """Return the times of a file, each with its bodies; one without times has the time 0.
-
-    Raises
-    ------
-    SymancfError : no such file, or not one of VTKHDF.
-    """
-    try:
-        with _opened(path) as file:
-            groups = _groups(file)
-            first = file[next(iter(groups.values()))]
-            times = first["Steps/Values"][:].tolist() if "Steps" in first else [0.0]
-    except DAMAGED as error:
-        raise SymancfError(f"cannot read {str(path)!r} as a .vtkhdf: {error}") from None
-    return [
-        (time, {name: Stored(path, group, k) for name, group in groups.items()})
-        for k, time in enumerate(times)
-    ]
-
-
-def read_stored(stored: Stored) -> Samples:
-    """Read a body in one state, all its partitions.
-
-    Raises
-    ------
-    SymancfError : the file is missing, damaged or of another origin.
-    """
-    try:
-        with _opened(stored.path) as file:
-            group = file[stored.group]
-            fields = _layout(group)
-            kinds = _Part(stored.group, fields).kinds
-            spans = _spans(group, stored.step, kinds)
-            rows = {kind: group[kind][start : start + n] for kind, (start, n) in spans.items()}
-            told = {k: v[0].decode("utf-8") for k, v in group.get("FieldData", {}).items()}
-    except DAMAGED as error:
-        raise SymancfError(f"cannot read {str(stored.path)!r} as a .vtkhdf: {error}") from None
-    at: Counter[str] = Counter()
-    found = []
-    told.pop("name", "")
-    text = told.pop("units", "")
-
-    def take(kind: str, count: int) -> Data:
-        at[kind] += count
-        return cast("Data", rows[kind][at[kind] - count : at[kind]])
-
-    units = dict(re.findall(r"(?:^|, )(.*?) \[(.*?)\](?=, |$)", text))
-    for points, cells, ids in zip(*(rows[kind].tolist() for kind in COUNTS), strict=True):
-        ends = take("Offsets", cells + 1)[1:]
-        listed_cells = cells_of(take("Connectivity", ids), ends, take("Types", cells))
-        of_points, of_cells = (
-            {name: take(f"{title}Data/{name}", count) for name, _, _ in known}
-            for title, known, count in zip(("Point", "Cell"), fields, (points, cells), strict=True)
-        )
-        x = take("Points", points)
-        found.append(Samples(x, listed_cells, of_points, of_cells, units, told))
-    return join(found) if any(len(part.points) for part in found) else found[0]
+def _whole(path: Path, states: int) -> Iterator[tuple[dict[str, Samples], float]]:
+    """Yield bodies and times of the first states of a damaged file, as far as they are whole."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            for time, bodies in stored_states(path)[:states]:
+                yield {name: read_stored(body) for name, body in bodies.items()}, time
+        except SymancfError:
+            return

@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
@@ -15,6 +16,7 @@ import numpy as np
 from ..arrays import Data, Ints
 from ..cells import CELLS
 from ..errors import SymancfError
+from ..runtime import hdf
 from ..runtime.files import replacing
 from .samples import Samples
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from typing import IO
+    from xml.etree.ElementTree import Element
 
 
 BLOCK = 1 << 18  # bytes that are compressed at a time
@@ -34,8 +37,11 @@ NAMES = {
     "i1": "Int8",
     "u1": "UInt8",
 }
+MARK = b"<!-- a comment at the end has the CRC-32 of all before it -->\n"
 _HEADER = (
-    '<?xml version="1.0"?>\n<VTKFile type="{}" version="1.0" byte_order="LittleEndian" '
+    '<?xml version="1.0"?>\n'
+    + MARK.decode()
+    + '<VTKFile type="{}" version="1.0" byte_order="LittleEndian" '
     'header_type="UInt64" compressor="vtkZLibDataCompressor">\n'
 )
 
@@ -43,6 +49,49 @@ _UNIT = '<InformationKey name="UNITS_LABEL" location="vtkDataArray">'
 NONE: Mapping[str, str] = MappingProxyType({})
 
 Layout = list[tuple[str, str, int]]  # name, VTK's type, components
+
+DAMAGED = (*hdf.DAMAGED, SymancfError, AssertionError, StopIteration, zlib.error, SyntaxError)
+
+
+class _Summed:
+    """A file whose CRC-32 is known."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.sum = file, 0
+
+    def write(self, data: bytes) -> None:
+        """Write bytes."""
+        self.file.write(data)
+        self.sum = zlib.crc32(data, self.sum)
+
+
+@contextmanager
+def xml_file(path: Path) -> Iterator[_Summed]:
+    """Write a file of XML that ends with its checksum, under a temporary name until complete."""
+    with replacing(path) as file:
+        summed = _Summed(file)
+        yield summed
+        file.write(_ending(summed.sum))
+
+
+def _ending(total: int) -> bytes:
+    return b"<!-- CRC-32 %08x -->\n" % total
+
+
+def parsed(path: Path) -> Element:
+    """Read a file of XML (on this rank); one without a checksum is that of an older version.
+
+    Raises
+    ------
+    OSError, ElementTree.ParseError : it is damaged.
+    """
+    from xml.etree import ElementTree
+
+    content = path.read_bytes()
+    size = len(_ending(0))
+    if MARK in content[:200] and content[-size:] != _ending(zlib.crc32(content[:-size])):
+        raise OSError("it is damaged or cut off: its checksum is another one")
+    return ElementTree.fromstring(content)
 
 
 def write_vtu(path: Path, samples: Samples, time: float | None = None) -> None:
@@ -54,7 +103,7 @@ def write_vtu(path: Path, samples: Samples, time: float | None = None) -> None:
     OSError : the file cannot be written.
     """
     samples.check()
-    with replacing(path) as file:
+    with xml_file(path) as file:
         file.write(_HEADER.format("UnstructuredGrid").encode() + b"<UnstructuredGrid>\n")
         times = {} if time is None else {"TimeValue": np.array([time])}
         _section(file, "FieldData", times, texts=about(samples))
@@ -72,7 +121,7 @@ def write_vtu(path: Path, samples: Samples, time: float | None = None) -> None:
 
 def write_pvtu(path: Path, pieces: list[str], points: Layout, cells: Layout) -> None:
     """List the pieces (paths relative to this file) and the fields that they hold."""
-    with replacing(path) as file:
+    with xml_file(path) as file:
         lines = [_HEADER.format("PUnstructuredGrid"), '<PUnstructuredGrid GhostLevel="0">\n']
         for title, layout in (
             ("PPointData", points),
@@ -123,7 +172,10 @@ def require_same_fields(known: list[tuple[str, Layout, Layout]]) -> None:
         if sorted(points) != sorted(known[0][1]) or sorted(cells) != sorted(known[0][2]):
             raise SymancfError(
                 f"the fields differ between ranks: {known[0][1:]} in {known[0][0]}, "
-                f"{(points, cells)} in {name}"
+                f"{(points, cells)} in {name}",
+                asked=name,
+                given=(points, cells),
+                possible=known[0][1:],
             )
 
 
@@ -135,7 +187,7 @@ def about(samples: Samples, name: str = "") -> dict[str, str]:
 
 
 def _section(
-    file: IO[bytes],
+    file: _Summed,
     title: str,
     data: dict[str, Data],
     units: Mapping[str, str] = NONE,
@@ -194,10 +246,8 @@ def read_vtu(path: Path) -> Samples:
     ------
     SymancfError : the file is missing or was not written by symancf.
     """
-    from xml.etree import ElementTree
-
     try:
-        grid = ElementTree.parse(path).find("UnstructuredGrid")
+        grid = parsed(path).find("UnstructuredGrid")
         assert grid is not None
         piece = grid.find("Piece")
         assert piece is not None
@@ -213,14 +263,16 @@ def read_vtu(path: Path) -> Samples:
             array.attrib["Name"]: (array.findtext("InformationKey") or "").strip()
             for array in piece.iterfind(".//DataArray")
         }
-        points = sections["Points"]["Points"]
-        cells = sections["Cells"]
-    except (OSError, AssertionError, KeyError, ValueError, ElementTree.ParseError) as error:
-        raise SymancfError(f"cannot read {str(path)!r} as a .vtu of symancf: {error}") from None
-    units = {name: unit for name, unit in labels.items() if unit}
-    told = {key: text for key, text in texts.items() if key not in ("name", "units")}
-    out = Samples(points, {}, sections["PointData"], sections["CellData"], units, told)
-    out.cells = cells_of(cells["connectivity"], cells["offsets"], cells["types"])
+        units = {name: unit for name, unit in labels.items() if unit}
+        told = {key: text for key, text in texts.items() if key not in ("name", "units")}
+        data, cells = (sections["PointData"], sections["CellData"]), sections["Cells"]
+        out = Samples(sections["Points"]["Points"], {}, *data, units, told)
+        out.cells = cells_of(cells["connectivity"], cells["offsets"], cells["types"])
+        out.check()
+    except DAMAGED as error:
+        raise SymancfError(
+            f"cannot read {str(path)!r} as a .vtu of symancf: {error}", asked=str(path)
+        ) from None
     return out
 
 

@@ -7,7 +7,11 @@ all has reached the disk. After an error, a full disk among them, it is removed.
 
 from __future__ import annotations
 
+import errno
 import os
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +19,10 @@ import numpy.typing as npt
 
 from ..arrays import Data
 from .collective import share_error
+from .hdf import ENDING, ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
     import h5py
     from mpi4py import MPI
@@ -28,8 +32,60 @@ CHUNK = 1 << 18  # bytes of a data set under one checksum
 FORMAT = "v110", "v110"  # of HDF5 1.10, which what is built with an older HDF5 reads, too
 MARGIN = 1 << 20  # bytes that HDF5 may need beside data sets
 
-# what h5py raises when it reads damaged files
-DAMAGED = (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError, MemoryError)
+
+ROOM = "make room there or write to another disk"
+MODE = "write to a folder that you may write to"
+REMEDIES = {
+    errno.ENOSPC: ROOM,
+    errno.EDQUOT: "your quota is used up: " + ROOM,
+    errno.EFBIG: "raise the limit of the size of files (`ulimit -f`), or write to another disk",
+    errno.EROFS: MODE,
+    errno.EACCES: MODE,
+    errno.EPERM: MODE,
+    errno.EISDIR: "give the name of a file",
+    errno.EEXIST: "a folder of that name is needed: give another one",
+    errno.ENOTDIR: "a folder of that name is needed: give another one",
+    errno.EIO: "the disk or the network has failed: write to another disk",
+}
+
+
+def named(error: OSError, path: Path) -> OSError:
+    """Return the error of a file that could not be written, with its name and what to do."""
+    if error.errno is None or error.strerror is None:
+        return error
+    remedy = REMEDIES.get(error.errno, "")
+    told = error.strerror if remedy in error.strerror else f"{error.strerror}; {remedy}"
+    if isinstance(error.filename, str | os.PathLike):
+        path = Path(error.filename)  # as of a folder on the way
+    return OSError(error.errno, told.rstrip("; "), str(path_of(path)))
+
+
+def path_of(partial: Path) -> Path:
+    """Return the name that a file takes when it was written."""
+    name = partial.name
+    while name.startswith(".") and name.endswith(".partial"):
+        name = name[1 : -len(".partial")]
+    return partial.with_name(name)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Let errors of the disk within the block name the file and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise named(error, path) from None
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those that it is in.
+
+    Raises
+    ------
+    OSError : it cannot be made; see `named`.
+    """
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
 
 
 def partial_of(path: Path) -> Path:
@@ -46,18 +102,24 @@ class replacing:
 
     def __enter__(self) -> IO[bytes]:
         """Open the temporary file."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.file = self.partial.open("wb")
+        make_folder(self.path.parent)
+        with writing(self.path):
+            self.file = self.partial.open("wb")
         return self.file
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
         """Rename the file, or remove it after an error."""
         try:
-            self.file.close()
-            if kind is None:
-                os.replace(self.partial, self.path)
+            with writing(self.path):
+                self.file.close()
+                if kind is None:
+                    os.replace(self.partial, self.path)
         finally:
             self.partial.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise named(error, self.path) from None
 
 
 def require_writable(path: Path) -> None:
@@ -67,10 +129,11 @@ def require_writable(path: Path) -> None:
     ------
     OSError : it cannot, as in a folder that is none or that one may not write to.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     partial = partial_of(path)
-    partial.touch()
-    partial.unlink()
+    with writing(path):
+        partial.touch()
+        partial.unlink()
 
 
 def write_whole(path: Path, content: bytes | memoryview) -> None:
@@ -127,6 +190,11 @@ def decoded(value: str | Data) -> str:
     return value if isinstance(value, str) else bytes(value).decode("utf-8", "surrogatepass")
 
 
+def checksum(rows: Data, before: int = 0) -> int:
+    """Return the CRC-32 of an array behind others, of which it is given."""
+    return zlib.crc32(np.ascontiguousarray(rows).reshape(-1).view(np.uint8).data, before)
+
+
 def to_first(comm: MPI.Comm, rows: Data) -> tuple[tuple[int, ...], Iterator[tuple[int, Data]]]:
     """Return the shape of the rows of all ranks together, and on rank 0 these piece by piece.
 
@@ -158,7 +226,7 @@ def to_first(comm: MPI.Comm, rows: Data) -> tuple[tuple[int, ...], Iterator[tupl
 class HdfFile:
     """An HDF5 file that rank 0 writes and whose data sets come from all ranks (collective).
 
-    Its structure and its data sets have checksums: what was damaged is not read.
+    It ends with checksums of all its bytes, see `symancf.runtime.hdf`.
 
     After an error rank 0 goes on taking rows, so that no rank waits; `close` raises it on every
     rank.
@@ -192,15 +260,16 @@ class HdfFile:
                 action()
             except BaseException as error:
                 # what HDF5 says of a write that failed is less than what the disk said
-                told = self.disk and self.disk.error
-                self.error = told or error
+                told = (self.disk and self.disk.error) or error
+                self.error = named(told, self.path) if isinstance(told, OSError) else told
 
     def _create(self, begin: Callable[[h5py.File], None]) -> None:
         import h5py
 
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path.parent)
         self.disk = Disk(self.partial)
         self.file = h5py.File(self.disk, "w", libver="latest")  # with checksums of its structure
+        self.file.attrs[ENDING] = np.uint8(1)
         begin(self.file)
         self.disk.check()
 
@@ -245,6 +314,10 @@ class HdfFile:
         assert self.disk is not None
         self.file.close()
         self.disk.check()
+        sums = ending(self.disk.file, self.disk.file.seek(0, os.SEEK_END))
+        self.disk.seek(0, os.SEEK_END)
+        self.disk.write(sums)
+        self.disk.check()
         os.fsync(self.disk.fileno())
         self.disk.close()
         os.replace(self.partial, self.path)
@@ -273,7 +346,8 @@ class GrowingHdf(HdfFile):
     count when `finish` says so, whatever ended an earlier writer. Room is taken on the disk before
     anything is written, since HDF5 crashes when a write fails. Writes are ordered (HDF5's
     single-writer mode), so that a reader that looks meanwhile is not disturbed; of a file whose
-    writer was killed in between, ``h5clear -s`` takes the mark that it is being written.
+    writer was killed in between, ``h5clear -s`` takes the mark that it is being written. All data
+    sets have checksums.
 
     Parameters
     ----------
@@ -282,6 +356,10 @@ class GrowingHdf(HdfFile):
     starts : data set -> rows that it has; more, of a writer that failed, are cut off.
     begin : called on rank 0 with a new file; None opens one that is there.
     finish : called on rank 0 with the file when all rows are in it.
+
+    Attributes
+    ----------
+    sums : data set -> CRC-32 of the rows that were added, on rank 0.
     """
 
     def __init__(
@@ -294,6 +372,7 @@ class GrowingHdf(HdfFile):
         finish: Callable[[h5py.File], None],
     ) -> None:
         self.starts, self.finish = starts, finish
+        self.sums: dict[str, int] = {}
         self.size = 2 * size + MARGIN + CHUNK * len(starts)
         self.fresh = begin is not None
         super().__init__(path, comm, begin or (lambda file: None))
@@ -309,7 +388,7 @@ class GrowingHdf(HdfFile):
                     self.file[name].resize(rows, axis=0)
             self.file.swmr_mode = True
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path.parent)
         self.partial.write_bytes(b"")
         self._reserve(self.partial)
         self.file = h5py.File(self.partial, "w", libver=FORMAT)
@@ -328,6 +407,7 @@ class GrowingHdf(HdfFile):
 
     def _begin(self, name: str, shape: tuple[int, ...], kind: np.dtype[np.generic]) -> None:
         assert self.file is not None
+        self.sums[name] = 0
         start = self.starts.get(name, 0)
         if name in self.file:
             self.file[name].resize(start + shape[0], axis=0)
@@ -337,13 +417,14 @@ class GrowingHdf(HdfFile):
         parts = -(-shape[0] * width // CHUNK) or 1
         chunks = (max(1, -(-shape[0] // parts)), *(max(1, n) for n in shape[1:]))
         whole = (None, *shape[1:])
-        packed = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+        packed = {"compression": "gzip", "compression_opts": 1, "shuffle": True, "fletcher32": True}
         self.file.create_dataset(name, shape, kind, maxshape=whole, chunks=chunks, **packed)
 
     def _put(self, name: str, at: int, part: Data) -> None:
         assert self.file is not None
         first = self.starts.get(name, 0) + at
         self.file[name][first : first + len(part)] = part
+        self.sums[name] = checksum(part, self.sums[name])
 
     def _finish(self) -> None:
         assert self.file is not None
@@ -364,15 +445,18 @@ class GrowingHdf(HdfFile):
 
 
 __all__ = [
-    "DAMAGED",
     "Disk",
     "GrowingHdf",
     "HdfFile",
+    "checksum",
     "decoded",
     "encoded",
+    "make_folder",
+    "named",
     "partial_of",
     "replacing",
     "require_writable",
     "to_first",
     "write_whole",
+    "writing",
 ]

@@ -5,23 +5,28 @@ from __future__ import annotations
 
 import io
 import os
+import struct
 import warnings
+import zlib
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Protocol
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..arrays import Array
 from ..errors import SymancfError
-from .files import partial_of
+from .files import make_folder, partial_of, writing
+from .hdf import DAMAGED, Examined, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import h5py
 
 CHUNK = 1 << 16  # bytes of one chunk of a data set
+SUMS = "crc32 of time, rows"  # no series can have this name
 
 
 class Stream(Protocol):
@@ -60,7 +65,8 @@ class CsvStream:
                 head = ["time", *(c for n in every for c in _columns(n, rows[n].shape))]
                 self._append(",".join(head) + "\n" + self._line(time, rows))
             return
-        self._append(self._line(time, rows))
+        with writing(self.path):
+            self._append(self._line(time, rows))
 
     def _line(self, time: float, rows: dict[str, Array]) -> str:
         cells = [repr(float(time))]
@@ -101,7 +107,8 @@ class HdfStream:
     Row k of a series belongs to ``time[k * every]``. The file is written in HDF5's single-writer
     mode, which orders its writes so that it can be read at any moment, and after the writer was
     killed: ``h5py.File(path, swmr=True)`` (other programs may ask for ``h5clear -s`` first). It
-    takes its name with its first row; until then an older file stays.
+    takes its name with its first row; until then an older file stays. Each row has a checksum in
+    the data set ``crc32 of time, rows``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -112,7 +119,7 @@ class HdfStream:
         import h5py  # a tenth of a second to import
 
         self._number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
-        shapes = {"time": (), **{name: rows[name].shape for name in every}}
+        shapes = {"time": (), SUMS: (), **{name: rows[name].shape for name in every}}
         self._margin = max(1 << 20, 4 * CHUNK * len(shapes))
         self._reserved = 0
         self._reserve(0)
@@ -120,9 +127,10 @@ class HdfStream:
         self._reserved = 0  # it was cut to length zero
         self._reserve(0)
         self._sets = {
-            name: self._file.create_dataset(name, **_growing(shape))
+            name: self._file.create_dataset(name, **_growing(shape, name))
             for name, shape in shapes.items()
         }
+        self._total = 0
         for name, count in every.items():
             self._sets[name].attrs["every"] = count
         self._spaces: dict[str, h5py.h5s.SpaceID] = {}
@@ -147,22 +155,28 @@ class HdfStream:
                 self._create(partial, rows, every)
                 self._append(time, rows)
             return
-        self._append(time, rows)
+        with writing(self.path):
+            self._append(time, rows)
 
     def _append(self, time: float, rows: dict[str, Array]) -> None:
         from h5py import h5s
 
         self._reserve(self._held())
         # the time last: every row of a series that a reader counts on is there
-        for name, row in [*rows.items(), ("time", np.asarray(time))]:
+        given = {name: np.ascontiguousarray(row, dtype=np.float64) for name, row in rows.items()}
+        count = self._sets["time"].id.shape[0]
+        total = _sum_of(self._total, count, time, given)
+        last = [(SUMS, np.asarray(total, np.uint32)), ("time", np.asarray(time, np.float64))]
+        for name, row in [*given.items(), *last]:
             data = self._sets[name].id  # h5py's slices take three times as long
             n, *shape = data.shape
             data.set_extent((n + 1, *shape))
             space = data.get_space()
             space.select_hyperslab((n, *(0 for _ in shape)), (1, *shape))
             memory = self._spaces.setdefault(name, h5s.create_simple((1, *shape)))
-            data.write(memory, space, np.ascontiguousarray(row, dtype=np.float64))
+            data.write(memory, space, row)
             data.flush()
+        self._total = total
 
     def _forget(self) -> None:
         """Give up a file that has no first row."""
@@ -180,41 +194,79 @@ class HdfStream:
             os.close(self._number)
 
 
-def _growing(
-    shape: tuple[int, ...],
-) -> dict[str, float | type[np.float64] | tuple[int | None, ...]]:
+def _growing(shape: tuple[int, ...], name: str) -> dict[str, Any]:
     """Options of a data set of rows of this shape that grows."""
-    length = max(1, CHUNK // (8 * max(1, int(np.prod(shape)))))
+    numbers = name == SUMS
+    length = 1024 if numbers else max(1, CHUNK // (8 * max(1, int(np.prod(shape)))))
     return {
         "shape": (0, *shape),
         "maxshape": (None, *shape),
         "chunks": (length, *(max(1, n) for n in shape)),
-        "dtype": np.float64,
-        "fillvalue": np.nan,
+        "dtype": np.uint32 if numbers else np.float64,
+        "fillvalue": 0 if numbers else np.nan,
     }
+
+
+def _sum_of(before: int, row: int, time: float, rows: Mapping[str, Array]) -> int:
+    """Return the CRC-32 of a row of a file: that of the row before, its number, time and values."""
+    total = zlib.crc32(struct.pack("<Qd", row, time), before)
+    for name in sorted(rows):
+        total = zlib.crc32(rows[name].tobytes(), zlib.crc32(name.encode(), total))
+    return total
 
 
 def read(path: Path) -> dict[str, Array]:
     """Return the columns of a table written by one of the streams: name -> (n, ...).
 
+    Of a file that is damaged or cut off these are the rows before, with a warning.
+
     Raises
     ------
-    SymancfError : no such file, or another one.
+    SymancfError : no such file, or another one, or not one row is whole.
     """
     try:
         if path.suffix in (".h5", ".hdf5", ".hdf"):
-            import h5py
-
-            with h5py.File(path, "r", swmr=True, libver="latest") as file:
-                steps = len(file["time"])
-                found = {"time": np.asarray(file["time"][:steps])}
-                for name, data in file.items():
-                    if name != "time":
-                        found[name] = np.asarray(data[: -(-steps // int(data.attrs["every"]))])
-                return found
+            found, count = reading(path, _read_hdf)
+            if len(found["time"]) < count:
+                warnings.warn(
+                    f"{str(path)!r} is damaged or cut off: read are its first "
+                    f"{len(found['time'])} rows of {count}",
+                    stacklevel=3,
+                )
+            return found
         return _read_csv(path)
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
-        raise SymancfError(f"cannot read {str(path)!r} as a table of a History: {error}") from None
+    except DAMAGED as error:
+        raise SymancfError(
+            f"cannot read {str(path)!r} as a table of a History: {error}", asked=str(path)
+        ) from None
+
+
+def _read_hdf(there: Examined) -> tuple[dict[str, Array], int]:
+    """Return the rows that are whole, and how many rows the file has."""
+    with there.open() as file:
+        names = [name for name in file if name not in ("time", SUMS)]
+        every = {"time": 1} | {name: int(file[name].attrs["every"]) for name in names}
+        if min(every.values()) < 1:
+            raise ValueError("a series is of every 0-th row")
+        told = every | ({SUMS: 1} if SUMS in file else {})  # no older version wrote it
+        count = min(there.total(file[name]) * k for name, k in told.items())
+        steps = min(there.readable(file[name]) * k for name, k in told.items())
+        found: dict[str, Any] = {n: there.take(file[n], 0, -(-steps // k)) for n, k in told.items()}
+        if SUMS in told:
+            sums = found.pop(SUMS).tolist()
+            steps = _whole(found, every, sums)
+    if count and not steps:
+        raise OSError("it is damaged or cut off, and not one of its rows is whole")
+    return {name: rows[: -(-steps // every[name])] for name, rows in found.items()}, count
+
+
+def _whole(found: Mapping[str, Array], every: Mapping[str, int], sums: Sequence[int]) -> int:
+    """Return how many rows from the first on have their checksums."""
+    for k, (before, total) in enumerate(pairwise([0, *sums])):
+        due = {name: rows[k // every[name]] for name, rows in found.items() if k % every[name] == 0}
+        if _sum_of(before, k, float(due.pop("time")), due) != total:
+            return k
+    return len(sums)
 
 
 def _read_csv(path: Path) -> dict[str, Array]:
@@ -242,11 +294,12 @@ def _read_csv(path: Path) -> dict[str, Array]:
 @contextmanager
 def _begun(path: Path, forget: Callable[[], None]) -> Iterator[Path]:
     """Give the name under which a file is begun; it takes `path` when its first row is good."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     partial = partial_of(path)
     try:
-        yield partial
-        os.replace(partial, path)  # a reader of an older run keeps its file
+        with writing(path):
+            yield partial
+            os.replace(partial, path)  # a reader of an older run keeps its file
     except BaseException:
         partial.unlink(missing_ok=True)
         with suppress(Exception):

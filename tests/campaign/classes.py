@@ -25,6 +25,7 @@ CLASSES: dict[str, tuple[int, float]] = {
     "many": (6, 500.0),
     "soak": (5, 500.0),
     "processes": (24, 240.0),
+    "damaged": (5500, 10.0),
 }
 SERIAL = ("processes",)  # these start runs of their own, also on several ranks
 

@@ -15,6 +15,7 @@ import pytest
 import symancf as sa
 from symancf.energies import cable, saint_venant_kirchhoff
 from tests.mpi import environment
+from tests.refusals import refused
 from tests.shells import tube
 
 RUN = """
@@ -66,7 +67,7 @@ def test_vectors_of_another_kind_are_refused(tmp_path: Path) -> None:
     system = rope(4)
     whole = np.arange(system.numbering.coordinates)
     for name, vector in (("rate", whole), ("a/b", whole * 1.0), ("rate", whole[1:] * 1.0)):
-        with pytest.raises(sa.ParameterError, match="checkpoint: "):
+        with refused(sa.ParameterError, asked=name):
             sa.checkpoint.save(tmp_path / "x.h5", system, {name: vector})
     assert list(tmp_path.iterdir()) == []
 
@@ -81,10 +82,12 @@ def test_a_static_problem_keeps_its_attributes_and_errors(tmp_path: Path) -> Non
     assert again.restore(tmp_path / "x.h5") == {"time": 0.5, "stiffness": 1.0, "force": 3.0}
     np.testing.assert_array_equal(again.system.state, 0.25)
     assert again.system.time == 0.5
-    with pytest.raises(sa.CheckpointError, match="Body of 4 ancf_cable in the file") as caught:
+    with refused(
+        sa.CheckpointError,
+        path=str(tmp_path / "x.h5"),
+        differences=lambda found: len(found) == 5 and any("4 ancf_cable" in d for d in found),
+    ):
         sa.StaticProblem(rope(5)).restore(tmp_path / "x.h5")
-    assert caught.value.path == str(tmp_path / "x.h5")
-    assert len(caught.value.differences) == 5
 
 
 def test_slopes_that_supports_turned_are_turned_back(tmp_path: Path) -> None:

@@ -16,12 +16,13 @@ import symancf as sa
 from symancf.output.history import History
 from symancf.runtime.files import HdfFile
 from tests.mpi import environment
+from tests.refusals import refused
 from tests.unit.test_checkpoint import rope
 
 COMM = MPI.COMM_WORLD
 
 FULL = """
-import resource, signal, sys
+import errno, resource, signal, sys
 from pathlib import Path
 import numpy as np
 import symancf as sa
@@ -76,7 +77,9 @@ for name, write in writers.items():
         try:
             write(path)
         except OSError as error:
-            told += "File too large" in str(error)
+            if error.filename != str(path) and not str(error.filename).startswith(f"{path}"[:-4]):
+                sys.exit(f"{name}: {error} does not name the file")
+            told += error.errno == errno.EFBIG and "ulimit -f" in str(error)
         else:
             sys.exit(f"{name}: {limit} bytes of {size} and no error")
         finally:
@@ -185,7 +188,7 @@ def test_what_was_cut_off_a_table_is_left_out_and_told(tmp_path: Path) -> None:
     for length in range(len(text) + 1):
         path.write_text(text[:length])
         if length < first:
-            with pytest.raises(sa.SymancfError, match=r"run\.csv.*(cut off|empty)"):
+            with refused(sa.SymancfError, asked=str(path)):
                 History.read(path)
         elif text[length - 1] == "\n":
             rows = (length > first) + (length > second)
@@ -197,21 +200,21 @@ def test_what_was_cut_off_a_table_is_left_out_and_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damaged", "told"),
+    "damaged",
     [
-        ("time,x\n0.0,1.0\n1.0\n2.0,3.0\n", "line 3 has 1 cells of 2"),
-        ("time,x\n0.0,1.0\n1.0,1.0,5.0\n", "line 3 has 3 cells of 2"),
-        ("time,x,x\n0.0,1.0,2.0\n", "first line"),
-        ("x,y\n0.0,1.0\n", "first line"),
-        ("time,x\n0.0,1.0\x00\n", "float"),
-        ("time,x\n0.0,\xff\n", "float"),
+        "time,x\n0.0,1.0\n1.0\n2.0,3.0\n",
+        "time,x\n0.0,1.0\n1.0,1.0,5.0\n",
+        "time,x,x\n0.0,1.0,2.0\n",
+        "x,y\n0.0,1.0\n",
+        "time,x\n0.0,1.0\x00\n",
+        "time,x\n0.0,\xff\n",
     ],
 )
-def test_damaged_tables_are_refused(tmp_path: Path, damaged: str, told: str) -> None:
+def test_damaged_tables_are_refused(tmp_path: Path, damaged: str) -> None:
     path = tmp_path / "run.csv"
     path.write_text(damaged)
-    with pytest.raises(sa.SymancfError, match=told):
+    with refused(sa.SymancfError, asked=str(path)):
         History.read(path)
     path.write_bytes(damaged.encode("utf-16"))
-    with pytest.raises(sa.SymancfError, match="cannot read"):
+    with refused(sa.SymancfError, asked=str(path)):
         History.read(path)

@@ -18,6 +18,7 @@ import symancf as sa
 from symancf.energies import cable
 from symancf.output.history import History
 from tests.mpi import environment
+from tests.refusals import refused
 
 COMM = MPI.COMM_WORLD
 
@@ -61,7 +62,7 @@ def test_a_series_may_begin_late() -> None:
         history.sample(0.1 * k)
     np.testing.assert_array_equal(history["late"], [7.0, 7.0, 7.0])
     np.testing.assert_allclose(history.times("late"), [0.4, 0.6, 0.8])
-    with pytest.raises(sa.ParameterError, match="'late' began after the first step"):
+    with refused(sa.ParameterError, asked="late"):
         history.to_csv("never.csv")
 
 
@@ -136,14 +137,15 @@ def test_a_file_that_cannot_be_written_is_told_on_every_rank(shared_tmp_path: Pa
     if COMM.rank == 0:
         (shared_tmp_path / "file").write_text("in the way")
     COMM.Barrier()
+    in_the_way = str(shared_tmp_path / "file")
     for kind in ("csv", "hdf5"):
         history = History(**{kind: shared_tmp_path / "file" / "run"})
         history.record("x", lambda: 1.0)
-        with pytest.raises(OSError, match="file"):
+        with refused(FileExistsError, filename=in_the_way):
             history.sample(0.0)
     ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1000.0)
     fall = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))]))
-    with pytest.raises(OSError, match="file"):
+    with refused(FileExistsError, filename=in_the_way):
         fall.solve(to=1.0, step=0.5, checkpoint=shared_tmp_path / "file" / "run")
     assert not len(fall.history.time)
 
@@ -200,26 +202,26 @@ def test_an_error_of_a_function_on_one_rank_is_raised_on_all() -> None:
 def test_wrong_use_is_told(shared_tmp_path: Path) -> None:
     history = recorded(3)
     for name in ("", "a/b", "time", "x", "a,b"):
-        with pytest.raises(sa.ParameterError, match="record"):
+        with refused(sa.ParameterError, asked=name):
             history.record(name, float)
-    with pytest.raises(sa.ParameterError, match="not a function"):
+    with refused(sa.ParameterError, asked="y"):
         history.record("y", 3.0)  # type: ignore[arg-type]
-    with pytest.raises(sa.ParameterError, match="number of steps"):
+    with refused(sa.ParameterError, asked="every", given=0):
         history.record("y", float, every=0)
-    with pytest.raises(sa.ParameterError, match=r"no series 'rar'.*Did you mean 'rare'"):
+    with refused(sa.ParameterError, asked="rar", possible=lambda names: "rare" in names):
         history["rar"]
     history.record("bad", lambda: "text")
-    with pytest.raises(sa.ParameterError, match="'bad': its function returned str"):
+    with refused(sa.ParameterError, asked="bad"):
         history.sample(1.0)
     shapes = iter([1.0, [1.0, 2.0]])
     history = History()
     history.record("grows", lambda: next(shapes))
     history.sample(0.0)
-    with pytest.raises(sa.ParameterError, match=r"returned shape \(2,\), before \(\)"):
+    with refused(sa.ParameterError, asked="grows"):
         history.sample(1.0)
-    with pytest.raises(sa.ParameterError, match="before the first step"):
+    with refused(sa.ParameterError, asked="stream"):
         history.stream(csv=shared_tmp_path / "late.csv")
-    with pytest.raises(sa.SymancfError, match="cannot read"):
+    with refused(sa.SymancfError, asked=str(shared_tmp_path / "missing.h5")):
         History.read(shared_tmp_path / "missing.h5")
 
 
@@ -248,14 +250,14 @@ def test_a_static_problem_records_places_and_functions(shared_tmp_path: Path) ->
     np.testing.assert_array_equal(history["root"][-1], system.terms[0].reaction(system))
     forces = sa.sample(system, rope, fields=["axial_force"], at="gauss").point_data["axial_force"]
     assert history["peak"][-1] == max(COMM.allgather(forces.max(initial=0.0))) > 0.9
-    with pytest.raises(sa.ParameterError, match=r"largest\(\) of 'body': 'r' has the shape \(3,\)"):
+    with refused(sa.ParameterError, asked="r", given=(3,)):
         sa.largest(rope, "r")(system)
     assert history["energy"][-1] == system.strain_energy() > 0.0
     COMM.Barrier()
     np.testing.assert_array_equal(
         History.read(shared_tmp_path / "run.csv")["tip[2]"], history["tip"][:, 2]
     )
-    with pytest.raises(sa.ParameterError, match=r"takes a place, such as .* a support"):
+    with refused(sa.ParameterError, asked="record", given=3.0):
         problem.record("nothing", 3.0)
 
 
@@ -285,7 +287,7 @@ def test_values_that_differ_by_rank_are_told_and_shapes_refused() -> None:
         assert not told
     history.record("shape", lambda: np.zeros(2 + (COMM.rank == COMM.size - 1)))
     if COMM.size > 1:
-        with pytest.raises(sa.ParameterError, match=r"shape \(2,\) on rank 0 and \(3,\)"):
+        with refused(sa.ParameterError, asked="shape"):
             history.sample(3)
         assert len(history["same"]) == len(history.time) == 3
 
@@ -336,5 +338,5 @@ def test_a_series_at_a_time() -> None:
     assert history.at("a", 1.5)[1] == 0.5
     assert history.at("a", 2.0 + 1e-12)[1] == 1.0
     for outside in (-0.1, 2.1, np.nan):
-        with pytest.raises(sa.ParameterError, match="goes from 0 to 2"):
+        with refused(sa.ParameterError, asked="a"):
             history.at("a", outside)

@@ -15,6 +15,7 @@ from symancf import output
 from symancf.cells import CELLS
 from symancf.errors import SymancfError
 from symancf.output import Samples, Series
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -182,11 +183,11 @@ def test_states_in_one_file(shared_tmp_path: Path) -> None:
     first = output.read_state(output.states(path)[0][1])["Pläte 1"]
     assert first.points[:, 0].max() == 3.0
     assert sizes[2] - sizes[1] < sizes[0] / 4  # what stands is there once
-    with pytest.raises(SymancfError, match="same bodies in all states"):
+    with refused(SymancfError, given=("Pläte 1",), possible=("Pläte 1", "Pläte_1")):
         series.write(3.0, {"Pläte 1": sheet()})
     less = sheet()
     del less.point_data["stress"]
-    with pytest.raises(SymancfError, match="same fields in all states, of body 'Pläte 1'"):
+    with refused(SymancfError, asked="Pläte 1"):
         series.write(3.0, {"Pläte 1": less, "Pläte_1": sheet()})
     resumed = Series(path)  # a script that goes on after the second state
     resumed.resume(2, [])
@@ -213,13 +214,13 @@ def test_one_state_in_one_file(shared_tmp_path: Path) -> None:
     if COMM.rank == 0:
         folder.mkdir()
     COMM.barrier()
-    with pytest.raises(OSError, match="folder"):
+    with refused(IsADirectoryError, filename=str(folder)):
         output.write(folder, given)
-    with pytest.raises(SymancfError, match=r"cannot read .*folder\.vtkhdf"):
+    with refused(SymancfError, asked=str(folder)):
         output.read(folder)
     given = sheet()
     given.point_data["a/b"] = np.zeros(len(given.points))
-    with pytest.raises(SymancfError, match="'a/b' cannot be the name"):
+    with refused(SymancfError, asked="a/b"):
         output.write(path, given)
 
 
@@ -258,9 +259,10 @@ def test_folder_that_cannot_be_made_is_an_error_on_every_rank(shared_tmp_path: P
     if COMM.rank == 0:
         (shared_tmp_path / "file").write_text("in the way")
     COMM.barrier()
-    with pytest.raises(OSError, match="file"):
+    in_the_way = str(shared_tmp_path / "file")
+    with refused(FileExistsError, filename=in_the_way):
         Series(shared_tmp_path / "file" / "run.pvd")
-    with pytest.raises(OSError, match="file"):
+    with refused(FileExistsError, filename=in_the_way):
         output.write(shared_tmp_path / "file" / "sheet", sheet())
 
 
@@ -278,13 +280,13 @@ def test_arrays_that_do_not_fit_are_an_error_on_every_rank(
             given.cells["quad"][0, 0] = 99
         else:
             given.cells["quad"] = given.cells["quad"][:, :3]
-    pattern = {
-        "rows": "thickness.*3 rows for 16 points",
-        "type": "octagon",
-        "number": "not among 16",
-        "shape": r"shape \(k, 4\)",
+    data: dict[str, Any] = {
+        "rows": {"asked": "thickness", "given": 3, "possible": (16,)},
+        "type": {"asked": "octagon"},
+        "number": {"asked": "quad", "given": None},
+        "shape": {"asked": "quad", "given": (9, 3)},
     }[fault]
-    with pytest.raises(SymancfError, match=pattern):
+    with refused(SymancfError, **data):
         output.write(shared_tmp_path / "sheet", given)
 
 
@@ -295,7 +297,7 @@ def test_fields_that_differ_between_ranks(shared_tmp_path: Path) -> None:
     if COMM.size == 1:
         output.write(shared_tmp_path / "sheet", given)
         return
-    with pytest.raises(SymancfError, match="differ between ranks"):
+    with refused(SymancfError, asked="sheet_1.vtu"):
         output.write(shared_tmp_path / "sheet", given)
 
 
@@ -303,7 +305,7 @@ def test_fields_that_differ_between_ranks(shared_tmp_path: Path) -> None:
 def test_bodies_that_differ_between_ranks(shared_tmp_path: Path, suffix: str) -> None:
     series = Series(shared_tmp_path / f"run.{suffix}")
     if COMM.size > 1:
-        with pytest.raises(SymancfError, match=r"rank 0 has the bodies \['a 0'\], another"):
+        with refused(SymancfError, given=("a 1",), possible=("a 0",)):
             series.write(0.0, {f"a {COMM.rank}": sheet()})
     series.write(0.0, {"a 0": sheet(), "a_0": sheet(2)})
     found = output.read(series.path)
@@ -329,11 +331,11 @@ def test_joined_samples_keep_common_fields() -> None:
 
 
 def test_files_of_other_origin_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SymancfError, match=r"cannot read .*missing\.pvd"):
+    with refused(SymancfError, asked=str(tmp_path / "missing.pvd")):
         output.read(tmp_path / "missing.pvd")
     (tmp_path / "bad.vtu").write_text("<VTKFile/>")
-    with pytest.raises(SymancfError, match=r"bad\.vtu"):
+    with refused(SymancfError, asked=str(tmp_path / "bad.vtu")):
         output.read(tmp_path / "bad.vtu")
     meshio.write(tmp_path / "other.vtu", meshio.Mesh([[0, 0, 0.0]], []), binary=False)
-    with pytest.raises(SymancfError, match=r"other\.vtu"):
+    with refused(SymancfError, asked=str(tmp_path / "other.vtu")):
         output.read(tmp_path / "other.vtu")

@@ -16,6 +16,7 @@ import pytest
 import symancf as sa
 from symancf.energies import cable, yeoh
 from symancf.runtime.suspension import Suspension
+from tests.refusals import refused
 
 Script = Callable[[Path, int], dict[str, Any]]
 
@@ -242,9 +243,8 @@ def test_another_run_is_told_from_what_is_kept(
     with pytest.raises(sa.Suspended):
         squeeze(tmp_path, 2)
     Suspension.noted = 0
-    with pytest.raises(sa.CheckpointError, match="Delete it to begin anew") as error:
+    with refused(sa.CheckpointError, differences=lambda found: told in "; ".join(found)):
         squeeze(tmp_path, 0, **changed)
-    assert told in str(error.value)
 
 
 def test_what_a_monitor_changes_is_kept_or_told(tmp_path: Path) -> None:
@@ -274,7 +274,8 @@ def test_what_a_monitor_changes_is_kept_or_told(tmp_path: Path) -> None:
     with pytest.raises(sa.Suspended):
         run(tmp_path, 2, parameter=False)
     Suspension.noted = 0
-    with pytest.raises(sa.CheckpointError, match=r"is 0.02 in the file, 0 here\. What a monitor"):
+    changed = "is 0.02 in the file, 0 here"
+    with refused(sa.CheckpointError, differences=lambda found: changed in "; ".join(found)):
         run(tmp_path, 0, parameter=False)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...arrays import Ints
 from ...errors import SymancfError
 from ...runtime.collective import together
-from ...runtime.files import partial_of, write_whole
+from ...runtime.files import make_folder, partial_of, write_whole, writing
 from ...runtime.progress import Progress
 from ..image import Diagram, film_path, styled
 
@@ -193,7 +193,7 @@ def _write_mp4(frames: Iterator[Image], path: Path, fps: float) -> None:
     """Let ffmpeg write H.264 as all browsers and lecture rooms show it."""
     first = next(frames)
     rows, columns = first.shape[:2]
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     partial = partial_of(path)
     command = [need_writer(path), "-y", "-loglevel", "error"]
     command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{columns}x{rows}"]
@@ -218,7 +218,8 @@ def _write_mp4(frames: Iterator[Image], path: Path, fps: float) -> None:
                 lines = said.read().decode(errors="replace").strip().splitlines()
                 reason = lines[-1] if lines else f"exit status {writer.returncode}"
                 raise SymancfError(f"ffmpeg could not write {path.name}: {reason}")
-            partial.replace(path)
+            with writing(path):
+                partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)
 

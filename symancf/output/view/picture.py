@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...errors import SymancfError
+from ...runtime.files import writing
 from ..image import DOTS, STYLE, Image, blank, styled
 from .directions import cross
 from .surface import NEGATIVE, POSITIVE
@@ -338,8 +339,10 @@ class Picture:
         # Twice the dots of the PNG, within what a processor draws in a second or two.
         job = self.job(np.array([size, tall]) * min(2 * dots, 2400 / size), cmap)
         with tempfile.TemporaryDirectory(prefix="symancf-view-") as folder:
-            np.savez(Path(folder) / "job.npz", **job)
-            reason = run_vtk(Path(folder) / "job.npz")
+            file = Path(folder) / "job.npz"
+            with writing(file):
+                np.savez(file, **job)
+            reason = run_vtk(file)
             if not reason:
                 from matplotlib.image import imread
 
