@@ -25,6 +25,7 @@ from .newton.redundant import find_redundant
 from .places.ends import End, require_place
 from .places.on_body import Nodes
 from .runtime.collective import together
+from .runtime.copies import OneProcess
 from .runtime.log import EVENTS, STAGES
 from .runtime.shown import Shown
 from .values.parameter import Parameter, label
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from .places.on_body import PointsOnBody
 
 
-class System(Matrices, Shown):
+class System(OneProcess, Matrices, Shown):
     """Bodies with the terms that act on them, on all ranks of their meshes' communicator.
 
     Parameters

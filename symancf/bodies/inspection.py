@@ -20,6 +20,7 @@ from ..elements import Element
 from ..errors import KinematicsError, ParameterError, SymancfError, closest
 from ..kinematics.naming import Energy, law_of, signature
 from ..laws import energy_laws
+from ..runtime.copies import OneProcess
 from ..runtime.jit import Kernel, cells, headers, identifier
 from ..values import arguments
 from .formulas import Function, latex, text
@@ -34,7 +35,7 @@ FUNCTION = re.compile(r"^(?:static )?\w+ (\w+)\([^;{]*\)\s*\{.*?^\}$", re.M | re
 
 
 @dataclass(frozen=True)
-class KernelText:
+class KernelText(OneProcess):
     """One function of a generated kernel, for reading, for NumPy and for C.
 
     ``print`` shows its C; called with coefficients it returns NumPy arrays; `export` writes files

@@ -10,6 +10,7 @@ from ..errors import KinematicsError, ParameterError
 from ..kinematics.naming import signature
 from ..laws import viscous
 from ..runtime import jit
+from ..runtime.copies import OneProcess
 from ..runtime.jit import declare
 from ..runtime.shown import Shown
 from ..values.arguments import named
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Value
 
 
-class Viscosity(Shown):
+class Viscosity(OneProcess, Shown):
     """Stresses that depend on rates of strain, integrated over a body.
 
     Parameters

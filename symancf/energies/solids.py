@@ -9,7 +9,7 @@ from collections.abc import Callable
 from sympy import Expr, Matrix, Rational, S, log
 
 from ..errors import KinematicsError
-from ..values.domain import NotZero, between, domains, positive, stressed_at_rest
+from ..values.domain import NotZero, between, by_call, domains, positive, stressed_at_rest
 
 Parts = dict[str, Expr]
 Energy = Callable[..., Expr]
@@ -278,6 +278,7 @@ def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Par
     return {"deviatoric": mu * series, "volumetric": k / 2 * (J - 1) ** 2}
 
 
+@by_call
 def ogden(*, terms: int = 3) -> Energy:
     r"""Return the energy of Ogden's rubber in principal stretches, split.
 

@@ -9,7 +9,7 @@ from sympy import Expr, Matrix, S
 
 from ..errors import KinematicsError
 from ..values.arguments import among
-from ..values.domain import Domain, domains, not_negative, positive
+from ..values.domain import Domain, by_call, domains, not_negative, positive
 
 if TYPE_CHECKING:
     from .solids import Energy, Parts
@@ -19,6 +19,7 @@ _CABLE = {"EA": positive(), "EI": not_negative()}
 _ROD = dict.fromkeys(("EA", "GA2", "GA3", "GJ", "EI2", "EI3", "rigidity"), positive())
 
 
+@by_call
 def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
     r"""Return the energy of a thin isotropic plate or shell (Kirchhoff-Love, Koiter).
 
@@ -98,6 +99,7 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
     raise _no_such("kirchhoff", "curvature", curvature, ("n1", "n3", "n0"))
 
 
+@by_call
 def cable(
     *,
     strain: Literal["biot", "green"] = "biot",

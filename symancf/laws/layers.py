@@ -23,7 +23,7 @@ from ..kinematics.memory import declared
 from ..kinematics.naming import Energy, law_of, signature
 from ..kinematics.quantity import real
 from ..values.arguments import number
-from ..values.domain import Domain, domains_of, not_negative
+from ..values.domain import Domain, by_call, domains_of, not_negative
 from ..values.parameter import label, vector3
 
 if TYPE_CHECKING:
@@ -358,6 +358,7 @@ def _alike(a: Layer, b: Layer) -> bool:
     )
 
 
+@by_call
 def numbered(law: Energy, own: Mapping[str, Value], number: int) -> Energy:
     """Return a law whose parameters `own` have a number: ``E_2``, with these values as defaults."""
     asked = signature(law)

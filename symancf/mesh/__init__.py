@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from mpi4py import MPI
@@ -14,6 +14,7 @@ from ..arrays import Array, Ints
 from ..cells import CELLS
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import lookup, reduced, together
+from ..runtime.copies import Portable, this_process
 from ..runtime.log import EVENTS
 from ..runtime.shown import Shown
 from ..values import arguments
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from .quality import Quality
 
 
-class Mesh(Shown, Made):
+class Mesh(Portable, Shown, Made):
     """Points, cells and regions of a mesh; no rank holds more than its slice of each.
 
     Make one with `Mesh.read`, `Mesh.from_arrays` or `Mesh.box`; ``mesh["plate"]`` is a `Region`;
@@ -56,6 +57,9 @@ class Mesh(Shown, Made):
     >>> mesh["x0"].size
     1
     """
+
+    of_process: ClassVar = {"comm": this_process}
+    distributed = "write it by mesh.write(path) and read it by sa.Mesh.read(path) on any ranks"
 
     def __init__(self, comm: MPI.Comm, name: str, slices: Slices) -> None:
         """Collective; each rank gives its slices."""

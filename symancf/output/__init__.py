@@ -14,6 +14,7 @@ from mpi4py import MPI
 
 from ..errors import ParameterError, SymancfError
 from ..runtime.collective import together
+from ..runtime.copies import OneProcess
 from ..runtime.files import replacing
 from ..runtime.log import EVENTS
 from ..values import arguments
@@ -100,7 +101,7 @@ def write(
 SAMPLED = "give samples, such as sa.sample(system, body), or a dict of them by names"
 
 
-class Series:
+class Series(OneProcess):
     """States of one or more bodies over time: a file that grows by one state per `write`.
 
     A .pvd lists states that lie in the folder of the same name beside it; each may have other

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from mpi4py import MPI
 from ..arrays import Array
 from ..errors import ParameterError, closest
 from ..runtime.collective import reduced, share_error
+from ..runtime.copies import Portable, this_process
 from ..runtime.files import partial_of
 from ..runtime.log import EVENTS
 from ..runtime.shown import Shown, lines
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 SAME = 1e-6  # relative: what differs more between ranks is no round-off
 
 
-class History(Shown):
+class History(Portable, Shown):
     """The converged steps of a solution, with the work that they took and recorded series.
 
     Parameters
@@ -66,6 +67,8 @@ class History(Shown):
     >>> history.time, history["x"]
     (array([0. , 0.5]), array([0., 2.]))
     """
+
+    of_process: ClassVar = {"comm": this_process, "_streams": list}
 
     def __init__(
         self,
@@ -334,6 +337,11 @@ class History(Shown):
         share = share.reshape(share.shape + (1,) * (values.ndim - 1))
         then: Array = np.where(share > 0.0, values[after], 0.0)
         return np.asarray((1.0 - share) * values[before] + share * then)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> History:
+        made = super().__deepcopy__(memo)
+        made._streams = []  # the files stay with the one that began them
+        return made
 
     def _write(self, path: Path, kind: Callable[[Path], Stream]) -> None:
         """Write all rows, or leave the older file."""

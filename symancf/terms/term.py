@@ -20,6 +20,7 @@ from ..kinematics.memory import STEP
 from ..places.opposite import in_pairs
 from ..runtime import jit
 from ..runtime.collective import together
+from ..runtime.copies import OneProcess
 from ..runtime.shared import Shared
 from ..runtime.shown import Shown
 from ..values import arguments
@@ -62,7 +63,7 @@ class AtPlaces:
     positions: dict[int, tuple[Substitution, Jets, dict[str, Array]]] = field(default_factory=dict)
 
 
-class PlaceTerm(Shown):
+class PlaceTerm(OneProcess, Shown):
     """A law at tuples of places, made of a user's function.
 
     Such are `Constraint`, `VirtualWork` and `Potential`. A parameter given as an array has one

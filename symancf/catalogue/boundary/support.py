@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ...arrays import Array, Ints
 from ...assembly.agreement import Given
 from ...errors import ParameterError
+from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
 from ...values.parameter import chosen_dofs
 from .names import AXES
@@ -45,7 +46,7 @@ class Holdable(Protocol):
         """Size [m]."""
 
 
-class Support(Shown, ABC):
+class Support(OneProcess, Shown, ABC):
     """Coordinates of a body that are held or prescribed; made by `fix`, `symmetry`, `planar`.
 
     ``print`` tells what it holds. A coordinate of several supports counts for the last of them.

@@ -15,6 +15,7 @@ from ...bodies.plane.body import PlanarBody, PlanarPoint, place_of, rotation, tu
 from ...errors import ConstraintError, ParameterError, closest
 from ...places.ends import Ground
 from ...runtime import jit
+from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
 from ...terms.entities import Entities
 from ...values.parameter import Parameter, Scalar, evaluate
@@ -34,7 +35,7 @@ Place = PlanarPoint | Ground
 FIT = 1e-3  # an attachment may miss the arc by this fraction of the radius
 
 
-class Flexure(Shown):
+class Flexure(OneProcess, Shown):
     """A slender flexure clamped to two planar bodies; make it by `arc` or `straight`.
 
     Its residual is a point law on the six coordinates of its bodies (`flexure_law`).

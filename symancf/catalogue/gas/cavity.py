@@ -14,6 +14,7 @@ import numpy as np
 from ...arrays import Array, Ints32
 from ...errors import MeshError, ParameterError
 from ...runtime.collective import share_error
+from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
 from ...values.parameter import depends_on_time, evaluate, label
 from .amount import Gas
@@ -35,7 +36,7 @@ Value = TypeVar("Value", float, bool)
 DISTURBED = 0.02  # of the facets' size: the state in which that is tried
 
 
-class Cavity(Shown):
+class Cavity(OneProcess, Shown):
     r"""A closed space: its volume V(q), with a pressure in it the potential -p V, or with gas.
 
     Parameters

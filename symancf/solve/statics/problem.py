@@ -15,6 +15,7 @@ from ...output import checkpoint
 from ...output.restart import Restarts
 from ...output.steps import Step
 from ...output.tracking import Watched, kept_by, made_of, monitored, record
+from ...runtime.copies import OneProcess
 from ...runtime.log import STAGES
 from ...runtime.options import Option, Options
 from ...runtime.shown import Shown
@@ -57,7 +58,7 @@ class _Leg:
     fraction: float = 0.0
 
 
-class StaticProblem(Shown):
+class StaticProblem(OneProcess, Shown):
     """Find the equilibrium of a system: residual(q, t) = 0 at increasing pseudo-time t.
 
     Parameters
