@@ -22,7 +22,7 @@ from .assembly.revisions import Change, Review, Verdict
 from .bodies.members import Members
 from .errors import ConstraintError, KinematicsError, ParameterError
 from .newton.redundant import find_redundant
-from .places.ends import End, require_place
+from .places.ends import End, require_moving
 from .places.on_body import Nodes
 from .runtime.collective import together
 from .runtime.copies import OneProcess
@@ -454,7 +454,7 @@ class System(OneProcess, Matrices, Shown):
 
     def displacement(self, place: End) -> Array:
         """Return the displacements (K, 3) of places of a body, on every rank (collective)."""
-        require_place("a position, displacement or velocity", place)
+        require_moving("a position, displacement or velocity", place)
         return place.displacement(self)
 
     def position(self, place: End) -> Array:
@@ -464,7 +464,7 @@ class System(OneProcess, Matrices, Shown):
 
     def velocity(self, place: End) -> Array:
         """Return the velocities (K, 3) of places of a body, on every rank (collective)."""
-        require_place("a position, displacement or velocity", place)
+        require_moving("a position, displacement or velocity", place)
         return place.velocity(self)
 
     def gradient(self, place: Nodes | PointsOnBody) -> Array:

@@ -153,8 +153,7 @@ class KernelText(OneProcess):
 def kernel_text(made: Kernel, function: str, values: Mapping[str, Any]) -> KernelText:
     """Return one function of a kernel of cells, for reading."""
     possible = sorted(next(iter(made.operations.values())))
-    if function not in possible:
-        raise ParameterError(f"kernel({function!r}): choose one of {', '.join(possible)}")
+    arguments.one_of("kernel(function)", function, possible)
     ops = {law: counts[function] for law, counts in made.operations.items()}
     return KernelText(function, made.source, ops, made.path, made, values)
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,12 +10,12 @@ import numpy as np
 import sympy as sp
 
 from ..arrays import Array
-from ..errors import ConstraintError, ParameterError
+from ..errors import ConstraintError
 from ..places.lines import Line
 from ..places.on_body import Nodes
 from ..terms.constraint import Constraint
 from ..terms.term import AtPlaces, vector_of
-from ..values.arguments import named, one_of
+from ..values.arguments import named, one_of, positive
 from ..values.parameter import label
 
 if TYPE_CHECKING:
@@ -53,8 +52,8 @@ class Length(Constraint):
         name = named(name, f"length:{place.body.name}.{place.region.name}")
         one_of(f"{name}: form", form, FORMS)
         one_of(f"{name}: per", per, ("edge", "line"))
-        if isinstance(stretch, numbers.Real) and not 0.0 < float(stretch) < math.inf:
-            raise ParameterError(f"{name}: stretch is {stretch}: give a positive number")
+        if isinstance(stretch, numbers.Real):
+            positive(name, "stretch", stretch)
         line = Line(place.body, place.region, per)
         super().__init__(FORMS[form], line, name=name, stretch=stretch)
         self.form, self.per = form, per

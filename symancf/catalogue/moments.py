@@ -181,7 +181,7 @@ def moment(
     if factor is not None:
         raise ParameterError(f"moment on {place}: factor= is for planar bodies")
     if not isinstance(place, End):
-        if not hasattr(place, "at"):
+        if not hasattr(place, "at") or isinstance(place, type):
             raise ParameterError(
                 f"{type(place).__name__} is no place for a moment: give body.at(X), "
                 "body['region'] or a rigid body"

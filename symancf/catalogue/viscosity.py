@@ -9,10 +9,12 @@ from ..bodies.body import Body
 from ..errors import KinematicsError, ParameterError
 from ..kinematics.naming import signature
 from ..laws import viscous
+from ..laws.energy import rule_of
 from ..runtime import jit
 from ..runtime.copies import OneProcess
 from ..runtime.jit import declare
 from ..runtime.shown import Shown
+from ..values import arguments
 from ..values.arguments import named
 from ..values.parameter import Field, label
 
@@ -67,9 +69,14 @@ class Viscosity(OneProcess, Shown):
                 "deformable body"
             )
         self.body: Body = body
-        self.function, self.curved = function, curved or function
+        self.function = arguments.function("the function of a viscosity", function)
+        self.curved = (
+            self.function
+            if curved is None
+            else arguments.function("the function curved= of a viscosity", curved)
+        )
         self.name = named(name, f"viscosity of {body.name!r}")
-        self.rule: Rule = body.element.rule(quadrature)
+        self.rule: Rule = rule_of(body.element, quadrature)
         asked = signature(function)
         unknown = sorted(set(parameters) - set(asked.parameters))
         if unknown:

@@ -276,6 +276,8 @@ class Element:
         """
         if isinstance(rule, Rule):
             return rule
+        if isinstance(rule, bool) or not isinstance(rule, str | int):
+            raise ValueError(f"{rule!r} is not a quadrature rule: give its name, such as 'full'")
         main = next(iter(self.functions.values()))
         if isinstance(main, MacroFunctions) and self.rules.get(str(rule), rule) != "nodes":
             return main.composite(self._of_triangle(rule))

@@ -71,6 +71,8 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
 
         return E * h / (2 * (1 - nu**2)) * (Q(E_gl) + h**2 / 12 * Q(kappa))
 
+    if not among(curvature, ("n1", "n3", "n0")):
+        raise _no_such("kirchhoff", "curvature", curvature, ("n1", "n3", "n0"))
     if curvature == "n1":
 
         @domains(**_PLATE)
@@ -87,16 +89,12 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
             return density(E_gl, kappa_n3, E, nu, thickness)
 
         return kirchhoff_n3
-    if curvature == "n0":
 
-        @domains(**_PLATE)
-        def kirchhoff_n0(
-            E_gl: Matrix, kappa_n0: Matrix, *, E: Expr, nu: Expr, thickness: Expr
-        ) -> Expr:
-            return density(E_gl, kappa_n0, E, nu, thickness)
+    @domains(**_PLATE)
+    def kirchhoff_n0(E_gl: Matrix, kappa_n0: Matrix, *, E: Expr, nu: Expr, thickness: Expr) -> Expr:
+        return density(E_gl, kappa_n0, E, nu, thickness)
 
-        return kirchhoff_n0
-    raise _no_such("kirchhoff", "curvature", curvature, ("n1", "n3", "n0"))
+    return kirchhoff_n0
 
 
 @by_call

@@ -12,6 +12,7 @@ from ..arrays import Ints, Mask
 from ..cells.table import CELLS
 from ..errors import MeshError, closest_name
 from ..runtime.collective import exchange, owners_of, reduced, share_error
+from ..values.arguments import among
 from .cells import dimension, sizes
 
 if TYPE_CHECKING:
@@ -92,8 +93,13 @@ class Region:
             if len(self.sizes) != 1:
                 raise MeshError(f"{self.describe()}; name the cell type that you want")
             (kind,) = self.sizes
-        if kind not in self.sizes:
-            raise MeshError(f"{self.describe()}; it has no cells of type {kind!r}")
+        if not among(kind, self.sizes):
+            raise MeshError(
+                f"{self.describe()}; it has no cells of type {kind!r}",
+                asked="kind",
+                given=kind,
+                possible=self.sizes,
+            )
         cells, chosen = self.mesh.cells[kind], self._chosen(kind)
         if chosen is None:
             ids, nodes = cells.ids, cells.connectivity
@@ -188,6 +194,7 @@ class Region:
         ------
         MeshError : on every rank.
         """
+        kinds = tuple(map(str, kinds))
         if self.size and set(self.sizes) <= set(kinds):
             return self
         possible = sorted(r.name for r in self.mesh.regions.values() if r.size and r.holds(*kinds))
@@ -263,6 +270,13 @@ class Region:
         MeshError : on every rank, with the number of points that no cell of `other` uses, one of
             them and where it is.
         """
+        given: object = other
+        if not isinstance(given, Region):
+            raise MeshError(
+                f"{self.describe()}: give a region of the mesh, not {other!r}",
+                asked="other",
+                given=other,
+            )
         stray = np.setdiff1d(self.points(), other.points(), assume_unique=True)
         comm, mesh = self.mesh.comm, self.mesh
         count = comm.allreduce(len(stray))

@@ -68,6 +68,7 @@ def write(
     """
     comm = MPI.COMM_WORLD if comm is None else comm
     path = arguments.path("output.write", path)
+    time = None if time is None else arguments.number("output.write", "time", time)
     with together(comm):
         arguments.instance("output.write: what is written", samples, Samples, SAMPLED)
     if path.suffix == HDF:
@@ -129,6 +130,7 @@ class Series(OneProcess):
     def __init__(self, path: str | Path, comm: MPI.Comm | None = None) -> None:
         self.comm = MPI.COMM_WORLD if comm is None else comm
         given = arguments.path("Series", path)
+        arguments.printable("Series: the path", str(given))
         self.path = given if given.suffix == HDF else given.with_suffix(".pvd")
         self._hdf = VtkHdf(self.path, self.comm) if given.suffix == HDF else None
         self.states = 0
@@ -152,7 +154,9 @@ class Series(OneProcess):
         """
         bodies = samples if isinstance(samples, Mapping) else {"": samples}
         with together(self.comm):
-            arguments.number("Series.write", "time", time)
+            time = arguments.number("Series.write", "time", time)
+            for name in bodies:
+                arguments.printable("Series.write: the name of a body", name)
             for given in bodies.values():
                 arguments.instance("Series.write: a state", given, Samples, SAMPLED)
             if not bodies:

@@ -8,15 +8,20 @@ Every function returns the argument in the type that the code behind it relies o
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
-from os import PathLike
+from os import PathLike, fsencode
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..errors import ParameterError, closest
-from .parameter import label
+from .parameter import label, reals
 
 T = TypeVar("T")
+
+LONGEST = 200  # bytes of the name of a file: file systems take 255, those in work are longer
 
 
 def number(
@@ -34,15 +39,43 @@ def number(
     ------
     ParameterError
     """
-    value = math.nan
-    if not isinstance(given, bool | str | bytes):
-        try:
-            value = float(given)
-        except (TypeError, ValueError, OverflowError):
-            value = math.nan
+    found = reals(given, finite=False)
+    value = float(found) if found.shape == () else math.nan
     if math.isnan(value) or not accepts(value):
-        raise ParameterError(f"{call}({name}={label(given)}): it must {must}", asked=name)
+        raise ParameterError(
+            f"{call}({name}={label(given)}): it must {must}", asked=name, given=given
+        )
     return value
+
+
+def whole(call: str, name: str, given: Any, least: int = 1) -> int:
+    """Return a whole number.
+
+    Raises
+    ------
+    ParameterError
+    """
+    must = f"be a whole number, at least {least}"
+    return int(
+        number(call, name, given, must, lambda n: math.isfinite(n) and n == int(n) and n >= least)
+    )
+
+
+def flag(call: str, name: str, given: Any) -> bool:
+    """Return a truth value.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if not isinstance(given, bool | np.bool_):
+        raise ParameterError(
+            f"{call}({name}={label(given)}): give True or False",
+            asked=name,
+            given=given,
+            possible=(True, False),
+        )
+    return bool(given)
 
 
 def named(given: Any, default: str) -> str:
@@ -54,15 +87,34 @@ def named(given: Any, default: str) -> str:
     """
     if given is None:
         return default
-    if not isinstance(given, str):
-        raise ParameterError(f"name={label(given)}: give a text, or none for {default!r}")
-    return given or default
+    return printable("the name of a body or term", given) or default
 
 
 def positive(call: str, name: str, given: Any) -> float:
     """Return a finite positive number."""
     value = number(call, name, given)
     return number(call, name, value, "be positive", lambda x: x >= 1e-300)
+
+
+LENGTHS = 1e-50, 1e50  # of models, as of the edges of meshes: their fourth powers are numbers
+
+
+def length(what: str, given: Any) -> float:
+    """Return a positive length.
+
+    Raises
+    ------
+    ParameterError
+    """
+    low, high = LENGTHS
+    value = reals(given)
+    if value.shape != () or not low <= value <= high:
+        raise ParameterError(
+            f"{what} is {label(given)}: give a positive number between {low:g} and {high:g}",
+            asked=what,
+            given=given,
+        )
+    return float(value)
 
 
 MANY = 1e9  # steps: more is a slip of the keyboard
@@ -91,8 +143,26 @@ def text(what: str, given: Any) -> str:
     ParameterError
     """
     if not isinstance(given, str):
-        raise ParameterError(f"{what} is {label(given)}: give a text")
+        raise ParameterError(f"{what} is {label(given)}: give a text", asked=what, given=given)
     return given
+
+
+def printable(what: str, given: Any) -> str:
+    """Return a text that tables and files can hold: one line, in characters that UTF-8 has.
+
+    Raises
+    ------
+    ParameterError
+    """
+    odd = re.search("[\x00-\x1f\x7f\ud800-\udfff]", text(what, given))
+    if odd:
+        raise ParameterError(
+            f"{what} is {label(given)}: it has the character {odd[0]!r}; give a text of one line "
+            "without control characters",
+            asked=what,
+            given=given,
+        )
+    return str(given)
 
 
 def path(call: str, given: Any) -> Path:
@@ -102,9 +172,27 @@ def path(call: str, given: Any) -> Path:
     ------
     ParameterError
     """
-    if not isinstance(given, str | PathLike) or not str(given):
-        raise ParameterError(f'{call}({label(given)}): give the path of a file, "results/run.h5"')
-    return Path(given)
+    if not isinstance(given, str | PathLike) or isinstance(given, bytes) or not str(given):
+        raise ParameterError(
+            f'{call}({label(given)}): give the path of a file, "results/run.h5"',
+            asked="path",
+            given=given,
+        )
+    found = Path(given)
+    if "\0" in str(found):
+        raise ParameterError(
+            f"{call}({label(str(found))}): a path cannot have the character NUL",
+            asked="path",
+            given=str(found),
+        )
+    if long := [part for part in found.parts if len(fsencode(part)) > LONGEST]:
+        raise ParameterError(
+            f"{call}({label(str(found))}): the name {label(long[0], 24)} has "
+            f"{len(fsencode(long[0]))} bytes; give names of at most {LONGEST}",
+            asked="path",
+            given=str(found),
+        )
+    return found
 
 
 def among(given: Any, words: Iterable[str]) -> bool:
@@ -124,7 +212,9 @@ def one_of(what: str, given: Any, possible: Iterable[str]) -> str:
         return str(given)
     hint = closest(given, words) if isinstance(given, str) else ""
     listed = " or ".join(", ".join(map(repr, w)) for w in (words[:-1], words[-1:]) if w)
-    raise ParameterError(f"{what} is {label(given)}: give {listed}.{hint}", possible=words)
+    raise ParameterError(
+        f"{what} is {label(given)}: give {listed}.{hint}", asked=what, given=given, possible=words
+    )
 
 
 def instance(what: str, given: Any, kind: type[T], remedy: str) -> T:
@@ -135,7 +225,7 @@ def instance(what: str, given: Any, kind: type[T], remedy: str) -> T:
     ParameterError
     """
     if not isinstance(given, kind):
-        raise ParameterError(f"{what} is {label(given)}: {remedy}")
+        raise ParameterError(f"{what} is {label(given)}: {remedy}", asked=what, given=given)
     return given
 
 
@@ -147,7 +237,7 @@ def function(what: str, given: Any) -> Callable[..., Any]:
     ParameterError
     """
     if not callable(given) or isinstance(given, type):
-        raise ParameterError(f"{what} is {label(given)}: give a function")
+        raise ParameterError(f"{what} is {label(given)}: give a function", asked=what, given=given)
     made: Callable[..., Any] = given
     return made
 

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from ...arrays import Array, Ints
 from ...assembly.agreement import Given
+from ...assembly.configuration import require_system
 from ...errors import ParameterError
 from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
-from ...values.parameter import chosen_dofs
+from ...values.parameter import chosen_dofs, vector3
 from .names import AXES
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ class Support(OneProcess, Shown, ABC):
     # ---- results --------------------------------------------------------------------------------
     def forces(self, system: Configuration) -> Array:
         """Return the local vector of its forces on coordinates, this rank's part (collective)."""
+        require_system(self.name, system)
         numbering = system.numbering
         owned = numbering.vertex_of < numbering.owned_vertices
         mine = owned & (numbering.fixed_by == system.layout.number(self))
@@ -135,7 +137,8 @@ class Support(OneProcess, Shown, ABC):
 
         Of a planar body force and moment about its origin, (Fx, Fy, M).
         """
-        return system.sum(system.wrench(self.forces(system), np.zeros(3)))[:3]
+        forces = self.forces(system)
+        return system.sum(system.wrench(forces, np.zeros(3)))[:3]
 
     def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
         """Return what a history keeps of a support; see `DynamicProblem.record`."""
@@ -149,7 +152,7 @@ class Support(OneProcess, Shown, ABC):
         It is the virtual work of the support forces and of the generalised forces on slopes in a
         rotation of the deformed body about the point `about`.
         """
-        point = np.asarray(about, dtype=float)
+        point = vector3("reaction_moment(about=...)", about)
         return system.sum(system.wrench(self.forces(system), point))[3:]
 
 

@@ -18,6 +18,7 @@ from ...runtime import jit
 from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
 from ...terms.entities import Entities
+from ...values.arguments import among, named
 from ...values.parameter import Parameter, Scalar, evaluate
 from .law import CELL, MODELS, TANGENTS, flexure_law
 from .section import compliance, strip_compliance
@@ -166,6 +167,7 @@ class Flexure(OneProcess, Shown):
                     names=[name],
                 )
         unit, uniform = _bending(name, EI, EA)
+        EA = None if EA is None else evaluate(f"{name}: EA", EA, 0.0)
         # A_f^T d_f: the chord in the frame of the end b
         c, s = math.cos(angle), math.sin(angle)
         lever = np.array([c * d[0] + s * d[1], -s * d[0] + c * d[1]])
@@ -206,6 +208,11 @@ class Flexure(OneProcess, Shown):
         if length == 0.0:
             raise ParameterError(f"{name}: its attachments coincide: a flexure needs a length")
         unit, uniform = _bending(name, EI, EA)
+        if EA is None:
+            raise ParameterError(
+                f"{name}: give EA: without it a straight strip has no stiffness matrix", asked="EA"
+            )
+        EA = evaluate(f"{name}: EA", EA, 0.0)
         direction = math.atan2(chord[1], chord[0])
         return cls(
             a_end,
@@ -365,7 +372,7 @@ def ground_wrench(system: Configuration) -> Array:
 
 
 def _one_of(name: str, what: str, value: str, possible: Sequence[str]) -> None:
-    if value not in possible:
+    if not among(value, possible):
         raise ParameterError(
             f"{name}: {what} is {value!r}: choose one of {', '.join(possible)}."
             + closest(str(value), possible),
@@ -402,9 +409,9 @@ def _ends(kind: str, a: Any, b: Any, name: str | None) -> tuple[Array, Array, st
                 "sa.ground.at((x, y))"
             )
     if isinstance(a, Ground) and isinstance(b, Ground):
-        raise ParameterError(f"{name or kind}: both ends are on the ground")
+        raise ParameterError(f"{named(name, kind)}: both ends are on the ground")
     (Xa, _, text_a), (Xb, _, text_b) = place_of(a), place_of(b)
-    return Xa[0, :2], Xb[0, :2], name or f"{kind} from {text_a} to {text_b}"
+    return Xa[0, :2], Xb[0, :2], named(name, f"{kind} from {text_a} to {text_b}")
 
 
 def _bending(name: str, EI: Scalar, EA: Scalar | None) -> tuple[float, Scalar]:

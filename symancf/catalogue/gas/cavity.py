@@ -16,6 +16,7 @@ from ...errors import MeshError, ParameterError
 from ...runtime.collective import share_error
 from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
+from ...values.arguments import among
 from ...values.parameter import depends_on_time, evaluate, label
 from .amount import Gas
 from .enclosure import Enclosure
@@ -109,8 +110,13 @@ class Cavity(OneProcess, Shown):
                 f"{name}: its walls have facets of types {' and '.join(map(repr, kinds))}, which "
                 "leave gaps between them; give walls of one order"
             )
-        if caps not in (None, "flat"):
-            raise ParameterError(f"{name}: caps={label(caps)} is not possible: give None or 'flat'")
+        if caps is not None and not among(caps, ("flat",)):
+            raise ParameterError(
+                f"{name}: caps={label(caps)} is not possible: give None or 'flat'",
+                asked="caps",
+                given=caps,
+                possible=(None, "flat"),
+            )
         if pressure is not None and gas is not None:
             raise ParameterError(f"{name}: give either a pressure or an amount of gas")
         if gas is not None and not isinstance(gas, Gas):

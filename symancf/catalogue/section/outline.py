@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...arrays import Array, Ints, Mask
 from ...errors import ParameterError
-from ...values.parameter import label
+from ...values.parameter import label, reals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,12 +40,11 @@ def rings(points: npt.ArrayLike, holes: Sequence[npt.ArrayLike]) -> list[Array]:
     found = []
     for k, given in enumerate((points, *holes)):
         name = "the outline of a section" if k == 0 else f"hole {k} of a section"
-        try:
-            ring = np.array(given, dtype=float)
-        except (TypeError, ValueError):
-            raise ParameterError(f"{name} is {label(given)}: give points (n, 2)") from None
-        if ring.ndim != 2 or ring.shape[1] != 2 or not np.isfinite(ring).all():
-            raise ParameterError(f"{name} is {label(given)}: give finite points (n, 2)")
+        ring = reals(given)
+        if ring.ndim != 2 or ring.shape[1] != 2:
+            raise ParameterError(
+                f"{name} is {label(given)}: give finite points (n, 2)", asked=name, given=given
+            )
         size = np.ptp(ring, axis=0).max(initial=0.0)
         ring = ring[np.linalg.norm(ring - np.roll(ring, -1, axis=0), axis=1) > 1e-12 * size]
         if len(ring) < 3 or abs(area(ring)) <= 1e-12 * size**2:

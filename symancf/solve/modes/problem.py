@@ -394,8 +394,7 @@ class EigenProblem(OneProcess):
 
 
 def _whole(what: str, count: int) -> int:
-    must = "be a whole number, at least 1"
-    return int(arguments.number(what, "count", count, must, lambda n: n >= 1 and n == int(n)))
+    return arguments.whole(what, "count", count)
 
 
 def _symmetric(system: System, K: PETSc.Mat, tolerance: float = SYMMETRIC) -> bool:

@@ -110,6 +110,8 @@ class StaticProblem(OneProcess, Shown):
             self.prefix, arguments.options("StaticProblem(options=...)", options)
         )
         self._options.refuse("StaticProblem", uses)
+        check_held = arguments.flag("StaticProblem", "check_held", check_held)
+        check_stable = arguments.flag("StaticProblem", "check_stable", check_stable)
         self.solver = EquilibriumSolver(system, self.history, self._options, check_held)
         self._part, self._jump = 1.0, False  # of a step of load
         self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
@@ -443,7 +445,9 @@ class StaticProblem(OneProcess, Shown):
         """
         with self.solver.interruption, self._options, self.solver.progress, STAGES["statics"]:
             self._begin(steps=False)
-            if parameter == "time" and any(piece.timed for piece in self.system.pieces):
+            if arguments.among(parameter, ("time",)) and any(
+                piece.timed for piece in self.system.pieces
+            ):
                 raise ParameterError(
                     "follow('time'): places travel in time here, and a path changes the time "
                     "within its steps; give a Parameter, or solve(to=..., step=...)"
@@ -451,6 +455,7 @@ class StaticProblem(OneProcess, Shown):
             require_possible(
                 self.solver, parameter, to, step, steps, until, direction, largest, smallest
             )
+            to, step = (None if x is None else float(x) for x in (to, step))
             path = self._continuation
             if path is None or path.parameter is not parameter:
                 path = self._continuation = Continuation(self.solver, parameter)
