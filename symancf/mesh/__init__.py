@@ -281,11 +281,16 @@ class Mesh(Portable, Shown, Made):
         if isinstance(name, Region):
             if name.mesh is not self:
                 raise MeshError(
-                    f"region {name.name!r} is of mesh {name.mesh.name}, not {self.name}"
+                    f"region {name.name!r} is of mesh {name.mesh.name}, not {self.name}",
+                    asked=name.name,
+                    given=name.mesh.name,
+                    possible=(self.name,),
                 )
             return name
         if not arguments.among(name, self.regions):
-            raise MeshError(unknown_region(self, name))
+            raise MeshError(
+                unknown_region(self, name), asked=str(name), given=name, possible=self.regions
+            )
         return self.regions[name]
 
     def __contains__(self, name: object) -> bool:

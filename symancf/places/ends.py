@@ -71,7 +71,7 @@ def require_place(who: str, given: Any, *also: type) -> None:
         remedy = f"give a point of it, {given.name}.at(point)" + (
             f", or a region of it, {given.name}['region']" if hasattr(given, "region") else ""
         )
-    raise ConstraintError(f"{who}: {label(given)} is no place; {remedy}")
+    raise ConstraintError(f"{who}: {label(given)} is no place; {remedy}", asked=who, given=given)
 
 
 class End(ABC):

@@ -67,6 +67,7 @@ class Parameter:
                 "varies in time or space is given where the parameter is used, as a function of "
                 "time or an sa.Field",
                 asked=self.name,
+                given=value,
             ) from None
 
     def __repr__(self) -> str:
