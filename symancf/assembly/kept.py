@@ -61,5 +61,7 @@ class Kept:
         if found is None:
             name = getattr(owner, "name", None)
             what = str(owner) if name is None else repr(name)
-            raise ParameterError(f"{what} is not in this system: give it to System(...)")
+            raise ParameterError(
+                f"{what} is not in this system: give it to System(...)", asked=name or str(owner)
+            )
         return found

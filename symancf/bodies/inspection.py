@@ -23,6 +23,7 @@ from ..laws import energy_laws
 from ..runtime.copies import OneProcess
 from ..runtime.jit import Kernel, cells, headers, identifier
 from ..values import arguments
+from ..values.parameter import label, reals
 from .formulas import Function, latex, text
 
 if TYPE_CHECKING:
@@ -94,13 +95,13 @@ class KernelText(OneProcess):
         KinematicsError : of arrays of another shape; `ParameterError` : an unknown parameter.
         SymancfError : points are outside of the domain of the law.
         """
-        u, reference = np.asarray(u, dtype=float), np.asarray(reference, dtype=float)
+        u, reference = reals(u, finite=False), reals(reference, finite=False)
         n = self.kernel.rows // 3
         vectors = [("u", u), ("reference", reference)]
         if self.function == "product":
-            vectors.append(("v", np.asarray(np.nan if v is None else v, dtype=float)))
+            vectors.append(("v", reals(np.nan if v is None else v, finite=False)))
         for name, vector in vectors:
-            if vector.shape != (len(u), n, 3):
+            if u.ndim != 3 or vector.shape != (len(u), n, 3):
                 raise KinematicsError(
                     f"kernel {self.kernel.name!r}: {name} has the shape {vector.shape}: give "
                     f"(cells, {n}, 3), as many of each"
@@ -110,7 +111,17 @@ class KernelText(OneProcess):
                 known = ", ".join(self.values)
                 raise ParameterError(
                     f"kernel {self.kernel.name!r} has no parameter {name!r}; it has: {known}."
-                    + closest(name, self.values)
+                    + closest(name, self.values),
+                    asked=name,
+                    possible=self.values,
+                )
+            value = reals(parameters[name])
+            if value.shape not in ((), (len(u),)):
+                raise ParameterError(
+                    f"kernel {self.kernel.name!r}: {name} is {label(parameters[name])}: give a "
+                    "number, or one for each cell",
+                    asked=name,
+                    given=parameters[name],
                 )
         given = {**self.values, **parameters}
         call = getattr(self.kernel, self.function)

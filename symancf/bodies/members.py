@@ -79,7 +79,9 @@ def _check_kinds(bodies: Sequence[Body], terms: Any) -> None:
         if twice is not None:
             name = getattr(twice, "name", type(twice).__name__)
             raise ParameterError(
-                f"the {what} {name!r} is given {counts[id(twice)]} times: give it once"
+                f"the {what} {name!r} is given {counts[id(twice)]} times: give it once",
+                asked=name,
+                given=counts[id(twice)],
             )
     acting = _those(terms, Contributes) - _those(terms, HasReference)
     for term in terms:

@@ -140,7 +140,7 @@ def test_a_layout_names_what_it_does_not_know() -> None:
     assert layout.number(load) == 0
     with refused(sa.ParameterError, asked="a load", possible=(mine.name,)):
         layout.require_member(other, "a load")
-    with pytest.raises(sa.ParameterError, match="is no term of this system"):
+    with refused(sa.ParameterError, asked=load.name):
         layout.number(sa.force(mine, (1.0, 0.0)))
 
 
@@ -155,7 +155,7 @@ def test_a_layout_keeps_what_members_find_by_owner_and_kind() -> None:
     assert layout.of(mine, list) == [3]
     assert layout.find(mine, dict) is None
     assert Layout(MPI.COMM_WORLD, [mine], []).find(mine, list) is None
-    with pytest.raises(sa.ParameterError, match="'other' is not in this system"):
+    with refused(sa.ParameterError, asked="other"):
         layout.of(other, list)
     ghost = weakref.ref(first)
     del mine, first

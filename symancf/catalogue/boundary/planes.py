@@ -59,7 +59,8 @@ class Mirror(NodeSupport):
             raise MeshError(
                 f"{self.name}: at the node ({x[0]:g}, {x[1]:g}, {x[2]:g}) body {self.body.name!r} "
                 f"meets the plane across {AXES[self.axis]} neither at a right angle nor in "
-                "it; give the body its exact normals or tangents, direction=..."
+                "it; give the body its exact normals or tangents, direction=...",
+                asked=self.name,
             )
         mask = np.zeros(basis.shape, dtype=bool)
         mask[along] = True  # but the component along the normal
