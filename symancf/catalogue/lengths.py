@@ -10,13 +10,13 @@ import numpy as np
 import sympy as sp
 
 from ..arrays import Array
-from ..errors import ConstraintError
+from ..errors import ConstraintError, ParameterError
 from ..places.lines import Line
 from ..places.on_body import Nodes
 from ..terms.constraint import Constraint
 from ..terms.term import AtPlaces, vector_of
-from ..values.arguments import named, one_of, positive
-from ..values.parameter import label
+from ..values.arguments import named, one_of
+from ..values.parameter import label, reals
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
@@ -52,8 +52,13 @@ class Length(Constraint):
         name = named(name, f"length:{place.body.name}.{place.region.name}")
         one_of(f"{name}: form", form, FORMS)
         one_of(f"{name}: per", per, ("edge", "line"))
-        if isinstance(stretch, numbers.Real):
-            positive(name, "stretch", stretch)
+        size = reals(stretch) if isinstance(stretch, numbers.Real) else np.ones(())
+        if size.shape != () or not size > 0.0:
+            raise ParameterError(
+                f"{name}: stretch is {label(stretch)}: give a positive number",
+                asked="stretch",
+                given=stretch,
+            )
         line = Line(place.body, place.region, per)
         super().__init__(FORMS[form], line, name=name, stretch=stretch)
         self.form, self.per = form, per
