@@ -150,6 +150,12 @@ def sample(
     fields = None if fields is None else cast("Mapping[str, Sampled]", _by_name(fields))
     if isinstance(body, Contact):
         return _named(touching(system, body, fields, at, on, divisions, reference), labels)
+    if on is not None:
+        raise ParameterError(
+            f"sample(on={label(on)}): it is a side of a contact, and {label(body)} is none",
+            asked="on",
+            given=on,
+        )
     if isinstance(body, RigidBody):
         if fields:
             raise SymancfError(f"a rigid body has no field {next(iter(fields))!r}, only a shape")

@@ -140,7 +140,7 @@ def _as_rigid(part: Any) -> Any:
 def _as_planar(part: Any) -> Any:
     system = sa.System(part, terms=[sa.force(part, (1.0, 0.0))])
     sa.DynamicProblem(system).solve(to=1e-3, step=5e-4)
-    return models.finite(system.state)
+    models.finite(system.state)  # of this rank
 
 
 def _as_mesh(mesh: Any) -> Any:
@@ -152,7 +152,7 @@ def _as_shape(shape: Any) -> Any:
 
 
 def _as_samples(samples: Any) -> Any:
-    return models.finite(samples.points)
+    models.finite(samples.points)  # of this rank
 
 
 def _joined(term: Any) -> Any:
@@ -1017,7 +1017,7 @@ def examples() -> dict[str, Example]:
 def _as_free(part: Any) -> Any:
     system = sa.System(part, terms=[])
     sa.DynamicProblem(system).solve(to=1e-4, step=5e-5)
-    return models.finite(system.state)
+    models.finite(system.state)  # of this rank
 
 
 def _as_section(section: Any) -> Any:
