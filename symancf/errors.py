@@ -244,14 +244,16 @@ def unknown_names(module: str, names: Iterable[str]) -> Callable[[str], Any]:
     return __getattr__
 
 
-def closest(name: str, possible: Iterable[str]) -> str:
+def closest(name: object, possible: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest of the possible names, else ``""``."""
     meant = closest_name(name, possible)
     return f" Did you mean {meant!r}?" if meant else ""
 
 
-def closest_name(name: str, possible: Iterable[str], cutoff: float = 0.6) -> str:
+def closest_name(name: object, possible: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the closest of the possible names, small or capital letters alike, else ``""``."""
+    if not isinstance(name, str):
+        return ""
     by_lower = {p.lower(): p for p in possible}
     match = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=cutoff)
     return by_lower[match[0]] if match else ""

@@ -22,9 +22,10 @@ from .assembly.revisions import Change, Review, Verdict
 from .bodies.members import Members
 from .errors import ConstraintError, KinematicsError, ParameterError
 from .newton.redundant import find_redundant
-from .places.ends import End, require_place
+from .places.ends import End, require_moving
 from .places.on_body import Nodes
 from .runtime.collective import together
+from .runtime.copies import OneProcess
 from .runtime.log import EVENTS, STAGES
 from .runtime.shown import Shown
 from .values.parameter import Parameter, label
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from .places.on_body import PointsOnBody
 
 
-class System(Matrices, Shown):
+class System(OneProcess, Matrices, Shown):
     """Bodies with the terms that act on them, on all ranks of their meshes' communicator.
 
     Parameters
@@ -460,7 +461,7 @@ class System(Matrices, Shown):
 
     def displacement(self, place: End) -> Array:
         """Return the displacements (K, 3) of places of a body, on every rank (collective)."""
-        require_place("a position, displacement or velocity", place)
+        require_moving("a position, displacement or velocity", place)
         return place.displacement(self)
 
     def position(self, place: End) -> Array:
@@ -470,7 +471,7 @@ class System(Matrices, Shown):
 
     def velocity(self, place: End) -> Array:
         """Return the velocities (K, 3) of places of a body, on every rank (collective)."""
-        require_place("a position, displacement or velocity", place)
+        require_moving("a position, displacement or velocity", place)
         return place.velocity(self)
 
     def gradient(self, place: Nodes | PointsOnBody) -> Array:

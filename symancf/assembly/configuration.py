@@ -15,6 +15,7 @@ from ..arrays import Array, Ints, Ints32, Mask
 from ..errors import MeshError, ParameterError
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import reduced, together
+from ..values.parameter import label
 from .kept import Data, Kept, Named
 from .numbering import Block, Numbering, Owners
 from .resolved import Rows
@@ -124,12 +125,14 @@ class Layout(Kept):
         ParameterError : names the bodies there are.
         """
         if id(body) not in self._ids:
+            own_name = getattr(body, "name", None)
+            what = f"body {own_name!r}" if isinstance(own_name, str) else repr(body)
             names = [repr(own.name) for own in self.bodies]
             listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if names[10:] else "")
             raise ParameterError(
-                f"{who} is on body {body.name!r}, which is not in this system; it has {listed}",
+                f"{who} is on {what}, which is not in this system; it has {listed}",
                 asked="body",
-                given=body.name,
+                given=getattr(body, "name", body),
                 possible=[own.name for own in self.bodies],
             )
 
@@ -149,7 +152,9 @@ class Layout(Kept):
         ParameterError : it is none of them.
         """
         if id(term) not in self._numbers:
-            raise ParameterError(f"{term.name!r} is no term of this system: give it in terms=[...]")
+            raise ParameterError(
+                f"{term.name!r} is no term of this system: give it in terms=[...]", asked=term.name
+            )
         return self._numbers[id(term)]
 
     def noted(self, what: Hashable, who: str) -> str | None:
@@ -498,3 +503,18 @@ class Configuration(ABC):
             at = rows.place, rows.component
             np.add.at(values[number], at, rows.value * vector[rows.coordinate])
         return list(self.sum(values))
+
+
+def require_system(who: str, given: object) -> None:
+    """Raise where something is no system.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if not isinstance(given, Configuration):
+        raise ParameterError(
+            f"{who}: system is {label(given)}: give the system that it is in, sa.System(...)",
+            asked="system",
+            given=given,
+        )

@@ -33,6 +33,7 @@ from ..places.sliding import Sliding
 from ..places.travelling import Travelling
 from ..runtime import jit
 from ..runtime.collective import together
+from ..runtime.copies import OneProcess
 from ..runtime.shown import Shown
 from ..values.arguments import one_of, text
 from ..values.domain import Domain, domains_of, not_negative, positive
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
 
 
-class Body(WithKernels, Shown):
+class Body(OneProcess, WithKernels, Shown):
     """A deformable body.
 
     Parameters

@@ -16,6 +16,7 @@ from ..laws import unsuited
 from ..mesh import Region
 from ..mesh.region import WEDGE18
 from ..places.geometry import require_known
+from ..values.arguments import printable
 from ..values.parameter import label
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def pair(
             asked="region",
             given=region,
         )
+    name = None if name is None else printable("the name of a body", name)
     if element is None:  # Body(region, energy=...)
         element, energy = energy, None
     element, energy = law_of(element), law_of(energy)

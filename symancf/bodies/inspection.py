@@ -20,9 +20,11 @@ from ..elements import Element
 from ..errors import KinematicsError, ParameterError, SymancfError, closest
 from ..kinematics.naming import Energy, law_of, signature
 from ..laws import energy_laws
+from ..runtime.copies import OneProcess
 from ..runtime.files import write_whole
 from ..runtime.jit import Kernel, cells, headers, identifier
 from ..values import arguments
+from ..values.parameter import label, reals
 from .formulas import Function, latex, text
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ FUNCTION = re.compile(r"^(?:static )?\w+ (\w+)\([^;{]*\)\s*\{.*?^\}$", re.M | re
 
 
 @dataclass(frozen=True)
-class KernelText:
+class KernelText(OneProcess):
     """One function of a generated kernel, for reading, for NumPy and for C.
 
     ``print`` shows its C; called with coefficients it returns NumPy arrays; `export` writes files
@@ -94,13 +96,13 @@ class KernelText:
         KinematicsError : of arrays of another shape; `ParameterError` : an unknown parameter.
         SymancfError : points are outside of the domain of the law.
         """
-        u, reference = np.asarray(u, dtype=float), np.asarray(reference, dtype=float)
+        u, reference = reals(u, finite=False), reals(reference, finite=False)
         n = self.kernel.rows // 3
         vectors = [("u", u), ("reference", reference)]
         if self.function == "product":
-            vectors.append(("v", np.asarray(np.nan if v is None else v, dtype=float)))
+            vectors.append(("v", reals(np.nan if v is None else v, finite=False)))
         for name, vector in vectors:
-            if vector.shape != (len(u), n, 3):
+            if u.ndim != 3 or vector.shape != (len(u), n, 3):
                 raise KinematicsError(
                     f"kernel {self.kernel.name!r}: {name} has the shape {vector.shape}: give "
                     f"(cells, {n}, 3), as many of each",
@@ -116,6 +118,14 @@ class KernelText:
                     + closest(name, self.values),
                     asked=name,
                     possible=self.values,
+                )
+            value = reals(parameters[name])
+            if value.shape not in ((), (len(u),)):
+                raise ParameterError(
+                    f"kernel {self.kernel.name!r}: {name} is {label(parameters[name])}: give a "
+                    "number, or one for each cell",
+                    asked=name,
+                    given=parameters[name],
                 )
         given = {**self.values, **parameters}
         call = getattr(self.kernel, self.function)
@@ -159,12 +169,7 @@ class KernelText:
 def kernel_text(made: Kernel, function: str, values: Mapping[str, Any]) -> KernelText:
     """Return one function of a kernel of cells, for reading."""
     possible = sorted(next(iter(made.operations.values())))
-    if function not in possible:
-        raise ParameterError(
-            f"kernel({function!r}): choose one of {', '.join(possible)}",
-            asked=function,
-            possible=possible,
-        )
+    arguments.one_of("kernel(function)", function, possible)
     ops = {law: counts[function] for law, counts in made.operations.items()}
     return KernelText(function, made.source, ops, made.path, made, values)
 

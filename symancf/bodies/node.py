@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..arrays import Array, Ints32
+from ..runtime.copies import OneProcess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ class Vertex:
     id: int
 
 
-class OneNode(ABC):
+class OneNode(OneProcess, ABC):
     """A body whose coordinates are those of one node, and follow from the motion of its frame.
 
     Attributes

@@ -22,7 +22,7 @@ from ..arrays import Array
 from ..errors import ConstraintError, ParameterError
 from ..terms.quantities import RATES, E, Given, Law, S, asking
 from ..terms.work import VirtualWork, state_names
-from ..values.arguments import named
+from ..values.arguments import function, named
 from ..values.parameter import difference, label
 
 if TYPE_CHECKING:
@@ -84,7 +84,10 @@ class Controller(VirtualWork):
         **parameters: Any,
     ) -> None:
         self.name = named(name, str(getattr(law, "__name__", self.kind)))
-        self.measure, self.actuate, self.control = measure, actuate, law
+        self.measure, self.actuate, self.control = (
+            function(f"{part} of controller {self.name!r}", given)
+            for part, given in (("measure", measure), ("actuate", actuate), ("the law", law))
+        )
         states = state_names(f"controller {self.name!r}", states)
         super().__init__(self._whole(states), *ends, name=self.name, states=states, **parameters)
 
@@ -214,7 +217,7 @@ class PID(Controller):
             return found | {"force": found["force"] + kd * (target_rate - y_rate)}
 
         law: Law = pi
-        if not (isinstance(kd, numbers.Real) and float(kd) == 0.0):  # may become one that acts
+        if not (isinstance(kd, numbers.Real) and kd == 0.0):  # may become one that acts
             of = f"the target of {name!r}"
             law = pid
             given |= {

@@ -19,7 +19,7 @@ from ..places.ends import End, Ground
 from ..places.mean import Mean
 from ..terms.constraint import Constraint
 from ..terms.quantities import E, Given, S, V, check_ends
-from ..values.parameter import label
+from ..values.parameter import direction, label
 from .coinciding import coincide
 from .fold import Fold, fold
 from .periodic import Periodic, periodic
@@ -115,18 +115,14 @@ def _direction(name: str, axis: npt.ArrayLike) -> Array:
     ------
     ConstraintError : `axis` is no direction.
     """
-    try:
-        given = np.asarray(axis, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        given = np.zeros(0)
-    length = np.linalg.norm(given) if given.shape == (3,) else 0.0
-    if not (np.isfinite(length) and length > 0.0):
+    given = direction(axis)
+    if not len(given):
         raise ConstraintError(
             f"{name}: axis is {label(axis)}: give a direction, three numbers",
             asked="axis",
             given=axis,
         )
-    return np.asarray(given / length)
+    return given
 
 
 def _completed(axis: Array) -> Array:

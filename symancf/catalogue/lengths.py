@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +16,7 @@ from ..places.on_body import Nodes
 from ..terms.constraint import Constraint
 from ..terms.term import AtPlaces, vector_of
 from ..values.arguments import named, one_of
-from ..values.parameter import label
+from ..values.parameter import label, reals
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
@@ -55,9 +54,10 @@ class Length(Constraint):
         name = named(name, f"length:{place.body.name}.{place.region.name}")
         one_of(f"{name}: form", form, FORMS)
         one_of(f"{name}: per", per, ("edge", "line"))
-        if isinstance(stretch, numbers.Real) and not 0.0 < float(stretch) < math.inf:
+        size = reals(stretch) if isinstance(stretch, numbers.Real) else np.ones(())
+        if size.shape != () or not size > 0.0:
             raise ParameterError(
-                f"{name}: stretch is {stretch}: give a positive number",
+                f"{name}: stretch is {label(stretch)}: give a positive number",
                 asked="stretch",
                 given=stretch,
             )

@@ -22,6 +22,7 @@ from ..places.ends import End, Ground, require_place
 from ..places.facets import FacetPoints
 from ..places.interpolation import Interpolation
 from ..places.on_body import Nodes, require_region
+from ..runtime.copies import OneProcess
 from ..runtime.shown import Shown
 from ..terms.quantities import symbols_of
 from ..terms.term import AtPlaces
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 FORCES = ("F1", "F2", "F3")
 
 
-class Gravity(Shown):
+class Gravity(OneProcess, Shown):
     """The energy -rho g . u of every body that has a density; see `gravity`."""
 
     def __init__(self, g: Vector, bodies: Sequence[Body | RigidBody | PlanarBody] | None) -> None:
@@ -192,7 +193,7 @@ class Force(Potential):
         return found
 
 
-class Spread(Shown):
+class Spread(OneProcess, Shown):
     """Dead forces on the cells of a body or the faces of a solid: a kernel on these."""
 
     def __init__(self, place: FacetPoints, load: Load) -> None:

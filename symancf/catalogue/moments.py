@@ -198,7 +198,7 @@ def moment(
             f"moment on {place}: factor= is for planar bodies", asked="factor", given=str(place)
         )
     if not isinstance(place, End):
-        if not hasattr(place, "at"):
+        if not hasattr(place, "at") or isinstance(place, type):
             raise ParameterError(
                 f"{type(place).__name__} is no place for a moment: give body.at(X), "
                 "body['region'] or a rigid body",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,9 @@ class RotatingFrame(Gravity):
         name: str | None,
     ) -> None:
         name = named(name, "rotating frame")
-        parts = list(omega) if isinstance(omega, list | tuple | np.ndarray) else [omega]
+        given_omega: Any = omega
+        several = isinstance(given_omega, list | tuple | np.ndarray) and np.ndim(given_omega)
+        parts = list(given_omega) if several else [given_omega]
         for given in (*parts, *(about if isinstance(about, list | tuple) else ())):
             if callable(given) and not isinstance(given, Parameter):
                 raise ParameterError(

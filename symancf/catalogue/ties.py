@@ -13,6 +13,7 @@ from ..places.glue import PerPlace
 from ..places.middles import Middles, MiddlesHere
 from ..places.on_body import Nodes, PointsOnBody, require_region
 from ..terms.constraint import Constraint, Reaction
+from ..values.arguments import flag
 from ..values.parameter import label
 from .coinciding import coincide, welded
 from .rigid_clamp import SlopesAcross
@@ -164,6 +165,8 @@ def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Const
             asked="b",
             given=label(b),
         )
+    if weld is not None:
+        weld = flag(f"joints.tie, {name!r}", "weld", weld)
     element = a.body.element
     same = element.slope_kind == b.element.slope_kind and len(element.slopes) > 0
     have = same and len(element.slopes) == len(b.element.slopes)

@@ -9,9 +9,12 @@ from ..bodies.body import Body
 from ..errors import KinematicsError, ParameterError
 from ..kinematics.naming import signature
 from ..laws import viscous
+from ..laws.energy import rule_of
 from ..runtime import jit
+from ..runtime.copies import OneProcess
 from ..runtime.jit import declare
 from ..runtime.shown import Shown
+from ..values import arguments
 from ..values.arguments import named
 from ..values.parameter import Field, label
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Value
 
 
-class Viscosity(Shown):
+class Viscosity(OneProcess, Shown):
     """Stresses that depend on rates of strain, integrated over a body.
 
     Parameters
@@ -68,9 +71,14 @@ class Viscosity(Shown):
                 given=label(body),
             )
         self.body: Body = body
-        self.function, self.curved = function, curved or function
+        self.function = arguments.function("the function of a viscosity", function)
+        self.curved = (
+            self.function
+            if curved is None
+            else arguments.function("the function curved= of a viscosity", curved)
+        )
         self.name = named(name, f"viscosity of {body.name!r}")
-        self.rule: Rule = body.element.rule(quadrature)
+        self.rule: Rule = rule_of(body.element, quadrature)
         asked = signature(function)
         unknown = sorted(set(parameters) - set(asked.parameters))
         if unknown:

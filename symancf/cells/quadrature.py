@@ -170,7 +170,7 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: int = 0) -> Rule:
     if len(counts) not in possible or min(counts, default=0) < 1:
         need = " or ".join(str(p) for p in possible)
         raise ValueError(f"the rule {name!r} does not fit a {cell.name}: give {need} counts >= 1")
-    if np.prod(np.array(counts, dtype=float)) > MOST:
+    if math.prod(counts) > MOST:
         raise ValueError(
             f"the rule {name!r} has {math.prod(counts)} points; give at most {MOST} in all"
         )

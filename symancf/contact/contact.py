@@ -156,6 +156,7 @@ class Contact(Results):
         for unknown in sorted(parameters.keys() - names):
             takes = ", ".join(sorted(names)) or "none"
             raise ParameterError(f"{who} has no parameter {unknown!r}; its laws take {takes}")
+        radius = None if radius is None else arguments.length(f"{who}: radius", radius)
         side, target = _ordered(side, target)
         self.dampers: list[RigidPass] = []
         self.passes = self._passes(side, target, radius, values)

@@ -14,6 +14,7 @@ from symancf_codegen.functions import derivative, obstacle
 from ..errors import ParameterError, in_words
 from ..kinematics.quantity import real
 from ..values import arguments
+from ..values.arguments import named
 from ..values.parameter import evaluate, label
 from .shapes import Expressions, Shape, X, takes
 
@@ -77,7 +78,7 @@ class Distance(Shape):
             displacement=displacement,
             gradient=gradient,
             body=body,
-            name=name or label(function).removesuffix("()"),
+            name=named(name, label(function).removesuffix("()")),
         )
         for key, value in self.parameters.items():
             evaluate(f"{key} of signed distance {self.name!r}", value, 0.0)

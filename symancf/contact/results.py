@@ -16,6 +16,7 @@ from ..bodies.natural import RigidBody
 from ..errors import ParameterError
 from ..places.interpolation import Interpolation
 from ..runtime.collective import together
+from ..runtime.copies import OneProcess
 from ..runtime.shown import Shown
 from ..values.parameter import label, vector3
 from .facets import FacetPass
@@ -39,7 +40,7 @@ class Counts(NamedTuple):
     slip: int
 
 
-class Results(Shown):
+class Results(OneProcess, Shown):
     """Results of a contact in a system, at its present state; all are collective."""
 
     name: str

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import copyreg
 import inspect
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -94,6 +96,11 @@ class Element:
     without: Element | None = None
     across: bool = False
     __doc__: str = ""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if vars(sys.modules[__package__]).get(self.name) is self:
+            return _of_package, (self.name,)  # the same one everywhere
+        return copyreg.__newobj__, (Element,), vars(self)  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
         return f"<element {self.name}: {self.coordinates} coordinates, {self.cell}>"
@@ -269,6 +276,8 @@ class Element:
         """
         if isinstance(rule, Rule):
             return rule
+        if isinstance(rule, bool) or not isinstance(rule, str | int):
+            raise ValueError(f"{rule!r} is not a quadrature rule: give its name, such as 'full'")
         main = next(iter(self.functions.values()))
         if isinstance(main, MacroFunctions) and self.rules.get(str(rule), rule) != "nodes":
             return main.composite(self._of_triangle(rule))
@@ -295,3 +304,9 @@ class Element:
     def sample(self, n: int) -> tuple[Array, Ints]:
         """Return parameter values and sub-cells for drawing; see `Cell.lattice`."""
         return self.topology.lattice(n)
+
+
+def _of_package(name: str) -> Element:
+    """Return an element of the package."""
+    found: Element = getattr(sys.modules[__package__], name)
+    return found

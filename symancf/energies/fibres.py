@@ -13,7 +13,7 @@ from ..errors import KinematicsError
 from ..kinematics.local import declared_local
 from ..kinematics.memory import declared
 from ..kinematics.naming import law_of, signature
-from ..values.domain import domains, domains_of, positive, stressed_at_rest
+from ..values.domain import by_call, domains, domains_of, positive, stressed_at_rest
 
 if TYPE_CHECKING:
     from .solids import Energy
@@ -101,6 +101,7 @@ _GROWN: dict[str, Callable[..., object]] = {
 }
 
 
+@by_call
 def swollen(law: Energy) -> Energy:
     r"""Return the energy of a solid that grows alike to all sides, by heat, moisture or a solvent.
 

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from sympy import Expr, Matrix, Rational, S, log
 
 from ..errors import KinematicsError
-from ..values.domain import NotZero, between, domains, positive, stressed_at_rest
+from ..values.domain import NotZero, between, by_call, domains, positive, stressed_at_rest
+from ..values.parameter import label
 
 Parts = dict[str, Expr]
 Energy = Callable[..., Expr]
 
+MOST = 20  # terms; those of tables are three
 _BULK = "beyond -1 the shear modulus is negative, at 1/2 the bulk modulus infinite"
 _SOLID = {"E": positive(), "nu": between(-1, 0.5, _BULK)}
 
@@ -278,6 +280,7 @@ def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Par
     return {"deviatoric": mu * series, "volumetric": k / 2 * (J - 1) ** 2}
 
 
+@by_call
 def ogden(*, terms: int = 3) -> Energy:
     r"""Return the energy of Ogden's rubber in principal stretches, split.
 
@@ -316,9 +319,9 @@ def ogden(*, terms: int = 3) -> Energy:
     R. W. Ogden, Proc. R. Soc. Lond. A 326 (1972) 565-584; the split as in J. C. Simo,
     R. L. Taylor, Computer Methods in Applied Mechanics and Engineering 85 (1991) 273-310.
     """
-    if type(terms) is not int or terms < 1:
+    if type(terms) is not int or not 1 <= terms <= MOST:
         raise KinematicsError(
-            f"ogden(terms={terms!r}) is not possible: give 1, 2, 3 or more",
+            f"ogden(terms={label(terms)}) is not possible: give 1, 2, 3 or more, at most {MOST}",
             asked="terms",
             given=terms,
         )

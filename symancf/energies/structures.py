@@ -9,7 +9,7 @@ from sympy import Expr, Matrix, S
 
 from ..errors import KinematicsError
 from ..values.arguments import among
-from ..values.domain import Domain, domains, not_negative, positive
+from ..values.domain import Domain, by_call, domains, not_negative, positive
 
 if TYPE_CHECKING:
     from .solids import Energy, Parts
@@ -19,6 +19,7 @@ _CABLE = {"EA": positive(), "EI": not_negative()}
 _ROD = dict.fromkeys(("EA", "GA2", "GA3", "GJ", "EI2", "EI3", "rigidity"), positive())
 
 
+@by_call
 def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
     r"""Return the energy of a thin isotropic plate or shell (Kirchhoff-Love, Koiter).
 
@@ -70,6 +71,8 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
 
         return E * h / (2 * (1 - nu**2)) * (Q(E_gl) + h**2 / 12 * Q(kappa))
 
+    if not among(curvature, ("n1", "n3", "n0")):
+        raise _no_such("kirchhoff", "curvature", curvature, ("n1", "n3", "n0"))
     if curvature == "n1":
 
         @domains(**_PLATE)
@@ -86,18 +89,15 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
             return density(E_gl, kappa_n3, E, nu, thickness)
 
         return kirchhoff_n3
-    if curvature == "n0":
 
-        @domains(**_PLATE)
-        def kirchhoff_n0(
-            E_gl: Matrix, kappa_n0: Matrix, *, E: Expr, nu: Expr, thickness: Expr
-        ) -> Expr:
-            return density(E_gl, kappa_n0, E, nu, thickness)
+    @domains(**_PLATE)
+    def kirchhoff_n0(E_gl: Matrix, kappa_n0: Matrix, *, E: Expr, nu: Expr, thickness: Expr) -> Expr:
+        return density(E_gl, kappa_n0, E, nu, thickness)
 
-        return kirchhoff_n0
-    raise _no_such("kirchhoff", "curvature", curvature, ("n1", "n3", "n0"))
+    return kirchhoff_n0
 
 
+@by_call
 def cable(
     *,
     strain: Literal["biot", "green"] = "biot",

@@ -67,6 +67,8 @@ def signature(function: Energy) -> Signature:
     KinematicsError : for ``*args`` or ``**kwargs``, which name nothing, and for positional
         arguments with a default value, which would be parameters: those come after a ``*``.
     """
+    if not callable(function):
+        raise KinematicsError(f"a law is a function; given {function!r}", given=function)
     name = getattr(function, "__name__", type(function).__name__)
     quantities: list[str] = []
     parameters: list[str] = []

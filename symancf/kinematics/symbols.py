@@ -19,6 +19,11 @@ def declaring(function: Callable[..., object], names: Iterable[str], does: str) 
     ------
     KinematicsError : a name is no keyword-only argument.
     """
+    given: object = function
+    if not callable(given) or isinstance(given, type):
+        raise KinematicsError(
+            f"what {does} {', '.join(names)} is {function!r}: give a function", given=function
+        )
     wanted = inspect.signature(function).parameters
     who = getattr(function, "__name__", "the function")
     for name in names:

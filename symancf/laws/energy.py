@@ -285,7 +285,7 @@ def _shares(
                     asked="quadrature",
                     given=part,
                 )
-            rules[part] = _rule(element, rule)
+            rules[part] = rule_of(element, rule)
     elif quadrature is not None:
         full = quadrature
     shares: list[Share] = []
@@ -295,20 +295,26 @@ def _shares(
             shares.append((part, rules[part], sp.Integer(1), part))
         elif part != "volumetric" or mode == "full":
             own = part if quadrature is None and part in element.rules else full
-            shares.append((part, _rule(element, own), sp.Integer(1), part))
+            shares.append((part, rule_of(element, own), sp.Integer(1), part))
         elif mode == "reduced":
-            shares.append((part, _rule(element, "reduced"), sp.Integer(1), part))
+            shares.append((part, rule_of(element, "reduced"), sp.Integer(1), part))
         else:
             k0_over_k = real("k0_over_k")
             let = (k0_over_k, split_factor(called.kinematics, called.parts))
-            shares.append((part, _rule(element, full), (let, k0_over_k), part))
+            shares.append((part, rule_of(element, full), (let, k0_over_k), part))
             rest = f"{part}_reduced"
-            few = rules.get(part) or _rule(element, "reduced")
+            few = rules.get(part) or rule_of(element, "reduced")
             shares.append((part, few, (let, 1 - k0_over_k), rest))
     return shares
 
 
-def _rule(element: Element, rule: str | Rule) -> Rule:
+def rule_of(element: Element, rule: str | Rule) -> Rule:
+    """Return a quadrature rule as users name it.
+
+    Raises
+    ------
+    KinematicsError : it is none of this element.
+    """
     try:
         return element.rule(rule)
     except ValueError as error:

@@ -22,9 +22,9 @@ from ..kinematics.local import declared_local
 from ..kinematics.memory import declared
 from ..kinematics.naming import Energy, law_of, signature
 from ..kinematics.quantity import real
-from ..values.arguments import number
-from ..values.domain import Domain, domains_of, not_negative
-from ..values.parameter import label, vector3
+from ..values import arguments
+from ..values.domain import Domain, by_call, domains_of, not_negative
+from ..values.parameter import label, reals, vector3
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule
@@ -140,6 +140,13 @@ class Layers:
         resultants: bool = True,
         offset: float = 0.0,
     ) -> None:
+        asked: object = layers
+        if not isinstance(asked, list | tuple):
+            raise ParameterError(
+                f"Layers({label(layers)}): give a list of (law, thickness, angle)",
+                asked="layers",
+                given=layers,
+            )
         self.layers = tuple(_layer(k, given) for k, given in enumerate(layers, 1))
         if not self.layers:
             raise ParameterError(
@@ -152,7 +159,9 @@ class Layers:
                 given=axis,
             )
         self.axis, self.resultants = axis, resultants
-        self.offset = number("Layers", "offset", offset, "be a finite number [m]", math.isfinite)
+        self.offset = arguments.number(
+            "Layers", "offset", offset, "be a finite number [m]", math.isfinite
+        )
         h = np.array([layer.thickness for layer in self.layers])
         self.thickness = float(h.sum())
         self.edges = np.concatenate([[0.0], np.cumsum(h)]) / self.thickness * 2.0 - 1.0
@@ -339,7 +348,7 @@ def _layer(number: int, given: object) -> Layer:
     law, thickness, *rest = given
     angle, own = (rest[0] if rest else 0.0), (rest[1] if len(rest) > 1 else {})
     for what, value in (("thickness", thickness), ("angle", angle)):
-        if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+        if reals(value).shape != ():
             raise ParameterError(
                 f"the {what} of {who} is {label(value)}: give a number", asked=what, given=value
             )
@@ -387,6 +396,7 @@ def _alike(a: Layer, b: Layer) -> bool:
     )
 
 
+@by_call
 def numbered(law: Energy, own: Mapping[str, Value], number: int) -> Energy:
     """Return a law whose parameters `own` have a number: ``E_2``, with these values as defaults."""
     asked = signature(law)

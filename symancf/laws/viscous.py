@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from symancf_codegen.declare import RATE_FACTOR, Parameter, PointLaw, unknown
 from symancf_codegen.functions import rate
 
-from ..errors import KinematicsError
+from ..errors import KinematicsError, SymancfError, in_words
 from ..kinematics.memory import own_arguments
 from ..kinematics.quantity import Value, real
+from ..values.parameter import label
 from .build import Kinds, closure
 
 if TYPE_CHECKING:
@@ -156,13 +157,19 @@ def viscous_law(
     arguments = []
     for n, value in zip((n for n in wanted if n not in keywords), asked, strict=True):
         arguments.append(_map(value, rate_of.__getitem__) if n.endswith("_rate") else value)
-    stresses = function(*arguments, **keywords)
-    if set(stresses) != set(quantities):
+    try:
+        stresses: Any = function(*arguments, **keywords)
+    except SymancfError:
+        raise
+    except Exception as error:
+        raise KinematicsError(f"{function.__name__}() failed: {in_words(error)}") from error
+    if not isinstance(stresses, Mapping) or set(stresses) != set(quantities):
+        named = ", ".join(stresses) if isinstance(stresses, Mapping) else label(stresses)
         raise KinematicsError(
             f"{function.__name__}() must return a stress for each rate that it asks for: "
-            f"{', '.join(quantities)}; it returned {', '.join(stresses) or 'none'}",
-            asked="stress",
-            given=tuple(stresses),
+            f"{', '.join(quantities)}; it returned {named or 'none'}",
+            asked=function.__name__,
+            given=stresses,
             possible=quantities,
         )
     stress_lets: list[tuple[sp.Symbol, sp.Expr]] = []

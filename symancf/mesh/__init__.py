@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from mpi4py import MPI
@@ -14,10 +14,11 @@ from ..arrays import Array, Ints
 from ..cells import CELLS
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import lookup, reduced, together
+from ..runtime.copies import Portable, this_process
 from ..runtime.log import EVENTS
 from ..runtime.shown import Shown
 from ..values import arguments
-from ..values.parameter import label
+from ..values.parameter import is_empty, label, reals
 from .cells import dimension
 from .made import Made
 from .region import Region, unknown_region
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from .quality import Quality
 
 
-class Mesh(Shown, Made):
+class Mesh(Portable, Shown, Made):
     """Points, cells and regions of a mesh; no rank holds more than its slice of each.
 
     Make one with `Mesh.read`, `Mesh.from_arrays` or `Mesh.box`; ``mesh["plate"]`` is a `Region`;
@@ -56,6 +57,9 @@ class Mesh(Shown, Made):
     >>> mesh["x0"].size
     1
     """
+
+    of_process: ClassVar = {"comm": this_process}
+    distributed = "write it by mesh.write(path) and read it by sa.Mesh.read(path) on any ranks"
 
     def __init__(self, comm: MPI.Comm, name: str, slices: Slices) -> None:
         """Collective; each rank gives its slices."""
@@ -129,10 +133,13 @@ class Mesh(Shown, Made):
         """
         comm = MPI.COMM_WORLD if comm is None else comm
         path = arguments.path("Mesh.read", path)
-        if order not in (None, 1, 2):
+        if order is not None and arguments.whole("Mesh.read", "order", order) > 2:
             raise ParameterError(
                 f"Mesh.read: order={label(order)} is not possible: give 1 or 2, or leave it out "
-                "for the cells of the file"
+                "for the cells of the file",
+                asked="order",
+                given=order,
+                possible=(1, 2),
             )
         if path.suffix in (".h5", ".hdf5"):
             from .storage import read_slices
@@ -186,7 +193,8 @@ class Mesh(Shown, Made):
             if comm.rank == 0:
                 if points is None or cells is None:
                     raise MeshError("Mesh.from_arrays needs points and cells on rank 0")
-                serial = SerialMesh.from_arrays(points, cells, regions or {})
+                given = {} if regions is None else regions
+                serial = SerialMesh.from_arrays(points, cells, given)
         mesh = cls(comm, name, scatter(comm, serial))
         if check:
             mesh.check()
@@ -286,12 +294,14 @@ class Mesh(Shown, Made):
                 )
             return name
         if not arguments.among(name, self.regions):
-            raise MeshError(unknown_region(self, name), asked=str(name), possible=self.regions)
+            raise MeshError(
+                unknown_region(self, name), asked=str(name), given=name, possible=self.regions
+            )
         return self.regions[name]
 
     def __contains__(self, name: object) -> bool:
         """Whether there is a region of that name."""
-        return name in self.regions
+        return arguments.among(name, self.regions)
 
     def __iter__(self) -> Iterator[Region]:
         """Regions."""
@@ -321,16 +331,23 @@ class Mesh(Shown, Made):
 
     def fetch_points(self, ids: ArrayLike) -> Array:
         """Coordinates of any points, of the shape of `ids` and (3,) [m]. Collective."""
-        asked = np.asarray(ids)
+        whole = isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"
+        asked = np.asarray(ids) if whole else reals(ids)
         with together(self.comm):
-            if asked.size and asked.dtype.kind not in "iu":
-                raise MeshError(f"{self.name}: numbers of points are whole; asked for {ids!r}")
+            if (not asked.size and not is_empty(ids)) or (asked != np.rint(asked)).any():
+                raise MeshError(
+                    f"{self.name}: numbers of points are whole; asked for {label(ids)}",
+                    asked="ids",
+                    given=ids,
+                )
         ids = asked.astype(np.int64)
         outside = ids.size > 0 and (ids.min() < 0 or ids.max() >= self.n_points)
         with together(self.comm):
             if outside:
                 raise MeshError(
-                    f"{self.name} has points 0 to {self.n_points - 1}; asked for {ids.max()}"
+                    f"{self.name} has points 0 to {self.n_points - 1}; asked for {ids.max()}",
+                    asked="ids",
+                    given=int(ids.max()),
                 )
         return lookup(self.comm, self.point_starts, ids, self.points)
 

@@ -86,7 +86,7 @@ class Box:
             raise MeshError(
                 f"Mesh.box needs 1 to 3 positive lengths and as many divisions; {given}"
             )
-        if not ((count >= 1) & (count == np.rint(count))).all():
+        if not ((count >= 1) & (count < 2**62) & (count == np.rint(count))).all():
             raise MeshError(f"Mesh.box needs whole divisions of at least 1; {given}")
         box = cls(
             tuple(size.astype(float).tolist()),

@@ -12,6 +12,7 @@ from ..arrays import Ints, Mask
 from ..cells.table import CELLS
 from ..errors import MeshError, closest_name
 from ..runtime.collective import exchange, lookup, owners_of, reduced, share_error
+from ..values.arguments import among
 from .cells import dimension, sizes
 from .slices import no_labels
 
@@ -93,8 +94,13 @@ class Region:
             if len(self.sizes) != 1:
                 raise MeshError(f"{self.describe()}; name the cell type that you want")
             (kind,) = self.sizes
-        if kind not in self.sizes:
-            raise MeshError(f"{self.describe()}; it has no cells of type {kind!r}")
+        if not among(kind, self.sizes):
+            raise MeshError(
+                f"{self.describe()}; it has no cells of type {kind!r}",
+                asked="kind",
+                given=kind,
+                possible=self.sizes,
+            )
         cells, chosen = self.mesh.cells[kind], self._chosen(kind)
         if chosen is None:
             ids, nodes = cells.ids, cells.connectivity
@@ -142,12 +148,17 @@ class Region:
         if not isinstance(other, Region):
             hint = f", mesh[{other!r}]" if isinstance(other, str) else ""
             raise MeshError(
-                f"region {self.name!r} {how} {other!r}: give another region of the mesh{hint}"
+                f"region {self.name!r} {how} {other!r}: give another region of the mesh{hint}",
+                asked=self.name,
+                given=other,
+                possible=self.mesh.regions,
             )
         name = f"{_bracketed(self)} {how} {_bracketed(other)}"
         if other.mesh is not self.mesh:
             raise MeshError(
-                f"{name}: regions of two meshes, {self.mesh.name} and {other.mesh.name}"
+                f"{name}: regions of two meshes, {self.mesh.name} and {other.mesh.name}",
+                asked=name,
+                given=other,
             )
         kinds = list(dict.fromkeys((*self.sizes, *other.sizes)))
         found = Region(self.mesh, name, dict.fromkeys(kinds, 0), (how, self, other))
@@ -157,7 +168,8 @@ class Region:
         if not found.sizes:
             raise MeshError(
                 f"{name} has no cells: {self.describe()}, {other.describe()}; what they share are "
-                "at most points and edges, see Mesh.select(dimension=)"
+                "at most points and edges, see Mesh.select(dimension=)",
+                asked=name,
             )
         return found
 
@@ -207,6 +219,7 @@ class Region:
         ------
         MeshError : on every rank.
         """
+        kinds = tuple(map(str, kinds))
         if self.size and set(self.sizes) <= set(kinds):
             return self
         possible = sorted(r.name for r in self.mesh.regions.values() if r.size and r.holds(*kinds))
@@ -287,6 +300,13 @@ class Region:
         MeshError : on every rank, with the number of points that no cell of `other` uses, one of
             them and where it is.
         """
+        given: object = other
+        if not isinstance(given, Region):
+            raise MeshError(
+                f"{self.describe()}: give a region of the mesh, not {other!r}",
+                asked="other",
+                given=other,
+            )
         stray = np.setdiff1d(self.points(), other.points(), assume_unique=True)
         comm, mesh = self.mesh.comm, self.mesh
         count = comm.allreduce(len(stray))

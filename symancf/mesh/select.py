@@ -15,7 +15,7 @@ from ..cells.table import CELLS
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import block_starts, exchange, owners_of, reduced, together
 from ..values import arguments
-from ..values.parameter import call, label
+from ..values.parameter import call, label, reals
 from .cells import dimension as dimension_of
 from .conformity import hashes
 from .sides import Meeting, Sides, cells_of, distances, joined, normals, patches, sides_of
@@ -66,8 +66,8 @@ class Conditions:
         MeshError, ParameterError
         """
         call = "Mesh.select"
-        if not arguments.text(f"{call}: name", name):
-            raise ParameterError(f"{call}: give the region a name")
+        if not arguments.printable(f"{call}: name", name):
+            raise ParameterError(f"{call}: give the region a name", asked="name", given=name)
         if name in mesh:
             raise MeshError(f"{mesh.regions[name].describe()} already; select under another name")
         region = None if within is None else mesh[within]
@@ -81,9 +81,14 @@ class Conditions:
             raise MeshError(f"{of.describe()}, which are of several dimensions; select in one part")
         default = max(0, own - 1) if of.dim == own else of.dim
         d = default if dimension is None else dimension
-        if isinstance(d, bool) or d not in (0, 1, 2, 3):
-            raise ParameterError(f"{call}(dimension={label(d)}): give 0, 1, 2 or 3")
-        d = int(d)
+        d = arguments.whole(call, "dimension", d, least=0)
+        if d > 3:
+            raise ParameterError(
+                f"{call}(dimension={label(d)}): give 0, 1, 2 or 3",
+                asked="dimension",
+                given=d,
+                possible=(0, 1, 2, 3),
+            )
         if d > of.dim:
             raise MeshError(
                 f"Mesh.select({name!r}, dimension={d}): {of.describe()}, of dimension {of.dim}"
@@ -110,7 +115,8 @@ class Conditions:
         if where is not None:
             arguments.function(f"{call}: where", where)
         chosen = None if labels is None else _labels(mesh, labels, dimension, of)
-        return cls(name, where, d, region, along, at, np.radians(turn), bool(outer), chosen)
+        outer = arguments.flag(call, "outer", outer)
+        return cls(name, where, d, region, along, at, np.radians(turn), outer, chosen)
 
     def describe(self) -> str:
         """Return the words for what it chooses from."""
@@ -155,12 +161,13 @@ def _vector(call: str, name: str, given: npt.ArrayLike) -> Array:
     ------
     ParameterError
     """
-    try:
-        vector = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        vector = np.empty(0)
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ParameterError(f"{call}({name}={label(given)}): give three finite numbers (x, y, z)")
+    vector = reals(given)
+    if vector.shape != (3,):
+        raise ParameterError(
+            f"{call}({name}={label(given)}): give three finite numbers (x, y, z)",
+            asked=name,
+            given=given,
+        )
     return vector
 
 

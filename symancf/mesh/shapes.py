@@ -25,7 +25,7 @@ from ..arrays import Array
 from ..cells.table import CELLS, Cell
 from ..errors import MeshError, ParameterError
 from ..values import arguments
-from ..values.parameter import label
+from ..values.parameter import label, reals
 from .blocks import Block, assemble
 
 if TYPE_CHECKING:
@@ -82,15 +82,17 @@ class Round:
         MeshError, ParameterError
         """
         outer = arguments.positive(call, "outer radius", radii[1])
+        arguments.length(f"{call}: outer radius", outer)
         inner = arguments.number(
             call,
             "inner radius",
             radii[0],
             f"be from 0 to less than the outer radius {outer:g}",
-            lambda r: 0.0 <= r < outer,
+            lambda r: r == 0.0 or arguments.LENGTHS[0] <= r < outer,
         )
         if length is not None:
             length = arguments.positive(call, "length", length)
+            arguments.length(f"{call}: length", length)
         solid = length is not None or planes == "xyz"
         fits = [c.name for c in CELLS.values() if c.dimension in ((2, 3) if solid else (2,))]
         kind = CELLS[arguments.one_of(f"{call}: cell", cell, fits)]
@@ -138,10 +140,7 @@ def _counts(call: str, given: Sequence[int], names: list[str]) -> dict[str, int]
     ------
     MeshError
     """
-    try:
-        numbers = np.asarray(given, float).ravel()
-    except (TypeError, ValueError):
-        numbers = np.empty(0)
+    numbers = reals(given).ravel()
     whole = len(numbers) in (1, len(names)) and (numbers == np.rint(numbers)).all()
     if not whole or not (numbers >= 1).all() or not (numbers < 2**31).all():
         raise MeshError(

@@ -13,6 +13,7 @@ from mpi4py import MPI
 
 from ..errors import ParameterError, SymancfError
 from ..runtime.collective import together
+from ..runtime.copies import OneProcess
 from ..runtime.files import make_folder
 from ..runtime.log import EVENTS
 from ..values import arguments
@@ -77,6 +78,7 @@ def write(
     """
     comm = MPI.COMM_WORLD if comm is None else comm
     path = arguments.path("output.write", path)
+    time = None if time is None else arguments.number("output.write", "time", time)
     with together(comm):
         arguments.instance("output.write: what is written", samples, Samples, SAMPLED)
     if path.suffix == HDF:
@@ -110,7 +112,7 @@ def write(
 SAMPLED = "give samples, such as sa.sample(system, body), or a dict of them by names"
 
 
-class Series:
+class Series(OneProcess):
     """States of one or more bodies over time: a file that grows by one state per `write`.
 
     A .pvd lists states that lie in the folder of the same name beside it; each may have other
@@ -138,6 +140,7 @@ class Series:
     def __init__(self, path: str | Path, comm: MPI.Comm | None = None) -> None:
         self.comm = MPI.COMM_WORLD if comm is None else comm
         given = arguments.path("Series", path)
+        arguments.printable("Series: the path", str(given))
         self.path = given if given.suffix == HDF else given.with_suffix(".pvd")
         self._hdf = VtkHdf(self.path, self.comm) if given.suffix == HDF else None
         self.states = 0
@@ -161,7 +164,9 @@ class Series:
         """
         bodies = samples if isinstance(samples, Mapping) else {"": samples}
         with together(self.comm):
-            arguments.number("Series.write", "time", time)
+            time = arguments.number("Series.write", "time", time)
+            for name in bodies:
+                arguments.printable("Series.write: the name of a body", name)
             for given in bodies.values():
                 arguments.instance("Series.write: a state", given, Samples, SAMPLED)
             if not bodies:

@@ -21,6 +21,7 @@ that dies while it writes leaves the checkpoint before.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -40,8 +41,6 @@ from ..values.parameter import label
 from .fingerprint import Facts, differences, fingerprint, remedy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import h5py
 
     from ..assembly.memory import Held
@@ -163,11 +162,23 @@ def save(
     """
     path = arguments.path("checkpoint.save", path)
     _require_system("checkpoint.save", system)
-    given = {"state": system.state, **(vectors or {})}
+    tables: dict[str, object] = {"vectors": vectors, "attributes": attributes}
+    for name, table in tables.items():
+        if table is not None and not isinstance(table, Mapping):
+            raise ParameterError(
+                f"checkpoint.save({name}={label(table)}): give values by name",
+                asked=name,
+                given=table,
+            )
+    given = {"state": system.state, **({} if vectors is None else vectors)}
     with together(system.comm):
         for name, vector in given.items():
             _require_vector(system, name, vector)
-        facts = {"time": system.time, "stiffness": system.stiffness, **(attributes or {})}
+        facts = {
+            "time": system.time,
+            "stiffness": system.stiffness,
+            **({} if attributes is None else attributes),
+        }
         if not system.memory.known:
             system.update(system.time)
         memory = system.memory.hold()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,17 +15,20 @@ from mpi4py import MPI
 from ..arrays import Array
 from ..errors import ParameterError, closest
 from ..runtime.collective import reduced, share_error
+from ..runtime.copies import Portable, this_process
 from ..runtime.files import partial_of, writing
 from ..runtime.log import EVENTS
 from ..runtime.shown import Shown, lines
 from ..runtime.streams import CsvStream, HdfStream, read
 from ..values import arguments
+from ..values.parameter import is_empty, reals
+from ..values.parameter import label as shown
 from .image import Image, image_path, over_time
 from .series import Series
 from .steps import LimitPoint, Step, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from ..runtime.streams import Stream
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 SAME = 1e-6  # relative: what differs more between ranks is no round-off
 
 
-class History(Shown):
+class History(Portable, Shown):
     """The converged steps of a solution, with the work that they took and recorded series.
 
     Parameters
@@ -67,6 +70,8 @@ class History(Shown):
     (array([0. , 0.5]), array([0., 2.]))
     """
 
+    of_process: ClassVar = {"comm": this_process, "_streams": list}
+
     def __init__(
         self,
         csv: str | Path | None = None,
@@ -91,12 +96,14 @@ class History(Shown):
     # ---- recording ------------------------------------------------------------------------------
     def stream(self, csv: str | Path | None = None, hdf5: str | Path | None = None) -> None:
         """Write every step from now on to files, too (see the parameters of the class)."""
-        if (csv or hdf5) and self._time.count:
+        table = None if csv is None else arguments.path("History(csv=...)", csv)
+        sets = None if hdf5 is None else arguments.path("History(hdf5=...)", hdf5)
+        if (table or sets) and self._time.count:
             raise ParameterError(
                 "stream: name the files before the first step is recorded", asked="stream"
             )
-        self._streams += [CsvStream(arguments.path("History(csv=...)", csv))] if csv else []
-        self._streams += [HdfStream(arguments.path("History(hdf5=...)", hdf5))] if hdf5 else []
+        self._streams += [CsvStream(table)] if table else []
+        self._streams += [HdfStream(sets)] if sets else []
 
     def record(self, name: Any, function: Callable[[], npt.ArrayLike], every: Any = 1) -> None:
         """Keep what `function` returns after each step, or after each `every`-th.
@@ -111,9 +118,12 @@ class History(Shown):
         ------
         ParameterError : a name that is taken or impossible, or files that were begun without it.
         """
-        if not isinstance(name, str) or not name or any(c in name for c in '/,"\n') or name == ".":
+        given = arguments.printable("record: the name of a series", name)
+        if not given or any(c in given for c in '/,"') or given == ".":
             raise ParameterError(
-                f"record({name!r}): a name is a text without / , and quotes", asked=name
+                f"record({name!r}): a name is a text without / , and quotes",
+                asked="name",
+                given=name,
             )
         if name == "time" or name in self._series:
             raise ParameterError(
@@ -281,14 +291,15 @@ class History(Shown):
         return [series.name for series in begun if (last - series.first) % series.every == 0]
 
     def _of(self, name: str) -> Series:
-        if name == "time":
+        if arguments.among(name, ("time",)):
             return self._time
-        if name not in self._series:
+        if not arguments.among(name, self._series):
             known = ", ".join(map(repr, self._series)) or "none"
             raise ParameterError(
-                f"no series {name!r} was recorded; there are: {known}."
+                f"no series {shown(name)} was recorded; there are: {known}."
                 + closest(name, self._series),
-                asked=name,
+                asked=str(name),
+                given=name,
                 possible=self._series,
             )
         return self._series[name]
@@ -298,7 +309,11 @@ class History(Shown):
         return self._of(name).values
 
     def __contains__(self, name: object) -> bool:
-        return name in self._series
+        return arguments.among(name, self._series)
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the series."""
+        return iter(self._series)
 
     def times(self, name: str = "time") -> Array:
         """Return the times of a series: all of `time`, unless it was recorded with ``every``.
@@ -330,16 +345,18 @@ class History(Shown):
         >>> print(history.at("ball", 0.15)[2].round(6), history.at("ball", [0.0, 0.1]).shape)
         -0.1125 (2, 3)
         """
-        values, known, asked = self[name], self.times(name), np.asarray(time, dtype=float)
+        values, known, asked = self[name], self.times(name), reals(time)
         if not len(known) or (np.diff(known) < 0.0).any():
             raise ParameterError(
                 f"series {name!r} has {'falling' if len(known) else 'no'} times", asked=name
             )
         near = 1e-9 * (known[-1] - known[0])
-        if not ((asked >= known[0] - near) & (asked <= known[-1] + near)).all():
+        inside = (asked >= known[0] - near) & (asked <= known[-1] + near)
+        if not inside.all() or (not asked.size and not is_empty(time)):
             raise ParameterError(
-                f"series {name!r} goes from {known[0]:g} to {known[-1]:g}: there is no {time!r}",
-                asked=name,
+                f"series {name!r} goes from {known[0]:g} to {known[-1]:g}: there is no "
+                f"{shown(time)}",
+                asked="time",
                 given=time,
             )
         before = np.clip(np.searchsorted(known, asked, "right") - 1, 0, len(known) - 1)
@@ -349,6 +366,11 @@ class History(Shown):
         share = share.reshape(share.shape + (1,) * (values.ndim - 1))
         then: Array = np.where(share > 0.0, values[after], 0.0)
         return np.asarray((1.0 - share) * values[before] + share * then)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> History:
+        made = super().__deepcopy__(memo)
+        made._streams = []  # the files stay with the one that began them
+        return made
 
     def _write(self, path: Path, kind: Callable[[Path], Stream]) -> None:
         """Write all rows, or leave the older file."""
@@ -423,6 +445,8 @@ class History(Shown):
         >>> picture = history.plot("P")  # the last line of a cell of a notebook shows it
         """
         path = None if path is None else image_path("plot", path)
+        label = arguments.text("plot: label", label)
+        time_unit = arguments.text("plot: time_unit", time_unit)
         image = Image()
         error: BaseException | None = None
         try:

@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 import io
+import re
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from mpi4py import MPI
 
 from ..errors import ParameterError, SymancfError
 from ..runtime.collective import share_error, together
 from ..runtime.files import write_whole
 from ..values import arguments
+from ..values.arguments import text
+from ..values.parameter import direction, label, reals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,6 +166,8 @@ class Diagram(Image):
         **options: Any,
     ) -> None:
         self.path = None if path is None else image_path("Diagram", path)
+        sizes = {"width": width, "dots": dots} | ({} if height is None else {"height": height})
+        require_drawable("view.Diagram", title=title, rows=rows, columns=columns, **sizes)
         self.comm = MPI.COMM_WORLD if comm is None else comm
         if height is None:
             height = rows * min(0.56 * width, 0.72 * width / columns + 0.35) + 0.3 * bool(title)
@@ -251,6 +257,47 @@ def blank(width: float, height: float, dots: float, layout: Any = "constrained")
     figure = Figure((width, height), dpi=dots, layout=layout, facecolor=PAPER)
     FigureCanvasAgg(figure)
     return figure
+
+
+def require_drawable(call: str, **given: Any) -> None:
+    """Raise where a picture cannot be drawn as it was asked for, by the names of the arguments.
+
+    Raises
+    ------
+    ParameterError
+    """
+    for name, value in given.items():
+        if name in ("title", "label", "unit", "time_unit", "cmap"):
+            text(f"{call}: {name}", value).encode("utf-8", "replace")
+            good, must = not re.search("[\ud800-\udfff\0]", value), "be a text in UTF-8"
+        elif name in ("field", "directions"):
+            good, must = value is None or isinstance(value, str), "be the name of a field, or None"
+        elif name in ("shared", "undeformed"):
+            good, must = isinstance(value, bool | np.bool_), "be True or False"
+        elif name in ("rows", "columns"):
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            good, must = whole and 1 <= value <= 100, "be a whole number from 1 to 100"
+        elif name in ("eye", "up"):
+            good, must = len(direction(value)) == 3, "be a direction, three numbers"
+        elif name == "limits":
+            pair = reals(value)
+            good = value is None or (pair.shape == (2,) and pair[0] <= pair[1])
+            must = "be two numbers, the smaller one first"
+        elif name == "classes":
+            good = isinstance(value, list | tuple) and all(isinstance(x, str) for x in value)
+            must = "be a list of texts"
+        else:  # width, height, dots, fps
+            low, high = SIZES[name]
+            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+            good, must = number and low <= value <= high, f"be a number from {low:g} to {high:g}"
+        if not good:
+            raise ParameterError(
+                f"{call}({name}={label(value)}): it must {must}", asked=name, given=value
+            )
+
+
+#: Of pictures [inch], dots per inch and pictures per second.
+SIZES = {"width": (0.1, 200.0), "height": (0.1, 200.0), "dots": (1, 4800), "fps": (1e-3, 1e3)}
 
 
 def image_path(what: str, path: str | Path) -> Path:

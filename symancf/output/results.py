@@ -21,7 +21,7 @@ from ..runtime.collective import lookup, together
 from ..terms.constraint import Constraint
 from ..values.arguments import instance
 from .samples import Samples
-from .sampling import sample
+from .sampling import sample, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -75,10 +75,11 @@ def results(
     from ..system import System
 
     instance("results(system)", system, System, "give a system")
+    labels = units_of("results", units)
     found: dict[str, Samples] = {}
     for number, body in enumerate(system.bodies):
         if isinstance(body, Body):
-            found[system.name(body)] = _of_body(system, body, number, divisions, units or {})
+            found[system.name(body)] = _of_body(system, body, number, divisions, labels)
         elif isinstance(body, RigidBody):
             found[system.name(body)] = sample(system, body)
     for term in system.terms:

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..arrays import Data, Ints
 from ..cells import CELLS
-from ..errors import SymancfError
+from ..errors import ParameterError, SymancfError
+from ..values.parameter import label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,6 +172,10 @@ def join(parts: Sequence[Samples]) -> Samples:
     >>> output.join([patch, patch]).n_cells
     2
     """
+    if not isinstance(parts, list | tuple) or not all(isinstance(p, Samples) for p in parts):
+        raise ParameterError(
+            f"output.join({label(parts)}): give a list of samples", asked="parts", given=parts
+        )
     parts = [p for p in parts if len(p.points)]
     if not parts:
         return Samples(np.empty((0, 3)), {})

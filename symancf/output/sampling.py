@@ -4,21 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from ..arrays import Array, Data, Ints
+from ..assembly.configuration import require_system
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..contact.contact import Contact
 from ..contact.shapes import Shape
-from ..errors import SymancfError
+from ..errors import ParameterError, SymancfError
 from ..laws.sampled import default_fields
 from ..places.interpolation import Interpolation
 from ..runtime.collective import together
-from ..values.arguments import number
-from ..values.parameter import label
+from ..values.arguments import flag, whole
+from ..values.parameter import label, reals
 from .fields import At, FieldKernels, heights
 from .internal import weights
 from .points import Points
@@ -140,14 +141,21 @@ def sample(
     >>> samples.cell_data["sigma"].shape, round(float(samples.cell_data["J"][0]), 6)
     ((1, 3, 3), 1.2)
     """
+    require_system("sample", system)
     with together(system.comm):
         state = _local_vector(system, system.state if state is None else state)
-        must = "be a whole number of parts, at least 1"
-        number("sample", "divisions", divisions, must, lambda x: x >= 1 and x == int(x))
-    labels = dict(units or {})
+        divisions = whole("sample", "divisions", divisions)
+        solid, reference = flag("sample", "solid", solid), flag("sample", "reference", reference)
+        labels = units_of("sample", units)
     fields = None if fields is None else cast("Mapping[str, Sampled]", _by_name(fields))
     if isinstance(body, Contact):
         return _named(touching(system, body, fields, at, on, divisions, reference), labels)
+    if on is not None:
+        raise ParameterError(
+            f"sample(on={label(on)}): it is a side of a contact, and {label(body)} is none",
+            asked="on",
+            given=on,
+        )
     if isinstance(body, RigidBody):
         if fields:
             raise SymancfError(
@@ -259,16 +267,36 @@ def _require_names(fields: object, displacement: str) -> None:
 
 def _local_vector(system: System, given: npt.ArrayLike) -> Array:
     """Return a state that a call was given as a local vector of the system."""
-    state = np.asarray(given)
-    if state.shape != system.state.shape or state.dtype.kind not in "fi":
+    state = reals(given, finite=False)
+    if state.shape != system.state.shape:
         raise SymancfError(
             f"sample(state=...) takes numbers like system.state, of the shape "
-            f"{system.state.shape}; given {state.dtype} of the shape {state.shape}",
+            f"{system.state.shape}; given {label(given)}",
             asked="state",
-            given=state.shape,
-            possible=(system.state.shape,),
+            given=given,
         )
-    return np.asarray(state, dtype=float)
+    return state
+
+
+def units_of(call: str, given: Any) -> dict[str, str]:
+    """Return units by the names of fields.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if given is None:
+        return {}
+    texts = isinstance(given, Mapping) and all(
+        isinstance(x, str) for pair in given.items() for x in pair
+    )
+    if not texts:
+        raise ParameterError(
+            f'{call}(units={label(given)}): give names with texts, {{"cauchy": "Pa"}}',
+            asked="units",
+            given=given,
+        )
+    return dict(given)
 
 
 def _named(samples: Samples, units: dict[str, str]) -> Samples:

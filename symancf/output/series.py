@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ..arrays import Array
-from ..errors import ParameterError
+from ..errors import ParameterError, SymancfError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,22 @@ class Series:
         self.buffer[self.count] = row
         self.count += 1
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy has: the values, and no function."""
+        values = self.values.copy() if self.count else None
+        return {**vars(self), "function": _of_a_copy, "buffer": values}
+
     @property
     def values(self) -> Array:
         """Those that are kept, (n, ...)."""
         return np.zeros(0) if self.buffer is None else self.buffer[: self.count]
+
+
+def _of_a_copy() -> NoReturn:
+    """Raise where a copy of a history is to record."""
+    raise SymancfError(
+        "this history is a copy: it has the values, not the functions that record them; solve with "
+        "the history of the problem, problem.history",
+        asked="history",
+        possible=("problem.history",),
+    )

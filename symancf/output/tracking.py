@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import sympy as sp
 
 from ..arrays import Array
 from ..bodies.plane import PlanarPoint
 from ..errors import ParameterError
-from ..places.ends import End
+from ..places.ends import End, require_moving
 from ..system import System
 from ..values import arguments
 from ..values.arguments import instance
@@ -99,7 +100,8 @@ class Tracked:
 def record(history: History, system: System, name: str, what: Watched, every: int) -> None:
     """Let a history keep a place, a function, or the series of a term, ``name force`` ..."""
     given: Any = what
-    series = given.series(system) if hasattr(type(what), "series") else {"": watched(system, given)}
+    made = None if isinstance(what, sp.Basic) else getattr(type(what), "series", None)
+    series = given.series(system) if callable(made) else {"": watched(system, given)}
     for part, function in series.items():
         history.record(f"{name} {part}" if part else name, function, every)
 
@@ -113,6 +115,8 @@ def watched(
     ------
     ParameterError : neither a place nor a function.
     """
+    if isinstance(what, End):
+        require_moving("record", what)
     if isinstance(what, PlanarPoint) or (isinstance(what, End) and what.travels):
         point = what
 

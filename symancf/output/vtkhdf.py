@@ -295,13 +295,16 @@ def _held(samples: Samples) -> bool:
     return samples.n_cells > 0 or len(samples.points) > 0
 
 
+LONG = 150  # characters: with numbers and suffixes less than the names that files may have
+
+
 def safe_names(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
     """Return names of ASCII letters, digits, - and _ for others, no two of them the same."""
     found: dict[str, str] = {}
     used = set(taken)
     for name in names:
         plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)
-        plain = plain if re.match(r"[A-Za-z_]", plain) else f"_{plain}"
+        plain = (plain if re.match(r"[A-Za-z_]", plain) else f"_{plain}")[:LONG]
         free, number = plain, 1
         while free in used:
             number += 1

@@ -15,7 +15,8 @@ from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError, ParameterError
 from ..mesh import Mesh, Region
-from ..values.parameter import label
+from ..values.arguments import LENGTHS
+from ..values.parameter import label, reals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,23 @@ Symbols = Callable[[str], "Sequence[sp.Symbol]"]  # of the three components of a
 
 
 Place = TypeVar("Place", bound="End")
+
+
+def require_moving(who: str, given: Any) -> None:
+    """Raise where something is no place of a body.
+
+    Raises
+    ------
+    ConstraintError
+    """
+    require_place(who, given)
+    if isinstance(given, Ground):
+        raise ConstraintError(
+            f"{who}: {given} does not move; give a place of a body, body['region'] or "
+            "body.at(point)",
+            asked=who,
+            given=given,
+        )
 
 
 def require_place(who: str, given: Any, *also: type) -> None:
@@ -170,16 +188,12 @@ def frame_of(what: str, given: npt.ArrayLike | None) -> Array | None:
     """
     if given is None:
         return None
-    try:
-        frame = np.array(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        frame = np.zeros(0)
-    if frame.shape != (3, 3) or not np.isfinite(frame).all():
+    frame = reals(given)
+    if frame.shape != (3, 3):
         raise ParameterError(
             f"{what}: a frame is a matrix (3, 3) of axes; given {label(given)}",
             asked="frame",
             given=given,
-            possible=((3, 3),),
         )
     wrong = float(np.abs(frame.T @ frame - np.eye(3)).max())
     if wrong > 1e-6:
@@ -203,16 +217,19 @@ def frame_of(what: str, given: npt.ArrayLike | None) -> Array | None:
 
 def points_of(where: str, given: npt.ArrayLike) -> Array:
     """Return points as a finite (k, 3) array."""
-    try:
-        points: Array = np.array(given, dtype=float)  # of our own: users change theirs
-    except (TypeError, ValueError, OverflowError):
-        points = np.zeros(0)
-    if points.shape[-1:] != (3,) or points.ndim > 2 or not np.isfinite(points).all():
+    points = reals(given)
+    if points.shape[-1:] != (3,) or points.ndim > 2:
         raise ParameterError(
             f"{where}.at() takes a point (x, y, z) or several, shape (k, 3); given {label(given)}",
             asked="point",
             given=given,
-            possible=((3,), ("k", 3)),
+        )
+    if (np.abs(points) > LENGTHS[1]).any():
+        raise ParameterError(
+            f"{where}.at(): the point {label(given)} is farther than {LENGTHS[1]:g} away: "
+            "lengths of models are at most that",
+            asked="point",
+            given=given,
         )
     return points.reshape(-1, 3)
 
@@ -249,8 +266,8 @@ class Ground(End):
         self.point, self.anywhere = None, at is None
         self.frame = frame_of("the ground", frame)
         if at is not None:
-            plane = np.shape(at) == (2,)  # a point of the plane z = 0
-            self.point = points_of("the ground", [*np.asarray(at), 0.0] if plane else at)
+            pair = reals(at)  # of two numbers a point of the plane z = 0
+            self.point = points_of("the ground", [*pair, 0.0] if pair.shape == (2,) else at)
 
     def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> Ground:
         """Return the ground at one given point, perhaps with axes (columns of `frame`)."""

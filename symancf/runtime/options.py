@@ -69,6 +69,13 @@ class Options:
     def __init__(
         self, prefix: str, given: Mapping[str, Option] | None, kinds: tuple[str, ...] = SOLVER
     ) -> None:
+        asked: object = prefix
+        if not isinstance(asked, str) or not re.fullmatch(r"([A-Za-z_]\w*)?", prefix, re.ASCII):
+            raise ParameterError(
+                f'prefix={prefix!r}: give letters, digits and _, not a digit first, such as "arm_"',
+                asked="prefix",
+                given=prefix,
+            )
         self.prefix, self.kinds = prefix, kinds
         self.given = {n.removeprefix("-"): value for n, value in (given or {}).items()}
         self._wanted: dict[str, Option] = {}

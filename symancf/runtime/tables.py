@@ -41,6 +41,13 @@ class Table(Shown):
     """
 
     def __init__(self, title: str, *heads: str) -> None:
+        for given in (title, *heads):
+            if not isinstance(given, str):
+                raise ParameterError(
+                    f"Table({given!r}): title and heads of columns are texts",
+                    asked="title" if given is title else "heads",
+                    given=given,
+                )
         self.title = title
         split = [re.fullmatch(r"(.*?)(?::([+,]?\d*(?:\.\d+)?[defg%]))?", head) for head in heads]
         self.heads = [found[1] for found in split if found]
@@ -64,7 +71,7 @@ class Table(Shown):
             return value or ""
         try:
             return format(value, how)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError(
                 f"{self.title!r}, {head!r}: {value!r} has no format {how!r} ({error})"
             ) from None

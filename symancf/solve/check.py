@@ -16,6 +16,7 @@ from ..bodies.plane import PlanarBody
 from ..laws import digits_lost
 from ..output.tracking import made_of
 from ..places.interpolation import Interpolation
+from ..values import arguments
 
 if TYPE_CHECKING:
     from ..system import System
@@ -89,6 +90,8 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
     >>> found = sa.check(sa.System(block, terms=[sa.fix(block["x0"])]))
     """
     made_of("check", system)
+    amplitude = arguments.positive("check", "amplitude", amplitude)
+    seed = arguments.whole("check", "seed", seed, least=0)
     numbering, plan = system.numbering, system.plan
     system.update(system.time)
     size = numbering.natural(_cell_size(system))

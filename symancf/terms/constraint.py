@@ -26,6 +26,8 @@ from ..places.lines import Line
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.shared import Shared
+from ..values.arguments import one_of
+from ..values.parameter import vector3
 from .quantities import JetOfEnd, symbols_of
 from .substitution import Substitution
 from .term import AtPlaces, PlaceTerm, vector_of
@@ -70,7 +72,7 @@ class Reaction:
 
     def moment_about(self, point: npt.ArrayLike) -> Array:
         """Return the total moment (3,) about a point [N m]."""
-        arms = self.points - np.asarray(point, dtype=float)
+        arms = self.points - vector3("moment_about(point)", point)
         return np.asarray((self.moments + np.cross(arms, self.forces)).sum(axis=0))
 
 
@@ -332,6 +334,7 @@ class Constraint(PlaceTerm):
         virtual work of a rotation of the end about r_a, over the rotation: of the force, and of
         what acts on the axes (and directors, slopes) of the end, e x (-(d Phi/d e)^T lambda).
         """
+        one_of(f"{self.what}: end", end, "abc"[: len(self.ends)])
         side, entities = "abc".index(end), self.entities(system)
         with together(system.comm):
             at = self.substitution.resolve(self.at_places(system))

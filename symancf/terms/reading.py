@@ -32,7 +32,7 @@ from ..places.facets import FacetPoints
 from ..places.lines import Line
 from ..places.on_body import Nodes, PointsOnBody
 from ..runtime.collective import together
-from ..values.parameter import label
+from ..values.parameter import label, reals
 from .quantities import (
     DERIVATIVES,
     QUANTITIES,
@@ -182,7 +182,7 @@ class Reading:
                 except Exception as error:
                     raise ConstraintError(
                         f"{what} failed on the symbols of its arguments: {in_words(error)}",
-                        asked=what,
+                        asked=argument(what),
                         given=error,
                     ) from error
             own[key] = asked
@@ -438,15 +438,15 @@ def _numbers(what: str, given: npt.ArrayLike) -> Array:
     ------
     ParameterError : they are none.
     """
-    try:
-        return np.array(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
+    numbers = reals(given, finite=False)
+    if not numbers.size:
         raise ParameterError(
             f"{what} is {label(given)}: give a number, an sa.Parameter, a function of time, or one "
             "number for each place",
             asked=argument(what),
             given=given,
-        ) from None
+        )
+    return numbers
 
 
 def require_offered(what: str, end: End, jet: str) -> None:

@@ -14,12 +14,14 @@ from symancf_codegen.functions import kinked
 
 from ..arrays import Array, Ints, Ints32
 from ..assembly import numbering
+from ..assembly.configuration import require_system
 from ..assembly.piece import Piece
 from ..errors import ConstraintError
 from ..kinematics.memory import STEP
 from ..places.opposite import in_pairs
 from ..runtime import jit
 from ..runtime.collective import together
+from ..runtime.copies import OneProcess
 from ..runtime.shared import Shared
 from ..runtime.shown import Shown
 from ..values import arguments
@@ -62,7 +64,7 @@ class AtPlaces:
     positions: dict[int, tuple[Substitution, Jets, dict[str, Array]]] = field(default_factory=dict)
 
 
-class PlaceTerm(Shown):
+class PlaceTerm(OneProcess, Shown):
     """A law at tuples of places, made of a user's function.
 
     Such are `Constraint`, `VirtualWork` and `Potential`. A parameter given as an array has one
@@ -192,6 +194,7 @@ class PlaceTerm(Shown):
 
     def entities(self, configuration: Configuration) -> Entities:
         """Return the tuples of places in a system."""
+        require_system(self.what, configuration)
         return configuration.of(self, Entities)
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
@@ -333,6 +336,12 @@ def state_names(what: str, given: Any) -> list[str]:
     ------
     ConstraintError : a name that is none, comes twice or is that of something else.
     """
+    if not isinstance(given, str | list | tuple):
+        raise ConstraintError(
+            f'{what}: states is {label(given)}: give names, states=("integral",)',
+            asked="states",
+            given=given,
+        )
     names = [given] if isinstance(given, str) else list(given)
     for k, name in enumerate(names):
         taken = name == "t" or name in names[:k]

@@ -8,15 +8,20 @@ Every function returns the argument in the type that the code behind it relies o
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from os import PathLike
+from os import PathLike, fsencode
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..errors import ParameterError, argument, closest
-from .parameter import label
+from .parameter import label, reals
 
 T = TypeVar("T")
+
+LONGEST = 200  # bytes of the name of a file: file systems take 255, those in work are longer
 
 
 def number(
@@ -34,17 +39,43 @@ def number(
     ------
     ParameterError
     """
-    value = math.nan
-    if not isinstance(given, bool | str | bytes):
-        try:
-            value = float(given)
-        except (TypeError, ValueError, OverflowError):
-            value = math.nan
+    found = reals(given, finite=False)
+    value = float(found) if found.shape == () else math.nan
     if math.isnan(value) or not accepts(value):
         raise ParameterError(
             f"{call}({name}={label(given)}): it must {must}", asked=name, given=given
         )
     return value
+
+
+def whole(call: str, name: str, given: Any, least: int = 1) -> int:
+    """Return a whole number.
+
+    Raises
+    ------
+    ParameterError
+    """
+    must = f"be a whole number, at least {least}"
+    return int(
+        number(call, name, given, must, lambda n: math.isfinite(n) and n == int(n) and n >= least)
+    )
+
+
+def flag(call: str, name: str, given: Any) -> bool:
+    """Return a truth value.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if not isinstance(given, bool | np.bool_):
+        raise ParameterError(
+            f"{call}({name}={label(given)}): give True or False",
+            asked=name,
+            given=given,
+            possible=(True, False),
+        )
+    return bool(given)
 
 
 def named(given: Any, default: str) -> str:
@@ -56,17 +87,34 @@ def named(given: Any, default: str) -> str:
     """
     if given is None:
         return default
-    if not isinstance(given, str):
-        raise ParameterError(
-            f"name={label(given)}: give a text, or none for {default!r}", asked="name", given=given
-        )
-    return given or default
+    return printable("the name of a body or term", given) or default
 
 
 def positive(call: str, name: str, given: Any) -> float:
     """Return a finite positive number."""
     value = number(call, name, given)
     return number(call, name, value, "be positive", lambda x: x >= 1e-300)
+
+
+LENGTHS = 1e-50, 1e50  # of models, as of the edges of meshes: their fourth powers are numbers
+
+
+def length(what: str, given: Any) -> float:
+    """Return a positive length.
+
+    Raises
+    ------
+    ParameterError
+    """
+    low, high = LENGTHS
+    value = reals(given)
+    if value.shape != () or not low <= value <= high:
+        raise ParameterError(
+            f"{what} is {label(given)}: give a positive number between {low:g} and {high:g}",
+            asked=argument(what),
+            given=given,
+        )
+    return float(value)
 
 
 MANY = 1e9  # steps: more is a slip of the keyboard
@@ -103,6 +151,24 @@ def text(what: str, given: Any) -> str:
     return given
 
 
+def printable(what: str, given: Any) -> str:
+    """Return a text that tables and files can hold: one line, in characters that UTF-8 has.
+
+    Raises
+    ------
+    ParameterError
+    """
+    odd = re.search("[\x00-\x1f\x7f\ud800-\udfff]", text(what, given))
+    if odd:
+        raise ParameterError(
+            f"{what} is {label(given)}: it has the character {odd[0]!r}; give a text of one line "
+            "without control characters",
+            asked=argument(what),
+            given=given,
+        )
+    return str(given)
+
+
 def path(call: str, given: Any) -> Path:
     """Return the path of a file.
 
@@ -110,13 +176,27 @@ def path(call: str, given: Any) -> Path:
     ------
     ParameterError
     """
-    if not isinstance(given, str | PathLike) or not str(given):
+    if not isinstance(given, str | PathLike) or isinstance(given, bytes) or not str(given):
         raise ParameterError(
             f'{call}({label(given)}): give the path of a file, "results/run.h5"',
             asked="path",
             given=given,
         )
-    return Path(given)
+    found = Path(given)
+    if "\0" in str(found):
+        raise ParameterError(
+            f"{call}({label(str(found))}): a path cannot have the character NUL",
+            asked="path",
+            given=str(found),
+        )
+    if long := [part for part in found.parts if len(fsencode(part)) > LONGEST]:
+        raise ParameterError(
+            f"{call}({label(str(found))}): the name {label(long[0], 24)} has "
+            f"{len(fsencode(long[0]))} bytes; give names of at most {LONGEST}",
+            asked="path",
+            given=str(found),
+        )
+    return found
 
 
 def among(given: Any, words: Iterable[str]) -> bool:
@@ -153,10 +233,7 @@ def instance(what: str, given: Any, kind: type[T], remedy: str) -> T:
     """
     if not isinstance(given, kind):
         raise ParameterError(
-            f"{what} is {label(given)}: {remedy}",
-            asked=argument(what),
-            given=given,
-            possible=(kind.__name__,),
+            f"{what} is {label(given)}: {remedy}", asked=argument(what), given=given
         )
     return given
 

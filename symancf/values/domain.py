@@ -31,6 +31,37 @@ def marked(function: Function, **marks: object) -> Function:
     return cast("Function", law)
 
 
+class Returned:
+    """A function that another one has returned; it is pickled as that call.
+
+    Functions within functions cannot be found by their names, as pickle does.
+    """
+
+    def __init__(self, function: Callable[..., Any], *call: Any) -> None:
+        functools.update_wrapper(self, function)
+        self._call = call
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Call the function."""
+        return self.__wrapped__(*arguments, **keywords)  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"  # type: ignore[attr-defined]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return functools.partial(self._call[0], **self._call[2]), self._call[1]
+
+
+def by_call(make: Function) -> Function:
+    """Let what a function returns be pickled; the function is found by its name. A decorator."""
+
+    @functools.wraps(make)
+    def called(*arguments: Any, **keywords: Any) -> Returned:
+        return Returned(make(*arguments, **keywords), called, arguments, keywords)
+
+    return cast("Function", called)
+
+
 @dataclass(frozen=True)
 class Domain:
     """An interval of numbers.

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import ParameterError
+from .arguments import LENGTHS
 from .parameter import (
     Scalar,
     Value,
@@ -77,9 +78,18 @@ class Motion:
 
     def u(self, X: Array, time: float) -> Array:
         """Return the displacements (n, 3) at X (n, 3)."""
+        what = f"{self.name}: displacement"
         if self._moves is not None:
-            return call_array(f"{self.name}: displacement", self._moves, X.shape, X, float(time))
-        return np.broadcast_to([c(time) for c in self._components], X.shape)
+            moved = call_array(what, self._moves, X.shape, X, float(time))
+        else:
+            moved = np.broadcast_to([c(time) for c in self._components], X.shape)
+        if (far := float(np.abs(moved).max(initial=0.0))) > LENGTHS[1]:
+            raise ParameterError(
+                f"{what} is {far:g} at time {time:g}: lengths are at most {LENGTHS[1]:g}",
+                asked="displacement",
+                given=far,
+            )
+        return moved
 
     def G(self, X: Array, time: float) -> Array:
         """Return the displacement gradients (n, 3, 3) at X (n, 3)."""

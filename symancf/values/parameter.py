@@ -457,6 +457,41 @@ def _three(name: str, function: Callable[[float], npt.ArrayLike], time: float) -
     return result
 
 
+def reals(given: Any, finite: bool = True) -> Array:
+    """Return real numbers, finite ones, in an array of its own; (0,) where there is anything else.
+
+    Texts, truth values and complex numbers are none, masked entries neither.
+    """
+    none = np.zeros(0)
+    try:
+        found = np.array(given)
+        masked = isinstance(given, np.ma.MaskedArray) and bool(np.any(given.mask))
+        if found.dtype.kind not in "iufO" or masked:
+            return none
+        if any(isinstance(x, str | bytes | bool) for x in found.flat if found.dtype.kind == "O"):
+            return none
+        numbers = found.astype(float)
+    except (TypeError, ValueError, OverflowError):
+        return none
+    return numbers if not finite or np.isfinite(numbers).all() else none
+
+
+def is_empty(given: Any) -> bool:
+    """Tell whether something is a list or an array of nothing."""
+    if isinstance(given, np.ndarray):
+        return given.size == 0
+    return isinstance(given, list | tuple) and not given
+
+
+def direction(given: Any) -> Array:
+    """Return a unit vector along three numbers; (0,) where they are none or all zero."""
+    numbers = reals(given)
+    if numbers.shape != (3,) or not numbers.any():
+        return np.zeros(0)
+    numbers = np.ldexp(numbers, -int(np.frexp(np.abs(numbers).max())[1]))  # squares are numbers
+    return np.asarray(numbers / np.linalg.norm(numbers))
+
+
 def vector3(what: str, given: npt.ArrayLike) -> Array:
     """Return three finite numbers; `what` begins the message where they are none.
 
@@ -464,11 +499,8 @@ def vector3(what: str, given: npt.ArrayLike) -> Array:
     ------
     ParameterError
     """
-    try:
-        values = np.array(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        values = np.zeros(0)
-    if values.shape != (3,) or not np.isfinite(values).all():
+    values = reals(given)
+    if values.shape != (3,):
         raise ParameterError(
             f"{what} is {label(given)}: give three finite numbers",
             asked=argument(what),
@@ -484,10 +516,7 @@ def matrix3(what: str, given: npt.ArrayLike) -> Array:
     ------
     ParameterError
     """
-    try:
-        matrix = np.asarray(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        matrix = np.zeros(0)
-    if matrix.shape != (3, 3) or not np.isfinite(matrix).all():
+    matrix = reals(given)
+    if matrix.shape != (3, 3):
         raise ParameterError(f"{what}; it is {label(given)}", asked="gradient", given=given)
     return matrix

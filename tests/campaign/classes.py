@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # name -> cases of a whole campaign, seconds for one case
 CLASSES: dict[str, tuple[int, float]] = {
     "arguments": (260, 30.0),
+    "signatures": (260, 30.0),
     "arrays": (60, 30.0),
     "files": (230, 30.0),
     "functions": (90, 30.0),

@@ -365,6 +365,7 @@ THINGS: dict[str, Callable[[], Any]] = {
     "a body": block,
     "a problem": problem,
 }
+HANDLES = ("a body", "a problem")  # with handles of one process
 RIGHT: dict[str, Run] = {
     "a force": changed(lambda b, f: sa.force(b["x1"], f), LOAD),
     "a gravity": changed(lambda b, g: sa.gravity(g), LOAD),
@@ -388,14 +389,13 @@ RIGHT: dict[str, Run] = {
 
 def generate(chance: random.Random, count: int) -> Iterator[Case]:
     """Yield them in an order of chance."""
-    raw = ("TypeError", "PicklingError", "AttributeError")
     every = [Case(f"{name}, changed", run, "right") for name, run in RIGHT.items()]
     every += [
         Case(f"arrays: {name}", kind(to), "right" if name != "objects" else "either")
         for name, to in KINDS.items()
     ]
     every += [
-        Case(f"{how} of {what}", copied(to, make), "either", raw if what != "a parameter" else ())
+        Case(f"{how} of {what}", copied(to, make), "error" if what in HANDLES else "either")
         for how, to in COPIES.items()
         for what, make in THINGS.items()
     ]

@@ -20,6 +20,7 @@ from symancf.assembly.plan import Plan
 from symancf.mesh import Mesh
 from symancf.solve.statics import equilibrium, held
 from tests import many
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -355,11 +356,11 @@ def test_sizes_are_looked_at_when_they_change() -> None:
 def test_the_same_thing_twice_is_told() -> None:
     body = cube()
     pull, fix = sa.gravity((0.0, 0.0, -10.0)), sa.fix(body["z0"])
-    with pytest.raises(sa.ParameterError, match="term 'gravity' is given 2 times"):
+    with refused(sa.ParameterError, asked="gravity", given=2):
         sa.System(body, terms=[pull, fix, pull])
-    with pytest.raises(sa.ParameterError, match=r"term 'fix:body\.z0' is given 2 times"):
+    with refused(sa.ParameterError, asked="fix:body.z0", given=2):
         sa.System(body, terms=[fix, fix])
-    with pytest.raises(sa.ParameterError, match="body 'body' is given 2 times"):
+    with refused(sa.ParameterError, asked="body", given=2):
         sa.System(body, body, terms=[fix])
     other = cube()
     twice = [sa.gravity((0, 0, -10)), sa.fix(other["z0"]), sa.gravity((0.0, 0.0, -10.0), other)]
@@ -374,7 +375,7 @@ def test_a_force_on_a_rigid_body_acts_at_its_origin() -> None:
     sa.DynamicProblem(system, prefix="push_").solve(1e-3, 1e-3)
     v = system.velocity(body.centre)[0]
     assert v == pytest.approx([2e-3, 0.0, 0.0], rel=1e-5, abs=1e-8)
-    with pytest.raises(sa.ConstraintError, match=r"Body 'body'.* body\.at\(point\)"):
+    with refused(sa.ConstraintError, given=repr(cube())):
         sa.force(cube(), (1.0, 0.0, 0.0))
 
 

@@ -13,6 +13,7 @@ import pytest
 import symancf as sa
 from symancf.energies import cable, neo_hooke
 from symancf.runtime.petsc import PETSc, limit_threads
+from tests.refusals import refused
 
 
 class Model:
@@ -117,7 +118,7 @@ def test_wrong_nouns_are_answered_with_the_right_ones(case: str, model: Model) -
 @pytest.mark.parametrize("value", ["abc", "1e6", None, [1.0, 2.0], 1j, lambda t: t])
 def test_a_value_that_is_no_number_leaves_the_parameter(value: Any) -> None:
     p = sa.Parameter("p", 2.0)
-    with pytest.raises(sa.ParameterError, match=r"value of the parameter 'p' is .*give a number"):
+    with refused(sa.ParameterError, asked="p"):
         p.value = value
     assert p.value == 2.0
 

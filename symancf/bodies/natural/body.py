@@ -18,7 +18,7 @@ from ...places.ends import End, frame_of, points_of, vector_rows
 from ...runtime import jit
 from ...values.arguments import text
 from ...values.motion import Motion
-from ...values.parameter import Value, label, vector3
+from ...values.parameter import Value, vector3
 from ..node import OneNode, Vertex
 from . import shapes
 from .inertia import (
@@ -113,13 +113,8 @@ class RigidBody(OneNode):
             vector3(f"{what}: velocity", velocity),
             vector3(f"{what}: spin", spin),
         )
-        self.length = self._own_length() if length is None else length
-        if not (np.ndim(self.length) == 0 and np.isfinite(self.length) and self.length > 0.0):
-            raise ParameterError(
-                f"{what}: length is {label(length)}: give a positive number",
-                asked="length",
-                given=length,
-            )
+        size = self._own_length() if length is None else length
+        self.length = float(shapes.size_of(f"{what}: length", size, 1, "number"))
         self.shape = shape or shapes.equivalent(self.moments, self.length)
         self.parameters: dict[str, Value] = {}
 

@@ -14,7 +14,7 @@ from symancf_codegen import declare
 
 from ...arrays import Array
 from ...errors import ParameterError, argument
-from ...values.parameter import label
+from ...values.parameter import label, reals
 from .rigidity import PAIRS
 
 AXES = ("axis0", "axis1", "axis2")
@@ -91,17 +91,13 @@ def inertia_of(what: str, mass: float, centre: npt.ArrayLike, J: npt.ArrayLike |
 
 
 def _numbers(what: str, given: npt.ArrayLike, shapes: tuple[tuple[int, ...], ...]) -> Array:
-    try:
-        values = np.array(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        values = np.full(7, np.nan)
-    if values.shape not in shapes or not np.isfinite(values).all():
+    values = reals(given)
+    if values.shape not in shapes:
         possible = " or ".join("one number" if not s else str(s) for s in shapes)
         raise ParameterError(
             f"{what} is {label(given)}: give finite numbers, {possible}",
             asked=argument(what),
             given=given,
-            possible=shapes,
         )
     return values
 

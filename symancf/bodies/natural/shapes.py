@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from ...arrays import Array, Ints
 from ...errors import ParameterError, argument
-from ...values.parameter import label
+from ...values.arguments import LENGTHS
+from ...values.parameter import label, reals
 
 if TYPE_CHECKING:
     from .inertia import Inertia
@@ -95,14 +96,13 @@ def size_of(what: str, given: npt.ArrayLike, count: int, kind: str = "length") -
     ------
     ParameterError : others are given.
     """
-    try:
-        size = np.array(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        size = np.zeros(0)
+    size = reals(given)
     shape = () if count == 1 else (count,)
-    if size.shape != shape or not np.isfinite(size).all() or (size <= 0.0).any():
+    if size.shape != shape or (size < LENGTHS[0]).any() or (size > LENGTHS[1]).any():
         lengths = f"a positive {kind}" if count == 1 else f"{count} positive {kind}s"
         raise ParameterError(
-            f"{what} is {label(given)}: give {lengths}", asked=argument(what), given=given
+            f"{what} is {label(given)}: give {lengths} between {LENGTHS[0]:g} and {LENGTHS[1]:g}",
+            asked=argument(what),
+            given=given,
         )
     return size

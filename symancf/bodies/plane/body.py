@@ -22,7 +22,7 @@ from ...places.ends import End, Ground, Symbols, frame_of
 from ...runtime import jit
 from ...values.arguments import named
 from ...values.motion import Motion
-from ...values.parameter import call
+from ...values.parameter import call, label, reals
 from ..node import OneNode, Vertex
 from .inertia import kinetic_law
 
@@ -51,14 +51,24 @@ def turned(v: Array) -> Array:
     return np.array([-v[1], v[0]])
 
 
+def _number(what: str, given: Any, give: str, least: float = -math.inf) -> float:
+    """Return one finite number, at least as large as another."""
+    value = reals(given)
+    if value.shape != () or value < least:
+        raise ParameterError(
+            f"{what} is {label(given)}: give {give}", asked=argument(what), given=given
+        )
+    return float(value)
+
+
 def _pair(what: str, given: npt.ArrayLike, where: str = "") -> Array:
     """Return two finite numbers; a third one that is zero is left out."""
-    pair = np.array(given, dtype=float).ravel()
+    pair = reals(given).ravel()
     if pair.size == 3 and pair[2] == 0.0:
         pair = pair[:2]
-    if pair.size != 2 or not np.isfinite(pair).all():
+    if pair.size != 2:
         raise ParameterError(
-            f"{what} is {given!r}: give two finite {where or 'numbers'}",
+            f"{what} is {label(given)}: give two finite {where or 'numbers'}",
             asked=argument(what),
             given=given,
         )
@@ -111,12 +121,13 @@ class PlanarBody(OneNode):
         velocity: npt.ArrayLike = (0.0, 0.0),
         spin: float = 0.0,
     ) -> None:
-        given = np.array(at, dtype=float).ravel()
+        given = reals(at).ravel()
         self.named = name is not None
         self.name = named(name, "planar body")
-        if given.size not in (2, 3) or not np.isfinite(given).all():
+        if given.size not in (2, 3):
             raise ParameterError(
-                f"planar body {self.name!r}: at is {at!r}: give three finite numbers (x, y, theta)",
+                f"planar body {self.name!r}: at is {label(at)}: give three finite numbers "
+                "(x, y, theta)",
                 asked="at",
                 given=at,
             )
@@ -124,11 +135,8 @@ class PlanarBody(OneNode):
         self.mass, self.inertia_about_centre = self._mass(mass, inertia)
         what = f"planar body {self.name!r}"
         self.centre = _pair(f"{what}: centre", centre)
-        self.velocity, self.spin = _pair(f"{what}: velocity", velocity), float(spin)
-        if not math.isfinite(self.spin):
-            raise ParameterError(
-                f"{what}: spin is {spin!r}: give a finite number", asked="spin", given=spin
-            )
+        self.velocity = _pair(f"{what}: velocity", velocity)
+        self.spin = _number(f"{what}: spin", spin, "a finite number")
         # from the node, the centre of mass, to the origin; directions of the ground, reference
         self.offset: Array = -rotation(self.reference[2]) @ self.centre
         self.parameters: dict[str, Value] = {}
@@ -141,17 +149,8 @@ class PlanarBody(OneNode):
                     f"{what} has an inertia, but no mass: give mass=...", asked="mass", given=None
                 )
             return 0.0, 0.0
-        m, J = (np.array(v, dtype=float) for v in (mass, inertia))
-        if m.ndim or not (np.isfinite(m) and m > 0.0):
-            raise ParameterError(
-                f"{what}: mass is {mass!r}: give a positive number", asked="mass", given=mass
-            )
-        if J.ndim or not (np.isfinite(J) and J >= 0.0):
-            raise ParameterError(
-                f"{what}: inertia is {inertia!r}: give one number, about the centre of mass",
-                asked="inertia",
-                given=inertia,
-            )
+        m = _number(f"{what}: mass", mass, "a positive number", 1e-300)
+        J = _number(f"{what}: inertia", inertia, "one number, about the centre of mass", 0.0)
         return float(m), float(J)
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from ...assembly.resolved import Resolved, Rows
 from ...errors import ParameterError, closest
 from ...places.ends import End
 from ...terms.work import VirtualWork
-from ...values.arguments import named
+from ...values.arguments import among, named
 from ...values.parameter import evaluate
 from .body import COORDINATES, PlanarPoint
 
@@ -104,12 +104,12 @@ class Prescribed(VirtualWork):
         name: str | None,
     ) -> None:
         name = named(name, f"prescribed {coordinate} of {place}")
-        if coordinate not in COORDINATES:
+        if not among(coordinate, COORDINATES):
             raise ParameterError(
                 f"{name}: give 'x', 'y' or 'theta'.{closest(coordinate, COORDINATES)}",
                 asked="coordinate",
-                possible=COORDINATES,
                 given=coordinate,
+                possible=COORDINATES,
             )
         if (position is None) == (displacement is None):
             raise ParameterError(

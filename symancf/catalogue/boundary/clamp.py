@@ -11,6 +11,7 @@ from ...arrays import Array, Ints, Mask
 from ...places.geometry import perpendicular
 from ...places.glue import GluedSlopes, slots
 from ...places.vectors import unit
+from ...runtime.copies import OneProcess
 from .directions import Directions, HeldDirections, split
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 ALIGNED = 1e-9  # component of a unit vector that is none
 
 
-class Clamp:
+class Clamp(OneProcess):
     r"""The slopes that vanish with u on what is glued, see `glued_slopes`, in one system.
 
     Components along axes of space are eliminated; others are held by multipliers. Where the

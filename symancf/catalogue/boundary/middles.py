@@ -12,6 +12,7 @@ from ...errors import MeshError
 from ...places.interpolation import Interpolation
 from ...places.middles import Middles, MiddlesHere
 from ...places.vectors import unit
+from ...runtime.copies import OneProcess
 from .directions import DirectionsAcross, HeldAcross, split
 from .names import AXES
 
@@ -39,7 +40,7 @@ class OfNodes(Protocol):
         """Return which components (n, s, 3) of slopes along `basis` are held."""
 
 
-class MiddleSupport:
+class MiddleSupport(OneProcess):
     """The slopes across the edges of a place that a support of its nodes holds, too.
 
     A clamp holds their components along the normals, all of them within cells that are glued;

@@ -11,7 +11,9 @@ import numpy.typing as npt
 from ...arrays import Array, Mask
 from ...errors import MeshError, ParameterError
 from ...places.interpolation import Interpolation
+from ...values.arguments import one_of
 from ...values.parameter import Parameter, Scalar, evaluate, label
+from ...values.parameter import direction as unit_vector
 from .directions import EXACT, Directions, HeldDisplacements
 from .names import AXES
 from .nodes import NodeSupport
@@ -35,13 +37,7 @@ class Mirror(NodeSupport):
     def __init__(
         self, name: str, place: Nodes | PointsOnBody, normal: str, all_of_body: bool
     ) -> None:
-        if normal not in tuple(AXES):
-            raise ParameterError(
-                f"{name}: normal is {normal!r}: give 'x', 'y' or 'z'",
-                asked="normal",
-                given=normal,
-                possible=tuple(AXES),
-            )
+        one_of(f"{name}: normal", normal, AXES)
         super().__init__(name, place, normal, None, None)
         self.mirror = self.axis = AXES.index(normal)
         self.slopes = bool(self.body.element.slopes)
@@ -137,14 +133,11 @@ def _unit(name: str, direction: npt.ArrayLike) -> Array:
     ------
     ParameterError : it is none.
     """
-    try:
-        vector = np.asarray(direction, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        vector = np.zeros(0)
-    if vector.shape != (3,) or not np.isfinite(vector).all() or not vector.any():
+    vector = unit_vector(direction)
+    if not len(vector):
         raise ParameterError(
             f"{name}: direction is {label(direction)}: give three numbers",
             asked="direction",
             given=direction,
         )
-    return np.asarray(vector / np.linalg.norm(vector))
+    return vector

@@ -12,9 +12,12 @@ import numpy.typing as npt
 
 from ...arrays import Array, Ints
 from ...assembly.agreement import Given
+from ...assembly.configuration import require_system
 from ...errors import ParameterError
+from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
 from ...values.arguments import chosen_dofs
+from ...values.parameter import vector3
 from .names import AXES
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ class Holdable(Protocol):
         """Size [m]."""
 
 
-class Support(Shown, ABC):
+class Support(OneProcess, Shown, ABC):
     """Coordinates of a body that are held or prescribed; made by `fix`, `symmetry`, `planar`.
 
     ``print`` tells what it holds. A coordinate of several supports counts for the last of them.
@@ -124,6 +127,7 @@ class Support(Shown, ABC):
     # ---- results --------------------------------------------------------------------------------
     def forces(self, system: Configuration) -> Array:
         """Return the local vector of its forces on coordinates, this rank's part (collective)."""
+        require_system(self.name, system)
         numbering = system.numbering
         owned = numbering.vertex_of < numbering.owned_vertices
         mine = owned & (numbering.fixed_by == system.layout.number(self))
@@ -134,7 +138,8 @@ class Support(Shown, ABC):
 
         Of a planar body force and moment about its origin, (Fx, Fy, M).
         """
-        return system.sum(system.wrench(self.forces(system), np.zeros(3)))[:3]
+        forces = self.forces(system)
+        return system.sum(system.wrench(forces, np.zeros(3)))[:3]
 
     def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
         """Return what a history keeps of a support; see `DynamicProblem.record`."""
@@ -148,7 +153,7 @@ class Support(Shown, ABC):
         It is the virtual work of the support forces and of the generalised forces on slopes in a
         rotation of the deformed body about the point `about`.
         """
-        point = np.asarray(about, dtype=float)
+        point = vector3("reaction_moment(about=...)", about)
         return system.sum(system.wrench(self.forces(system), point))[3:]
 
 

@@ -15,8 +15,10 @@ from ...bodies.plane.body import PlanarBody, PlanarPoint, place_of, rotation, tu
 from ...errors import ConstraintError, ParameterError, closest
 from ...places.ends import Ground
 from ...runtime import jit
+from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
 from ...terms.entities import Entities
+from ...values.arguments import among, named
 from ...values.parameter import Parameter, Scalar, evaluate
 from .law import CELL, MODELS, TANGENTS, flexure_law
 from .section import compliance, strip_compliance
@@ -34,7 +36,7 @@ Place = PlanarPoint | Ground
 FIT = 1e-3  # an attachment may miss the arc by this fraction of the radius
 
 
-class Flexure(Shown):
+class Flexure(OneProcess, Shown):
     """A slender flexure clamped to two planar bodies; make it by `arc` or `straight`.
 
     Its residual is a point law on the six coordinates of its bodies (`flexure_law`).
@@ -178,6 +180,7 @@ class Flexure(Shown):
                     given=direction,
                 )
         unit, uniform = _bending(name, EI, EA)
+        EA = None if EA is None else evaluate(f"{name}: EA", EA, 0.0)
         # A_f^T d_f: the chord in the frame of the end b
         c, s = math.cos(angle), math.sin(angle)
         lever = np.array([c * d[0] + s * d[1], -s * d[0] + c * d[1]])
@@ -222,6 +225,11 @@ class Flexure(Shown):
                 given=length,
             )
         unit, uniform = _bending(name, EI, EA)
+        if EA is None:
+            raise ParameterError(
+                f"{name}: give EA: without it a straight strip has no stiffness matrix", asked="EA"
+            )
+        EA = evaluate(f"{name}: EA", EA, 0.0)
         direction = math.atan2(chord[1], chord[0])
         return cls(
             a_end,
@@ -381,7 +389,7 @@ def ground_wrench(system: Configuration) -> Array:
 
 
 def _one_of(name: str, what: str, value: str, possible: Sequence[str], asked: str = "") -> None:
-    if value not in possible:
+    if not among(value, possible):
         raise ParameterError(
             f"{name}: {what} is {value!r}: choose one of {', '.join(possible)}."
             + closest(str(value), possible),
@@ -426,10 +434,12 @@ def _ends(kind: str, a: Any, b: Any, name: str | None) -> tuple[Array, Array, st
             )
     if isinstance(a, Ground) and isinstance(b, Ground):
         raise ParameterError(
-            f"{name or kind}: both ends are on the ground", asked="ends", given=(str(a), str(b))
+            f"{named(name, kind)}: both ends are on the ground",
+            asked="ends",
+            given=(str(a), str(b)),
         )
     (Xa, _, text_a), (Xb, _, text_b) = place_of(a), place_of(b)
-    return Xa[0, :2], Xb[0, :2], name or f"{kind} from {text_a} to {text_b}"
+    return Xa[0, :2], Xb[0, :2], named(name, f"{kind} from {text_a} to {text_b}")
 
 
 def _bending(name: str, EI: Scalar, EA: Scalar | None) -> tuple[float, Scalar]:

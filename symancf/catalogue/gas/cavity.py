@@ -14,7 +14,9 @@ import numpy as np
 from ...arrays import Array, Ints32
 from ...errors import MeshError, ParameterError
 from ...runtime.collective import share_error
+from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
+from ...values.arguments import among
 from ...values.parameter import depends_on_time, evaluate, label
 from .amount import Gas
 from .enclosure import Enclosure
@@ -35,7 +37,7 @@ Value = TypeVar("Value", float, bool)
 DISTURBED = 0.02  # of the facets' size: the state in which that is tried
 
 
-class Cavity(Shown):
+class Cavity(OneProcess, Shown):
     r"""A closed space: its volume V(q), with a pressure in it the potential -p V, or with gas.
 
     Parameters
@@ -112,7 +114,7 @@ class Cavity(Shown):
                 asked="walls",
                 given=tuple(kinds),
             )
-        if caps not in (None, "flat"):
+        if caps is not None and not among(caps, ("flat",)):
             raise ParameterError(
                 f"{name}: caps={label(caps)} is not possible: give None or 'flat'",
                 asked="caps",

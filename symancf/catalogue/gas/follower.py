@@ -13,6 +13,7 @@ from ...laws import surface_laws
 from ...mesh.partition import Family
 from ...places.interpolation import Interpolation
 from ...runtime.collective import share_error
+from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
 from ...values.arguments import named
 from ...values.parameter import evaluate
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 CLOSED = 0.1  # resultant of the unit pressure by the area: tubes and closed surfaces have none
 
 
-class Pressure(Shown):
+class Pressure(OneProcess, Shown):
     """Gas or liquid that presses on a surface of a body; see `pressure`."""
 
     def __init__(self, place: Nodes | Face, p: Scalar, name: str | None) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...arrays import Array, Ints, Mask
 from ...errors import ParameterError
-from ...values.parameter import label
+from ...values.parameter import label, reals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,13 +41,8 @@ def rings(points: npt.ArrayLike, holes: Sequence[npt.ArrayLike]) -> list[Array]:
     for k, given in enumerate((points, *holes)):
         name = "the outline of a section" if k == 0 else f"hole {k} of a section"
         argument = "points" if k == 0 else "holes"
-        try:
-            ring = np.array(given, dtype=float)
-        except (TypeError, ValueError):
-            raise ParameterError(
-                f"{name} is {label(given)}: give points (n, 2)", asked=argument, given=given
-            ) from None
-        if ring.ndim != 2 or ring.shape[1] != 2 or not np.isfinite(ring).all():
+        ring = reals(given)
+        if ring.ndim != 2 or ring.shape[1] != 2:
             raise ParameterError(
                 f"{name} is {label(given)}: give finite points (n, 2)", asked=argument, given=given
             )

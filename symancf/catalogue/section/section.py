@@ -11,8 +11,8 @@ import numpy as np
 
 from ...errors import ParameterError, argument
 from ...runtime.collective import together
-from ...values.arguments import among
-from ...values.parameter import Field, call, label
+from ...values.arguments import among, length, number
+from ...values.parameter import Field, call, label, reals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -92,7 +92,7 @@ class Section:
     @classmethod
     def circle(cls, radius: float) -> Section:
         """Return a full circle: A = pi r^2, I = pi r^4/4, J = 2 I."""
-        _positive("the radius of a section", radius)
+        radius = length("the radius of a section", radius)
         moment = math.pi * radius**4 / 4.0
         area, rim = math.pi * radius**2, (_round(radius),)
         return cls(area, moment, moment, 2.0 * moment, "circle", warping=0.0, outlines=rim)
@@ -100,8 +100,8 @@ class Section:
     @classmethod
     def tube(cls, radius: float, thickness: float) -> Section:
         """Return a ring by its outer radius and the thickness of its wall."""
-        _positive("the radius of a section", radius)
-        _positive("the thickness of a section", thickness)
+        radius = length("the radius of a section", radius)
+        thickness = length("the thickness of a section", thickness)
         inner = radius - thickness
         if inner < 0.0:
             raise ParameterError(
@@ -125,8 +125,8 @@ class Section:
         .. math:: J = a b^3 \Bigl(\tfrac13 - \frac{64}{\pi^5}\frac ba \sum_{n = 1, 3, \dots}
             \frac{1}{n^5}\tanh\frac{n \pi a}{2 b}\Bigr).
         """
-        _positive("the width of a section", width)
-        _positive("the height of a section", height)
+        width = length("the width of a section", width)
+        height = length("the height of a section", height)
         a, b = max(width, height), min(width, height)
         total = sum(math.tanh(n * math.pi * a / (2.0 * b)) / n**5 for n in range(1, 200, 2))
         torsion = a * b**3 * (1.0 / 3.0 - 64.0 / math.pi**5 * b / a * total)
@@ -237,8 +237,7 @@ class Section:
 
     def scaled(self, factor: float) -> Section:
         """Return the similar section whose lengths are `factor` times as large."""
-        _positive("the factor of a section", factor)
-        f = float(factor)
+        f = length("the factor of a section", factor)
         return replace(
             self,
             A=self.A * f**2,
@@ -311,12 +310,8 @@ class Section:
         ParameterError : they are out of their bounds; the shape has no such shear factors.
         """
         _positive("E of a section", E)
-        if not -1.0 < nu <= 0.5:
-            raise ParameterError(
-                f"nu of a section is {label(nu)}: give more than -1, at most 0.5",
-                asked="nu",
-                given=nu,
-            )
+        must = "be more than -1, at most 0.5"
+        nu = number("Section", "nu", nu, must, lambda x: -1.0 < x <= 0.5)
         own = self.kind == "own"
         shear = ("energy" if own else "cowper") if shear is None else shear
         if not among(shear, SHEAR):
@@ -417,7 +412,9 @@ def _round(radius: float) -> tuple[Pair, ...]:
 
 def _positive(what: str, given: object) -> None:
     """Raise where something is no positive number."""
-    if not isinstance(given, int | float) or not (math.isfinite(given) and given > 0.0):
+    number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    size = reals(given) if number else np.zeros(0)
+    if size.shape != () or not 1e-300 < size < 1e300:
         raise ParameterError(
             f"{what} is {label(given)}: give a positive number", asked=argument(what), given=given
         )

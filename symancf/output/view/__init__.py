@@ -12,7 +12,8 @@ from mpi4py import MPI
 from ...errors import SymancfError
 from ...runtime.collective import together
 from ...values import arguments
-from ..image import WIDTH, Diagram, Image, image_path
+from ...values.parameter import direction
+from ..image import WIDTH, Diagram, Image, image_path, require_drawable
 from .animation import animate
 from .directions import require_tensor
 from .draw_vtk import compose
@@ -114,6 +115,13 @@ def render(
     comm = MPI.COMM_WORLD if comm is None else comm
     path, image = None if path is None else image_path("view.render", path), Image()
     arguments.one_of("view.render: engine", engine, ENGINES)
+    require_drawable(
+        "view.render",
+        **{"field": field, "directions": directions, "title": title, "label": label},
+        **{"unit": unit, "cmap": cmap, "classes": classes, "limits": limits, "shared": shared},
+        **{"undeformed": undeformed, "eye": eye, "up": up, "columns": columns, "width": width},
+    )
+    eye, up = direction(eye).tolist(), direction(up).tolist()
     named = scenes if isinstance(scenes, Mapping) else {"": scenes}
     held = {caption: gathered(comm, scene) for caption, scene in named.items()}
     with together(comm):

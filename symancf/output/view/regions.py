@@ -11,13 +11,14 @@ from mpi4py import MPI
 
 from ...arrays import Array, Ints
 from ...cells import CELLS
-from ...errors import MeshError
+from ...errors import MeshError, ParameterError
 from ...mesh import Mesh
 from ...mesh.conformity import hashes
 from ...mesh.sides import Meeting, Sides, cells_of, joined, sides_of
 from ...runtime.collective import reduced, together
 from ...values import arguments
-from ..image import WIDTH, Image, image_path
+from ...values.parameter import direction
+from ..image import WIDTH, Image, image_path, require_drawable
 from ..samples import Samples
 from .picture import ENGINES, Picture
 from .surface import surface_of
@@ -84,9 +85,22 @@ def regions(
     path, image = None if path is None else image_path("view.regions", path), Image()
     arguments.one_of("view.regions: engine", engine, ENGINES)
     arguments.instance("view.regions: mesh", mesh, Mesh, "give a mesh")
+    require_drawable("view.regions", title=title, eye=eye, up=up, width=width)
+    eye, up = direction(eye).tolist(), direction(up).tolist()
+    if names is not None and not isinstance(names, str | list | tuple):
+        raise ParameterError(
+            f"view.regions(names={names!r}): give names of regions", asked="names", given=names
+        )
     every = [region for region in mesh if region.name != "all"]
     named = [names] if isinstance(names, str) else names
     shown = every if named is None else [mesh[name] for name in named]
+    if not shown:
+        raise ParameterError(
+            f"view.regions: no region of {mesh.name} is asked for",
+            asked="names",
+            given=names,
+            possible=mesh.regions,
+        )
     order = sorted(reversed(shown), key=lambda r: (r.dim, r.size))
     layers: list[Corners] = [{} for _ in (*order, None)]  # the last one: what is in no region
     for region, layer in zip(order, layers, strict=False):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from ...runtime.copies import OneProcess
 from ...runtime.options import take as take_options
 from ...runtime.petsc import PETSc, collect
 from ...runtime.shown import Shown
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 TOLERANCES = "ts_rtol", "ts_atol", "ts_adapt_clip", "ts_adapt_safety", "ts_adapt_dt_"
 
 
-class Made(Shown):
+class Made(OneProcess, Shown):
     """A motion that makes what it works with on first use."""
 
     system: System

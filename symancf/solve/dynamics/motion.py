@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +16,7 @@ from ...bodies.plane.factor import FACTOR
 from ...bodies.pressure import Pressures
 from ...errors import ParameterError
 from ...runtime.collective import together
+from ...values.arguments import number
 from ...values.parameter import depends_on_time
 
 if TYPE_CHECKING:
@@ -54,10 +56,8 @@ class Rayleigh:
 
     def __post_init__(self) -> None:
         for name, value in (("mass", self.mass), ("stiffness", self.stiffness)):
-            if not (np.isfinite(value) and value >= 0.0):
-                raise ParameterError(
-                    f"Rayleigh({name}={value}): give a number >= 0", asked=name, given=value
-                )
+            good = number("Rayleigh", name, value, "be 0 or more", lambda x: 0.0 <= x < math.inf)
+            object.__setattr__(self, name, good)
 
 
 class Motion:

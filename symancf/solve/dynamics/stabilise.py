@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ...arrays import Array
 from ...errors import ParameterError
+from ...values.parameter import label, reals
 
 
 class Stabilisation:
@@ -56,8 +57,15 @@ SATURATES = 0.01  # of the size of a constraint: violation at which a fuzzy cont
 
 def _positive(what: str, **values: float | Array | None) -> None:
     for name, value in values.items():
-        if value is not None and not np.all(np.isfinite(value) & (np.asarray(value) > 0.0)):
-            raise ParameterError(f"{what}({name}={value}): give a positive number")
+        given: object = 1.0 if value is None else value
+        many = isinstance(given, np.ndarray) and name == "Kp"  # one for each constraint
+        known = isinstance(given, int | float | np.number | np.ndarray)
+        numbers = reals(given) if known else np.zeros(0)
+        size = numbers.size > 0 and (many or numbers.shape == ())
+        if not size or not ((numbers > 1e-100) & (numbers < 1e100)).all():
+            raise ParameterError(
+                f"{what}({name}={label(value)}): give a positive number", asked=name, given=value
+            )
 
 
 @dataclass(frozen=True)

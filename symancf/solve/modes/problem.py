@@ -14,6 +14,7 @@ from ...arrays import Array, Complex
 from ...errors import ParameterError, SymancfError
 from ...output.history import History
 from ...output.tracking import made_of
+from ...runtime.copies import OneProcess
 from ...runtime.log import STAGES
 from ...runtime.options import SLEPC, Option, Options
 from ...runtime.petsc import collect
@@ -41,7 +42,7 @@ STRAIN = 1e-3  # of the largest body: the change of state by which the tangent i
 HIDDEN = 1e-2  # of the slowest mode: round-off that modes may hide in
 
 
-class EigenProblem:
+class EigenProblem(OneProcess):
     r"""Small vibrations and buckling about the present state of a system.
 
     With tangent K, mass M, rates' matrix C and gradients of constraints at that state,
@@ -420,8 +421,7 @@ class EigenProblem:
 
 
 def _whole(what: str, count: int) -> int:
-    must = "be a whole number, at least 1"
-    return int(arguments.number(what, "count", count, must, lambda n: n >= 1 and n == int(n)))
+    return arguments.whole(what, "count", count)
 
 
 def _symmetric(system: System, K: PETSc.Mat, tolerance: float = SYMMETRIC) -> bool:

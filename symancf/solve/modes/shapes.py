@@ -6,16 +6,17 @@ from __future__ import annotations
 import io
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Complex
-from ...errors import ParameterError
+from ...errors import ParameterError, SymancfError
 from ...output import Samples, Series
 from ...output.sampling import sample
 from ...runtime.console import plain_console
+from ...runtime.copies import Portable
 from ...values import arguments
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ AMPLITUDE = 0.1  # of the largest body: the largest displacement that is drawn
 AXES = ("x", "y", "z")
 
 
-class Shapes:
+class Shapes(Portable):
     """Shapes of a system about a state, one for each number that was found.
 
     Attributes
@@ -46,9 +47,12 @@ class Shapes:
     """
 
     title = "shapes"
+    of_process: ClassVar = {"_system": lambda: None}
+    distributed = "send what is the same on every rank, such as modes.frequencies"
 
     def __init__(self, system: System, shapes: Array, checked: bool | None) -> None:
-        self.system, self.shapes, self.checked = system, shapes, checked
+        self._system: System | None = system
+        self.shapes, self.checked = shapes, checked
         self.base = system.state.copy()
         numbering = system.numbering
         self._at = np.concatenate(
@@ -59,6 +63,27 @@ class Shapes:
                 if block.kind == "position" and block.size == 3
             ]
         )
+
+    @property
+    def system(self) -> System:
+        """The system that they are shapes of.
+
+        Raises
+        ------
+        SymancfError : they come from another process and have none.
+        """
+        if self._system is None:
+            raise SymancfError(
+                f"{self.title} that another process has sent have numbers and shapes but no "
+                "system: draw, sample and write them where the system is",
+                asked="system",
+            )
+        return self._system
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks that share them."""
+        return 1 if self._system is None else self._system.comm.size
 
     def __len__(self) -> int:
         """Number of shapes."""

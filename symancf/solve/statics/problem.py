@@ -15,6 +15,7 @@ from ...output import checkpoint
 from ...output.restart import Restarts
 from ...output.steps import Step
 from ...output.tracking import Watched, kept_by, made_of, monitored, record
+from ...runtime.copies import OneProcess
 from ...runtime.log import STAGES
 from ...runtime.options import Option, Options
 from ...runtime.shown import Shown
@@ -57,7 +58,7 @@ class _Leg:
     fraction: float = 0.0
 
 
-class StaticProblem(Shown):
+class StaticProblem(OneProcess, Shown):
     """Find the equilibrium of a system: residual(q, t) = 0 at increasing pseudo-time t.
 
     Parameters
@@ -109,6 +110,8 @@ class StaticProblem(Shown):
             self.prefix, arguments.options("StaticProblem(options=...)", options)
         )
         self._options.refuse("StaticProblem", uses)
+        check_held = arguments.flag("StaticProblem", "check_held", check_held)
+        check_stable = arguments.flag("StaticProblem", "check_stable", check_stable)
         self.solver = EquilibriumSolver(system, self.history, self._options, check_held)
         self._part, self._jump = 1.0, False  # of a step of load
         self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
@@ -442,7 +445,9 @@ class StaticProblem(Shown):
         """
         with self.solver.interruption, self._options, self.solver.progress, STAGES["statics"]:
             self._begin(steps=False)
-            if parameter == "time" and any(piece.timed for piece in self.system.pieces):
+            if arguments.among(parameter, ("time",)) and any(
+                piece.timed for piece in self.system.pieces
+            ):
                 raise ParameterError(
                     "follow('time'): places travel in time here, and a path changes the time "
                     "within its steps; give a Parameter, or solve(to=..., step=...)",
@@ -452,6 +457,7 @@ class StaticProblem(Shown):
             require_possible(
                 self.solver, parameter, to, step, steps, until, direction, largest, smallest
             )
+            to, step = (None if x is None else float(x) for x in (to, step))
             path = self._continuation
             if path is None or path.parameter is not parameter:
                 path = self._continuation = Continuation(self.solver, parameter)

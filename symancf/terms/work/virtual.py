@@ -20,6 +20,7 @@ from symancf_codegen.functions import rate
 from ...arrays import Array
 from ...errors import ConstraintError
 from ...runtime.shared import Shared
+from ...values.arguments import flag
 from ...values.parameter import difference, label
 from ..quantities import TIME, symbols_of
 from ..substitution import Substitution
@@ -132,6 +133,7 @@ class VirtualWork(PlaceTerm):
         **parameters: Given,
     ) -> None:
         super().__init__(function, ends, name, parameters, rates=True, states=states)
+        dissipation = flag(self.what, "dissipation", dissipation)
         self.role = "dissipation" if dissipation else "work"
         reading = self.reading
         if reading.history:

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What can be copied and sent to other processes: data can, what has handles of a process cannot.
+
+`copy`, `pickle` and all that is built on them (process pools, joblib, MPI messages of objects) ask
+`__reduce_ex__`, which the two classes here answer for the whole package.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+
+from mpi4py import MPI
+
+from ..errors import SymancfError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+T = TypeVar("T", bound="Portable")
+
+SEND = (
+    "the function that builds the model and its numbers",
+    "the path of a checkpoint that problem.save(path) has written",
+)
+
+
+class OneProcess:
+    """An object with handles of MPI, PETSc or compiled libraries: of this process only."""
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        name = getattr(self, "name", None)
+        what = type(self).__name__ + (f" {name!r}" if isinstance(name, str) else "")
+        raise SymancfError(
+            f"{what} cannot be copied, pickled or sent to another process, because MPI, PETSc and "
+            f"compiled kernels of this one are behind it: send {SEND[0]}, or {SEND[1]}",
+            asked=what,
+            given=self,
+            possible=SEND,
+        )
+
+
+class Portable:
+    """Data that can be copied and pickled, with some attributes that belong to a process.
+
+    A copy is an object of its own, of the same ranks. What is read in another process belongs to
+    that process alone.
+
+    Attributes
+    ----------
+    of_process : attribute -> what it is where the object is read.
+    distributed : where each rank has a part, what to do instead of pickling it; "": all is on
+        every rank.
+    """
+
+    of_process: ClassVar[Mapping[str, Callable[[], Any]]]
+    distributed: ClassVar[str] = ""
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks that share it."""
+        comm: MPI.Comm = self.comm  # type: ignore[attr-defined]
+        return comm.size
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the data."""
+        if self.distributed and self.ranks > 1:
+            what = type(self).__name__
+            raise SymancfError(
+                f"{what} is distributed over {self.ranks} ranks and cannot be pickled: "
+                f"{self.distributed}",
+                asked=what,
+                given=self,
+                possible=(self.distributed,),
+            )
+        return {k: v for k, v in vars(self).items() if k not in self.of_process}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the data."""
+        vars(self).update({name: make() for name, make in self.of_process.items()} | state)
+
+    def __copy__(self: T) -> T:
+        return copy.deepcopy(self)
+
+    def __deepcopy__(self: T, memo: dict[int, Any]) -> T:
+        made = object.__new__(type(self))
+        memo[id(self)] = made
+        for name, value in vars(self).items():
+            own = name in self.of_process
+            vars(made)[name] = value if own else copy.deepcopy(value, memo)
+        return made
+
+
+def this_process() -> MPI.Comm:
+    """Return the communicator of this process alone."""
+    world: MPI.Comm = MPI.COMM_WORLD
+    return world if world.size == 1 else MPI.COMM_SELF

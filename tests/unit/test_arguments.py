@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrong arguments of all that is public: a message of the package, the same on every rank."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import random
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from mpi4py import MPI
+
+import symancf as sa
+from symancf.values import arguments
+from symancf.values.parameter import direction, is_empty, reals
+from tests.campaign import signatures
+from tests.campaign.case import judge
+from tests.campaign.worker import found
+from tests.refusals import refused
+
+MESH_METHODS = ("read", "from_arrays", "box", "disc", "cylinder", "sphere", "tube", "select")
+NO_ARGUMENTS = {"Projection", "print", "implicit", "remember", "Table.add", "Mesh", "Region"}
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("part", range(2))
+def test_wrong_arguments_are_refused_on_every_rank(
+    part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrong = []
+    for case in signatures.generate(random.Random(f"arguments {part}"), 40):
+        did = MPI.COMM_WORLD.allgather(found(case.run))
+        told = judge(case.expect, (*case.raises, "ZeroDivisionError"), did)
+        if told and not told.startswith("ranks differ"):  # by round-off
+            wrong.append(f"{case.name}: {told}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_public_function_has_its_arguments_tried() -> None:
+    tried = {name.split(",")[0].split(" ")[0] for name in signatures.examples()}
+    tried |= {name.split(".")[0] for name in tried}
+    public = {
+        name
+        for name in sa.__all__
+        if callable(getattr(sa, name)) and not _is_error(getattr(sa, name))
+    }
+    public |= {f"joints.{n}" for n in sa.joints.__all__ if n[0].islower()}
+    public |= {f"Mesh.{name}" for name in MESH_METHODS}
+    missing = public - tried - NO_ARGUMENTS
+    assert not missing
+
+
+def _is_error(thing: Any) -> bool:
+    return inspect.isclass(thing) and issubclass(thing, BaseException)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "1", ["1", "2", "3"], np.array(["1"]), b"1", True, np.array([True]), 1j,
+        np.array([1j]), None, {1.0}, {}, (x for x in (1.0,)), [[1.0], [1.0, 2.0]], 10**400,
+        math.nan, [math.inf], np.ma.masked_array([1.0, 2.0], mask=[0, 1]), object(), sp.Symbol("x"),
+        Decimal("nan"), sa.Parameter("p", 1.0), ["1", None], [np.zeros(2), 1.0],
+    ],
+)  # fmt: skip
+def test_what_is_no_number_is_none(given: Any) -> None:
+    assert reals(given).shape == (0,)
+    assert not is_empty(given) or not given
+    with refused(sa.ParameterError, asked="x"):
+        arguments.number("f", "x", given)
+
+
+@pytest.mark.parametrize(
+    "given", [1, 1.0, np.float32(1), np.array(1), Decimal(1), Fraction(1), sp.Integer(1)]
+)
+def test_what_is_a_number_is_one(given: Any) -> None:
+    assert reals(given).shape == ()
+    assert arguments.number("f", "x", given) == 1.0
+    assert reals([given, given]).tolist() == [1.0, 1.0]
+
+
+def test_directions_of_any_length() -> None:
+    for size in (1.0, 1e200, 1e-200, 5e-324, 1e308):
+        np.testing.assert_allclose(direction([0.0, -size, 0.0]), [0.0, -1.0, 0.0], atol=1e-15)
+    assert len(direction([0.0, 0.0, 0.0])) == 0
+    v = np.array([1.0, 2.0, -3.0])
+    assert np.array_equal(direction(v), v / np.linalg.norm(v))  # the same bits
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\nb", "\udc80", "a\tb"])
+def test_names_are_texts_of_one_line(name: str) -> None:
+    with refused(sa.ParameterError, asked="the name of a body or term", given=name):
+        sa.PlanarBody(name=name)
+    history = sa.History()
+    with refused(sa.ParameterError, given=name):
+        history.record(name, lambda: 1.0)
+
+
+def test_names_of_other_scripts_and_of_300_characters(tmp_path: Path) -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    for name in ("größe \u957f\u3055 \U0001f600", "x" * 300, "int", "NULL", "../../x"):
+
+        def law(J: Any, I1: Any, *, mu: Any) -> Any:
+            return mu / 2 * (I1 - 3) - mu * sp.log(J) + mu * sp.log(J) ** 2 / 2
+
+        law.__name__ = name if name.isascii() else "law"
+        body = sa.Body(mesh["body"], sa.elements.hex8_plain, law, name=name, mu=1.0)
+        system = sa.System(body, terms=[sa.fix(body["x0"], name=name)])
+        assert repr(name)[1:20] in repr(body)
+        for suffix in (".pvd", ".vtkhdf"):
+            path = tmp_path / f"s{suffix}"
+            sa.output.Series(path).write(0.0, {name: sa.sample(system, body)})
+            assert list(sa.output.read(path)) == [name]
+
+
+@pytest.mark.parametrize("bad", ["a\0b", "x" * 300])
+def test_paths_that_no_file_can_have(tmp_path: Path, bad: str) -> None:
+    mesh = sa.Mesh.box((1.0,), (1,))
+    path = str(tmp_path / f"{bad}.h5")
+    for write in (
+        mesh.write,
+        sa.Mesh.read,
+        sa.History().to_csv,
+        sa.History().to_hdf5,
+        sa.History.read,
+        sa.output.Series,
+        sa.output.read,
+        lambda p: sa.History(csv=p),
+        lambda p: sa.Restart(p),
+        lambda p: sa.view.regions(mesh, p),
+    ):
+        with refused(sa.ParameterError, asked="path", given=path):
+            write(path)
+
+
+def test_a_history_is_a_collection_of_names() -> None:
+    history = sa.History()
+    history.record("x", lambda: 1.0)
+    history.record("y", lambda: 2.0)
+    history.sample(0.0)
+    assert list(history) == ["x", "y"]
+    assert {name: history[name].tolist() for name in history} == {"x": [1.0], "y": [2.0]}
+    assert "x" in history
+    assert 0 not in history
+    for name in (0, None, ["x"], np.ones(2)):
+        with refused(sa.ParameterError, possible=("x", "y")):
+            history[name]  # type: ignore[index]
+    assert history.at("x", []).shape == (0,)
+
+
+def test_the_reaction_of_each_end_and_of_no_other() -> None:
+    head = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1.0, name="head")
+    joint = sa.joints.spherical(head.at((0.0, 0.0, 0.0)), sa.ground)
+    system = sa.System(head, terms=[joint, sa.gravity((0.0, 0.0, -1.0))])
+    sa.DynamicProblem(system).solve(to=1e-3, step=1e-3)
+    on_head, on_ground = (joint.reaction(system, end).force for end in ("a", "b"))
+    np.testing.assert_allclose(on_head, -on_ground)
+    for end in ("c", "ab", "", None, 1):
+        with refused(sa.ParameterError, given=end, possible=("a", "b")):
+            joint.reaction(system, end)  # type: ignore[arg-type]
+    for other in (None, head, [system]):
+        with refused(sa.ParameterError, asked="system"):
+            joint.reaction(other, "a")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("normal", [(1, 0, 0), np.array([1.0, 0.0, 0.0]), "xy", "", None, 0])
+def test_a_plane_of_symmetry_has_the_name_of_an_axis(normal: Any) -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+    with refused(sa.ParameterError, possible=("x", "y", "z")):
+        sa.symmetry(block["x0"], normal)
+
+
+BULK = {
+    "yeoh": {"C10": 1.0, "C20": 0.1, "C30": 0.0},
+    "mooney_rivlin": {"C10": 1.0, "C01": 0.1},
+    "gent": {"mu": 1.0, "Jm": 30.0},
+    "arruda_boyce": {"mu": 1.0, "lambda_m": 3.0},
+    "yeoh_raw": {"C10": 1.0, "C20": 0.1, "C30": 0.0},
+}
+
+
+@pytest.mark.parametrize("law", BULK)
+@pytest.mark.parametrize("element", ["hex8", "hex8_plain", "hex8_fbar"])
+def test_a_bulk_modulus_of_zero_is_refused(law: str, element: str) -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    with warnings.catch_warnings(), refused(sa.ParameterError, asked="k"):
+        warnings.simplefilter("ignore")
+        body = sa.Body(
+            mesh["body"],
+            getattr(sa.elements, element),
+            getattr(sa.energies, law),
+            k=0.0,
+            **BULK[law],
+        )
+        sa.System(body, terms=[sa.fix(body["x0"])])
