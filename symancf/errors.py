@@ -221,6 +221,26 @@ def unknown_names(module: str, names: Iterable[str]) -> Callable[[str], Any]:
     return __getattr__
 
 
+_PART = re.compile(r"(rigidity|inertia|pressure|lambda):(.*)", re.DOTALL)
+_BODIES = {"rigidity": "rigid body ", "inertia": "body ", "pressure": "body ", "lambda": ""}
+
+
+def owner(name: str) -> str:
+    """Return the name of the body or term that a kernel or a kind of unknowns belongs to."""
+    part = _PART.fullmatch(name)
+    return owner(part[2]) if part else re.sub(r" \((curved|directions)\)$", "", name)
+
+
+def listed(names: Iterable[str], most: int = 4) -> str:
+    """Return names of bodies and terms for a message: each once, terms first, the first few."""
+    parts = {name: _PART.fullmatch(name) for name in names}
+    words = (f"{_BODIES[p[1]] if p else ''}{owner(name)!r}" for name, p in parts.items())
+    every = sorted(dict.fromkeys(words), key=lambda word: word[0] not in "'\"")
+    if len(every) <= most + 1:
+        return " and ".join(every)
+    return f"{', '.join(every[:most])} and {len(every) - most} more"
+
+
 def closest(name: str, possible: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest of the possible names, else ``""``."""
     meant = closest_name(name, possible)

@@ -183,7 +183,9 @@ def split(called: Parts) -> tuple[sp.Expr, sp.Expr]:
     """
     offered = called.kinematics.quantities
     if "J" not in offered:
-        raise KinematicsError(f"pressure= is for solids; {called.kinematics.name} offers no J")
+        raise KinematicsError(
+            "pressure= is for solids; this element offers no J", asked="J", possible=offered
+        )
     if PART not in called.parts:
         return offered["J"].value - 1, sp.S.Zero
     parameters = {real(p) for p in called.signature.parameters}

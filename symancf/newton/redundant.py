@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..errors import ConstraintError, ParameterError
+from ..errors import ConstraintError, ParameterError, listed, owner
 from ..runtime.collective import share_error, together
 from .dependent import STEP, Group, Jacobian, fulfil, groups_of, joined, named, structure
 
@@ -105,20 +105,19 @@ def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
         jacobian.close()
     if len(found.wrong):
         names, place = named(jacobian, pieces, found.wrong)
-        text = f"the constraints {' and '.join(map(repr, names))} contradict each other{place}"
-        share_error(system.comm, ConstraintError(text))
+        text = f"the constraints {listed(names)} contradict each other{place}"
+        share_error(system.comm, ConstraintError(text, names=map(owner, names)))
     if not len(found.dropped):
         return none
     names, place = named(jacobian, pieces, found.dropped)
     others = [n for n in named(jacobian, pieces, found.used)[0] if n not in names]
     if system.comm.rank == 0:
-        of = " and ".join(map(repr, names))
         one = len(found.dropped) == 1
-        why = f"{'follows' if one else 'follow'} from those of {' and '.join(map(repr, others))}"
+        why = f"{'follows' if one else 'follow'} from those of {listed(others)}"
         warnings.warn(
             f"redundant constraints: {len(found.dropped)} {'equation' if one else 'equations'} of "
-            f"{of}{place} {why if others else 'repeat others of it'}; left out, the multipliers "
-            "are zero",
+            f"{listed(names)}{place} {why if others else 'repeat others of it'}; left out, the "
+            "multipliers are zero",
             stacklevel=4,
         )
     at = jacobian.offsets

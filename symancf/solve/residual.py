@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..runtime import jit
 from ..runtime.petsc import PETSc, functions, loosely
 from ..runtime.structures import declared
+from .solver import solver_name
 
 if TYPE_CHECKING:
     from ..runtime.options import Options
@@ -206,8 +207,8 @@ class LinearResidual:
         text = self._found(share)
         if self._system.comm.rank == 0:
             warnings.warn(
-                f"linear solver {self._ksp.getType()} with {self._ksp.getPC().getType()}: {text}. "
-                "The solution was improved, here and wherever that is needed",
+                f"the linear solver, {solver_name(self._ksp)}: {text}. The solution was improved, "
+                "here and wherever that is needed",
                 stacklevel=2,
             )
 

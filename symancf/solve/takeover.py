@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..runtime.petsc import PETSc, has
 from .choice import MOST, NEWTON, prices
-from .solver import is_saddle, is_symmetric
+from .solver import is_saddle, is_symmetric, solver_name
 
 if TYPE_CHECKING:
     from ..runtime.options import Options
@@ -87,12 +87,12 @@ class Takeover:
 
     def take(self) -> None:
         """Let MUMPS take the place of multigrid; warn at the first time (collective)."""
-        ksp, (method, kind) = self._ksp, self._kept
+        ksp, (_, kind) = self._ksp, self._kept
         factors = "cholesky" if self._symmetric else "lu"
         self.active, self.times = True, self.times + 1
         self._wait = 2 ** (self.times - 1) - 1
         self.told = (
-            f"{method} with {kind} has made {self._spent} iterations, which took about "
+            f"{solver_name(ksp)} has made {self._spent} iterations, which took about "
             f"{self._spent * self._prices.iteration / self._prices.factors:.1f} times as long as "
             f"factors by MUMPS should ({self._prices.factors:.1e} operations, "
             f"{self._prices.memory / 1e6:.0f} MB): MUMPS takes its place for the rest of this "

@@ -92,7 +92,7 @@ def test_what_does_not_fit_is_told_on_every_rank(written: Runs, ranks: int) -> N
     wanted = f"body 'sheet': Body of 16 {thin} in the file, Body of 20 {thin} here"
     assert wanted in first["cells"]["differences"]
     assert "body 'plate': missing in the file" in text["name"]
-    assert "block 'lambda:distance': 1 vertices" in text["term"]
+    assert "multipliers of 'distance': 1 x 1 numbers in the file" in text["term"]
     assert "in the file, missing here" in text["term"]
     assert re.search(
         r"vertex \d+ is at \(.*, 1, 0\) in the file, \(.*, 1.1, 0\) here", text["place"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import ConstraintError
+from ...errors import ConstraintError, listed, owner
 from ...newton.predicted import holds_by_penalties
 from ...runtime.collective import together
 
@@ -119,15 +119,20 @@ class InitialValues:
         share, worst = newton.balance.worst_constraint(self.accelerations.violation())
         if share > VANISHED / 1e-13:
             raise ConstraintError(
-                f"the constraint {worst!r} has no gradient at t = {system.time:g}: no free motion "
-                "changes it at first order, so that nothing keeps it (a straight line of kept "
-                "length between fixed ends, points of a link that coincide); start elsewhere"
+                f"the constraint {listed([worst])} has no gradient at t = {system.time:g}: no free "
+                "motion changes it at first order, so that nothing keeps it (a straight line of "
+                "kept length between fixed ends, points of a link that coincide); start elsewhere",
+                names=[owner(worst)],
+                asked=owner(worst),
             )
         if share > VIOLATED / 1e-13:
             raise ConstraintError(
-                f"the initial state violates the constraint {worst!r} by {share * 1e-13:.2g} of "
-                f"the size of the system at t = {system.time:g}: find a state that fulfils it "
-                "with a StaticProblem first"
+                f"the initial state violates the constraint {listed([worst])} by "
+                f"{share * 1e-13:.2g} of the size of the system at t = {system.time:g}: find a "
+                "state that fulfils it with a StaticProblem first",
+                names=[owner(worst)],
+                asked=owner(worst),
+                given=share * 1e-13,
             )
 
     def _correct_rates(self, told: bool) -> None:
@@ -143,8 +148,8 @@ class InitialValues:
         changed = moved > CHANGED * fastest > 0.0 and moved * self.h > SEEN * self.newton.size
         if told and changed and system.comm.rank == 0:
             warnings.warn(
-                f"the initial velocities violate constraints, {worst!r} most: they were changed by "
-                f"up to {moved:.3g} (the largest is {fastest:.3g}), to the closest ones in the "
-                "metric of the mass",
+                f"the initial velocities violate constraints, {listed([worst])} most: they were "
+                f"changed by up to {moved:.3g} (the largest is {fastest:.3g}), to the closest "
+                "ones in the metric of the mass",
                 stacklevel=6,
             )

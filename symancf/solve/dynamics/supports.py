@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array
+from ...errors import owner
 from ...runtime.collective import together
 from ...values.parameter import Parameter, Value, depends_on_time, evaluate
 
@@ -80,10 +81,10 @@ class MovingSupports:
         self._told = bool(name)
         if name and self.system.comm.rank == 0:
             warnings.warn(
-                f"the motion that {name!r} prescribes jumps in position, velocity or acceleration "
-                f"between t = {step.begin.time:g} and {step.end.time:g}, or steps are too long "
-                "for it: forces from there on are wrong; give stops=[...] where it jumps, or "
-                "smooth it",
+                f"the motion that {owner(name)!r} prescribes jumps in position, velocity or "
+                f"acceleration between t = {step.begin.time:g} and {step.end.time:g}, or steps are "
+                "too long for it: forces from there on are wrong; give stops=[...] where it jumps, "
+                "or smooth it",
                 stacklevel=6,
             )
 
