@@ -222,7 +222,6 @@ def unknown_names(module: str, names: Iterable[str]) -> Callable[[str], Any]:
 
 
 _PART = re.compile(r"(rigidity|inertia|pressure|lambda):(.*)", re.DOTALL)
-_BODIES = {"rigidity": "rigid body ", "inertia": "body ", "pressure": "body ", "lambda": ""}
 
 
 def owner(name: str) -> str:
@@ -233,9 +232,15 @@ def owner(name: str) -> str:
 
 def listed(names: Iterable[str], most: int = 4) -> str:
     """Return names of bodies and terms for a message: each once, terms first, the first few."""
-    parts = {name: _PART.fullmatch(name) for name in names}
-    words = (f"{_BODIES[p[1]] if p else ''}{owner(name)!r}" for name, p in parts.items())
-    every = sorted(dict.fromkeys(words), key=lambda word: word[0] not in "'\"")
+
+    def words(name: str) -> str:
+        part = _PART.fullmatch(name)
+        return f"{part[1]} of {owner(name)}" if part and part[1] != "lambda" else owner(name)
+
+    every = [
+        repr(name)
+        for name in dict.fromkeys(map(words, sorted(names, key=lambda n: bool(_PART.match(n)))))
+    ]
     if len(every) <= most + 1:
         return " and ".join(every)
     return f"{', '.join(every[:most])} and {len(every) - most} more"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import heapq
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -111,15 +110,14 @@ def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
         return none
     names, place = named(jacobian, pieces, found.dropped)
     others = [n for n in named(jacobian, pieces, found.used)[0] if n not in names]
-    if system.comm.rank == 0:
-        one = len(found.dropped) == 1
-        why = f"{'follows' if one else 'follow'} from those of {listed(others)}"
-        warnings.warn(
-            f"redundant constraints: {len(found.dropped)} {'equation' if one else 'equations'} of "
-            f"{listed(names)}{place} {why if others else 'repeat others of it'}; left out, the "
-            "multipliers are zero",
-            stacklevel=4,
-        )
+    one = len(found.dropped) == 1
+    why = f"{'follows' if one else 'follow'} from those of {listed(others)}"
+    system.once.warn(
+        ("redundant", *names),
+        f"redundant constraints: {len(found.dropped)} {'equation' if one else 'equations'} of "
+        f"{listed(names)}{place} {why if others else 'repeat others of it'}; left out, the "
+        "multipliers are zero",
+    )
     at = jacobian.offsets
     return Redundant(at[np.isin(jacobian.keys[at], found.dropped)], found.kept)
 
@@ -149,11 +147,11 @@ def _search(jacobian: Jacobian) -> _Found:
     if data is not None:
         for group in groups_of(data):
             if not group.elimination.complete:
-                warnings.warn(
+                jacobian.system.once.warn(
+                    ("not searched", len(group.rows)),
                     f"{len(group.rows)} equations of constraints were not searched for redundant "
                     "ones: they share too many coordinates; where some follow from others, "
                     "solutions fail",
-                    stacklevel=5,
                 )
             elif group.elimination.count:
                 groups.append(group)

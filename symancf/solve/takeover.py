@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 from ..runtime.petsc import PETSc, has
@@ -86,7 +85,7 @@ class Takeover:
         return self._ksp.getConvergedReason() in GIVEN_UP or self._spent > self._prices.patience
 
     def take(self) -> None:
-        """Let MUMPS take the place of multigrid; warn at the first time (collective)."""
+        """Let MUMPS take the place of multigrid; warn (collective)."""
         ksp, (_, kind) = self._ksp, self._kept
         factors = "cholesky" if self._symmetric else "lu"
         self.active, self.times = True, self.times + 1
@@ -98,8 +97,7 @@ class Takeover:
             f"{self._prices.memory / 1e6:.0f} MB): MUMPS takes its place for the rest of this "
             f"solve. To have it at once: -pc_type {factors}; never: -pc_type {kind}"
         )
-        if self.times == 1 and self._system.comm.rank == 0:
-            warnings.warn(self.told, stacklevel=2)
+        self._system.once.warn("factors take over", self.told)
         self._norm = ksp.getNormType()
         self._made.release()
         ksp.setNormType(PETSc.KSP.NormType.DEFAULT)

@@ -229,7 +229,7 @@ class GeneralizedAlpha(Lands):
             ts.setStepNumber(ts.getStepNumber() + len(steps))
             ts.setTime(m.system.time)
             ts.setTimeStep(self._next(h, 0.0))
-            self.newton.leftover.warn(f"at time {m.system.time:g}", 7)
+            self.newton.leftover.warn(f"at time {m.system.time:g}")
         self._failed, self._review = reason <= 0, Review(Verdict.STANDS)
         if self._failed:
             self.newton.reason, self.newton.stale = reason, True

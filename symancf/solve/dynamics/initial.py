@@ -8,7 +8,6 @@ from the equations of motion with index 1, see `accelerations`.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,11 +106,11 @@ class InitialValues:
         direction = system.numbering.those("direction")
         wild = m.second & direction & (np.abs(m.acceleration) * self.h**2 > WILD)
         m.acceleration[wild] = 0.0
-        if system.comm.allreduce(bool(wild.any())) and system.comm.rank == 0:
-            warnings.warn(
+        if system.comm.allreduce(bool(wild.any())):
+            system.once.warn(
+                "moment at once",
                 f"at t = {system.time:g} a moment acts at once on sections of rods, which have "
                 "next to no inertia: the motion begins half a step late; let it grow in some steps",
-                stacklevel=6,
             )
 
     def _check_positions(self) -> None:
@@ -146,10 +145,10 @@ class InitialValues:
         change = self.accelerations.project_rates()
         moved = self.newton.largest(float(np.abs(change).max(initial=0.0)))
         changed = moved > CHANGED * fastest > 0.0 and moved * self.h > SEEN * self.newton.size
-        if told and changed and system.comm.rank == 0:
-            warnings.warn(
+        if told and changed:
+            system.once.warn(
+                ("initial velocities", worst),
                 f"the initial velocities violate constraints, {listed([worst])} most: they were "
                 f"changed by up to {moved:.3g} (the largest is {fastest:.3g}), to the closest "
                 "ones in the metric of the mass",
-                stacklevel=6,
             )

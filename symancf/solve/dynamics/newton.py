@@ -360,8 +360,8 @@ class Newton:
             self.stale = True
             self.balance.recall(known)  # what iterations that led astray seemed to say
             return False
-        self.leftover.warn(f"at time {self.system.time:g}", 8)
-        self._folds.look(f"at time {self.system.time:g}", 8)
+        self.leftover.warn(f"at time {self.system.time:g}")
+        self._folds.look(f"at time {self.system.time:g}")
         return True
 
     def _solved(self) -> int:

@@ -16,6 +16,7 @@ from ...output.tracking import Watched, kept_by, made_of, monitored, record
 from ...runtime.collective import together
 from ...runtime.interruption import Interruption
 from ...runtime.log import STAGES
+from ...runtime.once import Once, warns_once
 from ...runtime.options import Option, Options, complaint
 from ...runtime.petsc import PETSc
 from ...runtime.progress import Progress
@@ -106,6 +107,7 @@ class DynamicProblem(Made):
                 asked="damping",
             )
         self.system, self.damping = made_of("DynamicProblem", system), damping
+        self.once = Once(system.comm)
         self.prefix = arguments.text("DynamicProblem(prefix=...)", prefix)
         self.rho = arguments.number(
             "DynamicProblem", "rho", rho, "be between 0 and 1", lambda x: 0.0 <= x <= 1.0
@@ -118,7 +120,7 @@ class DynamicProblem(Made):
         )
         self._monitors: list[Callable[[Step], None]] = []
         self.events = Events(system.comm)
-        self._ready = self._started = self._moving = self._told = False
+        self._ready = self._started = self._moving = False
         self._interruption = Interruption(system.comm, self.history.reached)
         self._progress = Progress(system.comm, self._options)
         self._energies: Energies | None = None
@@ -317,6 +319,7 @@ class DynamicProblem(Made):
         """
         return self.events.add(function, action, direction, terminate).times
 
+    @warns_once
     def initialize(self, step: float) -> None:
         """Find consistent rates, accelerations and multipliers of the present state (collective).
 
@@ -354,6 +357,7 @@ class DynamicProblem(Made):
         save(path, self.system, *kept(self))
         self.newton.forget()
 
+    @warns_once
     def restore(self, path: str | Path) -> None:
         """Go to the state of a checkpoint of a system built alike (collective).
 
@@ -387,6 +391,7 @@ class DynamicProblem(Made):
         with self._call.keeping(restarts):
             self._interruption.check()
 
+    @warns_once
     def solve(
         self,
         to: float,
@@ -496,5 +501,5 @@ class DynamicProblem(Made):
             self.history.cut_backs += made.rejections - call.rejected
             self.renewals = self.newton.renewals - renewals
         self._warn_unused()
-        if not self._told and not isinstance(made, Explicit):
-            self._told = self.audit.tell_gain(self.energies)
+        if not isinstance(made, Explicit):
+            self.audit.tell_gain(self.energies)

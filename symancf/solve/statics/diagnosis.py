@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -178,11 +177,11 @@ def warn_unproved(
             system.plan.residual(system.state, f)
         share = test.share_without_test(system.numbering.to_rows(f), f, first)
         why = f"snes_type {snes.getType()}, or snes_convergence_test"
-    if share > max(100.0 * rtol, 1e-5) and system.comm.rank == 0:
-        warnings.warn(
+    if share > max(100.0 * rtol, 1e-5):
+        system.once.warn(
+            ("not solved", why),
             f"at pseudo-time {time:g} options of PETSc ({why}) ended Newton's method where the "
             f"residual is {100.0 * share:.3g} % of the loads: this is no equilibrium",
-            stacklevel=5,
         )
 
 

@@ -333,7 +333,7 @@ class EquilibriumSolver:
             linear += self._extra_linear
             self._predicts = True
             warn_unproved(system, self.convergence, self.snes, time, before)
-            self.convergence.tell(f"at pseudo-time {time:g}", 5)
+            self.convergence.tell(f"at pseudo-time {time:g}")
             return Step(time, iteration, linear, self.convergence.norms)
         name, text = reason_name(self.snes) if stands else ("REVIEW", str(review))
         self.history.wasted += iteration

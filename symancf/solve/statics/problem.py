@@ -16,6 +16,7 @@ from ...output.restart import Restarts
 from ...output.steps import Step
 from ...output.tracking import Watched, kept_by, made_of, monitored, record
 from ...runtime.log import STAGES
+from ...runtime.once import Once, warns_once
 from ...runtime.options import Option, Options
 from ...runtime.shown import Shown
 from ...values import arguments
@@ -101,6 +102,7 @@ class StaticProblem(Shown):
         check_stable: bool = True,
     ) -> None:
         self.system = made_of("StaticProblem", system)
+        self.once = Once(system.comm)
         self.prefix = arguments.text("StaticProblem(prefix=...)", prefix)
         self.check_stable = check_stable
         self.history = kept_by("StaticProblem", history)
@@ -291,6 +293,7 @@ class StaticProblem(Shown):
         self.system.memory.put(facts.pop("memory", None))
 
     # ---- for the user ---------------------------------------------------------------------------
+    @warns_once
     def solve(
         self,
         to: float = 1.0,
@@ -395,6 +398,7 @@ class StaticProblem(Shown):
             self.solver.stability.tell(self.history)
         self._rest(restarts, leg, done=True)
 
+    @warns_once
     def follow(
         self,
         parameter: Parameter | Literal["time"],
@@ -482,6 +486,7 @@ class StaticProblem(Shown):
         """Write state, pseudo-time and `attributes`; see `symancf.output.checkpoint.save`."""
         return checkpoint.save(path, self.system, attributes=attributes)
 
+    @warns_once
     def restore(self, path: str | Path) -> Facts:
         """Take up the state and pseudo-time of `save`; return the attributes (collective).
 
