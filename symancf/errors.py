@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -106,6 +106,21 @@ class CompileError(SymancfError):
         self.output = output
 
 
+class Cause(NamedTuple):
+    """Why a solution may have failed.
+
+    Attributes
+    ----------
+    kind : in a word or two, e.g. ``"limit point"``.
+    sentence : what was found, in words.
+    line : the line of Python that may help.
+    """
+
+    kind: str
+    sentence: str
+    line: str
+
+
 class ConvergenceError(SymancfError):
     """A nonlinear or linear solution did not converge.
 
@@ -114,6 +129,7 @@ class ConvergenceError(SymancfError):
     reason : PETSc's reason, the innermost one that is known, e.g. ``"DIVERGED_LINE_SEARCH"``.
     iteration : the iteration at which the solver gave up.
     time : the (pseudo-)time of the step that failed.
+    causes : `Cause` that are likely, the likeliest first, at most three.
     """
 
     def __init__(
@@ -123,10 +139,15 @@ class ConvergenceError(SymancfError):
         reason: str = "",
         iteration: int = 0,
         time: float | None = None,
+        causes: Iterable[Cause] = (),
         **data: Any,
     ) -> None:
+        self.causes = tuple(causes)
         at = "" if time is None else f" at t = {time:g}"
         text = message or f"no convergence{at}: {reason} in iteration {iteration}"
+        text += "; likely causes:" if self.causes else ""
+        for k, cause in enumerate(self.causes, 1):
+            text += f"\n  {k}. {cause.sentence}\n         {cause.line}"
         super().__init__(text, **data)
         self.reason = reason
         self.iteration = iteration

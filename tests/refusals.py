@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,3 +32,8 @@ def refused(kind: type[BaseException], **data: Any) -> Iterator[pytest.Exception
         found = getattr(caught.value, name)
         right = expected(found) if callable(expected) else found == expected
         assert right, f"{name} of the error is {found!r}, not {expected!r}: {caught.value}"
+
+
+def likeliest(kind: str) -> Callable[[tuple[Any, ...]], bool]:
+    """Return whether the first of an error's causes is of a kind, for `refused`."""
+    return lambda causes: bool(causes) and causes[0].kind == kind

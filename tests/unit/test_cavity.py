@@ -429,7 +429,7 @@ def test_pressure_past_the_limit_point():
     p.value = 0.008
     problem.solve(to=1.0)
     p.value = 0.012  # the largest is 0.0107
-    with pytest.raises(sa.ConvergenceError, match=r"limit point.*problem\.follow"):
+    with pytest.raises(sa.ConvergenceError, match=r"(?s)limit point.*problem\.follow"):
         problem.solve(to=2.0)
     p.value = 0.008
     history = problem.follow(p, step=5e-4, until=lambda step: len(history_of(problem)) == 2)

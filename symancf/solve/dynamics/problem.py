@@ -21,7 +21,6 @@ from ...runtime.options import Option, Options, complaint
 from ...runtime.petsc import PETSc
 from ...runtime.progress import Progress
 from ...values import arguments
-from ...values.parameter import label
 from ..contradiction import require_consistent, require_redundant
 from .events import Event, Events
 from .explicit import Explicit
@@ -100,12 +99,9 @@ class DynamicProblem(Made):
         method: str = IMPLICIT,
         stabilisation: Stabilisation | None = None,
     ) -> None:
-        if damping is not None and not isinstance(damping, Rayleigh):
-            raise ParameterError(
-                f"DynamicProblem(damping=...) is {label(damping)}: give sa.Rayleigh(mass=..., "
-                "stiffness=...)",
-                asked="damping",
-            )
+        if damping is not None:
+            remedy = "give sa.Rayleigh(mass=..., stiffness=...)"
+            arguments.instance("DynamicProblem(damping=...)", damping, Rayleigh, remedy)
         self.system, self.damping = made_of("DynamicProblem", system), damping
         self.once = Once(system.comm)
         self.prefix = arguments.text("DynamicProblem(prefix=...)", prefix)
@@ -442,9 +438,8 @@ class DynamicProblem(Made):
         if checkpoint is not None:
             held = self._interruption
             restarts = Restarts(checkpoint, system, self.history, "solve", asked.given, 100, held)
-        self._moving = True
+        self._moving, rests = True, restarts or nullcontext()
         try:
-            rests = restarts or nullcontext()
             with rests, self._interruption, self._options, self._progress, STAGES["motion"]:
                 self._move(asked, restarts)
         finally:

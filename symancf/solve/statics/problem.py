@@ -26,6 +26,7 @@ from .asked import require_possible, steps_asked
 from .branch import HARD
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
+from .explanation import explained
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -197,7 +198,8 @@ class StaticProblem(Shown):
                     self.history.cut_backs += not solver.long
                     self._part = (trial - fraction) / 2.0
                     if self._part < smallest or solver.hopeless:
-                        raise solver.explained(result, (start, leg.first), before, fraction)
+                        begun = start, leg.first
+                        raise explained(solver, result, begun, before, fraction, goal, smallest)
                     if fraction == 0.0:
                         faded = solver.measure_imbalance(start, last)
                         self._path = [(0.0, last)] if start == goal else self._path
@@ -343,13 +345,8 @@ class StaticProblem(Shown):
             asked |= {"jump": bool(jump), "stops": list(ends)}
             held = self.solver.interruption
             restarts = Restarts(checkpoint, self.system, self.history, "solve", asked, 1, held)
-        with (
-            restarts or nullcontext(),
-            self.solver.interruption,
-            self._options,
-            self.solver.progress,
-            STAGES["statics"],
-        ):
+        rests, held = restarts or nullcontext(), self.solver.interruption
+        with rests, held, self._options, self.solver.progress, STAGES["statics"]:
             self._begin()
             self.solver.progress.aim(now, to)
             require_consistent(self.system, to)
