@@ -131,7 +131,11 @@ class Failure:
     @property
     def near(self) -> Words:
         """A shorter step, for lines."""
-        return {"to": f"{self.to:.6g}", "step": f"{self.step / 10.0:.3g}"}
+        if not self.step:
+            several = "[problem.solve() for parameter.value in np.linspace(first, last, 10)]"
+            return {"shorter": several}
+        given = {"to": f"{self.to:.6g}", "step": f"{self.step / 10.0:.3g}"}
+        return given | {"shorter": "problem.solve(to={to}, step={step})".format(**given)}
 
 
 def _without_value(system: System, state: Array) -> list[tuple[str, str, bool]]:
@@ -336,7 +340,7 @@ class Row(NamedTuple):
     alone: bool = False
 
 
-SHORTER = "problem.solve(to={to}, step={step})"
+SHORTER = "{shorter}"
 TABLE = (
     Row(
         "no value at rest",
@@ -464,7 +468,7 @@ TABLE = (
         "steep path",
         _faster,
         "displacements grow {faster} times faster with the load than at the start of the step, but "
-        "meet no less stiffness on their way: take smaller steps",
+        "meet no less stiffness on their way: take smaller steps, or follow() the path",
         SHORTER,
     ),
     Row(

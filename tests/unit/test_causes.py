@@ -183,7 +183,13 @@ def inertia() -> Callable[[], object]:
 
 def pressure() -> Callable[[], object]:
     """Displacements all around an incompressible body."""
-    given: dict[str, Any] = {"C10": 1.0, "C20": 0.0, "C30": 0.0, "k": math.inf, "pressure": "discontinuous"}
+    given: dict[str, Any] = {
+        "C10": 1.0,
+        "C20": 0.0,
+        "C30": 0.0,
+        "k": math.inf,
+        "pressure": "discontinuous",
+    }
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell="hexahedron27")
     part = sa.Body(mesh["body"], sa.elements.hex27, sa.energies.yeoh, **given)
     sides = [sa.fix(part[side]) for side in ("x0", "x1", "y0", "y1", "z0", "z1")]
