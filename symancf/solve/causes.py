@@ -441,8 +441,8 @@ TABLE = (
     Row(
         "cells",
         _turned,
-        "cells of {name!r} turn over{near}{flat}: they are bent or pressed too much for their size "
-        "or shape",
+        "cells of {name!r} turn over (J <= 0){near}{flat}: they are bent or pressed too much for "
+        "their size or shape",
         "print({body}.region.mesh.quality())  # finer or better cells there",
     ),
     Row(
