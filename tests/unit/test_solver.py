@@ -12,6 +12,7 @@ import symancf as sa
 from symancf.energies import saint_venant_kirchhoff, yeoh
 from symancf.solve import choice
 from symancf.solve.factors import Factors
+from tests.refusals import refused
 
 ASKED = [({"ksp_type": "cg", "pc_type": "gamg", "ksp_rtol": 1e-8}, 6), ({"pc_type": "gamg"}, 8)]
 
@@ -178,7 +179,7 @@ def test_mumps_takes_over_where_multigrid_does_not_get_there() -> None:
 @pytest.mark.parametrize("options", [{"pc_type": "grids"}, {"ksp_type": "cg"}])
 def test_nothing_takes_over_what_the_user_has_chosen(options: dict[str, Any]) -> None:
     problem = sa.StaticProblem(loaded((6, 6, 6), k=1e10), options={**options, "ksp_max_it": 30})
-    with pytest.raises(sa.ConvergenceError, match="CG with multigrid"):
+    with refused(sa.ConvergenceError, reason="DIVERGED_ITS"):
         problem.solve(smallest=1.0)
 
 
