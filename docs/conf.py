@@ -3,7 +3,7 @@
 
 Tutorials are run, and their pages show what they print and draw. SYMANCF_DOCS_EXECUTE=1 runs the
 demos, too; without it their pages show text and code only. What was run is kept in docs/_build, and
-run again where the page or the package has changed.
+run again where the page or the package has changed. See `_run` for kernels that do not answer.
 """
 
 import hashlib
@@ -49,6 +49,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "_gallery",
+    "_run",
 ]
 exclude_patterns = ["_build", "conf.py", "_*.py", "**/_*.py"]
 templates_path: list[str] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -129,6 +129,21 @@ class CompileError(SymancfError):
         self.output = output
 
 
+class Cause(NamedTuple):
+    """Why a solution may have failed.
+
+    Attributes
+    ----------
+    kind : in a word or two, e.g. ``"limit point"``.
+    sentence : what was found, in words.
+    line : the line of Python that may help.
+    """
+
+    kind: str
+    sentence: str
+    line: str
+
+
 class ConvergenceError(SymancfError):
     """A nonlinear or linear solution did not converge.
 
@@ -137,6 +152,7 @@ class ConvergenceError(SymancfError):
     reason : PETSc's reason, the innermost one that is known, e.g. ``"DIVERGED_LINE_SEARCH"``.
     iteration : the iteration at which the solver gave up.
     time : the (pseudo-)time of the step that failed.
+    causes : `Cause` that are likely, the likeliest first, at most three.
     """
 
     def __init__(
@@ -146,10 +162,15 @@ class ConvergenceError(SymancfError):
         reason: str = "",
         iteration: int = 0,
         time: float | None = None,
+        causes: Iterable[Cause] = (),
         **data: Any,
     ) -> None:
+        self.causes = tuple(causes)
         at = "" if time is None else f" at t = {time:g}"
         text = message or f"no convergence{at}: {reason} in iteration {iteration}"
+        text += "; likely causes:" if self.causes else ""
+        for k, cause in enumerate(self.causes, 1):
+            text += f"\n  {k}. {cause.sentence}\n         {cause.line}"
         super().__init__(text, **data)
         self.reason = reason
         self.iteration = iteration
@@ -242,6 +263,31 @@ def unknown_names(module: str, names: Iterable[str]) -> Callable[[str], Any]:
         raise AttributeError(f"module {module!r} has no attribute {name!r}{hint and '.' + hint}")
 
     return __getattr__
+
+
+_PART = re.compile(r"(rigidity|inertia|pressure|lambda):(.*)", re.DOTALL)
+
+
+def owner(name: str) -> str:
+    """Return the name of the body or term that a kernel or a kind of unknowns belongs to."""
+    part = _PART.fullmatch(name)
+    return owner(part[2]) if part else re.sub(r" \((curved|directions)\)$", "", name)
+
+
+def listed(names: Iterable[str], most: int = 4) -> str:
+    """Return names of bodies and terms for a message: each once, terms first, the first few."""
+
+    def words(name: str) -> str:
+        part = _PART.fullmatch(name)
+        return f"{part[1]} of {owner(name)}" if part and part[1] != "lambda" else owner(name)
+
+    every = [
+        repr(name)
+        for name in dict.fromkeys(map(words, sorted(names, key=lambda n: bool(_PART.match(n)))))
+    ]
+    if len(every) <= most + 1:
+        return " and ".join(every)
+    return f"{', '.join(every[:most])} and {len(every) - most} more"
 
 
 def closest(name: object, possible: Iterable[str]) -> str:

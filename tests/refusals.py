@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,3 +37,8 @@ def require(error: Mapping[str, Any], data: Mapping[str, Any], text: str = "") -
         found = error[name]
         right = expected(found) if callable(expected) else found == expected
         assert right, f"{name} of the error is {found!r}, not {expected!r}: {text}"
+
+
+def likeliest(kind: str) -> Callable[[tuple[Any, ...]], bool]:
+    """Return whether the first of an error's causes is of a kind, for `refused`."""
+    return lambda causes: bool(causes) and causes[0].kind == kind

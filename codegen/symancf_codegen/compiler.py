@@ -159,5 +159,5 @@ def check(name: str, laws: Sequence[PointLaw], points: bool = True) -> None:
     *_, varying = parameters(laws)
     if varying and not points:
         raise CompileError(
-            f"law {laws[0].name!r} on tuples of scalars has no points: give {varying[0]} per cell"
+            f"{laws[0].words} on tuples of scalars has no points: give {varying[0]} per cell"
         )

@@ -170,6 +170,7 @@ class PointLaw:
     stored : density of the energy that the function ``energy`` returns, where that is not
         `energy`: the derivative of this one is the force all the same.
     title : formula for the header of the generated file, in the user's words.
+    called : what messages call it; default: ``law 'name'``.
     """
 
     name: str
@@ -193,6 +194,12 @@ class PointLaw:
     history: tuple[Memory, ...] = ()
     stored: sp.Expr | None = None
     title: str = ""
+    called: str = ""
+
+    @property
+    def words(self) -> str:
+        """What messages call it."""
+        return self.called or f"law {self.name!r}"
 
     @property
     def brought(self) -> dict[str, float]:

@@ -243,8 +243,8 @@ def _rows_of_unknowns(uses: Sequence[LawUse]) -> tuple[str, ...]:
     shared = tuple(dict.fromkeys(of_cell))
     for name in shared:  # the laws of a cell add to one equation
         if not any(name in _determined(use) for use in uses):
-            first = next(u.law.name for u in uses if name in (x.symbol.name for x in u.law.local))
-            raise CompileError(f"law {first!r}: the energy does not determine {name}")
+            first = next(u.law.words for u in uses if name in (x.symbol.name for x in u.law.local))
+            raise CompileError(f"{first}: the energy does not determine {name}")
     owners: dict[str, LawUse] = {}
     for use in uses:
         names = [x.symbol.name for x in use.law.local]
@@ -253,7 +253,7 @@ def _rows_of_unknowns(uses: Sequence[LawUse]) -> tuple[str, ...]:
             other = owners.setdefault(name, use)
             if other is not use and not (other.law.shared and use.law.shared):
                 raise CompileError(
-                    f"the laws {other.law.name!r} and {use.law.name!r} of one kernel both have the "
+                    f"{other.law.words} and {use.law.words} of one kernel both have the "
                     f"unknown {name!r} at their points: it can be solved for in one law only"
                 )
     return shared

@@ -15,6 +15,7 @@ from ..arrays import Array, Ints, Ints32, Mask
 from ..errors import MeshError, ParameterError
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import reduced, together
+from ..runtime.once import Once
 from ..values.parameter import label
 from .kept import Data, Kept, Named
 from .numbering import Block, Numbering, Owners
@@ -250,6 +251,7 @@ class Configuration(ABC):
         a function of time, one for all kernels.
     memory, plan : what laws remember from one step to the next, and the kernels; after all pieces
         are made.
+    once : warnings that were told; in the calls of a problem, that one's.
     reviewing : whether lists are asked for with a solution, not with the state that a step begins
         with.
     """
@@ -264,6 +266,7 @@ class Configuration(ABC):
 
     def __init__(self, layout: Layout, mirrors: Sequence[Any] = ()) -> None:
         self.comm, self.layout, self.mirrors = layout.comm, layout, mirrors
+        self.once = Once(layout.comm)
         self.bodies, self.terms = tuple(layout.bodies), tuple(layout.terms)
         self.time, self.stiffness = 0.0, 1.0
         self.scale: Callable[[float], float] = lambda time: self.stiffness

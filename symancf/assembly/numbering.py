@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -138,6 +139,39 @@ class RowKind:
     name: str
     block: Block
     owner: str = ""
+
+
+_WORDS = {
+    "position": "positions",
+    POSITION: "positions in the plane",
+    ANGLE: "angles",
+    RIGID_POINT: "second points of rigid bodies",
+    RIGID_AXES: "axes of rigid bodies",
+    "lambda:rigidity": "multipliers of rigid bodies",
+    "slide": "places along bodies",
+}
+_PARTS = {
+    "lambda": "multipliers",
+    "state": "states",
+    "lid": "lid",
+    "lid force": "forces of the lid",
+}
+
+
+def words_of(kind: str) -> str:
+    """Return what people are told of a kind of rows, by its name, e.g. ``"slopes of 'plate'"``.
+
+    >>> words_of("slopes:gradient3"), words_of("lambda:hinge")
+    ('slopes', "multipliers of 'hinge'")
+    """
+    part, _, of = kind.partition(":")
+    if kind in _WORDS or not of:
+        return _WORDS.get(kind, kind)
+    where = " across edges" if part == "slopes" and of.endswith(":across") else ""
+    of = of.removesuffix(":across") if where else of
+    if re.fullmatch(r"(gradient|tangents)\d", of):  # shared by all bodies with such slopes
+        return part + where
+    return f"{_PARTS.get(part, part)}{where} of {of!r}"
 
 
 class Owners:

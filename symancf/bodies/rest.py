@@ -83,6 +83,8 @@ def check_rest(
     R = on.coefficients(on.cells[chosen], on.maps[chosen])
     values |= {name: 1.0 for name in kernel.uniform if name not in values}
     own = dict.fromkeys(x.symbol.name for law, _ in laws for x in law.local)
+    if body.element.kinematics().local:
+        own = {f"the unknowns of the cells ({body.element.name})": None}
     _tell(body.name, body.energy_function, kernel, R, values, configuration.comm, tuple(own))
 
 
@@ -128,7 +130,8 @@ def _tell(
     if found[5] and unknowns:
         raise KinematicsError(
             f"{which} has no solution for {', '.join(unknowns)} at rest: Newton's method finds "
-            "none in the undeformed body; look at the equation, at parameters and where it starts"
+            "none in the undeformed body; look at the equation, at parameters and where it starts",
+            asked=signature(energy).name,
         )
     wrong = [w for w, bad in zip(("W", "dW/du", "d2W/du2"), found, strict=False) if bad]
     if wrong:

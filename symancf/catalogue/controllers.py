@@ -118,11 +118,11 @@ class Controller(VirtualWork):
         for name, y in measured.items():
             if f"{name}_rate" in wanted and sp.sympify(y).free_symbols & velocities:
                 raise ConstraintError(
-                    f"controller {self.name!r}: its law asks for {name}_rate, but {name} = "
-                    f"{label(y)} depends on velocities, and accelerations are not offered: "
-                    "measure a position, or leave the rate out (kd=0 of a PID)",
+                    f"controller {self.name!r}: its law asks for {name}_rate, but {name} depends "
+                    "on velocities, and accelerations are not offered: measure a position, or "
+                    "leave the rate out (kd=0 of a PID)",
                     asked=f"{name}_rate",
-                    given=label(y),
+                    given=name,
                 )
         missing = [n for n, a in wanted.items() if n not in offered and a.kind is not KEYWORD]
         if missing:

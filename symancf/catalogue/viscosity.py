@@ -138,12 +138,12 @@ class Viscosity(OneProcess, Shown):
             other, law = element.without, signature(self.body.energy_function).name
             instead = f"Body(region, sa.elements.{other.name}, {law}, ...), or " if other else ""
             raise KinematicsError(
-                f"{self.name}: {function.__name__}() follows from rates, and the strain of "
-                f"{element.name} from unknowns of each cell, which have none: name an element that "
-                f"has no such unknowns, {instead}one of second order",
+                f"{self.name}: its stresses follow from rates, and the strain of {element.name} "
+                "from unknowns of each cell, which have none: name an element that has no such "
+                f"unknowns, {instead}one of second order",
                 asked="element",
                 given=element.name,
-                possible=(other.name,) if other else (),
+                possible=[other.name] if other else (),
             )
         return viscous.viscous_law(name, kinematics, function, self.kinds), self.rule
 

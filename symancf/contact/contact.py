@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -161,7 +160,6 @@ class Contact(Results):
         self.dampers: list[RigidPass] = []
         self.passes = self._passes(side, target, radius, values)
         self._report: Report | None = None
-        self._told = self._struck = False
 
     # ---- what touches ---------------------------------------------------------------------------
     def _passes(
@@ -386,35 +384,31 @@ class Contact(Results):
 
     def _tell_of_blow(self, configuration: Configuration) -> None:
         """Warn where a motion begins with an overlap that presses all at once (collective)."""
-        if self.initial != "press" or self._struck:
+        if self.initial != "press" or getattr(configuration, "motion", None) is None:
             return
-        if getattr(configuration, "motion", None) is None:
-            return
-        self._struck = True
         moved = configuration.comm.allreduce(bool(configuration.state.any()), MPI.LOR)
         sunk = max(configuration.of(each, Lists).sunk for each in self.facing)
-        if moved or sunk <= DEEP or configuration.comm.rank:
+        if moved or sunk <= DEEP:
             return
-        warnings.warn(
+        configuration.once.warn(
+            ("blow", configuration.name(self)),
             f"{self.who}: initial='press', and the motion begins with surfaces that lie in each "
             f"other by up to {sunk:.2g} of the cells' size: all of it presses at once, a blow that "
             "steps longer than the waves in a cell take do not resolve (energies.drift tells). If "
             "an equilibrium is meant solve sa.StaticProblem(system) first; initial='release' lets "
             "the overlap out gradually",
-            stacklevel=2,
         )
 
     def _tell(self, configuration: Configuration, grown: float | None) -> None:
-        told, self._told = self._told, True
-        if told or configuration.comm.rank or self._report is None:
+        if self._report is None:
             return
         so = "its stiffness was given, or is as large as it may be"
         if grown is not None:
             so = f"its stiffness is raised from c = {self.c * grown:g} on"
-        warnings.warn(
+        configuration.once.warn(
+            ("deep", configuration.name(self), grown is None),
             f"{self.who}: points that press lie {100 * self._report.mean:.3g} % of the local size "
-            f"deep in the mean, more than penetration={self.penetration:g}; {so} (told once)",
-            stacklevel=2,
+            f"deep in the mean, more than penetration={self.penetration:g}; {so}",
         )
 
     def __str__(self) -> str:

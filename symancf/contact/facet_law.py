@@ -112,5 +112,6 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
         ),
         history=tuple(history),
         stored=share * stored,
+        called="the law of a contact",
         title="pressure and friction of a point on a facet",
     )

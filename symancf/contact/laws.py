@@ -375,10 +375,15 @@ def _called(
         found = sp.sympify(function(*positional, **keywords), strict=True)
     except Exception as error:
         raise ParameterError(f"{who} failed on symbols: {in_words(error)}") from error
-    if not isinstance(found, sp.Expr) or (why := obstacle(found)):
+    if not isinstance(found, sp.Expr) or obstacle(found):
+        given = inspect.signature(function).parameters  # as the user calls them
+        own = dict(zip(positional, map(real, given), strict=False))
+        found = found.xreplace(own | {s: real(name) for name, s in keywords.items()})
         raise ParameterError(
             f"{who} returned {label(found)}: it must return an expression"
-            + (f"; {why}" if isinstance(found, sp.Expr) else "")
+            + (f"; {obstacle(found)}" if isinstance(found, sp.Expr) else ""),
+            asked=who,
+            given=label(found),
         )
     strange = found.free_symbols - known - {*keywords.values()}
     if strange:

@@ -97,7 +97,9 @@ def split_factor(kinematics: Kinematics, parts: Mapping[str, sp.Expr]) -> sp.Exp
     """
     if "J" not in kinematics.quantities:
         raise KinematicsError(
-            f"volumetric='split' is for solids; {kinematics.name} offers no J.", asked="J"
+            "volumetric='split' is for solids; this element offers no J",
+            asked="J",
+            possible=kinematics.quantities,
         )
     other = sp.Add(*(w for part, w in parts.items() if part != "volumetric"))
     own = bulk_modulus(kinematics, parts["volumetric"])

@@ -159,6 +159,7 @@ def require_parameters(
     required, given, optional = tuple(required), tuple(given), tuple(optional)
     possible = tuple(dict.fromkeys((*required, *optional)))
     listed = ", ".join(possible) if possible else "no parameters"
+    called = "()" if name.isidentifier() else ""
     for p in required:
         if p not in given:
             spare = [g for g in given if g not in possible]
@@ -167,7 +168,7 @@ def require_parameters(
                 known = [f"{q} = {MODULI[q]}" for q in required if q in MODULI]
                 hint = f" Of E and nu these are {', '.join(known)}." if p in MODULI else hint
             raise ParameterError(
-                f"{name}() needs the parameter {p!r}, which is not given. It takes: {listed}."
+                f"{name}{called} needs the parameter {p!r}, which is not given. It takes: {listed}."
                 f"{hint}",
                 asked=p,
                 given=given,

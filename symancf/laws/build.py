@@ -46,6 +46,7 @@ def build_law(
     kinds: Kinds | None = None,
     values: Mapping[str, float] | None = None,
     title: str = "",
+    called: str = "",
     outputs: Mapping[str, sp.Expr] | None = None,
     history: tuple[Memory, ...] = (),
     stored: sp.Expr | None = None,
@@ -65,6 +66,7 @@ def build_law(
     kinds : classes of parameters; those not named are uniform.
     values : of the parameters that the law brings along.
     title : formula for people.
+    called : what messages call it.
     outputs : further expressions of quantities, see `PointLaw.outputs`; None: unknowns of cells.
     history, stored, local, shared : of a law with memory or unknowns of its own, see `PointLaw`.
     """
@@ -161,6 +163,7 @@ def build_law(
             for s in parameters
         ),
         title=title,
+        called=called,
         outputs=outputs,
     )
 

@@ -15,6 +15,7 @@ from symancf_codegen.functions import obstacle
 from ..errors import CompileError, KinematicsError, ParameterError
 from ..kinematics.naming import Signature, require_parameters
 from ..kinematics.stretches import joined, require_symmetric
+from ..values.parameter import label
 
 if TYPE_CHECKING:
     from ..kinematics.quantity import Kinematics
@@ -73,11 +74,11 @@ def scalar(
             f"{of} is {value!r}, which is not a SymPy expression", asked=part or name, given=value
         ) from error
     if not isinstance(w, sp.Expr) or isinstance(w, sp.MatrixExpr):
-        shape = f" of shape {w.shape}" if hasattr(w, "shape") else ""
+        what = f"a matrix of shape {w.shape}" if hasattr(w, "shape") else label(value)
         raise KinematicsError(
-            f"{of} is a {type(w).__name__}{shape}; an energy is a scalar",
+            f"{of} is {what}; an energy is a scalar",
             asked=part or name,
-            given=getattr(w, "shape", type(w).__name__),
+            given=getattr(w, "shape", what),
         )
     if w.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
         text = str(w)

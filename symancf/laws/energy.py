@@ -154,6 +154,7 @@ def energy_laws(
             extra_geometry=tuple(geometry),
             kinds=own,
             title=_title(called, labels),
+            called=_words(called, () if complete else labels),
             outputs=told,
             history=called.history if rule is remembers else (),
             stored=called.stored if rule is remembers else None,
@@ -162,6 +163,12 @@ def energy_laws(
         )
         laws.append((law, rule))
     return laws
+
+
+def _words(called: Parts, labels: Sequence[str]) -> str:
+    """Return what messages call some parts of an energy."""
+    parts = " and ".join(map(repr, labels))
+    return f"part {parts} of {called.signature.name}()" if parts else f"{called.signature.name}()"
 
 
 def _volume(

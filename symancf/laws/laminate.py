@@ -394,7 +394,8 @@ class _Build:
             outputs = stresses or None
         law = build_law(
             "laminate", self.base, W, extra_geometry=tuple(geometry), kinds=kinds, outputs=outputs,
-            values=brought, title="W = E.A.E/2 - E.B.kappa + kappa.D.kappa/2 + N.E - M.kappa",
+            values=brought, called="the law of layers",
+            title="W = E.A.E/2 - E.B.kappa + kappa.D.kappa/2 + N.E - M.kappa",
         )  # fmt: skip
         return [(law, flat)]
 

@@ -186,7 +186,7 @@ def split(called: Parts) -> tuple[sp.Expr, sp.Expr]:
     offered = called.kinematics.quantities
     if "J" not in offered:
         raise KinematicsError(
-            f"pressure= is for solids; {called.kinematics.name} offers no J",
+            "pressure= is for solids; this element offers no J",
             asked="pressure",
             given=called.kinematics.name,
         )

@@ -198,6 +198,7 @@ def viscous_law(
             Parameter(real(p), kinds.get(p, "uniform")) for p in dict.fromkeys(needed)
         ),
         rates=True,
+        called=f"{function.__name__}()",
         title=f"viscous stresses {function.__name__} on the rates of {', '.join(quantities)}",
     )
 

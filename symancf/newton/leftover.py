@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -168,14 +167,14 @@ class Leftover:
             f"{100.0 * largest:.2g} % of the largest displacement"
         )
 
-    def warn(self, when: str, stacklevel: int) -> None:
+    def warn(self, when: str) -> None:
         """Warn where the last solution is not settled."""
-        if self.told and self.system.comm.rank == 0:
-            warnings.warn(
+        if self.told:
+            self.system.once.warn(
+                ("not settled", self.told.partition(" near ")[0]),
                 f"{when}: the residual is small beside the largest forces, but {self.told}. The "
                 "stiffness or the forces there are too small beside those of what it is "
                 "connected with: the state there is not found",
-                stacklevel=stacklevel,
             )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Array, Ints, Mask
+from ..assembly.numbering import words_of
 from .parts import NONE, Parts, connected_parts
 
 if TYPE_CHECKING:
@@ -138,7 +140,11 @@ class RowNorms:
         """Return norms by class as norms by kind, of all parts together, for people."""
         unit = float(norms.max(initial=0.0)) or 1.0
         squares = np.bincount(self.kind, (norms / unit) ** 2, minlength=len(self.kinds))
-        return {self.kinds[k].name: unit * float(np.sqrt(squares[k])) for k in self._present}
+        found: dict[str, float] = {}
+        for k in self._present:
+            name = words_of(self.kinds[k].name)
+            found[name] = math.hypot(found.get(name, 0.0), unit * float(np.sqrt(squares[k])))
+        return found
 
     def classes(self, chosen: Callable[[Block], bool]) -> Mask:
         """Return which classes are of blocks that a function chooses."""

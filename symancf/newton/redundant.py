@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import heapq
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..errors import ConstraintError, ParameterError
+from ..errors import ConstraintError, ParameterError, listed, owner
 from ..runtime.collective import share_error, together
 from .dependent import STEP, Group, Jacobian, fulfil, groups_of, joined, named, structure
 
@@ -105,22 +104,22 @@ def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
         jacobian.close()
     if len(found.wrong):
         names, place = named(jacobian, pieces, found.wrong)
-        text = f"the constraints {' and '.join(map(repr, names))} contradict each other{place}"
-        share_error(system.comm, ConstraintError(text, names=names, asked="contradiction"))
+        text = f"the constraints {listed(names)} contradict each other{place}"
+        share_error(
+            system.comm, ConstraintError(text, names=map(owner, names), asked="contradiction")
+        )
     if not len(found.dropped):
         return none
     names, place = named(jacobian, pieces, found.dropped)
     others = [n for n in named(jacobian, pieces, found.used)[0] if n not in names]
-    if system.comm.rank == 0:
-        of = " and ".join(map(repr, names))
-        one = len(found.dropped) == 1
-        why = f"{'follows' if one else 'follow'} from those of {' and '.join(map(repr, others))}"
-        warnings.warn(
-            f"redundant constraints: {len(found.dropped)} {'equation' if one else 'equations'} of "
-            f"{of}{place} {why if others else 'repeat others of it'}; left out, the multipliers "
-            "are zero",
-            stacklevel=4,
-        )
+    one = len(found.dropped) == 1
+    why = f"{'follows' if one else 'follow'} from those of {listed(others)}"
+    system.once.warn(
+        ("redundant", *names),
+        f"redundant constraints: {len(found.dropped)} {'equation' if one else 'equations'} of "
+        f"{listed(names)}{place} {why if others else 'repeat others of it'}; left out, the "
+        "multipliers are zero",
+    )
     at = jacobian.offsets
     return Redundant(at[np.isin(jacobian.keys[at], found.dropped)], found.kept)
 
@@ -150,11 +149,11 @@ def _search(jacobian: Jacobian) -> _Found:
     if data is not None:
         for group in groups_of(data):
             if not group.elimination.complete:
-                warnings.warn(
+                jacobian.system.once.warn(
+                    ("not searched", len(group.rows)),
                     f"{len(group.rows)} equations of constraints were not searched for redundant "
                     "ones: they share too many coordinates; where some follow from others, "
                     "solutions fail",
-                    stacklevel=5,
                 )
             elif group.elimination.count:
                 groups.append(group)

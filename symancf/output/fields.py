@@ -212,7 +212,7 @@ def evaluate(
     at |= {name: np.broadcast_to(known[name], shape).ravel() for name in kernel.cell}
     rows, bad = kernel.outputs(given, None, at)
     if bad and law.local:
-        raise SymancfError(f"{law.name}: its own unknowns have no solution at {bad} points")
+        raise SymancfError(f"{law.words}: its own unknowns have no solution at {bad} points")
     (found,) = rows.values()
     return {name: values.reshape(shape) for name, values in found.items()}
 

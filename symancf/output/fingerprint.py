@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from ..assembly.numbering import words_of
+from ..errors import owner
+
 if TYPE_CHECKING:
     from ..system import System
 
@@ -50,18 +53,20 @@ def fingerprint(system: System) -> Facts:
 def differences(saved: Facts, present: Facts) -> list[str]:
     """Tell in words how the system of a checkpoint differs from another one."""
     found = []
-    kinds: list[tuple[str, str, Callable[[Any], str]]] = [
-        ("bodies", "body", _body_text),
-        ("blocks", "block", _block_text),
-        ("memory", "memory of", _memory_text),
-        ("kept", "kept numbers", lambda shape: f"an array {tuple(shape)}"),
+    kinds: list[tuple[str, Callable[[str], str], Callable[[Any], str]]] = [
+        ("bodies", "body {!r}".format, _body_text),
+        ("blocks", words_of, _block_text),
+        ("memory", lambda name: f"memory of {owner(name)!r}", _memory_text),
+        ("kept", "kept numbers {!r}".format, lambda shape: f"an array {tuple(shape)}"),
     ]
-    for kind, one, text in kinds:
+    for kind, words, text in kinds:
         old, new = saved.get(kind, {}), present[kind]
         for name in [*old, *(n for n in new if n not in old)]:
             there, here = (text(v[name]) if name in v else "missing" for v in (old, new))
-            if there != here:
-                found.append(f"{one} {name!r}: {there} in the file, {here} here")
+            law = name in old and name in new and kind == "memory" and old[name][0] != new[name][0]
+            if there != here or law:
+                here = f"{here} of another law" if law else here
+                found.append(f"{words(name)}: {there} in the file, {here} here")
     for kind in ("points", "vertices"):
         if saved.get(kind) != present[kind]:
             found.append(f"{saved.get(kind)} {kind} in the file, {present[kind]} here")
@@ -89,10 +94,11 @@ def _body_text(facts: list[str | int]) -> str:
 
 def _block_text(facts: list[str | int]) -> str:
     size, order, count = facts
-    return f"{count} vertices with {size} coordinates of order {order}"
+    rates = {"s": ", with rates", "algebraic": ", without rates"}.get(str(order), "")
+    return f"{count} x {size} numbers{rates}"
 
 
 def _memory_text(facts: list[str]) -> str:
-    law, *rows = facts
+    _, *rows = facts
     names = dict.fromkeys(row.partition("[")[0] for row in rows)
-    return f"{law} remembers {', '.join(names)} at {len(rows) // len(names)} point(s)"
+    return f"{', '.join(names)} at {len(rows) // len(names)} point(s)"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +17,7 @@ MOST = 50.0  # degrees between neighbouring nodes; from 57 on a constant moment 
 
 
 class Folds:
-    r"""Warns once where sections of neighbouring nodes stand at a large angle to each other.
+    r"""Warns where sections of neighbouring nodes stand at a large angle to each other.
 
     Directors are interpolated: between nodes whose sections F differ by a rotation by phi they
     are shorter, by 1 - cos(phi/2) in the middle, and the rod is too soft: a constant moment turns
@@ -29,14 +28,14 @@ class Folds:
     """
 
     def __init__(self, system: System) -> None:
-        self.system, self._told = system, False
+        self.system = system
         elements = [(body, getattr(body, "element", None)) for body in system.bodies]
         self.bodies = [b for b, e in elements if e is not None and e.kinematics().penalties]
 
-    def look(self, when: str, stacklevel: int) -> None:
+    def look(self, when: str) -> None:
         """Look at the present state (collective)."""
         system = self.system
-        if self._told or not self.bodies:
+        if not self.bodies:
             return
         worst, place = MOST, None
         q = system.reference + system.state
@@ -56,13 +55,11 @@ class Folds:
         found = comm.bcast((worst, place), root=rank)
         if found[1] is None:
             return
-        self._told = True
-        if comm.rank == 0:
-            worst, (name, x) = found
-            warnings.warn(
-                f"{when} sections of neighbouring nodes of body {name!r} stand at an angle of "
-                f"{worst:.0f} degrees, near ({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g}) of the reference: "
-                f"from {MOST:.0f} on a rod bends by 11 % too much or more, until it folds within a "
-                "cell; take more cells (told once)",
-                stacklevel=stacklevel + 1,
-            )
+        worst, (name, x) = found
+        system.once.warn(
+            ("folds", name),
+            f"{when} sections of neighbouring nodes of body {name!r} stand at an angle of "
+            f"{worst:.0f} degrees, near ({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g}) of the reference: "
+            f"from {MOST:.0f} on a rod bends by 11 % too much or more, until it folds within a "
+            "cell; take more cells",
+        )

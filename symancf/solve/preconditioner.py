@@ -187,8 +187,7 @@ class Preconditioner:
         if isinstance(nodes, str):
             others = over_nodes(self._system, alone=False)
             if not isinstance(others, str):
-                numbering = self._system.numbering
-                return Saddle(numbering, self._matrix, others, self._symmetric, self._prefix)
+                return Saddle(self._system, self._matrix, others, self._symmetric, self._prefix)
             raise SymancfError(f"there is no preconditioner {GRIDS!r}: {nodes}")
         made = Multigrid(self._matrix, nodes, self._symmetric, self._prefix)
         self._products = Products(self._matrix, made.levels[0].pattern)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import ctypes
 import math
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..runtime import jit
 from ..runtime.petsc import PETSc, functions, loosely
 from ..runtime.structures import declared
+from .solver import solver_name
 
 if TYPE_CHECKING:
     from ..runtime.options import Options
@@ -96,7 +96,7 @@ class LinearResidual:
         self._library = jit.load_runtime(_HERE.with_name("residual.c"), comm=system.comm)
         self._b, self._x, r = (vector.duplicate() for _ in range(3))
         self.error: BaseException | None = None
-        self._warned, self._told = False, ""
+        self._told = ""
         improve = _Improve(loosely(self._improve))
         data = self._data = _STRUCTURE(small=SMALL, sound=SOUND, r=r.handle)
         for name, function in _FUNCTIONS.items():
@@ -200,16 +200,14 @@ class LinearResidual:
         return f"what it found leaves {100.0 * share:.2g} % of the right-hand side; {self._why()}"
 
     def _warn(self, share: float) -> None:
-        if share <= TOLD or self._warned:
+        if share <= TOLD:
             return
-        self._warned = True
-        text = self._found(share)
-        if self._system.comm.rank == 0:
-            warnings.warn(
-                f"linear solver {self._ksp.getType()} with {self._ksp.getPC().getType()}: {text}. "
-                "The solution was improved, here and wherever that is needed",
-                stacklevel=2,
-            )
+        name, text = solver_name(self._ksp), self._found(share)
+        self._system.once.warn(
+            ("residual", name),
+            f"the linear solver, {name}: {text}. The solution was improved, here and wherever that "
+            "is needed",
+        )
 
     def _why(self) -> str:
         """Return what the reason may be: the tangent, or options that were given."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,8 +23,8 @@ from .others import Others
 from .reduced import Reduced
 
 if TYPE_CHECKING:
+    from ..assembly.configuration import Configuration
     from ..assembly.matrix import Matrix
-    from ..assembly.numbering import Numbering
     from ..multigrid.grids import Nodes
     from ..runtime.petsc import PETSc
 
@@ -56,8 +55,14 @@ class Saddle:
     """
 
     def __init__(
-        self, numbering: Numbering, matrix: Matrix, nodes: Nodes, symmetric: bool, prefix: str
+        self,
+        system: Configuration,
+        matrix: Matrix,
+        nodes: Nodes,
+        symmetric: bool,
+        prefix: str,
     ) -> None:
+        numbering, self._once = system.numbering, system.once
         self.comm, self._matrix, self._nodes = matrix.comm, matrix, nodes
         self._symmetric, self.revision, self._prefix = symmetric, matrix.revision, prefix
         self._starts = shares(self.comm, numbering.rows)
@@ -110,12 +115,11 @@ class Saddle:
             self._whole = None
             return False
         self._r, self._z = self._matrix.mat.createVecs()
-        if self.comm.rank == 0:
-            warnings.warn(
-                "multigrid did not solve the equations with the multipliers of this system: they "
-                "are factored from now on, as -pc_type lu does at once",
-                stacklevel=2,
-            )
+        self._once.warn(
+            "factored",
+            "multigrid did not solve the equations with the multipliers of this system: they are "
+            "factored from now on, as -pc_type lu does at once",
+        )
         return True
 
     @staticmethod

@@ -261,11 +261,27 @@ def attach_rigid_modes(system: System) -> None:
     system.matrix.mat.setNearNullSpace(PETSc.NullSpace().create(vectors=vectors, comm=system.comm))
 
 
+_METHODS = {
+    GRIDS: "multigrid",
+    "gamg": "algebraic multigrid",
+    "none": "no preconditioner",
+    "cholesky": "LDL^T",
+    "lu": "LU",
+    "ilu": "incomplete LU",
+    "icc": "incomplete LDL^T",
+    "jacobi": "Jacobi's method",
+}
+
+
 def solver_name(ksp: PETSc.KSP) -> str:
-    """Return PETSc's names of a linear solver."""
-    pc = ksp.getPC()
-    package = pc.getFactorSolverType() if pc.getType() in FACTORS else None
-    return f"{ksp.getType()} with {pc.getType()}" + (f" ({package})" if package else "")
+    """Return what a linear solver is called, with the options of PETSc that ask for it."""
+    pc, method = ksp.getPC(), ksp.getType()
+    kind = pc.getType()
+    package = pc.getFactorSolverType() if kind in FACTORS else None
+    words = _METHODS.get(kind, kind) + (f" by {package.upper()}" if package else "")
+    words = words if method == PETSc.KSP.Type.PREONLY else f"{method.upper()} with {words}"
+    asked = "" if method == PETSc.KSP.Type.PREONLY else f"-ksp_type {method} "
+    return f"{words} ({asked}-pc_type {kind})"
 
 
 def _lookup(enumeration: type, value: int) -> str:
@@ -296,7 +312,7 @@ def reason_name(snes: PETSc.SNES, reason: int | None = None) -> tuple[str, str]:
         inner = name if stopped > 0 else _lookup(PETSc.KSP.ConvergedReason, stopped)
         inner = inner.replace("DIVERGED_MAX_IT", "DIVERGED_ITS")  # what PETSc itself calls it
         pc = ksp.getPC()
-        text = f"the linear solver ({ksp.getType()} with {pc.getType()}) failed: {inner}"
+        text = f"the linear solver, {solver_name(ksp)}, failed: {inner}"
         failed = ctypes.c_int(0)
         functions.PCGetFailedReason(ctypes.c_void_p(pc.handle), ctypes.byref(failed))
         if failed.value in _FAILED:

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 from ..runtime.petsc import PETSc, has
 from .choice import MOST, NEWTON, prices
-from .solver import is_saddle, is_symmetric
+from .solver import is_saddle, is_symmetric, solver_name
 
 if TYPE_CHECKING:
     from ..runtime.options import Options
@@ -86,20 +85,19 @@ class Takeover:
         return self._ksp.getConvergedReason() in GIVEN_UP or self._spent > self._prices.patience
 
     def take(self) -> None:
-        """Let MUMPS take the place of multigrid; warn at the first time (collective)."""
-        ksp, (method, kind) = self._ksp, self._kept
+        """Let MUMPS take the place of multigrid; warn (collective)."""
+        ksp, (_, kind) = self._ksp, self._kept
         factors = "cholesky" if self._symmetric else "lu"
         self.active, self.times = True, self.times + 1
         self._wait = 2 ** (self.times - 1) - 1
         self.told = (
-            f"{method} with {kind} has made {self._spent} iterations, which took about "
+            f"{solver_name(ksp)} has made {self._spent} iterations, which took about "
             f"{self._spent * self._prices.iteration / self._prices.factors:.1f} times as long as "
             f"factors by MUMPS should ({self._prices.factors:.1e} operations, "
             f"{self._prices.memory / 1e6:.0f} MB): MUMPS takes its place for the rest of this "
             f"solve. To have it at once: -pc_type {factors}; never: -pc_type {kind}"
         )
-        if self.times == 1 and self._system.comm.rank == 0:
-            warnings.warn(self.told, stacklevel=2)
+        self._system.once.warn("factors take over", self.told)
         self._norm = ksp.getNormType()
         self._made.release()
         ksp.setNormType(PETSc.KSP.NormType.DEFAULT)

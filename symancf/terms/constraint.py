@@ -148,6 +148,7 @@ class Equations:
             lets=(*between, *lets),
             energy=reading.integrand(energy),
             parameters=tuple(parameters),
+            called=reading.what,
             title="lambda . Phi, Phi = " + ", ".join(map(str, self.moving)),
         )
 

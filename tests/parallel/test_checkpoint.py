@@ -93,7 +93,7 @@ def test_what_does_not_fit_is_told_on_every_rank(written: Runs, ranks: int) -> N
     assert wanted in first["cells"]["differences"]
     told = {case: "; ".join(first[case]["differences"]) for case in ("name", "term", "place")}
     assert "body 'plate': missing in the file" in told["name"]
-    assert "block 'lambda:distance': 1 vertices" in told["term"]
+    assert "multipliers of 'distance': 1 x 1 numbers in the file" in told["term"]
     assert "in the file, missing here" in told["term"]
     assert re.search(
         r"vertex \d+ is at \(.*, 1, 0\) in the file, \(.*, 1.1, 0\) here", told["place"]

@@ -12,6 +12,7 @@ import pytest
 import scipy.optimize as so
 
 import symancf as sa
+from tests.refusals import likeliest, refused
 from tests.unit.test_branch import LIMITS, loaded
 
 B, H = 1.0, 0.3  # half span and rise of a truss of two bars
@@ -432,7 +433,7 @@ def test_a_limit_point_in_solve_suggests_to_follow() -> None:
     for P.value in (0.8 * LIMIT_P, 0.98 * LIMIT_P):
         truss.problem.solve()
     P.value = 1.2 * LIMIT_P
-    with pytest.raises(sa.ConvergenceError, match=r"problem\.follow\(parameter"):
+    with refused(sa.ConvergenceError, causes=likeliest("limit point")):
         truss.problem.solve()
 
 
@@ -469,7 +470,7 @@ def test_something_that_is_no_parameter_or_drives_nothing() -> None:
     truss = Truss(P)
     with pytest.raises(sa.ParameterError, match=r"give the sa\.Parameter that"):
         truss.problem.follow(0.5, to=1.0)  # type: ignore[arg-type]
-    with pytest.raises(sa.ParameterError, match="no force and no prescribed displacement"):
+    with refused(sa.ParameterError, asked="other"):
         truss.problem.follow(other, to=1.0)
     assert (other.value, P.value) == (0.0, 0.0)
     P.value = math.nan
@@ -481,7 +482,7 @@ def test_no_equilibrium_at_the_start() -> None:
     P, Q = sa.Parameter("P"), sa.Parameter("Q", 1.2 * LIMIT_P)
     truss = Truss(lambda t: -Q.value - P.value)
     problem = sa.StaticProblem(truss.system, options={"snes_max_it": 3})
-    with pytest.raises(sa.ConvergenceError, match="starts from an equilibrium"):
+    with refused(sa.ConvergenceError, reason="DIVERGED_MAX_IT"):
         problem.follow(P, to=0.1)
     assert truss.v() == 0.0
 
@@ -489,9 +490,8 @@ def test_no_equilibrium_at_the_start() -> None:
 def test_a_value_that_the_path_never_reaches() -> None:
     P = sa.Parameter("P")
     truss = Truss(P)
-    with pytest.raises(sa.ConvergenceError, match=r"P = -0\.1 was not reached in 9") as caught:
+    with refused(sa.ConvergenceError, reason="STEPS"):
         truss.problem.follow(P, to=-0.1, direction=1, step=1e-3, steps=9)
-    assert caught.value.reason == "STEPS"
     history = truss.problem.history
     assert history["P"][-1] == P.value
     assert carried(truss.v()) == pytest.approx(P.value, rel=1e-12)
@@ -550,7 +550,7 @@ def test_a_path_that_leads_away_is_given_up() -> None:
     """A bar that was pulled is pulled on where one says so: not for ever."""
     problem, pull, _ = bar()
     problem.follow(pull, to=0.01)
-    with pytest.raises(sa.ConvergenceError, match=r"leads away from pull = 0.*direction="):
+    with refused(sa.ConvergenceError, reason="AWAY"):
         problem.follow(pull, to=0.0, direction=1)
     assert 1.0 < pull.value < 10.0
 
@@ -574,7 +574,7 @@ def test_beyond_a_limit_point_one_says_where_to_go() -> None:
         value = P.value
         steps = len(truss.problem.history.steps)
         assert 0.0 < value < LIMIT_P
-        with pytest.raises(sa.ParameterError, match=r"falls here.*direction=1 goes back"):
+        with refused(sa.ParameterError, asked="P"):
             truss.problem.follow(P, to=0.9 * LIMIT_P)
         assert len(truss.problem.history.steps) == steps
         assert P.value == value

@@ -49,7 +49,7 @@ def test_the_last_of_many_constraints_holds() -> None:
     assert len(kinds) == 3 + 150
     assert np.bincount(kind, minlength=len(kinds)).tolist() == [0, 150, 75, *[2, 1] * 75]
     assert [k.owner for k in kinds[3:7]] == ["revolute", "rotation", "revolute #2", "rotation #2"]
-    assert "lambda:rotation #75" in problem.convergence.norms
+    assert "multipliers of 'rotation #75'" in problem.convergence.norms
 
 
 def test_a_motion_takes_many_constraints() -> None:

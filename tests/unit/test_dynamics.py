@@ -14,6 +14,7 @@ import symancf as sa
 from symancf.bench.motion import plate_pendulum
 from symancf.energies import neo_hooke
 from tests.motion import rope
+from tests.refusals import likeliest, refused
 
 GRAVITY = (0.0, 0.0, -9.81)
 
@@ -209,7 +210,7 @@ def test_a_checkpoint_of_another_system_is_refused(tmp_path: Path) -> None:
     problem.solve(to=0.01, step=2e-3)
     problem.save(tmp_path / "run.h5")
     other = spring(1.0)
-    with pytest.raises(sa.CheckpointError, match="rope"):
+    with refused(sa.CheckpointError, differences=lambda found: "rope" in found[0]):
         other.restore(tmp_path / "run.h5")
 
 
@@ -256,7 +257,7 @@ def test_a_step_without_solution_is_an_error_and_leaves_the_last_state() -> None
         ],
     )
     problem = sa.DynamicProblem(system)
-    with pytest.raises(sa.ConvergenceError, match="no solution of a time step"):
+    with refused(sa.ConvergenceError, reason="DIVERGED_FNORM_NAN", causes=likeliest("law")):
         problem.solve(to=0.3, step=1e-2)
     assert 0.0 < system.time < 0.3
     assert np.isfinite(system.state).all()
@@ -266,7 +267,7 @@ def test_a_step_without_solution_is_an_error_and_leaves_the_last_state() -> None
 def test_an_initial_state_that_violates_a_constraint_is_refused() -> None:
     problem, _ = pendulum()
     problem.system.state[problem.system.numbering.offset[:, 0]] += 0.01
-    with pytest.raises(sa.ConstraintError, match="violates the constraint 'pin'"):
+    with refused(sa.ConstraintError, asked="pin", names=("pin",)):
         problem.solve(to=0.1, step=1e-2)
 
 
@@ -304,7 +305,7 @@ def test_bad_times_are_refused(arguments: dict[str, float], said: str) -> None:
 
 
 def test_a_bad_radius_is_refused() -> None:
-    with pytest.raises(sa.ParameterError, match="between 0 and 1"):
+    with refused(sa.ParameterError, asked="rho"):
         pendulum(rho=1.2)
 
 
@@ -349,7 +350,7 @@ def test_a_rotation_without_inertia_is_an_error_that_says_so() -> None:
         return bob
 
     assert not falling("rk").has_inertia
-    with pytest.raises(sa.ConvergenceError, match="'bob' may turn without inertia: give inertia="):
+    with refused(sa.ConvergenceError, causes=likeliest("inertia")):
         falling("generalized-alpha")
 
 
@@ -370,7 +371,7 @@ def test_a_spin_without_inertia_is_an_error_at_any_angle_and_a_hinge_holds_it(tu
     across, along = (-np.sin(turn), np.cos(turn), 0.0), (np.cos(turn), np.sin(turn), 0.0)
     assert swing("revolute", across) == pytest.approx(-0.5 * 0.02**2, rel=1e-3)
     for joint, axis in (("spherical", across), ("revolute", along)):
-        with pytest.raises(sa.ConvergenceError, match="'bob' may turn without inertia"):
+        with refused(sa.ConvergenceError, causes=likeliest("inertia")):
             swing(joint, axis)
 
 
@@ -383,7 +384,7 @@ def test_motions_that_contradict_each_other_later_are_named() -> None:
     ]
     with pytest.warns(UserWarning, match="redundant constraints: 1 equation of 'turn 2'"):
         problem = sa.DynamicProblem(sa.System(body, terms=[hinge, *turns]))
-    with pytest.raises(sa.ConstraintError, match="equations of 'turn 2' followed from those of"):
+    with refused(sa.ConstraintError, names=("turn 2",)):
         problem.solve(to=0.1, step=0.01)
 
 

@@ -16,6 +16,7 @@ from symancf.energies import kirchhoff
 from symancf.solve.dynamics.derivatives import Kinematics
 from symancf.solve.dynamics.stabilise import SLOPE, sugeno
 from tests.motion import rope
+from tests.refusals import likeliest, refused
 
 DOWN = (0.0, -9.81, 0.0)
 
@@ -332,9 +333,9 @@ def test_stabilisers_keep_constraints_that_none_leaves() -> None:
 
 # ---- the interface ------------------------------------------------------------------------------
 def test_methods_are_checked() -> None:
-    with pytest.raises(sa.ParameterError, match="there are 'generalized-alpha', 'rk'"):
+    with refused(sa.ParameterError, asked="method"):
         bob(method="rk4")
-    with pytest.raises(sa.ParameterError, match="stabilisation goes with explicit"):
+    with refused(sa.ParameterError, asked="stabilisation"):
         bob(method="generalized-alpha", stabilisation=sa.Projection())
     with pytest.raises(sa.ParameterError, match="does not project"):
         bob(method="adams", stabilisation=sa.Projection())[0].initialize(1e-3)
@@ -422,7 +423,7 @@ def test_too_long_steps_end_with_an_error() -> None:
     body = rope(8, EA=1e4)
     system = sa.System(body, terms=[sa.fix(body["root"]), sa.gravity(DOWN)])
     problem = sa.DynamicProblem(system, method="rk")
-    with pytest.raises(sa.ConvergenceError, match="too long for this explicit method"):
+    with refused(sa.ConvergenceError, reason="DOMAIN", causes=likeliest("explicit step")):
         problem.solve(to=10.0, step=0.1, adaptive=False)
     assert np.isfinite(system.state).all()
 

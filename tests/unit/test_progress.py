@@ -182,8 +182,8 @@ def test_what_is_off_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_line_for_each_step(how: str, capsys: pytest.CaptureFixture[str]) -> None:
     solved(how, step_monitor=True)
     first, *lines = capsys.readouterr().out.splitlines()
-    factors = r"lu \((umfpack|klu)\)" if has("suitesparse") else r"cholesky \(mumps\)"
-    assert re.fullmatch(f"linear solver: preonly with {factors}", first)
+    factors = r"LU by (UMFPACK|KLU)" if has("suitesparse") else r"LDL\^T by MUMPS"
+    assert re.fullmatch(rf"linear solver: {factors} \(-pc_type \w+\)", first)
     numbers = r"Newton +\d+  linear +\d+  CPU +[\d.]+ s  clock +[\d.]+ s  memory +\d+ MB"
     assert len(lines) >= 2
     for k, line in enumerate(lines[:2]):

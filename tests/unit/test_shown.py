@@ -12,6 +12,7 @@ import symancf as sa
 from symancf.bodies import inspection
 from symancf.energies import yeoh
 from symancf.runtime import shown
+from tests.refusals import refused
 
 pytestmark = pytest.mark.collective
 
@@ -129,7 +130,7 @@ def test_pictures_without_a_path_are_for_notebooks(shared_tmp_path):
         path = history.plot("P", path=shared_tmp_path / f"plot{kind}")
         if rank == 0:
             assert path.read_bytes().startswith(begin)
-    with pytest.raises(sa.ParameterError, match=r"\.png, \.pdf or \.svg"):
+    with refused(sa.ParameterError, asked="path"):
         history.plot("P", path="plot.jpg")
 
 
@@ -174,5 +175,5 @@ def test_one_function_of_c_is_inspected(capsys):
     text = capsys.readouterr().out
     assert "int yeoh_tet4_residual(" in text
     assert "yeoh_tet4_tangent" not in text
-    with pytest.raises(sa.KinematicsError, match="Did you mean 'residual'"):
+    with refused(sa.KinematicsError, asked="residua", possible=lambda p: "residual" in p):
         inspection.main("yeoh", "tet4", form="c", function="residua")

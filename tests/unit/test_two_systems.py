@@ -242,7 +242,6 @@ def test_bodies_that_are_glued_tied_and_kept() -> None:
         assert_same(told(problems[1].system), alone[1][k - 1])
 
 
-@pytest.mark.xfail(strict=True, reason="the contact keeps what it has told, not the system")
 def test_a_contact_tells_of_deep_points_in_each_of_two_systems() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
     svk, given = sa.energies.saint_venant_kirchhoff, {"E": 1e6, "nu": 0.3, "name": "block"}

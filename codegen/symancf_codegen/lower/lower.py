@@ -128,7 +128,7 @@ class Scope:
     Parameters
     ----------
     graph : receives the nodes.
-    owner : name of the law, for messages.
+    owner : what messages call the law.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Scope:
         """Let names mean expressions of other names."""
         for symbol, expression in definitions:
             if symbol.name in self.nodes or symbol.name in self.definitions:
-                raise CompileError(f"law {self.owner!r}: {symbol.name!r} is defined twice")
+                raise CompileError(f"{self.owner}: {symbol.name!r} is defined twice")
             self.definitions[symbol.name] = sp.sympify(expression)
 
     def override(self, nodes: Mapping[str, Node]) -> Scope:
@@ -181,11 +181,11 @@ class Scope:
             return node
         if name in self._pending:
             cycle = " -> ".join([*self._pending, name])
-            raise CompileError(f"law {self.owner!r}: {name!r} is defined by itself: {cycle}")
+            raise CompileError(f"{self.owner}: {name!r} is defined by itself: {cycle}")
         if name not in self.definitions:
             known = ", ".join(sorted({*self.nodes, *self.definitions}))
             raise CompileError(
-                f"law {self.owner!r} uses the symbol {name!r}, which is neither an unknown, a "
+                f"{self.owner} uses the symbol {name!r}, which is neither an unknown, a "
                 f"reference jet, a section symbol, a parameter nor a named quantity; it knows: "
                 f"{known}"
             )
@@ -210,7 +210,7 @@ class Scope:
             g = self.graph
             if self.principal and set(self.principal.values) & set(g.reach([node])):
                 raise CompileError(
-                    f"law {self.owner!r} asks for the rate of principal stretches, whose own "
+                    f"{self.owner} asks for the rate of principal stretches, whose own "
                     "tangent is not known: write it in the rate of C or E_gl"
                 )
             stages = {*self.stages(), *self.rates, *map(g.core, self.rates.values())}
@@ -279,7 +279,7 @@ class Scope:
         if op:
             return g.call(op, *(self._lower(a) for a in e.args))
         raise CompileError(
-            f"law {self.owner!r} uses {type(e).__name__}, as in {e}, for which no C is known; "
+            f"{self.owner} uses {type(e).__name__}, as in {e}, for which no C is known; "
             f"use {POSSIBLE}"
         )
 
@@ -291,7 +291,7 @@ class Scope:
         if self.principal is None:
             self.principal = Principal(g, given)
         elif self.principal.given != given and not self.principal.stages:
-            raise CompileError(f"law {self.owner!r} asks for principal stretches of several F")
+            raise CompileError(f"{self.owner} asks for principal stretches of several F")
         return self.principal.values[k - 1]
 
     def _number(self, e: sp.Basic) -> Node:
@@ -301,7 +301,7 @@ class Scope:
                 return self.graph.constant(number)
         except (TypeError, OverflowError):
             pass
-        raise CompileError(f"law {self.owner!r}: {e} is no finite real number")
+        raise CompileError(f"{self.owner}: {e} is no finite real number")
 
     def _product(self, e: sp.Mul) -> Node:
         nodes = sorted(
@@ -335,8 +335,7 @@ class Scope:
         *cases, (value, condition) = e.args
         if condition != sp.true:
             raise CompileError(
-                f"law {self.owner!r}: {e} says nothing outside its conditions; "
-                "end it with (value, True)"
+                f"{self.owner}: {e} says nothing outside its conditions; end it with (value, True)"
             )
         g = self.graph
         remaining = g.one  # where none of the conditions before holds

@@ -100,7 +100,7 @@ def lower_point(
     weighted : whether the kernel passes a quadrature weight.
     """
     g = Graph()
-    scope = Scope(g, law.name)
+    scope = Scope(g, law.words)
     scope.solves = True
     for parameter in law.parameters:
         kind = Kind.UNIFORM if parameter.kind == "uniform" else Kind.CELL
@@ -131,7 +131,7 @@ def lower_point(
                     continue
                 if unknown.name not in column:
                     raise CompileError(
-                        f"law {law.name!r}: the inner variable {symbol.name} is a combination "
+                        f"{law.words}: the inner variable {symbol.name} is a combination "
                         f"of {unknown.name}, which is not among its unknowns"
                     )
                 entries[column[unknown.name]] = scope.lower(coefficient)
@@ -181,7 +181,7 @@ def lower_point(
         forces, pulled = _forces(law, scope, variable_names)
         if scope.principal is not None:
             raise CompileError(
-                f"law {law.name!r} gives forces by principal stretches, whose second derivatives "
+                f"{law.words} gives forces by principal stretches, whose second derivatives "
                 "have no limit where they coincide: give an energy of them"
             )
         forces = [g.mul(factor, force) for force in forces]
@@ -261,13 +261,13 @@ def _jet_map(
     missing = [jet for jet in law.jets if jet not in space.point_jets]
     if missing:
         raise CompileError(
-            f"law {law.name!r} asks for the jets {', '.join(missing)}; the element "
+            f"{law.words} asks for the jets {', '.join(missing)}; the element "
             f"{space.name!r} offers {', '.join(space.point_jets)}"
         )
     expected = [f"u_{jet}{a}" for jet in law.jets for a in COMPONENTS]
     if [s.name for s in law.unknowns] != expected:
         raise CompileError(
-            f"law {law.name!r}: its unknowns must be the components of its jets, "
+            f"{law.words}: its unknowns must be the components of its jets, "
             f"{', '.join(expected)}; they are {', '.join(s.name for s in law.unknowns)}"
         )
     lowered = [{t: scope.lower(m) for t, m in space.point_jets[jet].items()} for jet in law.jets]
@@ -291,7 +291,7 @@ def _forces(
     for q in work:
         if not {s.name for s in q.free_symbols} & {*known}:
             raise CompileError(
-                f"law {law.name!r}: a force is given for {q}; its quantities are neither its "
+                f"{law.words}: a force is given for {q}; its quantities are neither its "
                 f"variables nor its lets: {', '.join(known)}"
             )
     variables = [scope.nodes[name] for name in variable_names]
@@ -321,7 +321,7 @@ def _forces(
                 forces[k] = g.sub(forces[k], g.substitute([found[moved[name]]], put)[0])
     for node in set(g.reach(forces)) & set(rates) - set(variables):
         raise CompileError(
-            f"law {law.name!r}: a force depends on {g.name[node].removeprefix('motion ')}, which "
+            f"{law.words}: a force depends on {g.name[node].removeprefix('motion ')}, which "
             "is none of its unknowns: only motions may"
         )
     return forces, pulled
@@ -343,7 +343,7 @@ def _history(
         initial.append((memory.name, start))
         if g.depends[start] & Kind.UNKNOWN:
             raise CompileError(
-                f"law {law.name!r}: the initial value {memory.initial} of {memory.name!r} depends "
+                f"{law.words}: the initial value {memory.initial} of {memory.name!r} depends "
                 "on unknowns; it may depend on parameters and the reference"
             )
     return update, initial
@@ -402,7 +402,7 @@ def _outputs(law: PointLaw, scope: Scope, variable_names: Sequence[str]) -> list
     for name in asked:
         if name not in known:
             raise CompileError(
-                f"law {law.name!r}: an output asks for the force on {name}, which is neither a "
+                f"{law.words}: an output asks for the force on {name}, which is neither a "
                 f"variable nor a let of the law: {', '.join(known)}"
             )
     if asked:

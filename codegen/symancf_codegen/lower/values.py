@@ -80,7 +80,7 @@ class Values:
         rate_of: Mapping[sp.Symbol, sp.Expr] | None = None,
     ) -> None:
         g = self._graph = Graph()
-        scope = Scope(g, "values")
+        scope = Scope(g, "the values of a state")
         defined = {s.name for s, _ in lets}
         rates = dict(rate_of or {})
         for e in (*expressions, *(e for _, e in lets), *rates, *rates.values()):

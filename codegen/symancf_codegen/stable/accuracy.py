@@ -173,7 +173,7 @@ def energy_and_gradient(law: PointLaw, *, exact: bool = False) -> Function:
     The values name the variables, and the parameters and reference jets that the law needs.
     """
     if law.energy is None:
-        raise ValueError(f"law {law.name!r} is a work, it has no energy")
+        raise ValueError(f"{law.words} is a work, it has no energy")
     lets, gradient = reverse(law.lets, law.energy, variables(law))
     geometry = needed_geometry(law, (law.energy, *(e for _, e in lets)))
     return function((*geometry, *lets), [law.energy, *gradient], exact=exact)

@@ -178,7 +178,7 @@ def optional(laws: Sequence[PointLaw]) -> tuple[str, ...]:
 def _agree(law: PointLaw, parameter: Parameter, kinds: dict[str, str]) -> None:
     if kinds.setdefault(parameter.name, parameter.kind) != parameter.kind:
         raise CompileError(
-            f"law {law.name!r} wants the parameter {parameter.name!r} per {parameter.kind}, "
+            f"{law.words} wants the parameter {parameter.name!r} per {parameter.kind}, "
             f"another law of the same kernel wants it per {kinds[parameter.name]}; give them "
             "the same class"
         )

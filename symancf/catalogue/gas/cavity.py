@@ -236,10 +236,10 @@ class Cavity(OneProcess, Shown):
             )
         if len(values) > 1:
             raise ParameterError(
-                f"{self.name!r} is in several systems, in which {what} differs: ask the cavity of "
-                f"one, system.of(cavity, Enclosure).{what}",
+                f"{self.name!r} is in several systems, in which {what} differs: give each system "
+                "a cavity of its own",
                 asked=what,
-                given=tuple(values),
+                given=tuple(sorted(values)),
             )
         return next(iter(values))
 

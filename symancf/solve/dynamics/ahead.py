@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -62,7 +61,7 @@ class Ahead:
         self._laws = self._laws if self.system.comm.allreduce(len(self._laws)) else []
         self._plans = [self._plan(piece) for piece in self._laws]
         self._sizes: Array | None = None
-        self._unresolved, self._told = 0, False
+        self._unresolved = 0
 
     def _plan(self, piece: object) -> Plan:
         system = self.system
@@ -174,12 +173,11 @@ class Ahead:
     def _tell(self, t: float, h: float) -> None:
         """Warn once where no step resolves what functions do."""
         self._unresolved += 1
-        if self._unresolved == UNRESOLVED and not self._told and self.system.comm.rank == 0:
-            self._told = True
-            warnings.warn(
+        if self._unresolved == UNRESOLVED:
+            self.system.once.warn(
+                "not resolved",
                 f"at time {t:g} loads or prescribed motions vary faster than steps of {h:.2g} "
                 "resolve; ask for a shorter step=, or smooth them",
-                stacklevel=6,
             )
 
     def _size(self, samples: Array, owners: list[str]) -> Array:

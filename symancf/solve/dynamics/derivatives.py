@@ -73,7 +73,7 @@ def moving_law(law: PointLaw, multipliers: int, functions: tuple[str, ...]) -> M
         the parameters ``<name>_rate`` and ``<name>_bend``.
     """
     if law.inner or law.energy is None:
-        raise ConstraintError(f"the law {law.name!r} of a constraint has no time derivatives")
+        raise ConstraintError(f"{law.words} has no time derivatives")
     jets, lam = law.unknowns[:-multipliers], law.unknowns[-multipliers:]
     rates = {x: sp.Symbol(f"{x.name}_rate", real=True) for x in jets}
     rate_of: dict[sp.Symbol, sp.Expr] = dict(rates)

@@ -11,7 +11,6 @@ kinds of terms.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -365,15 +364,13 @@ class Audit:
         moved, size = (system.comm.allreduce(np.abs(x).max(initial=0.0), MPI.MAX) for x in sizes)
         if moved <= NOISE * size:
             return False
-        if system.comm.rank == 0:
-            warnings.warn(
-                f"the motion has gained {found.drift:.2g} J from nowhere, "
-                f"{found.drift / there:.0%} of its energies: steps are too long for it, and what "
-                "it shows is wrong. Halve them until problem.energies.drift is small, or give "
-                "adaptive=True (told once)",
-                stacklevel=4,
-            )
-        return True
+        return system.once.warn(
+            "energy gained",
+            f"the motion has gained {found.drift:.2g} J from nowhere, "
+            f"{found.drift / there:.0%} of its energies: steps are too long for it, and what "
+            "it shows is wrong. Halve them until problem.energies.drift is small, or give "
+            "adaptive=True",
+        )
 
     def watch(self) -> Energies | None:
         """Look whether a `Parameter` was set since the last step, by a monitor (collective).

@@ -17,6 +17,7 @@ import numpy as np
 from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
 from ...runtime.collective import share_error
+from ...values.parameter import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,7 +101,7 @@ class Event:
     @property
     def name(self) -> str:
         """What messages call it."""
-        return f"event {self.number} ({getattr(self.function, '__qualname__', 'function')})"
+        return f"event {self.number} ({label(self.function)})"
 
     def sign(self, value: float) -> int:
         """Return the side of zero that a value is on, 0 at a zero."""

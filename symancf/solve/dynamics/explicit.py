@@ -14,6 +14,7 @@ from ...errors import ConvergenceError
 from ...runtime.options import Options
 from ...runtime.petsc import PETSc, functions, loosely
 from .ahead import Ahead
+from .explanation import explained
 from .interval import End, Interval
 
 if TYPE_CHECKING:
@@ -328,18 +329,23 @@ class Explicit:
             if not self._everywhere(not (moved or turned)):
                 values = projected = self.values()
         if self.rates(t, values) is None:
-            raise ConvergenceError(
-                f"the step to t = {t:g} has no solution: the state left the domain of a law, or "
-                "the step is too long for this explicit method",
-                reason="DOMAIN",
-                iteration=0,
-                time=t,
-            )
+            raise self._failure(f"the step to t = {t:g} has no solution", t)
         self.motion.system.time = t  # not the time of a last stage, which may differ by round-off
         self._count += 1
         self._suit()
         self._accepted = t, values.copy()
         return projected
+
+    def _failure(self, text: str, t: float) -> ConvergenceError:
+        """Return the error of a state without rates, with likely causes (collective)."""
+        error = ConvergenceError(text, reason="DOMAIN", time=t)
+        m, before = self.motion, self._accepted
+        outside = m.state.copy()
+        if before is not None:
+            self.take(before[1])
+            m.system.time = before[0]
+        h, to = self.asked, m.span[1]
+        return explained(m, error, to=to, step=h, outside=outside, explicit=True)
 
     def give_up(self) -> None:
         """Go back to the last state that was accepted."""
@@ -408,12 +414,7 @@ class Explicit:
         """
         t, values, self._known = self.motion.system.time, self.values(), None
         if self.rates(t, values) is None:
-            raise ConvergenceError(
-                f"the state at t = {t:g} is outside of the domain of a law",
-                reason="DOMAIN",
-                iteration=0,
-                time=t,
-            )
+            raise self._failure(f"the state at t = {t:g} is outside of the domain of a law", t)
         self._accepted = t, values
         ts.getSolution().setArray(values)
         ts.setTime(t)

@@ -19,6 +19,7 @@ from ..solver import reason_name
 from .ahead import Ahead
 from .coefficients import Coefficients
 from .directors import Directors
+from .explanation import explained
 from .initial import after
 from .landing import CALM, SHORT, Lands
 from .spin import Spin
@@ -229,7 +230,7 @@ class GeneralizedAlpha(Lands):
             ts.setStepNumber(ts.getStepNumber() + len(steps))
             ts.setTime(m.system.time)
             ts.setTimeStep(self._next(h, 0.0))
-            self.newton.leftover.warn(f"at time {m.system.time:g}", 7)
+            self.newton.leftover.warn(f"at time {m.system.time:g}")
         self._failed, self._review = reason <= 0, Review(Verdict.STANDS)
         if self._failed:
             self.newton.reason, self.newton.stale = reason, True
@@ -389,18 +390,26 @@ class GeneralizedAlpha(Lands):
             self._restore()
             h *= factor
             if h < smallest:
-                name, text = reason_name(self.newton.snes, self.newton.reason)
-                text += self.newton.residual.told
-                if self._review.verdict is not Verdict.STANDS:
-                    name, text = "REVIEW", str(self._review)
-                raise ConvergenceError(
-                    f"no solution of a time step of {h / factor:.3g} from t = {t:g}: {text}",
-                    reason=name,
-                    iteration=self.newton.iterations,
-                    time=t,
-                    asked="step",
-                    given=h / factor,
-                )
+                raise self._failure(t, h / factor)
+
+    def _failure(self, t: float, h: float) -> ConvergenceError:
+        """Return the error of a step from t of which no part of length h has a solution."""
+        name, text = reason_name(self.newton.snes, self.newton.reason)
+        text += self.newton.residual.told
+        refused: Sequence[str] = ()
+        if self._review.verdict is not Verdict.STANDS:
+            name, text, refused = "REVIEW", str(self._review), self._review.names
+        text = f"no solution of a time step of {h:.3g} from t = {t:g}: {text}"
+        error = ConvergenceError(text, reason=name, iteration=self.newton.iterations, time=t)
+        return explained(
+            self.motion,
+            error,
+            to=self.motion.span[1],
+            step=self.asked,
+            tried=h,
+            outside=self.newton.outside,
+            refused=refused,
+        )
 
     def balanced(self, h: float) -> bool:
         """Tell whether accelerations and multipliers fit the loads right after now (collective).

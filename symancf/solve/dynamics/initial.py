@@ -8,12 +8,11 @@ from the equations of motion with index 1, see `accelerations`.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import ConstraintError
+from ...errors import ConstraintError, listed, owner
 from ...newton.predicted import holds_by_penalties
 from ...runtime.collective import together
 
@@ -107,11 +106,11 @@ class InitialValues:
         direction = system.numbering.those("direction")
         wild = m.second & direction & (np.abs(m.acceleration) * self.h**2 > WILD)
         m.acceleration[wild] = 0.0
-        if system.comm.allreduce(bool(wild.any())) and system.comm.rank == 0:
-            warnings.warn(
+        if system.comm.allreduce(bool(wild.any())):
+            system.once.warn(
+                "moment at once",
                 f"at t = {system.time:g} a moment acts at once on sections of rods, which have "
                 "next to no inertia: the motion begins half a step late; let it grow in some steps",
-                stacklevel=6,
             )
 
     def _check_positions(self) -> None:
@@ -119,19 +118,19 @@ class InitialValues:
         share, worst = newton.balance.worst_constraint(self.accelerations.violation())
         if share > VANISHED / 1e-13:
             raise ConstraintError(
-                f"the constraint {worst!r} has no gradient at t = {system.time:g}: no free motion "
-                "changes it at first order, so that nothing keeps it (a straight line of kept "
-                "length between fixed ends, points of a link that coincide); start elsewhere",
-                names=[worst],
+                f"the constraint {listed([worst])} has no gradient at t = {system.time:g}: no free "
+                "motion changes it at first order, so that nothing keeps it (a straight line of "
+                "kept length between fixed ends, points of a link that coincide); start elsewhere",
+                names=[owner(worst)],
                 asked="gradient",
                 given=0.0,
             )
         if share > VIOLATED / 1e-13:
             raise ConstraintError(
-                f"the initial state violates the constraint {worst!r} by {share * 1e-13:.2g} of "
-                f"the size of the system at t = {system.time:g}: find a state that fulfils it "
-                "with a StaticProblem first",
-                names=[worst],
+                f"the initial state violates the constraint {listed([worst])} by "
+                f"{share * 1e-13:.2g} of the size of the system at t = {system.time:g}: find a "
+                "state that fulfils it with a StaticProblem first",
+                names=[owner(worst)],
                 asked="residual",
                 given=share * 1e-13,
             )
@@ -147,10 +146,10 @@ class InitialValues:
         change = self.accelerations.project_rates()
         moved = self.newton.largest(float(np.abs(change).max(initial=0.0)))
         changed = moved > CHANGED * fastest > 0.0 and moved * self.h > SEEN * self.newton.size
-        if told and changed and system.comm.rank == 0:
-            warnings.warn(
-                f"the initial velocities violate constraints, {worst!r} most: they were changed by "
-                f"up to {moved:.3g} (the largest is {fastest:.3g}), to the closest ones in the "
-                "metric of the mass",
-                stacklevel=6,
+        if told and changed:
+            system.once.warn(
+                ("initial velocities", worst),
+                f"the initial velocities violate constraints, {listed([worst])} most: they were "
+                f"changed by up to {moved:.3g} (the largest is {fastest:.3g}), to the closest "
+                "ones in the metric of the mass",
             )

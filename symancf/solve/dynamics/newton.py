@@ -22,6 +22,7 @@ from ..residual import LinearResidual
 from ..solver import is_symmetric, solver_name
 from ..takeover import Takeover
 from .balance import Balance
+from .explanation import explained
 from .idle import idle_bodies, undetermined
 from .native import Native
 from .steps import Steps
@@ -65,6 +66,7 @@ class Newton:
     takeover : `Takeover` of a Krylov solver, if PETSc's options have chosen one, else None.
     reason, iterations, linear_iterations : of the last solution.
     balance : `Balance`.
+    outside : a state of the last solution at which laws have no value, or None.
     residual : `LinearResidual`, from `attach` on.
     kinked : whether forces may have kinks: with a fresh tangent `PartBacktracking` looks where a
         step leads, and steps begin where a step of it leads nearest.
@@ -105,6 +107,7 @@ class Newton:
             )
         self.size = 1.0
         self.error: BaseException | None = None
+        self.outside: Array | None = None
         self.reason = self.iterations = self.linear_iterations = 0
         self._step_of_tangent = 0.0
         self._determined = False
@@ -205,7 +208,10 @@ class Newton:
             self.vectors.to_global(self.f, F)
         except BaseException as error:
             self.error, bad = self.error or error, 1
-        return bad if self.comm.size == 1 else int(self.comm.allreduce(bad))
+        bad = bad if self.comm.size == 1 else int(self.comm.allreduce(bad))
+        if bad:
+            self.outside = self.motion.state.copy()
+        return bad
 
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
         self.predicted.move(self.motion.state)
@@ -233,11 +239,8 @@ class Newton:
         idle = idle_bodies(self.system)
         names = undetermined(self.system, self.J, idle) if idle else []
         if names:
-            raise ConvergenceError(
-                f"the equations of a step are singular: {_may_turn(names)}",
-                reason="DIVERGED_LINEAR_SOLVE",
-                iteration=0,
-            )
+            text = "the equations of a step are singular"
+            raise self._explained(ConvergenceError(text, reason="DIVERGED_LINEAR_SOLVE"), names)
         self._determined = True
 
     def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
@@ -350,7 +353,7 @@ class Newton:
         Exception : what a callback raised, on every rank.
         """
         self.take(h)
-        self.error = None
+        self.error = self.outside = None
         self.steps.hold()
         if not self.numbering.size:  # all is prescribed
             return self._without_unknowns()
@@ -360,8 +363,8 @@ class Newton:
             self.stale = True
             self.balance.recall(known)  # what iterations that led astray seemed to say
             return False
-        self.leftover.warn(f"at time {self.system.time:g}", 8)
-        self._folds.look(f"at time {self.system.time:g}", 8)
+        self.leftover.warn(f"at time {self.system.time:g}")
+        self._folds.look(f"at time {self.system.time:g}")
         return True
 
     def _solved(self) -> int:
@@ -419,9 +422,12 @@ class Newton:
         idle = [*map(self.system.name, idle_bodies(self.system))]
         said = str(error).splitlines()[-1].split("] ")[-1]
         text = f"the equations of a step cannot be solved: {said}"
-        if idle:
-            text += f"; {_may_turn(idle)}"
-        return ConvergenceError(text, reason="DIVERGED_LINEAR_SOLVE", iteration=self.iterations)
+        found = ConvergenceError(text, reason="DIVERGED_LINEAR_SOLVE", iteration=self.iterations)
+        return self._explained(found, idle)
+
+    def _explained(self, error: ConvergenceError, idle: list[str]) -> ConvergenceError:
+        h = self._step_of_tangent or 1.0
+        return explained(self.motion, error, to=self.motion.span[1], step=h, idle=idle)
 
     def _without_unknowns(self) -> bool:
         bad = 0
@@ -430,11 +436,3 @@ class Newton:
             bad = self.motion.residual(self.f)
         self.iterations = self.linear_iterations = 0
         return not self.comm.allreduce(bad)
-
-
-def _may_turn(names: list[str]) -> str:
-    """Return what to do about bodies without inertia."""
-    return (
-        f"{', '.join(map(repr, names))} may turn without inertia: give inertia=..., hold the "
-        'rotation, or take an explicit method="rk"'
-    )

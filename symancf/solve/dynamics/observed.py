@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import fields
 from typing import Any
 
@@ -24,10 +23,10 @@ class Observed(Step):
         if name.startswith("_") or not hasattr(self._problem, name):
             known = ", ".join(field.name for field in fields(Step))
             raise AttributeError(f"a step has no {name!r}; it has: {known}")
-        warnings.warn(
+        self._problem.system.once.warn(
+            ("monitor", name),
             f"a monitor asks its argument for {name!r}: it is a step, as in statics, with "
             f"time and iterations; take problem.{name} of the problem itself",
             DeprecationWarning,
-            stacklevel=2,
         )
         return getattr(self._problem, name)

@@ -16,11 +16,11 @@ from ...output.tracking import Watched, kept_by, made_of, monitored, record
 from ...runtime.collective import together
 from ...runtime.interruption import Interruption
 from ...runtime.log import STAGES
+from ...runtime.once import Once, warns_once
 from ...runtime.options import Option, Options, complaint
 from ...runtime.petsc import PETSc
 from ...runtime.progress import Progress
 from ...values import arguments
-from ...values.parameter import label
 from ..contradiction import require_consistent, require_redundant
 from .events import Event, Events
 from .explicit import Explicit
@@ -99,13 +99,11 @@ class DynamicProblem(Made):
         method: str = IMPLICIT,
         stabilisation: Stabilisation | None = None,
     ) -> None:
-        if damping is not None and not isinstance(damping, Rayleigh):
-            raise ParameterError(
-                f"DynamicProblem(damping=...) is {label(damping)}: give sa.Rayleigh(mass=..., "
-                "stiffness=...)",
-                asked="damping",
-            )
+        if damping is not None:
+            remedy = "give sa.Rayleigh(mass=..., stiffness=...)"
+            arguments.instance("DynamicProblem(damping=...)", damping, Rayleigh, remedy)
         self.system, self.damping = made_of("DynamicProblem", system), damping
+        self.once = Once(system.comm)
         self.prefix = arguments.text("DynamicProblem(prefix=...)", prefix)
         self.rho = arguments.number(
             "DynamicProblem", "rho", rho, "be between 0 and 1", lambda x: 0.0 <= x <= 1.0
@@ -118,7 +116,7 @@ class DynamicProblem(Made):
         )
         self._monitors: list[Callable[[Step], None]] = []
         self.events = Events(system.comm)
-        self._ready = self._started = self._moving = self._told = False
+        self._ready = self._started = self._moving = False
         self._interruption = Interruption(system.comm, self.history.reached)
         self._progress = Progress(system.comm, self._options)
         self._energies: Energies | None = None
@@ -320,6 +318,7 @@ class DynamicProblem(Made):
         """
         return self.events.add(function, action, direction, terminate).times
 
+    @warns_once
     def initialize(self, step: float) -> None:
         """Find consistent rates, accelerations and multipliers of the present state (collective).
 
@@ -357,6 +356,7 @@ class DynamicProblem(Made):
         save(path, self.system, *kept(self))
         self.newton.forget()
 
+    @warns_once
     def restore(self, path: str | Path) -> None:
         """Go to the state of a checkpoint of a system built alike (collective).
 
@@ -390,6 +390,7 @@ class DynamicProblem(Made):
         with self._call.keeping(restarts):
             self._interruption.check()
 
+    @warns_once
     def solve(
         self,
         to: float,
@@ -441,9 +442,8 @@ class DynamicProblem(Made):
         if checkpoint is not None:
             held = self._interruption
             restarts = Restarts(checkpoint, system, self.history, "solve", asked.given, 100, held)
-        self._moving = True
+        self._moving, rests = True, restarts or nullcontext()
         try:
-            rests = restarts or nullcontext()
             with rests, self._interruption, self._options, self._progress, STAGES["motion"]:
                 self._move(asked, restarts)
         finally:
@@ -500,5 +500,5 @@ class DynamicProblem(Made):
             self.history.cut_backs += made.rejections - call.rejected
             self.renewals = self.newton.renewals - renewals
         self._warn_unused()
-        if not self._told and not isinstance(made, Explicit):
-            self._told = self.audit.tell_gain(self.energies)
+        if not isinstance(made, Explicit):
+            self.audit.tell_gain(self.energies)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,7 +67,6 @@ class Spin:
         self._length = np.array([body.length for body in self.bodies])
         self._turned = np.zeros(len(self.bodies))
         self._rows: tuple[Ints, Ints] | None = None
-        self._told = False
 
     def forget(self) -> None:
         """Forget where the coordinates of the bodies are."""
@@ -108,7 +106,7 @@ class Spin:
         except ConstraintError:  # redundant, here
             settled = False
         limit = farthest(rho, settled)
-        if far > limit and not self._told:
+        if far > limit:
             self._look(angle, h, rho, limit)
 
     def _straighten(
@@ -139,18 +137,16 @@ class Spin:
         worst, rank = (most, 0) if comm.size == 1 else comm.allreduce((most, comm.rank), MPI.MAXLOC)
         if worst <= 2.0 * math.pi:
             return
-        self._told = True
         k = int(np.argmax(self._turned[here])) if rank == comm.rank else 0
         found = (int(here[k]), float(angle[k])) if rank == comm.rank else None
         body, far = found if comm.size == 1 and found else comm.bcast(found, rank)
-        if comm.rank == 0:
-            warnings.warn(
-                f"{self.motion.system.name(self.bodies[body])} turns by {far:.2g} rad in a step of "
-                f"{h:.3g}: with rho = {rho:g} generalized-alpha may lose the spin of a body that "
-                f"turns by more than {limit:.2g}. Take "
-                + (f"steps of at most {h * limit / far:.2g}" if limit else "")
-                + (" or " if 0.0 < limit < MOST else "")
-                + ("rho=0.9" if limit < MOST else "")
-                + " (told once)",
-                stacklevel=9,
-            )
+        name = self.motion.system.name(self.bodies[body])
+        self.motion.system.once.warn(
+            ("spin", name),
+            f"{name} turns by {far:.2g} rad in a step of "
+            f"{h:.3g}: with rho = {rho:g} generalized-alpha may lose the spin of a body that "
+            f"turns by more than {limit:.2g}. Take "
+            + (f"steps of at most {h * limit / far:.2g}" if limit else "")
+            + (" or " if 0.0 < limit < MOST else "")
+            + ("rho=0.9" if limit < MOST else ""),
+        )

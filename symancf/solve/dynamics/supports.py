@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...arrays import Array
+from ...errors import owner
 from ...runtime.collective import together
 from ...values.parameter import Parameter, Value, depends_on_time, evaluate
 
@@ -78,13 +78,13 @@ class MovingSupports:
             return
         name = self._kinked(step)
         self._told = bool(name)
-        if name and self.system.comm.rank == 0:
-            warnings.warn(
-                f"the motion that {name!r} prescribes jumps in position, velocity or acceleration "
-                f"between t = {step.begin.time:g} and {step.end.time:g}, or steps are too long "
-                "for it: forces from there on are wrong; give stops=[...] where it jumps, or "
-                "smooth it",
-                stacklevel=6,
+        if name:
+            self.system.once.warn(
+                ("jump", name),
+                f"the motion that {owner(name)!r} prescribes jumps in position, velocity or "
+                f"acceleration between t = {step.begin.time:g} and {step.end.time:g}, or steps are "
+                "too long for it: forces from there on are wrong; give stops=[...] where it jumps, "
+                "or smooth it",
             )
 
     def _kinked(self, step: Interval) -> str:

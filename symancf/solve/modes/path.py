@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ...output.history import History
     from ...output.steps import Step
+    from ...runtime.once import Once
     from ..statics.arc import Arc
     from .shapes import Buckling
 
@@ -113,20 +114,20 @@ def _reported(history: History) -> float | None:
     return float(points[0].parameter) if points else None
 
 
-def tell(comm: MPI.Comm, found: Buckling, count: int) -> None:
+def tell(once: Once, found: Buckling, count: int) -> None:
     """Warn of loads that are missing, and of doubtful ones."""
     name, values, bends = found.parameter, found.values, found.bends
     doubtful = np.flatnonzero(~(np.abs(bends) <= BENT))
-    first = comm.rank == 0
-    if first and found.checked is False:
-        warnings.warn(
+    if found.checked is False:
+        once.warn(
+            ("loads missing", name),
             f"buckle({name}): not all loads were found, {len(values)} of {count}, "
             "and others may be missing between them; {'eigen': 'dense'} finds all",
-            stacklevel=4,
         )
-    if first and len(doubtful):
+    if len(doubtful):
         told = ", ".join(f"{values[k]:.4g} by {100 * bends[k]:.2g} %" for k in doubtful[:3])
-        warnings.warn(
+        once.warn(
+            ("loads doubtful", name),
             f"buckle({name}): loads are doubtful, since the tangent is not linear on "
             f"the way to them: its second derivative moves {told}. "
             + (
@@ -136,5 +137,4 @@ def tell(comm: MPI.Comm, found: Buckling, count: int) -> None:
                 "..., solve, and ask again until they stay, or "
             )
             + f"follow the path, sa.StaticProblem(...).follow({name}, to=...)",
-            stacklevel=4,
         )

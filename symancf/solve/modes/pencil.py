@@ -237,7 +237,7 @@ class Pencil:
         share = left_over(self._combined, b, x)
         if share:
             raise SymancfError(
-                f"a solution with K - {self.shift:.3g} M leaves {100.0 * share:.2g} % of the "
+                f"a solution with {self.words} leaves {100.0 * share:.2g} % of the "
                 "right-hand side: the matrix is singular, or its entries differ too much"
             )
 
@@ -360,17 +360,22 @@ class Pencil:
         """Return what round-off of K makes of x^H K x for vectors (rows, m) (collective)."""
         return self.sums((np.abs(X) * self.rounded(X)).sum(axis=0))
 
+    @property
+    def words(self) -> str:
+        """What messages call the matrix that is factored."""
+        return f"K {'-' if self.shift > 0 else '+'} {abs(self.shift):.3g} M"
+
     def require(self, factored: bool, what: str) -> None:
         """Raise where a matrix could not be factored."""
         short = self._factors.short
         if not factored and short:
             raise SymancfError(
-                f"{what}: work space did not suffice for the factors of K - {self.shift:.3g} M of "
+                f"{what}: work space did not suffice for the factors of {self.words} of "
                 f"{self.size} unknowns, MUMPS's INFOG(1) = {short}: more ranks or memory, fewer "
                 "unknowns"
             )
         if not factored:
             raise SymancfError(
-                f"{what}: the matrix K - {self.shift:.3g} M cannot be factored, it is singular: "
+                f"{what}: the matrix {self.words} cannot be factored, it is singular: "
                 "coordinates have neither stiffness nor mass, or constraints say the same"
             )

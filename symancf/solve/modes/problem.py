@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ from ...output.history import History
 from ...output.tracking import made_of
 from ...runtime.copies import OneProcess
 from ...runtime.log import STAGES
+from ...runtime.once import Once, warns_once
 from ...runtime.options import SLEPC, Option, Options
 from ...runtime.petsc import collect
 from ...values import arguments
@@ -96,6 +96,7 @@ class EigenProblem(OneProcess):
         damping: Rayleigh | None = None,
     ) -> None:
         self.system = made_of("EigenProblem", system)
+        self.once = Once(system.comm)
         self.prefix = arguments.text("EigenProblem(prefix=...)", prefix)
         given = arguments.options("EigenProblem(options=...)", options)
         for name in given:
@@ -117,6 +118,7 @@ class EigenProblem(OneProcess):
 
     # ---- vibration ------------------------------------------------------------------------------
     @STAGES["modes"]
+    @warns_once
     def solve(self, count: int = 6, *, near: float | None = None, damped: bool = False) -> Modes:
         """Find the slowest modes, or those next to a frequency (collective).
 
@@ -189,24 +191,24 @@ class EigenProblem(OneProcess):
         finally:
             pencil.destroy()
         self._tell_unused()
-        if search.checked is False and system.comm.rank == 0:
+        if search.checked is False:
             found = int((self.modes.omega > 0.0).sum())
-            warnings.warn(
+            system.once.warn(
+                "modes missing",
                 f"EigenProblem.solve: not all modes were found, {found} of {count} that are not "
                 "zero; options such as {'eps_max_it': 2000, 'eps_ncv': 100} give more time and "
                 "room, {'eigen': 'dense'} finds all",
-                stacklevel=3,
             )
         slowest = float(np.abs(values[values != 0.0]).min(initial=math.inf))
         hides = slowest == math.inf and search.hides
         hides = hidden > 0 and (hides or search.floor > HIDDEN * slowest)
-        if hides and system.comm.rank == 0:
-            warnings.warn(
+        if hides:
+            system.once.warn(
+                "modes hidden",
                 f"EigenProblem.solve: {hidden} of the modes of frequency zero are no motions "
                 f"of the whole: below {search.floor / (2.0 * math.pi):.2g} Hz none can be told "
                 "from zero, which is round-off of what is stiffest. Let that be less stiff "
                 "(EA, k, springs), or a constraint instead",
-                stacklevel=3,
             )
         return self.modes
 
@@ -260,6 +262,7 @@ class EigenProblem(OneProcess):
 
     # ---- buckling -------------------------------------------------------------------------------
     @STAGES["modes"]
+    @warns_once
     def buckle(self, parameter: Parameter, count: int = 4, *, direction: int = 1) -> Buckling:
         r"""Find the loads at which the linearised tangent is singular (collective).
 
@@ -328,7 +331,7 @@ class EigenProblem(OneProcess):
         if len(found) and not abs(found.bends[0]) <= BENT:
             found = OnPath(arc, found, direction).beside(count, self._linear)
         self.buckling = found
-        tell(system.comm, found, count)
+        tell(system.once, found, count)
         return found
 
     def _linear(self, arc: Arc, count: int, direction: int) -> Buckling:

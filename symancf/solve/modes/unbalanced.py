@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -81,13 +80,12 @@ def balance(system: System) -> None:
         pencil.destroy()
     if not share <= UNBALANCED:
         system.state[:] = state
-        if system.comm.rank == 0:
-            warnings.warn(
-                f"EigenProblem: the present state is no equilibrium, {100 * share:.2g} % of the "
-                "forces are not balanced. What is found belongs to this state with the stresses "
-                "that it has; sa.StaticProblem(system).solve() brings the loads in",
-                stacklevel=4,
-            )
+        system.once.warn(
+            "no equilibrium",
+            f"EigenProblem: the present state is no equilibrium, {100 * share:.2g} % of the "
+            "forces are not balanced. What is found belongs to this state with the stresses "
+            "that it has; sa.StaticProblem(system).solve() brings the loads in",
+        )
 
 
 def free(system: System) -> Mask:

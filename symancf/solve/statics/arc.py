@@ -419,7 +419,7 @@ class Arc:
         iterations = iterate(_Correction(self, rows, value, plane, radius), most, HALVINGS)
         if iterations is None:
             return None
-        convergence.tell(f"at {self.name} = {self.value:.7g}", 8)
+        convergence.tell(f"at {self.name} = {self.value:.7g}")
         return self.here(iterations, self._linear)
 
     def _converged(self, iteration: int, moved: float) -> bool:

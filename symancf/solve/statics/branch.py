@@ -13,6 +13,7 @@ from ...arrays import Array
 from ...assembly.numbering import MOVING
 from ...newton import largest_at
 from ...runtime.collective import together
+from ..causes import EndOfPath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -347,10 +348,8 @@ class Branch:
             )
         return ""
 
-    def end(
-        self, start: tuple[float, Array], last: Array, part: float, trial: float
-    ) -> tuple[str, str]:
-        r"""Return what is not found, and where the last equilibrium is, in words (collective).
+    def end(self, start: tuple[float, Array], last: Array, part: float, trial: float) -> EndOfPath:
+        r"""Return where the last equilibrium is, and whether it is near a limit point (collective).
 
         The attempt at the system's present time, at the fraction `trial` of a step, failed. A limit
         point is where the stiffness along the path vanishes, that of the prediction v,
@@ -384,29 +383,21 @@ class Branch:
         else:
             where = f"the last one was at {start[0] + part / trial * (time - start[0]):.7g}"
         ratio = speeds[1] / speeds[0] if 0.0 < speeds[0] < np.inf else 0.0
-        local = self._faster_at(places[0], places[1], ratio)
-        if not ratio > STEEP:
-            return "equilibrium", where + local
-        faster = f"{ratio:.2g} times faster" if np.isfinite(ratio) else "infinitely faster"
-        where += f", where displacements grow {faster} with the load than at the start of the step"
-        if not abs(stiffnesses[1]) < abs(stiffnesses[0]) / STEEP:
-            where += f", but meet no less stiffness on their way{local}; take smaller steps"
-            return "equilibrium", where
-        if system.comm.allreduce(bool(self.fading.any()), MPI.LOR):
-            where += (
-                " (what was out of balance is let in as forces of fixed direction: loads that "
-                "follow the body, let in by a Parameter or by time from small values, may go on)"
-            )
-        return "limit point", (
-            f"{where}: a limit point, or nearly one. To go on follow the path past it, "
-            "problem.follow(parameter, to=...), which lets the load fall; prescribe a coordinate "
-            "instead of the load (sa.fix(..., displacement=...); sa.prescribe(..., release=...) on "
-            "a planar body); take smaller steps; or accept an equilibrium elsewhere with "
-            "solve(jump=True)"
+        place, growth = self._faster_at(places[0], places[1], ratio)
+        known = ratio > STEEP
+        most = system.comm.allreduce(float(places[0].max(initial=0.0)), op=MPI.MAX)
+        return EndOfPath(
+            where,
+            ratio if known else 0.0,
+            known and abs(stiffnesses[1]) < abs(stiffnesses[0]) / STEEP,
+            bool(system.comm.allreduce(bool(self.fading.any()), MPI.LOR)),
+            place,
+            growth,
+            most / system.extent if np.isfinite(most) else 0.0,
         )
 
-    def _faster_at(self, first: Array, now: Array, usual: float) -> str:
-        """Tell where displacements grow faster than elsewhere, or "" (collective).
+    def _faster_at(self, first: Array, now: Array, usual: float) -> tuple[str, float]:
+        """Return where displacements grow faster than elsewhere, or "" (collective).
 
         As at a limit point of a part alone: a wrinkle, an edge, a cell.
 
@@ -419,14 +410,9 @@ class Branch:
         mine = np.array([first.max(initial=0.0), now.max(initial=0.0)])
         comm.Allreduce(mine, ends, MPI.MAX)
         if not (np.isfinite(ends).all() and ends[0] > 0.0):
-            return ""
+            return "", 0.0
         growth = np.where(now > SEEN * ends[1], now / np.maximum(first, SLOW * ends[0]), 0.0)
         most, _, where = largest_at(self.system, growth, self._vertices, growth)
         if not most > max(STEEP, 2.0 * usual):
-            return ""
-        return (
-            f"; {where} moves {most:.2g} times faster with the load than at the start of the step: "
-            "that place gives way, as at a limit point of its own. problem.follow(parameter, "
-            "to=...) finds it and goes on past it; what pulls at the place may be a force on an "
-            "edge, as of a lid on a free rim, which a stiffer part would take"
-        )
+            return "", 0.0
+        return where, most

@@ -8,7 +8,6 @@ displacements nor locates limit points; it would be a second way with less, and 
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -465,14 +464,13 @@ class Continuation:
         history.bifurcations.append(
             LimitPoint(point.arc, point.value, "bifurcation", values, point.at.state, number)
         )
-        if self.solver.system.comm.rank == 0:
-            at_once = f"{number} eigenvalues change their sign at once; " if number > 1 else ""
-            warnings.warn(
-                f"follow({self.arc.name}): the path passes a bifurcation at {self.arc.name} = "
-                f"{point.value:.7g}; {at_once}what follows may be unstable. A small imperfection "
-                "or disturbing load leads to the other branch",
-                stacklevel=7,
-            )
+        at_once = f"{number} eigenvalues change their sign at once; " if number > 1 else ""
+        self.solver.system.once.warn(
+            ("bifurcation", self.arc.name, f"{point.value:.3g}"),
+            f"follow({self.arc.name}): the path passes a bifurcation at {self.arc.name} = "
+            f"{point.value:.7g}; {at_once}what follows may be unstable. A small imperfection "
+            "or disturbing load leads to the other branch",
+        )
 
 
 def _passed(a: Point, to: float, crossings: list[Crossing]) -> list[Crossing]:

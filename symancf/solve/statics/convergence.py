@@ -215,11 +215,11 @@ class Convergence(Stopping):
             return True
         return self.leftover.settled(f, x, step, self._noise, self.loose)
 
-    def tell(self, when: str, stacklevel: int) -> None:
+    def tell(self, when: str) -> None:
         """Warn where the last solution is not settled, or rods fold."""
         if self.leftover is not None:
-            self.leftover.warn(when, stacklevel + 1)
-        self._folds.look(when, stacklevel + 1)
+            self.leftover.warn(when)
+        self._folds.look(when)
 
     def _noise(self) -> Array:
         """Return the residual (rows) as round-off makes it."""

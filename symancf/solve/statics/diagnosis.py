@@ -3,22 +3,16 @@
 
 from __future__ import annotations
 
-import warnings
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from mpi4py import MPI
 
 from ...arrays import Array
-from ...bodies.body import Body
 from ...bodies.pressure import PREFIX
-from ...errors import SymancfError
-from ...laws import evaluate_energy
-from ...laws.predicted import stiffness_ratio
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
+from ..causes import Undetermined
 from .held import free_motions
 
 if TYPE_CHECKING:
@@ -27,53 +21,32 @@ if TYPE_CHECKING:
 
 
 LARGEST = 60_000  # rows; beyond, a factorisation only for a message takes too long
-MOST = 1e6  # ratio of moduli
 SINGULAR = 1e-13  # of the equilibrated tangent; that of slender but sound structures is 1e-10
 
 
-def stiff_volumes(system: System) -> str:
-    """Tell which bodies have too stiff a volume for the unknowns of their cells, or ""."""
-    found = []
-    for body in system.bodies:
-        if not isinstance(body, Body) or not body.element.kinematics().local:
-            continue
-        with suppress(SymancfError):
-            called = evaluate_energy(body.element, body.energy_function)
-            if stiffness_ratio(called, body.parameters) > MOST:
-                found.append(f"{system.name(body)!r} ({body.element.name})")
-    if not found:
-        return ""
-    return (
-        f"the bulk modulus of {' and '.join(found)} is more than {MOST:.0e} times the shear "
-        "modulus, and unknowns of its cells lose their digits there: take an element with a "
-        "pressure, tet10 with pressure='continuous' or hex27 with 'discontinuous', or a smaller "
-        "modulus"
-    )
-
-
-def undetermined(system: System) -> str:
-    """Tell what the tangent at the present state leaves free, or "" if nothing (collective).
+def undetermined(system: System) -> Undetermined | None:
+    """Return what the tangent at the present state leaves free (collective).
 
     The vector that the tangent K diminishes most is found by inverse iteration. Equilibrated by
     the largest entries of the rows, its part in the multipliers points to constraints that say
     the same or contradict each other, its part in the positions to a mechanism.
     """
-    motions = free_motions(system)
+    motions, names = free_motions(system)
     if motions:
-        return f"rigid motions are free: {motions}"
+        return Undetermined("motion", motions, names)
     if system.numbering.size > LARGEST or not system.numbering.size:
-        return ""
+        return None
     matrix = system.matrix.mat
     start, _, values = matrix.getValuesCSR()
     rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
     if not system.comm.allreduce(bool(np.isfinite(values).all()), op=MPI.LAND):
-        return ""
+        return None
     largest = np.zeros(len(start) - 1)
     np.maximum.at(largest, rows, np.abs(values))
     scale = np.sqrt(np.where(largest > 0.0, largest, 1.0))
     weak = _weakest(system, matrix)
     if weak is None:
-        return ""
+        return None
     answer = matrix.createVecLeft()
     matrix.mult(weak, answer)
     y, r = weak.getArray(readonly=True) * scale, answer.getArray(readonly=True) / scale
@@ -81,7 +54,7 @@ def undetermined(system: System) -> str:
     weak.destroy()
     norms = np.sqrt(system.sum(np.array([y @ y, r @ r])))
     if not norms[1] <= SINGULAR * norms[0]:
-        return ""
+        return None
     return _named(system, y / norms[0])
 
 
@@ -123,27 +96,21 @@ def _iterate(ksp: PETSc.KSP, b: PETSc.Vec, x: PETSc.Vec) -> bool:
     return True
 
 
-def _named(system: System, y: Array) -> str:
+def _named(system: System, y: Array) -> Undetermined:
     """Describe a unit vector of undetermined unknowns by constraints or by a place."""
     numbering = system.numbering
     kinds, kind = numbering.kind_of_rows()
     shares = system.sum(np.bincount(kind, np.square(y), len(kinds)).astype(float))
     constraints = [
-        repr(kind.owner or kind.name.removeprefix("lambda:"))
+        kind.owner or kind.name.removeprefix("lambda:")
         for kind, share in zip(kinds, shares, strict=True)
         if kind.block.kind == "multiplier" and share > 1e-4
     ]
-    if constraints and all(name[1:].startswith(PREFIX) for name in constraints):
-        bodies = " and ".join(repr(name[1:-1].removeprefix(PREFIX)) for name in constraints)
-        return (
-            f"the tangent is singular in the pressure of {bodies}: displacements that are "
-            "prescribed all around an incompressible body leave it undetermined, or contradict it"
-        )
+    if constraints and all(name.startswith(PREFIX) for name in constraints):
+        names = [name.removeprefix(PREFIX) for name in constraints]
+        return Undetermined("pressure", "", names)
     if constraints:
-        return (
-            f"the tangent is singular in the multipliers of {' and '.join(constraints)}: these "
-            "constraints say the same as others or as the supports, or contradict them"
-        )
+        return Undetermined("constraints", "", constraints)
     local = np.zeros(numbering.coordinates)
     numbering.from_rows(np.abs(y), local)
     at = int(np.argmax(local)) if len(local) else 0
@@ -151,10 +118,7 @@ def _named(system: System, y: Array) -> str:
     _, rank = system.comm.allreduce(mine, op=MPI.MAX)
     place = system.points[numbering.vertex_of[at]] if system.comm.rank == -rank else None
     x = system.comm.bcast(place, root=-rank)
-    return (
-        "the tangent is singular: a motion meets no resistance, most of all near "
-        f"({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g})"
-    )
+    return Undetermined("place", f"({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g})")
 
 
 def warn_unproved(
@@ -178,50 +142,9 @@ def warn_unproved(
             system.plan.residual(system.state, f)
         share = test.share_without_test(system.numbering.to_rows(f), f, first)
         why = f"snes_type {snes.getType()}, or snes_convergence_test"
-    if share > max(100.0 * rtol, 1e-5) and system.comm.rank == 0:
-        warnings.warn(
+    if share > max(100.0 * rtol, 1e-5):
+        system.once.warn(
+            ("not solved", why),
             f"at pseudo-time {time:g} options of PETSc ({why}) ended Newton's method where the "
             f"residual is {100.0 * share:.3g} % of the loads: this is no equilibrium",
-            stacklevel=5,
         )
-
-
-def outside(system: System, state: Array) -> str:
-    """Tell of quadrature points outside the domain of a law: at rest, or at a state (collective).
-
-    Terms are evaluated one by one, first without any displacement.
-    """
-    plan, f = system.plan, np.zeros_like(state)
-    names = list(dict.fromkeys(piece.name for piece in plan.pieces))
-    for at in (np.zeros_like(state), state):
-        told = []
-        for name in names:
-            bad, mine = 0, np.array([piece.name == name for piece in plan.pieces])
-            with together(system.comm), plan.only(mine):
-                bad = plan.residual(at, f)
-            wrong = np.flatnonzero(~np.isfinite(f))
-            if system.comm.allreduce(bad + len(wrong)):
-                if at is not state:
-                    return _at_rest(system, name, wrong)
-                contact = any(p.kinked for p in plan.pieces if p.name == name)
-                why = "" if contact else " (J <= 0 or not finite)"
-                told.append(f"{name!r}{why}{_near(system, wrong)}")
-        if told:
-            return f"; on the way points left the domain of the law of {' and of '.join(told)}"
-    return "; quadrature points left the domain of their law (J <= 0 or not finite)"
-
-
-def _near(system: System, wrong: npt.NDArray[np.intp]) -> str:
-    """Tell where a residual is not finite (collective)."""
-    vertex = system.numbering.vertex_of[wrong[:1]]
-    place = [tuple(x) for x in system.points[vertex].tolist()]
-    places = [x for part in system.comm.allgather(place) for x in part]
-    return "" if not places else ", near ({:.4g}, {:.4g}, {:.4g})".format(*min(places))
-
-
-def _at_rest(system: System, name: str, wrong: npt.NDArray[np.intp]) -> str:
-    near = _near(system, wrong)
-    return (
-        f"; the law of {name!r} is not finite already at rest, without any displacement{near}: "
-        "look at its parameters, and at terms such as 1/x, sqrt(x), log(x) where x is 0 there"
-    )

@@ -26,7 +26,7 @@ from ..contradiction import require_redundant
 from ..solver import attach_rigid_modes, configure, reason_name
 from .branch import JUMPED, Branch
 from .convergence import Convergence
-from .diagnosis import outside, stiff_volumes, undetermined, warn_unproved
+from .diagnosis import warn_unproved
 from .held import require_held, require_pressed, supported
 from .linear import LinearSolver
 from .stability import Stability
@@ -65,6 +65,8 @@ class EquilibriumSolver:
     fade : part of the imbalance at the start of a step that is still left out.
     hardest : most iterations of a solution in the last step, which may take several.
     hopeless : the last failure would be that of any smaller step.
+    outside : a state on the way, since the step began, at which a law has no value, or None.
+    refused_by : terms to which the last solution was not good enough.
     long : a term would have had the last step rather in parts, see `Verdict`.
     """
 
@@ -80,7 +82,8 @@ class EquilibriumSolver:
         self.ready = self.restored = self._held = self.long = False
         self.fade, self.hardest = 0.0, 0
         self._error: BaseException | None = None
-        self._outside: Array | None = None  # a state on the way at which a law is not defined
+        self.outside: Array | None = None
+        self.refused_by: Sequence[str] = ()
         self._tried: tuple[Array, Array, Array] | None = None  # unknowns, residual, local residual
         self._extra_linear = 0
         self._predicts = True
@@ -264,7 +267,7 @@ class EquilibriumSolver:
             self._error, bad = self._error or error, 1
         bad = self.system.comm.allreduce(bad)  # a rank without rows must be heard, too
         if bad:
-            self._outside = self.system.state.copy()
+            self.outside = self.system.state.copy()
         self.history.seconds["assembly"] += clock.process_time() - start
         return int(bad)
 
@@ -298,7 +301,7 @@ class EquilibriumSolver:
     ) -> ConvergenceError | Step:
         """Try a step from one time to another; on failure return the error, the state put back."""
         system = self.system
-        self._error = self._outside = self._tried = None
+        self._error = self.outside = self._tried = None
         self._extra_linear, self.long = 0, False
         self.fade, self.hopeless, self._cuts.error = fade, False, None
         begun = clock.process_time()
@@ -333,9 +336,10 @@ class EquilibriumSolver:
             linear += self._extra_linear
             self._predicts = True
             warn_unproved(system, self.convergence, self.snes, time, before)
-            self.convergence.tell(f"at pseudo-time {time:g}", 5)
+            self.convergence.tell(f"at pseudo-time {time:g}")
             return Step(time, iteration, linear, self.convergence.norms)
         name, text = reason_name(self.snes) if stands else ("REVIEW", str(review))
+        self.refused_by = () if stands else review.names
         self.history.wasted += iteration
         self._predicts = not self._predicts  # both ways to begin, one after the other
         failed = self.snes.getConvergedReason() == REASONS.DIVERGED_LINEAR_SOLVE
@@ -423,7 +427,7 @@ class EquilibriumSolver:
         plan, state = self.system.plan, self.system.state
         if not self.guarded(lambda: plan.residual(state, self.local_f)):
             return Step(time, 0, 0, {})
-        self._outside = state.copy()
+        self.outside = state.copy()
         return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
 
     def refused(
@@ -444,7 +448,6 @@ class EquilibriumSolver:
     def _failure(
         self, time: float, reason: str, text: str, iteration: int, terms: Sequence[str] = ()
     ) -> ConvergenceError:
-        text += "" if self._outside is None else outside(self.system, self._outside)
         text = f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations"
         text += self.linear.residual.told
         return ConvergenceError(
@@ -454,37 +457,6 @@ class EquilibriumSolver:
             time=time,
             asked="step" if terms else "equilibrium",
             given=[*terms] or None,
-        )
-
-    def explained(
-        self, error: ConvergenceError, start: tuple[float, Array], last: Array, part: float
-    ) -> ConvergenceError:
-        """Add where the last equilibrium is and what it tells: a singular tangent, a limit point.
-
-        `start`: pseudo-time and state at the beginning of the step; `last`: the state after the
-        fraction `part` of it. (Collective.)
-        """
-        system = self.system
-        system.state[:] = last
-        self.guarded(lambda: system.plan.tangent(last, self.local_f, self.matrix))
-        found, told = "bulk modulus", stiff_volumes(system)
-        if not told:
-            found, told = "singular tangent", undetermined(system)
-        if not told and part > 0.0:
-            assert error.time is not None
-            self.leave_out(error.time)
-            found, told = self.branch.end(start, last, part, 1.0 - self.fade)
-        system.prescribe(start[0])
-        if not (told or self.hopeless or part or self.history.steps):
-            found = "equilibrium"
-            told = "this is the first step, however short: are loads and units right?"
-        return ConvergenceError(
-            f"{error}; {told}" if told else str(error),
-            reason=error.reason,
-            iteration=error.iteration,
-            time=error.time,
-            asked=error.asked if not told or found == "equilibrium" else found,
-            given=error.given,
         )
 
     # ---- what is kept of it --------------------------------------------------------------------

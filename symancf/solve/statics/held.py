@@ -180,9 +180,10 @@ def require_pressed(system: System) -> None:
             )
 
 
-def free_motions(system: System) -> str:
-    """Describe the rigid motions that nothing holds; "" if there are none (collective)."""
-    return _sentence(find_free(system))
+def free_motions(system: System) -> tuple[str, list[str]]:
+    """Describe the rigid motions that nothing holds, "": none; and name the bodies (collective)."""
+    told = find_free(system)
+    return _sentence(told), sorted({name for names, _ in told for name in names})
 
 
 def _sentence(told: list[tuple[list[str], str]]) -> str:

@@ -17,6 +17,7 @@ from ...output.steps import Step
 from ...output.tracking import Watched, kept_by, made_of, monitored, record
 from ...runtime.copies import OneProcess
 from ...runtime.log import STAGES
+from ...runtime.once import Once, warns_once
 from ...runtime.options import Option, Options
 from ...runtime.shown import Shown
 from ...values import arguments
@@ -26,6 +27,7 @@ from .asked import require_possible, steps_asked
 from .branch import HARD
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
+from .explanation import explained
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,6 +104,7 @@ class StaticProblem(OneProcess, Shown):
         check_stable: bool = True,
     ) -> None:
         self.system = made_of("StaticProblem", system)
+        self.once = Once(system.comm)
         self.prefix = arguments.text("StaticProblem(prefix=...)", prefix)
         self.check_stable = check_stable
         self.history = kept_by("StaticProblem", history)
@@ -198,7 +201,8 @@ class StaticProblem(OneProcess, Shown):
                     self.history.cut_backs += not solver.long
                     self._part = (trial - fraction) / 2.0
                     if self._part < smallest or solver.hopeless:
-                        raise solver.explained(result, (start, leg.first), before, fraction)
+                        begun = start, leg.first
+                        raise explained(solver, result, begun, before, fraction, goal, smallest)
                     if fraction == 0.0:
                         faded = solver.measure_imbalance(start, last)
                         self._path = [(0.0, last)] if start == goal else self._path
@@ -294,6 +298,7 @@ class StaticProblem(OneProcess, Shown):
         self.system.memory.put(facts.pop("memory", None))
 
     # ---- for the user ---------------------------------------------------------------------------
+    @warns_once
     def solve(
         self,
         to: float = 1.0,
@@ -343,13 +348,8 @@ class StaticProblem(OneProcess, Shown):
             asked |= {"jump": bool(jump), "stops": list(ends)}
             held = self.solver.interruption
             restarts = Restarts(checkpoint, self.system, self.history, "solve", asked, 1, held)
-        with (
-            restarts or nullcontext(),
-            self.solver.interruption,
-            self._options,
-            self.solver.progress,
-            STAGES["statics"],
-        ):
+        rests, held = restarts or nullcontext(), self.solver.interruption
+        with rests, held, self._options, self.solver.progress, STAGES["statics"]:
             self._begin()
             self.solver.progress.aim(now, to)
             require_consistent(self.system, to)
@@ -398,6 +398,7 @@ class StaticProblem(OneProcess, Shown):
             self.solver.stability.tell(self.history)
         self._rest(restarts, leg, done=True)
 
+    @warns_once
     def follow(
         self,
         parameter: Parameter | Literal["time"],
@@ -490,6 +491,7 @@ class StaticProblem(OneProcess, Shown):
         """Write state, pseudo-time and `attributes`; see `symancf.output.checkpoint.save`."""
         return checkpoint.save(path, self.system, attributes=attributes)
 
+    @warns_once
     def restore(self, path: str | Path) -> Facts:
         """Take up the state and pseudo-time of `save`; return the attributes (collective).
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -120,13 +119,13 @@ class Stability:
             number = self.negative(SURE)
             self.release()
         history.steps[-1].unstable = number
-        if number and system.comm.rank == 0:
+        if number:
             ways = "one direction" if number == 1 else f"{number} independent directions"
-            warnings.warn(
+            system.once.warn(
+                ("unstable", number),
                 f"the equilibrium at pseudo-time {system.time:g} is unstable in {ways}: the least "
                 "disturbance leads away from it. A small imperfection or disturbing load shows "
                 "where to; follow() finds where it became so; check_stable=False does not look",
-                stacklevel=3,
             )
 
     def _last(self) -> int | None:

@@ -64,6 +64,7 @@ class Potential(PlaceTerm):
             history=self._history(),
             stored=self._stored(),
             parameters=self._parameters(self.substitution.known(self.energy)),
+            called=self.what,
             title=f"energy of {self.law_name}",
         )
 

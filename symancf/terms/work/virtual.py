@@ -257,6 +257,7 @@ class VirtualWork(PlaceTerm):
             powers=tuple(zip(motions, (self.reading.integrand(s) for s, _ in lets), strict=True)),
             domain=self.domain(),
             parameters=self._parameters(*everything),
+            called=self.what,
             title="-(d motion/d rate)^T force of " + self.law_name,
         )
 

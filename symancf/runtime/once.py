@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Warnings that are told once for each problem, however many steps a control loop makes."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Hashable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_PACKAGE = str(Path(__file__).parents[1])
+
+
+class Once:
+    """What a problem has warned of: each cause once, on rank 0, whatever Python's filters say.
+
+    A system has one for what is found while it is made; each problem has its own, which takes
+    that one's place in the calls of the problem. So a second problem of a system tells again, once.
+
+    Examples
+    --------
+    >>> from mpi4py import MPI
+    >>> once = Once(MPI.COMM_SELF)
+    >>> once.warn(("jump", "x0"), "x0 jumps"), once.warn(("jump", "x0"), "x0 jumps again")
+    (True, False)
+    """
+
+    def __init__(self, comm: MPI.Comm) -> None:
+        self._first = comm.rank == 0
+        self._told: set[Hashable] = set()
+
+    def warn(self, cause: Hashable, text: str, kind: type[Warning] = UserWarning) -> bool:
+        """Warn, unless the same cause was told before; return whether it is new.
+
+        Parameters
+        ----------
+        cause : what a warning is about without its numbers, which change from step to step.
+        """
+        if cause in self._told:
+            return False
+        self._told.add(cause)
+        if self._first:
+            warnings.warn(text, kind, stacklevel=_outside())
+        return True
+
+
+def warns_once(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """Let the warnings of a call of a problem's method be those of the problem (a decorator)."""
+
+    @wraps(method)
+    def called(problem: Any, /, *arguments: P.args, **named: P.kwargs) -> T:
+        system = problem.system
+        before, system.once = system.once, problem.once
+        try:
+            return method(problem, *arguments, **named)
+        finally:
+            system.once = before
+
+    return called
+
+
+def _outside() -> int:
+    """Return the level of the first caller of `warn` that is not in this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and (
+        frame.f_code.co_filename.startswith(_PACKAGE)
+        or frame.f_code.co_filename.endswith("contextlib.py")
+    ):
+        frame, level = frame.f_back, level + 1
+    return level

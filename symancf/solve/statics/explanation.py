@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The error of a step without an equilibrium: where the last one is, and likely causes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...arrays import Array
+from ...errors import ConvergenceError, ParameterError
+from ..causes import EndOfPath, Failure, Undetermined, likely
+from .diagnosis import undetermined
+
+if TYPE_CHECKING:
+    from .equilibrium import EquilibriumSolver
+
+
+def explained(
+    solver: EquilibriumSolver,
+    error: ConvergenceError,
+    start: tuple[float, Array],
+    last: Array,
+    part: float,
+    to: float,
+    smallest: float,
+) -> ConvergenceError:
+    """Add where the last equilibrium is, and likely causes (collective).
+
+    Parameters
+    ----------
+    start : pseudo-time and state at the beginning of the step.
+    last : state after the fraction `part` of it.
+    to, smallest : end of the step, and the smallest part of it that was tried.
+    """
+    system, outside, time = solver.system, solver.outside, float(error.time or 0.0)
+    system.state[:] = last
+    now = start[0] + part * (to - start[0])
+
+    def prescribed(when: float) -> Array:
+        system.prescribe(when)
+        return system.state.copy()
+
+    ends = None
+    try:
+        solver.leave_out(time)
+        ends = system.state.copy(), prescribed(to)
+    except ParameterError:  # a function of time that has no value there
+        pass
+    finally:
+        system.state[:] = last
+
+    def tangent() -> Undetermined | None:
+        system.prescribe(now)
+        system.state[:] = last
+        solver.guarded(lambda: system.plan.tangent(last, solver.local_f, solver.matrix))
+        return undetermined(system)
+
+    def path() -> EndOfPath:
+        system.state[:] = last
+        solver.leave_out(time)
+        return solver.branch.end(start, last, part, 1.0 - solver.fade)
+
+    failure = Failure(
+        system,
+        last,
+        start[0],
+        to,
+        abs(to - start[0]),
+        time,
+        smallest=smallest,
+        reason=error.reason,
+        outside=outside,
+        refused=solver.refused_by,
+        prescribed=ends,
+        share=abs(time - now) / abs(to - now) if to != now else 1.0,
+        first=not (part or solver.history.steps),
+        allowed=int(solver.snes.getTolerances()[3]),
+        tangent=tangent,
+        path=path,
+    )
+    try:
+        causes = likely(failure)
+    finally:
+        system.state[:] = last
+        system.prescribe(start[0])
+    where = failure.end.where if part > 0.0 else ""
+    return ConvergenceError(
+        f"{error}; {where}" if where else str(error),
+        reason=error.reason,
+        iteration=error.iteration,
+        time=error.time,
+        causes=causes,
+        asked=causes[0].kind if causes else error.asked,
+        given=error.given,
+    )
