@@ -42,7 +42,7 @@ def number(
             value = math.nan
     if math.isnan(value) or not accepts(value):
         raise ParameterError(
-            f"{call}({name}={label(given)}): it must {must}", asked=name, given=given
+            f"{call}({name}={label(given)}): it must {must}", asked=argument(name), given=given
         )
     return value
 
