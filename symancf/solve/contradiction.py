@@ -37,9 +37,12 @@ def require_redundant(system: System) -> None:
     wrong, names = _violation(system, system.residual_at(system.state))
     if names:
         raise ConstraintError(
-            f"equations of {names} that were left out as redundant are violated by {wrong:.3g} at "
-            f"time {system.time:g}: they follow from the others only at special positions, or "
-            "contradict them now"
+            f"equations of {' and '.join(map(repr, names))} that were left out as redundant are "
+            f"violated by {wrong:.3g} at time {system.time:g}: they follow from the others only at "
+            "special positions, or contradict them now",
+            names=names,
+            asked="residual",
+            given=wrong,
         )
 
 
@@ -80,8 +83,11 @@ def require_consistent(system: System, to: float) -> None:
                 others = " and ".join(map(repr, named(jacobian, pieces, keys)[0]))
                 raise ConstraintError(
                     f"constraints contradict each other after time {system.time:g}: equations of "
-                    f"{names} followed from those of {others} where the system was made, but would "
-                    f"be violated by {wrong:.3g} at time {time:g}"
+                    f"{' and '.join(map(repr, names))} followed from those of {others} where the "
+                    f"system was made, but would be violated by {wrong:.3g} at time {time:g}",
+                    names=names,
+                    asked="contradiction",
+                    given=wrong,
                 )
     except ParameterError:
         return  # a function that fails there need not be called there
@@ -121,7 +127,7 @@ def _groups(system: System, jacobian: Jacobian, state: Array) -> list[Group]:
     ]
 
 
-def _violation(system: System, f: Array) -> tuple[float, str]:
+def _violation(system: System, f: Array) -> tuple[float, list[str]]:
     """Return by how much equations that were left out do not hold, and whose they are.
 
     They hold to round-off where the others do, and drift with these in motions of index 1.
@@ -131,8 +137,7 @@ def _violation(system: System, f: Array) -> tuple[float, str]:
     both = [float(np.abs(f[at]).max(initial=0.0)) for at in (left_out, others)]
     wrong, kept = np.max(system.comm.allgather(both), axis=0) / system.stiffness
     if not wrong > VIOLATED * system.extent + FOLLOWS * kept:
-        return float(wrong), ""
+        return float(wrong), []
     bad = left_out[np.abs(f[left_out]) > 0.1 * wrong * system.stiffness]
     violated = system.comm.allgather(system.numbering.owners_of(bad))
-    names = sorted(set().union(*violated))
-    return float(wrong), " and ".join(map(repr, names))
+    return float(wrong), sorted(set().union(*violated))

@@ -12,6 +12,7 @@ import pytest
 import scipy.optimize as so
 
 import symancf as sa
+from tests.refusals import refused
 from tests.unit.test_branch import LIMITS, loaded
 
 B, H = 1.0, 0.3  # half span and rise of a truss of two bars
@@ -432,33 +433,33 @@ def test_a_limit_point_in_solve_suggests_to_follow() -> None:
     for P.value in (0.8 * LIMIT_P, 0.98 * LIMIT_P):
         truss.problem.solve()
     P.value = 1.2 * LIMIT_P
-    with pytest.raises(sa.ConvergenceError, match=r"problem\.follow\(parameter"):
+    with refused(sa.ConvergenceError, asked="limit point"):
         truss.problem.solve()
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "asked", "value"),
     [
-        ({}, "say where to end"),
-        ({"steps": 3}, "give step="),
-        ({"to": 0.0}, "give step="),
-        ({"to": math.nan}, "to=nan.: it must be a finite number"),
-        ({"to": "the end"}, "it must be a finite number"),
-        ({"to": 1.0, "step": 0.0}, "step=0.0.: it must be positive"),
-        ({"to": 1.0, "step": -0.1}, "must be positive"),
-        ({"to": 1.0, "step": math.inf}, "must be a finite number"),
-        ({"to": 1.0, "largest": 0.0}, "largest=0.0.: it must be positive"),
-        ({"to": 1.0, "smallest": -1.0}, "must be positive"),
-        ({"to": 1.0, "steps": 0}, "give a number of steps"),
-        ({"to": 1.0, "steps": 2.5}, "give a number of steps"),
-        ({"to": 1.0, "direction": 2}, "direction=2"),
-        ({"until": 3, "step": 0.1}, "give a function of the Step"),
+        ({}, "to", None),
+        ({"steps": 3}, "step", None),
+        ({"to": 0.0}, "step", None),
+        ({"to": math.nan}, "to", math.isnan),
+        ({"to": "the end"}, "to", "the end"),
+        ({"to": 1.0, "step": 0.0}, "step", 0.0),
+        ({"to": 1.0, "step": -0.1}, "step", -0.1),
+        ({"to": 1.0, "step": math.inf}, "step", math.inf),
+        ({"to": 1.0, "largest": 0.0}, "largest", 0.0),
+        ({"to": 1.0, "smallest": -1.0}, "smallest", -1.0),
+        ({"to": 1.0, "steps": 0}, "steps", 0),
+        ({"to": 1.0, "steps": 2.5}, "steps", 2.5),
+        ({"to": 1.0, "direction": 2}, "direction", 2),
+        ({"until": 3, "step": 0.1}, "until", 3),
     ],
 )
-def test_impossible_arguments(given: dict[str, Any], message: str) -> None:
+def test_impossible_arguments(given: dict[str, Any], asked: str, value: Any) -> None:
     P = sa.Parameter("P")
     truss = Truss(P)
-    with pytest.raises(sa.ParameterError, match=message):
+    with refused(sa.ParameterError, asked=asked, given=value):
         truss.problem.follow(P, **given)
     assert truss.v() == 0.0
     assert not truss.problem.history.steps
@@ -467,13 +468,13 @@ def test_impossible_arguments(given: dict[str, Any], message: str) -> None:
 def test_something_that_is_no_parameter_or_drives_nothing() -> None:
     P, other = sa.Parameter("P"), sa.Parameter("other")
     truss = Truss(P)
-    with pytest.raises(sa.ParameterError, match=r"give the sa\.Parameter that"):
+    with refused(sa.ParameterError, asked="parameter", given=0.5):
         truss.problem.follow(0.5, to=1.0)  # type: ignore[arg-type]
-    with pytest.raises(sa.ParameterError, match="no force and no prescribed displacement"):
+    with refused(sa.ParameterError, asked="other", given=None):
         truss.problem.follow(other, to=1.0)
     assert (other.value, P.value) == (0.0, 0.0)
     P.value = math.nan
-    with pytest.raises(sa.ParameterError, match="nan"):
+    with refused(sa.ParameterError, asked="F2", given=math.isnan):
         truss.problem.follow(P, to=1.0)
 
 
@@ -481,7 +482,7 @@ def test_no_equilibrium_at_the_start() -> None:
     P, Q = sa.Parameter("P"), sa.Parameter("Q", 1.2 * LIMIT_P)
     truss = Truss(lambda t: -Q.value - P.value)
     problem = sa.StaticProblem(truss.system, options={"snes_max_it": 3})
-    with pytest.raises(sa.ConvergenceError, match="starts from an equilibrium"):
+    with refused(sa.ConvergenceError, asked="equilibrium", given=0.0):
         problem.follow(P, to=0.1)
     assert truss.v() == 0.0
 
@@ -489,9 +490,8 @@ def test_no_equilibrium_at_the_start() -> None:
 def test_a_value_that_the_path_never_reaches() -> None:
     P = sa.Parameter("P")
     truss = Truss(P)
-    with pytest.raises(sa.ConvergenceError, match=r"P = -0\.1 was not reached in 9") as caught:
+    with refused(sa.ConvergenceError, asked="steps", given=9, reason="STEPS"):
         truss.problem.follow(P, to=-0.1, direction=1, step=1e-3, steps=9)
-    assert caught.value.reason == "STEPS"
     history = truss.problem.history
     assert history["P"][-1] == P.value
     assert carried(truss.v()) == pytest.approx(P.value, rel=1e-12)
@@ -501,10 +501,14 @@ def test_a_path_that_ends() -> None:
     """A function of the parameter that has no value beyond 0.5."""
     P = sa.Parameter("P")
     truss = Truss(lambda t: -0.001 * (P.value + 0.0 * math.sqrt(0.5 - P.value)))
-    with pytest.raises(sa.ConvergenceError, match=r"followed beyond P = 0\.499999") as caught:
+    with refused(
+        sa.ConvergenceError,
+        asked="P",
+        given=pytest.approx(0.5, abs=1e-5),
+        reason="DIVERGED_ARC_LENGTH",
+    ) as caught:
         truss.problem.follow(P, to=1.0)
     assert "math domain error" in str(caught.value)
-    assert caught.value.reason == "DIVERGED_ARC_LENGTH"
     assert 0.49 < P.value <= 0.5
     assert P.value == truss.problem.history["P"][-1]
 
@@ -532,7 +536,7 @@ def test_everything_prescribed() -> None:
     w = sa.Parameter("w")
     body = sa.PlanarBody(at=(0.0, 0.0), name="body")
     system = sa.System(body, terms=[sa.fix(body, "all", displacement=(w, 0.0, 0.0))])
-    with pytest.raises(sa.ParameterError, match="all coordinates are prescribed"):
+    with refused(sa.ParameterError, asked="degrees of freedom", given=0):
         sa.StaticProblem(system).follow(w, to=1.0)
 
 
@@ -550,7 +554,7 @@ def test_a_path_that_leads_away_is_given_up() -> None:
     """A bar that was pulled is pulled on where one says so: not for ever."""
     problem, pull, _ = bar()
     problem.follow(pull, to=0.01)
-    with pytest.raises(sa.ConvergenceError, match=r"leads away from pull = 0.*direction="):
+    with refused(sa.ConvergenceError, asked="pull", given=0.0, reason="AWAY"):
         problem.follow(pull, to=0.0, direction=1)
     assert 1.0 < pull.value < 10.0
 
@@ -574,7 +578,7 @@ def test_beyond_a_limit_point_one_says_where_to_go() -> None:
         value = P.value
         steps = len(truss.problem.history.steps)
         assert 0.0 < value < LIMIT_P
-        with pytest.raises(sa.ParameterError, match=r"falls here.*direction=1 goes back"):
+        with refused(sa.ParameterError, asked="direction", possible=(1, -1)):
             truss.problem.follow(P, to=0.9 * LIMIT_P)
         assert len(truss.problem.history.steps) == steps
         assert P.value == value

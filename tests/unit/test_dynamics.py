@@ -14,6 +14,7 @@ import symancf as sa
 from symancf.bench.motion import plate_pendulum
 from symancf.energies import neo_hooke
 from tests.motion import rope
+from tests.refusals import refused
 
 GRAVITY = (0.0, 0.0, -9.81)
 
@@ -209,7 +210,11 @@ def test_a_checkpoint_of_another_system_is_refused(tmp_path: Path) -> None:
     problem.solve(to=0.01, step=2e-3)
     problem.save(tmp_path / "run.h5")
     other = spring(1.0)
-    with pytest.raises(sa.CheckpointError, match="rope"):
+    with refused(
+        sa.CheckpointError,
+        asked="system",
+        differences=lambda found: any("rope" in one for one in found),
+    ):
         other.restore(tmp_path / "run.h5")
 
 
@@ -232,8 +237,10 @@ def test_an_error_of_the_user_ends_the_run_at_the_last_step(where: str) -> None:
         problem.record("x", fail)
     if where == "event":
         problem.event(fail)
-    expected = sa.ParameterError if where == "force" else ZeroDivisionError
-    with pytest.raises(expected, match="boom"):
+    expected: tuple[type[Exception], dict[str, Any]] = ZeroDivisionError, {"args": ("boom",)}
+    if where == "force":
+        expected = sa.ParameterError, {"asked": "x", "given": "ZeroDivisionError('boom')"}
+    with refused(expected[0], **expected[1]):
         problem.solve(to=0.3, step=1e-2)
     assert 0.05 < system.time < 0.08
     assert np.isfinite(system.state).all()
@@ -256,7 +263,7 @@ def test_a_step_without_solution_is_an_error_and_leaves_the_last_state() -> None
         ],
     )
     problem = sa.DynamicProblem(system)
-    with pytest.raises(sa.ConvergenceError, match="no solution of a time step"):
+    with refused(sa.ConvergenceError, reason="DIVERGED_FNORM_NAN", time=lambda t: t == system.time):
         problem.solve(to=0.3, step=1e-2)
     assert 0.0 < system.time < 0.3
     assert np.isfinite(system.state).all()
@@ -266,7 +273,7 @@ def test_a_step_without_solution_is_an_error_and_leaves_the_last_state() -> None
 def test_an_initial_state_that_violates_a_constraint_is_refused() -> None:
     problem, _ = pendulum()
     problem.system.state[problem.system.numbering.offset[:, 0]] += 0.01
-    with pytest.raises(sa.ConstraintError, match="violates the constraint 'pin'"):
+    with refused(sa.ConstraintError, names=("pin",), given=pytest.approx(0.01 / 1.2)):
         problem.solve(to=0.1, step=1e-2)
 
 
@@ -291,20 +298,20 @@ def test_static_analysis_after_a_motion_forgets_the_rates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "asked", "given"),
     [
-        ({"to": -1.0, "step": 0.1}, "the time is 0 already"),
-        ({"to": 1.0, "step": 0.0}, "must be positive"),
-        ({"to": math.nan, "step": 0.1}, "to=nan"),
+        ({"to": -1.0, "step": 0.1}, "to", -1.0),
+        ({"to": 1.0, "step": 0.0}, "step", 0.0),
+        ({"to": math.nan, "step": 0.1}, "to", math.isnan),
     ],
 )
-def test_bad_times_are_refused(arguments: dict[str, float], said: str) -> None:
-    with pytest.raises(sa.ParameterError, match=said):
+def test_bad_times_are_refused(arguments: dict[str, float], asked: str, given: Any) -> None:
+    with refused(sa.ParameterError, asked=asked, given=given):
         pendulum()[0].solve(**arguments)
 
 
 def test_a_bad_radius_is_refused() -> None:
-    with pytest.raises(sa.ParameterError, match="between 0 and 1"):
+    with refused(sa.ParameterError, asked="rho", given=1.2):
         pendulum(rho=1.2)
 
 
@@ -312,7 +319,7 @@ def test_bodies_without_mass_are_refused() -> None:
     body = rope(4)
     body.parameters = {"EA": 100.0, "EI": 0.05}
     system = sa.System(body, terms=[sa.fix(body["root"])])
-    with pytest.raises(sa.ParameterError, match="no body has a mass"):
+    with refused(sa.ParameterError, asked="rho", given=None):
         sa.DynamicProblem(system).solve(to=1.0, step=0.1)
 
 
@@ -325,7 +332,7 @@ def test_factors_are_refused() -> None:
         sa.prescribe(crank.at((0.0, 1.0)), "x", displacement=0.1, release=F),
     ]
     problem = sa.DynamicProblem(sa.System(crank, terms=terms))
-    with pytest.raises(sa.ParameterError, match="Factor is found by statics"):
+    with refused(sa.ParameterError, asked="factor"):
         problem.solve(to=1.0, step=0.1)
 
 
@@ -349,7 +356,7 @@ def test_a_rotation_without_inertia_is_an_error_that_says_so() -> None:
         return bob
 
     assert not falling("rk").has_inertia
-    with pytest.raises(sa.ConvergenceError, match="'bob' may turn without inertia: give inertia="):
+    with refused(sa.ConvergenceError, asked="inertia", given=("bob",)):
         falling("generalized-alpha")
 
 
@@ -370,7 +377,7 @@ def test_a_spin_without_inertia_is_an_error_at_any_angle_and_a_hinge_holds_it(tu
     across, along = (-np.sin(turn), np.cos(turn), 0.0), (np.cos(turn), np.sin(turn), 0.0)
     assert swing("revolute", across) == pytest.approx(-0.5 * 0.02**2, rel=1e-3)
     for joint, axis in (("spherical", across), ("revolute", along)):
-        with pytest.raises(sa.ConvergenceError, match="'bob' may turn without inertia"):
+        with refused(sa.ConvergenceError, asked="inertia", given=("bob",)):
             swing(joint, axis)
 
 
@@ -383,7 +390,7 @@ def test_motions_that_contradict_each_other_later_are_named() -> None:
     ]
     with pytest.warns(UserWarning, match="redundant constraints: 1 equation of 'turn 2'"):
         problem = sa.DynamicProblem(sa.System(body, terms=[hinge, *turns]))
-    with pytest.raises(sa.ConstraintError, match="equations of 'turn 2' followed from those of"):
+    with refused(sa.ConstraintError, asked="contradiction", names=("turn 2",)):
         problem.solve(to=0.1, step=0.01)
 
 

@@ -16,6 +16,7 @@ from symancf.energies import kirchhoff
 from symancf.solve.dynamics.derivatives import Kinematics
 from symancf.solve.dynamics.stabilise import SLOPE, sugeno
 from tests.motion import rope
+from tests.refusals import refused
 
 DOWN = (0.0, -9.81, 0.0)
 
@@ -332,15 +333,20 @@ def test_stabilisers_keep_constraints_that_none_leaves() -> None:
 
 # ---- the interface ------------------------------------------------------------------------------
 def test_methods_are_checked() -> None:
-    with pytest.raises(sa.ParameterError, match="there are 'generalized-alpha', 'rk'"):
+    with refused(
+        sa.ParameterError,
+        asked="method",
+        given="rk4",
+        possible=lambda found: found[:2] == ("generalized-alpha", "rk"),
+    ):
         bob(method="rk4")
-    with pytest.raises(sa.ParameterError, match="stabilisation goes with explicit"):
+    with refused(sa.ParameterError, asked="stabilisation", possible=(None,)):
         bob(method="generalized-alpha", stabilisation=sa.Projection())
-    with pytest.raises(sa.ParameterError, match="does not project"):
+    with refused(sa.ParameterError, asked="method", given="adams", possible=("rk",)):
         bob(method="adams", stabilisation=sa.Projection())[0].initialize(1e-3)
-    with pytest.raises(sa.ParameterError, match="positive"):
+    with refused(sa.ParameterError, asked="alpha", given=-1.0):
         sa.Baumgarte(alpha=-1.0)
-    with pytest.raises(sa.ParameterError, match="-ts_type bdf"):
+    with refused(sa.ParameterError, asked="-ts_type", given="bdf"):
         bob(options={"ts_type": "bdf"})[0].initialize(1e-3)
 
 
@@ -410,7 +416,7 @@ def test_an_error_of_a_function_ends_the_run() -> None:
         body = sa.RigidBody.box((0.1, 0.1, 0.1), rho=1000.0, name="block")
         force = sa.force(body.at((0, 0, 0)), (pull, 0.0, 0.0))
         problem = sa.DynamicProblem(sa.System(body, terms=[force]), method=method)
-        with pytest.raises(sa.ParameterError, match="motor is off"):
+        with refused(sa.ParameterError, asked="x", given="ZeroDivisionError('the motor is off')"):
             problem.solve(to=1.0, step=1e-2, rtol=1e-10)
         reached = problem.system.time
         assert 0.0 <= reached <= 0.05
@@ -422,7 +428,7 @@ def test_too_long_steps_end_with_an_error() -> None:
     body = rope(8, EA=1e4)
     system = sa.System(body, terms=[sa.fix(body["root"]), sa.gravity(DOWN)])
     problem = sa.DynamicProblem(system, method="rk")
-    with pytest.raises(sa.ConvergenceError, match="too long for this explicit method"):
+    with refused(sa.ConvergenceError, asked="time", reason="DOMAIN"):
         problem.solve(to=10.0, step=0.1, adaptive=False)
     assert np.isfinite(system.state).all()
 

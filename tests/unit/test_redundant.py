@@ -15,6 +15,7 @@ import symancf as sa
 from symancf.energies import cable, saint_venant_kirchhoff
 from symancf.newton import dependent
 from symancf.newton.elimination import Elimination
+from tests.refusals import refused
 
 pytestmark = pytest.mark.collective
 
@@ -177,8 +178,7 @@ def test_constraints_that_contradict_each_other_are_refused() -> None:
         sa.joints.distance(a["x1"], b["x1"], 1.0, name="rod"),
         sa.joints.distance(a["x1"], b["x1"], 1.2, name="longer rod"),
     ]
-    said = r"'rod' and 'longer rod' contradict each other \(near \(1, 0, 0\)\)"
-    with pytest.raises(sa.ConstraintError, match=said):
+    with refused(sa.ConstraintError, asked="contradiction", names=("rod", "longer rod")):
         sa.System(a, b, terms=terms)
 
 
@@ -215,8 +215,12 @@ def test_an_equation_that_will_contradict_is_named_before_anything_is_solved(
     system, told = jacks(length, other)
     assert len(told) == 1
     problem = sa.StaticProblem(system)
-    said = "contradict each other after time 0: equations of 'other' followed from those of 'one'"
-    with pytest.raises(sa.ConstraintError, match=said):
+    with refused(
+        sa.ConstraintError,
+        asked="contradiction",
+        names=("other",),
+        given=pytest.approx(2e-7, rel=0.01),
+    ):
         problem.solve()
     assert not system.state.any()
     assert not problem.history.steps
@@ -227,11 +231,11 @@ def test_an_equation_that_contradicts_much_later_is_an_error_then() -> None:
     problem = sa.StaticProblem(system)
     problem.solve(to=0.4)
     system.time = 0.4
-    with pytest.raises(sa.ConstraintError, match=r"contradict each other after time 0\.4"):
+    with refused(sa.ConstraintError, asked="contradiction", names=("other",)):
         problem.solve(to=1.0)
     later, _ = jacks(longer, lambda t: longer(t) + (0.1 if t > 0.75 else 0.0) * (t < 0.95))
     problem = sa.StaticProblem(later)
-    with pytest.raises(sa.ConstraintError, match="left out as redundant are violated"):
+    with refused(sa.ConstraintError, asked="residual", names=("other",)):
         problem.solve(step=0.2)  # 1e-6 ... 1e-1 and 1 of the way agree
     assert np.isfinite(later.state).all()
 

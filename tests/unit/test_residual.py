@@ -13,6 +13,7 @@ from petsc4py import PETSc
 import symancf as sa
 from symancf.solve import solver
 from symancf.solve.residual import left_over
+from tests.refusals import refused
 
 LDLT = {"pc_type": "cholesky", "pc_factor_mat_solver_type": "mumps"}
 LU = {"pc_type": "lu", "pc_factor_mat_solver_type": "mumps"}
@@ -84,18 +85,21 @@ def test_incomplete_factors_precondition_where_they_do_not_solve() -> None:
 def test_what_does_not_solve_fails_and_names_the_option() -> None:
     system, load = strip(2e-4)
     problem = sa.StaticProblem(system, options={"ksp_type": "preonly", "pc_type": "jacobi"})
-    with pytest.raises(sa.ConvergenceError, match=r"leaves .* -pc_type jacobi"):
+    with refused(sa.ConvergenceError, reason="DIVERGED_BREAKDOWN") as caught:
         problem.solve()
+    assert "-pc_type jacobi" in str(caught.value)
     load.value = 0.0
-    with pytest.raises(sa.ConvergenceError, match=r"leaves .* -pc_type jacobi"):
+    with refused(sa.ConvergenceError, reason="DIVERGED_LINEAR_SOLVE", asked="tangent") as caught:
         problem.follow(load, to=2e-4)
+    assert "-pc_type jacobi" in str(caught.value)
 
 
 def test_methods_for_symmetric_matrices_are_named_where_they_fail() -> None:
     system, _ = strip(2e-3)
     problem = sa.StaticProblem(system, options={"ksp_type": "minres", "pc_type": "jacobi"})
-    with pytest.raises(sa.ConvergenceError, match="-ksp_type minres is for symmetric tangents"):
+    with refused(sa.ConvergenceError, reason="DIVERGED_ITS") as caught:
         problem.solve()
+    assert "-ksp_type gmres" in str(caught.value)
 
 
 def test_lu_takes_the_place_of_factors_that_nobody_has_chosen(

@@ -331,6 +331,8 @@ class Explicit:
             raise ConvergenceError(
                 f"the step to t = {t:g} has no solution: the state left the domain of a law, or "
                 "the step is too long for this explicit method",
+                asked="time",
+                given=t,
                 reason="DOMAIN",
                 iteration=0,
                 time=t,

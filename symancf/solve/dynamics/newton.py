@@ -235,6 +235,8 @@ class Newton:
         if names:
             raise ConvergenceError(
                 f"the equations of a step are singular: {_may_turn(names)}",
+                asked="inertia",
+                given=names,
                 reason="DIVERGED_LINEAR_SOLVE",
                 iteration=0,
             )

@@ -57,7 +57,9 @@ SATURATES = 0.01  # of the size of a constraint: violation at which a fuzzy cont
 def _positive(what: str, **values: float | Array | None) -> None:
     for name, value in values.items():
         if value is not None and not np.all(np.isfinite(value) & (np.asarray(value) > 0.0)):
-            raise ParameterError(f"{what}({name}={value}): give a positive number")
+            raise ParameterError(
+                f"{what}({name}={value}): give a positive number", asked=name, given=value
+            )
 
 
 @dataclass(frozen=True)
