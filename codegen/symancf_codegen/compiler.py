@@ -150,12 +150,17 @@ def check(name: str, laws: Sequence[PointLaw], points: bool = True) -> None:
         if not re.fullmatch(r"[A-Za-z]\w*", given, re.ASCII):
             raise CompileError(
                 f"the name {given!r} of a {what} is not a name of C: use letters, digits and "
-                f"underscores, such as {identifier(given)!r}"
+                f"underscores, such as {identifier(given)!r}",
+                asked="name",
+                given=given,
+                possible=(identifier(given),),
             )
     remembered = [m.name for law in laws for m in law.history]
     twice = next((n for n in remembered if remembered.count(n) > 1), "")
     if twice:
-        raise CompileError(f"kernel {name!r}: {twice!r} is remembered twice")
+        raise CompileError(
+            f"kernel {name!r}: {twice!r} is remembered twice", asked="history", given=twice
+        )
     *_, varying = parameters(laws)
     if varying and not points:
         raise CompileError(

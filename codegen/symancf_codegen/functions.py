@@ -74,10 +74,17 @@ LARGEST = 100_000
 
 
 def obstacle(expression: sp.Basic) -> str | None:
-    """Return what keeps an expression from being compiled, in words; None if nothing does.
+    """Return what keeps an expression from being compiled, in words; None if nothing does."""
+    found = uncompilable(expression)
+    return None if found is None else found[1]
 
-    That is a function for which there is no C, or a size beyond `LARGEST`: SymPy takes hours
-    over an expression that is small as a graph and large when it is written out.
+
+def uncompilable(expression: sp.Basic) -> tuple[str | int, str] | None:
+    """Return the part of an expression that keeps it from being compiled, and why, in words.
+
+    That is a function for which there is no C, or a size beyond `LARGEST`, of which the number of
+    operations is returned: SymPy takes hours over an expression that is small as a graph and large
+    when it is written out.
     """
     sizes: dict[sp.Basic, int] = {}
     pending = [expression]
@@ -87,16 +94,17 @@ def obstacle(expression: sp.Basic) -> str | None:
             pending.pop()
             continue
         if not _known(e):
-            return f"{type(e).__name__}, as in {_short(e)}, has no C; use {POSSIBLE}"
+            return _short(e), f"{type(e).__name__}, as in {_short(e)}, has no C; use {POSSIBLE}"
         if isinstance(e, sp.Piecewise) and e.args[-1].cond != sp.true:
-            return f"{_short(e)} says nothing outside its conditions; end it with (value, True)"
+            why = "says nothing outside its conditions; end it with (value, True)"
+            return _short(e), f"{_short(e)} {why}"
         new = [a for a in e.args if a not in sizes] if isinstance(e, sp.Basic) else []
         pending += new
         if not new:
             pending.pop()
             sizes[e] = 1 + sum(sizes[a] for a in e.args)
             if sizes[e] > LARGEST:
-                return (
+                return sizes[e], (
                     f"it has more than {LARGEST} operations when it is written out; write it "
                     "with fewer, in invariants rather than in powers of matrices"
                 )

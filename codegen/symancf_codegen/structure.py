@@ -244,7 +244,9 @@ def _rows_of_unknowns(uses: Sequence[LawUse]) -> tuple[str, ...]:
     for name in shared:  # the laws of a cell add to one equation
         if not any(name in _determined(use) for use in uses):
             first = next(u.law.words for u in uses if name in (x.symbol.name for x in u.law.local))
-            raise CompileError(f"{first}: the energy does not determine {name}")
+            raise CompileError(
+                f"{first}: the energy does not determine {name}", asked=name, given="energy"
+            )
     owners: dict[str, LawUse] = {}
     for use in uses:
         names = [x.symbol.name for x in use.law.local]

@@ -131,14 +131,17 @@ def _tell(
         raise KinematicsError(
             f"{which} has no solution for {', '.join(unknowns)} at rest: Newton's method finds "
             "none in the undeformed body; look at the equation, at parameters and where it starts",
-            asked=signature(energy).name,
+            asked="solution at rest",
+            given=unknowns,
         )
     wrong = [w for w, bad in zip(("W", "dW/du", "d2W/du2"), found, strict=False) if bad]
     if wrong:
         raise KinematicsError(
             f"{which} is not finite at rest: {', '.join(wrong)} of the undeformed body. A root, a "
             "logarithm, a quotient or a norm of what vanishes (or is negative) at F = I does that; "
-            "write squares instead of norms, or see its parameters"
+            "write squares instead of norms, or see its parameters",
+            asked="energy at rest",
+            given=tuple(wrong),
         )
     if getattr(energy, "stressed_at_rest", False) or comm.rank:
         return

@@ -135,7 +135,12 @@ class Contact(Results):
         self.name = arguments.named(name, "contact")
         who = self.who = f"contact {self.name!r}"
         if stiffness is not None and k is not None:
-            raise ParameterError(f"{who}: stiffness= and k= are the same: give one of them")
+            raise ParameterError(
+                f"{who}: stiffness= and k= are the same: give one of them",
+                asked="stiffness",
+                given=(stiffness, k),
+                possible=("stiffness", "k"),
+            )
         given = k if stiffness is None else stiffness
         self.stiffness = None if given is None else arguments.positive(who, "stiffness", given)
         self.penetration = arguments.positive(who, "penetration", penetration)
@@ -154,7 +159,12 @@ class Contact(Results):
         names = {*self.law.names, *([] if self.coulomb is None else self.coulomb.names)}
         for unknown in sorted(parameters.keys() - names):
             takes = ", ".join(sorted(names)) or "none"
-            raise ParameterError(f"{who} has no parameter {unknown!r}; its laws take {takes}")
+            raise ParameterError(
+                f"{who} has no parameter {unknown!r}; its laws take {takes}",
+                asked=unknown,
+                given=parameters[unknown],
+                possible=sorted(names),
+            )
         radius = None if radius is None else arguments.length(f"{who}: radius", radius)
         side, target = _ordered(side, target)
         self.dampers: list[RigidPass] = []
@@ -175,7 +185,9 @@ class Contact(Results):
         shape = shape_of(self.who, cast("Shape | RigidBody", target))
         if shape.body is not None and side is shape.body:
             raise ConstraintError(
-                f"{self.who}: {side.name!r} and {shape.name!r} are the same rigid body"
+                f"{self.who}: {side.name!r} and {shape.name!r} are the same rigid body",
+                asked="target",
+                given=side.name,
             )
         own = None if isinstance(side, RigidBody) else Side(self.who, side, radius)
         every = self._points(own or cast("RigidBody", side), shape, radius)
@@ -203,7 +215,9 @@ class Contact(Results):
         """Return the passes of deformable sides: each has points on the other, or on itself."""
         if isinstance(side, RigidBody):
             raise ParameterError(
-                f"{self.who}: {side.name!r} is rigid: give what it touches as target="
+                f"{self.who}: {side.name!r} is rigid: give what it touches as target=",
+                asked="side",
+                given=side.name,
             )
         one = Side(self.who, side, radius, facing=True)
         lines = isinstance(target, Nodes) and target.body.element.dimension == 1
@@ -212,7 +226,9 @@ class Contact(Results):
         if one.cable or two.cable:
             raise ParameterError(
                 f"{self.who}: {one if one.cable else two} is a cable; cables touch rigid shapes, "
-                "not yet each other or deformable bodies"
+                "not yet each other or deformable bodies",
+                asked="cable",
+                given=str(one if one.cable else two),
             )
         self.between = str(one), "itself" if one is two else str(two)
         self.bodies = one.bodies, two.bodies
@@ -235,7 +251,11 @@ class Contact(Results):
             self.c = max(sheet.parts for sheet in side.sheets)
             return [Points(self.who, own, own.rho, k, initial=initial) for own in side.sheets]
         if radius is not None:
-            raise ParameterError(f"{self.who}: radius= is for cables; {side.name!r} is rigid")
+            raise ParameterError(
+                f"{self.who}: radius= is for cables; {side.name!r} is rigid",
+                asked="radius",
+                given=radius,
+            )
         form, sizes = side.shape.form, side.shape.sizes
         if form == "sphere":
             self._require_stiffness(side, shape, sizes[0])
@@ -249,7 +269,10 @@ class Contact(Results):
         raise ParameterError(
             f"{self.who}: of two rigid bodies one has to be a ball, RigidBody.sphere, or a box on "
             f"a plane, RigidBody.box; {side.name!r} is {f'a {form}' if form else 'of no shape'} "
-            f"and its target a {shape.kind}"
+            f"and its target a {shape.kind}",
+            asked="side",
+            given=(form, shape.kind),
+            possible=("sphere", "box"),
         )
 
     def _require_stiffness(self, side: RigidBody, shape: Shape, length: float) -> None:
@@ -259,7 +282,8 @@ class Contact(Results):
             proposed = f", for example m g/(1e-4 R) = {value}" if side.mass else ""
             raise ParameterError(
                 f"{self.who}: {side.name!r} and {shape.name!r} are rigid and have no modulus from "
-                f"which a stiffness would follow: give stiffness= [force per length]{proposed}"
+                f"which a stiffness would follow: give stiffness= [force per length]{proposed}",
+                asked="stiffness",
             )
 
     # ---- as a term ------------------------------------------------------------------------------

@@ -85,7 +85,9 @@ class Distance(Shape):
         if not {*X} & self.distance(X).free_symbols:
             raise ParameterError(
                 f"the signed distance {self.name!r} returned {label(self.distance(X))}, which does "
-                "not depend on x1, x2, x3"
+                "not depend on x1, x2, x3",
+                asked="x1",
+                given=label(self.distance(X)),
             )
 
     def _require_free_names(self) -> None:
@@ -109,13 +111,17 @@ class Distance(Shape):
         try:
             found = sp.sympify(self.function(*x, **own), strict=True)
         except Exception as error:
-            raise ParameterError(f"{what} failed on symbols: {in_words(error)}") from error
+            raise ParameterError(
+                f"{what} failed on symbols: {in_words(error)}", asked="function", given=error
+            ) from error
         known = {*own.values()}.union(*(sp.sympify(a).free_symbols for a in x))
         why = obstacle(found) if isinstance(found, sp.Expr) else ""
         if why is not None or found.free_symbols - known:
             raise ParameterError(
                 f"{what} returned {label(found)}: it must be an expression of x1, x2, x3 and its "
-                f"parameters{f'; {why}' if why else ''}"
+                f"parameters{f'; {why}' if why else ''}",
+                asked="expression",
+                given=label(found),
             )
         return found
 

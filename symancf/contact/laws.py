@@ -110,7 +110,10 @@ class Normal:
         if len(positional) != 1:
             raise ParameterError(
                 f"{self.who} asks for {', '.join(positional) or 'nothing'}: it takes the gap, "
-                "def law(g, *, k): ..."
+                "def law(g, *, k): ...",
+                asked="law",
+                given=tuple(positional),
+                possible=("g",),
             )
         values = _values(self.who, own, given or {}, (str(K),))
         self.names = list(values)
@@ -120,7 +123,9 @@ class Normal:
         named = {name: K if name == str(K) else real(f"law_{name}") for name in own}
         self._psi = _called(self.who, function, (self._g,), named, {self._g})
         if self._g not in self._psi.free_symbols:
-            raise ParameterError(f"{self.who} does not depend on the gap")
+            raise ParameterError(
+                f"{self.who} does not depend on the gap", asked="gap", given=str(self._psi)
+            )
         self.compact = kinked(self._psi)
         self._p = _simplified(-derivative(self._psi, self._g))
 
@@ -211,12 +216,20 @@ class Coulomb:
             what = f"{who}: mu, {label(mu)},"
             positional, own = _split(what, mu)
             if len(positional) != 1:
-                raise ParameterError(f"{what} takes the speed of slip, def mu(v, *, a): ...")
+                raise ParameterError(
+                    f"{what} takes the speed of slip, def mu(v, *, a): ...",
+                    asked="mu",
+                    given=tuple(positional),
+                    possible=("v",),
+                )
             if positional[0] in TIMES:
                 raise ParameterError(
                     f"{what} asks for {positional[0]}, and functions are those of the speed of "
                     "slip, def mu(v, *, a): ...; of the time give two, static and sliding, or a "
-                    "Parameter"
+                    "Parameter",
+                    asked="mu",
+                    given=positional[0],
+                    possible=("v",),
                 )
             values = _values(what, own, given or {}, ())
             self.names = list(values)
@@ -229,7 +242,9 @@ class Coulomb:
         if len(pair) != 2:
             raise ParameterError(
                 f"{who}: mu={label(mu)} has {len(pair)} numbers: give one, or two, static and "
-                "sliding"
+                "sliding",
+                asked="mu",
+                given=pair,
             )
 
         def static(time: float) -> float:
@@ -242,7 +257,9 @@ class Coulomb:
             if number > (above := static(time)):
                 raise ParameterError(
                     f"{who}: mu={label(mu)}: the sliding coefficient, {number:g}, is the second "
-                    f"and not larger than the static one, {above:g}"
+                    f"and not larger than the static one, {above:g}",
+                    asked="sliding coefficient",
+                    given=number,
                 )
             return number
 
@@ -261,7 +278,11 @@ class Coulomb:
             at_rest = complex(made(np.float64(0.0), *map(np.float64, values)))
         if at_rest.imag or not (np.isfinite(at_rest) and at_rest.real >= 0.0):
             shown = at_rest if at_rest.imag else at_rest.real
-            raise ParameterError(f"{what} is {shown:g} at v = 0: it must be finite and at least 0")
+            raise ParameterError(
+                f"{what} is {shown:g} at v = 0: it must be finite and at least 0",
+                asked="mu",
+                given=shown,
+            )
 
     def slipped(self, friction: Friction, dt: sp.Expr) -> sp.Expr:
         """Return what `SLIPPED` is in the next step."""
@@ -374,7 +395,9 @@ def _called(
     try:
         found = sp.sympify(function(*positional, **keywords), strict=True)
     except Exception as error:
-        raise ParameterError(f"{who} failed on symbols: {in_words(error)}") from error
+        raise ParameterError(
+            f"{who} failed on symbols: {in_words(error)}", asked="function", given=error
+        ) from error
     if not isinstance(found, sp.Expr) or obstacle(found):
         given = inspect.signature(function).parameters  # as the user calls them
         own = dict(zip(positional, map(real, given), strict=False))
@@ -382,14 +405,16 @@ def _called(
         raise ParameterError(
             f"{who} returned {label(found)}: it must return an expression"
             + (f"; {obstacle(found)}" if isinstance(found, sp.Expr) else ""),
-            asked=who,
+            asked="expression",
             given=label(found),
         )
     strange = found.free_symbols - known - {*keywords.values()}
     if strange:
         raise ParameterError(
             f"{who} contains {sorted(map(str, strange))[0]!r}, which is none of its arguments: add "
-            "it as a keyword-only one"
+            "it as a keyword-only one",
+            asked=sorted(map(str, strange))[0],
+            possible=keywords,
         )
     return found
 

@@ -179,10 +179,19 @@ class Results(OneProcess, Shown):
         ParameterError : the points are those of a rigid body; there is no such side.
         """
         if not self.sides:
-            raise ParameterError(f"{self.who}: {self.passes[0].contactor} has no surface")
+            raise ParameterError(
+                f"{self.who}: {self.passes[0].contactor} has no surface",
+                asked="surface",
+                given=str(self.passes[0].contactor),
+            )
         if number not in range(len(self.sides)):
             sides = " and ".join(f"{k}, {side}" for k, (side, _) in enumerate(self.sides))
-            raise ParameterError(f"{self.who}: number={label(number)} is no side: it has {sides}")
+            raise ParameterError(
+                f"{self.who}: number={label(number)} is no side: it has {sides}",
+                asked="number",
+                given=number,
+                possible=range(len(self.sides)),
+            )
         side, passes = self.sides[number]
         with self._known(system):
             return told(side, passes, system).over_nodes(system.layout)

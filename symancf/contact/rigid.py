@@ -218,7 +218,9 @@ class RigidPass(PlaceTerm):
                 x = self.entities(configuration).here[0].X[int(np.argmin(np.isfinite(depth)))]
                 raise ParameterError(
                     f"{self.points.who}: the distance from {self.touch.shape.kind} "
-                    f"{self.touch.shape.name!r} is not finite at ({x[0]:g}, {x[1]:g}, {x[2]:g})"
+                    f"{self.touch.shape.name!r} is not finite at ({x[0]:g}, {x[1]:g}, {x[2]:g})",
+                    asked="distance",
+                    given=x,
                 )
         if initial == "release":
             numbers.overlap = np.maximum(depth, 0.0)
@@ -235,7 +237,9 @@ class RigidPass(PlaceTerm):
                 f"{shape.name!r} by up to {worst:.3g}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}); "
                 f"{'turn the normal, which points to where bodies are, ' if turn else ''}move one "
                 "of them, or give initial='press' where that is meant, initial='release' to let it "
-                "out gradually"
+                "out gradually",
+                asked="overlap",
+                given=worst,
             )
         share_error(configuration.comm, error)
 

@@ -17,7 +17,7 @@ import sympy as sp
 
 from ..arrays import Array
 from ..bodies.natural import RigidBody
-from ..errors import ParameterError
+from ..errors import ParameterError, argument
 from ..kinematics.quantity import real
 from ..places.ends import frame_of
 from ..values import arguments
@@ -85,7 +85,9 @@ class Shape:
         what = f"{self.kind} {self.name!r}" if name else self.kind
         if unknown:
             raise ParameterError(
-                f"{what} takes no {', '.join(unknown)}; it takes {', '.join(takes(type(self)))}"
+                f"{what} takes no {', '.join(unknown)}; it takes {', '.join(takes(type(self)))}",
+                asked=next(iter(unknown)),
+                possible=takes(type(self)),
             )
         self.point: Array = vector3(f"{what}: point, the origin of its frame,", point)
         axes = frame_of(what, frame)
@@ -93,11 +95,18 @@ class Shape:
         self.moved = displacement is not None or gradient is not None
         given: object = body
         if body is not None and not isinstance(given, RigidBody):
-            raise ParameterError(f"{what}: body={label(body)} is no rigid body: give sa.RigidBody")
+            raise ParameterError(
+                f"{what}: body={label(body)} is no rigid body: give sa.RigidBody",
+                asked="body",
+                given=body,
+                possible=("RigidBody",),
+            )
         if body is not None and self.moved:
             raise ParameterError(
                 f"{what} is on body {body.name!r} and moves with it: displacement= and gradient= "
-                "are for shapes without body="
+                "are for shapes without body=",
+                asked="displacement",
+                given=body.name,
             )
         self.body = body
         self.motion = Motion(what, displacement, gradient, rotation=True)
@@ -148,7 +157,7 @@ def _along(what: str, axis: npt.ArrayLike) -> Array:
     e3 = vector3(what, axis)
     largest = float(np.abs(e3).max())
     if not largest >= 1e-300:
-        raise ParameterError(f"{what} is zero: give a direction")
+        raise ParameterError(f"{what} is zero: give a direction", asked=argument(what), given=e3)
     e3 = e3 / largest  # first: squares of its components may be too large for a number
     e3 = e3 / np.linalg.norm(e3)
     e1 = np.cross(np.eye(3)[int(np.argmin(np.abs(e3)))], e3)
@@ -417,7 +426,10 @@ def shape_of(who: str, given: Shape | RigidBody) -> Shape:
     if not isinstance(given, RigidBody):
         raise ParameterError(
             f"{who}: {label(given)} is no rigid shape: give sa.Plane, sa.Sphere, sa.Cylinder, "
-            "sa.Capsule, sa.Box, sa.Distance, or a rigid body with a surface, sa.RigidBody.sphere"
+            "sa.Capsule, sa.Box, sa.Distance, or a rigid body with a surface, sa.RigidBody.sphere",
+            asked="target",
+            given=given,
+            possible=("Plane", "Sphere", "Cylinder", "Capsule", "Box", "Distance", "RigidBody"),
         )
     form, sizes, name = given.shape.form, given.shape.sizes, given.name
     if form == "sphere":
@@ -428,5 +440,8 @@ def shape_of(who: str, given: Shape | RigidBody) -> Shape:
         return Box([2.0 * a for a in sizes], body=given, name=name)
     raise ParameterError(
         f"{who}: rigid body {name!r} has no surface of its own: make it by RigidBody.sphere, .box "
-        f"or .cylinder, or give a shape on it, sa.Sphere(radius, body={name})"
+        f"or .cylinder, or give a shape on it, sa.Sphere(radius, body={name})",
+        asked="surface",
+        given=name,
+        possible=("sphere", "box", "cylinder"),
     )

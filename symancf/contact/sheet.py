@@ -111,7 +111,11 @@ class Sheet(FacetPoints):
         nodes: Any = place.nodes if isinstance(place, Face) else place
         if not isinstance(nodes, Nodes) or not isinstance(nodes.body, Body):
             said = nodes if isinstance(nodes, End) else label(nodes)
-            raise ParameterError(f"{who}: {said} has no surface that could touch; {NONE}")
+            raise ParameterError(
+                f"{who}: {said} has no surface that could touch; {NONE}",
+                asked="surface",
+                given=str(said),
+            )
         super().__init__(nodes.body, nodes.region, use=who)
         self.who, self.turned = who, isinstance(place, Face) and place.side == -1
         self._require_touchable(place)
@@ -131,10 +135,14 @@ class Sheet(FacetPoints):
         self.cable = element.dimension == 1
         if not self.cable and radius is not None:
             raise ParameterError(
-                f"{who}: radius={label(radius)} is for cables; {self} has a surface of its own"
+                f"{who}: radius={label(radius)} is for cables; {self} has a surface of its own",
+                asked="radius",
+                given=radius,
             )
         if self.cable and radius is None:
-            raise ParameterError(f"{who}: {self} is an axis: give radius=, that of the cable")
+            raise ParameterError(
+                f"{who}: {self} is an axis: give radius=, that of the cable", asked="radius"
+            )
         self.rho = positive(who, "radius", radius) if self.cable else 0.0
         self.parts = PARTS_OF[self.body.element.dimension]
 
@@ -142,27 +150,40 @@ class Sheet(FacetPoints):
         """Raise where the place is an edge, or a plate of which no side is given."""
         element, body = self.element, self.body.element
         if element is None or (element.dimension == 1 and element is not body):
-            raise ParameterError(f"{self.who}: {self} holds edges; {NONE}")
+            raise ParameterError(
+                f"{self.who}: {self} holds edges; {NONE}", asked="edges", given=str(self)
+            )
         if body.dimension == 2 and not body.has_thickness:
             raise ParameterError(
                 f"{self.who}: {self} is made of {body.name}, whose two sides touch at half its "
                 "thickness from one surface; that is not possible yet: make it of ancf_plate and "
-                "give one side, face(+1) or face(-1)"
+                "give one side, face(+1) or face(-1)",
+                asked="element",
+                given=body.name,
+                possible=("ancf_plate",),
             )
         if body.dimension == 2 and not isinstance(place, Face):
             raise ParameterError(
                 f"{self.who}: {place} is a plate and has two sides; contact of both at once is not "
-                'possible yet: give them as two contacts, plate["skin"].face(+1) and face(-1)'
+                'possible yet: give them as two contacts, plate["skin"].face(+1) and face(-1)',
+                asked="side",
+                possible=(1, -1),
             )
         if isinstance(place, Face):
             if body.dimension != 2 or place.side not in (1, -1):
                 raise ParameterError(
                     f"{self.who}: {place} is not possible: plates have face(+1) and face(-1), "
-                    "solids their facets"
+                    "solids their facets",
+                    asked="side",
+                    given=place.side,
+                    possible=(1, -1) if body.dimension == 2 else (),
                 )
             if place.middle:
                 raise ParameterError(
-                    f"{self.who}: contact of {self} acts on its face: leave out middle=True"
+                    f"{self.who}: contact of {self} acts on its face: leave out middle=True",
+                    asked="middle",
+                    given=True,
+                    possible=(False,),
                 )
 
     # ---- facets ---------------------------------------------------------------------------------
@@ -278,7 +299,9 @@ class Sheet(FacetPoints):
         if within or depends_on_time(given):
             raise ParameterError(
                 f"{self.who}: the {name} of {self} changes within cells or in time; contact on a "
-                "face needs a number, or a Field of one for each cell"
+                "face needs a number, or a Field of one for each cell",
+                asked=name,
+                given=given,
             )
         what = f"{name} of body {self.body.name!r}"
         if isinstance(given, Field):

@@ -103,11 +103,16 @@ def local(
     if not among(at, ("point", "cell")):
         raise KinematicsError(
             f"local(at={at!r}) is not possible: choose 'point' or 'cell'",
-            asked=at,
+            asked="at",
+            given=at,
             possible=("point", "cell"),
         )
     if not start:
-        raise KinematicsError("local() declares no unknown: give names and starts, local(p=0)")
+        raise KinematicsError(
+            "local() declares no unknown: give names and starts, local(p=0)",
+            asked="start",
+            given=(),
+        )
 
     def declare(function: Function) -> Function:
         declaring(function, start, "solves for")
@@ -116,7 +121,8 @@ def local(
             raise KinematicsError(
                 f"{', '.join(more.start)} are unknowns of each {more.at}, {', '.join(start)} of "
                 f"each {at}: a law has unknowns of points or of cells",
-                asked=at,
+                asked="at",
+                given=at,
                 possible=(more.at,),
             )
         return marked(function, local=Declared({**(more.start if more else {}), **start}, at))
@@ -186,7 +192,10 @@ def equations_of(
         if shared and equations:
             raise KinematicsError(
                 f"{name}: unknowns of a cell are those in which the energy is stationary: return "
-                "the energy alone, or declare unknowns of the points"
+                "the energy alone, or declare unknowns of the points",
+                asked="at",
+                given="cell",
+                possible=("point",),
             )
         for key in equations:
             if key not in symbols:
@@ -195,6 +204,7 @@ def equations_of(
                     f"{name} gives an equation for {key!r}, which is no unknown of its own; those "
                     f"are {declared}: write @sa.local({key}=start) above it",
                     asked=key,
+                    given=str(equations[key]),
                     possible=tuple(symbols),
                 )
         for key in symbols:
@@ -212,6 +222,8 @@ def equations_of(
                 f"{name}: the equation of {key!r} has the shape {getattr(value, 'shape', ())}, "
                 f"the unknown {shape}",
                 asked=key,
+                given=getattr(value, "shape", ()),
+                possible=(shape,),
             )
         ends = entries(value) if given is not None else [None] * len(entries(symbol))
         for s, e, begin in zip(entries(symbol), ends, entries(start[key]), strict=True):

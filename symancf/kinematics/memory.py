@@ -203,7 +203,8 @@ def call_own(
         raise KinematicsError(
             f"{name} has the unknown {key!r}, which it remembers, too: give them two names, "
             f"local(x=lambda {key}: {key}) and remember(..., {key}=x)",
-            asked=key,
+            asked="memory",
+            given=key,
         )
     symmetric = {key for key, value in start.items() if is_symmetric(value)}
     while True:

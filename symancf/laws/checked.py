@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.functions import obstacle
+from symancf_codegen.functions import uncompilable
 
 from ..errors import CompileError, KinematicsError, ParameterError
 from ..kinematics.naming import Signature, require_parameters
@@ -88,9 +88,10 @@ def scalar(
             asked=part or name,
             given=text[:80],
         )
-    stands = obstacle(w)
+    stands = uncompilable(w)
     if stands:
-        raise CompileError(f"{of} cannot be compiled: {stands}", asked=part or name, given=stands)
+        found, why = stands
+        raise CompileError(f"{of} cannot be compiled: {why}", asked=part or name, given=found)
     foreign = sorted(s.name for s in w.free_symbols - known)
     if foreign:
         raise KinematicsError(

@@ -209,7 +209,8 @@ def _local(
             raise KinematicsError(
                 f"{name}() has the unknown {label!r}, which is the name of a quantity or symbol of "
                 "the element: choose another name",
-                asked=label,
+                asked="local",
+                given=label,
             )
         start = scalar(name, f"start of {label}", x.start, fixed)
         equation = x.equation

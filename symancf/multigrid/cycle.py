@@ -99,7 +99,10 @@ class Cycle:
             asked = f"{levels} levels" if levels else f"-{prefix}pc_type {kind}"
             raise SymancfError(
                 f"multigrid on grids is -{prefix}pc_type mg with {len(self._rows)} levels here; "
-                f"options ask for {asked}"
+                f"options ask for {asked}",
+                asked=f"-{prefix}{'pc_mg_levels' if levels else 'pc_type'}",
+                given=levels or str(kind),
+                possible=(len(self._rows),) if levels else ("mg",),
             )
 
     def _make(self, level: int) -> None:

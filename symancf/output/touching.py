@@ -44,7 +44,10 @@ def touching(
     if at not in ("lattice", "gauss"):
         raise SymancfError(
             f"sample(at={label(at)}) of {contact.who}: choose 'lattice', the nodes of its facets, "
-            "or 'gauss', its points"
+            "or 'gauss', its points",
+            asked="at",
+            given=at,
+            possible=("lattice", "gauss"),
         )
     without = set() if contact.coulomb is not None else {"slip"}
     without |= set() if contact.sides else {"true_pressure"}  # points of rigid bodies have no area
@@ -54,13 +57,19 @@ def touching(
         if what not in offered:
             raise SymancfError(
                 f"{contact.who} has no field {label(what)}, asked for as {name!r}; it has "
-                f"{', '.join(offered)}"
+                f"{', '.join(offered)}",
+                asked="fields",
+                given=what,
+                possible=offered,
             )
     bodies = [body for side, _ in contact.sides for body in side.bodies] or contact.bodies[0]
     if on is not None and on not in bodies:
         names = " and ".join(dict.fromkeys(repr(body.name) for body in bodies))
         raise SymancfError(
-            f"{contact.who} has points on {names}; sample(on={label(on)}) is none of them"
+            f"{contact.who} has points on {names}; sample(on={label(on)}) is none of them",
+            asked="on",
+            given=on,
+            possible=dict.fromkeys(body.name for body in bodies),
         )
     found: list[tuple[Told, Leaf, Array, Array]] = []
     for side, passes in contact.sides:

@@ -31,7 +31,10 @@ def require_countable(comm: MPI.Comm, what: str, here: int, in_all: bool = False
     if in_all and sum(every) > MOST:
         raise SymancfError(
             f"{sum(every)} {what} in all, and {MOST} (2^31 - 1) are possible: columns of the "
-            "tangent have numbers of 32 bits, also with PETSc's --with-64-bit-indices"
+            "tangent have numbers of 32 bits, also with PETSc's --with-64-bit-indices",
+            asked=what,
+            given=sum(every),
+            possible=(MOST,),
         )
     if max(every) > MOST:
         rank = every.index(max(every))
@@ -39,5 +42,8 @@ def require_countable(comm: MPI.Comm, what: str, here: int, in_all: bool = False
         raise SymancfError(
             f"{every[rank]} {what} on rank {rank} of {comm.size}, and {MOST} (2^31 - 1) are "
             "possible on one: assembly has numbers of 32 bits, also with a PETSc that was "
-            f"configured --with-64-bit-indices. Use more ranks, {least + 1} at least"
+            f"configured --with-64-bit-indices. Use more ranks, {least + 1} at least",
+            asked=what,
+            given=every[rank],
+            possible=(MOST,),
         )

@@ -41,6 +41,7 @@ def require_redundant(system: System) -> None:
             f"{wrong:.3g} at time {system.time:g}: they follow from the others only at special "
             "positions, or contradict them now",
             names=map(owner, names),
+            asked="residual",
             given=wrong,
         )
 
@@ -85,6 +86,7 @@ def require_consistent(system: System, to: float) -> None:
                     f"{listed(names)} followed from those of {others} where the system was made, "
                     f"but would be violated by {wrong:.3g} at time {time:g}",
                     names=map(owner, names),
+                    asked="contradiction",
                     given=wrong,
                 )
     except ParameterError:

@@ -194,7 +194,12 @@ def _over_grids(system: System, asked: str | None) -> bool:
     """
     found = over_nodes(system, alone=asked != GRIDS and not is_saddle(system))
     if asked == GRIDS and isinstance(found, str):
-        raise SymancfError(f"-pc_type {GRIDS} is not possible: {found}; -pc_type gamg is")
+        raise SymancfError(
+            f"-pc_type {GRIDS} is not possible: {found}; -pc_type gamg is",
+            asked="-pc_type",
+            given=GRIDS,
+            possible=("gamg",),
+        )
     return not isinstance(found, str)
 
 

@@ -43,7 +43,7 @@ def number(
     value = float(found) if found.shape == () else math.nan
     if math.isnan(value) or not accepts(value):
         raise ParameterError(
-            f"{call}({name}={label(given)}): it must {must}", asked=name, given=given
+            f"{call}({name}={label(given)}): it must {must}", asked=argument(name), given=given
         )
     return value
 

@@ -13,6 +13,7 @@ from sympy import I, Max, Piecewise, sqrt
 import symancf as sa
 from symancf import elements, energies
 from symancf.solve.dynamics.generalized_alpha import GeneralizedAlpha
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -239,41 +240,53 @@ def of_block(*shape: Any, **given: Any) -> Callable[[], object]:
 
 
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("made", "asked", "given"),
     [
-        (of_block(mu=-0.1), "at least 0"),
-        (of_block(mu=(0.3, 0.4)), "sliding"),
-        (of_block(mu=(0.1, 0.2, 0.3)), "3 numbers"),
-        (of_block(stiffness=1.0, k=1.0), "give one of them"),
-        (of_block(stiffness=-1.0), "positive"),
-        (of_block(colour=3.0), "no parameter 'colour'"),
-        (of_block(initial="jump"), "release"),
-        (of_block(law=lambda g, *, k, d: k * (g - d) ** 2), "needs the parameter 'd'"),
-        (of_block(law=lambda g, *, k: k), "does not depend on the gap"),
-        (of_block(3.0), "no rigid shape"),
-        (of_block(sa.RigidBody(mass=1.0, inertia=(1, 1, 1), name="dot")), "no surface"),
-        (lambda: sa.Contact(sa.RigidBody.sphere(1.0), sa.Plane(**FLOOR)), "give stiffness="),
-        (lambda: sa.Contact(cord(), block()["z0"], radius=0.1), "cables touch rigid shapes"),
-        (lambda: sa.Contact(cord(), sa.Plane(**FLOOR)), "give radius="),
-        (lambda: sa.Sphere(-1.0), "positive"),
-        (lambda: sa.Plane((0, 0, 0), normal=(0, 0, 0)), "zero"),
-        (lambda: sa.Distance(lambda x1, x2, x3: 3 * sa, (0, 0, 0)), "failed"),
-        (lambda: sa.Distance(lambda x1, x2, x3: 1.0), "does not depend on x1"),
-        (lambda: sa.Distance(lambda x1, x2, x3, *, R: x1 - R, R="1"), "R of signed distance"),
-        (lambda: sa.Distance(lambda x1, *x, frame: x1 - frame, frame=0.1), "call it otherwise"),
-        (lambda: sa.Sphere(1.0, at=(0, 0, 0)), "takes no at; it takes radius, point"),
-        (lambda: sa.Plane((0, 0, 0), np.eye(3)), "three finite numbers"),
-        (lambda: sa.Distance(lambda x1, x2, x3: Piecewise((x3, x1 > 0))), "says nothing outside"),
-        (of_block(law=lambda g, *, k: I * k * g**2), "ImaginaryUnit, as in I, has no C"),
-        (of_block(law=lambda g, *, radius: (g - radius) ** 2, radius=0.1), "call it otherwise"),
-        (of_block(mu=lambda v, *, k: k / (1 + v), k=0.3), "call it otherwise"),
-        (of_block(mu=lambda t: 0.3 * t), "speed of slip"),
-        (of_block(mu=lambda v: 1 / v), "inf at v = 0"),
-        (of_block(mu=lambda v: -0.3 - v), "-0.3 at v = 0"),
+        (of_block(mu=-0.1), "mu", -0.1),
+        (of_block(mu=(0.3, 0.4)), "sliding coefficient", 0.4),
+        (of_block(mu=(0.1, 0.2, 0.3)), "mu", (0.1, 0.2, 0.3)),
+        (of_block(stiffness=1.0, k=1.0), "stiffness", (1.0, 1.0)),
+        (of_block(stiffness=-1.0), "stiffness", -1.0),
+        (of_block(colour=3.0), "colour", 3.0),
+        (of_block(initial="jump"), "initial", "jump"),
+        (of_block(law=lambda g, *, k, d: k * (g - d) ** 2), "d", None),
+        (of_block(law=lambda g, *, k: k), "gap", "k"),
+        (of_block(3.0), "target", 3.0),
+        (of_block(sa.RigidBody(mass=1.0, inertia=(1, 1, 1), name="dot")), "surface", "dot"),
+        (lambda: sa.Contact(sa.RigidBody.sphere(1.0), sa.Plane(**FLOOR)), "stiffness", None),
+        (lambda: sa.Contact(cord(), block()["z0"], radius=0.1), "cable", "region 'body' of 'cord'"),
+        (lambda: sa.Contact(cord(), sa.Plane(**FLOOR)), "radius", None),
+        (lambda: sa.Sphere(-1.0), "radius", -1.0),
+        (lambda: sa.Plane((0, 0, 0), normal=(0, 0, 0)), "normal", (0.0, 0.0, 0.0)),
+        (
+            lambda: sa.Distance(lambda x1, x2, x3: 3 * sa, (0, 0, 0)),
+            "function",
+            lambda error: "TypeError" in error,
+        ),
+        (lambda: sa.Distance(lambda x1, x2, x3: 1.0), "x1", lambda found: float(found) == 1.0),
+        (lambda: sa.Distance(lambda x1, x2, x3, *, R: x1 - R, R="1"), "R", "1"),
+        (lambda: sa.Distance(lambda x1, *x, frame: x1 - frame, frame=0.1), "frame", None),
+        (lambda: sa.Sphere(1.0, at=(0, 0, 0)), "at", None),
+        (lambda: sa.Plane((0, 0, 0), np.eye(3)), "normal", lambda axis: np.shape(axis) == (3, 3)),
+        (
+            lambda: sa.Distance(lambda x1, x2, x3: Piecewise((x3, x1 > 0))),
+            "expression",
+            "Piecewise((x3, x1 > 0))",
+        ),
+        (
+            of_block(law=lambda g, *, k: I * k * g**2),
+            "expression",
+            lambda found: found.startswith("I*"),
+        ),
+        (of_block(law=lambda g, *, radius: (g - radius) ** 2, radius=0.1), "radius", None),
+        (of_block(mu=lambda v, *, k: k / (1 + v), k=0.3), "k", None),
+        (of_block(mu=lambda t: 0.3 * t), "mu", "t"),
+        (of_block(mu=lambda v: 1 / v), "mu", np.inf),
+        (of_block(mu=lambda v: -0.3 - v), "mu", -0.3),
     ],
 )
-def test_bad_input_is_told(made: Callable[[], object], told: str) -> None:
-    with pytest.raises(sa.ParameterError, match=told):
+def test_bad_input_is_told(made: Callable[[], object], asked: str, given: Any) -> None:
+    with refused(sa.ParameterError, asked=asked, given=given):
         made()
 
 
@@ -281,7 +294,7 @@ def test_bad_input_is_told(made: Callable[[], object], told: str) -> None:
 def test_initial_overlap_is_told_with_its_depth() -> None:
     body = block()
     contact = sa.Contact(body["z0"], sa.Plane((0, 0, 0.02), normal=(0, 0, 1)), name="stand")
-    with pytest.raises(sa.ConstraintError, match=r"lies within plane 'plane' by up to 0[.]02"):
+    with refused(sa.ConstraintError, asked="overlap", given=pytest.approx(0.02)):
         sa.System(body, terms=[contact])
 
 
@@ -304,18 +317,18 @@ def test_coefficients_and_sizes_are_checked_when_they_change() -> None:
     ball = sa.Distance(lambda x1, x2, x3, *, R: sqrt(x1**2 + x2**2 + x3**2) - R, (0, 0, -1), R=R)
     contact = sa.Contact(body["z0"], ball, mu=(mu, 0.3))
     system = sa.System(body, terms=[contact, sa.fix(body["body"])])
-    for changed, value, told in (
-        (mu, -1.0, "at least 0"),
-        (mu, 0.2, "not larger"),
-        (R, np.nan, "R"),
+    for changed, value, asked, given in (
+        (mu, -1.0, "mu", -1.0),
+        (mu, 0.2, "sliding coefficient", 0.3),
+        (R, np.nan, "shape_R", np.isnan),
     ):
         before, changed.value = changed.value, value
-        with pytest.raises(sa.ParameterError, match=told):
+        with refused(sa.ParameterError, asked=asked, given=given):
             contact.force(system)
         changed.value = before
-    with pytest.raises(sa.ParameterError, match="is no side: it has 0, region 'z0'"):
+    with refused(sa.ParameterError, asked="number", given=1, possible=(0,)):
         contact.nodal(system, 1)
-    with pytest.raises(sa.ParameterError, match="three finite numbers"):
+    with refused(sa.ParameterError, asked="about", given=(0.0, 0.0)):
         contact.moment(system, about=(0.0, 0.0))
 
 
@@ -345,7 +358,7 @@ def test_results_are_known_before_the_first_step(on: str) -> None:
 
 def test_a_body_does_not_touch_itself() -> None:
     ball = sa.RigidBody.sphere(1.0, name="ball")
-    with pytest.raises(sa.ConstraintError, match="the same rigid body"):
+    with refused(sa.ConstraintError, asked="target", given="ball"):
         sa.Contact(ball, sa.Plane(**FLOOR, body=ball), stiffness=1.0)
 
 

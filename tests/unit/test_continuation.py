@@ -438,28 +438,28 @@ def test_a_limit_point_in_solve_suggests_to_follow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "asked", "value"),
     [
-        ({}, "say where to end"),
-        ({"steps": 3}, "give step="),
-        ({"to": 0.0}, "give step="),
-        ({"to": math.nan}, "to=nan.: it must be a finite number"),
-        ({"to": "the end"}, "it must be a finite number"),
-        ({"to": 1.0, "step": 0.0}, "step=0.0.: it must be positive"),
-        ({"to": 1.0, "step": -0.1}, "must be positive"),
-        ({"to": 1.0, "step": math.inf}, "must be a finite number"),
-        ({"to": 1.0, "largest": 0.0}, "largest=0.0.: it must be positive"),
-        ({"to": 1.0, "smallest": -1.0}, "must be positive"),
-        ({"to": 1.0, "steps": 0}, "give a number of steps"),
-        ({"to": 1.0, "steps": 2.5}, "give a number of steps"),
-        ({"to": 1.0, "direction": 2}, "direction=2"),
-        ({"until": 3, "step": 0.1}, "give a function of the Step"),
+        ({}, "to", None),
+        ({"steps": 3}, "step", None),
+        ({"to": 0.0}, "step", None),
+        ({"to": math.nan}, "to", math.isnan),
+        ({"to": "the end"}, "to", "the end"),
+        ({"to": 1.0, "step": 0.0}, "step", 0.0),
+        ({"to": 1.0, "step": -0.1}, "step", -0.1),
+        ({"to": 1.0, "step": math.inf}, "step", math.inf),
+        ({"to": 1.0, "largest": 0.0}, "largest", 0.0),
+        ({"to": 1.0, "smallest": -1.0}, "smallest", -1.0),
+        ({"to": 1.0, "steps": 0}, "steps", 0),
+        ({"to": 1.0, "steps": 2.5}, "steps", 2.5),
+        ({"to": 1.0, "direction": 2}, "direction", 2),
+        ({"until": 3, "step": 0.1}, "until", 3),
     ],
 )
-def test_impossible_arguments(given: dict[str, Any], message: str) -> None:
+def test_impossible_arguments(given: dict[str, Any], asked: str, value: Any) -> None:
     P = sa.Parameter("P")
     truss = Truss(P)
-    with pytest.raises(sa.ParameterError, match=message):
+    with refused(sa.ParameterError, asked=asked, given=value):
         truss.problem.follow(P, **given)
     assert truss.v() == 0.0
     assert not truss.problem.history.steps
@@ -468,13 +468,13 @@ def test_impossible_arguments(given: dict[str, Any], message: str) -> None:
 def test_something_that_is_no_parameter_or_drives_nothing() -> None:
     P, other = sa.Parameter("P"), sa.Parameter("other")
     truss = Truss(P)
-    with pytest.raises(sa.ParameterError, match=r"give the sa\.Parameter that"):
+    with refused(sa.ParameterError, asked="parameter", given=0.5):
         truss.problem.follow(0.5, to=1.0)  # type: ignore[arg-type]
     with refused(sa.ParameterError, asked="other"):
         truss.problem.follow(other, to=1.0)
     assert (other.value, P.value) == (0.0, 0.0)
     P.value = math.nan
-    with pytest.raises(sa.ParameterError, match="nan"):
+    with refused(sa.ParameterError, asked="F2", given=math.isnan):
         truss.problem.follow(P, to=1.0)
 
 
@@ -501,10 +501,14 @@ def test_a_path_that_ends() -> None:
     """A function of the parameter that has no value beyond 0.5."""
     P = sa.Parameter("P")
     truss = Truss(lambda t: -0.001 * (P.value + 0.0 * math.sqrt(0.5 - P.value)))
-    with pytest.raises(sa.ConvergenceError, match=r"followed beyond P = 0\.499999") as caught:
+    with refused(
+        sa.ConvergenceError,
+        asked="P",
+        given=pytest.approx(0.5, abs=1e-5),
+        reason="DIVERGED_ARC_LENGTH",
+    ) as caught:
         truss.problem.follow(P, to=1.0)
     assert "math domain error" in str(caught.value)
-    assert caught.value.reason == "DIVERGED_ARC_LENGTH"
     assert 0.49 < P.value <= 0.5
     assert P.value == truss.problem.history["P"][-1]
 
@@ -532,7 +536,7 @@ def test_everything_prescribed() -> None:
     w = sa.Parameter("w")
     body = sa.PlanarBody(at=(0.0, 0.0), name="body")
     system = sa.System(body, terms=[sa.fix(body, "all", displacement=(w, 0.0, 0.0))])
-    with pytest.raises(sa.ParameterError, match="all coordinates are prescribed"):
+    with refused(sa.ParameterError, asked="degrees of freedom", given=0):
         sa.StaticProblem(system).follow(w, to=1.0)
 
 
@@ -574,7 +578,7 @@ def test_beyond_a_limit_point_one_says_where_to_go() -> None:
         value = P.value
         steps = len(truss.problem.history.steps)
         assert 0.0 < value < LIMIT_P
-        with refused(sa.ParameterError, asked="P"):
+        with refused(sa.ParameterError, asked="direction", possible=(1, -1)):
             truss.problem.follow(P, to=0.9 * LIMIT_P)
         assert len(truss.problem.history.steps) == steps
         assert P.value == value

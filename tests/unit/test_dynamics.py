@@ -233,8 +233,10 @@ def test_an_error_of_the_user_ends_the_run_at_the_last_step(where: str) -> None:
         problem.record("x", fail)
     if where == "event":
         problem.event(fail)
-    expected = sa.ParameterError if where == "force" else ZeroDivisionError
-    with pytest.raises(expected, match="boom"):
+    expected: tuple[type[Exception], dict[str, Any]] = ZeroDivisionError, {"args": ("boom",)}
+    if where == "force":
+        expected = sa.ParameterError, {"asked": "x", "given": "ZeroDivisionError('boom')"}
+    with refused(expected[0], **expected[1]):
         problem.solve(to=0.3, step=1e-2)
     assert 0.05 < system.time < 0.08
     assert np.isfinite(system.state).all()
@@ -267,7 +269,7 @@ def test_a_step_without_solution_is_an_error_and_leaves_the_last_state() -> None
 def test_an_initial_state_that_violates_a_constraint_is_refused() -> None:
     problem, _ = pendulum()
     problem.system.state[problem.system.numbering.offset[:, 0]] += 0.01
-    with refused(sa.ConstraintError, asked="pin", names=("pin",)):
+    with refused(sa.ConstraintError, names=("pin",), given=pytest.approx(0.01 / 1.2)):
         problem.solve(to=0.1, step=1e-2)
 
 
@@ -292,15 +294,15 @@ def test_static_analysis_after_a_motion_forgets_the_rates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "asked", "given"),
     [
-        ({"to": -1.0, "step": 0.1}, "the time is 0 already"),
-        ({"to": 1.0, "step": 0.0}, "must be positive"),
-        ({"to": math.nan, "step": 0.1}, "to=nan"),
+        ({"to": -1.0, "step": 0.1}, "to", -1.0),
+        ({"to": 1.0, "step": 0.0}, "step", 0.0),
+        ({"to": math.nan, "step": 0.1}, "to", math.isnan),
     ],
 )
-def test_bad_times_are_refused(arguments: dict[str, float], said: str) -> None:
-    with pytest.raises(sa.ParameterError, match=said):
+def test_bad_times_are_refused(arguments: dict[str, float], asked: str, given: Any) -> None:
+    with refused(sa.ParameterError, asked=asked, given=given):
         pendulum()[0].solve(**arguments)
 
 
@@ -313,7 +315,7 @@ def test_bodies_without_mass_are_refused() -> None:
     body = rope(4)
     body.parameters = {"EA": 100.0, "EI": 0.05}
     system = sa.System(body, terms=[sa.fix(body["root"])])
-    with pytest.raises(sa.ParameterError, match="no body has a mass"):
+    with refused(sa.ParameterError, asked="rho", given=None):
         sa.DynamicProblem(system).solve(to=1.0, step=0.1)
 
 
@@ -326,7 +328,7 @@ def test_factors_are_refused() -> None:
         sa.prescribe(crank.at((0.0, 1.0)), "x", displacement=0.1, release=F),
     ]
     problem = sa.DynamicProblem(sa.System(crank, terms=terms))
-    with pytest.raises(sa.ParameterError, match="Factor is found by statics"):
+    with refused(sa.ParameterError, asked="factor"):
         problem.solve(to=1.0, step=0.1)
 
 

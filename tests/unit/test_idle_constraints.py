@@ -18,6 +18,7 @@ from symancf.errors import ConstraintError
 from symancf.mesh import Mesh
 from symancf.solve.statics.problem import StaticProblem
 from symancf.system import System
+from tests.refusals import refused
 
 RUBBER: dict[str, Any] = {"E": 100.0, "nu": 0.3}
 
@@ -54,5 +55,5 @@ def test_supports_that_contradict_a_constraint_are_named() -> None:
     pin = joints.spherical(beam["x1"], name="pin")
     pull = fix(beam["x1"], "position", displacement=(lambda t: 0.1 * t, 0.0, 0.0))
     system = System(beam, terms=[fix(beam["x0"]), pull, pin])
-    with pytest.raises(ConstraintError, match=r"contradict the constraint 'pin'.*violated by 0\.1"):
+    with refused(ConstraintError, asked="residual", names=("pin",), given=pytest.approx(0.1)):
         StaticProblem(system).solve()

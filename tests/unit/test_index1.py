@@ -337,11 +337,11 @@ def test_methods_are_checked() -> None:
         bob(method="rk4")
     with refused(sa.ParameterError, asked="stabilisation"):
         bob(method="generalized-alpha", stabilisation=sa.Projection())
-    with pytest.raises(sa.ParameterError, match="does not project"):
+    with refused(sa.ParameterError, asked="method", given="adams", possible=("rk",)):
         bob(method="adams", stabilisation=sa.Projection())[0].initialize(1e-3)
-    with pytest.raises(sa.ParameterError, match="positive"):
+    with refused(sa.ParameterError, asked="alpha", given=-1.0):
         sa.Baumgarte(alpha=-1.0)
-    with pytest.raises(sa.ParameterError, match="-ts_type bdf"):
+    with refused(sa.ParameterError, asked="-ts_type", given="bdf"):
         bob(options={"ts_type": "bdf"})[0].initialize(1e-3)
 
 
@@ -411,7 +411,7 @@ def test_an_error_of_a_function_ends_the_run() -> None:
         body = sa.RigidBody.box((0.1, 0.1, 0.1), rho=1000.0, name="block")
         force = sa.force(body.at((0, 0, 0)), (pull, 0.0, 0.0))
         problem = sa.DynamicProblem(sa.System(body, terms=[force]), method=method)
-        with pytest.raises(sa.ParameterError, match="motor is off"):
+        with refused(sa.ParameterError, asked="x", given="ZeroDivisionError('the motor is off')"):
             problem.solve(to=1.0, step=1e-2, rtol=1e-10)
         reached = problem.system.time
         assert 0.0 <= reached <= 0.05

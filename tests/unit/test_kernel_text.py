@@ -12,6 +12,7 @@ import pytest
 from mpi4py import MPI
 
 import symancf as sa
+from tests.refusals import refused
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "kernel.c"
 
@@ -43,13 +44,13 @@ def test_parameters_are_those_of_the_body_unless_others_are_given():
     body, X = cube(mu=3.0)
     energy = body.kernel("energy")
     assert np.array_equal(energy(0.1 * X, X), cube()[0].kernel("energy")(0.1 * X, X, mu=3.0))
-    with pytest.raises(sa.ParameterError, match=r"no parameter 'lamb'.*Did you mean 'lam'"):
+    with refused(sa.ParameterError, asked="lamb", possible=("mu", "lam")):
         energy(X, X, lamb=0.3)
-    with pytest.raises(sa.KinematicsError, match=r"reference has the shape \(1, 8, 3\)"):
+    with refused(sa.KinematicsError, asked="reference", given=(1, 8, 3)):
         energy(X, X[:1])
-    with pytest.raises(sa.KinematicsError, match="v has the shape"):
+    with refused(sa.KinematicsError, asked="v", given=()):
         body.kernel("product")(X, X)
-    with pytest.raises(sa.SymancfError, match=r"\d+ points are outside of the domain"):
+    with refused(sa.SymancfError, asked="domain", given=lambda points: points > 0):
         energy(-2.0 * X * [1.0, 0.0, 0.0], X)
 
 

@@ -14,6 +14,7 @@ from sympy import Abs, Heaviside, Max, Min, Piecewise, Rational, floor, log, sig
 import symancf as sa
 from symancf.laws import energy_laws
 from symancf.places.interpolation import Interpolation, tabulate
+from tests.refusals import refused
 from tests.stresses import solid_stress
 
 CELLS = {
@@ -114,6 +115,11 @@ def test_a_small_strain_keeps_its_digits_beside_a_kink() -> None:
     np.testing.assert_allclose(P, expected, rtol=1e-7)
 
 
+def many(operations: object) -> bool:
+    """Tell whether an error is about too many operations."""
+    return isinstance(operations, int) and operations > 100_000
+
+
 def large(x: Any) -> Any:
     """Small as a graph, of 2^18 operations when it is written out."""
     for _ in range(18):
@@ -122,22 +128,24 @@ def large(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("energy", "message"),
+    ("energy", "kind", "asked", "given"),
     [
-        (lambda J: floor(J), r"floor, as in floor\(J\), has no C; use .*Max and Piecewise"),
-        (lambda J: sp.Function("g")(J), r"g, as in g\(J\), has no C"),
-        (lambda J: sp.Derivative(J**2, J), "Derivative, as in .* has no C"),
-        (lambda J: large(J), "more than 100000 operations when it is written out"),
-        (lambda J: {}, "returns an empty dict"),
+        (lambda J: floor(J), sa.CompileError, "<lambda>", "floor(J)"),
+        (lambda J: sp.Function("g")(J), sa.CompileError, "<lambda>", "g(J)"),
+        (lambda J: sp.Derivative(J**2, J), sa.CompileError, "<lambda>", "Derivative(J**2, J)"),
+        (lambda J: large(J), sa.CompileError, "<lambda>", many),
+        (lambda J: {}, sa.KinematicsError, "<lambda>", "{}"),
     ],
 )
-def test_what_cannot_be_compiled_is_named(energy: Any, message: str) -> None:
-    with pytest.raises(sa.SymancfError, match=message):
+def test_what_cannot_be_compiled_is_named(
+    energy: Any, kind: type[sa.SymancfError], asked: str, given: Any
+) -> None:
+    with refused(kind, asked=asked, given=given):
         energy_laws(sa.elements.hex8_plain, energy)
 
 
 def test_a_rule_of_a_million_points_is_refused() -> None:
-    with pytest.raises(sa.KinematicsError, match="has 970299 points; give at most 4096"):
+    with refused(sa.KinematicsError, asked="quadrature", given="99x99x99"):
         energy_laws(sa.elements.hex8_plain, lambda J: (J - 1) ** 2, quadrature="99x99x99")
 
 
@@ -182,7 +190,7 @@ def test_an_energy_that_is_not_finite_at_rest_is_an_error(of: Any) -> None:
     def density(J: Any, I1: Any) -> Any:
         return of(J, I1)
 
-    with pytest.raises(sa.KinematicsError, match="not finite at rest: W"):
+    with refused(sa.KinematicsError, asked="energy at rest", given=lambda wrong: wrong[0] == "W"):
         sa.System(body_of(sa.elements.hex8_plain, density))
 
 
@@ -190,19 +198,19 @@ def test_an_energy_that_is_not_finite_at_rest_is_an_error(of: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "asked", "value"),
     [
-        ({"E": -1.0}, "E of body 'body' is -1 at time 0: it must be positive"),
-        ({"nu": 0.5}, "nu of body 'body' is 0.5 .* must be between -1 and 0.5 .*infinite"),
-        ({"nu": 2.0}, "nu of body 'body' is 2"),
-        ({"rho": -1.0}, "rho of body 'body' is -1 at time 0: it must not be negative"),
-        ({"E": "1e6"}, "E of body 'body' is '1e6': give a number"),
-        ({"E": True}, "E of body 'body' is True: give a number"),
+        ({"E": -1.0}, "E", -1.0),
+        ({"nu": 0.5}, "nu", 0.5),
+        ({"nu": 2.0}, "nu", 2.0),
+        ({"rho": -1.0}, "rho", -1.0),
+        ({"E": "1e6"}, "E", "1e6"),
+        ({"E": True}, "E", True),
     ],
 )
-def test_values_out_of_their_domain_are_refused(given: Any, message: str) -> None:
+def test_values_out_of_their_domain_are_refused(given: Any, asked: str, value: Any) -> None:
     values = {"E": 1e6, "nu": 0.3} | given
-    with pytest.raises(sa.ParameterError, match=message):
+    with refused(sa.ParameterError, asked=asked, given=value):
         body_of(sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff, **values)
 
 
@@ -212,7 +220,7 @@ def test_a_parameter_that_leaves_its_domain_is_refused() -> None:
     system = sa.System(body)
     system.plan.update(0.0)
     nu.value = 0.6
-    with pytest.raises(sa.ParameterError, match=r"nu of body 'body' is 0\.6 .* must be between"):
+    with refused(sa.ParameterError, asked="nu", given=0.6):
         system.plan.update(0.0)
 
 
@@ -222,7 +230,7 @@ def test_energies_of_users_declare_domains() -> None:
         return mu / 2 * (I1 - 3 - 2 * log(J))
 
     body_of(sa.elements.hex8_plain, own, mu=1.5)
-    with pytest.raises(sa.ParameterError, match=r"between 1 and 2 \(rubber of this kind\)"):
+    with refused(sa.ParameterError, asked="mu", given=2.0):
         body_of(sa.elements.hex8_plain, own, mu=2.0)
 
 
@@ -233,7 +241,9 @@ def test_expressions_that_are_nested_too_deep_are_told_in_words() -> None:
             y = sp.sin(y) + (J - 1) ** 2
         return I1 - 3 - 2 * log(J) + y**2
 
-    with pytest.raises(sa.SymancfError, match=r"deep\(\) .* nested .* levels"):
+    with refused(
+        sa.KinematicsError, asked="energy", given=lambda error: error.startswith("RecursionError")
+    ):
         body_of(sa.elements.hex8_plain, deep)
 
 
@@ -244,7 +254,7 @@ def test_powers_of_matrices_that_are_too_large_are_told_in_words() -> None:
             C = C * C
         return (C.trace() - 3) ** 2
 
-    with pytest.raises(sa.CompileError, match=r"powers\(\) .* operations .* in invariants"):
+    with refused(sa.CompileError, asked="powers", given=many):
         body_of(sa.elements.hex8_plain, powers)
 
 

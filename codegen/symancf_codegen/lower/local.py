@@ -87,7 +87,11 @@ def local_of(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None
     given = [None if x.equation is None else scope.lower(x.equation) for x in law.local]
     if energy is None and None in given:
         name = law.local[given.index(None)].symbol.name
-        raise CompileError(f"{law.words} has no energy: give an equation for {name}")
+        raise CompileError(
+            f"{law.words} has no energy: give an equation for {name}",
+            asked="equation",
+            given=name,
+        )
     slopes = [g.zero] * size if energy is None else gradient(g, energy, unknowns)
     equations = [s if e is None else e for s, e in zip(slopes, given, strict=True)]
     start = [scope.lower(x.start) for x in law.local]
@@ -95,12 +99,16 @@ def local_of(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None
         if g.depends[node] & Kind.UNKNOWN:
             raise CompileError(
                 f"{law.words}: {x.symbol.name} begins at {x.start}, which depends on the "
-                "unknowns: it may depend on parameters and the reference only"
+                "unknowns: it may depend on parameters and the reference only",
+                asked="start",
+                given=str(x.start),
             )
         if not law.shared and not set(unknowns) & set(g.reach([equation])):
             raise CompileError(
                 f"{law.words}: {'the energy' if x.equation is None else x.equation} does not "
-                f"determine {x.symbol.name}"
+                f"determine {x.symbol.name}",
+                asked=x.symbol.name,
+                given="energy" if x.equation is None else str(x.equation),
             )
     return Solved(
         unknowns=unknowns,

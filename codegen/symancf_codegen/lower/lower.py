@@ -181,13 +181,19 @@ class Scope:
             return node
         if name in self._pending:
             cycle = " -> ".join([*self._pending, name])
-            raise CompileError(f"{self.owner}: {name!r} is defined by itself: {cycle}")
+            raise CompileError(
+                f"{self.owner}: {name!r} is defined by itself: {cycle}",
+                asked=name,
+                given=(*self._pending, name),
+            )
         if name not in self.definitions:
             known = ", ".join(sorted({*self.nodes, *self.definitions}))
             raise CompileError(
                 f"{self.owner} uses the symbol {name!r}, which is neither an unknown, a "
                 f"reference jet, a section symbol, a parameter nor a named quantity; it knows: "
-                f"{known}"
+                f"{known}",
+                asked=name,
+                possible=sorted({*self.nodes, *self.definitions}),
             )
         self._pending.append(name)
         node = self.lower(self.definitions[name])
@@ -280,7 +286,9 @@ class Scope:
             return g.call(op, *(self._lower(a) for a in e.args))
         raise CompileError(
             f"{self.owner} uses {type(e).__name__}, as in {e}, for which no C is known; "
-            f"use {POSSIBLE}"
+            f"use {POSSIBLE}",
+            asked=type(e).__name__,
+            given=str(e),
         )
 
     def _principal(self, k: int, given: list[Node]) -> Node:
@@ -301,7 +309,9 @@ class Scope:
                 return self.graph.constant(number)
         except (TypeError, OverflowError):
             pass
-        raise CompileError(f"{self.owner}: {e} is no finite real number")
+        raise CompileError(
+            f"{self.owner}: {e} is no finite real number", asked="number", given=str(e)
+        )
 
     def _product(self, e: sp.Mul) -> Node:
         nodes = sorted(
@@ -335,7 +345,9 @@ class Scope:
         *cases, (value, condition) = e.args
         if condition != sp.true:
             raise CompileError(
-                f"{self.owner}: {e} says nothing outside its conditions; end it with (value, True)"
+                f"{self.owner}: {e} says nothing outside its conditions; end it with (value, True)",
+                asked="Piecewise",
+                given=str(e),
             )
         g = self.graph
         remaining = g.one  # where none of the conditions before holds

@@ -262,13 +262,19 @@ def _jet_map(
     if missing:
         raise CompileError(
             f"{law.words} asks for the jets {', '.join(missing)}; the element "
-            f"{space.name!r} offers {', '.join(space.point_jets)}"
+            f"{space.name!r} offers {', '.join(space.point_jets)}",
+            asked="jets",
+            given=tuple(missing),
+            possible=space.point_jets,
         )
     expected = [f"u_{jet}{a}" for jet in law.jets for a in COMPONENTS]
     if [s.name for s in law.unknowns] != expected:
         raise CompileError(
             f"{law.words}: its unknowns must be the components of its jets, "
-            f"{', '.join(expected)}; they are {', '.join(s.name for s in law.unknowns)}"
+            f"{', '.join(expected)}; they are {', '.join(s.name for s in law.unknowns)}",
+            asked="unknowns",
+            given=tuple(s.name for s in law.unknowns),
+            possible=expected,
         )
     lowered = [{t: scope.lower(m) for t, m in space.point_jets[jet].items()} for jet in law.jets]
     used = [t for t in space.table_jets if any(row.get(t, g.zero) != g.zero for row in lowered)]
@@ -292,7 +298,10 @@ def _forces(
         if not {s.name for s in q.free_symbols} & {*known}:
             raise CompileError(
                 f"{law.words}: a force is given for {q}; its quantities are neither its "
-                f"variables nor its lets: {', '.join(known)}"
+                f"variables nor its lets: {', '.join(known)}",
+                asked="work",
+                given=str(q),
+                possible=known,
             )
     variables = [scope.nodes[name] for name in variable_names]
     given: list[tuple[Node, Node]] = []
@@ -344,7 +353,9 @@ def _history(
         if g.depends[start] & Kind.UNKNOWN:
             raise CompileError(
                 f"{law.words}: the initial value {memory.initial} of {memory.name!r} depends "
-                "on unknowns; it may depend on parameters and the reference"
+                "on unknowns; it may depend on parameters and the reference",
+                asked="initial",
+                given=str(memory.initial),
             )
     return update, initial
 
@@ -403,7 +414,10 @@ def _outputs(law: PointLaw, scope: Scope, variable_names: Sequence[str]) -> list
         if name not in known:
             raise CompileError(
                 f"{law.words}: an output asks for the force on {name}, which is neither a "
-                f"variable nor a let of the law: {', '.join(known)}"
+                f"variable nor a let of the law: {', '.join(known)}",
+                asked="force_on",
+                given=name,
+                possible=known,
             )
     if asked:
         leaves = {name: g.symbol(f"stage {name}", Kind.UNKNOWN) for name in asked}

@@ -180,7 +180,10 @@ def _agree(law: PointLaw, parameter: Parameter, kinds: dict[str, str]) -> None:
         raise CompileError(
             f"{law.words} wants the parameter {parameter.name!r} per {parameter.kind}, "
             f"another law of the same kernel wants it per {kinds[parameter.name]}; give them "
-            "the same class"
+            "the same class",
+            asked=parameter.name,
+            given=parameter.kind,
+            possible=(kinds[parameter.name],),
         )
 
 

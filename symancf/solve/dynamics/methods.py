@@ -32,12 +32,19 @@ def checked(method: str, stabilisation: Stabilisation | None) -> str:
     if not among(method, METHODS):
         listed = ", ".join(map(repr, METHODS))
         hint = closest(str(method), METHODS)
-        raise ParameterError(f"method={label(method)}:{hint} there are {listed}", asked="method")
+        raise ParameterError(
+            f"method={label(method)}:{hint} there are {listed}",
+            asked="method",
+            given=method,
+            possible=METHODS,
+        )
     if method == IMPLICIT and stabilisation is not None:
         raise ParameterError(
             f"stabilisation={stabilisation}: {IMPLICIT} of index 3 fulfils the constraints at each "
             'step as it is; stabilisation goes with explicit methods, method="rk"',
             asked="stabilisation",
+            given=stabilisation,
+            possible=(None,),
         )
     return method
 
@@ -52,7 +59,10 @@ def chosen(method: str, option: str | None) -> str:
         return option
     raise ParameterError(
         f"-ts_type {option}: motions are integrated by rk, euler, ssp (explicit, index 1) and "
-        f"python, which is {IMPLICIT}"
+        f"python, which is {IMPLICIT}",
+        asked="-ts_type",
+        given=option,
+        possible=("rk", "euler", "ssp", "python"),
     )
 
 

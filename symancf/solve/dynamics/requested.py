@@ -75,7 +75,9 @@ def requested(
     """
     to = agreed(system.comm, "to", arguments.number("solve", "to", to, "be a finite time"))
     if to < system.time:
-        raise ParameterError(f"solve(to={to:g}): the time is {system.time:g} already")
+        raise ParameterError(
+            f"solve(to={to:g}): the time is {system.time:g} already", asked="to", given=to
+        )
     step = agreed(system.comm, "step", arguments.step("solve", step, system.time, to))
     rtol, atol = _over(options, "ts_rtol", rtol), _over(options, "ts_atol", atol)
     rtol = arguments.positive("solve", "rtol", rtol)

@@ -125,7 +125,9 @@ class Continuation:
         if not going:
             if step is None and (to is None or to == now):
                 raise ParameterError(
-                    f"follow({arc.name}): give step=..., the change of {arc.name} in the first step"
+                    f"follow({arc.name}): give step=..., the change of {arc.name} in the first "
+                    "step",
+                    asked="step",
                 )
             whole = math.inf if to is None or to == now else abs(to - now)
             self.unit = min(whole, step or whole / PARTS)
@@ -140,7 +142,8 @@ class Continuation:
                     f"follow({arc.name}, to={to:g}): {arc.name} = {now:.7g} {goes} here beyond a "
                     f"limit point: direction={back} goes back the way it came, direction={-back} "
                     f"goes on, to where {arc.name} turns again",
-                    asked=arc.name,
+                    asked="direction",
+                    possible=(back, -back),
                 )
         if direction is not None and direction != self.point.heading:
             self.point, self._bend = self.point.turned(), None
@@ -163,6 +166,8 @@ class Continuation:
             raise ConvergenceError(
                 f"follow({arc.name}) starts from an equilibrium, and Newton's method finds none at "
                 f"{arc.name} = {arc.value:g}; solve() finds it in steps: {result}",
+                asked="equilibrium",
+                given=arc.value,
                 reason=result.reason,
                 iteration=result.iteration,
                 time=system.time,
@@ -188,6 +193,8 @@ class Continuation:
             raise ConvergenceError(
                 f"follow({arc.name}): the tangent at the start is singular"
                 + solver.linear.residual.told,
+                asked="tangent",
+                given=arc.value,
                 reason="DIVERGED_LINEAR_SOLVE",
                 iteration=0,
                 time=system.time,
@@ -263,6 +270,8 @@ class Continuation:
                     f"follow({self.arc.name}): the path could not be followed beyond "
                     f"{self.arc.name} = {a.value:.7g}: {found}, in all steps down to "
                     f"{length:.2g}; smallest= allows shorter ones",
+                    asked=self.arc.name,
+                    given=a.value,
                     reason="DIVERGED_ARC_LENGTH",
                     iteration=0,
                     time=a.arc,
@@ -361,6 +370,8 @@ class Continuation:
                         f"follow({self.arc.name}): the path leads away from {self.arc.name} = "
                         f"{to:g}: it is {self.point.value:.7g} now; give direction=1 or -1 to turn "
                         "round, or until= to go on this way",
+                        asked=self.arc.name,
+                        given=to,
                         reason="AWAY",
                         iteration=0,
                         time=self.point.arc,
@@ -373,6 +384,8 @@ class Continuation:
                     f"{self.point.value:.7g}. The history has the path up to there; catch this "
                     "error where `steps` is to end it. One may go on from there, or, with "
                     "direction=, turn",
+                    asked="steps",
+                    given=MANY if steps is None else steps,
                     reason="STEPS",
                     iteration=0,
                     time=self.point.arc,
