@@ -38,7 +38,8 @@ def _made(name: str, make: Callable[[], Source]) -> Source:
     except RecursionError as error:
         raise CompileError(
             f"kernel {name!r}: its expressions are nested too deep for SymPy; give parts of them "
-            "names in the function's body, or write them with fewer levels"
+            "names in the function's body, or write them with fewer levels",
+            asked=name,
         ) from error
 
 
