@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.functions import obstacle
+from symancf_codegen.functions import expression, obstacle, symbolic
 
 from ..errors import CompileError, KinematicsError, ParameterError
 from ..kinematics.naming import Signature, require_parameters
@@ -50,6 +50,32 @@ def check_values(
             raise ParameterError(f"the thickness is {value}: it must be positive", asked=name)
 
 
+def default(name: str, parameter: str, value: object) -> sp.Expr:
+    """Return the default of a parameter of an energy, a number or an expression."""
+    try:
+        found = symbolic(value)
+    except (sp.SympifyError, TypeError) as error:
+        raise ParameterError(
+            f"the parameter {parameter!r} of {name}() is {value!r} by default: give a number",
+            asked=parameter,
+            given=value,
+        ) from error
+    return found
+
+
+def summed(name: str, parts: object) -> sp.Expr:
+    """Return an energy, or the sum of its named parts, as a SymPy scalar."""
+    given = [*parts.values()] if isinstance(parts, Mapping) else [parts]
+    try:
+        return sp.Add(*map(symbolic, given))
+    except (sp.SympifyError, TypeError) as error:
+        raise KinematicsError(
+            f"{name}() is {parts!r}, which is not a SymPy expression (text is not evaluated)",
+            asked=name,
+            given=parts,
+        ) from error
+
+
 def scalar(
     name: str, part: str, value: sp.Expr | None, known: set[sp.Symbol], *, told: bool = False
 ) -> sp.Expr:
@@ -59,23 +85,33 @@ def scalar(
     """
     of = f"part {part!r} of {name}()" if part else f"{name}()"
     if value is None:
-        raise KinematicsError(f"{of} is None: the function returns nothing (no return statement?)")
+        raise KinematicsError(
+            f"{of} is None: the function returns nothing (no return statement?)", asked=name
+        )
     try:
-        w = sp.sympify(value)
-    except (sp.SympifyError, TypeError) as error:
-        raise KinematicsError(f"{of} is {value!r}, which is not a SymPy expression") from error
+        w = expression(value)
+    except (sp.SympifyError, TypeError, ValueError) as error:
+        raise KinematicsError(
+            f"{of} is {value!r}, which is not a SymPy expression (text is not evaluated)",
+            asked=name,
+            given=value,
+        ) from error
     if not isinstance(w, sp.Expr) or isinstance(w, sp.MatrixExpr):
         shape = f" of shape {w.shape}" if hasattr(w, "shape") else ""
-        raise KinematicsError(f"{of} is a {type(w).__name__}{shape}; an energy is a scalar")
+        raise KinematicsError(
+            f"{of} is a {type(w).__name__}{shape}; an energy is a scalar", asked=name, given=value
+        )
     if w.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
         text = str(w)
         raise KinematicsError(
             f"{of} is {text[:80]}{'...' * (len(text) > 80)}: infinite, undefined or complex. For "
-            "eigenvalues of C ask for the principal stretches lambda1, lambda2, lambda3"
+            "eigenvalues of C ask for the principal stretches lambda1, lambda2, lambda3",
+            asked=name,
+            given=w,
         )
     stands = obstacle(w)
     if stands:
-        raise CompileError(f"{of} cannot be compiled: {stands}")
+        raise CompileError(f"{of} cannot be compiled: {stands}", asked=name)
     foreign = sorted(s.name for s in w.free_symbols - known)
     if foreign:
         raise KinematicsError(

@@ -138,7 +138,7 @@ _ANEW: WeakKeyDictionary[Kernel, Callable[[Communicator, Sequence[str]], Kernel]
 
 def identifier(name: str) -> str:
     """Return `name` as a C identifier."""
-    return re.sub(r"\W", "_", name).lstrip("_0123456789") or "kernel"
+    return re.sub(r"\W", "_", name, flags=re.ASCII).lstrip("_0123456789") or "kernel"
 
 
 def load_runtime(

@@ -201,6 +201,11 @@ def _own_group(number: int, owner: int) -> bool:
     return alone and group.gr_name == user.pw_name and user.pw_gid == number
 
 
+def entry(name: str, key: str, suffix: str) -> str:
+    """Return the name of a file: what people call the kernel, as far as names of files go."""
+    return f"{name[:100]}-{key[:20]}{suffix}"
+
+
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Let one process at a time make the entry `path`; look again whether it is there, inside.

@@ -125,7 +125,7 @@ def library(
         " ".join((*command, *words, *libraries)).encode(),
     ):
         digest.update(hashlib.sha256(part).digest())
-    path = cache.folder() / f"{name}-{digest.hexdigest()[:20]}.so"
+    path = cache.folder() / cache.entry(name, digest.hexdigest(), ".so")
     if cache.read(path) is not None:
         return path
     with telling(f"compiling {name}"), cache.locked(path):

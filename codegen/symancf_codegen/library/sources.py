@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def kept(name: str, key: str, make: Callable[[], Source]) -> Source:
     """Return description and text of the kernel with a fingerprint: from the cache, or made."""
-    path = cache.folder() / f"{name}-{key[:20]}.json"
+    path = cache.folder() / cache.entry(name, key, ".json")
     source = _stored(path)
     if source is not None:
         return source
