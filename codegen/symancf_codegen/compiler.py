@@ -148,7 +148,7 @@ def check(name: str, laws: Sequence[PointLaw], points: bool = True) -> None:
         if not re.fullmatch(r"[A-Za-z]\w*", given, re.ASCII):
             raise CompileError(
                 f"the name {given!r} of a {what} is not a name of C: use letters, digits and "
-                f"underscores, such as {identifier(given)!r}"
+                f"underscores, such as {identifier(given)[:-1]!r}"
             )
     remembered = [m.name for law in laws for m in law.history]
     twice = next((n for n in remembered if remembered.count(n) > 1), "")
