@@ -25,11 +25,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import sympy as sp
-
 from symancf_codegen.derive import derive
 from symancf_codegen.errors import CompileError
-from symancf_codegen.functions import force_on
+from symancf_codegen.functions import force_on, symbolic
 from symancf_codegen.graph.schedule import identifier
 from symancf_codegen.library.bind import Kernel, load
 from symancf_codegen.library.compile import FLAGS
@@ -131,7 +129,7 @@ def stabilised(law: PointLaw, options: Options) -> PointLaw:
     forces on lets the law stays in these lets, as it is written.
     """
     lets = {s for s, _ in law.lets}
-    asked = set().union(*(sp.sympify(e).atoms(force_on) for e in law.outputs.values()))
+    asked = set().union(*(symbolic(e).atoms(force_on) for e in law.outputs.values()))
     held = any(q.args[0] in lets for q in asked)
     return stabilise(law) if options.stabilise and not law.rates and not held else law
 
@@ -150,10 +148,10 @@ def check(name: str, laws: Sequence[PointLaw], points: bool = True) -> None:
         if not re.fullmatch(r"[A-Za-z]\w*", given, re.ASCII):
             raise CompileError(
                 f"the name {given!r} of a {what} is not a name of C: use letters, digits and "
-                f"underscores, such as {identifier(given)!r}",
+                f"underscores, such as {identifier(given)[:-1]!r}",
                 asked="name",
                 given=given,
-                possible=(identifier(given),),
+                possible=(identifier(given)[:-1],),
             )
     remembered = [m.name for law in laws for m in law.history]
     twice = next((n for n in remembered if remembered.count(n) > 1), "")

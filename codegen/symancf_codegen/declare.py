@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf_codegen.functions import NUMPY, force_on
+from symancf_codegen.functions import NUMPY, force_on, numerical, symbolic
 
 Array = npt.NDArray[np.float64]
 Lets = tuple[tuple[sp.Symbol, sp.Expr], ...]
@@ -211,7 +211,7 @@ class PointLaw:
             raise ValueError(f"point law {self.name!r}: give either an energy or a work")
         if self.rates and (self.rate_of or self.powers):
             raise ValueError(f"point law {self.name!r}: rates on cells follow from its jets")
-        if self.energy is None and any(sp.sympify(e).has(force_on) for e in self.outputs.values()):
+        if self.energy is None and any(symbolic(e).has(force_on) for e in self.outputs.values()):
             raise ValueError(f"point law {self.name!r}: force_on is a derivative of an energy")
         if self.shared and (self.energy is None or any(x.equation is not None for x in self.local)):
             raise ValueError(
@@ -339,7 +339,7 @@ class Space:
         columns = list(points.T)
         for j, jet in enumerate(jets):
             for i, expression in enumerate(self.table_jets[jet]):
-                value = sp.lambdify(self.coordinates, expression, NUMPY)(*columns)
+                value = numerical(self.coordinates, expression, NUMPY)(*columns)
                 table[:, j, i] = value
         return table
 

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+import numbers
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +64,78 @@ BEYOND_NUMPY["log_stretch"] = log_stretch_array
 
 #: Where SymPy's `lambdify` looks for functions.
 NUMPY = [BEYOND_NUMPY, "numpy"]
+
+
+def symbolic(given: object) -> sp.Basic:
+    """Return a number or an expression of SymPy as the latter.
+
+    SymPy's ``sympify`` evaluates text as Python code, also that in a tuple or dict where it is
+    strict; so nothing else gets there.
+
+    Raises
+    ------
+    SympifyError : for text and whatever else is no number.
+    """
+    if isinstance(given, np.ndarray) and given.ndim == 0:
+        given = given.item()
+    if isinstance(given, sp.Basic | sp.MatrixBase):
+        return given
+    if isinstance(given, numbers.Number | np.number | np.bool_):
+        return sp.sympify(given, strict=True)
+    raise sp.SympifyError(given)
+
+
+def expression(given: object) -> sp.Basic:
+    """Return a number, an expression, or a sequence or matrix of these as SymPy.
+
+    Text is never evaluated, neither alone nor as an entry.
+
+    Raises
+    ------
+    SympifyError : for text and whatever else is none of these.
+    """
+    if isinstance(given, sp.MatrixBase):
+        return sp.ImmutableMatrix(given)
+    if not isinstance(given, list | tuple | np.ndarray) or np.ndim(given) == 0:
+        return symbolic(given)
+    rows = [row if isinstance(row, list | tuple | np.ndarray) else [row] for row in given]
+    return sp.ImmutableMatrix([list(map(symbolic, row)) for row in rows])
+
+
+def numerical(
+    symbols: Sequence[sp.Symbol],
+    expressions: sp.Basic | Sequence[sp.Basic],
+    functions: object = "numpy",
+    *,
+    lets: Sequence[tuple[sp.Symbol, sp.Expr]] = (),
+    printer: object = None,
+) -> Callable[..., Any]:
+    """Return a Python function of numbers or arrays made of expressions by SymPy's `lambdify`.
+
+    That writes names into Python code, so there are none but those of `symbols`, for which it puts
+    others where they are none of Python. `lets` are named expressions, which are found in order;
+    `functions` and `printer` are those of `lambdify`.
+
+    Raises
+    ------
+    ValueError : other symbols or unknown functions.
+    """
+    given = [expressions] if isinstance(expressions, sp.Basic | sp.MatrixBase) else expressions
+    known = {*symbols, *(s for s, _ in lets)}
+    for e in (*given, *(e for _, e in lets)):
+        strange = e.free_symbols - known or e.atoms(AppliedUndef)
+        if strange:
+            raise ValueError(f"{min(map(str, strange))!r} has no value")
+    cse: Any = False
+    if lets:
+        names = {s: sp.Symbol(f"v{k}") for k, s in enumerate((*symbols, *(s for s, _ in lets)))}
+        symbols = [names[s] for s in symbols]
+        named = [(names[s], e.xreplace(names)) for s, e in lets]
+        expressions = [e.xreplace(names) for e in given]
+        cse = lambda whole: (named, whole)  # noqa: E731
+    made: Callable[..., Any] = sp.lambdify(symbols, expressions, functions, printer, cse=cse)
+    return made
+
 
 #: What a law may be written with, for messages.
 POSSIBLE = (

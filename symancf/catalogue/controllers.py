@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.functions import rate
+from symancf_codegen.functions import rate, symbolic
 
 from ..arrays import Array
 from ..errors import ConstraintError, ParameterError
@@ -116,7 +116,7 @@ class Controller(VirtualWork):
         wanted = inspect.signature(self.control).parameters
         velocities = _velocities(known)
         for name, y in measured.items():
-            if f"{name}_rate" in wanted and sp.sympify(y).free_symbols & velocities:
+            if f"{name}_rate" in wanted and symbolic(y).free_symbols & velocities:
                 raise ConstraintError(
                     f"controller {self.name!r}: its law asks for {name}_rate, but {name} depends "
                     "on velocities, and accelerations are not offered: measure a position, or "
@@ -238,7 +238,7 @@ class PID(Controller):
 def _velocities(known: Mapping[str, E]) -> set[sp.Symbol]:
     """Return the symbols of the rates among arguments by name."""
     rates = [x for n, x in known.items() if n.rpartition("_")[0] in RATES]
-    return {s for x in rates for s in sp.sympify(x).free_symbols}
+    return {s for x in rates for s in symbolic(x).free_symbols}
 
 
 def _apply(function: Law, known: Mapping[str, E]) -> E:

@@ -45,7 +45,7 @@ def folder() -> Path:
     try:
         return cache.folder()
     except CompilerError as error:
-        raise CompileError(str(error)) from error
+        raise CompileError(str(error), **vars(error)) from error
 
 
 def entries(path: Path) -> list[Entry]:
@@ -57,7 +57,7 @@ def entries(path: Path) -> list[Entry]:
             groups.setdefault(match["kernel"], []).append(file)
     found = []
     for kernel, files in sorted(groups.items()):
-        status = [file.stat() for file in files]
+        status = [file.lstat() for file in files]
         size = sum(s.st_size for s in status)
         found.append(Entry(kernel, len(files), size, max(s.st_mtime for s in status)))
     return found
@@ -70,11 +70,12 @@ def clear(path: Path) -> int:
     """
     freed = 0
     for file in path.iterdir():
-        if ENTRY.fullmatch(file.name) and file.is_file():
-            freed += file.stat().st_size
+        is_folder = file.is_dir() and not file.is_symlink()
+        if ENTRY.fullmatch(file.name) and not is_folder:
+            freed += file.lstat().st_size
             file.unlink(missing_ok=True)
         elif LEFTOVER.fullmatch(file.name):
-            if file.is_dir():
+            if is_folder:
                 shutil.rmtree(file, ignore_errors=True)
             else:
                 file.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.functions import derivative, obstacle
+from symancf_codegen.functions import derivative, obstacle, symbolic
 
 from ..errors import ParameterError, in_words
 from ..kinematics.quantity import real
@@ -109,12 +109,12 @@ class Distance(Shape):
         own = {name: real(name) for name in self.parameters}
         what = f"the signed distance {self.name!r}"
         try:
-            found = sp.sympify(self.function(*x, **own), strict=True)
+            found = symbolic(self.function(*x, **own))
         except Exception as error:
             raise ParameterError(
                 f"{what} failed on symbols: {in_words(error)}", asked="function", given=error
             ) from error
-        known = {*own.values()}.union(*(sp.sympify(a).free_symbols for a in x))
+        known = {*own.values()}.union(*(symbolic(a).free_symbols for a in x))
         why = obstacle(found) if isinstance(found, sp.Expr) else ""
         if why is not None or found.free_symbols - known:
             raise ParameterError(

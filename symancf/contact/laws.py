@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.functions import derivative, kinked, obstacle
+from symancf_codegen.functions import derivative, kinked, numerical, obstacle, symbolic
 
 from ..errors import ParameterError, in_words
 from ..kinematics.quantity import dot, real
@@ -171,7 +171,7 @@ class Normal:
 
     @cached_property
     def _pressures(self) -> Callable[..., npt.ArrayLike]:
-        made = sp.lambdify([self._g, K, *self.symbols], self._p, "numpy")
+        made = numerical([self._g, K, *self.symbols], self._p, "numpy")
         return cast("Callable[..., npt.ArrayLike]", made)
 
 
@@ -273,7 +273,7 @@ class Coulomb:
     def _require_sound(self, what: str) -> None:
         """Raise where a function of the speed is no coefficient at rest."""
         values = [evaluate(f"{n} of {what}", v, 0.0) for n, v in self.parameters.items()]
-        made = sp.lambdify([SLIPPED, *map(real, self.parameters)], self.coefficient, "numpy")
+        made = numerical([SLIPPED, *map(real, self.parameters)], self.coefficient, "numpy")
         with np.errstate(all="ignore"):
             at_rest = complex(made(np.float64(0.0), *map(np.float64, values)))
         if at_rest.imag or not (np.isfinite(at_rest) and at_rest.real >= 0.0):
@@ -393,7 +393,7 @@ def _called(
 ) -> sp.Expr:
     """Return what a user's function of symbols returns, an expression of these alone."""
     try:
-        found = sp.sympify(function(*positional, **keywords), strict=True)
+        found = symbolic(function(*positional, **keywords))
     except Exception as error:
         raise ParameterError(
             f"{who} failed on symbols: {in_words(error)}", asked="function", given=error

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+from symancf_codegen.functions import numerical
+
 from ..arrays import Array, Ints
 from ..errors import ParameterError
 from ..kinematics.moduli import young_modulus
@@ -75,7 +77,7 @@ class Modulus:
         self.changes = bool(of_time)
         self.timed = any(not isinstance(value, Parameter) for value in of_time)
         order = [sp.Symbol(name, real=True) for name in (*self._fields, *self._scalars)]
-        self._made = sp.lambdify(order, E, "numpy")
+        self._made = numerical(order, E, "numpy")
 
     def fields(self, X: Array) -> Array:
         """Return the parameters that are fields at places, (n, fields)."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import sympy as sp
 
-from symancf_codegen.functions import rate
+from symancf_codegen.functions import rate, symbolic
 
 from ..kinematics.memory import STEP, remember
 from ..kinematics.quantity import dot, real
@@ -131,7 +131,7 @@ class Touch:
 
     # ---- the law --------------------------------------------------------------------------------
     def _let(self, name: str, expression: sp.Expr) -> sp.Symbol:
-        self.lets.append((real(name), sp.sympify(expression)))
+        self.lets.append((real(name), symbolic(expression)))
         return real(name)
 
     def _three(self, name: str, expressions: Sequence[sp.Expr]) -> list[sp.Symbol]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symancf_codegen.declare import Local, reference
+from symancf_codegen.functions import symbolic
 
 from .quantity import Kinematics, Quantity, cross, dot, general, positive, real, symmetric, vector
 
@@ -39,7 +40,7 @@ def cosines(angle: float) -> tuple[sp.Expr, sp.Expr]:
 
 def _vector(axis: Axis) -> sp.Matrix:
     given = axis(vector(reference("value"))) if callable(axis) else map(real, AXIS)
-    return sp.Matrix([sp.sympify(x) for x in given])
+    return sp.Matrix([symbolic(x) for x in given])
 
 
 def frame(axis: Axis, normal: sp.Matrix, turn: tuple[sp.Expr, sp.Expr]) -> tuple[sp.Matrix, Lets]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import sympy as sp
 
 from symancf_codegen.declare import Local
+from symancf_codegen.functions import expression
 
 from ..errors import KinematicsError
 from ..values.arguments import among
@@ -169,7 +170,20 @@ def first_values(
 def given_equations(found: Result) -> dict[str, Value]:
     """Return the equations of a result that are matrices."""
     equations = found.equations if isinstance(found, Solved) else {}
-    return {key: sp.ImmutableMatrix(x) for key, x in equations.items() if hasattr(x, "__len__")}
+    found = {key: _equation(key, x) for key, x in equations.items() if x is not None}
+    return {key: x for key, x in found.items() if isinstance(x, sp.MatrixBase)}
+
+
+def _equation(key: str, given: object) -> Value:
+    """Return an equation of `implicit` as a SymPy expression or matrix."""
+    try:
+        return expression(given)
+    except (sp.SympifyError, TypeError, ValueError) as error:
+        raise KinematicsError(
+            f"the equation of {key!r} is {given!r}: give an expression or matrix",
+            asked=key,
+            given=given,
+        ) from error
 
 
 def equations_of(
@@ -215,7 +229,7 @@ def equations_of(
     unknown: dict[sp.Symbol, Local] = {}
     for key, symbol in symbols.items():
         given = equations.get(key)
-        value = sp.ImmutableMatrix(given) if hasattr(given, "__len__") else given
+        value = None if given is None else _equation(key, given)
         shape = getattr(symbol, "shape", ())
         if given is not None and getattr(value, "shape", ()) != shape:
             raise KinematicsError(

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import sympy as sp
 
 from symancf_codegen.declare import Local, Memory
+from symancf_codegen.functions import expression
 
 from ..errors import KinematicsError
 from ..values.domain import marked
@@ -296,7 +297,14 @@ def _values(name: str, found: Result, initial: Mapping[str, Value]) -> dict[str,
     after: dict[str, Value] = {}
     for key, value in initial.items():
         given = found.values[key]
-        after[key] = sp.ImmutableMatrix(given) if hasattr(given, "__len__") else sp.sympify(given)
+        try:
+            after[key] = expression(given)
+        except (sp.SympifyError, TypeError, ValueError) as error:
+            raise KinematicsError(
+                f"{name}: {key!r} is {given!r} at the end of a step: give an expression or matrix",
+                asked=key,
+                given=given,
+            ) from error
         shapes = [v.shape if isinstance(v, sp.MatrixBase) else () for v in (value, after[key])]
         if shapes[0] != shapes[1]:
             raise KinematicsError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.functions import derivative
+from symancf_codegen.functions import derivative, symbolic
 
 from ..errors import KinematicsError
 from .quantity import Kinematics, positive
@@ -38,7 +38,7 @@ def _at(kinematics: Kinematics, energy: sp.Expr, F: sp.Matrix, logs: Sequence[sp
             replace[symbol] = value
         else:
             replace.update(zip(symbol, value, strict=True))
-    return energy.xreplace({s: sp.sympify(v) for s, v in replace.items()})
+    return energy.xreplace({s: symbolic(v) for s, v in replace.items()})
 
 
 def _second(energy: sp.Expr, s: sp.Symbol, at: int) -> sp.Expr:

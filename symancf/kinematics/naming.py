@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symancf_codegen.functions import symbolic
+
 from ..errors import AFTER_STAR, KinematicsError, ParameterError, closest
 from .memory import Called, call_own, own_arguments
 
@@ -236,7 +238,10 @@ def call_named(
         sys.setprofile(None if built_in is not None else previous)
         if built_in is not None:
             built_in.enable()
-    taken = {*parameters, *(s.name for a in arguments for s in sp.sympify(a).free_symbols)}
+    taken = {
+        *parameters,
+        *(s.name for a in arguments for s in symbolic(a).free_symbols),
+    }
     named = {
         name: value
         for name, value in found.items()

@@ -12,7 +12,7 @@ import itertools
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.functions import NUMPY, branches
+from symancf_codegen.functions import NUMPY, branches, numerical
 
 from ..errors import KinematicsError
 from .quantity import real
@@ -108,7 +108,7 @@ def _equal(first: sp.Expr, second: sp.Expr) -> bool:
     symbols = sorted(first.free_symbols | second.free_symbols, key=lambda s: str(s.name))
     generator = np.random.default_rng(1)
     at = [generator.uniform(*((-0.3, 0.3) if s in LOGS else (0.1, 2.0)), SAMPLES) for s in symbols]
-    function = sp.lambdify(symbols, [branches(first), branches(second)], NUMPY)
+    function = numerical(symbols, [branches(first), branches(second)], NUMPY)
     with np.errstate(all="ignore"):
         one, other = (np.broadcast_to(x, SAMPLES) for x in function(*at))
     seen = np.isfinite(one) & np.isfinite(other)

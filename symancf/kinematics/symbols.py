@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 import sympy as sp
 
+from symancf_codegen.functions import expression
+
 from ..errors import KinematicsError
 from .quantity import Value, real
 
@@ -52,14 +54,14 @@ def given_value(name: str, key: str, given: object, arguments: Mapping[str, Valu
         keywords = {w.name: arguments[w.name] for w in wanted if w.kind is w.KEYWORD_ONLY}
         given = given(*plain, **keywords)
     try:
-        value = sp.ImmutableMatrix(given) if hasattr(given, "__len__") else sp.sympify(given)
+        return expression(given)
     except (sp.SympifyError, TypeError, ValueError) as error:
         raise KinematicsError(
             f"{name}: the first value of {key!r} is {given!r}: give a number, a matrix or a "
             "function of arguments of the law",
             asked=key,
+            given=given,
         ) from error
-    return value
 
 
 def symbols_of(key: str, value: Value, symmetric: bool) -> Value:

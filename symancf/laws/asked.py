@@ -7,7 +7,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-import sympy as sp
+
+from symancf_codegen.functions import numerical
 
 from .. import elements
 from ..errors import KinematicsError, ParameterError
@@ -74,7 +75,7 @@ def pressure_of(
     incompressible = compliance == 0
     if names and len(plain) == len(names) and -math.inf not in plain.values():
         with np.errstate(all="ignore"):
-            made = sp.lambdify([real(n) for n in names], compliance, "numpy")
+            made = numerical([real(n) for n in names], compliance, "numpy")
             incompressible = bool(made(*(np.float64(plain[n]) for n in names)) == 0.0)
     unbounded = tuple(n for n, v in plain.items() if incompressible and math.isinf(v))
     if incompressible and asked == "condensed":

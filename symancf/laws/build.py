@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import sympy as sp
 
 from symancf_codegen.declare import Lets, Local, Memory, Parameter, PointLaw, reference, unknown
-from symancf_codegen.functions import force_on
+from symancf_codegen.functions import force_on, symbolic
 
 from ..kinematics.layer import ANGLE
 from ..kinematics.quantity import centre, real
@@ -70,7 +70,7 @@ def build_law(
     outputs : further expressions of quantities, see `PointLaw.outputs`; None: unknowns of cells.
     history, stored, local, shared : of a law with memory or unknowns of its own, see `PointLaw`.
     """
-    held = any(sp.sympify(e).has(force_on) for e in (outputs or {}).values())
+    held = any(symbolic(e).has(force_on) for e in (outputs or {}).values())
     short = {} if held else kinematics.short  # a force on a let is that by all ways
     lets = [(s, short.get(s, e)) for s, e in kinematics.lets]
     replaced: dict[sp.Expr, sp.Symbol] = {}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.functions import uncompilable
+from symancf_codegen.functions import expression, symbolic, uncompilable
 
 from ..errors import CompileError, KinematicsError, ParameterError
 from ..kinematics.naming import Signature, require_parameters
@@ -55,6 +55,32 @@ def check_values(
             )
 
 
+def default(name: str, parameter: str, value: object) -> sp.Expr:
+    """Return the default of a parameter of an energy, a number or an expression."""
+    try:
+        found = symbolic(value)
+    except (sp.SympifyError, TypeError) as error:
+        raise ParameterError(
+            f"the parameter {parameter!r} of {name}() is {value!r} by default: give a number",
+            asked=parameter,
+            given=value,
+        ) from error
+    return found
+
+
+def summed(name: str, parts: object) -> sp.Expr:
+    """Return an energy, or the sum of its named parts, as a SymPy scalar."""
+    given = [*parts.values()] if isinstance(parts, Mapping) else [parts]
+    try:
+        return sp.Add(*map(symbolic, given))
+    except (sp.SympifyError, TypeError) as error:
+        raise KinematicsError(
+            f"{name}() is {parts!r}, which is not a SymPy expression (text is not evaluated)",
+            asked=name,
+            given=parts,
+        ) from error
+
+
 def scalar(
     name: str, part: str, value: sp.Expr | None, known: set[sp.Symbol], *, told: bool = False
 ) -> sp.Expr:
@@ -68,10 +94,12 @@ def scalar(
             f"{of} is None: the function returns nothing (no return statement?)", asked=part or name
         )
     try:
-        w = sp.sympify(value)
-    except (sp.SympifyError, TypeError) as error:
+        w = expression(value)
+    except (sp.SympifyError, TypeError, ValueError) as error:
         raise KinematicsError(
-            f"{of} is {value!r}, which is not a SymPy expression", asked=part or name, given=value
+            f"{of} is {value!r}, which is not a SymPy expression (text is not evaluated)",
+            asked=part or name,
+            given=value,
         ) from error
     if not isinstance(w, sp.Expr) or isinstance(w, sp.MatrixExpr):
         what = f"a matrix of shape {w.shape}" if hasattr(w, "shape") else label(value)

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symancf_codegen.declare import Local, Memory, unknown
+from symancf_codegen.functions import symbolic
 
 from ..errors import KinematicsError, ParameterError
 from ..kinematics import stretches
 from ..kinematics.naming import Energy, call_law, require_quantities, signature
 from ..kinematics.quantity import Kinematics, real
-from .checked import check_values, scalar
+from .checked import check_values, default, scalar
 from .layers import Layers
 from .mixed import Pressure, mixed
 from .parts import Parts
@@ -113,7 +114,7 @@ def evaluate_on(
     if given is not None:
         check_values(asked, kinematics, given, () if pressure is None else pressure.unbounded)
         absent = {p: v for p, v in asked.defaults.items() if p not in given}
-        parameters.update({p: sp.sympify(v) for p, v in absent.items()})
+        parameters.update({p: default(asked.name, p, v) for p, v in absent.items()})
     quantities = dict(zip(asked.quantities, values, strict=True))
     called, named = call_law(energy, quantities, parameters)
     result = called.result
@@ -126,7 +127,7 @@ def evaluate_on(
             given=result,
         )
     known = {s for p in parameters.values() for s in p.free_symbols}.union(
-        *(sp.sympify(v).free_symbols for v in values)
+        *(symbolic(v).free_symbols for v in values)
     )
     fixed, known = known - _moving(kinematics), known | called.symbols
     checked = {part: scalar(asked.name, part, w, known) for part, w in parts.items()}
@@ -145,7 +146,7 @@ def evaluate_on(
                 )
     named = {n: w for n, w in named.items() if not any(_rough(w, v) for v in values)}
     named = {n: stretches.joined(w) for n, w in named.items() if w not in values}
-    identifier = re.sub(r"\W", "_", asked.name).lstrip("_0123456789") or "energy"
+    identifier = re.sub(r"\W", "_", asked.name, flags=re.ASCII).lstrip("_0123456789") or "energy"
     stages = _unique(named, reserved, known)
     found = Parts(
         name=identifier,
@@ -224,7 +225,7 @@ def _rough(w: sp.Expr, value: sp.Basic) -> bool:
     """Whether `w` contains odd powers of a quantity that is offered as a square root."""
     if not (isinstance(value, sp.Pow) and value.exp == sp.Rational(1, 2)):
         return False
-    return any(p.base == value.base and not p.exp.is_Integer for p in sp.sympify(w).atoms(sp.Pow))
+    return any(p.base == value.base and not p.exp.is_Integer for p in symbolic(w).atoms(sp.Pow))
 
 
 def _unique(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.functions import derivative
+from symancf_codegen.functions import derivative, symbolic
 
 from ..kinematics import director_solid
 from ..kinematics.naming import Energy, call_law, require_quantities, signature
@@ -60,7 +60,7 @@ def _called(
         J = symbols.setdefault("J", offered["J"].value)
         parts = shown(asked.name, parts, J, asked.parameters, pressure)
     names = {w: real(name) for name, w in named.items() if w.free_symbols}
-    return {part: sp.sympify(w) for part, w in parts.items()}, symbols, names
+    return {part: symbolic(w) for part, w in parts.items()}, symbols, names
 
 
 def _short(e: sp.Basic, names: Names) -> sp.Basic:

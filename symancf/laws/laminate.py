@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.declare import PointLaw, Rule, unknown
-from symancf_codegen.functions import derivative
+from symancf_codegen.functions import derivative, symbolic
 from symancf_codegen.legendre import gauss_legendre
 
 from ..errors import KinematicsError
@@ -20,6 +20,7 @@ from ..kinematics.naming import signature
 from ..kinematics.quantity import dot, real, symmetric, vector
 from ..values.arguments import among
 from .build import Kinds, build_law, kinds_of, predictable
+from .checked import summed
 from .evaluate import evaluate_on
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Quadratic:
         """Return the same with names for its numbers, which are added to the geometry."""
 
         def let(name: str, value: sp.Expr) -> sp.Expr:
-            if sp.sympify(value).is_Number:
+            if symbolic(value).is_Number:
                 return value
             geometry.append((real(name), value))
             return real(name)
@@ -112,7 +113,7 @@ def named(
         for k in range(columns):
             if symmetric and columns > 1 and k < i:
                 made[i, k] = made[k, i]
-            elif sp.sympify(M[i, k]).is_Number:
+            elif symbolic(M[i, k]).is_Number:
                 made[i, k] = M[i, k]
             else:
                 made[i, k] = real(f"{word}{i + 1}{k + 1}" if columns > 1 else f"{word}{i + 1}")
@@ -346,7 +347,7 @@ class _Build:
             return None
         free = symmetric("E_free", 3)
         W = kind.energy(free, **{p: real(p) for p in asked.parameters})
-        W = sp.Add(*W.values()) if isinstance(W, dict) else sp.sympify(W)
+        W = summed(asked.name, W)
         form = Quadratic.of(W, [free[i, k] for i, k in (*PLANE, *ACROSS)])
         return None if form is None else form.without(3)
 

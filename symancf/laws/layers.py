@@ -13,7 +13,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.declare import reference
-from symancf_codegen.functions import KINKS, NUMPY, branches
+from symancf_codegen.functions import KINKS, NUMPY, branches, numerical, symbolic
 
 from ..arrays import Array
 from ..errors import KinematicsError, ParameterError
@@ -25,6 +25,7 @@ from ..kinematics.quantity import real
 from ..values import arguments
 from ..values.domain import Domain, by_call, domains_of, not_negative
 from ..values.parameter import label, reals, vector3
+from .checked import summed
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule
@@ -186,7 +187,7 @@ class Layers:
             asked = signature(kind.energy)
             own = {p: parameters[p] for p in asked.parameters}
             W = kind.energy(*(given[q] for q in asked.quantities), **own)
-            W = sp.Add(*W.values()) if isinstance(W, Mapping) else sp.sympify(W)
+            W = summed(asked.name, W)
             name = f"{asked.name}_{kind.numbers[0] + 1}"
             found[name] = sp.Float(self.moments(kind.numbers)[0] / 2.0, 6) * W
         return found
@@ -457,7 +458,7 @@ def jumps(laws: Sequence[tuple[PointLaw, Rule]]) -> bool:
     for law, rule in laws:
         if len(rule.section_weights) > 1:
             expressions = (law.energy, *(e for _, e in (*law.lets, *law.geometry)))
-            kinks = (x for e in expressions for x in sp.sympify(e).atoms(*KINKS))
+            kinks = (x for e in expressions for x in symbolic(e).atoms(*KINKS))
             if any(x.free_symbols & place for x in kinks):
                 return True
     return False
@@ -481,9 +482,9 @@ def has_axes(law: Energy) -> bool:
     found = []
     for state in states:
         W = law(*(state or ()), **dict(zip(asked.parameters, names, strict=True)))
-        W = sp.Add(*W.values()) if isinstance(W, Mapping) else sp.sympify(W)
+        W = summed(asked.name, W)
         with np.errstate(all="ignore"):
-            found.append(float(sp.lambdify(names, branches(W), NUMPY)(*numbers)))
+            found.append(float(numerical(names, branches(W), NUMPY)(*numbers)))
     size = max(map(abs, found))
     return not (math.isfinite(size) and abs(found[0] - found[1]) <= 1e-9 * size)
 

@@ -31,6 +31,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.declare import Local, scalar_jets, unknown
+from symancf_codegen.functions import symbolic
 
 from ..errors import KinematicsError
 from ..kinematics.quantity import Kinematics, real
@@ -198,7 +199,7 @@ def split(called: Parts) -> tuple[sp.Expr, sp.Expr]:
 
 def _square(name: str, w: sp.Expr, parameters: Collection[sp.Symbol]) -> tuple[sp.Expr, sp.Expr]:
     """Return g and 1/kappa of a part kappa g^2/2 of the energy `name`."""
-    w = sp.sympify(w)
+    w = symbolic(w)
     moving = w.free_symbols - set(parameters)
     factor, square = sp.factor(w).as_independent(*moving, as_Add=False)
     powers = [f.as_base_exp() for f in sp.Mul.make_args(square)]

@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.declare import Local, Memory, Parameter, PointLaw, reference
-from symancf_codegen.functions import force_on, obstacle
+from symancf_codegen.functions import expression, force_on, obstacle, symbolic
 
 from ..errors import KinematicsError, ParameterError, closest, in_words
 from ..kinematics.local import declared_local
@@ -294,13 +294,13 @@ def sampled_fields(
         value = _value(field, asked, offered, parameters, element.name)
         components = list(value) if isinstance(value, sp.MatrixBase) else [value]
         allowed = set(parameters.values()).union(
-            *(sp.sympify(q.value).free_symbols for q in offered.values())
+            *(symbolic(q.value).free_symbols for q in offered.values())
         )
         for e in components:
-            _require_expression(field, sp.sympify(e), allowed)
+            _require_expression(field, e, allowed)
         names[field] = tuple(f"field{k}_{i}" for i in range(len(components)))
         shapes[field] = _shape(value)
-        outputs.update(zip(names[field], map(sp.sympify, components), strict=True))
+        outputs.update(zip(names[field], components, strict=True))
     return Fields(outputs, names, shapes)
 
 
@@ -408,10 +408,18 @@ def _value(
             )
     given = {p: parameters[p] for p in wanted.parameters if p in parameters}
     try:
-        return asked(*(offered[q].value for q in wanted.quantities), **given)
+        found = asked(*(offered[q].value for q in wanted.quantities), **given)
     except Exception as error:
         raise KinematicsError(
             f"field {field!r} failed on the symbols of {where}: {in_words(error)}", asked=field
+        ) from error
+    try:
+        return expression(found)
+    except (sp.SympifyError, TypeError, ValueError) as error:
+        raise KinematicsError(
+            f"field {field!r}: {found!r} is no scalar, and no matrix of scalars, of SymPy",
+            asked=field,
+            given=found,
         ) from error
 
 
@@ -429,7 +437,7 @@ def _require_expression(field: str, e: sp.Basic, allowed: set[sp.Symbol]) -> Non
         stands = obstacle(plain)
         wrong = stands and f"it cannot be compiled: {stands}"
     if wrong:
-        raise KinematicsError(f"field {field!r}: {wrong}", asked=field)
+        raise KinematicsError(f"field {field!r}: {wrong}", asked=field, given=e)
 
 
 def _shape(value: object) -> tuple[int, ...]:
@@ -464,7 +472,7 @@ def at_points(law: PointLaw) -> PointLaw:
     expressions += [e for _, e in (*law.geometry, *law.lets)]
     expressions += [e for x in law.local for e in (x.start, x.equation or 0)]
     expressions += [c for _, row in law.inner for c in row.values()]
-    used = set().union(*(sp.sympify(e).free_symbols for e in expressions))
+    used = set().union(*(symbolic(e).free_symbols for e in expressions))
     known = {p.name for p in law.parameters} | {s.name for s in law.unknowns}
     known |= {s.name for s, _ in (*law.geometry, *law.lets, *law.inner)}
     known |= {x.symbol.name for x in law.local} | {m.name for m in law.history}

@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import sympy as sp
 from mpi4py import MPI
+
+from symancf_codegen.functions import numerical
 
 from ..arrays import Array, Ints
 from ..bodies.body import Body
@@ -138,7 +139,7 @@ def _level(shape: Distance, low: Array, high: Array, time: float) -> tuple[Array
         real(name): evaluate(f"{name} of {shape!r}", value, time)
         for name, value in shape.parameters.items()
     }
-    compiled = sp.lambdify(X, shape.distance(X).xreplace(known), "numpy")
+    compiled = numerical(X, shape.distance(X).xreplace(known), "numpy")
 
     def distance(x: Array) -> Array:
         with np.errstate(all="ignore"):

@@ -12,12 +12,13 @@ import os
 import re
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 from symancf_codegen import Kernel, Options, compile_cells, compile_points, declare
 from symancf_codegen import errors as codegen_errors
 from symancf_codegen.library import cache, measure
+from symancf_codegen.library.bind import incomplete
 from symancf_codegen.library.compile import FLAGS, HEADERS, library
 from symancf_codegen.library.fingerprint import fingerprint
 from symancf_codegen.lower.values import Values
@@ -172,10 +173,23 @@ def load_runtime(
     return _everywhere(comm, lambda: _loaded(str(path)))
 
 
+class Library(ctypes.CDLL):
+    """A library that says which function it lacks."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError as error:
+            if name.startswith("__"):
+                raise
+            with _as_errors_of_the_package():
+                raise incomplete(Path(self._name), name) from error
+
+
 @functools.cache
-def _loaded(path: str) -> ctypes.CDLL:
+def _loaded(path: str) -> Library:
     """Load a library once: each time takes memory that is not given back."""
-    return ctypes.CDLL(path)
+    return Library(path)
 
 
 def _text(path: Path) -> str:
@@ -318,7 +332,7 @@ def _here(comm: Communicator, path: Path) -> Path:
         return path
     own, missing = path, False
     with _together(communicator), _as_errors_of_the_package():
-        own = cache.folder() / path.name
+        own = cache.folder(tell=communicator.rank == 0) / path.name
         missing = cache.read(own) is None
     if not any(communicator.allgather(missing)):
         return own
@@ -327,7 +341,9 @@ def _here(comm: Communicator, path: Path) -> Path:
         if communicator.rank == 0:
             content = cache.read(path)
             if content is None:
-                raise CompileError(f"{path} has vanished; `symancf cache clear` mends it")
+                raise CompileError(
+                    f"{path} has vanished; `symancf cache clear` mends it", asked=path.name
+                )
     content = communicator.bcast(content, root=0)
     assert content is not None
     with _together(communicator), _as_errors_of_the_package():

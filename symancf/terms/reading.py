@@ -14,6 +14,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen import declare
+from symancf_codegen.functions import symbolic
 
 from ..arrays import Array
 from ..errors import (
@@ -311,7 +312,7 @@ class Reading:
         ConstraintError : it is none (`must` tells what it must be), or has other symbols.
         """
         try:
-            scalar = sp.sympify(expression, strict=True)
+            scalar = symbolic(expression)
         except (sp.SympifyError, TypeError):
             scalar = None
         if not isinstance(scalar, sp.Expr) or scalar.has(sp.nan, sp.zoo, sp.oo, sp.I):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.functions import rate
+from symancf_codegen.functions import rate, symbolic
 
 from ..arrays import Array
 from ..places.ends import Ground
@@ -126,10 +126,10 @@ class Substitution:
 
         change = partial(self._change, number)
         found = ends[number].expressed(name, change, reference)
-        own = {s for e in found for s in sp.sympify(e).free_symbols}
+        own = {s for e in found for s in symbolic(e).free_symbols}
         asked = {s: of for s, of in used.items() if s in own and of[1] != name}
         self.arms |= {s: of for s, of in asked.items() if s not in self.constants}
-        return [sp.sympify(e).xreplace(self.constants) for e in found]
+        return [symbolic(e).xreplace(self.constants) for e in found]
 
     @staticmethod
     def _change(number: int, jet: str) -> list[sp.Symbol]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.functions import kinked
+from symancf_codegen.functions import kinked, symbolic
 
 from ..arrays import Array, Ints, Ints32
 from ..assembly import numbering
@@ -362,6 +362,6 @@ def _kinked(law: declare.PointLaw) -> bool:
     work = [*law.work.values()] if law.work is not None else [law.energy]
     still = {p.symbol for p in law.parameters}
     for symbol, value in (*law.geometry, *law.lets):
-        if sp.sympify(value).free_symbols <= still:
+        if symbolic(value).free_symbols <= still:
             still.add(symbol)
-    return any(kinked(sp.sympify(e), still) for e in [*work, *powers, *(v for _, v in law.lets)])
+    return any(kinked(symbolic(e), still) for e in [*work, *powers, *(v for _, v in law.lets)])

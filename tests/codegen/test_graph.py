@@ -215,9 +215,9 @@ def test_schedule_hoists_uniform_expressions_and_keeps_names():
     outputs = [Section("results", [Output("out[l] = {};", g.add(shear, g.call("exp", shear)))])]
     loads = {"x": "u[l]", "p": "uniform[0]"}
     program = schedule(g, outputs, [("quantities", [("double", shear)])], loads)
-    assert program.before == ["const double p = uniform[0];", "const double t0 = 1.0 + p;"]
+    assert program.before == ["const double p_ = uniform[0];", "const double t0 = 1.0 + p_;"]
     assert program.body == [
-        ("quantities", ["const double x = u[l];", "const double double_ = t0*(x*x);"]),
+        ("quantities", ["const double x_ = u[l];", "const double double_ = t0*(x_*x_);"]),
         ("results", ["out[l] = double_ + symancf_exp(double_);"]),
     ]
 
@@ -225,14 +225,14 @@ def test_schedule_hoists_uniform_expressions_and_keeps_names():
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("J", "J"),
-        ("I_1", "I_1"),
-        (r"\bar{I}_1", "bar_I_1"),
-        ("u", "u_"),
-        ("2x", "x2x"),
-        ("t3", "t3_"),
-        ("κ_ξ", "kappa_xi"),
-        ("∇", "nabla"),
+        ("J", "J_"),
+        ("I_1", "I_1_"),
+        (r"\bar{I}_1", "bar_I_1_"),
+        ("__LINE__", "LINE_"),
+        ("2x", "x2x_"),
+        ("κ_ξ", "kappa_xi_"),
+        ("∇", "nabla_"),
+        ("a*/\n;", "a_"),
     ],
 )
 def test_identifiers(name, expected):

@@ -210,3 +210,28 @@ def test_rates_go_through_lets():
 def test_names_that_c_does_not_have_are_explained(kernel, law, given, possible):
     with refused(CompileError, asked="name", given=given, possible=(possible,)):
         compile_points(kernel, PointLaw(law, (x,), energy=x**2))
+
+
+def test_names_that_are_words_of_c():
+    """Keywords, macros, functions and our own words: they are names like others."""
+    words = "int errno I M_PI main EOF NULL restrict linux unix E _Bool __LINE__ asm typeof bool"
+    words += " INFINITY NAN HUGE_VAL FOR_PARTS SYMANCF_KERNEL_H uniform cell weight u N M t0 exp"
+    words += " log E_ µ é 变 " + 300 * "a"
+    names = words.split()
+    symbols = [sp.Symbol(name, real=True) for name in names]
+    x = sp.Symbol("x", real=True)
+    lets = tuple(
+        (sp.Symbol(f"{n}x", real=True), s * x**2) for n, s in zip(names, symbols, strict=True)
+    )
+    law = PointLaw(
+        "main",
+        (x,),
+        lets=lets,
+        energy=sp.Add(*(k * sp.exp(s) for k, (s, _) in enumerate(lets, 1))),
+        parameters=tuple(map(Parameter, symbols)),
+    )
+    values = {name: 0.1 * k for k, name in enumerate(names, 1)}
+    f, bad = compile_points("int_", law).residual(np.array([[0.5]]), None, values)
+    expected = sum(k * v * np.exp(v / 4) for k, v in enumerate(values.values(), 1))
+    assert bad == 0
+    assert f[0, 0] == pytest.approx(expected, rel=1e-13)

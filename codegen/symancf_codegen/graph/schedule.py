@@ -22,18 +22,6 @@ if TYPE_CHECKING:
 #: Longest expression that is still written into its user.
 WIDTH = 58
 
-#: Names that a user's quantity must not take in the generated C.
-RESERVED = frozenset(
-    """
-    auto break case char const continue default do double else enum extern float for goto if
-    inline int long register restrict return short signed sizeof static struct switch typedef
-    union unsigned void volatile while
-    uniform cell reference u v l q s k i j N M W K f Kv A B S G V g h bad weight lanes v8
-    log exp sin cos tan asin acos atan atan2 sinh cosh tanh sqrt pow fabs fmin fmax
-    log1p expm1 j0 j1 jn y0 y1 yn gamma lgamma tgamma erf erfc
-    """.split()  # noqa: SIM905
-)
-
 _CALLS = {
     "sqrt": "sqrt({})",
     "icbrt": "symancf_icbrt({})",
@@ -67,14 +55,15 @@ _SUM, _PRODUCT, _ATOM = 1, 2, 3
 
 
 def identifier(name: str) -> str:
-    """Return `name` as a C identifier; a Greek letter is written out."""
+    """Return `name` as a C identifier that ends in an underscore; a Greek letter is written out.
+
+    No keyword, macro or function of C ends so, nor does another name in the generated text.
+    """
     letters = [
         c if c.isascii() else f"_{unicodedata.name(c, c).split()[-1].lower()}_" for c in name
     ]
     text = re.sub(r"(\W|_)+", "_", "".join(letters), flags=re.ASCII).strip("_") or "x"
-    if text[0].isdigit():
-        text = "x" + text
-    return text + "_" if text in RESERVED or re.fullmatch(r"t\d+", text) else text
+    return f"x{text}_" if text[0].isdigit() else f"{text}_"
 
 
 @dataclass

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from symancf_codegen.errors import CompileError
 from symancf_codegen.library.compile import library
 from symancf_codegen.modes import COMMON, MODES, OPERANDS, signature
 
@@ -65,7 +66,11 @@ class Kernel:
         self._functions: dict[str, Callable[..., int]] = {}
         self.addresses: dict[str, int] = {}
         for mode in modes:
-            function = getattr(self._library, f"{self.name}_{mode}")
+            called = f"{self.name}_{mode}"
+            try:
+                function = getattr(self._library, called)
+            except AttributeError as error:
+                raise incomplete(path, called) from error
             function.restype = ctypes.c_int
             count = len(COMMON) + len(MODES[mode].inputs) + len(MODES[mode].results)
             function.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * count]
@@ -265,10 +270,20 @@ def load(source: Source, flags: Sequence[str], compiler: str | None) -> Kernel:
     made = library(name, source.text, flags, compiler=compiler)
     try:
         return Kernel(source.description, source.text, made)
-    except OSError:  # of another system, say: made anew here
+    except (OSError, CompileError):  # of another system, or by a compiler that failed: made anew
         made.unlink(missing_ok=True)
         made = library(name, source.text, flags, compiler=compiler)
         return Kernel(source.description, source.text, made)
+
+
+def incomplete(path: Path, function: str) -> CompileError:
+    """Return the error that says that a library lacks a function."""
+    return CompileError(
+        f"the library {path} has no function {function}: did the C compiler write another one? "
+        "Set SYMANCF_CC to another compiler, and let `symancf cache clear` remove the library",
+        asked=function,
+        given=str(path),
+    )
 
 
 def _at(value: Value, point: tuple[float, ...]) -> float | Array:

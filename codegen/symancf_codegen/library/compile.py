@@ -55,7 +55,9 @@ def compiler_command(compiler: str | None = None) -> tuple[str, ...]:
             return (found, *words[1:])
         raise CompileError(
             f"the C compiler {wanted!r} (from SYMANCF_CC or CC) was not found; "
-            "unset the variable or set it to gcc"
+            "unset the variable or set it to gcc",
+            asked="SYMANCF_CC",
+            given=wanted,
         )
     for name in ("gcc", "cc", "clang"):
         found = shutil.which(name)
@@ -63,7 +65,9 @@ def compiler_command(compiler: str | None = None) -> tuple[str, ...]:
             return (found,)
     raise CompileError(
         "no C compiler was found (gcc, cc or clang); install one (Debian: `apt install gcc "
-        "libc6-dev`) or set the environment variable SYMANCF_CC to its path"
+        "libc6-dev`) or set the environment variable SYMANCF_CC to its path",
+        asked="C compiler",
+        possible=("gcc", "cc", "clang"),
     )
 
 
@@ -80,7 +84,9 @@ def _identity(command: tuple[str, ...], flags: tuple[str, ...]) -> bytes:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise CompileError(
                 f"the C compiler {' '.join(command)} cannot be run ({error}); install gcc or set "
-                "the environment variable SYMANCF_CC"
+                "the environment variable SYMANCF_CC",
+                asked="C compiler",
+                given=command[0],
             ) from error
         result += done.stdout
     return result
@@ -119,14 +125,14 @@ def library(
         " ".join((*command, *words, *libraries)).encode(),
     ):
         digest.update(hashlib.sha256(part).digest())
-    path = cache.folder() / f"{name[:100]}-{digest.hexdigest()[:20]}.so"
+    path = cache.folder() / cache.entry(name, digest.hexdigest(), ".so")
     if cache.read(path) is not None:
         return path
     with telling(f"compiling {name}"), cache.locked(path):
         if cache.read(path) is None:  # nobody made it in the meantime
             text = path.with_suffix(".c")
             cache.write(text, source.encode())
-            cache.write(path, _build(command, words, libraries, text, path.parent))
+            cache.write(path, _build(command, words, libraries, text, source.encode()))
     return path
 
 
@@ -135,14 +141,21 @@ def _build(
     words: Sequence[str],
     libraries: Sequence[str],
     text: Path,
-    folder: Path,
+    content: bytes,
 ) -> bytes:
+    """Return the library made of `content`, which is in the file `text`, too."""
+    folder = text.parent
     cache.sweep(folder)
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".build-") as place:
-            output = Path(place) / "kernel.so"
-            arguments = [*command, *words, f"-I{HEADERS}", str(text), "-o", str(output), *libraries]
+            # a copy: quoted headers are looked for beside the text first, and here are none
+            source, output = Path(place) / text.name, Path(place) / "kernel.so"
+            source.write_bytes(content)
+            last = (f"-I{HEADERS}", str(source), "-o", str(output), *libraries)
+            arguments = [*command, *words, *last]
             status, said = _run(arguments, {**os.environ, "TMPDIR": place, "LC_ALL": "C"}, text)
+            arguments = [str(text) if a == str(source) else a for a in arguments]
+            said = said.replace(str(source), str(text))
             wrong = ""
             if status < 0:
                 number = -status
@@ -160,6 +173,8 @@ def _build(
                 raise CompileError(
                     f"the C compiler {wrong}{message}\n"
                     f"(command: {shlex.join(arguments)}; set SYMANCF_CC to use another compiler)",
+                    asked="C compiler",
+                    given=status,
                     command=shlex.join(arguments),
                     output=said,
                 )
@@ -183,7 +198,9 @@ def limit() -> float:
     if not seconds > 0.0:
         raise CompileError(
             f"SYMANCF_COMPILE_LIMIT is {given!r}: give the seconds that a C compiler may take, or "
-            "unset it"
+            "unset it",
+            asked="SYMANCF_COMPILE_LIMIT",
+            given=given,
         )
     return seconds
 
@@ -211,6 +228,8 @@ def _run(arguments: Sequence[str], environment: dict[str, str], text: Path) -> t
                     f"the C compiler did not end within {most:g} s on {text} (command: "
                     f"{shlex.join(arguments)}); set SYMANCF_COMPILE_LIMIT to more seconds, or "
                     "SYMANCF_CC to another compiler",
+                    asked="SYMANCF_COMPILE_LIMIT",
+                    given=most,
                     command=shlex.join(arguments),
                 ) from None
             raise

@@ -12,6 +12,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.declare import PointLaw, Rule, Space
+from symancf_codegen.functions import symbolic
 from symancf_codegen.modes import STANDARD
 
 
@@ -51,7 +52,7 @@ class _Hasher:
         return index
 
     def value(self, e: object) -> None:
-        self.text(str(self.expression(sp.sympify(e))))
+        self.text(str(self.expression(symbolic(e))))
 
     def numbers(self, array: object) -> None:
         values = np.ascontiguousarray(array, dtype=float)

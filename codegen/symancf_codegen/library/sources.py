@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def kept(name: str, key: str, make: Callable[[], Source]) -> Source:
     """Return description and text of the kernel with a fingerprint: from the cache, or made."""
-    path = cache.folder() / f"{name[:100]}-{key[:20]}.json"
+    path = cache.folder() / cache.entry(name, key, ".json")
     source = _stored(path)
     if source is not None:
         return source
@@ -38,7 +38,8 @@ def _made(name: str, make: Callable[[], Source]) -> Source:
     except RecursionError as error:
         raise CompileError(
             f"kernel {name!r}: its expressions are nested too deep for SymPy; give parts of them "
-            "names in the function's body, or write them with fewer levels"
+            "names in the function's body, or write them with fewer levels",
+            asked=name,
         ) from error
 
 

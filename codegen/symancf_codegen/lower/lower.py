@@ -19,7 +19,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
 from symancf_codegen.errors import CompileError
-from symancf_codegen.functions import FUNCTIONS, POSSIBLE, log_stretch
+from symancf_codegen.functions import FUNCTIONS, POSSIBLE, log_stretch, symbolic
 from symancf_codegen.graph.dag import SOLVED, Kind
 from symancf_codegen.graph.differentiate import gradient, local_gradient
 from symancf_codegen.graph.divided import DividedDifferences
@@ -163,7 +163,7 @@ class Scope:
         for symbol, expression in definitions:
             if symbol.name in self.nodes or symbol.name in self.definitions:
                 raise CompileError(f"{self.owner}: {symbol.name!r} is defined twice")
-            self.definitions[symbol.name] = sp.sympify(expression)
+            self.definitions[symbol.name] = symbolic(expression)
 
     def override(self, nodes: Mapping[str, Node]) -> Scope:
         """Return a scope in which some names mean other nodes and all else is the same."""
@@ -227,7 +227,7 @@ class Scope:
 
     def lower(self, expression: sp.Basic | float) -> Node:
         """Return the node of a SymPy expression."""
-        return self._lower(sp.sympify(expression))
+        return self._lower(symbolic(expression))
 
     def _lower(self, e: sp.Basic) -> Node:
         node = self._memo.get(e)

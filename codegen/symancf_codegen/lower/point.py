@@ -16,7 +16,7 @@ import sympy as sp
 
 from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.errors import CompileError
-from symancf_codegen.functions import force_on, frozen, log_stretch
+from symancf_codegen.functions import force_on, frozen, log_stretch, symbolic
 from symancf_codegen.graph.dag import Graph, Kind, Node
 from symancf_codegen.graph.differentiate import Matrix, Stages, gradient, jacobian, pull_back
 from symancf_codegen.graph.reduce import LinearMap
@@ -235,7 +235,7 @@ def lower_point(
 
 def coordinates(law: PointLaw, space: Space | None) -> tuple[str, ...]:
     """Return the coordinates of the cell that the geometry of a law asks for."""
-    asked = {s.name for _, e in law.geometry for s in sp.sympify(e).free_symbols}
+    asked = {s.name for _, e in law.geometry for s in symbolic(e).free_symbols}
     known = {s.name for s, _ in law.geometry}
     names = () if space is None else (str(s.name) for s in space.coordinates)
     return tuple(name for name in names if name in asked - known)
@@ -292,7 +292,7 @@ def _forces(
 ) -> tuple[list[Node], dict[Node, Node]]:
     """Return the forces on the variables, and on all that those on lets were pulled back by."""
     g = scope.graph
-    work = {sp.sympify(q): force for q, force in (law.work or {}).items()}
+    work = {symbolic(q): force for q, force in (law.work or {}).items()}
     known = [*variable_names, *(s.name for s, _ in law.lets)]
     for q in work:
         if not {s.name for s in q.free_symbols} & {*known}:
@@ -379,14 +379,12 @@ def _stages(
     """Cut the energy at the lets that are made of the variables directly."""
     if law.energy is None or not law.lets or scope.guarded:
         return None  # a branch guards itself, not the derivatives of lets outside of it
-    asked = set().union(
-        *(sp.sympify(e).free_symbols for e in (law.energy, *dict(law.lets).values()))
-    )
+    asked = set().union(*(symbolic(e).free_symbols for e in (law.energy, *dict(law.lets).values())))
     if asked & {x.symbol for x in law.local}:
         return None
     g = scope.graph
     names = set(variable_names)
-    lets = [(s.name, sp.sympify(e)) for s, e in law.lets]
+    lets = [(s.name, symbolic(e)) for s, e in law.lets]
     lets = [(name, e) for name, e in lets if not isinstance(e, log_stretch)]
     cut = [name for name, e in lets if names & {x.name for x in e.free_symbols}]
     leaves = {name: g.symbol(f"stage {name}", Kind.UNKNOWN) for name in cut}
@@ -407,7 +405,7 @@ def _stages(
 def _outputs(law: PointLaw, scope: Scope, variable_names: Sequence[str]) -> list[tuple[str, Node]]:
     """Lower the law's outputs, first the forces that they ask for."""
     g = scope.graph
-    outputs = {name: sp.sympify(e) for name, e in law.outputs.items()}
+    outputs = {name: symbolic(e) for name, e in law.outputs.items()}
     asked = sorted({str(q.args[0]) for e in outputs.values() for q in e.atoms(force_on)})
     known = [*variable_names, *(s.name for s, _ in law.lets)]
     for name in asked:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import sympy as sp
 
-from symancf_codegen.functions import BEYOND_NUMPY
+from symancf_codegen.functions import BEYOND_NUMPY, symbolic
 from symancf_codegen.graph.dag import Graph, Kind
 from symancf_codegen.lower.lower import Scope
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
+    import sympy as sp
 
     from symancf_codegen.declare import Array, Lets
 
@@ -84,7 +84,7 @@ class Values:
         defined = {s.name for s, _ in lets}
         rates = dict(rate_of or {})
         for e in (*expressions, *(e for _, e in lets), *rates, *rates.values()):
-            for s in sp.sympify(e).free_symbols:
+            for s in symbolic(e).free_symbols:
                 if s.name not in defined:
                     scope.bind(s.name, g.symbol(s.name, Kind.UNKNOWN))
         scope.define(lets)

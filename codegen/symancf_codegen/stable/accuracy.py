@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf_codegen.functions import BEYOND_NUMPY, derivative
+from symancf_codegen.functions import BEYOND_NUMPY, derivative, numerical, symbolic
 from symancf_codegen.stable.stabilise import stabilise
 
 if TYPE_CHECKING:
@@ -149,17 +149,13 @@ def function(lets: Lets, outputs: Sequence[sp.Expr], *, exact: bool = False) -> 
     printer = Printer(
         {"fully_qualified_modules": False, "user_functions": {name: name for name in own}}
     )
-    symbols: set[sp.Symbol] = set().union(*(e.free_symbols for _, e in lets))
-    symbols = symbols.union(*(sp.sympify(e).free_symbols for e in outputs))
+    results = [symbolic(e) for e in outputs]
+    symbols: set[sp.Symbol] = set().union(
+        *(e.free_symbols for e in (*dict(lets).values(), *results))
+    )
     inputs = sorted(symbols - {s for s, _ in lets}, key=str)
-    names = {s: f"v_{s.name}" for s in (*inputs, *(s for s, _ in lets))}
-    plain = {s: sp.Symbol(name) for s, name in names.items()}
-    lines = [f"    {names[s]} = values[{s.name!r}]" for s in inputs]
-    lines += [f"    {names[s]} = {printer.doprint(e.xreplace(plain))}" for s, e in lets]
-    printed = ", ".join(printer.doprint(sp.sympify(e).xreplace(plain)) for e in outputs)
-    exec("def evaluate(values):\n" + "\n".join([*lines, f"    return [{printed}]"]), scope)
-    evaluate: Function = scope["evaluate"]
-    return evaluate
+    made = numerical(inputs, results, [scope], lets=lets, printer=printer)
+    return lambda values: made(*(values[s.name] for s in inputs))
 
 
 def variables(law: PointLaw) -> tuple[sp.Symbol, ...]:

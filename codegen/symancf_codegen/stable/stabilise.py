@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 from sympy.core.relational import Relational
 
-from symancf_codegen.functions import expm1mx, force_on, log1pmx
+from symancf_codegen.functions import expm1mx, force_on, log1pmx, symbolic
 from symancf_codegen.stable.laurent import divide, horner, is_zero
 from symancf_codegen.stable.orders import Linear, Orders
 
@@ -106,11 +106,11 @@ class _Stabiliser(Orders):
         results += [m.update for m in law.history]
         results += [law.stored] if law.stored is not None else []
         results += [x.equation for x in law.local if x.equation is not None]
-        return [e for _, e in law.lets] + [sp.sympify(e) for e in (*results, *self._outputs())]
+        return [e for _, e in law.lets] + [symbolic(e) for e in (*results, *self._outputs())]
 
     def _outputs(self) -> list[sp.Expr]:
         """Return the outputs that are made of quantities alone, not of forces."""
-        outputs = map(sp.sympify, self.source.outputs.values())
+        outputs = (symbolic(e) for e in self.source.outputs.values())
         return [e for e in outputs if not e.has(force_on)]
 
     def law(self) -> PointLaw:
@@ -119,19 +119,19 @@ class _Stabiliser(Orders):
         for symbol, definition in law.lets:
             self.declare(symbol, definition)
             self.out.append((symbol, self.stable(definition)))
-        energy = None if law.energy is None else self.stable(sp.sympify(law.energy))
+        energy = None if law.energy is None else self.stable(symbolic(law.energy))
         work = None
         if law.work is not None:
-            work = {self.stable(q): self.stable(sp.sympify(w)) for q, w in law.work.items()}
+            work = {self.stable(q): self.stable(symbolic(w)) for q, w in law.work.items()}
         own = self._outputs()
         outputs = {
             name: self.stable(e) if e in own else e
-            for name, e in ((name, sp.sympify(e)) for name, e in law.outputs.items())
+            for name, e in ((name, symbolic(e)) for name, e in law.outputs.items())
         }
-        history = tuple(replace(m, update=self.stable(sp.sympify(m.update))) for m in law.history)
-        stored = None if law.stored is None else self.stable(sp.sympify(law.stored))
+        history = tuple(replace(m, update=self.stable(symbolic(m.update))) for m in law.history)
+        stored = None if law.stored is None else self.stable(symbolic(law.stored))
         local = tuple(
-            x if x.equation is None else replace(x, equation=self.stable(sp.sympify(x.equation)))
+            x if x.equation is None else replace(x, equation=self.stable(symbolic(x.equation)))
             for x in law.local
         )
         results = [energy] if energy is not None else [*chain(*(work or {}).items())]

@@ -33,6 +33,7 @@ import sympy as sp
 
 from symancf_codegen import declare
 from symancf_codegen.functions import frozen
+from symancf_codegen.functions import symbolic as to_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,7 @@ def kinetostatics(model: str, tangent: str = "K") -> Kinetostatics:
     lets: list[Let] = []
 
     def let(name: str, expression: sp.Expr) -> sp.Symbol:
-        lets.append((_real(name), sp.sympify(expression)))
+        lets.append((_real(name), to_sympy(expression)))
         return lets[-1][0]
 
     sin, cos, versine = {}, {}, {}

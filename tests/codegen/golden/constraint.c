@@ -24,20 +24,20 @@ static void constraint_energy_at_point(const double *restrict uniform,
                                        const double *restrict cell, const double *restrict g,
                                        double *restrict W)
 {
-    const double a = uniform[0];
-    const double t0 = a*a;
+    const double a_ = uniform[0];
+    const double t0 = a_*a_;
     #pragma omp simd simdlen(8)
     for (int l = 0; l < 8; l++) {
         /* quantities */
-        const double x = g[0 + l];
-        const double theta = g[16 + l];
-        const double y = g[8 + l];
-        const double Phi = x*x + y*y - t0 + x*sin(theta);
+        const double x_ = g[0 + l];
+        const double theta_ = g[16 + l];
+        const double y_ = g[8 + l];
+        const double Phi_ = x_*x_ + y_*y_ - t0 + x_*sin(theta_);
         /* energy */
-        const double lam = g[24 + l];
-        const double c = cell[0 + l];
-        const double t1 = atan2(y, x);
-        W[l] = lam*Phi + 0.5*(c*(t1*t1));
+        const double lam_ = g[24 + l];
+        const double c_ = cell[0 + l];
+        const double t1 = atan2(y_, x_);
+        W[l] = lam_*Phi_ + 0.5*(c_*(t1*t1));
     }
 }
 
@@ -56,27 +56,27 @@ static void constraint_residual_at_point(const double *restrict uniform,
                                          const double *restrict cell, const double *restrict g,
                                          double *restrict N)
 {
-    const double a = uniform[0];
-    const double t2 = a*a;
+    const double a_ = uniform[0];
+    const double t2 = a_*a_;
     #pragma omp simd simdlen(8)
     for (int l = 0; l < 8; l++) {
         /* quantities */
-        const double x = g[0 + l];
-        const double theta = g[16 + l];
-        const double t0 = sin(theta);
-        const double y = g[8 + l];
-        const double t1 = x*x + y*y;
-        const double Phi = t1 - t2 + x*t0;
+        const double x_ = g[0 + l];
+        const double theta_ = g[16 + l];
+        const double t0 = sin(theta_);
+        const double y_ = g[8 + l];
+        const double t1 = x_*x_ + y_*y_;
+        const double Phi_ = t1 - t2 + x_*t0;
         /* residual */
-        const double lam = g[24 + l];
-        const double c = cell[0 + l];
-        const double t3 = c*atan2(y, x);
+        const double lam_ = g[24 + l];
+        const double c_ = cell[0 + l];
+        const double t3 = c_*atan2(y_, x_);
         const double t4 = 1.0/t1;
-        const double t5 = x*lam;
-        N[0 + l] = lam*t0 - t3*(y*t4) + 2.0*t5;
-        N[8 + l] = t3*(x*t4) + 2.0*(y*lam);
-        N[16 + l] = t5*cos(theta);
-        N[24 + l] = Phi;
+        const double t5 = x_*lam_;
+        N[0 + l] = lam_*t0 - t3*(y_*t4) + 2.0*t5;
+        N[8 + l] = t3*(x_*t4) + 2.0*(y_*lam_);
+        N[16 + l] = t5*cos(theta_);
+        N[24 + l] = Phi_;
     }
 }
 
@@ -95,45 +95,45 @@ static void constraint_tangent_at_point(const double *restrict uniform,
                                         const double *restrict cell, const double *restrict g,
                                         double *restrict N, double *restrict M)
 {
-    const double a = uniform[0];
-    const double t3 = a*a;
+    const double a_ = uniform[0];
+    const double t3 = a_*a_;
     #pragma omp simd simdlen(8)
     for (int l = 0; l < 8; l++) {
         /* quantities */
-        const double x = g[0 + l];
-        const double theta = g[16 + l];
-        const double t0 = sin(theta);
-        const double t1 = x*t0;
-        const double y = g[8 + l];
-        const double t2 = x*x + y*y;
-        const double Phi = t2 - t3 + t1;
+        const double x_ = g[0 + l];
+        const double theta_ = g[16 + l];
+        const double t0 = sin(theta_);
+        const double t1 = x_*t0;
+        const double y_ = g[8 + l];
+        const double t2 = x_*x_ + y_*y_;
+        const double Phi_ = t2 - t3 + t1;
         /* residual */
-        const double lam = g[24 + l];
-        const double t4 = t0 + 2.0*x;
-        const double c = cell[0 + l];
-        const double t5 = c*atan2(y, x);
+        const double lam_ = g[24 + l];
+        const double t4 = t0 + 2.0*x_;
+        const double c_ = cell[0 + l];
+        const double t5 = c_*atan2(y_, x_);
         const double t6 = 1.0/t2;
-        const double t7 = y*t6;
-        N[0 + l] = lam*t4 - t5*t7;
-        const double t8 = x*t6;
-        N[8 + l] = t5*t8 + 2.0*(y*lam);
-        const double t9 = cos(theta);
-        const double t10 = x*t9;
-        N[16 + l] = lam*t10;
-        N[24 + l] = Phi;
+        const double t7 = y_*t6;
+        N[0 + l] = lam_*t4 - t5*t7;
+        const double t8 = x_*t6;
+        N[8 + l] = t5*t8 + 2.0*(y_*lam_);
+        const double t9 = cos(theta_);
+        const double t10 = x_*t9;
+        N[16 + l] = lam_*t10;
+        N[24 + l] = Phi_;
         /* tangent */
         const double t11 = t6*t6;
-        const double t12 = 2.0*lam;
-        M[0 + l] = t7*(c*t7) + 2.0*(t5*(y*(x*t11))) + t12;
-        const double t13 = y*t11;
-        const double t14 = c*t8;
-        M[8 + l] = t5*(2.0*(y*t13) - t6) - t7*t14;
-        M[16 + l] = t8*t14 - 2.0*(t5*(x*t13)) + t12;
-        M[24 + l] = lam*t9;
+        const double t12 = 2.0*lam_;
+        M[0 + l] = t7*(c_*t7) + 2.0*(t5*(y_*(x_*t11))) + t12;
+        const double t13 = y_*t11;
+        const double t14 = c_*t8;
+        M[8 + l] = t5*(2.0*(y_*t13) - t6) - t7*t14;
+        M[16 + l] = t8*t14 - 2.0*(t5*(x_*t13)) + t12;
+        M[24 + l] = lam_*t9;
         M[32 + l] = 0.0;
-        M[40 + l] = -(lam*t1);
+        M[40 + l] = -(lam_*t1);
         M[48 + l] = t4;
-        M[56 + l] = 2.0*y;
+        M[56 + l] = 2.0*y_;
         M[64 + l] = t10;
         M[72 + l] = 0.0;
     }
@@ -157,32 +157,32 @@ static void constraint_product_at_point(const double *restrict cell, const doubl
     #pragma omp simd simdlen(8)
     for (int l = 0; l < 8; l++) {
         /* tangent times direction */
-        const double d_lam = h[24 + l];
-        const double theta = g[16 + l];
-        const double t0 = sin(theta);
-        const double lam = g[24 + l];
-        const double d_theta = h[16 + l];
-        const double t1 = cos(theta);
-        const double t2 = d_theta*t1;
-        const double y = g[8 + l];
-        const double x = g[0 + l];
-        const double t3 = 1.0/(x*x + y*y);
-        const double t4 = y*t3;
-        const double c = cell[0 + l];
-        const double d_y = h[8 + l];
-        const double t5 = x*t3;
-        const double d_x = h[0 + l];
-        const double t6 = c*(d_y*t5 - d_x*t4);
-        const double t7 = c*atan2(y, x);
-        const double t8 = 2.0*(x*d_x) + 2.0*(y*d_y);
+        const double d_lam_ = h[24 + l];
+        const double theta_ = g[16 + l];
+        const double t0 = sin(theta_);
+        const double lam_ = g[24 + l];
+        const double d_theta_ = h[16 + l];
+        const double t1 = cos(theta_);
+        const double t2 = d_theta_*t1;
+        const double y_ = g[8 + l];
+        const double x_ = g[0 + l];
+        const double t3 = 1.0/(x_*x_ + y_*y_);
+        const double t4 = y_*t3;
+        const double c_ = cell[0 + l];
+        const double d_y_ = h[8 + l];
+        const double t5 = x_*t3;
+        const double d_x_ = h[0 + l];
+        const double t6 = c_*(d_y_*t5 - d_x_*t4);
+        const double t7 = c_*atan2(y_, x_);
+        const double t8 = 2.0*(x_*d_x_) + 2.0*(y_*d_y_);
         const double t9 = t8*(t3*t3);
-        const double t10 = d_lam*t0 + lam*t2 - (t4*t6 + t7*(d_y*t3 - y*t9));
-        const double t11 = lam*d_x + x*d_lam;
+        const double t10 = d_lam_*t0 + lam_*t2 - (t4*t6 + t7*(d_y_*t3 - y_*t9));
+        const double t11 = lam_*d_x_ + x_*d_lam_;
         N[0 + l] = t10 + 2.0*t11;
-        const double t12 = t5*t6 + t7*(d_x*t3 - x*t9) + 2.0*(lam*d_y + y*d_lam);
+        const double t12 = t5*t6 + t7*(d_x_*t3 - x_*t9) + 2.0*(lam_*d_y_ + y_*d_lam_);
         N[8 + l] = t12;
-        N[16 + l] = t1*t11 - x*lam*(d_theta*t0);
-        N[24 + l] = d_x*t0 + x*t2 + t8;
+        N[16 + l] = t1*t11 - x_*lam_*(d_theta_*t0);
+        N[24 + l] = d_x_*t0 + x_*t2 + t8;
     }
 }
 
