@@ -14,7 +14,6 @@ from ..errors import KinematicsError, MeshError, ParameterError, closest
 from ..kinematics.naming import Energy, law_of, require_parameters, signature
 from ..laws import unsuited
 from ..mesh import Region
-from ..mesh.region import WEDGE18
 from ..places.geometry import require_known
 from ..values.arguments import printable
 from ..values.parameter import label
@@ -119,9 +118,8 @@ def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
     fitting = [e for e in known if e.cell == kind]
     if not fitting:
         others = " or ".join(sorted({repr(e.cell) for e in known}))
-        hint = WEDGE18 if kind == "wedge18" else ""
         raise MeshError(
-            f"{region.describe()}; there are elements for cells of type {others}{hint}",
+            f"{region.describe()}; there are elements for cells of type {others}",
             asked="element",
             given=kind,
             possible=sorted({e.cell for e in known}),

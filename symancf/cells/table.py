@@ -454,6 +454,17 @@ WEDGE15 = _second_order(
     WEDGE,
     f"{TETRA10.monomials} xi**2*zeta xi*eta*zeta eta**2*zeta xi*zeta**2 eta*zeta**2",
 )
+WEDGE18 = _second_order(
+    "wedge18",
+    32,
+    WEDGE,
+    " ".join(
+        "*".join(m for m in (a, b) if m != "1") or "1"
+        for b in LINE3.monomials.replace("xi", "zeta").split()
+        for a in TRIANGLE6.monomials.split()
+    ),
+    "101 111 011",
+)
 
 #: The table: a row for each type of cells, by meshio's name.
 CELLS: dict[str, Cell] = {
@@ -461,5 +472,6 @@ CELLS: dict[str, Cell] = {
     for cell in (
         *(VERTEX, LINE, QUAD, HEXAHEDRON, TRIANGLE, TETRA, WEDGE),
         *(LINE3, QUAD8, QUAD9, TRIANGLE6, TETRA10, HEXAHEDRON20, HEXAHEDRON27, WEDGE15),
+        WEDGE18,
     )
 }

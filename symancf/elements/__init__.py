@@ -29,6 +29,7 @@ from .tri3 import tri3
 from .tri6 import tri6
 from .wedge6 import wedge6
 from .wedge15 import wedge15
+from .wedge18 import wedge18
 
 __all__ = [
     "CELLS",
@@ -63,6 +64,7 @@ __all__ = [
     "tri6",
     "wedge6",
     "wedge15",
+    "wedge18",
 ]
 
 __getattr__ = unknown_names("symancf.elements", __all__)

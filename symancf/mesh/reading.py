@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import io
 import warnings
+from collections.abc import Callable
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -17,8 +18,7 @@ from ..arrays import Array, Ints
 from ..cells.table import CELLS
 from ..errors import MeshError
 from .abaqus import read_abaqus
-from .cells import dimension
-from .gmsh import Groups, read_groups
+from .gmsh import read_gmsh
 from .limits import limited
 from .serial import SerialMesh
 
@@ -79,20 +79,26 @@ def read_serial(path: Path) -> SerialMesh:
             path=str(path),
         )
     if path.suffix.lower() == ".inp":
-        try:
-            with limited(path):
-                return _united(read_abaqus(path), path)
-        except MemoryError as error:
-            raise _unreadable(path, error) from None
+        return _bounded(path, read_abaqus)
+    if path.suffix.lower().startswith(".msh") and not _of_fluent(path):
+        return _bounded(path, read_gmsh)
     noise = io.StringIO()
     try:
         quiet = contextlib.redirect_stdout(noise), contextlib.redirect_stderr(noise)
         with limited(path), quiet[0], quiet[1]:
             source = meshio.read(path)
-            groups = read_groups(path) if path.suffix.lower() == ".msh" else Groups()
     except (Exception, SystemExit) as error:  # meshio exits where no reader fits
         raise _unreadable(path, error, noise.getvalue()) from None
-    return _united(_convert(source, path, groups), path)
+    return _united(_convert(source, path), path)
+
+
+def _bounded(path: Path, read: Callable[[Path], SerialMesh]) -> SerialMesh:
+    """Read a file without more memory than one of its size can need."""
+    try:
+        with limited(path):
+            return _united(read(path), path)
+    except MemoryError as error:
+        raise _unreadable(path, error) from None
 
 
 def _unreadable(path: Path, error: BaseException, said: str = "") -> MeshError:
@@ -103,7 +109,13 @@ def _unreadable(path: Path, error: BaseException, said: str = "") -> MeshError:
     return MeshError(f"cannot read {str(path)!r}: {reason}", path=str(path), asked=str(path))
 
 
-def _convert(source: meshio.Mesh, path: Path, groups: Groups) -> SerialMesh:
+def _of_fluent(path: Path) -> bool:
+    """Whether a file .msh is of Ansys Fluent, whose sections begin with a parenthesis."""
+    with path.open("rb") as file:
+        return file.read(256).lstrip().startswith(b"(")
+
+
+def _convert(source: meshio.Mesh, path: Path) -> SerialMesh:
     if source.points.size == 0:
         raise MeshError(f"{str(path)!r} holds no points", path=str(path))
     mesh = SerialMesh.from_arrays(source.points, {}, {})
@@ -112,14 +124,8 @@ def _convert(source: meshio.Mesh, path: Path, groups: Groups) -> SerialMesh:
     numbers = [mesh.append(block.type, block.data) for block in source.cells]
     kinds = [block.type for block in source.cells]
     if not kinds:
-        raise MeshError(f"{str(path)!r} holds no cells", path=str(path))
-    if not groups.of_entity:  # else they hold the sets, under names that meshio did not touch
-        _named_sets(source, kinds, numbers, mesh)
-    _tags(source, kinds, numbers, mesh, groups)
-    if groups.of_entity:  # in the order in which the file names them
-        named = [name for names in groups.names.values() for name in names]
-        order = dict.fromkeys([*named, *mesh.members])
-        mesh.members = {name: mesh.members[name] for name in order if name in mesh.members}
+        raise MeshError(f"{str(path)!r} holds no cells", path=str(path), asked="cells")
+    _named_sets(source, kinds, numbers, mesh)
     for name, points in (source.point_sets or {}).items():
         found = mesh.append("vertex", np.asarray(points, np.int64).reshape(-1, 1))
         mesh.add_to_region(name, "vertex", found)
@@ -153,35 +159,6 @@ def _named_sets(
         for kind, own, which in zip(kinds, numbers, chosen, strict=True):
             if which is not None and len(which):
                 mesh.add_to_region(name, kind, own[np.asarray(which, np.int64)])
-
-
-def _tags(
-    source: meshio.Mesh, kinds: list[str], numbers: list[Ints], mesh: SerialMesh, groups: Groups
-) -> None:
-    """Physical groups; those without a name are called 'surface 3' and the like.
-
-    Groups of one name, of one dimension or of several, are one region.
-    """
-    found = source.cell_data.get("gmsh:physical")
-    entities = source.cell_data.get("gmsh:geometrical")
-    for k, (kind, own) in enumerate(zip(kinds, numbers, strict=True)):
-        dim = dimension(kind)
-        parts: list[tuple[list[int], Ints]] = []
-        if groups.of_entity and entities is not None:  # a cell may be in several groups
-            for value in np.unique(entities[k]):
-                tags = groups.of_entity.get((dim, int(value)), [])
-                parts.append((tags, np.flatnonzero(entities[k] == value)))
-        elif found is not None:
-            for value in np.unique(found[k]):
-                parts.append(([int(value)], np.flatnonzero(found[k] == value)))
-        for tags, which in parts:
-            for tag in tags:
-                if tag == 0:  # Gmsh: in no physical group
-                    continue
-                number = abs(tag)  # negative where Gmsh was told to turn the normals over
-                default = [f"{_ENTITIES[dim]} {number}"]
-                for name in groups.names.get((dim, number), default):
-                    mesh.add_to_region(name, kind, own[which])
 
 
 def _united(mesh: SerialMesh, path: Path) -> SerialMesh:

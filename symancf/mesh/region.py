@@ -21,12 +21,6 @@ if TYPE_CHECKING:
 
     from . import Mesh
 
-#: What to do about wedges with nodes in the middle of faces.
-WEDGE18 = (
-    "; there are wedges of 6 and of 15 nodes: write those (Gmsh: Mesh.SecondOrderIncomplete = 1), "
-    "or read the mesh with order=1"
-)
-
 
 @dataclass(frozen=True, eq=False)
 class Region:
@@ -254,8 +248,6 @@ class Region:
                 "(Gmsh: Transfinite Volume with Recombine Surface, or Extrude with Layers)"
             )
         shapes = {CELLS[kind].factors for kind in kinds if kind in CELLS}
-        if "wedge18" in self.sizes and (2, 1) in shapes:
-            return WEDGE18
         if not all(kind in CELLS and CELLS[kind].factors in shapes for kind in self.sizes):
             return ""
         if any(CELLS[kind].straight.name == kind for kind in kinds):

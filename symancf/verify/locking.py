@@ -24,6 +24,7 @@ from ..elements import (
     tet10,
     wedge6,
     wedge15,
+    wedge18,
 )
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
@@ -47,6 +48,7 @@ SHARES: dict[Element, tuple[float, float, float, Cure, float]] = {
     tet4: (0.221, 0.247, 0.010, ("volumetric", "reduced"), 0.010),
     wedge6: (0.657, 0.615, 0.343, ("volumetric", "reduced"), 1.606),
     wedge15: (0.986, 0.985, 0.941, ("volumetric", "reduced"), 0.941),
+    wedge18: (0.992, 0.992, 0.941, ("volumetric", "reduced"), 0.977),
     hex8_fbar: (1.206, 1.022, 1.411, ("volumetric", "full"), 1.411),
     hex20: (0.987, 0.986, 0.926, ("volumetric", "reduced"), 0.957),
     hex27: (0.993, 0.993, 0.927, ("pressure", "discontinuous"), 1.015),
@@ -57,6 +59,7 @@ SHARES: dict[Element, tuple[float, float, float, Cure, float]] = {
 ACROSS: dict[Element, tuple[float, float, float]] = {
     wedge6: (0.205, 0.010, 0.091),
     wedge15: (0.986, 0.834, 0.927),
+    wedge18: (0.986, 0.835, 0.930),
 }
 
 

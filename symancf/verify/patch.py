@@ -26,6 +26,7 @@ from ..elements import (
     tet10,
     wedge6,
     wedge15,
+    wedge18,
 )
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
@@ -97,7 +98,7 @@ def bending_of_hexahedra() -> Iterator[Number]:
 
 
 def _solid() -> Iterator[Number]:
-    for element in (hex8_plain, tet4, wedge6, hex20, hex27, tet10, wedge15):
+    for element in (hex8_plain, tet4, wedge6, hex20, hex27, tet10, wedge15, wedge18):
         cells = (3, 3, 3) if element.degree == 1 else (2, 2, 2)
         mesh = box((1.0, 1.0, 1.0), cells, 0.15, cell=element.cell)
         body = Body(mesh["body"], element, energies.yeoh, **RUBBER)
@@ -145,8 +146,15 @@ def straight_box(element: Element, cells: int, amount: float) -> Mesh:
 def quadratic_patch() -> Iterator[Number]:
     """Quadratic states on straight cells; what `hex20` and `wedge15` lose on distorted ones."""
     for element, amount, known in (
-        *((hex20, 0.0, 0.0), (hex27, 0.0, 0.0), (tet10, 0.0, 0.0), (wedge15, 0.0, 0.0)),
+        *(
+            (hex20, 0.0, 0.0),
+            (hex27, 0.0, 0.0),
+            (tet10, 0.0, 0.0),
+            (wedge15, 0.0, 0.0),
+            (wedge18, 0.0, 0.0),
+        ),
         *((hex27, 0.1, 0.0), (tet10, 0.1, 0.0), (hex20, 0.1, 1e-3), (wedge15, 0.1, 1e-3)),
+        (wedge18, 0.1, 0.0),
     ):
         body = Body(straight_box(element, 2, amount)["body"], element, linear, mu=1.0, lam=1.5)
         ends = [fix(body[f"{a}{e}"], "all", lambda X, t: quadratic(X)) for a in "xyz" for e in "01"]

@@ -17,7 +17,7 @@ from tests.refusals import refused
 
 STEEL = {"E": 1.0, "nu": 0.3}
 YEOH = {"C10": 1.0, "C20": 0.0, "C30": 0.0, "k": 10.0}
-SOLIDS = ("hex8", "hex20", "hex27", "tet4", "tet10", "wedge6", "wedge15")
+SOLIDS = ("hex8", "hex20", "hex27", "tet4", "tet10", "wedge6", "wedge15", "wedge18")
 
 
 def box(cell: str, dimension: int = 3) -> sa.Mesh:

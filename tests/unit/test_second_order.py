@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from symancf.arrays import Array, Ints
 
 EACH = (sa.elements.hex20, sa.elements.tet10, sa.elements.hex27, sa.elements.wedge15)
+EACH += (sa.elements.wedge18,)
 FIRST = (sa.elements.tet4, sa.elements.wedge6)
 ELEMENTS = {element.cell: element for element in (*EACH, *FIRST)}
 KINDS = [element.cell for element in EACH]
@@ -270,6 +271,7 @@ GMSH = {
         "01 03 04 12 15 23 26 37 45 47 56 67 0321 0154 0473 1265 2376 4567 01234567",
     ),
     "wedge15": (18, "01 02 03 12 14 25 34 35 45"),
+    "wedge18": (13, "01 02 03 12 14 25 34 35 45 0143 0253 1254"),
     "triangle6": (9, "01 12 20"),
     "quad8": (16, "01 12 23 30"),
     "quad9": (10, "01 12 23 30 0123"),
