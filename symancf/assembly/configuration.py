@@ -154,7 +154,9 @@ class Layout(Kept):
         """
         if id(term) not in self._numbers:
             raise ParameterError(
-                f"{term.name!r} is no term of this system: give it in terms=[...]", asked=term.name
+                f"{term.name!r} is no term of this system: give it in terms=[...]",
+                asked="system",
+                given=term.name,
             )
         return self._numbers[id(term)]
 

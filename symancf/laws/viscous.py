@@ -168,8 +168,8 @@ def viscous_law(
         raise KinematicsError(
             f"{function.__name__}() must return a stress for each rate that it asks for: "
             f"{', '.join(quantities)}; it returned {named or 'none'}",
-            asked=function.__name__,
-            given=stresses,
+            asked="stress",
+            given=tuple(stresses) if isinstance(stresses, Mapping) else stresses,
             possible=quantities,
         )
     stress_lets: list[tuple[sp.Symbol, sp.Expr]] = []

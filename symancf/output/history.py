@@ -127,7 +127,9 @@ class History(Portable, Shown):
             )
         if name == "time" or name in self._series:
             raise ParameterError(
-                f"record({name!r}): there is already a series of that name", asked=name
+                f"record({name!r}): there is already a series of that name",
+                asked="name",
+                given=name,
             )
         if not callable(function):
             raise ParameterError(f"record({name!r}): {function!r} is not a function", asked=name)

@@ -194,6 +194,7 @@ def frame_of(what: str, given: npt.ArrayLike | None) -> Array | None:
             f"{what}: a frame is a matrix (3, 3) of axes; given {label(given)}",
             asked="frame",
             given=given,
+            possible=((3, 3),),
         )
     wrong = float(np.abs(frame.T @ frame - np.eye(3)).max())
     if wrong > 1e-6:

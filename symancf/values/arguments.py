@@ -233,7 +233,10 @@ def instance(what: str, given: Any, kind: type[T], remedy: str) -> T:
     """
     if not isinstance(given, kind):
         raise ParameterError(
-            f"{what} is {label(given)}: {remedy}", asked=argument(what), given=given
+            f"{what} is {label(given)}: {remedy}",
+            asked=argument(what),
+            given=given,
+            possible=(kind.__name__,),
         )
     return given
 

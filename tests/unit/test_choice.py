@@ -115,7 +115,7 @@ def test_what_does_not_fit_is_told() -> None:
     with refused(KinematicsError, asked="epsilon", possible=every):
         sa.Body(square["body"], energies.cable(), EA=1.0, EI=1.0)
     cells = {"hexahedron", "hexahedron20", "hexahedron27", "line", "line3", "quad", "tetra"}
-    cells |= {"tetra10", "wedge", "wedge15"}
+    cells |= {"tetra10", "wedge", "wedge15", "wedge18"}
     with refused(MeshError, asked="element", given="quad8", possible=tuple(sorted(cells))):
         sa.Body(box("quad8", 2)["body"], energies.yeoh, **YEOH)
     with refused(KinematicsError, asked="energy", given=(repr(elements.hex8), "None")):

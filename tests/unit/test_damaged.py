@@ -273,6 +273,7 @@ def test_a_damaged_number_of_a_mesh_asks_for_no_memory_without_bounds(tmp_path: 
         "*NSET, NSET=a, GENERATE\n1, 1000000000000000, 1\n"
     )
     begun = time.monotonic()
-    with pytest.raises(sa.MeshError):
-        sa.Mesh.read(path)
+    with pytest.warns(UserWarning, match="a"):  # of labels that are not there
+        mesh = sa.Mesh.read(path)
+    assert sorted(mesh["a"].points()) == [0, 1]
     assert time.monotonic() - begun < 10.0

@@ -202,7 +202,7 @@ def test_an_error_of_a_function_on_one_rank_is_raised_on_all() -> None:
 def test_wrong_use_is_told(shared_tmp_path: Path) -> None:
     history = recorded(3)
     for name in ("", "a/b", "time", "x", "a,b"):
-        with refused(sa.ParameterError, asked=name):
+        with refused(sa.ParameterError, asked="name", given=name):
             history.record(name, float)
     with refused(sa.ParameterError, asked="y"):
         history.record("y", 3.0)  # type: ignore[arg-type]
@@ -338,5 +338,5 @@ def test_a_series_at_a_time() -> None:
     assert history.at("a", 1.5)[1] == 0.5
     assert history.at("a", 2.0 + 1e-12)[1] == 1.0
     for outside in (-0.1, 2.1, np.nan):
-        with refused(sa.ParameterError, asked="a"):
+        with refused(sa.ParameterError, asked="time"):
             history.at("a", outside)

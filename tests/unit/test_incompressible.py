@@ -372,7 +372,7 @@ def test_a_motion_with_pressures_of_nodes() -> None:
     at = system.numbering.coordinates_of(block)
     system.rate[at] = 0.1 * system.points[system.numbering.carriers(block)]
     if system.comm.rank == 0:
-        with pytest.warns(UserWarning, match="violate constraints, 'pressure:body' most"):
+        with pytest.warns(UserWarning, match="violate constraints, 'pressure of body' most"):
             problem.solve(to=0.01, step=0.01)
     else:
         problem.solve(to=0.01, step=0.01)

@@ -77,7 +77,7 @@ def names(symbols: Any) -> set[str]:
         (elements.hex8_plain, lambda *args: 1, None, {"asked": "args", "given": "*args"}),
         (elements.hex8_plain, lambda J, **kw: 1, None, {"asked": "kw", "given": "**kw"}),
         (elements.hex8_plain, lambda J: None, None, {"asked": "<lambda>", "given": None}),
-        (elements.hex8_plain, lambda J: "W", None, {"asked": "W", "possible": ("J",)}),
+        (elements.hex8_plain, lambda J: "W", None, {"asked": "<lambda>", "given": "W"}),
         (elements.hex8_plain, lambda C: C, None, {"asked": "<lambda>", "given": (3, 3)}),
         (
             elements.hex8_plain,

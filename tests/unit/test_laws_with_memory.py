@@ -343,7 +343,7 @@ def test_ranks_and_restarts_between_give_the_same_digits(shared_tmp_path: Path) 
             assert np.abs(found - exact).max() < limit * s
         np.testing.assert_allclose(block.system.remembered(block.slides)["slip"], slid, rtol=1e-11)
     other = Bar(j2, 0.0, **STEEL, comm=COMM)
-    memory = "memory of 'block': j2_hex8_plain remembers Ep11"
+    memory = "memory of 'block': Ep11"
     with refused(
         sa.CheckpointError,
         asked="system",

@@ -96,7 +96,7 @@ def test_a_step_is_cut_that_a_review_refuses() -> None:
     first, reached = floor.stiffness(0.0), system.state.copy()
     floor.most = 0.0
     problem = sa.StaticProblem(system)
-    with refused(sa.ConvergenceError, asked="step", given=("floor",), reason="REVIEW"):
+    with refused(sa.ConvergenceError, asked="contact", given=("floor",), reason="REVIEW"):
         problem.solve(3.0, smallest=0.3)
     assert floor.stiffness(0.0) == first
     assert np.array_equal(system.state, reached)

@@ -93,7 +93,7 @@ def test_on_a_curved_cable_the_place_is_that_of_the_arc() -> None:
 @pytest.mark.parametrize(
     ("function", "data"),
     [
-        (lambda X, t: X[:, 0], {"given": (8,), "possible": ((8, 3),)}),
+        (lambda X, t: X[:, 0], {"given": ("n",), "possible": (("n", 3),)}),
         (lambda X, t: X * np.nan, {"given": lambda at: len(at) == 3, "possible": ()}),
         (lambda X, t: X.nothing, {"given": lambda error: error.startswith("AttributeError")}),
     ],

@@ -98,6 +98,7 @@ def _numbers(what: str, given: npt.ArrayLike, shapes: tuple[tuple[int, ...], ...
             f"{what} is {label(given)}: give finite numbers, {possible}",
             asked=argument(what),
             given=given,
+            possible=shapes,
         )
     return values
 
