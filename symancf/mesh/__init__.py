@@ -132,7 +132,10 @@ class Mesh(Shown, Made):
         if order not in (None, 1, 2):
             raise ParameterError(
                 f"Mesh.read: order={label(order)} is not possible: give 1 or 2, or leave it out "
-                "for the cells of the file"
+                "for the cells of the file",
+                asked="order",
+                given=order,
+                possible=(1, 2),
             )
         if path.suffix in (".h5", ".hdf5"):
             from .storage import read_slices

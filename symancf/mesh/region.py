@@ -142,12 +142,17 @@ class Region:
         if not isinstance(other, Region):
             hint = f", mesh[{other!r}]" if isinstance(other, str) else ""
             raise MeshError(
-                f"region {self.name!r} {how} {other!r}: give another region of the mesh{hint}"
+                f"region {self.name!r} {how} {other!r}: give another region of the mesh{hint}",
+                asked=self.name,
+                given=other,
+                possible=self.mesh.regions,
             )
         name = f"{_bracketed(self)} {how} {_bracketed(other)}"
         if other.mesh is not self.mesh:
             raise MeshError(
-                f"{name}: regions of two meshes, {self.mesh.name} and {other.mesh.name}"
+                f"{name}: regions of two meshes, {self.mesh.name} and {other.mesh.name}",
+                asked=name,
+                given=other,
             )
         kinds = list(dict.fromkeys((*self.sizes, *other.sizes)))
         found = Region(self.mesh, name, dict.fromkeys(kinds, 0), (how, self, other))
@@ -157,7 +162,8 @@ class Region:
         if not found.sizes:
             raise MeshError(
                 f"{name} has no cells: {self.describe()}, {other.describe()}; what they share are "
-                "at most points and edges, see Mesh.select(dimension=)"
+                "at most points and edges, see Mesh.select(dimension=)",
+                asked=name,
             )
         return found
 
