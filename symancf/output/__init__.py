@@ -235,7 +235,7 @@ def read(path: str | Path) -> dict[str, Samples]:
     try:
         root = ElementTree.parse(path).getroot()
     except (OSError, ElementTree.ParseError) as error:
-        raise SymancfError(f"cannot read {str(path)!r}: {error}") from None
+        raise SymancfError(f"cannot read {str(path)!r}: {error}", asked=str(path)) from None
     if path.suffix == ".pvtu":
         pieces = root.findall("PUnstructuredGrid/Piece")
         return {"": join([read_vtu(path.parent / p.attrib["Source"]) for p in pieces])}
@@ -273,9 +273,9 @@ def states(path: str | Path) -> list[tuple[float, dict[str, Path | Stored]]]:
             files = found.setdefault(float(entry.attrib["timestep"]), {})
             files[entry.attrib.get("name", "")] = path.parent / entry.attrib["file"]
     except (OSError, KeyError, ValueError, ElementTree.ParseError) as error:
-        raise SymancfError(f"cannot read {str(path)!r}: {error}") from None
+        raise SymancfError(f"cannot read {str(path)!r}: {error}", asked=str(path)) from None
     if not found:
-        raise SymancfError(f"{str(path)!r} lists no state")
+        raise SymancfError(f"{str(path)!r} lists no state", asked=str(path), given=0)
     return sorted(found.items(), key=lambda state: state[0])
 
 

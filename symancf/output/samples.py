@@ -81,14 +81,21 @@ class Samples:
                 break
         else:
             known = ", ".join(map(repr, (*self.point_data, *self.cell_data)))
-            raise SymancfError(f"principal({name!r}): there is no such field; there are {known}")
+            raise SymancfError(
+                f"principal({name!r}): there is no such field; there are {known}",
+                asked=name,
+                possible=(*self.point_data, *self.cell_data),
+            )
         tensor = np.asarray(data[name], dtype=float)
         size = np.nanmax(np.abs(tensor), initial=0.0)
         if tensor.shape[1:] != (3, 3) or (
             np.nanmax(np.abs(tensor - tensor.transpose(0, 2, 1)), initial=0.0) > 1e-9 * size
         ):
             raise SymancfError(
-                f"principal({name!r}): of the shape {tensor.shape[1:]}, no symmetric tensor (3, 3)"
+                f"principal({name!r}): of the shape {tensor.shape[1:]}, no symmetric tensor (3, 3)",
+                asked=name,
+                given=tensor.shape[1:],
+                possible=((3, 3),),
             )
         known = np.isfinite(tensor).all(axis=(1, 2))
         values, vectors = np.linalg.eigh(np.where(known[:, None, None], tensor, 0.0))

@@ -127,7 +127,9 @@ def render(
                 for caption, bodies in held.items()
             }
             if not any(panels.values()):
-                raise SymancfError("nothing to draw: the samples hold no points")
+                raise SymancfError(
+                    "nothing to draw: the samples hold no points", asked="points", given=0
+                )
             every = [s for bodies in held.values() for s in bodies]
             require_field(every, field)
             if directions is not None:
@@ -197,7 +199,9 @@ def show(
         if comm.rank == 0:
             panels = {"": [surface_of(s, field) for s in held if len(s.points)]}
             if not panels[""]:
-                raise SymancfError("nothing to draw: the samples hold no points")
+                raise SymancfError(
+                    "nothing to draw: the samples hold no points", asked="points", given=0
+                )
             require_field(held, field)
             try:
                 import pyvista
