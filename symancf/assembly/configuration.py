@@ -149,7 +149,9 @@ class Layout(Kept):
         ParameterError : it is none of them.
         """
         if id(term) not in self._numbers:
-            raise ParameterError(f"{term.name!r} is no term of this system: give it in terms=[...]")
+            raise ParameterError(
+                f"{term.name!r} is no term of this system: give it in terms=[...]", asked=term.name
+            )
         return self._numbers[id(term)]
 
     def noted(self, what: Hashable, who: str) -> str | None:

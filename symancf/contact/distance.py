@@ -108,7 +108,9 @@ class Distance(Shape):
         try:
             found = sp.sympify(self.function(*x, **own), strict=True)
         except Exception as error:
-            raise ParameterError(f"{what} failed on symbols: {in_words(error)}") from error
+            raise ParameterError(
+                f"{what} failed on symbols: {in_words(error)}", asked=self.name, given=error
+            ) from error
         known = {*own.values()}.union(*(sp.sympify(a).free_symbols for a in x))
         why = obstacle(found) if isinstance(found, sp.Expr) else ""
         if why is not None or found.free_symbols - known:

@@ -206,7 +206,10 @@ class RigidPass(PlaceTerm):
         if end.body.element.dimension == 3 and far <= TOUCHING * configuration.extent:
             raise ConstraintError(
                 f"{self.points.who}: all of {end.body.name!r} lies behind plane {shape.name!r}, "
-                "which holds what is on the side of its normal: turn the normal or move one of them"
+                "which holds what is on the side of its normal: turn the normal or move one of "
+                "them",
+                asked="normal",
+                given=end.body.name,
             )
 
     def _look_at_overlap(self, configuration: Configuration) -> None:
@@ -218,7 +221,9 @@ class RigidPass(PlaceTerm):
                 x = self.entities(configuration).here[0].X[int(np.argmin(np.isfinite(depth)))]
                 raise ParameterError(
                     f"{self.points.who}: the distance from {self.touch.shape.kind} "
-                    f"{self.touch.shape.name!r} is not finite at ({x[0]:g}, {x[1]:g}, {x[2]:g})"
+                    f"{self.touch.shape.name!r} is not finite at ({x[0]:g}, {x[1]:g}, {x[2]:g})",
+                    asked="distance",
+                    given=x,
                 )
         if initial == "release":
             numbers.overlap = np.maximum(depth, 0.0)
@@ -235,7 +240,10 @@ class RigidPass(PlaceTerm):
                 f"{shape.name!r} by up to {worst:.3g}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}); "
                 f"{'turn the normal, which points to where bodies are, ' if turn else ''}move one "
                 "of them, or give initial='press' where that is meant, initial='release' to let it "
-                "out gradually"
+                "out gradually",
+                asked="initial",
+                given=worst,
+                possible=("press", "release"),
             )
         share_error(configuration.comm, error)
 

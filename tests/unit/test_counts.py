@@ -20,6 +20,7 @@ from symancf.assembly.plan import Plan
 from symancf.mesh import Mesh
 from symancf.solve.statics import equilibrium, held
 from tests import many
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -311,16 +312,13 @@ def test_a_monitor_that_asks_for_momentum_leaves_the_matrix() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
-    [
-        ({"rho": -5.0}, "rho of body 'body' is -5 at time 0: it must not be negative"),
-        ({"rho": lambda X: X[:, 0] - 2.0}, "rho of body 'body' is -1.5 in a cell"),
-    ],
+    ("values", "least"),
+    [({"rho": -5.0}, -5.0), ({"rho": lambda X: X[:, 0] - 2.0}, -1.5)],
 )
-def test_impossible_sizes_are_refused(values: dict[str, object], told: str) -> None:
+def test_impossible_sizes_are_refused(values: dict[str, object], least: float) -> None:
     if callable(values["rho"]):
         values = {"rho": sa.Field(values["rho"])}
-    with pytest.raises(sa.ParameterError, match=told):
+    with refused(sa.ParameterError, asked="rho", given=least):
         sa.System(cube(**values), terms=[sa.gravity((0.0, 0.0, -10.0))])
 
 
@@ -331,14 +329,14 @@ def test_sizes_are_looked_at_when_they_change() -> None:
     problem = sa.StaticProblem(system, prefix="later_")
     problem.solve(to=1.0)
     rho.value = -1.0
-    with pytest.raises(sa.ParameterError, match=r"rho of body 'body' is -1 at time"):
+    with refused(sa.ParameterError, asked="rho", given=-1.0):
         problem.solve(to=2.0)
     rho.value = 0.0
-    with pytest.raises(sa.ParameterError, match=r"rho of body 'body' is 0 .* in a motion"):
+    with refused(sa.ParameterError, asked="rho", given=0.0):
         sa.DynamicProblem(system, prefix="motion_").solve(3.0, 1.0)
     mesh = Mesh.box((1.0,), (1,))
     for A in (-1.0, 0.0):
-        with pytest.raises(sa.ParameterError, match=f"A of body 'rod' is {A:g} .* be positive"):
+        with refused(sa.ParameterError, asked="A", given=A):
             sa.Body(
                 mesh["body"],
                 sa.elements.ancf_cable,
@@ -355,11 +353,11 @@ def test_sizes_are_looked_at_when_they_change() -> None:
 def test_the_same_thing_twice_is_told() -> None:
     body = cube()
     pull, fix = sa.gravity((0.0, 0.0, -10.0)), sa.fix(body["z0"])
-    with pytest.raises(sa.ParameterError, match="term 'gravity' is given 2 times"):
+    with refused(sa.ParameterError, asked="gravity", given=2):
         sa.System(body, terms=[pull, fix, pull])
-    with pytest.raises(sa.ParameterError, match=r"term 'fix:body\.z0' is given 2 times"):
+    with refused(sa.ParameterError, asked="fix:body.z0", given=2):
         sa.System(body, terms=[fix, fix])
-    with pytest.raises(sa.ParameterError, match="body 'body' is given 2 times"):
+    with refused(sa.ParameterError, asked="body", given=2):
         sa.System(body, body, terms=[fix])
     other = cube()
     twice = [sa.gravity((0, 0, -10)), sa.fix(other["z0"]), sa.gravity((0.0, 0.0, -10.0), other)]
@@ -374,7 +372,7 @@ def test_a_force_on_a_rigid_body_acts_at_its_origin() -> None:
     sa.DynamicProblem(system, prefix="push_").solve(1e-3, 1e-3)
     v = system.velocity(body.centre)[0]
     assert v == pytest.approx([2e-3, 0.0, 0.0], rel=1e-5, abs=1e-8)
-    with pytest.raises(sa.ConstraintError, match=r"Body 'body'.* body\.at\(point\)"):
+    with refused(sa.ConstraintError, asked="place", given=repr(cube())):
         sa.force(cube(), (1.0, 0.0, 0.0))
 
 

@@ -18,6 +18,7 @@ from symancf.assembly.configuration import Configuration, Layout
 from symancf.assembly.numbering import Block
 from symancf.mesh.partition import Family
 from symancf.system import System
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from symancf.assembly.piece import Piece
@@ -28,6 +29,7 @@ PARTS = (
     *("HasMesh", "HasMass", "HasInitialRate", "HasReference", "Oriented", "Carries", "Idles"),
     *("Settles", "Bonds", "Chooses", "Support", "TurnsSlopes"),
 )
+
 EXTRA = Block("extra", 2, "algebraic")
 
 
@@ -137,9 +139,9 @@ def test_a_layout_names_what_it_does_not_know() -> None:
     load = sa.force(mine, (1.0, 0.0))
     layout = Layout(MPI.COMM_WORLD, [mine], [load])
     assert layout.number(load) == 0
-    with pytest.raises(sa.ParameterError, match="'other', which is not in this system; it has 'm"):
+    with refused(sa.ParameterError, asked="body", given="other", possible=("mine",)):
         layout.require_member(other, "a load")
-    with pytest.raises(sa.ParameterError, match="is no term of this system"):
+    with refused(sa.ParameterError, asked=load.name):
         layout.number(sa.force(mine, (1.0, 0.0)))
 
 
@@ -154,7 +156,7 @@ def test_a_layout_keeps_what_members_find_by_owner_and_kind() -> None:
     assert layout.of(mine, list) == [3]
     assert layout.find(mine, dict) is None
     assert Layout(MPI.COMM_WORLD, [mine], []).find(mine, list) is None
-    with pytest.raises(sa.ParameterError, match="'other' is not in this system"):
+    with refused(sa.ParameterError, asked="system", given="other"):
         layout.of(other, list)
     ghost = weakref.ref(first)
     del mine, first
@@ -214,7 +216,7 @@ def test_a_body_is_no_place() -> None:
     body = sa.PlanarBody()
     system = System(body)
     for ask in (system.displacement, system.velocity, system.position):
-        with pytest.raises(sa.ConstraintError, match=r"give a point of it, planar body\.at"):
+        with refused(sa.ConstraintError, asked="place", given=repr(body)):
             ask(body)  # type: ignore[arg-type]
 
 

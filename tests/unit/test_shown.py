@@ -12,6 +12,7 @@ import symancf as sa
 from symancf.bodies import inspection
 from symancf.energies import yeoh
 from symancf.runtime import shown
+from tests.refusals import refused
 
 pytestmark = pytest.mark.collective
 
@@ -111,9 +112,9 @@ def test_names_that_are_none_get_a_hint():
     for module in (sa.elements, sa.energies, sa.joints, sa.output, sa.view, sa.checkpoint):
         assert dir(module) == sorted(module.__all__)
     body = model().bodies[0]
-    with pytest.raises(sa.ParameterError, match=r"a point is body.at"):
+    with refused(sa.ParameterError, asked="region", given=(0.5, 0.5, 0.5)):
         body[0.5, 0.5, 0.5]
-    with pytest.raises(sa.ParameterError, match="give three components"):
+    with refused(sa.ParameterError, asked="gravity", given=repr(body)):
         sa.gravity(body)
 
 
@@ -129,7 +130,7 @@ def test_pictures_without_a_path_are_for_notebooks(shared_tmp_path):
         path = history.plot("P", path=shared_tmp_path / f"plot{kind}")
         if rank == 0:
             assert path.read_bytes().startswith(begin)
-    with pytest.raises(sa.ParameterError, match=r"\.png, \.pdf or \.svg"):
+    with refused(sa.ParameterError, asked="path"):
         history.plot("P", path="plot.jpg")
 
 
@@ -137,11 +138,16 @@ def test_what_belongs_elsewhere_is_told_where():
     system = model()
     body = system.bodies[0]
     cells = body.region
-    with pytest.raises(sa.KinematicsError, match=r"'hex8' is sa\.elements\.hex8"):
+    with refused(sa.KinematicsError, asked="energy", given=("'hex8'", "yeoh()")):
         sa.Body(cells, "hex8", yeoh, C10=1.0)
-    with pytest.raises(sa.ParameterError, match=r"damping=sa.Rayleigh"):
+    with refused(
+        sa.ParameterError,
+        asked="terms",
+        given="Rayleigh",
+        possible=lambda p: "damping=sa.Rayleigh" in p[0],
+    ):
         sa.System(body, terms=[sa.Rayleigh(1.0)])
-    with pytest.raises(sa.ParameterError, match=r"sa.sample\(system, body\)"):
+    with refused(sa.ParameterError, asked="scene", given=repr(body)):
         sa.view.render(body)
 
 
@@ -174,5 +180,5 @@ def test_one_function_of_c_is_inspected(capsys):
     text = capsys.readouterr().out
     assert "int yeoh_tet4_residual(" in text
     assert "yeoh_tet4_tangent" not in text
-    with pytest.raises(sa.KinematicsError, match="Did you mean 'residual'"):
+    with refused(sa.KinematicsError, asked="residua", possible=lambda p: "residual" in p):
         inspection.main("yeoh", "tet4", form="c", function="residua")
