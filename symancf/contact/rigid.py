@@ -206,7 +206,10 @@ class RigidPass(PlaceTerm):
         if end.body.element.dimension == 3 and far <= TOUCHING * configuration.extent:
             raise ConstraintError(
                 f"{self.points.who}: all of {end.body.name!r} lies behind plane {shape.name!r}, "
-                "which holds what is on the side of its normal: turn the normal or move one of them"
+                "which holds what is on the side of its normal: turn the normal or move one of "
+                "them",
+                asked="normal",
+                given=end.body.name,
             )
 
     def _look_at_overlap(self, configuration: Configuration) -> None:

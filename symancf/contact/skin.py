@@ -55,7 +55,9 @@ def require_apart(one: Skin, two: Skin) -> None:
     if common := one.size + two.size - known:
         raise MeshError(
             f"{one.side.who}: {common} facets of {one.side} are those of {two.side}, too: of a "
-            "side with itself say sa.Contact(side), else leave out what both have in common"
+            "side with itself say sa.Contact(side), else leave out what both have in common",
+            asked="target",
+            given=common,
         )
 
 

@@ -283,6 +283,7 @@ def sampled_fields(
                     "remembers, which is known at its quadrature points alone: choose at='gauss' "
                     "for these, or at='cells' for means",
                     asked=name,
+                    given=name_of,
                     possible=("gauss", "cells"),
                 )
             if name in of_law and name in of_energy:
@@ -394,6 +395,8 @@ def _value(
         raise KinematicsError(
             f"field {field!r} is {asked!r}: give the name of a quantity or a function of "
             f"quantities; {where} offers {', '.join(offered)}",
+            asked=field,
+            given=asked,
             possible=offered,
         )
     wanted = signature(asked)
@@ -411,7 +414,9 @@ def _value(
         found = asked(*(offered[q].value for q in wanted.quantities), **given)
     except Exception as error:
         raise KinematicsError(
-            f"field {field!r} failed on the symbols of {where}: {in_words(error)}", asked=field
+            f"field {field!r} failed on the symbols of {where}: {in_words(error)}",
+            asked=field,
+            given=error,
         ) from error
     try:
         return expression(found)

@@ -112,7 +112,10 @@ def assemble(blocks: Sequence[Block], kind: Cell, images: Sequence[str]) -> Seri
     if need > MEMORY:
         raise MeshError(
             f"a mesh of {many:.3g} cubes, in cells of type {kind.name!r}, needs "
-            f"{need / 2**30:.3g} GiB on rank 0, this machine has {MEMORY / 2**30:.3g} GiB"
+            f"{need / 2**30:.3g} GiB on rank 0, this machine has {MEMORY / 2**30:.3g} GiB",
+            asked="memory",
+            given=need,
+            possible=(MEMORY,),
         )
     made = _united(_side_by_side(blocks, kind), kind)
     for k, plane in enumerate(("x0", "y0", "z0")):

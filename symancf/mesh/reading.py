@@ -77,6 +77,8 @@ def read_serial(path: Path) -> SerialMesh:
             f"{path.name} -o {path.stem}.msh`), and read the mesh; the tutorial on a part from "
             "STEP shows it",
             path=str(path),
+            asked="path",
+            given=path.suffix,
         )
     if path.suffix.lower() == ".inp":
         return _bounded(path, read_abaqus)

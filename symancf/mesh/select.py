@@ -69,16 +69,26 @@ class Conditions:
         if not arguments.printable(f"{call}: name", name):
             raise ParameterError(f"{call}: give the region a name", asked="name", given=name)
         if name in mesh:
-            raise MeshError(f"{mesh.regions[name].describe()} already; select under another name")
+            raise MeshError(
+                f"{mesh.regions[name].describe()} already; select under another name",
+                asked="name",
+                given=name,
+            )
         region = None if within is None else mesh[within]
         if all(given is None for given in (where, region, normal, near, labels)):
             raise ParameterError(
                 f"{call}({name!r}): give a condition, lambda X: X[:, 0] < 1e-9, or normal=, near=, "
-                "labels= or within="
+                "labels= or within=",
+                asked="where",
+                possible=("where", "normal", "near", "labels", "within"),
             )
         of, own = mesh["all"] if region is None else region, mesh["all"].dim
         if len({dimension_of(kind) for kind in of.types}) > 1:
-            raise MeshError(f"{of.describe()}, which are of several dimensions; select in one part")
+            raise MeshError(
+                f"{of.describe()}, which are of several dimensions; select in one part",
+                asked="within",
+                given=of.types,
+            )
         default = max(0, own - 1) if of.dim == own else of.dim
         d = default if dimension is None else dimension
         d = arguments.whole(call, "dimension", d, least=0)
@@ -91,26 +101,40 @@ class Conditions:
             )
         if d > of.dim:
             raise MeshError(
-                f"Mesh.select({name!r}, dimension={d}): {of.describe()}, of dimension {of.dim}"
+                f"Mesh.select({name!r}, dimension={d}): {of.describe()}, of dimension {of.dim}",
+                asked="dimension",
+                given=d,
+                possible=range(of.dim + 1),
             )
         if unknown := sorted(set(of.types) - set(CELLS)) if d < of.dim else []:
             raise MeshError(
                 f"{of.describe()}; the sides of {', '.join(unknown)} are not known, those of "
-                f"{', '.join(CELLS)} are"
+                f"{', '.join(CELLS)} are",
+                asked="within",
+                given=unknown,
+                possible=CELLS,
             )
         if normal is not None and (d not in (1, 2) or of.dim > d + 1 or of.dim == d == 1):
             raise MeshError(
                 f"Mesh.select({name!r}, normal=...): {WORDS[d]} have no normal here, but facets of "
-                f"volumes, surfaces and the rims of these; {of.describe()}"
+                f"volumes, surfaces and the rims of these; {of.describe()}",
+                asked="normal",
+                given=WORDS[d],
             )
         if near is not None and d == 3:
-            raise MeshError(f"Mesh.select({name!r}, near=...): it chooses points, edges or facets")
+            raise MeshError(
+                f"Mesh.select({name!r}, near=...): it chooses points, edges or facets",
+                asked="near",
+                given=WORDS[d],
+            )
         turn = arguments.number(
             call, "angle", angle, "be from 0 to 180 degrees", lambda a: 0.0 <= a <= 180.0
         )
         along = None if normal is None else _vector(call, "normal", normal)
         if along is not None and not along.any():
-            raise ParameterError(f"{call}(normal={label(normal)}): give a direction")
+            raise ParameterError(
+                f"{call}(normal={label(normal)}): give a direction", asked="normal", given=normal
+            )
         at = None if near is None else _vector(call, "near", near)
         if where is not None:
             arguments.function(f"{call}: where", where)
@@ -186,7 +210,9 @@ def select(mesh: Mesh, asked: Conditions) -> dict[str, Ints]:
         found = step(mesh, asked, found)
         many.append(mesh.comm.allreduce(sum(len(s.order) for s in found)))
         if not many[-1]:
-            raise MeshError(_nothing(mesh, asked, many))
+            step_of = ("labels", "where", "normal", "near")[len(many) - 2]
+            what = step_of if many[0] else asked.describe()
+            raise MeshError(_nothing(mesh, asked, many), asked=what, given=many[0])
     return _entered(mesh, found)
 
 
@@ -262,7 +288,10 @@ def _truth(where: Callable[[Array], npt.ArrayLike], X: Array) -> Mask:
         shape = str(holds.shape).replace(str(n), "n") if n > 3 else str(holds.shape)
         raise ParameterError(
             f"{what}: {label(where)} must map places X of shape (n, 3) to truth values of shape "
-            f"(n,), as lambda X: X[:, 0] < 1e-9 does; it returned shape {shape} of {holds.dtype}"
+            f"(n,), as lambda X: X[:, 0] < 1e-9 does; it returned shape {shape} of {holds.dtype}",
+            asked="where",
+            given=(shape, holds.dtype.name),
+            possible=(("(n,)", "bool"),),
         )
     holds = np.broadcast_to(holds, (n,))
     order = np.argsort(X @ [1.0, 0.618, 0.382], kind="stable")
@@ -271,7 +300,9 @@ def _truth(where: Callable[[Array], npt.ArrayLike], X: Array) -> Mask:
             raise ParameterError(
                 f"{what}: {label(where)} must tell of each place for itself; here it depends on "
                 "the others, as X[:, 0] == X[:, 0].max() does, and they are those of a rank; "
-                "mesh.bounds() are of all"
+                "mesh.bounds() are of all",
+                asked="where",
+                given=label(where),
             )
     return holds
 
@@ -350,7 +381,10 @@ def _from_seed(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]
         raise MeshError(
             f"Mesh.select({asked.name!r}, near={at}): the nearest of the {asked.describe()} of "
             f"{mesh.name} is {least:.3g} away; the mesh reaches from "
-            f"{_place(low)} to {_place(high)}"
+            f"{_place(low)} to {_place(high)}",
+            asked="near",
+            given=asked.near,
+            possible=(low, high),
         )
     seeds = [a <= least + TIE * extent for a in away]
     first = comm.allreduce(
@@ -364,7 +398,9 @@ def _from_seed(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]
         how = f"parts with more than {np.degrees(asked.angle):g} degrees between them"
         raise MeshError(
             f"Mesh.select({asked.name!r}, near={at}): several "
-            f"{how if asked.dimension else 'points'} are as near; give a place at the one you mean"
+            f"{how if asked.dimension else 'points'} are as near; give a place at the one you mean",
+            asked="near",
+            given=asked.near,
         )
     return [s.kept(p == chosen) for s, p in zip(found, patch, strict=True)]
 

@@ -97,15 +97,25 @@ class Round:
         fits = [c.name for c in CELLS.values() if c.dimension in ((2, 3) if solid else (2,))]
         kind = CELLS[arguments.one_of(f"{call}: cell", cell, fits)]
         if kind.factors == (2, 1) and planes == "xyz" and not inner:
-            raise MeshError(f"{call}: prisms fill no ball; give hexahedra or tetrahedra, or inner=")
+            raise MeshError(
+                f"{call}: prisms fill no ball; give hexahedra or tetrahedra, or inner=",
+                asked="cell",
+                given=cell,
+            )
         if inner and solid and kind.dimension == 2:
             raise MeshError(
                 f"{call}: of cells of type {cell!r} is one surface; make it by Mesh.cylinder or by "
-                "Mesh.sphere without inner="
+                "Mesh.sphere without inner=",
+                asked="inner",
+                given=inner,
+                possible=(0.0,),
             )
         if not set(str(symmetric)) <= set(planes):
             raise ParameterError(
-                f"{call}(symmetric={label(symmetric)}): give axes out of {planes!r}, or none"
+                f"{call}(symmetric={label(symmetric)}): give axes out of {planes!r}, or none",
+                asked="symmetric",
+                given=symmetric,
+                possible=planes,
             )
         asked = [divisions] if isinstance(divisions, int | np.integer) else divisions
         skin = solid and kind.dimension == 2  # a surface in space
@@ -123,12 +133,16 @@ class Round:
         if quarter % 2 and (planes == "xyz" or not (inner or skin)):
             raise MeshError(
                 f"{call}: the cells along a quarter of the circumference are those of two blocks, "
-                f"an even number; given {quarter}"
+                f"an even number; given {quarter}",
+                asked="quarter",
+                given=quarter,
             )
         if counts["radial"] <= core:
             raise MeshError(
                 f"{call}: {core} cells along a radius are in the core (half of those along a "
-                f"quarter of the circumference); give more than {core}, not {counts['radial']}"
+                f"quarter of the circumference); give more than {core}, not {counts['radial']}",
+                asked="radial",
+                given=counts["radial"],
             )
         return cls(planes, inner, outer, length, kind, symmetric, **counts)
 
@@ -145,7 +159,10 @@ def _counts(call: str, given: Sequence[int], names: list[str]) -> dict[str, int]
     if not whole or not (numbers >= 1).all() or not (numbers < 2**31).all():
         raise MeshError(
             f"{call}: divisions are whole numbers ({', '.join(names)}), or one number of cells "
-            f"along a quarter of the circumference; given {label(given)}"
+            f"along a quarter of the circumference; given {label(given)}",
+            asked="divisions",
+            given=given,
+            possible=names,
         )
     known = names if len(numbers) == len(names) else ["quarter"]
     return dict(zip(known, numbers.astype(int).tolist(), strict=True))

@@ -312,7 +312,10 @@ def image_path(what: str, path: str | Path) -> Path:
         return path.with_suffix(path.suffix.lower())
     if path.suffix.lower() in (".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff", ".gif"):
         raise ParameterError(
-            f"{what}({str(path)!r}): pictures are .png, .pdf or .svg", asked="path"
+            f"{what}({str(path)!r}): pictures are .png, .pdf or .svg",
+            asked="path",
+            given=str(path),
+            possible=KINDS,
         )
     return path.with_suffix(".png")
 
@@ -328,5 +331,10 @@ def film_path(what: str, path: str | Path) -> Path:
     if path.suffix.lower() in FILMS:
         return path.with_suffix(path.suffix.lower())
     if path.suffix.lower() in (".avi", ".mov", ".mkv", ".webm", ".ogv", ".wmv", ".apng", *KINDS):
-        raise ParameterError(f"{what}({str(path)!r}): films are .gif or .mp4", asked="path")
+        raise ParameterError(
+            f"{what}({str(path)!r}): films are .gif or .mp4",
+            asked="path",
+            given=str(path),
+            possible=FILMS,
+        )
     return path.with_suffix(".gif")

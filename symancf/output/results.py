@@ -94,7 +94,10 @@ def results(
         for unknown in sorted((units or {}).keys() - set().union(*possible)):
             raise ParameterError(
                 f"results(units=...) name the field {unknown!r}; the fields are "
-                f"{', '.join(dict.fromkeys(name for known in possible for name in known))}"
+                f"{', '.join(dict.fromkeys(name for known in possible for name in known))}",
+                asked="units",
+                given=unknown,
+                possible=dict.fromkeys(name for known in possible for name in known),
             )
     for samples, known in zip(found.values(), possible, strict=True):
         samples.units |= {k: unit for k, unit in (units or {}).items() if k in known}

@@ -172,7 +172,10 @@ class Interpolation:
             if (given.any(axis=1) & (np.abs(given - basis).max(axis=1, initial=0) > 1e-9)).any():
                 raise MeshError(
                     f"body {self.name!r} shares slopes with another body along other tangents; "
-                    "use join='position', or give both the same direction="
+                    "use join='position', or give both the same direction=",
+                    asked="join",
+                    given=self.name,
+                    possible=("position",),
                 )
         reference[at] = basis
         if element.across:

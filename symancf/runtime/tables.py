@@ -60,7 +60,10 @@ class Table(Shown):
         if len(values) > len(self.heads):
             raise ParameterError(
                 f"{self.title!r}: {len(values)} values for {len(self.heads)} columns, "
-                f"{', '.join(map(repr, self.heads))}"
+                f"{', '.join(map(repr, self.heads))}",
+                asked="values",
+                given=len(values),
+                possible=(len(self.heads),),
             )
         cells = [self._cell(*of) for of in zip(self.heads, self.formats, values, strict=False)]
         self.rows.append(values)
@@ -73,7 +76,10 @@ class Table(Shown):
             return format(value, how)
         except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError(
-                f"{self.title!r}, {head!r}: {value!r} has no format {how!r} ({error})"
+                f"{self.title!r}, {head!r}: {value!r} has no format {how!r} ({error})",
+                asked=head,
+                given=value,
+                possible=(how,),
             ) from None
 
     def headline(self) -> str:

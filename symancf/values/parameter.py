@@ -80,7 +80,9 @@ class Fixed(dict[str, Any]):
     def _refuse(self, *_: object, **__: object) -> Any:
         raise ParameterError(
             "the parameters of a body stay what it was made with: give an sa.Parameter, as in "
-            "E=sa.Parameter('E', 1e6), and change its value, or make another body"
+            "E=sa.Parameter('E', 1e6), and change its value, or make another body",
+            asked="parameters",
+            given=tuple(self),
         )
 
     __setitem__ = __delitem__ = __ior__ = _refuse

@@ -6,12 +6,16 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
 from rich.table import Table
 
 import symancf as sa
 from symancf.runtime.console import plain_console
+from tests.refusals import refused
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_units_and_formulas_show() -> None:
@@ -61,8 +65,8 @@ def test_a_table_formats_what_it_is_given() -> None:
         "  4 x 4   1e+07  x[0]",
         "  8 x 8   3e+00",
     ]
-    with pytest.raises(sa.ParameterError, match=r"5 values for 4 columns, 'mesh', 'k \[Pa\]'"):
+    with refused(sa.ParameterError, asked="values", given=5, possible=(4,)):
         table.add(1, 2, 3, 4, 5)
-    with pytest.raises(sa.ParameterError, match=r"'sag': \[1\] has no format '\.2f'"):
+    with refused(sa.ParameterError, asked="sag", given=(1,), possible=(".2f",)):
         table.add(1, 2, 3, [1])
     assert len(table.rows) == 2

@@ -312,16 +312,13 @@ def test_a_monitor_that_asks_for_momentum_leaves_the_matrix() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
-    [
-        ({"rho": -5.0}, "rho of body 'body' is -5 at time 0: it must not be negative"),
-        ({"rho": lambda X: X[:, 0] - 2.0}, "rho of body 'body' is -1.5 in a cell"),
-    ],
+    ("values", "least"),
+    [({"rho": -5.0}, -5.0), ({"rho": lambda X: X[:, 0] - 2.0}, -1.5)],
 )
-def test_impossible_sizes_are_refused(values: dict[str, object], told: str) -> None:
+def test_impossible_sizes_are_refused(values: dict[str, object], least: float) -> None:
     if callable(values["rho"]):
         values = {"rho": sa.Field(values["rho"])}
-    with pytest.raises(sa.ParameterError, match=told):
+    with refused(sa.ParameterError, asked="rho", given=least):
         sa.System(cube(**values), terms=[sa.gravity((0.0, 0.0, -10.0))])
 
 
@@ -332,14 +329,14 @@ def test_sizes_are_looked_at_when_they_change() -> None:
     problem = sa.StaticProblem(system, prefix="later_")
     problem.solve(to=1.0)
     rho.value = -1.0
-    with pytest.raises(sa.ParameterError, match=r"rho of body 'body' is -1 at time"):
+    with refused(sa.ParameterError, asked="rho", given=-1.0):
         problem.solve(to=2.0)
     rho.value = 0.0
-    with pytest.raises(sa.ParameterError, match=r"rho of body 'body' is 0 .* in a motion"):
+    with refused(sa.ParameterError, asked="rho", given=0.0):
         sa.DynamicProblem(system, prefix="motion_").solve(3.0, 1.0)
     mesh = Mesh.box((1.0,), (1,))
     for A in (-1.0, 0.0):
-        with pytest.raises(sa.ParameterError, match=f"A of body 'rod' is {A:g} .* be positive"):
+        with refused(sa.ParameterError, asked="A", given=A):
             sa.Body(
                 mesh["body"],
                 sa.elements.ancf_cable,
@@ -375,7 +372,7 @@ def test_a_force_on_a_rigid_body_acts_at_its_origin() -> None:
     sa.DynamicProblem(system, prefix="push_").solve(1e-3, 1e-3)
     v = system.velocity(body.centre)[0]
     assert v == pytest.approx([2e-3, 0.0, 0.0], rel=1e-5, abs=1e-8)
-    with refused(sa.ConstraintError, given=repr(cube())):
+    with refused(sa.ConstraintError, asked="place", given=repr(cube())):
         sa.force(cube(), (1.0, 0.0, 0.0))
 
 

@@ -29,6 +29,7 @@ PARTS = (
     *("HasMesh", "HasMass", "HasInitialRate", "HasReference", "Oriented", "Carries", "Idles"),
     *("Settles", "Bonds", "Chooses", "Support", "TurnsSlopes"),
 )
+
 EXTRA = Block("extra", 2, "algebraic")
 
 

@@ -19,7 +19,7 @@ from symancf.catalogue.loads import force
 from symancf.catalogue.moments import moment
 from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8_plain
 from symancf.energies import cable, kirchhoff, neo_hooke, saint_venant_kirchhoff, yeoh
-from symancf.errors import SymancfError
+from symancf.errors import ConstraintError, KinematicsError, ParameterError, SymancfError
 from symancf.mesh import Mesh
 from symancf.output.results import results
 from symancf.output.sampling import sample
@@ -27,6 +27,7 @@ from symancf.places.interpolation import Interpolation
 from symancf.solve.statics.problem import StaticProblem
 from symancf.system import System
 from symancf.values.parameter import Field, Parameter
+from tests.refusals import refused
 from tests.remembering import HARD, STEEL, bar_of_steel, j2
 from tests.remembering import E as MODULUS
 
@@ -218,7 +219,7 @@ def test_results_are_all_that_there_is_to_see(shared_tmp_path: Path) -> None:
         assert list(read) == list(found)
         assert read["bar"].units["stress"] == read["bar"].units["stress_1"] == "Pa"
     assert read["bar"].texts == found["bar"].texts
-    with pytest.raises(SymancfError, match="give a system"):
+    with refused(ParameterError, asked="system", given=repr(bar), possible=("System",)):
         results(bar)  # type: ignore[arg-type]
 
 
@@ -317,46 +318,58 @@ def test_units_and_tensors_reach_paraview(tmp_path: Path) -> None:
     assert array.GetInformation().Get(key).strip() == "N/mm<2>"
 
 
-WRONG = {
-    "a quantity": ({"a": "tau"}, "'tau' is no quantity of this body; hex8_plain offers F, J, I1,"),
-    "a failing function": ({"a": lambda sigma: sigma.nothing}, "field 'a' failed on the symbols"),
-    "a name": ({"displacement": "u"}, "the name 'displacement' is taken"),
-    "an argument": ({"a": lambda Q: Q}, "asks for the quantity 'Q'; hex8_plain offers F, J,"),
-    "a parameter": ({"a": lambda J, *, q: q * J}, "the parameter 'q'; the body has mu, lam"),
-    "a complex": ({"a": lambda J: 1j * J}, "field 'a': .* complex"),
-    "nothing": ({"a": lambda J: None}, "field 'a': None is no scalar"),
-    "a number": ({"a": 3}, "field 'a' is 3: give the name of a quantity or a function"),
-    "of another element": ({"a": "axial_force"}, "'axial_force' is no quantity"),
+OFFERED = {"possible": lambda names: names[:3] == ("F", "J", "I1")}
+WRONG: dict[str, tuple[Any, type[SymancfError], dict[str, Any]]] = {
+    "a quantity": ({"a": "tau"}, KinematicsError, {"asked": "tau", **OFFERED}),
+    "a failing function": (
+        {"a": lambda sigma: sigma.nothing},
+        KinematicsError,
+        {"asked": "a", "given": lambda error: error.startswith("AttributeError(")},
+    ),
+    "a name": ({"displacement": "u"}, SymancfError, {"asked": "fields", "given": "displacement"}),
+    "an argument": ({"a": lambda Q: Q}, KinematicsError, {"asked": "Q", **OFFERED}),
+    "a parameter": (
+        {"a": lambda J, *, q: q * J},
+        ParameterError,
+        {"asked": "q", "possible": ("mu", "lam")},
+    ),
+    "a complex": ({"a": lambda J: 1j * J}, KinematicsError, {"asked": "a", "given": "1.0*I*J"}),
+    "nothing": ({"a": lambda J: None}, KinematicsError, {"asked": "a", "given": "None"}),
+    "a number": ({"a": 3}, KinematicsError, {"asked": "a", "given": 3, **OFFERED}),
+    "of another element": (
+        {"a": "axial_force"},
+        KinematicsError,
+        {"asked": "axial_force", **OFFERED},
+    ),
 }
 
 
 @pytest.mark.collective
 @pytest.mark.parametrize("case", WRONG)
 def test_fields_that_are_not_possible_are_told(case: str) -> None:
-    fields, said = WRONG[case]
+    fields, kind, data = WRONG[case]
     system, body = block()
-    with pytest.raises(SymancfError, match=said):
+    with refused(kind, **data):
         sample(system, body, fields=fields)
 
 
 def test_places_and_units_that_are_not_possible_are_told() -> None:
     system, body = block(comm=MPI.COMM_SELF)
-    with pytest.raises(SymancfError, match="choose 'lattice', 'cells' or 'gauss'"):
+    with refused(SymancfError, asked="at", given="nodes", possible=("lattice", "cells", "gauss")):
         sample(system, body, at="nodes")
-    with pytest.raises(SymancfError, match="units name the field 'q'; the fields are displ"):
+    with refused(SymancfError, asked="q", possible=("displacement", "von_mises")):
         sample(system, body, units={"q": "m"})
-    with pytest.raises(
-        SymancfError, match="takes a body of cells, a rigid body, a contact or a rigid shape"
-    ):
-        sample(system, PlanarBody(at=(0.0, 0.0)))
-    with pytest.raises(SymancfError, match="is not on body"):
+    planar_body = PlanarBody(at=(0.0, 0.0))
+    with refused(SymancfError, asked="body", given=repr(planar_body)):
+        sample(system, planar_body)
+    with refused(ConstraintError, asked="point", given=(9.0, 9.0, 9.0)):
         sample(system, body, at=[(9.0, 9.0, 9.0)])
-    with pytest.raises(SymancfError, match="the name 'u' is taken"):
+    with refused(SymancfError, asked="fields", given="u"):
         sample(system, body, fields={"u": "J"}, reference=True)
-    for fields in ([3], {"": "J"}, {3: "J"}):
-        with pytest.raises(SymancfError, match="give names with what they are"):
+    for fields, given in (([3], (3,)), ({"": "J"}, "{'': 'J'}"), ({3: "J"}, "{3: 'J'}")):
+        with refused(SymancfError, asked="fields", given=given):
             sample(system, body, fields=fields)  # type: ignore[arg-type]
-    with pytest.raises(SymancfError, match=r"divisions=0.*at least 1"):
+    with refused(ParameterError, asked="divisions", given=0):
         sample(system, body, divisions=0)
 
 
@@ -368,9 +381,11 @@ def test_what_fails_on_one_rank_fails_on_all() -> None:
     def failing(J: Any) -> Any:
         return 1 / 0 if last else J
 
-    with pytest.raises(SymancfError, match=r"field .J. failed .*ZeroDivisionError"):
+    with refused(KinematicsError, asked="J", given="ZeroDivisionError('division by zero')"):
         sample(system, body, fields={"J": failing})
-    with pytest.raises(SymancfError, match=r"numbers like system\.state, of the shape"):
+    n = len(system.state)
+    short = COMM.bcast(n - 3, COMM.size - 1), COMM.bcast(n, COMM.size - 1)
+    with refused(SymancfError, asked="state", given=short[:1], possible=(short[1:],)):
         sample(system, body, state=system.state[:-3] if last else system.state)
 
 
@@ -394,7 +409,7 @@ def test_stiffness_that_varies_within_cells_counts_where_it_is_asked() -> None:
         return np.where(X[:, 0] > 1.9, np.nan, 1.0)
 
     body.parameters = {**body.parameters, "mu": Field(failing, at="points")}
-    with pytest.raises(SymancfError, match=r"mu of body 'body': .* is not finite at"):
+    with refused(ParameterError, asked="mu", given=lambda X: X[0] > 1.9):
         sample(system, body)
 
 
@@ -428,7 +443,7 @@ def test_stresses_of_laws_that_remember_are_there_where_they_remember() -> None:
     made = sample(system, bar, at="gauss")
     np.testing.assert_allclose(made.point_data["von_mises"], stress[-1], rtol=0.03)
     assert list(sample(system, bar, fields={"F": "F"}).point_data) == ["displacement", "F"]
-    with pytest.raises(SymancfError, match=r"'S' follows from what j2.. remembers.* at='gauss'"):
+    with refused(KinematicsError, asked="S", given="j2", possible=("gauss", "cells")):
         sample(system, bar, fields=fields)
 
 
@@ -466,7 +481,7 @@ def test_principal_values_and_directions() -> None:
     assert (found["cauchy_1"] >= found["cauchy_2"]).all()
     assert samples.units["cauchy_3"] == "Pa"
     samples.check()
-    with pytest.raises(SymancfError, match="no symmetric tensor"):
+    with refused(SymancfError, asked="J", given=(), possible=((3, 3),)):
         samples.principal("J")
-    with pytest.raises(SymancfError, match="there is no such field"):
+    with refused(SymancfError, asked="stress", possible=lambda names: "cauchy" in names):
         samples.principal("stress")

@@ -112,9 +112,9 @@ def test_names_that_are_none_get_a_hint():
     for module in (sa.elements, sa.energies, sa.joints, sa.output, sa.view, sa.checkpoint):
         assert dir(module) == sorted(module.__all__)
     body = model().bodies[0]
-    with pytest.raises(sa.ParameterError, match=r"a point is body.at"):
+    with refused(sa.ParameterError, asked="region", given=(0.5, 0.5, 0.5)):
         body[0.5, 0.5, 0.5]
-    with pytest.raises(sa.ParameterError, match="give three components"):
+    with refused(sa.ParameterError, asked="gravity", given=repr(body)):
         sa.gravity(body)
 
 
@@ -138,11 +138,16 @@ def test_what_belongs_elsewhere_is_told_where():
     system = model()
     body = system.bodies[0]
     cells = body.region
-    with pytest.raises(sa.KinematicsError, match=r"'hex8' is sa\.elements\.hex8"):
+    with refused(sa.KinematicsError, asked="energy", given=("'hex8'", "yeoh()")):
         sa.Body(cells, "hex8", yeoh, C10=1.0)
-    with pytest.raises(sa.ParameterError, match=r"damping=sa.Rayleigh"):
+    with refused(
+        sa.ParameterError,
+        asked="terms",
+        given="Rayleigh",
+        possible=lambda p: "damping=sa.Rayleigh" in p[0],
+    ):
         sa.System(body, terms=[sa.Rayleigh(1.0)])
-    with pytest.raises(sa.ParameterError, match=r"sa.sample\(system, body\)"):
+    with refused(sa.ParameterError, asked="scene", given=repr(body)):
         sa.view.render(body)
 
 

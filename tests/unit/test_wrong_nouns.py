@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -38,18 +39,40 @@ def solve_from(m: Model, value: float | None) -> None:
     sa.StaticProblem(system).solve()
 
 
-REGION = r"the region 'x0' of a mesh moves nothing; .*body\['x0'\]"
-CASES: dict[str, tuple[Callable[[Model], Any], str]] = {
-    "support of a mesh's region": (lambda m: sa.fix(m.mesh["x0"]), f"fix: .*{REGION}"),
-    "support of a mesh": (lambda m: sa.fix(m.mesh), "a mesh moves nothing"),
-    "support of a body": (lambda m: sa.fix(m.block), r"body\.at\(point\), or a region of it"),
-    "plane of a region": (lambda m: sa.planar(m.rope["body"]), r"sa\.planar\(body\); given nodes"),
-    "plane of a mesh's region": (lambda m: sa.planar(m.mesh["body"]), r"sa\.planar\(body\)"),
+REGION = "Region(name='x0'"
+CASES: dict[str, tuple[Callable[[Model], Any], type[sa.SymancfError], str, Any]] = {
+    "support of a mesh's region": (
+        lambda m: sa.fix(m.mesh["x0"]),
+        sa.ConstraintError,
+        "place",
+        REGION,
+    ),
+    "support of a mesh": (lambda m: sa.fix(m.mesh), sa.ConstraintError, "place", "Mesh box"),
+    "support of a body": (lambda m: sa.fix(m.block), sa.ConstraintError, "place", "Body 'body'"),
+    "plane of a region": (
+        lambda m: sa.planar(m.rope["body"]),
+        sa.ConstraintError,
+        "body",
+        "<symancf.places.on_body.Nodes object>",
+    ),
+    "plane of a mesh's region": (
+        lambda m: sa.planar(m.mesh["body"]),
+        sa.ConstraintError,
+        "body",
+        "Region(name='body'",
+    ),
     "cell of a mesh that is an array": (
         lambda m: sa.Mesh.box((1.0,), (2,), cell=np.ones((3, 3))),
-        "has cells of type 'line', 'line3'; not array",
+        sa.MeshError,
+        "cell",
+        ((1.0,) * 3,) * 3,
     ),
-    "strain that is an array": (lambda m: cable(strain=np.ones(3)), "choose 'biot' or 'green'"),
+    "strain that is an array": (
+        lambda m: cable(strain=np.ones(3)),
+        sa.KinematicsError,
+        "strain",
+        (1.0,) * 3,
+    ),
     "split that is an array": (
         lambda m: sa.Body(
             m.mesh["body"],
@@ -59,59 +82,120 @@ CASES: dict[str, tuple[Callable[[Model], Any], str]] = {
             mu=1.0,
             lam=1.0,
         ),
-        "choose 'full', 'reduced'",
+        sa.KinematicsError,
+        "volumetric",
+        (1.0,) * 3,
     ),
     "lengths that are texts": (
         lambda m: sa.joints.distance(m.rope["x0"], m.rope["x1"], length=["a", "b"]),
-        "one number for each place",
+        sa.ParameterError,
+        "L",
+        ("a", "b"),
     ),
     "tie to nodes": (
         lambda m: sa.joints.tie(m.rope["x0"], m.block["x1"]),
-        r"its second argument .* these are nodes of 'x1' of 'body', give their body",
+        sa.ConstraintError,
+        "b",
+        "nodes of 'x1'",
     ),
-    "tie of a mesh's region": (lambda m: sa.joints.tie(m.mesh["x0"], m.block), REGION),
-    "tie to a mesh": (lambda m: sa.joints.tie(m.rope["x0"], m.mesh), "the nodes lie on"),
-    "position of a name": (lambda m: m.system.position("x0"), "'x0' is no place"),
-    "position of a mesh's region": (lambda m: m.system.position(m.mesh["x0"]), REGION),
-    "statics of a body": (lambda m: sa.StaticProblem(m.block), r"StaticProblem\(sa\.System"),
-    "motion of a list": (lambda m: sa.DynamicProblem([m.block]), r"DynamicProblem\(sa\.System"),
-    "history that is none": (lambda m: sa.StaticProblem(m.system, history=3), "give an sa.History"),
-    "monitor that is none": (lambda m: sa.StaticProblem(m.system).monitor(3), "give a function"),
+    "tie of a mesh's region": (
+        lambda m: sa.joints.tie(m.mesh["x0"], m.block),
+        sa.ConstraintError,
+        "place",
+        REGION,
+    ),
+    "tie to a mesh": (
+        lambda m: sa.joints.tie(m.rope["x0"], m.mesh),
+        sa.ConstraintError,
+        "b",
+        "Mesh box",
+    ),
+    "position of a name": (lambda m: m.system.position("x0"), sa.ConstraintError, "place", "x0"),
+    "position of a mesh's region": (
+        lambda m: m.system.position(m.mesh["x0"]),
+        sa.ConstraintError,
+        "place",
+        REGION,
+    ),
+    "statics of a body": (
+        lambda m: sa.StaticProblem(m.block),
+        sa.ParameterError,
+        "system",
+        "Body 'body'",
+    ),
+    "motion of a list": (
+        lambda m: sa.DynamicProblem([m.block]),
+        sa.ParameterError,
+        "system",
+        ("Body 'body': 2 hex8_plain with neo_hooke",),
+    ),
+    "history that is none": (
+        lambda m: sa.StaticProblem(m.system, history=3),
+        sa.ParameterError,
+        "history",
+        3,
+    ),
+    "monitor that is none": (
+        lambda m: sa.StaticProblem(m.system).monitor(3),
+        sa.ParameterError,
+        "monitor(...)",
+        3,
+    ),
     "state that is no number": (
         lambda m: solve_from(m, np.nan),
-        "system.state is nan at t = 0, of a",
+        sa.ParameterError,
+        "state",
+        math.isnan,
     ),
-    "state of another shape": (lambda m: solve_from(m, None), r"float64 of the shape \(3,\)"),
+    "state of another shape": (lambda m: solve_from(m, None), sa.ParameterError, "state", (3,)),
     "parameter of a body that is there": (
         lambda m: m.block.parameters.update(mu=2.0),
-        r"E=sa\.Parameter\('E', 1e6\), and change its value",
+        sa.ParameterError,
+        "parameters",
+        lambda names: "mu" in names,
     ),
     "a side against itself": (
         lambda m: sa.System(m.block, terms=[sa.Contact(m.block["x1"], m.block["x1"])]),
-        r"1 facets .* say sa\.Contact\(side\)",
+        sa.MeshError,
+        "target",
+        1,
     ),
     "contact of another system": (
         lambda m: sa.Contact(m.block["x1"], sa.Plane()).force(m.system),
-        "'contact' is no term of this system",
+        sa.ParameterError,
+        "contact",
+        None,
     ),
-    "file of nothing": (lambda m: sa.output.write("none.vtu", None), "is None: give samples"),
+    "file of nothing": (
+        lambda m: sa.output.write("none.vtu", None),
+        sa.ParameterError,
+        "what is written",
+        None,
+    ),
     "units of a field that is not there": (
         lambda m: sa.results(m.system, units={"stres": "Pa"}),
-        "name the field 'stres'; the fields are displacement",
+        sa.ParameterError,
+        "units",
+        "stres",
     ),
     "picture of a field that is not there": (
         lambda m: sa.view.render(sa.sample(m.system, m.block), field="stres"),
-        "'stres'",
+        sa.SymancfError,
+        "field",
+        "stres",
     ),
-    "parameter without a name": (lambda m: sa.Parameter(3.0), r"its name is a text"),
-    "parameter of text": (lambda m: sa.Parameter("p", "abc"), "'p' is 'abc': give a number"),
+    "parameter without a name": (lambda m: sa.Parameter(3.0), sa.ParameterError, "name", 3.0),
+    "parameter of text": (lambda m: sa.Parameter("p", "abc"), sa.ParameterError, "p", "abc"),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_wrong_nouns_are_answered_with_the_right_ones(case: str, model: Model) -> None:
-    call, text = CASES[case]
-    with pytest.raises(sa.SymancfError, match=text):
+    call, kind, asked, given = CASES[case]
+    if isinstance(given, str):  # of things what is printed begins so
+        begin = given
+        given = lambda found: isinstance(found, str) and found.startswith(begin)  # noqa: E731
+    with refused(kind, asked=asked, given=given):
         call(model)
 
 

@@ -135,7 +135,9 @@ def render(
                 for caption, bodies in held.items()
             }
             if not any(panels.values()):
-                raise SymancfError("nothing to draw: the samples hold no points")
+                raise SymancfError(
+                    "nothing to draw: the samples hold no points", asked="points", given=0
+                )
             every = [s for bodies in held.values() for s in bodies]
             require_field(every, field)
             if directions is not None:
@@ -205,7 +207,9 @@ def show(
         if comm.rank == 0:
             panels = {"": [surface_of(s, field) for s in held if len(s.points)]}
             if not panels[""]:
-                raise SymancfError("nothing to draw: the samples hold no points")
+                raise SymancfError(
+                    "nothing to draw: the samples hold no points", asked="points", given=0
+                )
             require_field(held, field)
             try:
                 import pyvista

@@ -135,7 +135,12 @@ def _loader(
         captions = _clock([time for time, _ in listed], time_unit)
         return captions, lambda k: list(read_state(listed[k][1]).values())
     if times is not None and len(times) != len(frames):
-        raise SymancfError(f"animate: {len(times)} times of {len(frames)} states")
+        raise SymancfError(
+            f"animate: {len(times)} times of {len(frames)} states",
+            asked="times",
+            given=len(times),
+            possible=(len(frames),),
+        )
     found, alone = _apart(frames)
     times = found if times is None else times
     held, chosen = [], _chosen(len(frames))
@@ -225,7 +230,9 @@ class _Film:
                 corners.append(picture.frames[0])
                 values += [r for r in [value_range(bodies)] if r is not None]
         if not corners:
-            raise SymancfError("nothing to draw: the states hold no points")
+            raise SymancfError(
+                "nothing to draw: the states hold no points", asked="points", given=0
+            )
         low = np.min([low for low, _ in corners], axis=0)
         high = np.max([high for _, high in corners], axis=0)
         if not values:

@@ -37,7 +37,10 @@ def require_tensor(bodies: Iterable[Samples], name: str) -> None:
         there = ", ".join(map(repr, known)) or "none: sa.sample(..., fields=['cauchy'])"
         raise SymancfError(
             f"directions={name!r}: no samples have that tensor; there are {there}"
-            + (f".{closest(name, known)}" if known else "")
+            + (f".{closest(name, known)}" if known else ""),
+            asked="directions",
+            given=name,
+            possible=known,
         )
 
 

@@ -156,7 +156,9 @@ def need_writer(path: Path) -> str:
         try:
             import PIL  # noqa: F401
         except ImportError:
-            raise SymancfError("GIFs need Pillow: pip install 'symancf[demo]'") from None
+            raise SymancfError(
+                "GIFs need Pillow: pip install 'symancf[demo]'", asked="Pillow", given=path.name
+            ) from None
         return ""
     program = shutil.which("ffmpeg")
     if program is None:
@@ -165,7 +167,9 @@ def need_writer(path: Path) -> str:
         except ImportError:
             raise SymancfError(
                 f"{path.name}: films as .mp4 need ffmpeg: pip install imageio-ffmpeg, or "
-                "apt-get install ffmpeg; a .gif does without"
+                "apt-get install ffmpeg; a .gif does without",
+                asked="ffmpeg",
+                given=path.name,
             ) from None
         program = str(get_ffmpeg_exe())
     return program
@@ -186,7 +190,11 @@ def _of_one_size(images: Iterable[Figure | Image]) -> Iterator[Image]:
             break
         yield frame
     if len(shapes) != 1:
-        raise SymancfError(f"write_film: {len(shapes) or 'no'} sizes of images, give one: {shapes}")
+        raise SymancfError(
+            f"write_film: {len(shapes) or 'no'} sizes of images, give one: {shapes}",
+            asked="images",
+            given=tuple(sorted(shapes)),
+        )
 
 
 def _write_mp4(frames: Iterator[Image], path: Path, fps: float) -> None:

@@ -69,7 +69,11 @@ class Picture:
         self.toward = _unit(np.asarray(eye, float))
         right = np.cross(np.asarray(up, float), self.toward)
         if not np.linalg.norm(right) > 0:
-            raise SymancfError(f"the eye {tuple(eye)} looks along the direction up {tuple(up)}")
+            raise SymancfError(
+                f"the eye {tuple(eye)} looks along the direction up {tuple(up)}",
+                asked="eye",
+                given=tuple(eye),
+            )
         self.screen = np.stack([_unit(right), np.cross(self.toward, _unit(right))], axis=1)
         self.frames = np.array([self._frame(bodies) for bodies in panels.values()])
         self.own_frames = self.frames.copy()
@@ -348,7 +352,12 @@ class Picture:
 
                 return [imread(Path(folder) / f"panel{i}.png") for i in range(len(self.panels))]
         if engine == "vtk":
-            raise SymancfError(f"pyvista could not draw off-screen: {reason}")
+            raise SymancfError(
+                f"pyvista could not draw off-screen: {reason}",
+                asked="engine",
+                given=engine,
+                possible=("matplotlib",),
+            )
         return None
 
 
@@ -377,7 +386,12 @@ def _colours(name: str) -> Array:
     from matplotlib import colormaps
 
     if name != "dawn" and name not in colormaps:
-        raise SymancfError(f"no colour map {name!r}; possible: 'dawn', {', '.join(colormaps)}")
+        raise SymancfError(
+            f"no colour map {name!r}; possible: 'dawn', {', '.join(colormaps)}",
+            asked="cmap",
+            given=name,
+            possible=("dawn", *colormaps),
+        )
     if name != "dawn":
         return np.asarray(colormaps[name](np.linspace(0.0, 1.0, 256)))[:, :3]
     colour = np.asarray(colormaps["viridis"](np.linspace(0.08, 1.0, 256)))[:, :3]

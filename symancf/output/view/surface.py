@@ -215,7 +215,10 @@ def _symmetric(samples: Samples, name: str) -> Array | None:
     ):
         raise SymancfError(
             f"directions={name!r}: the field has the shape {tensor.shape[1:]} at a point and is no "
-            "symmetric tensor (3, 3); sample 'cauchy', 'S' or 'E_gl'"
+            "symmetric tensor (3, 3); sample 'cauchy', 'S' or 'E_gl'",
+            asked=name,
+            given=tensor.shape[1:],
+            possible=((3, 3),),
         )
     return tensor.reshape(-1, 9)
 
