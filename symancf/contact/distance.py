@@ -112,7 +112,7 @@ class Distance(Shape):
             found = symbolic(self.function(*x, **own))
         except Exception as error:
             raise ParameterError(
-                f"{what} failed on symbols: {in_words(error)}", asked="function", given=error
+                f"{what} failed on symbols: {in_words(error)}", asked=self.name, given=error
             ) from error
         known = {*own.values()}.union(*(symbolic(a).free_symbols for a in x))
         why = obstacle(found) if isinstance(found, sp.Expr) else ""

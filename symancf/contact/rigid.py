@@ -243,6 +243,7 @@ class RigidPass(PlaceTerm):
                 "out gradually",
                 asked="overlap",
                 given=worst,
+                possible=("press", "release"),
             )
         share_error(configuration.comm, error)
 

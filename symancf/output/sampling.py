@@ -273,7 +273,8 @@ def _local_vector(system: System, given: npt.ArrayLike) -> Array:
             f"sample(state=...) takes numbers like system.state, of the shape "
             f"{system.state.shape}; given {label(given)}",
             asked="state",
-            given=given,
+            given=state.shape,
+            possible=(system.state.shape,),
         )
     return state
 

@@ -260,7 +260,7 @@ def of_block(*shape: Any, **given: Any) -> Callable[[], object]:
         (lambda: sa.Plane((0, 0, 0), normal=(0, 0, 0)), "normal", (0.0, 0.0, 0.0)),
         (
             lambda: sa.Distance(lambda x1, x2, x3: 3 * sa, (0, 0, 0)),
-            "function",
+            "a function",
             lambda error: "TypeError" in error,
         ),
         (lambda: sa.Distance(lambda x1, x2, x3: 1.0), "x1", lambda found: float(found) == 1.0),

@@ -334,7 +334,7 @@ WRONG: dict[str, tuple[Any, type[SymancfError], dict[str, Any]]] = {
         {"asked": "q", "possible": ("mu", "lam")},
     ),
     "a complex": ({"a": lambda J: 1j * J}, KinematicsError, {"asked": "a", "given": "1.0*I*J"}),
-    "nothing": ({"a": lambda J: None}, KinematicsError, {"asked": "a", "given": "None"}),
+    "nothing": ({"a": lambda J: None}, KinematicsError, {"asked": "a", "given": None}),
     "a number": ({"a": 3}, KinematicsError, {"asked": "a", "given": 3, **OFFERED}),
     "of another element": (
         {"a": "axial_force"},

@@ -163,8 +163,8 @@ CASES: dict[str, tuple[Callable[[Model], Any], type[sa.SymancfError], str, Any]]
     "contact of another system": (
         lambda m: sa.Contact(m.block["x1"], sa.Plane()).force(m.system),
         sa.ParameterError,
+        "system",
         "contact",
-        None,
     ),
     "file of nothing": (
         lambda m: sa.output.write("none.vtu", None),
