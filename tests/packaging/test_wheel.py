@@ -105,9 +105,10 @@ def test_use_outside_the_checkout(wheel: Path, tmp_path: Path, repository: Path)
         "--no-index", wheel, cwd=tmp_path)  # fmt: skip
     # Folders named in a .pth file are searched, but .pth files in them are not read: the
     # editable installation of the checkout stays invisible.
-    folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    folders |= {path for path in sys.path if path.endswith(("site-packages", "dist-packages"))}
-    (home / "dependencies.pth").write_text("\n".join(sorted(folders)))
+    # They are searched in the order of the tests' own, the environment before the system.
+    folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    folders += [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    (home / "dependencies.pth").write_text("\n".join(dict.fromkeys(folders)))
     cache = {"SYMANCF_CACHE": str(tmp_path / "cache")}
     assert run(python, "-c", USE, home, cwd=tmp_path, **cache) == "works\n"
     script = venv / "bin" / "symancf"
