@@ -51,7 +51,7 @@ extensions = [
     "_gallery",
     "_run",
 ]
-exclude_patterns = ["_build", "conf.py", "_*.py", "**/_*.py"]
+exclude_patterns = ["examples", "_build", "conf.py", "_*.py", "**/_*.py"]
 templates_path: list[str] = []
 
 # Demos are scripts of cells: a `# %% [markdown]` comment is text, a `# %%` one starts code.
