@@ -22,6 +22,7 @@ from ..errors import MeshError
 from .abaqus import read_abaqus
 from .cells import outwards
 from .gmsh import read_gmsh
+from .kratos import read_mdpa
 from .limits import bounded_text, limited
 from .med import read_med
 from .serial import SerialMesh
@@ -29,6 +30,7 @@ from .su2 import read_su2
 
 OWN: dict[str, Callable[[Path], SerialMesh]] = {
     ".inp": read_abaqus,
+    ".mdpa": read_mdpa,
     ".med": read_med,
     ".su2": read_su2,
 }
@@ -47,7 +49,6 @@ LOST = {
     ".tec": ("zones", (b"ZONE", b"zone")),
     ".dat": ("zones", (b"ZONE", b"zone")),
     ".msh": ("zones", ()),  # of Fluent
-    ".mdpa": ("sub model parts", (b"SubModelPart",)),
     ".dato": ("sets", (b"SET ",)),
     ".post": ("sets", (b"SET ",)),
 }

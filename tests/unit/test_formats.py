@@ -243,6 +243,64 @@ def test_su2(kind: str, tmp_path: Path) -> None:
     require(path, kind, {"wet side": sides, "7": sides})
 
 
+#: Kratos: edges below, upright ones, those above; faces below, front, right, back, left, above.
+KRATOS = {
+    "hexahedron20": [*range(12), *range(16, 20), *range(12, 16)],
+    "hexahedron27": [*range(12), *range(16, 20), *range(12, 16), 24, 22, 21, 23, 20, 25, 26],
+    "wedge15": [*range(9), *range(12, 15), *range(9, 12)],
+}
+
+
+def write_mdpa(path: Path, box: Box) -> None:
+    """Write what Kratos's documentation says; numbers of nodes are 3 k + 7 and fall."""
+    last = len(box.points) - 1
+    lines = ["Begin Properties 1", "  DENSITY 3.0 // of all", "End Properties", "Begin Nodes"]
+    for k, x in reversed(list(enumerate(box.points.tolist()))):
+        lines.append(f"  {3 * (last - k) + 7} {x[0]!r} {x[1]!r} {x[2]!r}")
+    lines.append("End Nodes")
+    for title, kind, cells, tags in (
+        ("Elements SmallDisplacementElement3D", box.kind, box.cells, box.tags["volumes"]),
+        ("Conditions SurfaceLoadCondition3D", box.trace, box.faces, 0 * box.tags["faces"]),
+    ):
+        order = np.argsort(KRATOS.get(kind, [*range(cells.shape[1])]))
+        lines.append(f"Begin {title}{cells.shape[1]}N // {kind}")
+        for k, cell in enumerate(cells):
+            nodes = " ".join(str(3 * (last - v) + 7) for v in cell[order])
+            lines.append(f"{k + 10} {tags[k]} {nodes}")
+        lines.append(f"End {title.split()[0]}")
+    for name, inside in (
+        ("Parts", "Begin SubModelPartElements\n10\n11\nEnd SubModelPartElements"),
+        (
+            "Load",
+            "Begin SubModelPartNodes\n7\nEnd SubModelPartNodes\nBegin SubModelPart low\n"
+            "Begin SubModelPartConditions\n10\nEnd SubModelPartConditions\nEnd SubModelPart",
+        ),
+    ):
+        lines += [f"Begin SubModelPart {name}", inside, "End SubModelPart"]
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("kind", [*SOLID, "hexahedron27"])
+def test_mdpa(kind: str, tmp_path: Path) -> None:
+    box, path = Box(kind), tmp_path / "box.mdpa"
+    write_mdpa(path, box)
+    half = len(box.cells) // 2
+    regions = {
+        "properties 5": {kind: half},
+        "properties 6": {kind: half},
+        "properties 0": {box.trace: len(box.faces)},
+        "Parts": {kind: 2},
+        "Load": {"vertex": 1},
+        "Load.low": {box.trace: 1},
+    }
+    require(path, kind, regions)
+    whole = path.read_text()
+    for text in (whole[: len(whole) // 2], whole.replace("\n10\n11", "\n10\n99"), "Begin", "End"):
+        path.write_text(text)
+        with refused(sa.MeshError, asked=str(path)):
+            Mesh.read(path)
+
+
 def test_what_is_no_region_is_told_in_one_line(tmp_path: Path) -> None:
     box = Box("tetra")
     source = box.meshio("medit:ref")
