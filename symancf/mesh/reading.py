@@ -36,15 +36,15 @@ OWN: dict[str, Callable[[Path], SerialMesh]] = {
 }
 CAD = (".step", ".stp", ".iges", ".igs", ".brep", ".geo")
 MOST = 256  # different numbers of cells that are tags; more are a numbering or a field
-#: What meshio leaves out of files of a kind, and words that tell of it; none: always.
+#: What meshio leaves out of files, and words that files with it contain; none: all have it.
 LOST = {
     ".xdmf": ("sets", (b"<Set",)),
     ".xmf": ("sets", (b"<Set",)),
     ".obj": ("groups and objects", (b"\ng ", b"\no ", b"\nusemtl ")),
-    ".e": ("side sets and names of blocks", ()),
-    ".exo": ("side sets and names of blocks", ()),
-    ".ex2": ("side sets and names of blocks", ()),
-    ".cgns": ("zones and boundary conditions", ()),
+    ".e": ("side sets and names of blocks", (b"num_side_sets", b"eb_names")),
+    ".exo": ("side sets and names of blocks", (b"num_side_sets", b"eb_names")),
+    ".ex2": ("side sets and names of blocks", (b"num_side_sets", b"eb_names")),
+    ".cgns": ("boundary conditions", (b"ZoneBC_t",)),
     ".h5m": ("sets", ()),
     ".tec": ("zones", (b"ZONE", b"zone")),
     ".dat": ("zones", (b"ZONE", b"zone")),
@@ -205,8 +205,8 @@ def _tags(
         if len(parts) < len(kinds) or (physical and name == "gmsh:geometrical"):
             continue
         every = list(zip(kinds, numbers, parts, strict=True))
-        if not _few(parts):
-            lost += [repr(name)] * _tells(parts, given)
+        if len(np.unique(np.concatenate(parts))) > MOST:
+            lost += [repr(name)] * _are_tags(parts, given)
         elif name == "gmsh:physical":  # signs tell of normals; 0: of no group
             every = [(kind, own[p != 0], np.abs(p[p != 0])) for kind, own, p in every]
             mesh.add_numbered("", every, names)
@@ -214,17 +214,13 @@ def _tags(
             mesh.add_numbered(name, every)
     for name, part in (source.point_data or {}).items():
         whole = _whole(part)
-        if whole is not None and _tells([whole], [part]):
+        if whole is not None and _are_tags([whole], [part]):
             lost.append(f"{name!r} of points")
     return lost
 
 
-def _few(parts: list[Ints]) -> bool:
-    return len(np.unique(np.concatenate(parts))) <= MOST
-
-
-def _tells(parts: list[Ints], given: list[Data]) -> bool:
-    """Whether integers tell points or cells apart, and are not a number of each."""
+def _are_tags(parts: list[Ints], given: list[Data]) -> bool:
+    """Whether integers are tags of groups of points or cells, not a number of each."""
     values = np.concatenate(parts)
     integers = all(np.asarray(part).dtype.kind in "iu" for part in given)
     return integers and 1 < len(np.unique(values)) < len(values)

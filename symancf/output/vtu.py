@@ -49,8 +49,8 @@ _HEADER = (
 _UNIT = '<InformationKey name="UNITS_LABEL" location="vtkDataArray">'
 NONE: Mapping[str, str] = MappingProxyType({})
 
-IS = ": "  # between a name and its text, in the names of field data: meshio refuses texts as values
-ODD = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # no XML
+SEPARATOR = ": "  # of key and text, in names of field data: meshio refuses texts as values
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # no XML
 
 Layout = list[tuple[str, str, int]]  # name, VTK's type, components
 
@@ -108,8 +108,9 @@ def write_vtu(path: Path, samples: Samples, time: float | None = None) -> None:
     with xml_file(path) as file:
         file.write(_HEADER.format("UnstructuredGrid").encode() + b"<UnstructuredGrid>\n")
         times = {} if time is None else {"TimeValue": np.array([time])}
-        told = (ODD.sub("\ufffd", f"{key}{IS}{text}") for key, text in about(samples).items())
-        _section(file, "FieldData", times | dict.fromkeys(told, np.zeros(1, np.uint8)))
+        texts = [f"{key}{SEPARATOR}{text}" for key, text in about(samples).items()]
+        names = [NOT_XML.sub("\ufffd", text) for text in texts]
+        _section(file, "FieldData", times | dict.fromkeys(names, np.zeros(1, np.uint8)))
         file.write(
             f'<Piece NumberOfPoints="{len(samples.points)}" '
             f'NumberOfCells="{samples.n_cells}">\n'.encode()
@@ -117,8 +118,8 @@ def write_vtu(path: Path, samples: Samples, time: float | None = None) -> None:
         _section(file, "PointData", samples.point_data, samples.units)
         _section(file, "CellData", samples.cell_data, samples.units)
         _section(file, "Points", {"Points": np.asarray(samples.points, float)})
-        names = ("connectivity", "offsets", "types")
-        _section(file, "Cells", dict(zip(names, listed(samples), strict=True)))
+        arrays = ("connectivity", "offsets", "types")
+        _section(file, "Cells", dict(zip(arrays, listed(samples), strict=True)))
         file.write(b"</Piece>\n</UnstructuredGrid>\n</VTKFile>\n")
 
 
@@ -277,8 +278,8 @@ def read_vtu(path: Path) -> Samples:
 def _texts(grid: Element) -> Iterator[tuple[str, str]]:
     """Return the texts of the field data by their names."""
     for array in grid.iterfind("FieldData/DataArray"):
-        key, is_text, text = array.attrib["Name"].partition(IS)
-        if is_text:
+        key, separator, text = array.attrib["Name"].partition(SEPARATOR)
+        if separator:
             yield key, text
     for array in grid.iterfind("FieldData/Array"):  # files of older versions
         codes = bytes(map(int, (array.text or "0").split()))

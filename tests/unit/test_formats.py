@@ -92,11 +92,11 @@ def require(
     return mesh
 
 
-def write_med(path: Path, box: Box, spaces: int = 3) -> None:
+def write_med(path: Path, box: Box) -> None:
     """Write what MED's manual says; family -1 of faces is in two groups, -2 in one of them."""
     with h5py.File(path, "w") as file:
         whole = file.create_group("ENS_MAA/part")
-        whole.attrs["ESP"] = spaces
+        whole.attrs["ESP"] = 3
         step = whole.create_group("-0000000000000000001-0000000000000000001")
         nodes = step.create_dataset("NOE/COO", data=box.points.T.ravel())
         nodes.attrs["NBR"] = len(box.points)
