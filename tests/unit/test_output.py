@@ -16,6 +16,7 @@ from symancf import output
 from symancf.cells import CELLS
 from symancf.errors import SymancfError
 from symancf.output import Samples, Series
+from symancf.output.vtkhdf_reading import Stored
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -62,15 +63,16 @@ def test_meshio_reads_a_piece(tmp_path: Path) -> None:
 
 def of_kinds(*kinds: str) -> Samples:
     """One cell of each kind on points of its own, with fields and texts."""
-    x, cells = np.empty((0, 3)), {}
+    x = np.empty((0, 3))
+    cells: dict[str, Any] = {}
     for kind in kinds:
         unit = CELLS[kind].unit
         at = np.pad(unit, ((0, 0), (0, 3 - unit.shape[1])))
         at[:, 0] += 2.0 * len(cells)
         cells[kind] = len(x) + np.arange(len(at))[None]
         x = np.concatenate([x, at])
-    numbers = {"region_id": np.arange(len(cells))}
-    fields = {"stress": np.arange(9.0 * len(x)).reshape(-1, 3, 3)}
+    numbers: dict[str, Any] = {"region_id": np.arange(len(cells))}
+    fields: dict[str, Any] = {"stress": np.arange(9.0 * len(x)).reshape(-1, 3, 3)}
     texts = {"region_id": '0 body, 1 tip: <&> "q"\nof all', "name": "a: b"}
     return Samples(x, cells, fields, numbers, {"stress": "N/mm²"}, texts)
 
@@ -96,6 +98,7 @@ def test_meshio_and_vtk_read_all_kinds_of_pieces(kinds: tuple[str, ...], tmp_pat
     series.write(0.5, {"upper body": given, "lower body": sheet()})
     for name, files in output.states(series.path)[0][1].items():
         wanted = given if name == "upper body" else sheet()
+        assert not isinstance(files, Stored)
         found, grid = meshio.read(files), pyvista.read(files)
         np.testing.assert_array_equal(found.points, wanted.points)
         np.testing.assert_array_equal(grid.points, wanted.points)
