@@ -115,10 +115,12 @@ class Mesh(Portable, Shown, Made):
 
         Parameters
         ----------
-        path : the file; physical names (Gmsh), sets (Abaqus, ...) and surfaces (Abaqus) become
-            regions, groups of one name one region; sets of several instances (Abaqus) are
-            ``instance.set``. A cell that the file gives twice counts once; unless it is so in
-            different groups, a warning says which.
+        path : the file; physical names (Gmsh), sets (Abaqus, ...), surfaces (Abaqus), groups (MED),
+            markers (SU2) and sub model parts (Kratos) become regions, groups of one name one
+            region; sets of several instances (Abaqus) are ``instance.set``. Of other files whole
+            numbers of cells are regions, ``"material 3"``; one warning says what is not read. A
+            cell that the file gives twice counts once; unless it is so in different groups, a
+            warning says which.
         comm : default all ranks.
         check : look for points that are not numbers and for degenerate or inverted cells.
         order : 1: cells of higher order become those of first order between their corners; nodes

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from ..arrays import Array, Integers, Mask
+from ..arrays import Array, Integers, Ints, Mask
 from ..cells.quadrature import counts_for, gauss
 from ..cells.table import CELLS, Cell
 
@@ -95,6 +95,31 @@ def sizes(kind: str, x: Array) -> Array:
         else:
             total += weight * np.einsum("ka,ka->k", np.cross(j[:, 0], j[:, 1]), j[:, 2])
     return total
+
+
+def outwards(kind: str, rows: Ints, x: Array, inside: list[int] | None = None) -> Ints:
+    """Return cells (k, nv) with those that are mirror images of meshio's numbered as it does.
+
+    Files number wedges, MED all volumes, in this or in the other sense: their volume tells.
+
+    Parameters
+    ----------
+    x : (n, 3) coordinates of all points [m].
+    inside : where the mirrored cells of the file have the last nodes, of faces and the middle.
+    """
+    cell = CELLS.get(kind)
+    fits = cell is not None and rows.ndim == 2 and rows.shape[1] == len(cell.nodes)
+    if cell is None or not fits or cell.dimension < 3 or not rows.size:
+        return rows
+    if rows.min() < 0 or rows.max() >= len(x):
+        return rows  # the mesh tells of it
+    mirrored = np.lexsort(cell.unit[:, [1, 0, 2]].T), np.lexsort(cell.unit.T)
+    order = np.empty(len(cell.nodes), dtype=np.int64)
+    order[mirrored[1]] = mirrored[0]
+    if inside is not None:
+        order[len(order) - len(inside) :] = inside
+    out = sizes(cell.straight.name, x[rows[:, : cell.corners]]) < 0.0
+    return np.where(out[:, None], rows[:, order], rows)
 
 
 def _row(kind: str) -> Cell:

@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 from ..arrays import Array, Ints
 from ..errors import MeshError
 from .cells import dimension
-from .serial import SerialMesh
+from .serial import ENTITIES, SerialMesh
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 VERSIONS = ("1", "2.2", "4.0", "4.1")
-ENTITIES = ("point", "curve", "surface", "volume")
 
 _SECTION = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*\$(\w+)[ \t]*\r?\n", re.MULTILINE)
 #: Nodes of the wedge with nodes in its faces, by VTK's order; meshio 5.3 leaves Gmsh's.

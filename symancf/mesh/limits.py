@@ -62,6 +62,11 @@ def _opened(path: Any, mode: str = "r") -> IO[Any]:
     return data if mode == "rb" else _Text(data)
 
 
+def bounded_text(content: bytes) -> IO[str]:
+    """Return an open text whose end cannot be read for ever."""
+    return _Text(io.BytesIO(content), encoding="utf-8", errors="replace")
+
+
 meshio._files.open = meshio.tetgen._tetgen.open = _opened
 
 
@@ -103,4 +108,4 @@ def _memory(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-__all__ = ["limited"]
+__all__ = ["bounded_text", "limited"]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mesh files through meshio: physical names, tags and named sets become regions."""
+"""Mesh files: those that meshio reads as they are, others by readers of their own.
+
+Physical names, tags and named sets become regions; what gets lost is told.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,41 @@ import meshio
 import numpy as np
 from meshio.xdmf.common import xdmf_idx_to_meshio_type
 
-from ..arrays import Array, Ints
-from ..cells.table import CELLS
+from ..arrays import Data, Ints
 from ..errors import MeshError
 from .abaqus import read_abaqus
+from .cells import outwards
 from .gmsh import read_gmsh
-from .limits import limited
+from .kratos import read_mdpa
+from .limits import bounded_text, limited
+from .med import read_med
 from .serial import SerialMesh
+from .su2 import read_su2
 
-_ENTITIES = ("point", "curve", "surface", "volume")
-_VTK = (".vtk", ".vtu")
-
+OWN: dict[str, Callable[[Path], SerialMesh]] = {
+    ".inp": read_abaqus,
+    ".mdpa": read_mdpa,
+    ".med": read_med,
+    ".su2": read_su2,
+}
 CAD = (".step", ".stp", ".iges", ".igs", ".brep", ".geo")
+MOST = 256  # different numbers of cells that are tags; more are a numbering or a field
+#: What meshio leaves out of files, and words that files with it contain; none: all have it.
+LOST = {
+    ".xdmf": ("sets", (b"<Set",)),
+    ".xmf": ("sets", (b"<Set",)),
+    ".obj": ("groups and objects", (b"\ng ", b"\no ", b"\nusemtl ")),
+    ".e": ("side sets and names of blocks", (b"num_side_sets", b"eb_names")),
+    ".exo": ("side sets and names of blocks", (b"num_side_sets", b"eb_names")),
+    ".ex2": ("side sets and names of blocks", (b"num_side_sets", b"eb_names")),
+    ".cgns": ("boundary conditions", (b"ZoneBC_t",)),
+    ".h5m": ("sets", ()),
+    ".tec": ("zones", (b"ZONE", b"zone")),
+    ".dat": ("zones", (b"ZONE", b"zone")),
+    ".msh": ("zones", ()),  # of Fluent
+    ".dato": ("sets", (b"SET ",)),
+    ".post": ("sets", (b"SET ",)),
+}
 for _kind in ("wedge15", "pyramid13"):  # meshio 5.3 reads them but forgets their dimension
     meshio._mesh.topological_dimension.setdefault(_kind, 3)
 
@@ -80,17 +106,20 @@ def read_serial(path: Path) -> SerialMesh:
             asked="path",
             given=path.suffix,
         )
-    if path.suffix.lower() == ".inp":
-        return _bounded(path, read_abaqus)
-    if path.suffix.lower().startswith(".msh") and not _of_fluent(path):
+    suffix = path.suffix.lower()
+    if suffix in OWN:
+        return _bounded(path, OWN[suffix])
+    if suffix.startswith(".msh") and not _of_fluent(path):
         return _bounded(path, read_gmsh)
     noise = io.StringIO()
     try:
         quiet = contextlib.redirect_stdout(noise), contextlib.redirect_stderr(noise)
         with limited(path), quiet[0], quiet[1]:
-            source = meshio.read(path)
+            source = _source(path)
     except (Exception, SystemExit) as error:  # meshio exits where no reader fits
         raise _unreadable(path, error, noise.getvalue()) from None
+    if said := " ".join(noise.getvalue().split()):  # what it skips
+        warnings.warn(f"{path.name}: meshio says: {said[:300]}", stacklevel=4)
     return _united(_convert(source, path), path)
 
 
@@ -99,7 +128,7 @@ def _bounded(path: Path, read: Callable[[Path], SerialMesh]) -> SerialMesh:
     try:
         with limited(path):
             return _united(read(path), path)
-    except MemoryError as error:
+    except (MemoryError, OSError) as error:
         raise _unreadable(path, error) from None
 
 
@@ -117,50 +146,98 @@ def _of_fluent(path: Path) -> bool:
         return file.read(256).lstrip().startswith(b"(")
 
 
+def _source(path: Path) -> meshio.Mesh:
+    if path.suffix.lower() in (".bdf", ".fem", ".nas"):
+        content = path.read_bytes()
+        if b"BEGIN BULK" not in content:  # bulk data alone, as Gmsh writes it
+            return meshio.read(bounded_text(b"BEGIN BULK\n" + content), "nastran")
+    return meshio.read(path)
+
+
 def _convert(source: meshio.Mesh, path: Path) -> SerialMesh:
-    if source.points.size == 0:
-        raise MeshError(f"{str(path)!r} holds no points", path=str(path))
-    mesh = SerialMesh.from_arrays(source.points, {}, {})
-    if path.suffix.lower() in _VTK:
-        source.cells = [_outwards(block, source.points) for block in source.cells]
-    numbers = [mesh.append(block.type, block.data) for block in source.cells]
-    kinds = [block.type for block in source.cells]
-    if not kinds:
+    points = np.asarray(source.points)
+    if points.size == 0:
+        raise MeshError(f"{str(path)!r} holds no points", path=str(path), asked="points")
+    mesh = SerialMesh.from_arrays(points, {}, {})
+    kinds, numbers = [], []
+    for block in source.cells:
+        rows = np.asarray(block.data)
+        rows = rows.astype(np.int64) if rows.dtype.kind == "u" else rows
+        rows = outwards(block.type, rows, mesh.points) if block.type.startswith("wedge") else rows
+        kinds.append(block.type)
+        numbers.append(mesh.append(block.type, rows))
+    if not sum(map(len, numbers)):
         raise MeshError(f"{str(path)!r} holds no cells", path=str(path), asked="cells")
-    _named_sets(source, kinds, numbers, mesh)
-    for name, points in (source.point_sets or {}).items():
-        found = mesh.append("vertex", np.asarray(points, np.int64).reshape(-1, 1))
-        mesh.add_to_region(name, "vertex", found)
-    return mesh
-
-
-def _outwards(block: meshio.CellBlock, points: Array) -> meshio.CellBlock:
-    """Return cells with wedges numbered as meshio does: VTK's are mirrored, but not everybody's.
-
-    VTK's manual and its programs have said both, and meshio turns those of first order alone.
-    """
-    cell = CELLS.get(block.type)
-    if cell is None or cell.factors != (2, 1) or not len(block.data):
-        return block
-    mirrored = np.lexsort(cell.unit[:, [1, 0, 2]].T), np.lexsort(cell.unit.T)
-    order = np.empty(len(cell.nodes), dtype=np.int64)
-    order[mirrored[1]] = mirrored[0]
-    x = points[block.data[:, [0, 1, 2, 3]]]
-    out = np.linalg.det(x[:, 1:] - x[:, :1]) < 0.0
-    return meshio.CellBlock(
-        block.type, np.where(out[:, None], block.data[:, order], block.data), block.tags
-    )
-
-
-def _named_sets(
-    source: meshio.Mesh, kinds: list[str], numbers: list[Ints], mesh: SerialMesh
-) -> None:
     for name, chosen in source.cell_sets.items():
-        if name.startswith("gmsh:"):
-            continue
         for kind, own, which in zip(kinds, numbers, chosen, strict=True):
             if which is not None and len(which):
                 mesh.add_to_region(name, kind, own[np.asarray(which, np.int64)])
+    lost = _tags(source, kinds, numbers, mesh)
+    for name, ids in (source.point_sets or {}).items():
+        found = mesh.append("vertex", np.asarray(ids, np.int64).reshape(-1, 1))
+        mesh.add_to_region(name, "vertex", found)
+    what, words = LOST.get(path.suffix.lower(), ("", (b"",) * 0))
+    if what and (not words or any(word in path.read_bytes() for word in words)):
+        lost.append(what)
+    if lost:
+        warnings.warn(
+            f"{path.name}: not read as regions: {', '.join(lost)}; name them by mesh.select, or "
+            "give the mesh in another format, e.g. Gmsh's .msh",
+            stacklevel=4,
+        )
+    return mesh
+
+
+def _tags(
+    source: meshio.Mesh, kinds: list[str], numbers: list[Ints], mesh: SerialMesh
+) -> list[str]:
+    """Make regions of whole numbers of cells; return what has too many of them.
+
+    The region is called by the file where it names the number and its dimension, as Gmsh's
+    physical groups are; else by the name of the numbers and the number, ``"medit:ref 3"``.
+    """
+    lost = []
+    names: dict[tuple[int, int], list[str]] = {}
+    for name, pair in (source.field_data or {}).items():
+        if np.shape(pair) == (2,) and np.asarray(pair).dtype.kind in "iu":
+            names.setdefault((int(pair[1]), int(pair[0])), []).append(name)
+    physical = "gmsh:physical" in source.cell_data
+    for name, given in source.cell_data.items():
+        parts = [w for part in given if (w := _whole(part)) is not None]
+        if len(parts) < len(kinds) or (physical and name == "gmsh:geometrical"):
+            continue
+        every = list(zip(kinds, numbers, parts, strict=True))
+        if len(np.unique(np.concatenate(parts))) > MOST:
+            lost += [repr(name)] * _are_tags(parts, given)
+        elif name == "gmsh:physical":  # signs tell of normals; 0: of no group
+            every = [(kind, own[p != 0], np.abs(p[p != 0])) for kind, own, p in every]
+            mesh.add_numbered("", every, names)
+        else:
+            mesh.add_numbered(name, every)
+    for name, part in (source.point_data or {}).items():
+        whole = _whole(part)
+        if whole is not None and _are_tags([whole], [part]):
+            lost.append(f"{name!r} of points")
+    return lost
+
+
+def _are_tags(parts: list[Ints], given: list[Data]) -> bool:
+    """Whether integers are tags of groups of points or cells, not a number of each."""
+    values = np.concatenate(parts)
+    integers = all(np.asarray(part).dtype.kind in "iu" for part in given)
+    return integers and 1 < len(np.unique(values)) < len(values)
+
+
+def _whole(given: Data) -> Ints | None:
+    """Return one whole number of each cell; None where these are others, or none of them."""
+    array = np.asarray(given)
+    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    if array.ndim != 1 or array.dtype.kind not in "iufb":
+        return None
+    if array.dtype.kind == "f" and not (np.abs(array) < 2**53).all():
+        return None
+    whole = array.astype(np.int64)
+    return whole if (whole == array).all() else None
 
 
 def _united(mesh: SerialMesh, path: Path) -> SerialMesh:

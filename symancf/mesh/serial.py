@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..cells.table import CELLS
 from ..errors import MeshError
 from ..runtime.collective import block_starts, scatter_blocks
 from ..values.parameter import label
-from .cells import DIMENSIONS
+from .cells import DIMENSIONS, dimension
 from .conformity import first_of_equals
 from .slices import Cells, Members, Slices
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 
+ENTITIES = ("point", "curve", "surface", "volume")
+NONE: Mapping[tuple[int, int], Sequence[str]] = MappingProxyType({})
 KINDS = f"({'|'.join(DIMENSIONS)})[0-9]*"
 
 
@@ -133,6 +136,36 @@ class SerialMesh:
         """Add cells to a region; numbers may repeat."""
         region = self.members.setdefault(name, {})
         region[kind] = np.union1d(region.get(kind, np.empty(0, np.int64)), numbers)
+
+    def add_numbered(
+        self,
+        name: str,
+        parts: Iterable[tuple[str, Ints, Ints]],
+        names: Mapping[tuple[int, int], Sequence[str]] = NONE,
+    ) -> None:
+        """Add cells to regions by a number of each.
+
+        Parameters
+        ----------
+        name : of the numbers: regions are called ``"name 3"``, where cells of several dimensions
+            have the number those of less ``"name 3 (surface)"``; without a name ``"surface 3"``.
+        parts : type of cells, their places, their numbers.
+        names : (dimension, number) -> names that the file gives.
+        """
+        found = [
+            (dimension(kind), value, kind, own[values == value])
+            for kind, own, values in parts
+            for value in np.unique(values).tolist()
+        ]
+        top = dict[int, int]()
+        for dim, value, _, _ in found:
+            top[value] = max(dim, top.get(value, 0))
+        for dim, value, kind, own in found:
+            default = f"{name} {value}" + f" ({ENTITIES[dim]})" * (dim < top[value])
+            if not name:
+                default = f"{ENTITIES[dim]} {value}"
+            for region in names.get((dim, value), [default]):
+                self.add_to_region(region, kind, own)
 
     def _chosen(self, name: str, kind: str, which: NDArray[Any]) -> Ints:
         if which.ndim == 2:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakValueDictionary
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
 from mpi4py import MPI
 
 from ..errors import ParameterError, SymancfError
@@ -50,7 +51,8 @@ def write(
     """Write one state of one body. Collective.
 
     On one rank a .vtu; on several, one .vtu for each rank that has cells and a .pvtu. With the
-    suffix .vtkhdf one file that ranks write together.
+    suffix .vtkhdf one file that ranks write together. In a .vtu points without any cell get a cell
+    "vertex" each.
 
     Parameters
     ----------
@@ -81,9 +83,12 @@ def write(
     time = None if time is None else arguments.number("output.write", "time", time)
     with together(comm):
         arguments.instance("output.write: what is written", samples, Samples, SAMPLED)
+        samples.check()
     if path.suffix == HDF:
         VtkHdf(path, comm).write({"": samples}, time)
         return path
+    if not comm.allreduce(samples.n_cells):
+        samples = _with_vertices(samples)
     with together(comm):
         if comm.rank == 0:
             make_folder(path.parent)
@@ -106,6 +111,12 @@ def write(
             _, points, cells = known[0] if known else ("", [], [])
             write_pvtu(target, [name for name, _, _ in known], points, cells)
     return target
+
+
+def _with_vertices(samples: Samples) -> Samples:
+    """Return points without cells with a cell of each: ParaView shows, meshio reads no others."""
+    cells = np.arange(len(samples.points))[:, None]
+    return replace(samples, cells={"vertex": cells}, cell_data={})
 
 
 #: What is written.

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import base64
+import re
 import zlib
 from collections.abc import Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
@@ -47,6 +48,9 @@ _HEADER = (
 
 _UNIT = '<InformationKey name="UNITS_LABEL" location="vtkDataArray">'
 NONE: Mapping[str, str] = MappingProxyType({})
+
+SEPARATOR = ": "  # of key and text, in names of field data: meshio refuses texts as values
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # no XML
 
 Layout = list[tuple[str, str, int]]  # name, VTK's type, components
 
@@ -95,18 +99,18 @@ def parsed(path: Path) -> Element:
 
 
 def write_vtu(path: Path, samples: Samples, time: float | None = None) -> None:
-    """Write one piece, under a temporary name until it is complete.
+    """Write one piece of samples that fit together, under a temporary name until it is complete.
 
     Raises
     ------
-    SymancfError : arrays that do not fit together.
     OSError : the file cannot be written.
     """
-    samples.check()
     with xml_file(path) as file:
         file.write(_HEADER.format("UnstructuredGrid").encode() + b"<UnstructuredGrid>\n")
         times = {} if time is None else {"TimeValue": np.array([time])}
-        _section(file, "FieldData", times, texts=about(samples))
+        texts = [f"{key}{SEPARATOR}{text}" for key, text in about(samples).items()]
+        names = [NOT_XML.sub("\ufffd", text) for text in texts]
+        _section(file, "FieldData", times | dict.fromkeys(names, np.zeros(1, np.uint8)))
         file.write(
             f'<Piece NumberOfPoints="{len(samples.points)}" '
             f'NumberOfCells="{samples.n_cells}">\n'.encode()
@@ -114,8 +118,8 @@ def write_vtu(path: Path, samples: Samples, time: float | None = None) -> None:
         _section(file, "PointData", samples.point_data, samples.units)
         _section(file, "CellData", samples.cell_data, samples.units)
         _section(file, "Points", {"Points": np.asarray(samples.points, float)})
-        names = ("connectivity", "offsets", "types")
-        _section(file, "Cells", dict(zip(names, listed(samples), strict=True)))
+        arrays = ("connectivity", "offsets", "types")
+        _section(file, "Cells", dict(zip(arrays, listed(samples), strict=True)))
         file.write(b"</Piece>\n</UnstructuredGrid>\n</VTKFile>\n")
 
 
@@ -191,20 +195,16 @@ def _section(
     title: str,
     data: dict[str, Data],
     units: Mapping[str, str] = NONE,
-    texts: Mapping[str, str] = NONE,
 ) -> None:
     file.write(f"<{title}>\n".encode())
-    for name, told in texts.items():
-        codes = " ".join(str(code) for code in (*told.encode(), 0))
-        head = f'<Array type="String" Name={quoteattr(name)} NumberOfTuples="1" format="ascii">'
-        file.write(f"{head}\n{codes}\n</Array>\n".encode())
     for name, values in data.items():
         array = flat(values)
         kind, n = _kind(array)
         width = f' NumberOfComponents="{n}"' if array.ndim > 1 else ""  # meshio: (n,), not (n, 1)
         width += f' NumberOfTuples="{len(array)}"' * (title == "FieldData")
+        form = "binary" if array.size else "ascii"  # meshio joins no blocks where there are none
         file.write(
-            f'<DataArray type="{kind}" Name={quoteattr(name)}{width} format="binary">\n'.encode()
+            f'<DataArray type="{kind}" Name={quoteattr(name)}{width} format="{form}">\n'.encode()
         )
         for text in _encoded(array):
             file.write(text)
@@ -232,6 +232,8 @@ def _kind(array: Data) -> tuple[str, int]:
 
 def _encoded(array: Data) -> Iterator[bytes]:
     """Base64 of the header (blocks, size, size of the last, compressed sizes), then the blocks."""
+    if not array.size:
+        return
     raw = array.reshape(-1).view(np.uint8).data
     pieces = [zlib.compress(raw[i : i + BLOCK], 1) for i in range(0, len(raw), BLOCK)]
     head = [len(pieces), BLOCK, len(raw) % BLOCK, *map(len, pieces)]
@@ -251,10 +253,7 @@ def read_vtu(path: Path) -> Samples:
         assert grid is not None
         piece = grid.find("Piece")
         assert piece is not None
-        texts = {
-            array.attrib["Name"]: bytes(map(int, (array.text or "0").split()))[:-1].decode()
-            for array in grid.iterfind("FieldData/Array")
-        }
+        texts = dict(_texts(grid))
         sections = {
             section.tag: {a.attrib["Name"]: _decoded(a.attrib, a.text or "") for a in section}
             for section in piece
@@ -276,10 +275,32 @@ def read_vtu(path: Path) -> Samples:
     return out
 
 
+def _texts(grid: Element) -> Iterator[tuple[str, str]]:
+    """Return the texts of the field data by their names."""
+    for array in grid.iterfind("FieldData/DataArray"):
+        key, separator, text = array.attrib["Name"].partition(SEPARATOR)
+        if separator:
+            yield key, text
+    for array in grid.iterfind("FieldData/Array"):  # files of older versions
+        codes = bytes(map(int, (array.text or "0").split()))
+        yield array.attrib["Name"], codes[:-1].decode()
+
+
 def _decoded(about: dict[str, str], text: str) -> Data:
-    if about.get("format") != "binary":
-        raise ValueError("only arrays of format 'binary' are read")
     text = text.strip()
+    if about.get("format") != "binary" and text:
+        raise ValueError("only arrays of format 'binary' are read")
+    kind = next(code for code, name in NAMES.items() if name == about["type"])
+    array = np.empty(0, f"<{kind}")
+    if text:
+        array = _inflated(text, array.dtype)
+    if "NumberOfComponents" not in about:
+        return array
+    return array.reshape(-1, int(about["NumberOfComponents"]))
+
+
+def _inflated(text: str, dtype: np.dtype[Any]) -> Data:
+    """Return the numbers of `_encoded`."""
     start = base64.b64decode(text[:12])[:8]
     count = int(np.frombuffer(start, "<u8")[0])
     size = -(-(8 * (3 + count)) // 3) * 4
@@ -289,8 +310,4 @@ def _decoded(about: dict[str, str], text: str) -> Data:
     raw = b"".join(
         zlib.decompress(body[end - int(n) : end]) for end, n in zip(ends, head[3:], strict=True)
     )
-    kind = next(code for code, name in NAMES.items() if name == about["type"])
-    array = np.frombuffer(raw, f"<{kind}").copy()
-    if "NumberOfComponents" not in about:
-        return array
-    return array.reshape(-1, int(about["NumberOfComponents"]))
+    return np.frombuffer(raw, dtype).copy()

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
+import symancf as sa
 from symancf import output
 from symancf.cells import CELLS
 from symancf.errors import SymancfError
 from symancf.output import Samples, Series
+from symancf.output.vtkhdf_reading import Stored
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -57,6 +59,77 @@ def test_meshio_reads_a_piece(tmp_path: Path) -> None:
             found.point_data[name].reshape(values.shape), values, err_msg=name
         )
     np.testing.assert_array_equal(np.concatenate(found.cell_data["rank"]), given.cell_data["rank"])
+
+
+def of_kinds(*kinds: str) -> Samples:
+    """One cell of each kind on points of its own, with fields and texts."""
+    x = np.empty((0, 3))
+    cells: dict[str, Any] = {}
+    for kind in kinds:
+        unit = CELLS[kind].unit
+        at = np.pad(unit, ((0, 0), (0, 3 - unit.shape[1])))
+        at[:, 0] += 2.0 * len(cells)
+        cells[kind] = len(x) + np.arange(len(at))[None]
+        x = np.concatenate([x, at])
+    numbers: dict[str, Any] = {"region_id": np.arange(len(cells))}
+    fields: dict[str, Any] = {"stress": np.arange(9.0 * len(x)).reshape(-1, 3, 3)}
+    texts = {"region_id": '0 body, 1 tip: <&> "q"\nof all', "name": "a: b"}
+    return Samples(x, cells, fields, numbers, {"stress": "N/mm²"}, texts)
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ("quad",),
+        ("hexahedron", "tetra"),
+        ("line", "triangle", "quad"),
+        ("hexahedron20", "tetra10", "hexahedron27", "wedge18", "triangle6", "quad8"),
+        ("vertex",),
+        (),
+    ],
+)
+def test_meshio_and_vtk_read_all_kinds_of_pieces(kinds: tuple[str, ...], tmp_path: Path) -> None:
+    pyvista = pytest.importorskip("pyvista")
+    given = of_kinds(*kinds)
+    if not kinds:  # points alone
+        given = Samples(sheet().points, {}, {"stress": np.zeros((16, 3, 3))}, {"none": np.empty(0)})
+        given.units = {"stress": "N/mm²"}
+    series = Series(tmp_path / "run.pvd", MPI.COMM_SELF)
+    series.write(0.5, {"upper body": given, "lower body": sheet()})
+    for name, files in output.states(series.path)[0][1].items():
+        wanted = given if name == "upper body" else sheet()
+        assert not isinstance(files, Stored)
+        found, grid = meshio.read(files), pyvista.read(files)
+        np.testing.assert_array_equal(found.points, wanted.points)
+        np.testing.assert_array_equal(grid.points, wanted.points)
+        for kind, cells in wanted.cells.items():
+            np.testing.assert_array_equal(found.cells_dict[kind], cells)
+        np.testing.assert_array_equal(
+            found.point_data["stress"], wanted.point_data["stress"].reshape(-1, 9)
+        )
+        if not wanted.cells:  # a cell of each point, which ParaView shows
+            np.testing.assert_array_equal(found.cells_dict["vertex"][:, 0], np.arange(16))
+        again = output.read(files)[""]
+        for key, values in wanted.cell_data.items():
+            if wanted.cells:
+                np.testing.assert_array_equal(np.concatenate(found.cell_data[key]), values)
+                np.testing.assert_array_equal(again.cell_data[key], values)
+        units = ["units: stress [N/mm²]"] * bool(wanted.units)
+        assert set(found.field_data) == set(grid.field_data.keys()) >= {"TimeValue", *units}
+        assert {k: v for k, v in wanted.texts.items() if k != "name"} == again.texts
+        assert again.units == wanted.units
+
+
+def test_meshio_reads_rigid_bodies_and_shapes(tmp_path: Path) -> None:
+    body = sa.RigidBody.sphere(0.5, at=(1.0, -1.0, 4.0), rho=1.0, name="ball")
+    system = sa.System(body)
+    shapes = (body, sa.Plane((0.0, 0.0, -1.0)), sa.Sphere(0.4), sa.Capsule(0.4, 1.5))
+    for number, drawn in enumerate(sa.sample(system, shape) for shape in shapes):
+        if len(drawn.points):  # on one of the ranks
+            found = meshio.read(output.write(tmp_path / f"{number}", drawn, MPI.COMM_SELF))
+            np.testing.assert_array_equal(found.points, drawn.points)
+            for kind, cells in drawn.cells.items():
+                np.testing.assert_array_equal(found.cells_dict[kind], cells)
 
 
 def test_reads_back_its_own_files(tmp_path: Path) -> None:
