@@ -90,6 +90,7 @@ def _check_kinds(bodies: Sequence[Body], terms: Any) -> None:
                 f"the {what} {name!r} is given {counts[id(twice)]} times: give it once",
                 asked=name,
                 given=counts[id(twice)],
+                possible=(1,),
             )
     acting = _those(terms, Contributes) - _those(terms, HasReference)
     for term in terms:

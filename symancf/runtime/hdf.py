@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-BLOCK = 1 << 20  # bytes under one checksum
+BLOCK = 1 << 16  # bytes under one checksum
 MARK = b"symancf crc32\r\n\0"
 TAIL = struct.Struct("<QI16s")  # bytes before the checksums, checksum of these, mark
 ENDING = "checksum"  # attribute of files that end with checksums
