@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMM = MPI.COMM_WORLD
-pytestmark = pytest.mark.collective
+collective = pytest.mark.collective
 
 CORNERS = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]
 NODES = "*NODE\n" + "".join(f"{k}, {x}., {y}., {z}.\n" for k, (x, y, z) in enumerate(CORNERS, 1))
@@ -79,6 +79,7 @@ def test_generate(shared_tmp_path: Path, lines: str, labels: list[int] | None, f
     assert told == []
 
 
+@collective
 def test_generate_names_labels_that_there_are_not(shared_tmp_path: Path) -> None:
     more = "*NSET, NSET=S, GENERATE\n1, 2000000000\n*ELSET, ELSET=E, GENERATE\n8, 20\n"
     mesh, told = read(shared_tmp_path / "rod.inp", rod(3) + more)
@@ -88,6 +89,7 @@ def test_generate_names_labels_that_there_are_not(shared_tmp_path: Path) -> None
     assert "nset 'S' (1999999984), elset 'E' (11)" in text
 
 
+@collective
 @pytest.mark.parametrize(
     "line",
     [
@@ -270,6 +272,7 @@ P-2.1, S6
 """
 
 
+@collective
 def test_instances(shared_tmp_path: Path) -> None:
     """A part twice is two bodies; the second is shifted, then turned about an axis."""
     mesh, told = read(shared_tmp_path / "two.inp", TWO)
@@ -362,6 +365,7 @@ def test_errors_of_instances(
     assert any(f"line {line + k} of two.inp" in str(caught.value) for k in (0, 1))
 
 
+@collective
 @pytest.mark.parametrize("order", [None, 1, 2])
 def test_labels(shared_tmp_path: Path, order: Literal[1, 2] | None) -> None:
     """Are those of the file on any rank, of any order, and after a file of our own."""
@@ -413,6 +417,7 @@ def test_labels_that_there_are_not(shared_tmp_path: Path) -> None:
         box.select("a", labels=[1], dimension=0)
 
 
+@collective
 def test_errors_quote_labels(shared_tmp_path: Path) -> None:
     turned = CUBE.replace("1, 1, 2, 3, 4, 5, 6, 7, 8", "77, 1, 4, 3, 2, 5, 8, 7, 6")
     with refused(MeshError, cells=(0,)) as caught:

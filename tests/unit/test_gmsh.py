@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMM = MPI.COMM_WORLD
-pytestmark = pytest.mark.collective
+collective = pytest.mark.collective
 
 BOX = Mesh.box((2.0, 1.0, 1.0), (2, 1, 1), comm=MPI.COMM_SELF)
 POINTS = [*BOX.points.tolist(), [9.0, 9.0, 9.0]]  # the last one is of no cell
@@ -226,6 +226,7 @@ def test_version_1_has_numbers_of_groups(shared_tmp_path: Path) -> None:
     assert mesh["all"].measure() == pytest.approx(2.0, rel=1e-14)
 
 
+@collective
 def test_names_without_cells_are_told(shared_tmp_path: Path) -> None:
     """Version 2.2 with Mesh.SaveAll = 1 writes group 0 for all cells."""
     lines = Writer("2.2").whole().decode().split("\n")
@@ -240,6 +241,7 @@ def test_names_without_cells_are_told(shared_tmp_path: Path) -> None:
     assert "SaveAll" in told
 
 
+@collective
 def test_one_part_of_a_mesh_is_refused(shared_tmp_path: Path) -> None:
     text = Writer("2.2").whole().decode()
     text = text.replace("\n1 5 2 1 1 ", "\n1 5 4 1 1 1 2 ")  # that of partition 2 alone

@@ -37,11 +37,11 @@ def cube(
     return sa.System(body, terms=[sa.fix(body["x0"]), drawn]), body
 
 
-@pytest.mark.collective
 @pytest.mark.parametrize(
     ("name", "n", "given", "pc"),
     [
-        *((*case, pc) for case in CASES for pc in ("cholesky", "grids")),
+        *((*case, "cholesky") for case in CASES),
+        *(pytest.param(*case, "grids", marks=pytest.mark.collective) for case in CASES),
         ("hex8", 4, {"k": 2e5}, "lu"),
     ],
 )
