@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from abc import ABC, abstractmethod
 from functools import cached_property
@@ -269,6 +270,7 @@ class Configuration(ABC):
     def __init__(self, layout: Layout, mirrors: Sequence[Any] = ()) -> None:
         self.comm, self.layout, self.mirrors = layout.comm, layout, mirrors
         self.once = Once(layout.comm)
+        self.solving = threading.RLock()  # by the thread that solves
         self.bodies, self.terms = tuple(layout.bodies), tuple(layout.terms)
         self.time, self.stiffness = 0.0, 1.0
         self.scale: Callable[[float], float] = lambda time: self.stiffness

@@ -10,6 +10,8 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from ..errors import SymancfError
+
 if TYPE_CHECKING:
     from mpi4py import MPI
 
@@ -52,16 +54,26 @@ class Once:
 
 
 def warns_once(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
-    """Let the warnings of a call of a problem's method be those of the problem (a decorator)."""
+    """Let the warnings of a call of a problem's method be those of the problem (a decorator).
+
+    One thread at a time solves problems of a system; another one raises `SymancfError`.
+    """
 
     @wraps(method)
     def called(problem: Any, /, *arguments: P.args, **named: P.kwargs) -> T:
         system = problem.system
+        if not system.solving.acquire(blocking=False):
+            raise SymancfError(
+                "another thread is solving a problem of this system: let it end first, or give "
+                "each thread, better each process, a system of its own",
+                asked="thread",
+            )
         before, system.once = system.once, problem.once
         try:
             return method(problem, *arguments, **named)
         finally:
             system.once = before
+            system.solving.release()
 
     return called
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -98,3 +99,30 @@ def test_others(make: Callable[[], Callable[[int], object]], words: str) -> None
             for k in range(steps):
                 step(k)
         assert told == [1]
+
+
+def test_one_thread_at_a_time_solves_problems_of_a_system() -> None:
+    """Two of them ended with displacements of zero, without a word."""
+    mesh = sa.Mesh.box((1.0,), (2,))
+    body = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=10.0, EI=1.0)
+    load = sa.force(body["x1"], (0.0, 0.0, 0.01))
+    system = sa.System(body, terms=[sa.fix(body["x0"]), load])
+    problem, other = sa.StaticProblem(system), sa.StaticProblem(system, prefix="other_")
+    refused: list[Exception] = []
+
+    def solve(one: sa.StaticProblem) -> None:
+        try:
+            one.solve(to=2.0)
+        except sa.SymancfError as error:
+            refused.append(error)
+
+    def both(_: object) -> None:
+        for one in (problem, other):
+            thread = threading.Thread(target=solve, args=(one,))
+            thread.start()
+            thread.join()
+
+    problem.monitor(both)
+    problem.solve()
+    assert [getattr(error, "asked", "") for error in refused] == ["thread", "thread"]
+    assert system.displacement(body["x1"])[0, 2] > 1e-3
