@@ -19,6 +19,7 @@ from .assembly.memory import Memory
 from .assembly.numbering import IDLE, Block
 from .assembly.plan import Plan
 from .assembly.revisions import Change, Review, Verdict
+from .assembly.state import State
 from .bodies.members import Members
 from .errors import ConstraintError, KinematicsError, ParameterError
 from .newton.redundant import find_redundant
@@ -53,7 +54,8 @@ class System(OneProcess, Matrices, Shown):
         present solution; fixed coordinates and ghosts included.
     reference : local vector of the reference configuration.
     numbering, topology, plan, pieces : see their classes.
-    memory : what laws remember from one step to the next.
+    memory : internal variables of laws, from one step to the next.
+    state_variables : numbers of terms that belong to the state.
     stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
     changing : terms with lists of entities that `revise` may replace.
     reviews : whether a term judges solutions.
@@ -108,9 +110,13 @@ class System(OneProcess, Matrices, Shown):
         self._idle_multipliers()
         self.redundant = find_redundant(self, self.pieces)
         self._leave_out(self.redundant.left_out)
-        keeping = protocol.having(self._members, protocol.Keeps)
-        kept = [number for item in keeping for number in item.keeps(self)]
-        self.memory = Memory(self.comm, self.pieces, kept)
+        self.state_variables = [
+            variable
+            for item in protocol.having(self._members, protocol.HasStateVariables)
+            for variable in item.state_variables(self)
+        ]
+        self._first_variables = tuple(variable.value for variable in self.state_variables)
+        self.memory = Memory(self.comm, self.pieces)
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
         self.memory.prepare(self.plan)
         if self.memory.moves:  # before its entities do
@@ -401,6 +407,42 @@ class System(OneProcess, Matrices, Shown):
         for item in self._settling:
             item.settle(self)
 
+    def snapshot(self) -> State:
+        """Return the present state as a value, without rates."""
+        return State(
+            time=self.time,
+            displacement=self.state[: self.numbering.owned].copy(),
+            stiffness=self.stiffness,
+            internal=self.memory.values,
+            terms=tuple(variable.value for variable in self.state_variables),
+            parameters=tuple(parameter.value for parameter in self.parameters),
+        )
+
+    def restore(self, state: State) -> None:
+        """Go to a state of `snapshot` (collective).
+
+        Loads and prescribed displacements are those of its time after `prescribe` or `update`;
+        values of `Parameter` objects stay, see `restore_parameters`.
+        """
+        self.numbering.spread(state.displacement, self.state)
+        self.time, self.stiffness = state.time, state.stiffness
+        self.take_memory(state)
+
+    def take_memory(self, state: State) -> None:
+        """Take the internal variables of laws and the numbers of terms of a state alone."""
+        self.memory.values = state.internal
+        self.take_variables(state.terms)
+
+    def restore_parameters(self, state: State) -> None:
+        """Give `Parameter` objects the values that they had in a state."""
+        for parameter, value in zip(self.parameters, state.parameters, strict=True):
+            parameter.value = value
+
+    def take_variables(self, values: Sequence[Array]) -> None:
+        """Give the state variables of terms other values, see `State.terms`."""
+        for variable, value in zip(self.state_variables, values, strict=True):
+            variable.value = value
+
     def accept(self) -> None:
         """End a step at the present state: laws remember it (collective)."""
         self.memory.accept(self.plan, self.state, self.time)
@@ -408,6 +450,7 @@ class System(OneProcess, Matrices, Shown):
     def forget(self) -> None:
         """Let laws remember nothing but their initial values (collective)."""
         self.memory.forget()
+        self.take_variables(self._first_variables)
         self._start_memory()
 
     def _start_memory(self) -> None:

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from ..mesh import Region
     from .agreement import Given
     from .configuration import Configuration, Layout
-    from .memory import Kept
     from .piece import Piece
     from .plan import Plan
     from .revisions import Change, Verdict
+    from .state import StateVariable
     from .vertices import AtVertices
 
 Part = TypeVar("Part")
@@ -206,8 +206,8 @@ class Reviews(Protocol):
         """Judge the present state, a solution with the present lists of entities (collective).
 
         The same answer on every rank. What it changes to have Newton's method go on belongs to
-        the step: let `Keeps` have it, so that a step that is cut begins with the old values. It
-        is asked `REVISIONS` times at most, then the step is cut.
+        the step: let `HasStateVariables` have it, so that a step that is cut begins with the old
+        values. It is asked `REVISIONS` times at most, then the step is cut.
         """
 
 
@@ -226,10 +226,10 @@ class Holds(Protocol):
 
 
 @runtime_checkable
-class Keeps(Protocol):
+class HasStateVariables(Protocol):
     """Has numbers that belong to the accepted state, as memory does, but not to its points."""
 
-    def keeps(self, configuration: Configuration, /) -> list[Kept]:
+    def state_variables(self, configuration: Configuration, /) -> list[StateVariable]:
         """Return them; asked once, when the pieces are there."""
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Ints, Ints32
-from ..assembly.memory import Kept
 from ..assembly.revisions import Verdict
+from ..assembly.state import StateVariable
 from ..bodies.natural import RigidBody
 from ..errors import ConstraintError, ParameterError
 from ..places.on_body import Nodes
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.memory import Kept
     from ..assembly.piece import Piece
     from ..assembly.revisions import Change
+    from ..assembly.state import StateVariable
     from ..values.parameter import Scalar
     from .laws import Coefficient, NormalLaw
     from .look import Look
@@ -315,9 +315,9 @@ class Contact(Results):
         every = (*self.passes, *self.dampers)
         return [piece for each in every for piece in each.pieces(configuration)]
 
-    def keeps(self, configuration: Configuration) -> list[Kept]:
+    def state_variables(self, configuration: Configuration) -> list[StateVariable]:
         """Return the numbers that belong to the accepted state; see `Step`."""
-        return [configuration.of(self, Step).kept]
+        return [configuration.of(self, Step).variable]
 
     # ---- lists that change, see `Revises` -------------------------------------------------------
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..assembly.memory import Kept
+from ..assembly.state import StateVariable
 from ..kinematics.quantity import real
 from .laws import DAMPING, SPAN
 
@@ -44,7 +44,7 @@ class Step:
 
     Attributes
     ----------
-    kept : `grown`, `overlap`, whether the last step was one of a motion, and the factor of the
+    variable : `grown`, `overlap`, whether the last step was one of a motion, and the factor of the
         stiffness beyond which a step could not be solved; they belong to the accepted state.
     uniform : parameters of laws by name.
     """
@@ -53,7 +53,7 @@ class Step:
         self, configuration: Configuration, name: str, damping: float, overlap: float
     ) -> None:
         self.configuration, self.damping = configuration, damping
-        self.kept = Kept(name, np.array([1.0, overlap, 0.0, np.inf]))
+        self.variable = StateVariable(name, np.array([1.0, overlap, 0.0, np.inf]))
         self._tried, self._most = 0.0, np.inf
         self.uniform: dict[str, Scalar] = {
             GROWN.name: OfStep(lambda time: self.grown),
@@ -65,12 +65,12 @@ class Step:
     @property
     def grown(self) -> float:
         """Factor of the stiffness."""
-        return float(self.kept.value[0])
+        return float(self.variable.value[0])
 
     @property
     def overlap(self) -> float:
         """Part of the initial overlap that is not let out yet."""
-        return float(self.kept.value[1])
+        return float(self.variable.value[1])
 
     @property
     def moves(self) -> bool:
@@ -85,13 +85,13 @@ class Step:
         if self._tried > self.grown:
             self._most = self.grown
         self._tried = 0.0
-        self._most = min(self._most, float(self.kept.value[3]))
+        self._most = min(self._most, float(self.variable.value[3]))
         return self._most
 
     def put(self, grown: float, overlap: float) -> None:
         """Take other numbers; a stiffness that has grown is tried."""
         self._tried = grown if grown > self.grown else 0.0
-        self.kept.value = np.array([grown, overlap, float(self.moves), self._most])
+        self.variable.value = np.array([grown, overlap, float(self.moves), self._most])
 
     def _span(self, time: float) -> float:
         """Return the length of the step in a motion."""
@@ -99,5 +99,5 @@ class Step:
 
     def _damping(self, time: float) -> float:
         """Return theta in steps of a motion; at its start the last step is one of statics."""
-        stepped = bool(self.kept.value[2]) or self.configuration.memory.stepping
+        stepped = bool(self.variable.value[2]) or self.configuration.memory.stepping
         return self.damping if stepped and self.moves else 0.0

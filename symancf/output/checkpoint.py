@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Vectors of a system on disk, by original vertex id: to go on later, on any number of ranks.
+"""States of a system on disk, by original vertex id: to go on later, on any number of ranks.
 
 One HDF5 file::
 
     attributes   format, version
     system                      JSON in bytes of UTF-8, see `fingerprint`
-    attributes/  group: what the caller gave, numbers and texts as attributes, arrays as data sets
+    attributes/  group: what the caller gave, numbers and texts as attributes, arrays as data sets;
+                        time and stiffness, the numbers of the method as JSON
     vertices/<block>            (n,) ids of the vertices that carry the block, ascending
     vectors/<name>/<block>      (n, size) coordinates of those vertices
     reference/<block>           (n, size) reference positions, for comparison, and slopes
     memory/<number>/            of each piece whose laws remember: ids (n,) of cells or places,
                                 old and next (n, rows), see `symancf.assembly.memory`
-    kept/<number>               numbers of terms that belong to the state, likewise
+    terms/<number>              values of the state variables of terms
 
 The file does not depend on the number of ranks that wrote it. Rank 0 writes what the others send
 it slice by slice, under a temporary name that is replaced when all has reached the disk: a run
@@ -22,8 +23,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +33,7 @@ from mpi4py import MPI
 
 from ..arrays import Array, Data, Integers, Ints, Ints32, Mask
 from ..assembly.numbering import IDLE, RIGID_AXES
+from ..assembly.state import State
 from ..errors import CheckpointError, ParameterError
 from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
 from ..runtime.files import HdfFile, decoded, encoded
@@ -43,20 +46,19 @@ from .fingerprint import Facts, differences, fingerprint, remedy
 if TYPE_CHECKING:
     import h5py
 
-    from ..assembly.memory import Held
     from ..assembly.numbering import Block
+    from ..assembly.state import InternalVariables
     from ..system import System
 
 
 Given: TypeAlias = "str | float | npt.ArrayLike"
 
 FORMAT = "symancf checkpoint"
-VERSION = 2
-# 1: the system is an attribute, and each term has a block of its own instead of a part of a
-# shared one
-OLDER = (1,)
+VERSION = 3
+METHOD, PARAMETERS = "method", "parameters"  # attributes: numbers of the method, of `Parameter`
+MOTION = ("rate", "acceleration", "auxiliary")  # vectors of a state, beside `state`
 
-__all__ = ["load", "save"]
+__all__ = ["load", "read", "save", "write"]
 
 
 def __dir__() -> list[str]:
@@ -137,14 +139,13 @@ def _remembering(system: System) -> list[tuple[str, _ById]]:
 
 
 # ---- writing ------------------------------------------------------------------------------------
-@EVENTS["output"]
 def save(
     path: str | Path,
     system: System,
     vectors: Mapping[str, Array] | None = None,
     attributes: Mapping[str, Given] | None = None,
 ) -> Path:
-    """Write local vectors of a system (collective).
+    """Write the present state of a system, and vectors of your own (collective).
 
     Parameters
     ----------
@@ -170,36 +171,61 @@ def save(
                 asked=name,
                 given=table,
             )
-    given = {"state": system.state, **({} if vectors is None else vectors)}
     with together(system.comm):
-        for name, vector in given.items():
+        for name, vector in (vectors or {}).items():
             _require_vector(system, name, vector)
-        facts = {
-            "time": system.time,
-            "stiffness": system.stiffness,
-            **({} if attributes is None else attributes),
-        }
         if not system.memory.known:
             system.update(system.time)
-        memory = system.memory.hold()
+    own = {name: vector[: system.numbering.owned] for name, vector in (vectors or {}).items()}
+    state = replace(system.snapshot(), displacement=own.pop("state", system.state))
+    return write(path, system, state, own, attributes)
+
+
+@EVENTS["output"]
+def write(
+    path: str | Path,
+    system: System,
+    state: State,
+    vectors: Mapping[str, Array] | None = None,
+    attributes: Mapping[str, Given] | None = None,
+) -> Path:
+    """Write a state of a system (collective); see `save`.
+
+    `vectors` : further ones, of the coordinates that this rank owns.
+
+    Raises
+    ------
+    ParameterError : an attribute is neither a number, a text nor an array of numbers.
+    OSError : on every rank; the file cannot be written, the disk is full. An older file is kept.
+    """
+    path = arguments.path("checkpoint.write", path)
+    given = {"state": state.displacement, **(vectors or {})}
+    given |= {name: v for name in MOTION if (v := getattr(state, name)) is not None}
+    numbers = dict(state.method)
+    given |= {k: numbers.pop(k) for k, v in state.method.items() if isinstance(v, np.ndarray)}
+    memory = state.internal
+    with together(system.comm):
+        facts: dict[str, Given] = {"time": state.time, "stiffness": state.stiffness}
+        facts |= attributes or {}
         facts |= {"length": memory.length} if system.memory else {}
+        facts |= {METHOD: _as_bytes(numbers), PARAMETERS: np.array(state.parameters)}
         remembered = [system.memory.told(v) for v in (memory.old, memory.next)]
         kept = {name: _attribute(name, value) for name, value in facts.items()}
     about: dict[str, str | int] = {"format": FORMAT, "version": VERSION}
-    text = json.dumps(fingerprint(system))
+    text = _as_bytes(fingerprint(system))
     file = HdfFile(path, system.comm, lambda file: _begin(file, about, text, kept))
     try:
         for number, block in enumerate(system.numbering.blocks):
             rows = _Rows(system, number)
-            ids, held = rows.sorted(list(given.values()))
+            ids, found = rows.sorted(list(given.values()))
             file.append(f"vertices/{block.name}", ids)
-            for name, values in zip(given, held, strict=True):
+            for name, values in zip(given, found, strict=True):
                 file.append(f"vectors/{name}/{block.name}", values)
             if _has_reference(block):
                 file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
         rank0 = slice(None if system.comm.rank == 0 else 0)
-        for k, values in enumerate(memory.kept):
-            file.append(f"kept/{k}", values.reshape(-1)[rank0])
+        for k, values in enumerate(state.terms):
+            file.append(f"terms/{k}", values.reshape(-1)[rank0])
         for k, (group, entities) in enumerate(_remembering(system)):
             ids, pair = entities.sort([v[k][entities.owned] for v in remembered])
             file.append(f"{group}/ids", ids)
@@ -248,13 +274,17 @@ def _attribute(name: str, value: Given) -> str | Data:
     return array
 
 
+def _as_bytes(facts: Any) -> Data:
+    """Return facts as bytes of JSON: texts of HDF5 end at 64 KiB."""
+    return np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+
+
 def _begin(
-    file: h5py.File, about: dict[str, str | int], system: str, facts: Mapping[str, str | Data]
+    file: h5py.File, about: dict[str, str | int], system: Data, facts: Mapping[str, str | Data]
 ) -> None:
     """Write what rank 0 knows."""
     file.attrs.update(about)
-    # no attribute: those end at 64 KiB
-    file["system"] = np.frombuffer(system.encode(), dtype=np.uint8)
+    file["system"] = system
     group = file.create_group("attributes")
     for name, value in facts.items():
         if isinstance(value, str):
@@ -267,15 +297,14 @@ def _begin(
 
 # ---- reading ------------------------------------------------------------------------------------
 def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
-    """Read a checkpoint for a system built as that which wrote it (collective).
+    """Read vectors and attributes of a checkpoint for a system built alike (collective).
 
     The system may live on another number of ranks. It is not changed.
 
     Returns
     -------
     vectors : name -> local vector, ghosts included; ``state`` among them.
-    attributes : name -> number, text or array; ``time`` and ``stiffness`` among them, and of a
-        system whose laws remember ``memory``, what `System.memory.put` takes.
+    attributes : name -> number, text or array; ``time`` and ``stiffness`` among them.
 
     Raises
     ------
@@ -284,9 +313,31 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
     """
     path = arguments.path("checkpoint.load", path)
     _require_system("checkpoint.load", system)
+    state, vectors, attributes = read(path, system)
+    motion = {name: v for name in MOTION if (v := getattr(state, name)) is not None}
+    own = {"state": state.displacement, **motion, **vectors}
+    return {name: system.numbering.local(vector) for name, vector in own.items()}, attributes
+
+
+def read(path: str | Path, system: System) -> tuple[State, dict[str, Array], Facts]:
+    """Read a state for a system built as that which wrote it, for `System.restore` (collective).
+
+    The system may live on another number of ranks. It is not changed.
+
+    Returns
+    -------
+    state : arrays of its method are among `vectors`.
+    vectors : arrays of the method, and the further ones of `write`, (owned,).
+    attributes : of `write`.
+
+    Raises
+    ------
+    CheckpointError : see `load`.
+    """
+    path = arguments.path("checkpoint.read", path)
     there = _examined(path, system.comm)
     with together(system.comm):
-        saved, names, attributes, version = _head(there)
+        saved, names, attributes = _head(there)
     present = fingerprint(system)
     found = differences(saved, present)
     if found:
@@ -298,48 +349,43 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
             asked="system",
         )
     vectors = {name: np.zeros(system.numbering.coordinates) for name in names}
-    kinds, _ = system.numbering.kind_of_coordinates()
     for number, block in enumerate(system.numbering.blocks):
         rows = _Rows(system, number)
-        reference = _has_reference(block) and (version > 1 or block.name == "position")
+        parts = [f"vertices/{block.name}", *(f"vectors/{name}/{block.name}" for name in names)]
+        parts += [f"reference/{block.name}"] * (has_reference := _has_reference(block))
         with together(system.comm):
-            parts = [block.name]
-            if version == 1 and block.of:
-                parts = [k.name for k in kinds if k.block == block]
-            taken = [
-                _slices(
-                    there,
-                    [
-                        f"vertices/{part}",
-                        *(f"vectors/{name}/{part}" for name in names),
-                        *([f"reference/{block.name}"] * reference),
-                    ],
-                    system.comm,
-                )
-                for part in parts
-            ]
-            ids, *held = (np.concatenate(part) for part in zip(*taken, strict=True))
+            rows_of_file: tuple[Any, ...] = _slices(there, parts, system.comm)
+        ids, *values = rows_of_file
         placed = system.reference.copy()
-        if reference:
-            rows.spread(ids, [held.pop()], [placed])
-        rows.spread(ids, held, list(vectors.values()))
+        if has_reference:
+            rows.spread(ids, [values.pop()], [placed])
+        rows.spread(ids, values, list(vectors.values()))
         if block.name == "position":
             size = system.extent
             with together(system.comm):
                 _require_same_place(path, system, rows, placed, 1e-9 * size)
-        elif reference:
+        elif has_reference:
             with together(system.comm):
                 _turn_slopes(path, system, rows, placed, list(vectors.values()))
     left_out = system.numbering.fixed_by == IDLE  # here, not where the file was written
     for vector in vectors.values():
         vector[left_out] = 0.0
-    if system.memory or system.memory.kept:
-        attributes["memory"] = _recalled(there, system, attributes.pop("length", 0.0))
-    return vectors, attributes
+    owned = {name: vector[: system.numbering.owned].copy() for name, vector in vectors.items()}
+    state = State(
+        time=float(attributes["time"]),
+        displacement=owned.pop("state"),
+        stiffness=float(attributes["stiffness"]),
+        internal=_internal(there, system, attributes.pop("length", 0.0)),
+        terms=_terms(there, system),
+        parameters=tuple(np.asarray(attributes.pop(PARAMETERS)).tolist()),
+        method=json.loads(np.asarray(attributes.pop(METHOD), np.uint8).tobytes()),
+        **{name: owned.pop(name, None) for name in MOTION},
+    )
+    return state, owned, attributes
 
 
-def _recalled(there: Examined, system: System, length: float) -> Held:
-    """Return what laws remember in a file (collective)."""
+def _internal(there: Examined, system: System, length: float) -> InternalVariables:
+    """Return the internal variables of laws (collective)."""
     pairs = []
     for group, entities in _remembering(system):
         with together(system.comm):
@@ -347,13 +393,18 @@ def _recalled(there: Examined, system: System, length: float) -> Held:
             ids, *rows = _slices(there, names, system.comm)
         pairs.append(entities.find(ids.astype(np.int64), rows))
     old, after = ([pair[k] for pair in pairs] for k in (0, 1))
-    kept = []
-    for k, number in enumerate(system.memory.kept):
+    return system.memory.joined(old, after, length)
+
+
+def _terms(there: Examined, system: System) -> tuple[Array, ...]:
+    """Return the values of the state variables of terms (collective)."""
+    found = []
+    for k, variable in enumerate(system.state_variables):
         with together(system.comm):
-            (mine,) = _slices(there, [f"kept/{k}"], system.comm)
+            (mine,) = _slices(there, [f"terms/{k}"], system.comm)
         every = np.concatenate(system.comm.allgather(mine))
-        kept.append(every.reshape(number.value.shape))
-    return system.memory.held(old, after, length, kept)
+        found.append(every.reshape(variable.value.shape))
+    return tuple(found)
 
 
 def _examined(path: Path, comm: MPI.Comm) -> Examined:
@@ -371,13 +422,13 @@ def _examined(path: Path, comm: MPI.Comm) -> Examined:
         raise _unreadable(path, error) from None
 
 
-def _head(there: Examined) -> tuple[Facts, list[str], Facts, int]:
-    """Return the fingerprint, the names of the vectors, the attributes and the version."""
+def _head(there: Examined) -> tuple[Facts, list[str], Facts]:
+    """Return the fingerprint, the names of the vectors and the attributes."""
     path = there.path
     try:
         with there.open() as file:
             kind, version = decoded(file.attrs.get("format", "")), file.attrs.get("version")
-            if kind != FORMAT or version not in (VERSION, *OLDER):
+            if kind != FORMAT or version != VERSION:
                 given = f"{kind!r}, version {version}" if kind else "something else"
                 raise CheckpointError(
                     f"{str(path)!r} is {given}; this symancf reads {FORMAT!r}, version {VERSION}",
@@ -389,8 +440,7 @@ def _head(there: Examined) -> tuple[Facts, list[str], Facts, int]:
             group = file["attributes"]
             facts = {name: _plain(value) for name, value in group.attrs.items()}
             facts |= {name: data[()] for name, data in group.items()}
-            text = file.attrs["system"] if version == 1 else file["system"][()].tobytes()
-            return json.loads(text), list(file["vectors"]), facts, int(version)
+            return json.loads(file["system"][()].tobytes()), list(file["vectors"]), facts
     except DAMAGED as error:
         raise _unreadable(path, error) from None
 

@@ -46,7 +46,7 @@ def fingerprint(system: System) -> Facts:
             for k, count in zip(kinds, coordinates, strict=True)
         },
         "memory": {p.name: [p.kernel.name, *p.kernel.memory] for p in system.memory.pieces},
-        "kept": {number.name: list(number.value.shape) for number in system.memory.kept},
+        "terms": {v.name: list(v.value.shape) for v in system.state_variables},
     }
 
 
@@ -57,7 +57,7 @@ def differences(saved: Facts, present: Facts) -> list[str]:
         ("bodies", "body {!r}".format, _body_text),
         ("blocks", words_of, _block_text),
         ("memory", lambda name: f"memory of {owner(name)!r}", _memory_text),
-        ("kept", "kept numbers {!r}".format, lambda shape: f"an array {tuple(shape)}"),
+        ("terms", "state variables {!r}".format, lambda shape: f"an array {tuple(shape)}"),
     ]
     for kind, words, text in kinds:
         old, new = saved.get(kind, {}), present[kind]

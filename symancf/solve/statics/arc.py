@@ -60,7 +60,7 @@ class Equilibrium:
     iterations: int = 0
     linear: int = 0
     norms: dict[str, float] | None = None
-    kept: tuple[Array, ...] = ()
+    terms: tuple[Array, ...] = ()
 
 
 @dataclass
@@ -151,8 +151,7 @@ class Arc:
     def put(self, point: Equilibrium) -> None:
         """Bring the system to an equilibrium."""
         self.system.state[:] = point.state
-        memory = self.system.memory
-        memory.put(replace(memory.hold(), kept=point.kept))
+        self.system.take_variables(point.terms)
         self.prescribe(point.value)
 
     def here(self, iterations: int = 0, linear: int = 0) -> Equilibrium:
@@ -160,8 +159,8 @@ class Arc:
         state = self.system.state.copy()
         norms = self.solver.convergence.norms
         rows = self.system.numbering.to_rows(state)
-        kept = self.system.memory.hold().kept
-        return Equilibrium(state, rows, self.value, iterations, linear, norms, kept)
+        terms = self.system.snapshot().terms
+        return Equilibrium(state, rows, self.value, iterations, linear, norms, terms)
 
     # ---- measures -------------------------------------------------------------------------------
     def product(self, a: Direction, b: Direction) -> float:

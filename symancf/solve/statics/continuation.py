@@ -64,8 +64,7 @@ class Continuation:
         self._bend: Direction | None = None  # change of the tangent with the arc length
         self._limits = 0  # limit points since the start
         self.step, self.unit = 0.0, 1.0
-        memory = solver.system.memory  # what laws remember at `point`, and from there on
-        self._held = self._stepping = memory.hold()
+        self._begin = self._stepping = solver.system.snapshot()  # at `point`, and from there on
 
     def goes_on(self) -> bool:
         """Tell whether the system is where this path ended (collective)."""
@@ -154,7 +153,7 @@ class Continuation:
         solver, arc = self.solver, self.arc
         system = solver.system
         solver.sudden.forget()
-        before, self._held = system.state.copy(), system.memory.hold()
+        before, self._begin = system.state.copy(), system.snapshot()
         result = solver.advance(system.time, system.time, before, 0.0)
         if system.memory and (isinstance(result, ConvergenceError) or result.iterations):
             # no end of a step, whose tangent tells how the path goes on
@@ -162,7 +161,7 @@ class Continuation:
             system.memory.begin(system.time)
             result = solver.advance(system.time, system.time, before, 0.0)
         if isinstance(result, ConvergenceError):
-            system.memory.put(self._held)
+            system.take_memory(self._begin)
             raise ConvergenceError(
                 f"follow({arc.name}) starts from an equilibrium, and Newton's method finds none at "
                 f"{arc.name} = {arc.value:g}; solve() finds it in steps: {result}",
@@ -242,12 +241,12 @@ class Continuation:
         """
         solver, a = self.solver, self.point
         assert a is not None
-        memory = solver.system.memory
-        self._held = memory.hold()
-        memory.begin(solver.system.time)
-        self._stepping = memory.hold()
+        system = solver.system
+        self._begin = system.snapshot()
+        system.memory.begin(system.time)
+        self._stepping = system.snapshot()
         while True:
-            memory.put(self._stepping)
+            system.take_memory(self._stepping)
             length = min(self.step, largest)
             found = self._step(a, length)
             if isinstance(found, Point):
@@ -308,7 +307,7 @@ class Continuation:
         extreme = heading != a.heading
         point = Point(a.at, a.arc, way, number, heading, extreme, a.negative, True)
         if extreme:
-            self.solver.system.memory.put(self._held)
+            self.solver.system.take_memory(self._begin)
             self._note(point, a.heading > 0, self.solver.history.at_point())
         self.point, self._bend = point, None
         return point
@@ -391,7 +390,7 @@ class Continuation:
                     time=self.point.arc,
                 )
         finally:
-            self.solver.system.memory.put(self._held)
+            self.solver.system.take_memory(self._begin)
             self.arc.put(self.point.at)
 
     def _along(
@@ -439,7 +438,7 @@ class Continuation:
         """Bring the system to a point of the path and record it; tell whether it is the last."""
         solver, at = self.solver, point.at
         self._end_at(point)
-        self.point, self._held = point, solver.system.memory.hold()
+        self.point, self._begin = point, solver.system.snapshot()
         solver.sudden.settle()
         unstable = point.unstable if self.arc.stability.how == "pivots" else None
         step = Step(point.arc, at.iterations, at.linear, at.norms or {}, point.value, unstable)
@@ -458,7 +457,7 @@ class Continuation:
     def _end_at(self, point: Point) -> None:
         """Bring the system to a point where the present step ends, and laws remember it."""
         system = self.solver.system
-        system.memory.put(self._stepping)
+        system.take_memory(self._stepping)
         self.arc.put(point.at)
         system.accept()
 

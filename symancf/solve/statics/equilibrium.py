@@ -480,9 +480,9 @@ class EquilibriumSolver:
         self.system.renew_rate()
         step.parameters = by_name(self.system.parameters)
         self.history.steps.append(step)
+        self.history.sample(step.time)
         self.progress.clear()
         with together(self.system.comm):
             for monitor in self.monitors:
                 monitor(step)
-        self.history.sample(step.time)
         self.progress.step(step.time, step.iterations, step.linear_iterations)

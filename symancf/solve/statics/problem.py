@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...arrays import Array
@@ -32,6 +32,7 @@ from .explanation import explained
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ...assembly.state import State
     from ...output.fingerprint import Facts
     from ...output.history import History
     from ...output.restart import Restart, Saved
@@ -172,9 +173,8 @@ class StaticProblem(OneProcess, Shown):
         """
         system, solver = self.system, self.solver
         start, goal, fraction = leg.start, leg.goal, leg.fraction
-        last, last_time, held = system.state.copy(), system.time, system.memory.hold()
-        before = last
-        reached = held  # what laws remember at the last equilibrium, recorded or not
+        last = reached = system.snapshot()  # the last equilibrium that is recorded, and the last
+        first = before = system.state.copy()
         iterations = linear = 0
         solver.sudden.forget()
         faded = False
@@ -182,7 +182,7 @@ class StaticProblem(OneProcess, Shown):
             if not self._path or self._path[-1][0] != start:
                 begins = start != goal
                 self._path = solver.branch.beginning(start, solver.convergence) if begins else []
-            faded = self._part < 1.0 and solver.measure_imbalance(start, last)
+            faded = self._part < 1.0 and solver.measure_imbalance(start, first)
         try:
             while fraction < 1.0:
                 whole = fraction + self._part > 1.0 - 1e-9
@@ -197,19 +197,19 @@ class StaticProblem(OneProcess, Shown):
                     parts = trial - fraction >= 2.0 * max(smallest, SHORT)
                     result = solver.refused(result, before, accepted, hard, parts) or result
                 if isinstance(result, ConvergenceError):
-                    system.memory.put(reached)
+                    system.restore(reached)
                     self.history.cut_backs += not solver.long
                     self._part = (trial - fraction) / 2.0
                     if self._part < smallest or solver.hopeless:
                         begun = start, leg.first
                         raise explained(solver, result, begun, before, fraction, goal, smallest)
                     if fraction == 0.0:
-                        faded = solver.measure_imbalance(start, last)
-                        self._path = [(0.0, last)] if start == goal else self._path
+                        faded = solver.measure_imbalance(start, first)
+                        self._path = [(0.0, first)] if start == goal else self._path
                     continue
                 system.accept()
                 solver.sudden.reach()
-                fraction, before, reached = trial, system.state.copy(), system.memory.hold()
+                fraction, before, reached = trial, system.state.copy(), system.snapshot()
                 self._path = [*self._path[-2:], (fraction if start == goal else time, before)]
                 iterations += result.iterations
                 linear += result.linear_iterations
@@ -217,7 +217,7 @@ class StaticProblem(OneProcess, Shown):
                     ease = math.sqrt(EASY / max(1, solver.hardest))
                     self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
                 if whole or not faded:
-                    last, last_time, held = before, time, reached
+                    last = reached
                     solver.sudden.settle()
                     solver.record(Step(time, iterations, linear, result.norms))
                     iterations = linear = 0
@@ -227,10 +227,8 @@ class StaticProblem(OneProcess, Shown):
             if faded:
                 self._path = []
         finally:
-            system.state[:] = last
-            system.time = last_time
-            system.memory.put(held)
-            system.revise(last_time)
+            system.restore(last)
+            system.revise(last.time)
 
     def _begin(self, steps: bool = True) -> None:
         """Make ready for steps of load at rest, or for a path (collective)."""
@@ -253,8 +251,8 @@ class StaticProblem(OneProcess, Shown):
         """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
         if restarts is not None:
             rests = done or restarts.left(len(self.history.steps)) == restarts.every
-            restarts.hold(kept := self._kept(leg))
-            restarts.step(done, rests, lambda: kept)
+            restarts.ended(state := self._state(leg))
+            restarts.step(done, rests, lambda: state)
             if rests:
                 self._anew(self.solver.memory)
         if not done:
@@ -266,36 +264,35 @@ class StaticProblem(OneProcess, Shown):
         self._make_ready()
         self.solver.recall(memory)
 
-    def _kept(self, leg: _Leg) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Return what the next step depends on beside the state."""
-        vectors = {"first": leg.first}
-        vectors |= {f"path {k}": state for k, (_, state) in enumerate(self._path)}
-        numbers = {
+    def _state(self, leg: _Leg) -> State:
+        """Return what the next step depends on."""
+        owned = self.system.numbering.owned
+        method: dict[str, Any] = {
             "leg": [leg.start, leg.goal, leg.cuts, leg.fraction],
             "part": self._part,
             "path": [time for time, _ in self._path],
             "solver": self.solver.memory,
+            "first": leg.first[:owned],
         }
-        return vectors, numbers
+        method |= {f"path {k}": state[:owned] for k, (_, state) in enumerate(self._path)}
+        return replace(self.system.snapshot(), method=method)
 
     def _go_on(self, restarts: Restarts, saved: Saved) -> _Leg:
         """Go to where a checkpoint is (collective)."""
-        vectors, numbers = saved.vectors, saved.numbers
-        self._take(vectors, saved.facts)
+        method, local = saved.state.method, self.system.numbering.local
+        self._take(saved.state)
         restarts.resume(saved)
-        self._anew(numbers["solver"])
-        self._part = numbers["part"]
-        self._path = [(time, vectors[f"path {k}"]) for k, time in enumerate(numbers["path"])]
-        start, goal, cuts, fraction = numbers["leg"]
-        return _Leg(start, goal, vectors["first"], cuts, fraction)
+        self._anew(method["solver"])
+        self._part = method["part"]
+        self._path = [(t, local(method[f"path {k}"])) for k, t in enumerate(method["path"])]
+        start, goal, cuts, fraction = method["leg"]
+        return _Leg(start, goal, local(method["first"]), cuts, fraction)
 
-    def _take(self, vectors: Mapping[str, Array], facts: Facts) -> None:
-        """Take the state of a checkpoint (collective)."""
-        self.system.stiffness = facts["stiffness"]
+    def _take(self, state: State) -> None:
+        """Go to a state (collective)."""
+        self.system.restore(state)
         self.solver.restored, self.solver.ready = True, False
-        self.system.prescribe(facts["time"])
-        self.system.state[:] = vectors["state"]
-        self.system.memory.put(facts.pop("memory", None))
+        self.system.prescribe(state.time)
 
     # ---- for the user ---------------------------------------------------------------------------
     @warns_once
@@ -503,6 +500,6 @@ class StaticProblem(OneProcess, Shown):
         ------
         CheckpointError : see `symancf.output.checkpoint.load`.
         """
-        vectors, attributes = checkpoint.load(path, self.system)
-        self._take(vectors, attributes)
+        state, _, attributes = checkpoint.read(path, self.system)
+        self._take(state)
         return attributes

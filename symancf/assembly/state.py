@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The state of a system: what the next step depends on, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class InternalVariables:
+    """Internal variables of laws at their points; the arrays are never written to.
+
+    Attributes
+    ----------
+    old, next : of each piece with memory, (entities, rows) at the beginning and at the end of the
+        last step, or of the present one; of lists that change all entities of all ranks.
+    length, since : of the last step and where the present one began [s].
+    stepping : whether there is a present step.
+    known : whether the initial values have been found.
+    """
+
+    old: tuple[Array, ...] = ()
+    next: tuple[Array, ...] = ()
+    length: float = 0.0
+    since: float = 0.0
+    stepping: bool = False
+    known: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What the next step depends on, beside the problem: a value, that no step changes.
+
+    A step that is rejected is one whose state is not used. Arrays hold the coordinates that this
+    rank owns, fixed ones included, and nothing of PETSc: any rank may drop a state by itself.
+
+    Attributes
+    ----------
+    time : [s], or the pseudo-time of statics.
+    displacement : (owned,) displacements, slopes and multipliers.
+    rate, acceleration, auxiliary : (owned,), of motions; None in statics. `auxiliary` is that of
+        the generalized-alpha method.
+    stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
+    internal : internal variables of laws.
+    terms : values of the `StateVariable` of all terms, such as the factor by which the stiffness
+        of a contact has grown.
+    parameters : values of the system's `Parameter` objects.
+    method : of the method, by name: numbers, as JSON has them, and arrays (owned,).
+    """
+
+    time: float
+    displacement: Array
+    stiffness: float = 1.0
+    internal: InternalVariables = field(default_factory=InternalVariables)
+    terms: tuple[Array, ...] = ()
+    parameters: tuple[float, ...] = ()
+    rate: Array | None = None
+    acceleration: Array | None = None
+    auxiliary: Array | None = None
+    method: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class StateVariable:
+    """Numbers of a term that belong to the state, such as a stiffness that grows.
+
+    Attributes
+    ----------
+    name : in checkpoints; no other of the system.
+    value : any shape, the same on every rank. Assign another array, never write to this one.
+    """
+
+    name: str
+    value: Array
