@@ -407,8 +407,8 @@ class System(OneProcess, Matrices, Shown):
         for item in self._settling:
             item.settle(self)
 
-    def snapshot(self) -> State:
-        """Return the present state as a value, without rates."""
+    def snapshot(self, **more: Any) -> State:
+        """Return the present state as a value; `more`: what a motion adds, see `State`."""
         return State(
             time=self.time,
             displacement=self.state[: self.numbering.owned].copy(),
@@ -416,6 +416,7 @@ class System(OneProcess, Matrices, Shown):
             internal=self.memory.values,
             terms=tuple(variable.value for variable in self.state_variables),
             parameters=tuple(parameter.value for parameter in self.parameters),
+            **more,
         )
 
     def restore(self, state: State) -> None:

@@ -285,13 +285,13 @@ class Events:
         for s in [0.0, *inside]:
             found[s] = self._at(step, s)
         self._look_closer(step, found)
-        step.end.put(step.motion)
+        step.motion.go_to(step.end)
         fractions = sorted(found)
         return fractions, np.array([found[s] for s in fractions])
 
     def _at(self, step: Interval, s: float) -> Array:
         if s <= 0.0:
-            step.begin.put(step.motion)
+            step.motion.go_to(step.begin)
         else:
             step.show(step.time(s))
         return self.values()
@@ -338,7 +338,7 @@ class Events:
 
             def value(s: float, k: int = k, step: Interval = step) -> float:
                 if s >= 1.0:
-                    step.end.put(step.motion)
+                    step.motion.go_to(step.end)
                     return float(self.values()[k])
                 return float(self._at(step, s)[k])
 
@@ -347,7 +347,7 @@ class Events:
             else:
                 s = b if k == landed else self._arrival(event, value, a, b)
             roots.append((step.time(float(s)), k))
-        step.end.put(step.motion)
+        step.motion.go_to(step.end)
         return roots
 
     @staticmethod
@@ -426,7 +426,7 @@ class Events:
         step = made.interval()
         little = 1e-4
         before = float(self._at(step, 1.0 - little)[k])
-        step.end.put(step.motion)
+        step.motion.go_to(step.end)
         rate = (value - before) / (little * step.length)
         return -value / rate if rate * side < 0.0 else None
 
