@@ -42,8 +42,7 @@ class State:
     ----------
     time : [s], or the pseudo-time of statics.
     displacement : (owned,) displacements, slopes and multipliers.
-    rate, acceleration, auxiliary : (owned,), of motions; None in statics. `auxiliary` is that of
-        the generalized-alpha method.
+    rate, acceleration : (owned,), of motions; None in statics.
     stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
     internal : internal variables of laws.
     terms : values of the `StateVariable` of all terms, such as the factor by which the stiffness
@@ -60,7 +59,6 @@ class State:
     parameters: tuple[float, ...] = ()
     rate: Array | None = None
     acceleration: Array | None = None
-    auxiliary: Array | None = None
     method: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -56,7 +56,7 @@ Given: TypeAlias = "str | float | npt.ArrayLike"
 FORMAT = "symancf checkpoint"
 VERSION = 3
 METHOD, PARAMETERS = "method", "parameters"  # attributes: numbers of the method, of `Parameter`
-MOTION = ("rate", "acceleration", "auxiliary")  # vectors of a state, beside `state`
+MOTION = ("rate", "acceleration")  # vectors of a state, beside `state`
 
 __all__ = ["load", "read", "save", "write"]
 
@@ -178,7 +178,9 @@ def save(
             system.update(system.time)
     own = {name: vector[: system.numbering.owned] for name, vector in (vectors or {}).items()}
     state = replace(system.snapshot(), displacement=own.pop("state", system.state))
-    return write(path, system, state, own, attributes)
+    rates = own.pop("rate", None), own.pop("acceleration", None)
+    state = replace(state, rate=rates[0], acceleration=rates[1], method=own)
+    return write(path, system, state, attributes)
 
 
 @EVENTS["output"]
@@ -186,12 +188,9 @@ def write(
     path: str | Path,
     system: System,
     state: State,
-    vectors: Mapping[str, Array] | None = None,
     attributes: Mapping[str, Given] | None = None,
 ) -> Path:
-    """Write a state of a system (collective); see `save`.
-
-    `vectors` : further ones, of the coordinates that this rank owns.
+    """Write a state of a system, with the arrays of its method (collective); see `save`.
 
     Raises
     ------
@@ -199,10 +198,8 @@ def write(
     OSError : on every rank; the file cannot be written, the disk is full. An older file is kept.
     """
     path = arguments.path("checkpoint.write", path)
-    given = {"state": state.displacement, **(vectors or {})}
-    given |= {name: v for name in MOTION if (v := getattr(state, name)) is not None}
-    numbers = dict(state.method)
-    given |= {k: numbers.pop(k) for k, v in state.method.items() if isinstance(v, np.ndarray)}
+    given = vectors_of(state)
+    numbers = {name: value for name, value in state.method.items() if name not in given}
     memory = state.internal
     with together(system.comm):
         facts: dict[str, Given] = {"time": state.time, "stiffness": state.stiffness}
@@ -234,6 +231,13 @@ def write(
     finally:
         file.close()
     return path
+
+
+def vectors_of(state: State) -> dict[str, Array]:
+    """Return the arrays (owned,) of a state by their names in files."""
+    motion = {name: v for name in MOTION if (v := getattr(state, name)) is not None}
+    method = {name: v for name, v in state.method.items() if isinstance(v, np.ndarray)}
+    return {"state": state.displacement, **motion, **method}
 
 
 def _require_system(call: str, system: System) -> None:
@@ -313,22 +317,16 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
     """
     path = arguments.path("checkpoint.load", path)
     _require_system("checkpoint.load", system)
-    state, vectors, attributes = read(path, system)
-    motion = {name: v for name in MOTION if (v := getattr(state, name)) is not None}
-    own = {"state": state.displacement, **motion, **vectors}
+    state, attributes = read(path, system)
+    own = vectors_of(state)
     return {name: system.numbering.local(vector) for name, vector in own.items()}, attributes
 
 
-def read(path: str | Path, system: System) -> tuple[State, dict[str, Array], Facts]:
+def read(path: str | Path, system: System) -> tuple[State, Facts]:
     """Read a state for a system built as that which wrote it, for `System.restore` (collective).
 
-    The system may live on another number of ranks. It is not changed.
-
-    Returns
-    -------
-    state : arrays of its method are among `vectors`.
-    vectors : arrays of the method, and the further ones of `write`, (owned,).
-    attributes : of `write`.
+    The system may live on another number of ranks. It is not changed. Returns the state and the
+    attributes of `write`.
 
     Raises
     ------
@@ -379,9 +377,10 @@ def read(path: str | Path, system: System) -> tuple[State, dict[str, Array], Fac
         terms=_terms(there, system),
         parameters=tuple(np.asarray(attributes.pop(PARAMETERS)).tolist()),
         method=json.loads(np.asarray(attributes.pop(METHOD), np.uint8).tobytes()),
-        **{name: owned.pop(name, None) for name in MOTION},
+        rate=owned.pop("rate", None),
+        acceleration=owned.pop("acceleration", None),
     )
-    return state, owned, attributes
+    return replace(state, method={**state.method, **owned}), attributes
 
 
 def _internal(there: Examined, system: System, length: float) -> InternalVariables:

@@ -188,7 +188,7 @@ class Restarts:
                 require_writable(self.path)
         if not comm.bcast(there):
             return None
-        state, vectors, facts = checkpoint.read(self.path, system)
+        state, facts = checkpoint.read(self.path, system)
         if "restart" not in facts:
             raise CheckpointError(
                 f"{str(self.path)!r} was written by save(), not by {self._call}(checkpoint=...): "
@@ -207,11 +207,10 @@ class Restarts:
         with together(comm):
             if comm.rank == 0 and not held["done"]:
                 require_writable(self.path)
-        put_history(self.history, str(self.path), system.numbering, vectors, facts)
+        put_history(self.history, str(self.path), system.numbering, state.method, facts)
         put_series(held["series"])
         system.restore_parameters(state)
         self._written = clock.monotonic()
-        state = replace(state, method={**state.method, **vectors})
         return Saved(held["done"], state, held["present"])
 
     @property
@@ -312,7 +311,8 @@ class Restarts:
             "present": _values(self.system),
         }
         held["restart"] = packed(facts)
-        checkpoint.write(self.path, self.system, state, of_points, held)
+        state = replace(state, method={**state.method, **of_points})
+        checkpoint.write(self.path, self.system, state, held)
         self._written = clock.monotonic()
         self._cost = self._written - begun
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -255,15 +255,15 @@ class GeneralizedAlpha:
     def snapshot(self) -> State:
         """Return the present state as a value."""
         auxiliary = self.auxiliary[: self.motion.system.numbering.owned].copy()
-        method = {"last_step": self.last_step, "biased": self.biased, "calm": self.calm}
-        return self.motion.snapshot(auxiliary=auxiliary, method=method)
+        numbers = {"last_step": self.last_step, "biased": self.biased, "calm": self.calm}
+        return self.motion.snapshot(method={"auxiliary": auxiliary, **numbers})
 
     def restore(self, state: State) -> None:
         """Go to a state of `snapshot`; loads stay, and `calm` (collective)."""
         self.motion.restore(state)
-        assert state.auxiliary is not None
-        self.motion.system.numbering.spread(state.auxiliary, self.auxiliary)
-        self.last_step, self.biased = state.method["last_step"], state.method["biased"]
+        method = state.method
+        self.motion.system.numbering.spread(method["auxiliary"], self.auxiliary)
+        self.last_step, self.biased = method["last_step"], method["biased"]
 
     def interval(self) -> Interval:
         """Return the last step."""
@@ -293,8 +293,8 @@ class GeneralizedAlpha:
         else:
             self.last_step, share = self._usual, h / whole.length
             whole.show(t)
-            assert begin.auxiliary is not None and end.auxiliary is not None
-            between = (1.0 - share) * begin.auxiliary + share * end.auxiliary
+            before, after = begin.method["auxiliary"], end.method["auxiliary"]
+            between = (1.0 - share) * before + share * after
             m.system.numbering.spread(between, self.auxiliary)
             if constrained:
                 self.accelerations.kinematics.refresh()
@@ -520,8 +520,8 @@ class GeneralizedAlpha:
         c, m, numbering = self.coefficients, self.motion, self.newton.numbering
         h = self._factors_of
         share = abs(6.0 * c.beta - 1.0) / 6.0 + abs(c.shift) / 6.0
-        assert self._before is not None and self._before.auxiliary is not None
-        change = self.auxiliary[: numbering.owned] - self._before.auxiliary
+        assert self._before is not None
+        change = self.auxiliary[: numbering.owned] - self._before.method["auxiliary"]
         e = h * h * share * change
         order = numbering.coordinate_of_row
         rows = np.flatnonzero(m.second[order] & (numbering.fixed_by[order] < 0))
@@ -532,4 +532,3 @@ class GeneralizedAlpha:
         squares = np.array([np.square(share[moving]).sum(), float(moving.sum())])
         total, count = m.system.sum(squares)
         return math.sqrt(total / count) if count else 0.0
-

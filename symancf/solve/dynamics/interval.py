@@ -95,5 +95,6 @@ class Interval:
 
 def rates(state: State) -> tuple[Array, Array]:
     """Return rates and accelerations (owned,) of a state of a motion."""
-    assert state.rate is not None and state.acceleration is not None
+    assert state.rate is not None
+    assert state.acceleration is not None
     return state.rate, state.acceleration

@@ -182,7 +182,12 @@ class EquilibriumSolver:
     def memory(self) -> dict[str, Any]:
         """The few numbers of earlier steps that the next one depends on, as JSON has them."""
         accepted = self.convergence.accepted.tolist()
-        return {"accepted": accepted, "predicts": self._predicts, "hardest": self.hardest}
+        return {
+            "accepted": accepted,
+            "predicts": self._predicts,
+            "hardest": self.hardest,
+            "settled": self.sudden.settled.tolist(),
+        }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
         """After `prepare`, at an equilibrium: go on with what `memory` was."""
@@ -190,7 +195,7 @@ class EquilibriumSolver:
         if len(accepted) == self.convergence.rows.count:
             self.convergence.accepted = accepted
         self._predicts, self.hardest = bool(memory["predicts"]), int(memory["hardest"])
-        self.sudden.settle()
+        self.sudden.recall(memory["settled"])
 
     # ---- lists that change, see `HoldsVectors` --------------------------------------------------
     def local_vectors(self) -> list[Array]:

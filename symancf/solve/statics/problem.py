@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...arrays import Array
+from ...assembly.state import State
 from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
 from ...output.restart import Restarts
@@ -32,7 +33,6 @@ from .explanation import explained
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...assembly.state import State
     from ...output.fingerprint import Facts
     from ...output.history import History
     from ...output.restart import Restart, Saved
@@ -120,6 +120,8 @@ class StaticProblem(OneProcess, Shown):
         self._part, self._jump = 1.0, False  # of a step of load
         self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
         self._continuation: Continuation | None = None
+        self._recalls: Mapping[str, Any] | None = None  # numbers of the solver, once it is ready
+        self._first: State | None = None
 
     def headline(self) -> str:
         """Return the system and how far it is."""
@@ -232,6 +234,7 @@ class StaticProblem(OneProcess, Shown):
 
     def _begin(self, steps: bool = True) -> None:
         """Make ready for steps of load at rest, or for a path (collective)."""
+        self._first = self._first or self.state
         self.solver.ready &= self.system.motion is None  # which scales multipliers its way
         self._make_ready()
         self.solver.linear.call(steps)
@@ -245,6 +248,9 @@ class StaticProblem(OneProcess, Shown):
         if not self.solver.ready:
             self.solver.prepare()
             self._continuation = None
+        if self._recalls is not None:
+            self.solver.recall(self._recalls)
+            self._recalls = None
 
     # ---- restart points -------------------------------------------------------------------------
     def _rest(self, restarts: Restarts | None, leg: _Leg, done: bool = False) -> None:
@@ -261,11 +267,11 @@ class StaticProblem(OneProcess, Shown):
     def _anew(self, memory: Mapping[str, Any]) -> None:
         """Forget all that earlier steps have left but the state, and a few numbers (collective)."""
         self.solver.ready, self.solver.restored = False, True
+        self._recalls = memory
         self._make_ready()
-        self.solver.recall(memory)
 
     def _state(self, leg: _Leg) -> State:
-        """Return what the next step depends on."""
+        """Return what the next step of a call depends on."""
         owned = self.system.numbering.owned
         method: dict[str, Any] = {
             "leg": [leg.start, leg.goal, leg.cuts, leg.fraction],
@@ -290,9 +296,10 @@ class StaticProblem(OneProcess, Shown):
 
     def _take(self, state: State) -> None:
         """Go to a state (collective)."""
+        self.system.prescribe(state.time)
         self.system.restore(state)
         self.solver.restored, self.solver.ready = True, False
-        self.system.prescribe(state.time)
+        self._recalls = state.method.get("solver")
 
     # ---- for the user ---------------------------------------------------------------------------
     @warns_once
@@ -485,21 +492,52 @@ class StaticProblem(OneProcess, Shown):
     def save(
         self, path: str | Path, attributes: Mapping[str, checkpoint.Given] | None = None
     ) -> Path:
-        """Write state, pseudo-time and `attributes`; see `symancf.output.checkpoint.save`."""
-        return checkpoint.save(path, self.system, attributes=attributes)
+        """Write the state and `attributes`; see `symancf.output.checkpoint.save`."""
+        return checkpoint.write(path, self.system, self.state, attributes=attributes)
+
+    @property
+    def state(self) -> State:
+        """The present state as a value, for `restore`: no step changes it."""
+        method = {"solver": self.solver.memory} if self.solver.ready else {}
+        return replace(self.system.snapshot(), method=method)
 
     @warns_once
-    def restore(self, path: str | Path) -> Facts:
-        """Take up the state and pseudo-time of `save`; return the attributes (collective).
+    def restore(self, state: State | str | Path) -> Facts:
+        """Go to a state of this problem, or to that of a checkpoint (collective).
 
-        The system must be built like the saved one, on any number of ranks; values of
-        parameters that the program changed on the way are the program's to set. With a direct
-        solver what follows is, on the same number of ranks, the run that was saved, bit for bit.
+        Parameters
+        ----------
+        state : a value of `state`, with which `Parameter` objects get the values that they had; or
+            the file of `save` of a system built alike, on any number of ranks, which leaves them
+            to the program.
+
+        Returns
+        -------
+        attributes of the file. With a direct solver what follows is, on the same number of ranks,
+        the run that was saved, bit for bit.
 
         Raises
         ------
         CheckpointError : see `symancf.output.checkpoint.load`.
         """
-        state, _, attributes = checkpoint.read(path, self.system)
+        attributes: Facts = {}
+        if isinstance(state, State):
+            self.system.restore_parameters(state)
+        else:
+            state, attributes = checkpoint.read(state, self.system)
         self._take(state)
         return attributes
+
+    def reset(self) -> None:
+        """Go to where the first call of `solve` or `follow` began (collective); the history stays.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1.0)
+        >>> spring = sa.joints.spring(sa.ground, ball.at((0, 0, 0)), k=1.0)
+        >>> problem = sa.StaticProblem(sa.System(ball, terms=[spring]), check_held=False)
+        >>> problem.reset()
+        """
+        if self._first is not None:
+            self.restore(self._first)
