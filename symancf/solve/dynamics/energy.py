@@ -202,6 +202,11 @@ class Audit:
         self._ramp: float | None = None  # see `watch`
 
     @property
+    def begun(self) -> bool:
+        """Whether energies were taken on this motion since it began, or goes on from a state."""
+        return self._last is not None
+
+    @property
     def closed(self) -> bool:
         """Whether no energy comes in and none is dissipated, so that nothing adds up."""
         return not (self._works or self.motion.system.memory or self._loads or self._parameters)

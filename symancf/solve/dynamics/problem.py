@@ -471,7 +471,7 @@ class DynamicProblem(OneProcess, Shown):
         0.0
         """
         self._made()
-        if self._started:
+        if self.audit.begun:
             self.measure()
         state = self.integrator.snapshot()
         course = {
@@ -507,6 +507,7 @@ class DynamicProblem(OneProcess, Shown):
                     path=str(path),
                     asked="motion",
                 )
+        self._first = self._first or state
         self.take(state)
         self.motion.lead()
         self.system.revise(self.system.time)
@@ -620,7 +621,8 @@ class DynamicProblem(OneProcess, Shown):
         require_consistent(system, to)
         made, ts = self.integrator, self.ts
         made.asked, made.longest, made.rtol = step, asked.longest, asked.rtol
-        self._first = self._first or self.state
+        if not self._started:
+            self._first = self._first or self.state
         saved = None if restarts is None else restarts.saved(to)
         call = self._call = Call(self, asked.adaptive)
         self._go_to_start(step, restarts, saved)
