@@ -11,8 +11,8 @@ import pytest
 from sympy import Max
 
 import symancf as sa
-from symancf.assembly.state import StateVariable
 from symancf.assembly.revisions import Verdict
+from symancf.assembly.state import StateVariable
 from symancf.elements import hex8_plain
 from symancf.energies import saint_venant_kirchhoff
 from tests.refusals import refused
