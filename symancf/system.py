@@ -297,10 +297,11 @@ class System(OneProcess, Configuration, Shown):
         plan = Plan(pieces, self.numbering, self.reference, self.comm)
         with together(self.comm):
             plan.update(self.time)
+        self.__dict__.pop("parameters", None)  # those of the mass, too
         self._mass_changes = plan.changes
         return plan
 
-    @property
+    @cached_property
     def parameters(self) -> list[Parameter]:
         """The `Parameter` objects that act on the system, each once; not those within functions."""
         plans = [self.plan, *([self.inertia] if "inertia" in self.__dict__ else [])]

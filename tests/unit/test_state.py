@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+import gc
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import symancf as sa
 from symancf.energies import cable
 from symancf.runtime.copies import SEND
 from tests.refusals import refused
+
+if TYPE_CHECKING:
+    from symancf.assembly.state import State
 
 
 def rope(load: Any) -> tuple[sa.Body, sa.System]:
@@ -45,3 +50,115 @@ def test_a_copy_of_a_system_is_refused_and_does_not_share_its_state() -> None:
     for copied in (copy.copy, copy.deepcopy):
         with refused(sa.SymancfError, asked="System", possible=SEND):
             copied(system)
+
+
+def swing() -> tuple[sa.RigidBody, sa.System, sa.Parameter]:
+    """A pendulum on a spring that can be changed."""
+    stiffness = sa.Parameter("k", 20.0)
+    bob = sa.RigidBody.box((0.1, 0.1, 0.2), at=(0.5, 0.0, 0.0), rho=1000.0, name="bob")
+    pivot = sa.joints.revolute(bob.at((-0.5, 0, 0)), axis=(0, 1, 0))
+    spring = sa.Potential(lambda r_a, *, k: k / 2 * r_a.dot(r_a), bob.at((0.1, 0, 0)), k=stiffness)
+    terms = [pivot, spring, sa.gravity((0.0, 0.0, -9.81))]
+    return bob, sa.System(bob, terms=terms), stiffness
+
+
+def pressed() -> sa.System:
+    """A block with memory that is pressed on a plane."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 2))
+    law = sa.energies.saint_venant_kirchhoff
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, law, E=1e3, nu=0.3, rho=1.0)
+    floor = sa.Contact(block["z0"], sa.Plane((0, 0, 0), normal=(0, 0, 1)), mu=0.3)
+    press = sa.fix(block["z1"], displacement=lambda t: (0.02 * t, 0.0, -0.05 * t))
+    return sa.System(block, terms=[press, floor])
+
+
+def kept(state: State) -> list[Any]:
+    """Return all numbers of a state."""
+    arrays = [state.displacement, state.rate, state.acceleration, *state.terms]
+    arrays += [*state.internal.old, *state.internal.next]
+    arrays += [v for v in state.method.values() if isinstance(v, np.ndarray)]
+    numbers = {k: v for k, v in state.method.items() if not isinstance(v, np.ndarray)}
+    copies = [None if a is None else a.tobytes() for a in arrays]
+    return [state.time, state.stiffness, state.parameters, repr(numbers), *copies]
+
+
+MOTIONS = [{}, {"method": "rk"}, {"method": "adams"}]
+
+
+@pytest.mark.parametrize("method", MOTIONS, ids=["alpha", "rk", "adams"])
+def test_a_state_of_a_motion_keeps_its_bits_and_leads_to_the_same_ones(method: Any) -> None:
+    _, system, k = swing()
+    motion = sa.DynamicProblem(system, **method)
+    begin = motion.state  # before the first step
+    motion.solve(to=0.1, step=2e-3)
+    there, bits = motion.state, kept(motion.state)
+    assert there.time == 0.1
+    ends = []
+    for value in (20.0, 80.0, 20.0):
+        motion.restore(there)
+        assert k.value == 20.0
+        k.value = value
+        motion.solve(to=0.3, step=2e-3)
+        ends.append(kept(motion.state)[4:6])
+    assert ends[0] == ends[2] != ends[1]
+    motion.solve(to=2.3, step=2e-3)  # a thousand steps
+    assert kept(there) == bits
+    motion.restore(begin)
+    assert system.time == 0.0
+    assert not np.any(system.state)
+    motion.solve(to=0.1, step=2e-3)
+    assert kept(motion.state)[4:6] == bits[4:6]
+    motion.reset()
+    assert kept(motion.state)[4:6] == kept(begin)[4:6]
+
+
+@pytest.mark.parametrize("make", [lambda: rope(lambda t: 0.1 * t)[1], pressed])
+def test_a_state_of_statics_leads_to_the_same_equilibria(make: Any) -> None:
+    system = make()
+    problem = sa.StaticProblem(system)
+    begin = problem.state
+    problem.solve(to=0.5, step=0.25)
+    there, bits = problem.state, kept(problem.state)
+    ends = []
+    for _ in range(2):
+        problem.restore(there)
+        problem.solve(to=1.0, step=0.25)
+        ends.append(system.state.copy())
+    np.testing.assert_array_equal(*ends)
+    assert kept(there) == bits
+    problem.reset()
+    assert system.time == begin.time == 0.0
+    assert not system.state.any()
+    problem.solve(to=0.5, step=0.25)
+    np.testing.assert_allclose(problem.state.displacement, there.displacement, rtol=0, atol=1e-12)
+
+
+def test_two_problems_of_one_system_take_turns() -> None:
+    """Each with its own state: interleaved as one after the other."""
+    ends = []
+    for turns in (1, 4):
+        _, system, k = swing()
+        problems = [sa.DynamicProblem(system), sa.DynamicProblem(system, rho=0.5)]
+        states = [problem.state for problem in problems]
+        for turn in range(turns):
+            for n, problem in enumerate(problems):
+                problem.restore(states[n])
+                k.value = (20.0, 5000.0)[n]
+                problem.solve(to=0.4 * (turn + 1) / turns, step=2e-3)
+                states[n] = problem.state
+        ends.append([state.displacement for state in states])
+    np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-9)
+    assert np.abs(ends[0][0] - ends[0][1]).max() > 1e-3
+
+
+@pytest.mark.collective
+def test_any_rank_drops_states_by_itself() -> None:
+    _, system = rope(lambda t: 0.1 * t)
+    problem = sa.StaticProblem(system)
+    problem.solve(to=0.25, step=0.25)
+    states = [problem.state for _ in range(1000)]
+    if system.comm.rank == 0:
+        del states[:]
+    gc.collect()
+    problem.solve(to=0.5, step=0.25)
+    assert system.time == 0.5

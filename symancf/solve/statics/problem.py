@@ -529,15 +529,6 @@ class StaticProblem(OneProcess, Shown):
         return attributes
 
     def reset(self) -> None:
-        """Go to where the first call of `solve` or `follow` began (collective); the history stays.
-
-        Examples
-        --------
-        >>> import symancf as sa
-        >>> ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1.0)
-        >>> spring = sa.joints.spring(sa.ground, ball.at((0, 0, 0)), k=1.0)
-        >>> problem = sa.StaticProblem(sa.System(ball, terms=[spring]), check_held=False)
-        >>> problem.reset()
-        """
+        """Go to where the first `solve` or `follow` began (collective); the history stays."""
         if self._first is not None:
             self.restore(self._first)
