@@ -431,6 +431,8 @@ class System(OneProcess, Configuration, Shown):
         values of `Parameter` objects stay, see `restore_parameters`.
         """
         self.numbering.spread(state.displacement, self.state)
+        if state.rate is not None:
+            self.numbering.spread(state.rate, self.rate)
         self.time, self.stiffness = state.time, state.stiffness
         self.take_memory(state)
 

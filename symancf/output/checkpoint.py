@@ -41,7 +41,7 @@ from ..runtime.hdf import DAMAGED, Examined, examined
 from ..runtime.log import EVENTS
 from ..values import arguments
 from ..values.parameter import label
-from .fingerprint import Facts, differences, fingerprint, remedy
+from .fingerprint import Facts, differences, fingerprint
 
 if TYPE_CHECKING:
     import h5py
@@ -340,8 +340,7 @@ def read(path: str | Path, system: System) -> tuple[State, Facts]:
     found = differences(saved, present)
     if found:
         raise CheckpointError(
-            f"{str(path)!r} is a checkpoint of another system: {'; '.join(found)}"
-            + remedy(saved, present),
+            f"{str(path)!r} is a checkpoint of another system: {'; '.join(found)}",
             path=str(path),
             differences=found,
             asked="system",

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 Facts: TypeAlias = "dict[str, Any]"  # as JSON keeps them
 
-LIDS = "lid:"  # begins the names of the points of lids, which files had not at first
-
 
 def fingerprint(system: System) -> Facts:
     """Return what must agree for a vector to fit: bodies, points, blocks (collective).
@@ -71,20 +69,6 @@ def differences(saved: Facts, present: Facts) -> list[str]:
         if saved.get(kind) != present[kind]:
             found.append(f"{saved.get(kind)} {kind} in the file, {present[kind]} here")
     return found
-
-
-def remedy(saved: Facts, present: Facts) -> str:
-    """Tell what to do about a file that an earlier version has written."""
-    older, here = (
-        not any(name.startswith(LIDS) for name in facts.get("blocks", {}))
-        for facts in (saved, present)
-    )
-    if here or not older:
-        return ""
-    return (
-        ". If an earlier version wrote the file: lids of cavities had no points there; "
-        "make the checkpoint anew with this one"
-    )
 
 
 def _body_text(facts: list[str | int]) -> str:

@@ -221,9 +221,7 @@ class Motion:
     def restore(self, state: State) -> None:
         """Go to a state of `snapshot`; loads stay (collective)."""
         self.system.restore(state)
-        spread, (rate, acceleration) = self.system.numbering.spread, rates(state)
-        spread(rate, self.rate)
-        spread(acceleration, self.acceleration)
+        self.system.numbering.spread(rates(state)[1], self.acceleration)
 
     def go_to(self, state: State) -> None:
         """Go to a state of `snapshot`, with the loads of its time (collective)."""
