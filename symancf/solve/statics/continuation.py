@@ -120,6 +120,7 @@ class Continuation:
         ParameterError : nothing depends on the parameter.
         """
         arc, now = self.arc, self.arc.value
+        whole = math.inf if to is None or to == now else abs(to - now)
         going = self.goes_on()
         if not going:
             if step is None and (to is None or to == now):
@@ -128,7 +129,6 @@ class Continuation:
                     "step",
                     asked="step",
                 )
-            whole = math.inf if to is None or to == now else abs(to - now)
             self.unit = min(whole, step or whole / PARTS)
             arc.step = self.unit
             self._start()
@@ -147,7 +147,7 @@ class Continuation:
         if direction is not None and direction != self.point.heading:
             self.point, self._bend = self.point.turned(), None
         if step is not None or not going:
-            self.step = step or self.unit
+            self.step = min(step or self.unit, whole)
 
     def _start(self) -> None:
         solver, arc = self.solver, self.arc
