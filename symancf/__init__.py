@@ -29,8 +29,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .runtime.moved import put_up
-
 # name -> module; imported on first use, so that `import symancf` costs nothing
 _PUBLIC = {
     "Mesh": "mesh",
@@ -270,6 +268,5 @@ def __getattr__(name: str) -> Any:
     return unknown_names("symancf", __all__)(name)
 
 
-put_up()
 if "mpi4py.MPI" in sys.modules:  # else with the first name that needs MPI
     from .runtime import launch as launch

@@ -12,15 +12,15 @@ from mpi4py import MPI
 from .arrays import Array, Integers, Ints
 from .assembly import protocol
 from .assembly.agreement import Common, require_agreement
-from .assembly.configuration import Layout
-from .assembly.matrices import Matrices
+from .assembly.configuration import Configuration, Layout
 from .assembly.matrix import Matrix
 from .assembly.memory import Memory
 from .assembly.numbering import IDLE, Block
 from .assembly.plan import Plan
 from .assembly.revisions import Change, Review, Verdict
+from .assembly.unknowns import Unknowns, as_scipy
 from .bodies.members import Members
-from .errors import ConstraintError, KinematicsError, ParameterError
+from .errors import ConstraintError, KinematicsError, ParameterError, SymancfError
 from .newton.redundant import find_redundant
 from .places.ends import End, require_moving
 from .places.on_body import Nodes
@@ -32,12 +32,17 @@ from .values.parameter import Parameter, label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
+    from scipy.sparse import csr_array
+
+    from .assembly.agreement import Given
     from .assembly.piece import Piece
     from .places.on_body import PointsOnBody
+    from .runtime.petsc import PETSc
 
 
-class System(OneProcess, Matrices, Shown):
+class System(OneProcess, Configuration, Shown):
     """Bodies with the terms that act on them, on all ranks of their meshes' communicator.
 
     Parameters
@@ -76,13 +81,9 @@ class System(OneProcess, Matrices, Shown):
         comm: MPI.Comm | None = None,
     ) -> None:
         members = Members(bodies, terms)
-        given, acting = members.bodies, members.terms
-        self.supports = protocol.having(acting, protocol.Support)
-        meshes = [(str(b.name), b.region.mesh) for b in protocol.having(given, protocol.HasMesh)]
-        comm = meshes[0][1].comm if meshes else comm or MPI.COMM_WORLD
-        layout = Layout(comm, given, acting, meshes, members.names)
-        layout.announce_block(Block("position", 3))
-        self._members: list[protocol.Body | protocol.Term] = [*given, *acting]
+        self._members: list[protocol.Body | protocol.Term] = [*members.bodies, *members.terms]
+        self.supports = protocol.having(members.terms, protocol.Support)
+        layout = _empty_layout(members, comm)
         for item in self._members:
             item.declare(layout)
         super().__init__(layout, [s for s in self.supports if s.mirror is not None])
@@ -115,9 +116,7 @@ class System(OneProcess, Matrices, Shown):
         self.memory.prepare(self.plan)
         if self.memory.moves:  # before its entities do
             self._start_memory()
-        prescribed = [given for support in self.supports for given in support.given(self)]
-        prescribed += [given for piece in self.pieces for given in piece.given]
-        self._common = Common(self.comm, prescribed)
+        self._common = Common(self.comm, self._prescribed())
 
     # ---- for the user -------------------------------------------------------------------------
     def headline(self) -> str:
@@ -163,6 +162,11 @@ class System(OneProcess, Matrices, Shown):
             fixed_by = self.numbering.fixed_by.copy()
             fixed_by[multipliers] = IDLE
             self.numbering.fix(fixed_by)
+
+    def _prescribed(self) -> list[Given]:
+        """Return what supports and kernels were given that all ranks must agree on."""
+        found = [given for support in self.supports for given in support.given(self)]
+        return found + [given for piece in self.pieces for given in piece.given]
 
     def _require_fulfilled(self) -> None:
         """Raise where supports contradict a constraint that only they can fulfil."""
@@ -459,6 +463,152 @@ class System(OneProcess, Matrices, Shown):
         names = dict.fromkeys(p.name for p in self.pieces if p.role == "strain")
         return sum(energies[name] for name in names)
 
+    # ---- matrices -----------------------------------------------------------------------------
+    @cached_property
+    def unknowns(self) -> Unknowns:
+        """The rows of `tangent`, `mass` and `damping` by name (collective)."""
+        return Unknowns(self)
+
+    def tangent(self, *, scipy: bool = False) -> PETSc.Mat | csr_array:
+        r"""Return the derivative of the residual by the unknowns at the present state (collective).
+
+        With multipliers, and :math:`R(q) = W_{,q} - Q` at held rates,
+
+        .. math:: \begin{pmatrix} R_{,q} + (\lambda \Phi)_{,qq} & \Phi_{,q}^T \\
+            \Phi_{,q} & 0 \end{pmatrix} .
+
+        Coordinates that supports hold are eliminated; `unknowns` names the others. It has the
+        stiffness of all terms: of stresses, gravity (none), joints, contact, gas, and of loads that
+        follow the body, which make it unsymmetric; of a turning frame the centrifugal one. Laws
+        with memory answer as in the last step. Units are those of the residual by those of the
+        coordinates, positions in [m] and slopes in [1]; multipliers are forces [N].
+
+        Parameters
+        ----------
+        scipy : return a ``csr_array``: this rank's rows, all columns (on one rank all of it).
+
+        Returns
+        -------
+        A copy, (unknowns, unknowns); a matrix of PETSc is the caller's to destroy.
+
+        Raises
+        ------
+        SymancfError : points of the present state are outside the domain of their law.
+        """
+        with self.matrix.borrowed(), self._at_factor(0.0):
+            self._assemble()
+            return self._given(scipy)
+
+    def mass(self, *, scipy: bool = False) -> PETSc.Mat | csr_array:
+        r"""Return the mass matrix of the unknowns (collective).
+
+        The second derivative of :math:`T = \tfrac12 \dot q^T M \dot q`: constant, since rotations
+        are no coordinates. Rows of multipliers and of bodies without density are zero. Parameters
+        and result as of `tangent`.
+
+        Raises
+        ------
+        ParameterError : no body has a mass.
+        """
+        self.place_mass()
+        with together(self.comm):
+            self.inertia.update(self.time)
+        with self.matrix.borrowed():
+            none = np.zeros_like(self.state)
+            self.inertia.tangent(none, np.zeros_like(none), self.matrix)
+            return self._given(scipy)
+
+    def mass_times(self, v: Array) -> Array:
+        """Return M v of a local vector, with the present parameters (collective)."""
+        f = np.zeros_like(self.state)
+        with together(self.comm):
+            self.inertia.update(self.time)
+        self.inertia.residual(v, f)
+        return f
+
+    def damping(
+        self, *, mass: float = 0.0, stiffness: float = 0.0, scipy: bool = False
+    ) -> PETSc.Mat | csr_array:
+        r"""Return the derivative of the residual by the rates of the unknowns (collective).
+
+        Of dampers, viscosities, controllers (whose own states have first derivatives in time) and
+        of the Coriolis forces of a turning frame, which are antisymmetric; at the present rates.
+
+        Parameters
+        ----------
+        mass, stiffness : factors of Rayleigh's damping, :math:`\alpha M + \beta K` with K of the
+            strain energies alone [1/s], [s].
+        scipy : as of `tangent`.
+        """
+        if mass or stiffness:
+            self.place_mass()
+            with together(self.comm):
+                self.inertia.update(self.time)
+        with self.matrix.borrowed():
+            values = self._by_rates()
+            if mass:
+                none = np.zeros_like(self.state)
+                self.inertia.tangent(none, np.zeros_like(none), self.matrix)
+                values = [v + mass * m for v, m in zip(values, self.matrix.values, strict=True)]
+            if stiffness:
+                strain = np.array([piece.role == "strain" for piece in self.pieces], dtype=bool)
+                with self.plan.only(strain):
+                    self._assemble()
+                values = [
+                    v + stiffness * k for v, k in zip(values, self.matrix.values, strict=True)
+                ]
+            for own, found in zip(self.matrix.values, values, strict=True):
+                own[:] = found
+            self.matrix.finish()
+            return self._given(scipy)
+
+    def _by_rates(self) -> list[Array]:
+        """Return the values, two parts, of the tangent by the rates alone (collective).
+
+        The tangent is linear in the factor by which rates follow coordinates: a factor that makes
+        both parts alike loses the fewest digits.
+        """
+        found = [np.zeros_like(v) for v in self.matrix.values]
+        asked = np.array([piece.knows_rates for piece in self.pieces], dtype=bool)
+        with self.plan.only(asked):
+            factor = 1.0
+            for _ in range(2):
+                with self._at_factor(0.0):
+                    self._assemble()
+                rest = [v.copy() for v in self.matrix.values]
+                with self._at_factor(factor):
+                    self._assemble()
+                found = [(v - r) / factor for v, r in zip(self.matrix.values, rest, strict=True)]
+                largest = [max(np.abs(v).max(initial=0.0) for v in part) for part in (rest, found)]
+                k, c = (self.comm.allreduce(float(v), MPI.MAX) for v in largest)
+                if not (k and c) or 1e-2 < k / (factor * c) < 1e2:
+                    break
+                factor = k / c
+        return found
+
+    def _at_factor(self, factor: float) -> AbstractContextManager[None]:
+        """Let rates follow coordinates by a factor, for a while."""
+        return self.plan.following(self.rate, np.full(self.numbering.coordinates, factor))
+
+    def _assemble(self) -> None:
+        """Write the tangent of the present state to the matrix (collective)."""
+        bad = 0
+        with together(self.comm):
+            self.update(self.time)
+            bad = self.plan.tangent(self.state, np.zeros_like(self.state), self.matrix)
+        if self.comm.allreduce(bad):
+            raise SymancfError(
+                f"the tangent at time {self.time:g}: points of the present state are outside the "
+                "domain of their law (J <= 0 or not finite)",
+                asked="domain",
+                given=self.time,
+            )
+
+    def _given(self, scipy: bool) -> PETSc.Mat | csr_array:
+        made = self.unknowns.matrix(self.matrix.mat)
+        return as_scipy(made) if scipy else made
+
+    # ---- places -------------------------------------------------------------------------------
     def displacement(self, place: End) -> Array:
         """Return the displacements (K, 3) of places of a body, on every rank (collective)."""
         require_moving("a position, displacement or velocity", place)
@@ -497,3 +647,13 @@ class System(OneProcess, Matrices, Shown):
         values = self.evaluate(place, [(j, v) for v in (self.reference, self.state) for j in jets])
         R, u = (np.stack(part, axis=2) for part in (values[: len(jets)], values[len(jets) :]))
         return np.asarray((R + u) @ np.linalg.pinv(R))
+
+
+def _empty_layout(members: Members, comm: MPI.Comm | None) -> Layout:
+    """Return the layout to which members announce what they have, on the ranks of the meshes."""
+    bodies = protocol.having(members.bodies, protocol.HasMesh)
+    meshes = [(str(body.name), body.region.mesh) for body in bodies]
+    comm = meshes[0][1].comm if meshes else comm or MPI.COMM_WORLD
+    layout = Layout(comm, members.bodies, members.terms, meshes, members.names)
+    layout.announce_block(Block("position", 3))
+    return layout

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import symancf as sa
+
+if TYPE_CHECKING:
+    from symancf.assembly.plan import Plan
 
 
 def rope(n: int, **parameters: Any) -> sa.Body:
@@ -21,12 +24,16 @@ def rope(n: int, **parameters: Any) -> sa.Body:
     return sa.Body(mesh["all"], sa.elements.ancf_cable, sa.energies.cable(), **given)
 
 
+def leave_out(plan: Plan, *names: str) -> None:
+    """Leave the pieces of some names out from now on."""
+    plan._active &= np.array([piece.name not in names for piece in plan.pieces])
+    plan._stale = True
+
+
 def moving(system: sa.System, size: float = 0.3) -> None:
     """Give a system a random state with random rates, without the forces of its bodies."""
     numbering = system.numbering
-    for piece in system.pieces:
-        if piece.role == "strain":
-            system.plan.switch(piece.name, False)
+    leave_out(system.plan, *(piece.name for piece in system.pieces if piece.role == "strain"))
     system.state[:] = size * numbering.random(1)
     system.rate[:] = numbering.random(2)
     system.time = 0.4

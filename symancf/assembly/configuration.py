@@ -7,7 +7,8 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from mpi4py import MPI
@@ -18,7 +19,6 @@ from ..mesh.partition import Family, distribute
 from ..runtime.collective import reduced, together
 from ..runtime.once import Once
 from ..values.parameter import label
-from .kept import Data, Kept, Named
 from .numbering import Block, Numbering, Owners
 from .resolved import Rows
 
@@ -31,6 +31,17 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .resolved import Resolved
     from .revisions import HoldsVectors
+
+
+Data = TypeVar("Data")
+
+
+class Named(Protocol):
+    """A body or a term, with the name that the user gave it."""
+
+    @property
+    def name(self) -> str:
+        """Shown in messages."""
 
 
 class Placed(Protocol):
@@ -56,11 +67,12 @@ class Extended(Named, Protocol):
         """Size [m]."""
 
 
-class Layout(Kept):
+class Layout:
     """The vertices, entities and blocks of coordinates that bodies and terms announce.
 
     Every rank announces the same in the same order, its own slice of each family. What a body, a
-    term or a place finds here it keeps here (`keep`, `of`), and is not changed itself.
+    term or a place finds here it keeps here (`keep`, `of`) as long as it exists, and is not changed
+    itself. Such data must hold neither their owner nor the configuration.
 
     Parameters
     ----------
@@ -85,8 +97,8 @@ class Layout(Kept):
         meshes: Sequence[tuple[str, Mesh]] = (),
         names: Mapping[int, str] | None = None,
     ) -> None:
-        super().__init__()
         self.comm = comm
+        self._data: WeakKeyDictionary[Hashable, list[Any]] = WeakKeyDictionary()
         self._names = dict(names or {})
         self.bodies, self.terms = bodies, terms
         self._ids = {id(body) for body in bodies}
@@ -214,6 +226,43 @@ class Layout(Kept):
             shared = (name for name, block in zip(names, blocks, strict=True) if block.of)
             self.owners.add(first, count, owner, next(shared, ""))
         return first
+
+    def keep(self, owner: Hashable, data: Data) -> Data:
+        """Keep data of an owner, in place of those of the same class, and return them."""
+        own = self._data.setdefault(owner, [])
+        own[:] = [other for other in own if type(other) is not type(data)]
+        own.append(data)
+        return data
+
+    def find(self, owner: Hashable, kind: type[Data]) -> Data | None:
+        """Return the data of a class, or None if the owner has none."""
+        for data in self._data.get(owner, ()):
+            if isinstance(data, kind):
+                return data
+        return None
+
+    def drop(self, owner: Hashable, kind: type[Data]) -> None:
+        """Forget the data of a class."""
+        own = self._data.get(owner, [])
+        own[:] = [data for data in own if type(data) is not kind]
+
+    def of(self, owner: Hashable, kind: type[Data]) -> Data:
+        """Return the data of a class.
+
+        Raises
+        ------
+        ParameterError : the owner has none; it is not in this system.
+        """
+        found = self.find(owner, kind)
+        if found is None:
+            name = getattr(owner, "name", None)
+            what = str(owner) if name is None else repr(name)
+            raise ParameterError(
+                f"{what} is not in this system: give it to System(...)",
+                asked="system",
+                given=str(owner) if name is None else name,
+            )
+        return found
 
     def fetch_points(self, ids: Ints) -> Array:
         """Return the points (n, 3) of vertex ids, zero beyond those of the meshes (collective).
@@ -444,11 +493,11 @@ class Configuration(ABC):
 
     # ---- what members keep ----------------------------------------------------------------------
     def keep(self, owner: Hashable, data: Data) -> Data:
-        """Keep data of a body, term or place; see `Kept.keep`."""
+        """Keep data of a body, term or place; see `Layout.keep`."""
         return self.layout.keep(owner, data)
 
     def of(self, owner: Hashable, kind: type[Data]) -> Data:
-        """Return the data of a class that a body, term or place keeps; see `Kept.of`."""
+        """Return the data of a class that a body, term or place keeps; see `Layout.of`."""
         return self.layout.of(owner, kind)
 
     def name(self, item: Named) -> str:

@@ -309,11 +309,6 @@ class Plan:
         finally:
             self.follow(*before)
 
-    def switch(self, name: str, active: bool) -> None:
-        """Include or leave out the pieces called `name`."""
-        self._active[self._numbers.get(name, [])] = active
-        self._stale = True
-
     @contextmanager
     def only(self, chosen: Mask) -> Iterator[None]:
         """Leave out the pieces that are not `chosen`, a mask, for a while."""

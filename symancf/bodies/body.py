@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,58 +14,70 @@ import sympy as sp
 
 from symancf_codegen.declare import brought
 
-from ..arrays import Array, Ints, Ints32
-from ..errors import ParameterError
+from ..arrays import Array, Ints, Ints32, Mask
+from ..assembly.piece import Piece, Role
+from ..errors import KinematicsError, MeshError, ParameterError, SymancfError, in_words
 from ..kinematics.naming import Energy, require_parameters, signature
 from ..laws import (
     Kind,
+    Layers,
+    at_points,
     energy_equation,
+    energy_laws,
+    inertia_laws,
     jumps,
     stress_equations,
 )
 from ..laws.asked import pressure_of
 from ..laws.layers import JUMPS, advice
+from ..laws.mixed import FRAME, frames
 from ..mesh import Region
 from ..mesh.partition import Family
 from ..mesh.sides import in_one_sense
 from ..places.edges import announce_blocks, links_of, with_edges
-from ..places.interpolation import Interpolation
+from ..places.interpolation import Interpolation, Patch
 from ..places.on_body import Nodes, PointsOnBody
 from ..places.sliding import Sliding
 from ..places.travelling import Travelling
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.copies import OneProcess
+from ..runtime.jit import identifier
 from ..runtime.shown import Shown
 from ..values.arguments import one_of, text
 from ..values.domain import Domain, domains_of, not_negative, positive
 from ..values.parameter import (
+    Checked,
     Field,
     Fixed,
+    Parameter,
+    Value,
+    call_array,
+    depends_on_time,
     evaluate,
     label,
 )
 from .choice import pair
+from .curved import Curved
 from .formulas import plain, written
 from .inspection import KernelText, kernel_text
-from .kernels import WithKernels
 from .pressure import Pressures
+from .rest import CELLS, check_rest
 from .start import STEP, Start, Velocity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from symancf_codegen.declare import Rule
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.protocol import Support
     from ..elements import Element
+    from ..laws.body import Laws
     from ..laws.mixed import Kind as PressureKind
     from ..laws.mixed import Pressure
     from ..values.parameter import Scalar
 
 
-class Body(OneProcess, WithKernels, Shown):
+class Body(OneProcess, Shown):
     """A deformable body.
 
     Parameters
@@ -135,11 +149,7 @@ class Body(OneProcess, WithKernels, Shown):
         self.direction, self.smooth = direction, smooth
         still = velocity is None and spin is None
         self.start = None if still else Start(self.name, velocity, spin)
-        section = element.kinematics()
-        sizes = dict.fromkeys((*section.section, *section.density_parameters), positive())
-        if "rho" in sizes:
-            sizes["rho"] = not_negative()
-        self.domains: Mapping[str, Domain] = {**sizes, **domains_of(energy)}
+        self.domains: Mapping[str, Domain] = {**_sizes(element), **domains_of(energy)}
         self.pressure: Pressure | None = None
         self.sound = False  # at rest; see `rest`
         with together(region.mesh.comm):  # functions of the user may fail on one rank only
@@ -151,11 +161,7 @@ class Body(OneProcess, WithKernels, Shown):
             whole = "all" if element.slope_kind == "gradient" else "position"
             join = whole if join is None else join
             self.join = one_of(f"body {self.name!r}: join", join, ("all", "position"))
-            self.fields: dict[str, Kind] = {
-                k: "cell" if v.at == "cells" else "point"
-                for k, v in self.parameters.items()
-                if isinstance(v, Field)
-            }
+            self.fields = _kinds(self.parameters)
             if element.dimension == 1:
                 of = self.name if element.oriented else None
                 self.region = in_one_sense(self.region, of)
@@ -164,6 +170,12 @@ class Body(OneProcess, WithKernels, Shown):
         told = told or advice(self.energy_function, self.laws)
         if told and region.mesh.comm.rank == 0:
             warnings.warn(f"body {self.name!r}: {told}", stacklevel=2)
+
+    @cached_property
+    def extent(self) -> float:
+        """Diagonal of the mesh's bounding box (collective on first use)."""
+        low, high = self.region.mesh.bounds()
+        return float(np.linalg.norm(high - low))
 
     def headline(self) -> str:
         """Return cells, element and law."""
@@ -208,6 +220,110 @@ class Body(OneProcess, WithKernels, Shown):
         if name in self.domains:
             self.domains[name].require(name, what, number, f" at time {time:g}")
         return number
+
+    def numbers(self, time: float) -> dict[str, float]:
+        """Return the present values of all parameters that are not fields."""
+        return {k: self.number_at(k, v, time) for k, v in self._scalars().items()}
+
+    def _scalars(self) -> dict[str, Scalar]:
+        """Return the parameters that are not fields, nor infinite: no kernel depends on these."""
+        without = self.pressure.unbounded if self.pressure else ()
+        given = ((k, v) for k, v in self.parameters.items() if k not in without)
+        return {k: v for k, v in given if not isinstance(v, Field)}
+
+    @property
+    def layers(self) -> Layers | None:
+        """The layers of which it is made."""
+        return self.energy_function if isinstance(self.energy_function, Layers) else None
+
+    @property
+    def weighs(self) -> bool:
+        """Whether it has a density."""
+        of = self.layers
+        return "rho" in self.parameters if of is None else of.weighs(self.parameters)
+
+    @property
+    def mass(self) -> dict[str, Any]:
+        """What laws of its mass and weight are made of."""
+        return {"values": self.parameters, "fields": self.fields, "layers": self.layers}
+
+    def _density(self, time: float) -> float:
+        """Return the density in a motion, where it must be positive."""
+        number = self.number_at("rho", self.parameters["rho"], time)
+        if number == 0.0:
+            raise ParameterError(
+                f"rho of body {self.name!r} is 0 at time {time:g}: in a motion it must be "
+                "positive; leave rho out for a body without mass",
+                asked="rho",
+                given=0.0,
+            )
+        return number
+
+    # ---- laws -----------------------------------------------------------------------------------
+    def _laws(self, **options: Any) -> Laws:
+        chosen = {
+            "fields": self.fields,
+            "volumetric": self.volumetric,
+            "quadrature": self.quadrature,
+            "pressure": self.pressure,
+            **options,
+        }
+        try:
+            return energy_laws(self.element, self.energy_function, values=self.parameters, **chosen)
+        except SymancfError:
+            raise
+        except Exception as error:
+            raise KinematicsError(
+                f"{label(self.energy_function)} failed on the symbols of {self.element.name}: "
+                f"{in_words(error)}",
+                asked="energy",
+                given=error,
+            ) from error
+
+    @cached_property
+    def laws(self) -> Laws:
+        """The point laws of the energy with their quadrature rules (on a straight reference)."""
+        return self._laws()
+
+    @cached_property
+    def curved_laws(self) -> Laws:
+        """The point laws of the energy on a curved reference (cables)."""
+        return self._laws(curved=True)
+
+    def sampled_laws(
+        self, outputs: Mapping[str, sp.Expr], *, by_rule: bool = False, **options: bool
+    ) -> Laws:
+        """Return the energy's laws with outputs, for any points: see `laws.sampled`.
+
+        One law of the whole energy, or with `by_rule` those of its parts with their rules.
+        """
+        whole = {} if by_rule else {"volumetric": "full", "quadrature": "full"}
+        fields = dict.fromkeys(self.fields, "cell")
+        laws = self._laws(outputs=outputs, fields=fields, held=True, **whole, **options)
+        return [(at_points(law), rule) for law, rule in laws]
+
+    @property
+    def remembers(self) -> bool:
+        """Whether its energy has memory."""
+        return any(law.history for law, _ in self.laws)
+
+    def variants(self, configuration: Configuration) -> list[tuple[Laws, Mask]]:
+        """Return the laws of the energy, each with the cells (n,) where it holds (collective).
+
+        Cables have one for straight and one for curved references; where all cells of all ranks
+        are of one kind there is only that.
+        """
+        if "curved" not in self.element.variants:
+            cells = configuration.of(self, Interpolation).cells
+            return [(self.laws, np.ones(len(cells), dtype=bool))]
+        found = Curved.of(self, configuration)
+        straight = [(self.laws, ~found.cells)] if found.some_straight else []
+        return straight + ([(self.curved_laws, found.cells)] if found.some else [])
+
+    @staticmethod
+    def _kernel_name(laws: Laws, element: Element) -> str:
+        """Name kernels by law and element: bodies alike share them."""
+        return identifier(f"{laws[0][0].name}_{element.name}")
 
     # ---- places ---------------------------------------------------------------------------
     __iter__: ClassVar[None] = None  # a body is no sequence of what it has by name
@@ -286,6 +402,24 @@ class Body(OneProcess, WithKernels, Shown):
         """Take this rank's cells, and find the directions of the nodes (collective)."""
         self.require_sides(configuration.keep(self, Interpolation(self, configuration)))
 
+    def require_sides(self, on: Interpolation) -> None:
+        """Check that cells of layers that differ have their normals on one side.
+
+        Raises
+        ------
+        MeshError : neighbours are numbered in opposite senses, so that layers would change places.
+        """
+        of = self.layers
+        if of is None or on.directions is None or (len(of.layers) == 1 and not of.offset):
+            return
+        if on.directions.opposite:
+            raise MeshError(
+                f"body {self.name!r}: cells are numbered in opposite senses, so that their layers "
+                "would lie in opposite order: turn them over in the mesh",
+                asked="orientation",
+                given=self.name,
+            )
+
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this body puts on local vertices."""
         carried = configuration.of(self, Interpolation).carriers()
@@ -301,6 +435,138 @@ class Body(OneProcess, WithKernels, Shown):
         """Compute slope maps and the body's reference slopes (collective)."""
         configuration.of(self, Interpolation).build(configuration, supports)
 
+    # ---- kernels --------------------------------------------------------------------------------
+    def uniform_values(self) -> dict[str, Scalar]:
+        """Return the values of the kernels' uniform parameters; these watch their domain."""
+        values = self._scalars()
+        for name in sorted({*self.domains} & {*values}):
+            given = values[name]
+            if isinstance(given, Parameter) or callable(given):
+                values[name] = Checked(given, partial(self.number_at, name, given))
+        return values
+
+    def cell_parameters(
+        self,
+        configuration: Configuration,
+        names: Collection[str],
+        points: Sequence[Sequence[float]] | Array | None = None,
+        cells: Ints32 | None = None,
+    ) -> Array:
+        """Return the values of parameters that vary, (cells, len(names)) (collective).
+
+        `points` says for each name where in the cells, on the axis or mid-surface; empty: at
+        the centroid, as everywhere by default and for fields per cell. `cells`: others than this
+        rank's, given by local vertices.
+        """
+        on = configuration.of(self, Interpolation)
+        n = len(on.cells if cells is None else cells)
+        values = np.zeros((n, len(names)))
+        with together(configuration.comm):
+            if {*FRAME} & {*names}:
+                X = configuration.points[on.cells if cells is None else cells]
+                frame = dict(zip(FRAME, frames(self.element.topology, X).T, strict=True))
+            for k, name in enumerate(names):
+                if name in FRAME:
+                    values[:, k] = frame[name]
+                    continue
+                what = f"{name} of body {self.name!r}"
+                field = self.parameters[name]
+                point = points[k] if points is not None and field.at == "points" else ()
+                values[:, k] = call_array(what, field.function, (n,), on.at(point, cells))
+                if name in self.domains:
+                    self.domains[name].require(name, what, values[:, k], " in a cell")
+        return values
+
+    def piece(
+        self,
+        configuration: Configuration,
+        name: str,
+        laws: Laws,
+        role: Role,
+        uniform: Mapping[str, Value],
+        patch: Patch | None = None,
+        values: Mapping[str, Array] | None = None,
+    ) -> Piece:
+        """Make the piece of a list of (law, rule) on this body's cells, or on others (collective).
+
+        `values` : parameters (n,) of the cells that are not those of the body.
+        """
+        on, own = configuration.of(self, Interpolation), values or {}
+        patch = patch or on.patch()
+        count = patch.gathered.scalars.shape[1]
+        space = patch.element.space.with_scalars(count) if count else patch.element.space
+        kernel = jit.cells(self._kernel_name(laws, patch.element), space, laws, configuration.comm)
+        given = {*own, *kernel.memory, *kernel.optional}
+        asked = [k for k, parameter in enumerate(kernel.cell) if parameter not in given]
+        names, points = [kernel.cell[k] for k in asked], [kernel.points[k] for k in asked]
+        cell = np.zeros((len(patch.cells), len(kernel.cell)))
+        cell[:, asked] = self.cell_parameters(configuration, names, points, patch.cells)
+        for k, parameter in enumerate(kernel.cell):
+            if parameter in own:
+                cell[:, k] = own[parameter]
+        vertices, start = patch.vertices
+        known = {*kernel.uniform, *kernel.cell}
+        material = {k: value for k, value in self.uniform_values().items() if k in known}
+        return Piece(
+            name=name,
+            kernel=kernel,
+            role=role,
+            uniform={**brought(laws), **material, **uniform},
+            cell=cell,
+            owned=patch.owned,
+            vertices=vertices,
+            vertex_start=start,
+            entities=patch.gathered,
+            ids=patch.ids,
+        )
+
+    def patch(self, configuration: Configuration, chosen: Mask) -> Patch:
+        """Return the chosen ones of this rank's cells as kernels take them."""
+        on = configuration.of(self, Interpolation)
+        if chosen.all():
+            return on.patch()
+        return on.patch(None, on.whole[chosen], on.owned[chosen], ids=on.ids[chosen])
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the strain energy, with a kernel of its own for cables of curved reference."""
+        made: list[Piece] = []
+        own = configuration.name(self)
+        for laws, cells in self.variants(configuration):
+            name = f"{own} (curved)" if made else own
+            patch, uniform = self.patch(configuration, cells), {}
+            if pressures := self._pressures(configuration):
+                patch, uniform = pressures.patch(configuration), pressures.uniform(configuration)
+            piece = self.piece(configuration, name, laws, "strain", uniform, patch)
+            check_rest(self, configuration, laws, piece, np.flatnonzero(cells)[:CELLS])
+            made.append(piece)
+        return made
+
+    def inertia(self, configuration: Configuration) -> list[Piece]:
+        """Return the kinetic energy of a vector of rates; its tangent is the mass matrix.
+
+        Empty where the body has no density.
+
+        Raises
+        ------
+        ParameterError : the density is zero, also when a `Parameter` is set to that later.
+        """
+        if not self.weighs:
+            return []
+        laws = inertia_laws(self.element, **self.mass)
+        given, uniform = self.parameters.get("rho", 1.0), {}
+        if "rho" in self.parameters and not isinstance(given, Field):
+            with together(configuration.comm):
+                self._density(configuration.time)
+            if depends_on_time(given):
+                uniform["rho"] = Checked(given, self._density)
+        name = f"inertia:{configuration.name(self)}"
+        return [self.piece(configuration, name, laws, "inertia", uniform)]
+
+    def _pressures(self, configuration: Configuration) -> Pressures | None:
+        """Return the pressures that are unknowns of a system, if there are some."""
+        return configuration.layout.find(self, Pressures)
+
+    # ---- a motion -------------------------------------------------------------------------------
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` or `spin` into a local vector (collective)."""
         if self.start is None:
@@ -315,3 +581,16 @@ class Body(OneProcess, WithKernels, Shown):
         """Let pressures of a finite modulus follow the present state of a motion."""
         if configuration.moves and (own := self._pressures(configuration)):
             own.settle(configuration)
+
+
+def _sizes(element: Element) -> dict[str, Domain]:
+    """Return the domains of the section's sizes and of the density."""
+    own = element.kinematics()
+    sizes = dict.fromkeys((*own.section, *own.density_parameters), positive())
+    return sizes | {"rho": not_negative()} if "rho" in sizes else sizes
+
+
+def _kinds(parameters: Mapping[str, Any]) -> dict[str, Kind]:
+    """Return which parameters vary, and whether from cell to cell or within cells."""
+    fields = {name: value for name, value in parameters.items() if isinstance(value, Field)}
+    return {name: "cell" if field.at == "cells" else "point" for name, field in fields.items()}

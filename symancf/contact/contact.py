@@ -7,22 +7,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
+import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Ints, Ints32
+from ..arrays import Array, Ints, Ints32
 from ..assembly.memory import Kept
 from ..assembly.revisions import Verdict
+from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..errors import ConstraintError, ParameterError
 from ..places.on_body import Nodes
 from ..runtime.collective import reduced, together
+from ..runtime.copies import OneProcess
+from ..runtime.shown import Shown
 from ..values import arguments
-from ..values.parameter import label
+from ..values.parameter import label, vector3
+from . import results
 from .facets import FacetPass
 from .laws import Coulomb, Normal, penalty
 from .lists import Lists
+from .nodal import Nodal, told
 from .overlap import DEEP
-from .results import Results
 from .rigid import Points, RigidPass
 from .shapes import Plane, Shape, shape_of
 from .sides import Place, Side, is_place
@@ -31,7 +36,7 @@ from .steps import Step
 from .touch import Part, Touch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.memory import Kept
@@ -40,6 +45,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
     from .laws import Coefficient, NormalLaw
     from .look import Look
+    from .results import Counts
 
 FEW = 4  # points that touch, and in how many times more, beside which pressures mean nothing
 PARTS = 8  # in which an initial overlap is let out
@@ -63,7 +69,7 @@ class Report:
     grown: float
 
 
-class Contact(Results):
+class Contact(OneProcess, Shown):
     r"""Contact with friction: points of one side press against what they must not enter.
 
     At each point of quadrature the gap g gives a pressure p = -psi'(g) per area of the reference,
@@ -115,6 +121,10 @@ class Contact(Results):
     >>> print(sa.Contact(block["z0"], floor, mu=(0.4, 0.3), name="stand"))
     contact 'stand': region 'z0' of 'block' on plane, mu = 0.4, sliding 0.3
     """
+
+    passes: list[Pass]
+    sides: list[tuple[Side, Sequence[Pass]]]
+    bodies: tuple[Sequence[Body | RigidBody], Sequence[Body | RigidBody | Shape]]
 
     def __init__(
         self,
@@ -182,7 +192,18 @@ class Contact(Results):
         """Return the contactors, each against its target."""
         if not isinstance(target, Shape | RigidBody) and (target is None or is_place(target)):
             return self._facing(side, target, radius)
-        shape = shape_of(self.who, cast("Shape | RigidBody", target))
+        return self._against(
+            side, shape_of(self.who, cast("Shape | RigidBody", target)), radius, values
+        )
+
+    def _against(
+        self,
+        side: Place | RigidBody,
+        shape: Shape,
+        radius: float | None,
+        values: dict[str, Scalar],
+    ) -> list[Pass]:
+        """Return the passes of a contactor against a rigid shape, one for each of its sheets."""
         if shape.body is not None and side is shape.body:
             raise ConstraintError(
                 f"{self.who}: {side.name!r} and {shape.name!r} are the same rigid body",
@@ -197,8 +218,10 @@ class Contact(Results):
             f"{shape.kind} {shape.name!r}".removesuffix(f" {shape.kind!r}"),
         )
         self.bodies = (own.bodies if own else [cast("RigidBody", side)]), [shape.body or shape]
-        numbers = [""] if len(every) == 1 else [f":{k}" for k in range(1, len(every) + 1)]
-        named = [(f"{self.name}{k}", points) for k, points in zip(numbers, every, strict=True)]
+        names = [self.name]
+        if len(every) > 1:
+            names = [f"{self.name}:{k}" for k in range(1, len(every) + 1)]
+        named = list(zip(names, every, strict=True))
         law = self.law.shared(points.shared)
         if self.damping:
             touch = Touch("damper", shape, law)
@@ -434,6 +457,134 @@ class Contact(Results):
             f"{self.who}: points that press lie {100 * self._report.mean:.3g} % of the local size "
             f"deep in the mean, more than penetration={self.penetration:g}; {so}",
         )
+
+    # ---- results, all collective; see `results` -------------------------------------------------
+    def force(self, system: Configuration, on: object = None, *, damper: bool = True) -> Array:
+        """Return the resultant (3,) of the contact [N].
+
+        `on` : the body or the shape on which it acts, one of those of the contact; default: those
+        of the first side. What acts on nodes that bodies share counts for each of them.
+        `damper` : of rigid shapes: whether with the part of the damper of motions. Friction knows
+        the pressure without it, so that without it |F_t| <= mu F_n on a plane; with it less presses
+        while bodies part, and more while they meet. Between facets it is in the pressure.
+        """
+        return self._wrench(system, on, np.zeros(3), self.dampers if damper else ())[:3]
+
+    def moment(
+        self, system: Configuration, on: object = None, about: npt.ArrayLike = (0.0, 0.0, 0.0)
+    ) -> Array:
+        """Return the moment (3,) about a point of space [N m]; see `force`."""
+        point = vector3(f"{self.who}: moment(about=)", about)
+        return self._wrench(system, on, point, self.dampers)[3:]
+
+    def _wrench(
+        self,
+        system: Configuration,
+        on: object,
+        about: Array,
+        dampers: Sequence[RigidPass],
+    ) -> Array:
+        """Return force and moment about a point (6,), without dampers or with them (collective)."""
+        first, second = self.bodies
+        every = list(dict.fromkeys([*first, *second]))
+        chosen = [body for body in every if body is on]
+        if on is not None and not chosen:
+            names = " and ".join(repr(body.name) for body in every)
+            given = repr(on.name) if isinstance(on, Body | RigidBody) else label(on)
+            raise ParameterError(
+                f"{self.who} is between {names}; on={given} is none of them",
+                asked="on",
+                given=on,
+                possible=[body.name for body in every],
+            )
+        bodies = [body for body in chosen or first if isinstance(body, Body | RigidBody)]
+        sign = 1.0 if bodies else -1.0
+        system.layout.number(self)  # one of its terms
+        found = results.wrench(system, (*self.passes, *dampers), bodies or first, about)
+        return sign * found + 0.0  # no -0.0
+
+    def dissipated(self, system: Configuration) -> float:
+        """Return the energy that friction and damper have dissipated since the first step [J]."""
+        system.layout.number(self)  # one of its terms
+        return results.dissipated(system, (*self.passes, *self.dampers))
+
+    def status(self, system: Configuration) -> Counts:
+        """Return how many points are open, stick and slip (collective)."""
+        return results.status(system, self.passes)
+
+    def penetration_of(self, system: Configuration) -> tuple[float, float]:
+        """Return the deepest penetration [m], and the deepest in parts of the local size.
+
+        Of the points of quadrature, which press: nodes at edges may lie deeper.
+        """
+        return results.penetration(system, self.passes)
+
+    def clearance(self, system: Configuration) -> float:
+        """Return the smallest gap of all points [m], negative where they press.
+
+        Its zeros are events of a motion, in which contact begins and ends::
+
+            begins = problem.event(lambda: contact.clearance(system), direction=-1)
+            ends = problem.event(lambda: contact.clearance(system), direction=1)
+
+        Where no point is near its target it is the size of the system.
+        """
+        return results.clearance(system, self.passes)
+
+    def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
+        """Return what a history keeps of a contact, by name; see `DynamicProblem.record`."""
+        found: dict[str, Callable[[], npt.ArrayLike]] = {
+            "force": lambda: self.force(system),
+            "penetration": lambda: self.penetration_of(system)[0],
+            "dissipated": lambda: self.dissipated(system),
+            "status": lambda: self.status(system),
+        }
+        if self.dampers:
+            found["undamped"] = lambda: self.force(system, damper=False)
+        return found
+
+    def nodal(self, system: Configuration, number: int = 0) -> Nodal:
+        """Return means over corners of the first side, or of the second (`number` 1).
+
+        Raises
+        ------
+        ParameterError : the points are those of a rigid body; there is no such side.
+        """
+        if not self.sides:
+            raise ParameterError(
+                f"{self.who}: {self.passes[0].contactor} has no surface",
+                asked="surface",
+                given=str(self.passes[0].contactor),
+            )
+        if number not in range(len(self.sides)):
+            sides = " and ".join(f"{k}, {side}" for k, (side, _) in enumerate(self.sides))
+            raise ParameterError(
+                f"{self.who}: number={label(number)} is no side: it has {sides}",
+                asked="number",
+                given=number,
+                possible=range(len(self.sides)),
+            )
+        side, passes = self.sides[number]
+        with results.searched(system, self.passes):
+            return told(side, passes, system).over_nodes(system.layout)
+
+    def pressure(self, system: Configuration, number: int = 0) -> Array:
+        """Return nominal nodal pressures (n,), per area of the reference; see `true_pressure`.
+
+        Of cables per length. Places are `nodal(system).X`.
+        """
+        return self.nodal(system, number).pressure
+
+    def true_pressure(self, system: Configuration, number: int = 0) -> Array:
+        """Return true nodal pressures (n,), per present area (of cables: length).
+
+        Where a surface has grown they are smaller than the nominal ones of `pressure`.
+        """
+        return self.nodal(system, number).true_pressure
+
+    def gap(self, system: Configuration, number: int = 0) -> Array:
+        """Return nodal gaps (n,) [m]; NaN where nothing is opposite."""
+        return self.nodal(system, number).gap
 
     def __str__(self) -> str:
         mu = ""

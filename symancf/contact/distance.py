@@ -82,12 +82,13 @@ class Distance(Shape):
         )
         for key, value in self.parameters.items():
             evaluate(f"{key} of signed distance {self.name!r}", value, 0.0)
-        if not {*X} & self.distance(X).free_symbols:
+        self._distance = self._called()
+        if not {*X} & self._distance.free_symbols:
             raise ParameterError(
-                f"the signed distance {self.name!r} returned {label(self.distance(X))}, which does "
+                f"the signed distance {self.name!r} returned {label(self._distance)}, which does "
                 "not depend on x1, x2, x3",
                 asked="x1",
-                given=label(self.distance(X)),
+                given=label(self._distance),
             )
 
     def _require_free_names(self) -> None:
@@ -104,19 +105,18 @@ class Distance(Shape):
                 asked=name,
             )
 
-    def distance(self, x: Expressions) -> sp.Expr:
-        """Return the user's function of symbols."""
+    def _called(self) -> sp.Expr:
+        """Return what the user's function makes of x1, x2, x3 and its parameters."""
         own = {name: real(name) for name in self.parameters}
         what = f"the signed distance {self.name!r}"
         try:
-            found = symbolic(self.function(*x, **own))
+            found = symbolic(self.function(*X, **own))
         except Exception as error:
             raise ParameterError(
                 f"{what} failed on symbols: {in_words(error)}", asked=self.name, given=error
             ) from error
-        known = {*own.values()}.union(*(symbolic(a).free_symbols for a in x))
         why = obstacle(found) if isinstance(found, sp.Expr) else ""
-        if why is not None or found.free_symbols - known:
+        if why is not None or found.free_symbols - {*X, *own.values()}:
             raise ParameterError(
                 f"{what} returned {label(found)}: it must be an expression of x1, x2, x3 and its "
                 f"parameters{f'; {why}' if why else ''}",
@@ -125,7 +125,11 @@ class Distance(Shape):
             )
         return found
 
+    def distance(self, x: Expressions) -> sp.Expr:
+        """Return the user's function of symbols, which was called once."""
+        return self._distance.xreplace(dict(zip(X, x, strict=True)))
+
     def slopes(self, x: Expressions) -> list[sp.Expr]:
         """Return the derivatives of the user's function."""
         at = dict(zip(X, x, strict=True))
-        return [derivative(self.distance(X), a).xreplace(at) for a in X]
+        return [derivative(self._distance, a).xreplace(at) for a in X]

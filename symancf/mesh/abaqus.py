@@ -34,12 +34,14 @@ if TYPE_CHECKING:
     from .serial import SerialMesh
 
 
-class Regions(Numbering):
+class Regions:
     """Regions of the sets, surfaces and instances of a file."""
 
     def __init__(self, model: Model, path: Path) -> None:
-        super().__init__(model, path)
-        self.faces = Faces(self.mesh, self.plane())
+        self.model, self.path = model, path
+        self.numbering = Numbering(model)
+        self.scopes, self.mesh = self.numbering.scopes, self.numbering.mesh
+        self.faces = Faces(self.mesh, self.numbering.plane())
         self.empty: list[str] = []  # sets all of whose elements are no cells
         self.double: list[str] = []  # of sets of nodes and of elements that have other nodes
 
@@ -59,11 +61,11 @@ class Regions(Numbering):
         points: dict[tuple[int, str], Ints] = {}
         for place, scope in enumerate(self.scopes):
             for key in scope.sets["NSET"]:
-                points[place, key] = self.numbers("NSET", place, key)
+                points[place, key] = self.numbering.numbers("NSET", place, key)
         for place, scope in enumerate(self.scopes):
             for key, chosen in scope.sets["ELSET"].items():
-                numbers = self.numbers("ELSET", place, key)
-                held = self.by_kind(numbers)
+                numbers = self.numbering.numbers("ELSET", place, key)
+                held = self.numbering.by_kind(numbers)
                 if len(numbers) and not held:
                     self.empty.append(chosen.name)
                 name = self.title(place, key, chosen.name)
@@ -97,7 +99,7 @@ class Regions(Numbering):
     def add_instances(self) -> None:
         """Make a region of the cells of each of several instances."""
         for place, scope in enumerate(self.scopes[:-1]):
-            held = self.by_kind(np.sort(self.elements[place].numbers))
+            held = self.numbering.by_kind(np.sort(self.numbering.elements[place].numbers))
             top = max(map(dimension, held), default=0)
             if len(self.scopes) == 2 or scope.name in self.mesh.members:
                 continue
@@ -124,12 +126,12 @@ class Regions(Numbering):
         lost = False
         for entry in surface.entries:
             if surface.of == "NODE":
-                nodes = self.of_entry("NSET", place, surface, entry)
+                nodes = self.numbering.of_entry("NSET", place, surface, entry)
                 found.setdefault("vertex", []).append(nodes.reshape(-1, 1))
                 continue
-            numbers = self.of_entry("ELSET", place, surface, entry)
-            lost |= bool((self.kind_of[numbers] < 0).any())
-            for kind, rows in self.by_kind(numbers).items():
+            numbers = self.numbering.of_entry("ELSET", place, surface, entry)
+            lost |= bool((self.numbering.kind_of[numbers] < 0).any())
+            for kind, rows in self.numbering.by_kind(numbers).items():
                 for side, nodes in self._faces_of(kind, rows, surface, entry):
                     found.setdefault(side, []).append(nodes)
             if entry.face == SHELL[1]:
@@ -215,8 +217,8 @@ class Regions(Numbering):
                 "orientation, are not used",
                 stacklevel=6,
             )
-        if self.missing:
-            sets = ", ".join(f"{who} ({n})" for who, n in self.missing.items())
+        if self.numbering.missing:
+            sets = ", ".join(f"{who} ({n})" for who, n in self.numbering.missing.items())
             warnings.warn(
                 f"{self.path.name}: GENERATE names labels that are not given: {sets}", stacklevel=6
             )
@@ -264,7 +266,7 @@ def _build(model: Model, path: Path) -> SerialMesh:
     if not any(s.nodes for s in (model.assembly, *model.parts.values(), *model.instances.values())):
         raise refuse("it holds no nodes", path.name, 0, asked="*NODE")
     builder = Regions(model, path)
-    if not builder.kinds:
+    if not builder.numbering.kinds:
         others = builder.many(lambda block: not block.kind)
         raise refuse(
             f"it holds no elements that are cells{others and ', but '}{others}",

@@ -15,8 +15,6 @@ from .abaqus_types import is_plane
 from .serial import SerialMesh
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .abaqus_model import Elements, Entry, Model, Scope, Set
 
 NONE = np.empty(0, np.int64)
@@ -45,8 +43,7 @@ class Numbering:
     types, with its type in `kind_of`, -1 where it is no cell, and its row there in `row_of`.
     """
 
-    def __init__(self, model: Model, path: Path) -> None:
-        self.model, self.path = model, path
+    def __init__(self, model: Model) -> None:
         parts = () if model.instances else model.parts.values()
         self.scopes: list[Scope] = [*model.instances.values(), *parts, model.assembly]
         self.names = {folded(scope.name): k for k, scope in enumerate(self.scopes[:-1])}

@@ -61,22 +61,14 @@ class SerialMesh:
         if x.ndim != 2 or x.shape[1] not in (1, 2, 3):
             raise MeshError(f"points must have shape (n, 3) or (n, 2); given {x.shape}")
         out = cls(np.pad(x.astype(float), ((0, 0), (0, 3 - x.shape[1]))), {})
-        named: tuple[tuple[str, Any], ...] = (("cells", cells), ("regions", regions))
-        for what, given in named:
-            if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
-                raise MeshError(f"{what} must be a dict of names; given {label(given)}")
+        _require_names("cells", cells)
+        _require_names("regions", regions)
         for kind, connectivity in cells.items():
             out.append(kind, _numbers(f"cells of type {kind!r}", connectivity))
         counts = {kind: len(c) for kind, c in out.cells.items()}
         for name, given in regions.items():
-            pairs = list(given.items()) if isinstance(given, Mapping) else [given]
-            if not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
-                raise MeshError(
-                    f"region {name!r} is (cell type, which) or {{cell type: which}}; given "
-                    f"{label(given)}"
-                )
             out.members[name] = {}
-            for kind, which in pairs:
+            for kind, which in _cells_of(name, given):
                 chosen = _numbers(f"region {name!r}", which)
                 if kind == "vertex" and "vertex" not in cells:  # a list of points
                     chosen = chosen.reshape(-1, 1)
@@ -190,6 +182,26 @@ class SerialMesh:
                 f"region {name!r} names cell {worst} of type {kind!r}; the mesh has {count} of them"
             )
         return np.asarray(np.unique(which), np.int64)
+
+
+def _require_names(what: str, given: object) -> None:
+    """Raise where something is no dict of names."""
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        raise MeshError(
+            f"{what} must be a dict of names; given {label(given)}", asked=what, given=given
+        )
+
+
+def _cells_of(name: str, given: Any) -> list[tuple[str, ArrayLike]]:
+    """Return what a user gave as a region by pairs of a type of cells and the cells."""
+    pairs = list(given.items()) if isinstance(given, Mapping) else [given]
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+        raise MeshError(
+            f"region {name!r} is (cell type, which) or {{cell type: which}}; given {label(given)}",
+            asked=name,
+            given=given,
+        )
+    return pairs
 
 
 def _numbers(what: str, given: ArrayLike) -> NDArray[Any]:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     import sympy as sp
 
-    from ..assembly.configuration import Configuration, Layout
-    from ..assembly.kept import Named
+    from ..assembly.configuration import Configuration, Layout, Named
 
 
 Symbols = Callable[[str], "Sequence[sp.Symbol]"]  # of the three components of a jet

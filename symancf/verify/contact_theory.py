@@ -47,16 +47,6 @@ class Sphere:
         """Largest pressure."""
         return 1.5 * self.P / (math.pi * self.a**2)
 
-    def between_plates(self) -> float:
-        """Return the approach of the centre to each of two plates (Y. Tatara, 1991).
-
-        Less than a^2/R by P f(a)/(pi E), f = 2 (1 + nu) R^2/q^3 + (1 - nu^2)/q,
-        q^2 = a^2 + 4 R^2: the far end is moved by the load, too.
-        """
-        q = math.hypot(self.a, 2.0 * self.R)
-        f = 2.0 * (1.0 + self.nu) * self.R**2 / q**3 + (1.0 - self.nu**2) / q
-        return self.approach - self.P * f / (math.pi * self.E)
-
     def stick(self, share: float) -> float:
         """Return the radius of the stick zone over a at Q = share mu P (Cattaneo, Mindlin)."""
         return float((1.0 - share) ** (1.0 / 3.0))

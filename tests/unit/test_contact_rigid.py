@@ -312,6 +312,20 @@ def test_parameters_may_be_called_as_what_contact_knows_itself() -> None:
     assert contact.force(system) == pytest.approx([0.0, 0.0, 1e4])
 
 
+def test_a_signed_distance_is_called_once() -> None:
+    """A user's function may be slow, and need not be the same again."""
+    calls, body = list[int](), block()
+
+    def ball(x1: Any, x2: Any, x3: Any, *, R: Any) -> Any:
+        calls.append(1)
+        return sqrt(x1**2 + x2**2 + x3**2) - R
+
+    contact = sa.Contact(body["z0"], sa.Distance(ball, (0, 0, -1), R=1.0))
+    system = sa.System(body, terms=[contact, sa.fix(body["body"])])
+    assert contact.status(system).stick == 0
+    assert len(calls) == 1
+
+
 def test_coefficients_and_sizes_are_checked_when_they_change() -> None:
     mu, R, body = sa.Parameter("mu", 0.4), sa.Parameter("R", 1.0), block()
     ball = sa.Distance(lambda x1, x2, x3, *, R: sqrt(x1**2 + x2**2 + x3**2) - R, (0, 0, -1), R=R)

@@ -12,6 +12,7 @@ from scipy.interpolate import CubicSpline
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.places.interpolation import Interpolation
+from tests.motion import leave_out
 from tests.refusals import refused
 
 pytestmark = pytest.mark.collective
@@ -54,7 +55,7 @@ def resultant(
     With `state` the body is first given a random displacement of that size.
     """
     system = sa.System(body, terms=list(loads))
-    system.plan.switch(body.name, False)
+    leave_out(system.plan, body.name)
     numbering = system.numbering
     system.state[:] = state * numbering.random(1)
     f = -system.residual_at_solution()
@@ -233,7 +234,7 @@ def test_values_that_change() -> None:
     P = sa.Parameter("P", 2.0)
     load = sa.force(body["x1"], (P, lambda t: 3.0 * t, 1))
     system = sa.System(body, terms=[load])
-    system.plan.switch(body.name, False)
+    leave_out(system.plan, body.name)
 
     def total() -> Any:
         f = -system.residual_at_solution()

@@ -101,7 +101,6 @@ def test_names_that_are_none_get_a_hint():
         sa.Boddy  # noqa: B018
     assert "Body" in dir(sa)
     assert "TYPE_CHECKING" not in dir(sa)
-    assert "put_up" not in dir(sa)
     for module, name, hint in (
         (sa.elements, "hex88", "hex8"),
         (sa.energies, "yeo", "yeoh"),

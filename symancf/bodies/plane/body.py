@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import sympy as sp
+
+from symancf_codegen.declare import Parameter, PointLaw
 
 from ...arrays import Array, Ints32
 from ...assembly.numbering import ANGLE, POSITION, Block
@@ -24,12 +27,9 @@ from ...values.arguments import named
 from ...values.motion import Motion
 from ...values.parameter import call, label, reals
 from ..node import OneNode, Vertex
-from .inertia import kinetic_law
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from symancf_codegen.declare import PointLaw
 
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Role
@@ -446,3 +446,17 @@ def place_of(place: PlanarPoint | Ground) -> tuple[Array, Array, str]:
     assert place.point is not None
     x = place.point
     return x, x[0, :2], f"({x[0, 0]:g}, {x[0, 1]:g}) of the ground"
+
+
+@cache
+def kinetic_law() -> PointLaw:
+    """Return m (vx^2 + vy^2) / 2 + J omega^2 / 2."""
+    v = vx, vy, omega = sp.symbols("vx vy omega", real=True)
+    m, J = sp.symbols("m J", real=True)
+    return PointLaw(
+        name="planar_inertia",
+        unknowns=v,
+        energy=m * (vx**2 + vy**2) / 2 + J * omega**2 / 2,
+        parameters=tuple(Parameter(p, "cell") for p in (m, J)),
+        title="m v . v / 2 + J omega^2 / 2",
+    )

@@ -20,8 +20,8 @@ from .ahead import Ahead
 from .coefficients import Coefficients
 from .directors import Directors
 from .explanation import explained
-from .initial import after
-from .landing import CALM, SHORT, Lands
+from .initial import InitialValues, after
+from .interval import End, Interval
 from .spin import Spin
 
 if TYPE_CHECKING:
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
     from ...assembly.piece import Piece
     from .accelerations import Accelerations
-    from .interval import End
     from .native import Made
 
 SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
+SHORT = 1e-2  # of the last step: a shorter one is cut from a step of full length
+CALM = 50  # steps after trouble
 SUDDEN = 0.4  # of the last step: after a shorter one rates are taken to the constraints
 SHORT_FIRST = 1e-3  # `SHORT` of the length asked for, where no step was made yet
 JUMP = 1e-6  # of the forces: an imbalance that Newton's method would not leave
@@ -41,7 +42,7 @@ RESTS = 1e-3  # of the largest local error: that of a coordinate that does not m
 SMALLEST = 1.0 / 1024.0  # of the step asked for: smaller attempts are given up
 
 
-class GeneralizedAlpha(Lands):
+class GeneralizedAlpha:
     r"""Context of a TS of type python; its vector U holds [q, s, lambda, rates of all].
 
     Newton's method starts from constant accelerations; for some steps after trouble from
@@ -248,6 +249,68 @@ class GeneralizedAlpha(Lands):
         values = U.getArray()
         values[:rows] = to_rows(self.motion.state)
         values[rows:] = to_rows(self.motion.rate)
+
+    # ---- steps that end at an event --------------------------------------------------------------
+    def _end(self) -> End:
+        """Copy the present motion."""
+        return End.of(self.motion, self.auxiliary, self.last_step, self.biased)
+
+    def interval(self) -> Interval:
+        """Return the last step."""
+        assert self._before is not None
+        return Interval(self.motion, self._before, self._end(), False)
+
+    def land(self, t: float, whole: Interval) -> None:
+        """Make a step anew so that it ends at t (collective).
+
+        Rates fulfil constraints to the order of the method only, and a short step carries that,
+        divided by its length, into accelerations and multipliers: with constraints its rates are
+        taken to these, and accelerations and multipliers follow from the equations with index 1.
+        Round-off of positions is divided by the square of the length: where t is very near the
+        beginning the motion is that within the whole step, its positions taken to the constraints.
+        """
+        m, begin, end, h = self.motion, whole.begin, whole.end, t - whole.begin.time
+        self._before = begin
+        self._restore()
+        if t >= end.time:
+            end.put(m)
+            self.auxiliary[:] = end.auxiliary
+            self.last_step, self.biased = end.last_step, end.biased
+            return
+        constrained = self.accelerations.kinematics.any
+        if h >= SHORT * self._usual and self._lands(begin.time, h):
+            self.last_step = self.biased = h
+            m.system.time = t
+        else:
+            self.last_step, share = self._usual, h / whole.length
+            whole.show(t)
+            self.auxiliary[:] = (1.0 - share) * begin.auxiliary + share * end.auxiliary
+            if constrained:
+                self.accelerations.kinematics.refresh()
+                self.accelerations.project_positions()
+        if constrained:
+            self._settle(whole)
+
+    def _settle(self, whole: Interval) -> None:
+        """Free rates, accelerations and multipliers of what a short step makes of them.
+
+        A is the acceleration at another time than a, so that multipliers do not swing.
+        """
+        m, begin, end = self.motion, whole.begin, whole.end
+        change = (end.acceleration - begin.acceleration) * (self._usual / whole.length)
+        InitialValues(self.accelerations, self._usual).settle()
+        self.started()
+        self.auxiliary += np.where(m.second, self.coefficients.shift * change, 0.0)
+        self.last_step = self._usual
+
+    def _lands(self, t: float, h: float) -> bool:
+        """Try a step of a length, from both beginnings."""
+        for again in (False, True):
+            if self._try(t, h, again):
+                return True
+            self._restore()
+            self.calm = 0 if self.calm else CALM
+        return False
 
     # ---- a step ---------------------------------------------------------------------------------
     def _restore(self) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 import time as clock
+import weakref
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ...errors import ParameterError, SymancfError
 from ...output.checkpoint import load, save
@@ -14,36 +15,49 @@ from ...output.restart import Restarts
 from ...output.steps import Step
 from ...output.tracking import Watched, kept_by, made_of, monitored, record
 from ...runtime.collective import together
+from ...runtime.copies import OneProcess
 from ...runtime.interruption import Interruption
 from ...runtime.log import STAGES
 from ...runtime.once import Once, warns_once
 from ...runtime.options import Option, Options, complaint
-from ...runtime.petsc import PETSc
+from ...runtime.options import take as take_options
+from ...runtime.petsc import PETSc, collect
 from ...runtime.progress import Progress
+from ...runtime.shown import Shown
 from ...values import arguments
 from ..contradiction import require_consistent, require_redundant
+from ..solver import attach_rigid_modes, fitting, idle_options
+from .accelerations import Accelerations
+from .energy import Audit
 from .events import Event, Events
 from .explicit import Explicit
 from .initial import InitialValues
-from .made import Made
-from .methods import IMPLICIT, checked
-from .motion import Rayleigh
+from .methods import IMPLICIT, checked, chosen, integrator
+from .motion import Motion, Rayleigh
+from .newton import Newton
 from .observed import Observed
+from .options import defaults, used_by
+from .outside import Outside
 from .requested import Requested, requested
 from .saved import Call, kept, take
+from .supports import MovingSupports
+from .unseen import Unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from ...arrays import Array
     from ...output.history import History
-    from ...output.restart import Restart
+    from ...output.restart import Restart, Saved
     from ...system import System
     from .energy import Energies
     from .stabilise import Stabilisation
 
+TOLERANCES = "ts_rtol", "ts_atol", "ts_adapt_clip", "ts_adapt_safety", "ts_adapt_dt_"
 
-class DynamicProblem(Made):
+
+class DynamicProblem(OneProcess, Shown):
     r"""Move a system: M a + C v + R(q, v, t) + Phi_q^T lambda = 0, Phi(q, t) = 0.
 
     ``method="generalized-alpha"`` of Arnold and Bruls, index 3: constraints hold at every time
@@ -122,6 +136,88 @@ class DynamicProblem(Made):
         self._energies: Energies | None = None
         self.steps = 0
         self.scaled_for = math.inf
+
+    def headline(self) -> str:
+        """Return the method, the system and how far it is."""
+        steps = f"{self.steps} step{'s' * (self.steps != 1)}"
+        return f"DynamicProblem by {self.method}, {steps}, {self.system.headline()}"
+
+    def facts(self) -> Sequence[Sequence[str]]:
+        """Return the members of the system."""
+        return self.system.facts()
+
+    # ---- objects of PETSc -----------------------------------------------------------------------
+    def _made(self) -> Self:
+        """Return itself with all objects of PETSc, which the first call makes (collective)."""
+        if "_audit" not in vars(self):  # the last of them
+            with self._options:
+                self._prepare()
+        return self
+
+    @property
+    def ts(self) -> PETSc.TS:
+        """PETSc's time stepper."""
+        return self._made()._ts
+
+    @property
+    def snes(self) -> PETSc.SNES:
+        """PETSc's solver of a step."""
+        return self._made().newton.snes
+
+    @property
+    def J(self) -> PETSc.Mat:
+        """The tangent of a step."""
+        return self._made().newton.J
+
+    @property
+    def acceleration(self) -> Array:
+        """Local vector."""
+        return self._made().motion.acceleration
+
+    @property
+    def audit(self) -> Audit:
+        """What takes the energies; see `energies`."""
+        return self._made()._audit
+
+    def _prepare(self) -> None:
+        """Make the objects of PETSc and those that work with them, once (collective)."""
+        if self._ready:
+            return
+        system = self.system
+        collect(system.comm)
+        self.motion = Motion(system, self.damping)
+        self.supports = MovingSupports(self.motion)
+        self._ts = PETSc.TS().create(system.comm)
+        # PETSc destroys what is left after Python is gone, and would call the context then
+        weakref.finalize(self, self._ts.setType, PETSc.TS.Type.BEULER)
+        self._ts.setOptionsPrefix(self.prefix)
+        snes = self._ts.getSNES()
+        self.newton = Newton(self.motion, snes)
+        self.accelerations = Accelerations(self.motion, self.newton)
+        method = chosen(self.method, self._options.choice("ts_type"))
+        asked = self._options.choice("pc_type")
+        self._options.refuse(f"method={method!r}", used_by(method))
+        held = self._options.offer(fitting(defaults(system, method, asked), asked))
+        if held.get("pc_type") == "gamg":
+            attach_rigid_modes(system)
+        self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
+        self.integrator.attach(self._ts)
+        self._ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
+        take_options(self._ts)
+        self._idle = idle_options(snes.getKSP())
+        loose = self._options.choice("ksp_rtol")
+        if loose is not None and method != IMPLICIT:
+            self.accelerations.rtol = float(snes.getKSP().getTolerances()[0])
+        self.newton.attach(self._options, self._progress.note)
+        if self.integrator.error is not None:
+            raise self.integrator.error
+        self.U = self.integrator.vector()
+        self._ts.setSolution(self.U)
+        visit = self.integrator.visit if isinstance(self.integrator, Explicit) else None
+        self._audit = Audit(self.motion, visit)
+        self.outside = Outside(self.integrator, self.supports)
+        self.unseen = Unseen(self.integrator, self._ts, self._audit, self.history)
+        self._ready = True
 
     # ---- the course of a motion -----------------------------------------------------------------
     def _march(self, asked: Requested, restarts: Restarts | None, resumed: bool) -> None:
@@ -450,6 +546,17 @@ class DynamicProblem(Made):
             self._moving = False
         return self.history
 
+    def _go_to_start(self, step: float, restarts: Restarts | None, saved: Saved | None) -> None:
+        """Find where steps begin: a restart point, the present motion, or initial values."""
+        if restarts is not None and saved is not None:
+            self._call.resume(restarts, saved)
+            self._energies, self._started = None, True
+        elif self._started:
+            self._begin(step)
+            self.outside.reconcile(step)
+        else:
+            self.initialize(step)
+
     def _move(self, asked: Requested, restarts: Restarts | None) -> None:
         system, to, step = self.system, asked.to, asked.step
         self._prepare()
@@ -459,14 +566,7 @@ class DynamicProblem(Made):
         made.asked, made.longest, made.rtol = step, asked.longest, asked.rtol
         saved = None if restarts is None else restarts.saved(to)
         call = self._call = Call(self, asked.adaptive)
-        if restarts is not None and saved is not None:
-            call.resume(restarts, saved)
-            self._energies, self._started = None, True
-        elif self._started:
-            self._begin(step)
-            self.outside.reconcile(step)
-        else:
-            self.initialize(step)
+        self._go_to_start(step, restarts, saved)
         self.motion.span = asked.span(call.start, system.time)
         made.duration = max(to - call.start, step)
         made.atol = self.newton.balance.tolerances(asked.rtol, asked.atol)
@@ -502,3 +602,11 @@ class DynamicProblem(Made):
         self._warn_unused()
         if not isinstance(made, Explicit):
             self.audit.tell_gain(self.energies)
+
+    def _warn_unused(self) -> None:
+        """Warn of options that nobody used; of steps of one length also those of the error."""
+        idle = self._idle
+        if not self.integrator.follows_error:
+            idle += TOLERANCES
+        self._options.leave_idle(*idle)
+        self._options.warn_unused(self.system.comm)
