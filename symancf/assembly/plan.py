@@ -21,6 +21,7 @@ from ..runtime.petsc import PETSc
 from ..values.parameter import (
     Parameter,
     Value,
+    asked_once,
     changes_by_itself,
     depends_on_time,
     evaluate,
@@ -197,8 +198,9 @@ class Plan:
         ParameterError : a value is missing or not finite (the same error on every rank), or a
             function of places failed (on the ranks where that happens).
         """
-        for name, value, places in self._sources if self._changing is None else self._changing:
-            self._given[places] = evaluate(name, value, time)
+        with asked_once():
+            for name, value, places in self._sources if self._changing is None else self._changing:
+                self._given[places] = evaluate(name, value, time)
         if self._changing is None:
             self._changing = [of for of in self._sources if not is_number(of[1])]
         self._take_up()

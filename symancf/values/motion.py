@@ -15,6 +15,7 @@ from .parameter import (
     Scalar,
     Value,
     Vector,
+    asked,
     call,
     call_array,
     components,
@@ -115,6 +116,9 @@ class Motion:
                 asked="gradient",
                 given=self._turns,
             )
+        return asked(self, time, lambda: self._inverse(time))
+
+    def _inverse(self, time: float) -> Array:
         return np.asarray(np.linalg.inv(np.eye(3) + self.G(np.zeros((1, 3)), time)[0]))
 
     def _matrix(self, given: npt.ArrayLike) -> Array:

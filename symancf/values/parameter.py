@@ -7,6 +7,8 @@ import functools
 import inspect
 import math
 import re
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, cast
 
@@ -17,7 +19,7 @@ from ..arrays import Array
 from ..errors import ParameterError, SymancfError, argument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class Parameter:
@@ -174,6 +176,33 @@ def call(what: str, function: Callable[..., Result], *arguments: float | Array) 
             asked=argument(what),
             given=error,
         ) from error
+
+
+_ASKED: ContextVar[dict[tuple[int, float], Array] | None] = ContextVar("asked", default=None)
+
+
+@contextmanager
+def asked_once() -> Iterator[None]:
+    """Ask functions of time that return several numbers once for each time, not for each number.
+
+    Only inside: what a function depends on may change between two updates at the same time.
+    """
+    before = _ASKED.set({})
+    try:
+        yield
+    finally:
+        _ASKED.reset(before)
+
+
+def asked(function: object, time: float, answer: Callable[[], Array]) -> Array:
+    """Return `answer()`, what a function gives at a time; made once within `asked_once`."""
+    known = _ASKED.get()
+    if known is None:
+        return answer()
+    key = id(function), time
+    if key not in known:
+        known[key] = answer()
+    return known[key]
 
 
 def difference(what: str, value: Scalar) -> Scalar:
@@ -405,7 +434,12 @@ def components(
 
         def component(a: int, axis: str) -> Callable[[float], float]:
             what = f"{name}, {axis}"
-            return lambda t: evaluate(what, float(_three(name, vector, t)[a]), t)
+
+            def value(t: float) -> float:
+                three = asked(vector, t, lambda: _three(name, vector, t))
+                return evaluate(what, float(three[a]), t)
+
+            return value
 
         return [component(a, axis) for a, axis in enumerate(axes)]
     try:
@@ -447,7 +481,7 @@ def is_number(value: object) -> bool:
 def _three(name: str, function: Callable[[float], npt.ArrayLike], time: float) -> Array:
     given = call(name, function, float(time))
     try:
-        result = np.asarray(given, dtype=float)
+        result = np.array(given, dtype=float)  # a copy: the function may write into it again
     except (TypeError, ValueError, OverflowError):
         result = np.zeros(0)
     if result.shape != (3,):

@@ -370,3 +370,29 @@ def test_rollers_along_any_direction() -> None:
             sa.fix(body["x0"], **wrong)
     with refused(sa.ParameterError, asked="direction", given=(0, 0, 0)):
         sa.fix(body["x0"], "normal", direction=(0, 0, 0))
+
+
+def test_a_function_of_several_numbers_is_asked_once_for_each_time() -> None:
+    """A clamp that turns needs nine numbers, a force three; the next update asks again."""
+    body, _, _ = bar("ancf_cable", np.eye(3), cells=2)
+    asked: list[tuple[str, float]] = []
+    angle, share = [0.3], [1.0]
+
+    def turn(t: float) -> Any:
+        asked.append(("turn", t))
+        return Rotation.from_rotvec([0.0, 0.0, angle[0] * t]).as_matrix() - np.eye(3)
+
+    def load(t: float) -> Any:
+        asked.append(("load", t))
+        return [share[0] * t, 2.0 * t, 3.0 * t]
+
+    system = sa.System(body, terms=[sa.fix(body["x0"], gradient=turn), sa.force(body["x1"], load)])
+    system.plan.update(0.5)
+    before = system.plan.values.copy()
+    asked.clear()
+    system.plan.update(0.5)
+    assert sorted(asked) == [("load", 0.5), ("turn", 0.5)]
+    np.testing.assert_array_equal(system.plan.values, before)
+    angle[0], share[0] = 0.6, 5.0
+    system.plan.update(0.5)
+    assert (system.plan.values != before).sum() >= 5  # four entries of the turn, one of the load

@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Array
 from ...assembly.plan import Plan
 from ...runtime.collective import together
-from ...values.parameter import evaluate
+from ...values.parameter import asked_once, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -113,7 +113,7 @@ class Ahead:
         """Return the functions (times, n) and their owners (collective)."""
         columns: list[Array] = []
         owners: list[str] = []
-        with together(self.system.comm):
+        with together(self.system.comm), asked_once():
             for owner, values in self._functions:
                 columns.append(np.array([values(float(t)) for t in times]))
                 owners += [owner] * columns[-1].shape[1]
