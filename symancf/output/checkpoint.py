@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 
 Given: TypeAlias = "str | float | npt.ArrayLike"
+T = TypeVar("T")
 
 FORMAT = "symancf checkpoint"
 VERSION = 2
@@ -162,23 +163,15 @@ def save(
     """
     path = arguments.path("checkpoint.save", path)
     _require_system("checkpoint.save", system)
-    tables: dict[str, object] = {"vectors": vectors, "attributes": attributes}
-    for name, table in tables.items():
-        if table is not None and not isinstance(table, Mapping):
-            raise ParameterError(
-                f"checkpoint.save({name}={label(table)}): give values by name",
-                asked=name,
-                given=table,
-            )
-    given = {"state": system.state, **({} if vectors is None else vectors)}
+    given = {"state": system.state, **_by_name("vectors", vectors)}
+    facts = {
+        "time": system.time,
+        "stiffness": system.stiffness,
+        **_by_name("attributes", attributes),
+    }
     with together(system.comm):
         for name, vector in given.items():
             _require_vector(system, name, vector)
-        facts = {
-            "time": system.time,
-            "stiffness": system.stiffness,
-            **({} if attributes is None else attributes),
-        }
         if not system.memory.known:
             system.update(system.time)
         memory = system.memory.hold()
@@ -197,17 +190,32 @@ def save(
                 file.append(f"vectors/{name}/{block.name}", values)
             if _has_reference(block):
                 file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
-        rank0 = slice(None if system.comm.rank == 0 else 0)
-        for k, values in enumerate(memory.kept):
-            file.append(f"kept/{k}", values.reshape(-1)[rank0])
-        for k, (group, entities) in enumerate(_remembering(system)):
-            ids, pair = entities.sort([v[k][entities.owned] for v in remembered])
-            file.append(f"{group}/ids", ids)
-            for name, values in zip(("old", "next"), pair, strict=True):
-                file.append(f"{group}/{name}", values)
+        _append_memory(file, system, memory.kept, remembered)
     finally:
         file.close()
     return path
+
+
+def _append_memory(
+    file: HdfFile, system: System, kept: Sequence[Array], remembered: Sequence[Sequence[Array]]
+) -> None:
+    """Write what laws keep of the whole, and what they remember of each entity (collective)."""
+    rank0 = slice(None if system.comm.rank == 0 else 0)
+    for k, values in enumerate(kept):
+        file.append(f"kept/{k}", values.reshape(-1)[rank0])
+    for k, (group, entities) in enumerate(_remembering(system)):
+        ids, pair = entities.sort([v[k][entities.owned] for v in remembered])
+        file.append(f"{group}/ids", ids)
+        for name, values in zip(("old", "next"), pair, strict=True):
+            file.append(f"{group}/{name}", values)
+
+
+def _by_name(name: str, given: Mapping[str, T] | None) -> Mapping[str, T]:
+    if given is not None and not isinstance(given, Mapping):
+        raise ParameterError(
+            f"checkpoint.save({name}={label(given)}): give values by name", asked=name, given=given
+        )
+    return given or {}
 
 
 def _require_system(call: str, system: System) -> None:
@@ -287,16 +295,7 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
     there = _examined(path, system.comm)
     with together(system.comm):
         saved, names, attributes, version = _head(there)
-    present = fingerprint(system)
-    found = differences(saved, present)
-    if found:
-        raise CheckpointError(
-            f"{str(path)!r} is a checkpoint of another system: {'; '.join(found)}"
-            + remedy(saved, present),
-            path=str(path),
-            differences=found,
-            asked="system",
-        )
+    _require_same(path, saved, fingerprint(system))
     vectors = {name: np.zeros(system.numbering.coordinates) for name in names}
     kinds, _ = system.numbering.kind_of_coordinates()
     for number, block in enumerate(system.numbering.blocks):
@@ -306,19 +305,8 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
             parts = [block.name]
             if version == 1 and block.of:
                 parts = [k.name for k in kinds if k.block == block]
-            taken = [
-                _slices(
-                    there,
-                    [
-                        f"vertices/{part}",
-                        *(f"vectors/{name}/{part}" for name in names),
-                        *([f"reference/{block.name}"] * reference),
-                    ],
-                    system.comm,
-                )
-                for part in parts
-            ]
-            ids, *held = (np.concatenate(part) for part in zip(*taken, strict=True))
+            other = [f"reference/{block.name}"] * reference
+            ids, held = _of_block(there, parts, names, other, system.comm)
         placed = system.reference.copy()
         if reference:
             rows.spread(ids, [held.pop()], [placed])
@@ -336,6 +324,30 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
     if system.memory or system.memory.kept:
         attributes["memory"] = _recalled(there, system, attributes.pop("length", 0.0))
     return vectors, attributes
+
+
+def _require_same(path: Path, saved: Facts, present: Facts) -> None:
+    """Refuse checkpoints of another system, and say in what that differs."""
+    if found := differences(saved, present):
+        raise CheckpointError(
+            f"{str(path)!r} is a checkpoint of another system: {'; '.join(found)}"
+            + remedy(saved, present),
+            path=str(path),
+            differences=found,
+            asked="system",
+        )
+
+
+def _of_block(
+    there: Examined, parts: list[str], vectors: list[str], other: list[str], comm: MPI.Comm
+) -> tuple[Ints, list[Array]]:
+    """Return this rank's ids, vectors and other data sets of a block, which is in some parts."""
+    taken = []
+    for part in parts:
+        names = [f"vertices/{part}", *(f"vectors/{name}/{part}" for name in vectors), *other]
+        taken.append(_slices(there, names, comm))
+    ids, *values = (np.concatenate(rows) for rows in zip(*taken, strict=True))
+    return ids, values
 
 
 def _recalled(there: Examined, system: System, length: float) -> Held:
