@@ -398,13 +398,10 @@ def _called(
         raise ParameterError(
             f"{who} failed on symbols: {in_words(error)}", asked="function", given=error
         ) from error
-    if not isinstance(found, sp.Expr) or obstacle(found):
-        given = inspect.signature(function).parameters  # as the user calls them
-        own = dict(zip(positional, map(real, given), strict=False))
-        found = found.xreplace(own | {s: real(name) for name, s in keywords.items()})
+    why = obstacle(found) if isinstance(found, sp.Expr) else ""
+    if why is not None:
         raise ParameterError(
-            f"{who} returned {label(found)}: it must return an expression"
-            + (f"; {obstacle(found)}" if isinstance(found, sp.Expr) else ""),
+            f"{who} returned {label(found)}: it must return an expression{why and f'; {why}'}",
             asked="expression",
             given=label(found),
         )

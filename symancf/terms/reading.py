@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen import declare
-from symancf_codegen.functions import symbolic
+from symancf_codegen.functions import obstacle, symbolic
 
 from ..arrays import Array
 from ..errors import (
@@ -315,11 +315,12 @@ class Reading:
             scalar = symbolic(expression)
         except (sp.SympifyError, TypeError):
             scalar = None
-        if not isinstance(scalar, sp.Expr) or scalar.has(sp.nan, sp.zoo, sp.oo, sp.I):
+        why = obstacle(scalar) if isinstance(scalar, sp.Expr) else ""
+        if why is not None:
             raise ConstraintError(
-                f"{self.what} returned {label(expression)}: {must}",
+                f"{self.what} returned {label(expression)}: {must}{why and f'; {why}'}",
                 asked="expression",
-                given=expression,
+                given=label(expression),
             )
         foreign = sorted(map(str, scalar.free_symbols - self.known))
         if foreign:

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, ca
 
 import numpy as np
 import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen.functions import short
 
 from ..arrays import Array
 from ..errors import ParameterError, SymancfError, argument
@@ -149,7 +152,7 @@ def label(value: Any, most: int = 60) -> str:
     if callable(value) and not isinstance(value, Parameter):
         name = getattr(value, "__name__", type(value).__name__)
         return "a function" if name == "<lambda>" else f"{name}()"
-    said = repr(value)
+    said = short(value) if isinstance(value, sp.Basic) else repr(value)
     if said == object.__repr__(value):
         said = str(value)
     text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(said.split()))  # as on other ranks
