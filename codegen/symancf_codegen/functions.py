@@ -255,10 +255,15 @@ def _known(e: sp.Basic) -> bool:
     return type(e).__name__ in FUNCTIONS or bool(real and not e.has(AppliedUndef))
 
 
+def is_large(e: sp.Basic) -> bool:
+    """Whether an expression is too large for messages."""
+    operations, levels = extent(e)
+    return operations > SHOWN or levels > DEEPEST
+
+
 def short(e: sp.Basic) -> str:
     """Return an expression as text of at most 80 characters; a large one is not written out."""
-    operations, levels = extent(e)
-    if operations > SHOWN or levels > DEEPEST:
+    if is_large(e):
         return "a large expression"
     text = str(e)
     return text if len(text) <= 80 else text[:77] + "..."

@@ -33,7 +33,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.functions import derivative, kinked, numerical, obstacle, symbolic
+from symancf_codegen.functions import (
+    derivative,
+    is_large,
+    kinked,
+    numerical,
+    obstacle,
+    symbolic,
+)
 
 from ..errors import ParameterError, in_words
 from ..kinematics.quantity import dot, real
@@ -400,6 +407,11 @@ def _called(
         ) from error
     why = obstacle(found) if isinstance(found, sp.Expr) else ""
     if why is not None:
+        if isinstance(found, sp.Expr) and not is_large(found):  # as the user calls them
+            given = inspect.signature(function).parameters
+            own = dict(zip(positional, map(real, given), strict=False))
+            found = found.xreplace(own | {s: real(name) for name, s in keywords.items()})
+            why = obstacle(found)
         raise ParameterError(
             f"{who} returned {label(found)}: it must return an expression{why and f'; {why}'}",
             asked="expression",
