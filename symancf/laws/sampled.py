@@ -16,13 +16,14 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.declare import Local, Memory, Parameter, PointLaw, reference
-from symancf_codegen.functions import expression, force_on, short, symbolic, uncompilable, undefined
+from symancf_codegen.functions import force_on, short, symbolic, uncompilable, undefined
 
 from ..errors import KinematicsError, ParameterError, closest, in_words
 from ..kinematics.local import declared_local
 from ..kinematics.memory import declared
 from ..kinematics.naming import require_quantities, signature
 from ..kinematics.quantity import Kinematics, Quantity, cross, dot, real, vector
+from ..kinematics.symbols import as_expression
 from ..values.parameter import label
 from .evaluate import evaluate_energy
 from .laminate import layer_called
@@ -419,14 +420,7 @@ def _value(
             asked=field,
             given=error,
         ) from error
-    try:
-        return expression(found)
-    except (sp.SympifyError, TypeError, ValueError) as error:
-        raise KinematicsError(
-            f"field {field!r}: {found!r} is no scalar, and no matrix of scalars, of SymPy",
-            asked=field,
-            given=found,
-        ) from error
+    return as_expression(f"field {field!r}", field, found)
 
 
 def _require_expression(field: str, e: sp.Basic, allowed: set[sp.Symbol]) -> None:

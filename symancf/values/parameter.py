@@ -497,6 +497,23 @@ def direction(given: Any) -> Array:
     return np.asarray(numbers / np.linalg.norm(numbers))
 
 
+def unit_vector(what: str, given: Any, kind: type[SymancfError] = ParameterError) -> Array:
+    """Return a unit vector along three numbers; `what` begins the message where they are none.
+
+    Raises
+    ------
+    ParameterError : or an error of another `kind`.
+    """
+    vector = direction(given)
+    if not len(vector):
+        raise kind(
+            f"{what} is {label(given)}: give a direction, three numbers",
+            asked=argument(what),
+            given=given,
+        )
+    return vector
+
+
 def vector3(what: str, given: npt.ArrayLike) -> Array:
     """Return three finite numbers; `what` begins the message where they are none.
 
