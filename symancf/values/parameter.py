@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, ca
 
 import numpy as np
 import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen.functions import short
 
 from ..arrays import Array
 from ..errors import ParameterError, SymancfError, argument
@@ -151,7 +154,7 @@ def label(value: Any, most: int = 60) -> str:
     if callable(value) and not isinstance(value, Parameter):
         name = getattr(value, "__name__", type(value).__name__)
         return "a function" if name == "<lambda>" else f"{name}()"
-    said = repr(value)
+    said = short(value) if isinstance(value, sp.Basic) else repr(value)
     if said == object.__repr__(value):
         said = str(value)
     text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(said.split()))  # as on other ranks
@@ -532,6 +535,23 @@ def direction(given: Any) -> Array:
         return np.zeros(0)
     numbers = np.ldexp(numbers, -int(np.frexp(np.abs(numbers).max())[1]))  # squares are numbers
     return np.asarray(numbers / np.linalg.norm(numbers))
+
+
+def unit_vector(what: str, given: Any, kind: type[SymancfError] = ParameterError) -> Array:
+    """Return a unit vector along three numbers; `what` begins the message where they are none.
+
+    Raises
+    ------
+    ParameterError : or an error of another `kind`.
+    """
+    vector = direction(given)
+    if not len(vector):
+        raise kind(
+            f"{what} is {label(given)}: give a direction, three numbers",
+            asked=argument(what),
+            given=given,
+        )
+    return vector
 
 
 def vector3(what: str, given: npt.ArrayLike) -> Array:

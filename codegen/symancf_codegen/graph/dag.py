@@ -100,8 +100,15 @@ class Graph:
         return node
 
     def constant(self, value: float) -> Node:
-        """Return the node of a number."""
+        """Return the node of a number.
+
+        Raises
+        ------
+        OverflowError : it is not finite.
+        """
         value = float(value) + 0.0
+        if not math.isfinite(value):
+            raise OverflowError(value)
         node = self._new(("constant", value), "constant", (), Kind(0))
         self.value[node] = value
         return node

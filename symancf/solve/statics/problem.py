@@ -28,7 +28,7 @@ from .asked import require_possible, steps_asked
 from .branch import HARD
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
-from .explanation import explained
+from .explanation import explained, explained_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -510,7 +510,10 @@ class StaticProblem(OneProcess, Shown):
             path = self._continuation
             if path is None or path.parameter is not parameter:
                 path = self._continuation = Continuation(self.solver, parameter)
-            path.follow(to, step, steps, until, direction, largest, smallest)
+            try:
+                path.follow(to, step, steps, until, direction, largest, smallest)
+            except ConvergenceError as error:
+                raise explained_path(self.solver, error, path.arc.name, to) from error.__cause__
             self._options.warn_unused(self.system.comm)
         return self.history
 
