@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -94,7 +93,7 @@ class Process:
         self.log = checkout.place / f"log-{ranks}.txt"
         command = [sys.executable, "-P", "-W", "ignore", "-m", "tests.campaign.recorder"]
         if ranks > 1:
-            command = [str(shutil.which("mpirun")), "-n", str(ranks), *command]
+            command = ["mpirun", "-n", str(ranks), *command]
         with open(self.log, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 command,

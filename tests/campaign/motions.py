@@ -332,7 +332,7 @@ def finger() -> Motion:
 def creeping() -> Motion:
     """A bar whose law has a memory."""
     mesh = sa.Mesh.box((0.4, 0.1, 0.1), (4, 1, 1))
-    law = {"E0": 2e4, "E1": 4e4, "tau": 0.1, "rho": 1000.0}
+    law = {"E0": 4e5, "E1": 8e5, "tau": 0.1, "rho": 1000.0}
     bar = sa.Body(mesh["body"], sa.elements.hex8_plain, maxwell, **law)
     system = sa.System(bar, terms=[sa.fix(bar["x0"]), sa.gravity((0.0, 0.0, -G))])
     return Motion(system, [bar["x1"]])

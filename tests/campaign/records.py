@@ -9,8 +9,9 @@
     python -m tests.campaign.records --cache ~/.cache/symancf     # compiles only what is new
 
 Groups are run one after another, their cases by A and B in turn, each case as soon as the other
-has done it. A line for each record: equal or differs, with both values. Exit status 1 if one
-differs, or can be had from one checkout only.
+has done it. A line for each record: equal or differs, with both values; "no A", "no B", "neither":
+it cannot be had there; "unsteady": A asked again differs from itself about as much. Exit status 1
+if a record differs or one checkout lacks it.
 
 ========== =========================================================================================
 names      public names with their signatures
@@ -30,8 +31,8 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import itertools
 import json
+import math
 import statistics
 import sys
 import tempfile
@@ -86,14 +87,20 @@ def digits(a: Any, b: Any) -> bool:
     return f"{a:.15g}" == f"{b:.15g}" if numbers else bits(a, b)
 
 
+def distance(a: Any, b: Any) -> float:
+    """Return the largest difference of numbers, relative to the largest of them."""
+    one, other = list(leaves(a)), list(leaves(b))
+    if bits(a, b):
+        return 0.0
+    if len(one) != len(other) or not all(isinstance(x, float | int) for x in (*one, *other)):
+        return math.inf
+    most = max(abs(x - y) for x, y in zip(one, other, strict=True))
+    return most / max(map(abs, (*one, *other))) if most else 0.0
+
+
 def close(a: Any, b: Any) -> bool:
     """Tell whether numbers are the same within 1e-12 of the largest."""
-    one, other = list(leaves(a)), list(leaves(b))
-    floats = [x for x in (*one, *other) if isinstance(x, float)]
-    if len(one) != len(other) or not floats:
-        return bits(a, b)
-    most = 1e-12 * max(map(abs, floats))
-    return all(abs(x - y) <= most for x, y in zip(one, other, strict=True))
+    return distance(a, b) <= 1e-12
 
 
 def no_more(a: float, b: float) -> bool:
@@ -101,13 +108,27 @@ def no_more(a: float, b: float) -> bool:
     return b <= max(a, 0.0) + MORE
 
 
-def comparison(group: str, ranks: int, record: str) -> Comparison:
-    """Return how a record is compared."""
+def comparison(group: str, ranks: int, stage: int, record: str) -> Comparison:
+    """Return how a record is compared; a checkpoint of later stages comes from several ranks."""
     if group == "bytes":
         return no_more if "bytes" in record else bits
     if group == "verify" and not record.startswith("solve "):
         return digits
-    return bits if ranks == 1 or record.startswith("solve ") else close
+    one = ranks == 1 and (group != "checkpoints" or stage == 0)
+    return bits if one or record.startswith("solve ") else close
+
+
+def judged(a: Any, b: Any, again: Any, same: Comparison) -> tuple[str, str]:
+    """Return the verdict on a record of both checkouts, and both values where they differ.
+
+    `again` : what A gave when it was asked again; "unsteady" is what differs there, too, and by
+        not much less than from B.
+    """
+    if same(a, b):
+        return "equal", ""
+    own = 0.0 if again is None or same(a, again) else distance(a, again)
+    unsteady = own > 0.0 and distance(a, b) <= 100.0 * own
+    return "unsteady" if unsteady else "differs", shown(a, b)
 
 
 def shown(a: Any, b: Any) -> str:
@@ -141,11 +162,6 @@ class Table:
         if verdict != "equal" or self.equal:
             print(f"{verdict:8} {name}" + (f": {text}" if text else ""), flush=True)
 
-    def compare(self, name: str, a: Any, b: Any, same: Comparison) -> None:
-        """Print the line of a record that both have."""
-        equal = same(a, b)
-        self.line(name, "equal" if equal else "differs", "" if equal else shown(a, b))
-
 
 class Records:
     """Runs groups in both checkouts."""
@@ -158,7 +174,7 @@ class Records:
     def run(self, group: str, only: str) -> None:
         """Run the cases of a group whose names start with `only`."""
         begun = time.monotonic()
-        for ranks, stage in zip(GROUPS[group], itertools.count()):
+        for stage, ranks in enumerate(GROUPS[group]):
             lists = [c.ask(ranks, LIMIT, group=group) for c in self.both]
             for checkout, found in zip(self.both, lists, strict=True):
                 if "failed" in found:
@@ -167,21 +183,18 @@ class Records:
             cases = [c for c in dict.fromkeys([*names[0], *names[1]]) if c.startswith(only)]
             for case in cases:
                 label = f"{group} {case}" + (f" on {ranks}" if len(GROUPS[group]) > 1 else "")
-                if group == "checkpoints":
-                    label += f", stage {stage}"
+                label += f", stage {stage}" if group == "checkpoints" else ""
                 if group == "cost":
                     self.cost(label, case)
-                    continue
-                asked = {"group": group, "case": case, "stage": stage, **self.size}
-                found = [self.answer(checkout, ranks, asked) for checkout in self.both]
-                self.compare(group, ranks, label, *found)
+                else:
+                    self.case(label, ranks, {"group": group, "case": case, "stage": stage})
         for checkout in self.both:
             checkout.end()
         print(f"-- {group}: {time.monotonic() - begun:.0f} s", flush=True)
 
     def answer(self, checkout: Checkout, ranks: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Return what a checkout answers; keep the C files of its kernels."""
-        found = checkout.ask(ranks, LIMIT, **asked)
+        found = checkout.ask(ranks, LIMIT, **asked, **self.size)
         for file in map(Path, found["sources"]):
             text = file.read_bytes().rpartition(b"\n/* symancf sha256 ")[0]  # before the seal
             kernel = file.stem.rpartition("-")[0]
@@ -189,22 +202,24 @@ class Records:
             texts.add(hashlib.sha256(text).hexdigest())
         return found
 
-    def compare(
-        self, group: str, ranks: int, label: str, a: dict[str, Any], b: dict[str, Any]
-    ) -> None:
-        """Print the records of a case."""
-        if a["failed"] or b["failed"]:
-            verdict = {(True, True): "neither", (True, False): "only B"}
-            kind = verdict.get((bool(a["failed"]), bool(b["failed"])), "only A")
-            said = [f"{x}: {f['failed'][:300]}" for x, f in (("A", a), ("B", b)) if f["failed"]]
-            self.table.line(label, kind, "; ".join(said))
+    def case(self, label: str, ranks: int, asked: dict[str, Any]) -> None:
+        """Run a case and print its records."""
+        a, b = (self.answer(checkout, ranks, asked) for checkout in self.both)
+        failed = [f"{x}: {f['failed'][:300]}" for x, f in (("A", a), ("B", b)) if f["failed"]]
+        if failed:
+            side = "no A" if not b["failed"] else "no B" if not a["failed"] else "neither"
+            self.table.line(label, side, "; ".join(failed))
+        again: dict[str, Any] = {}
         for name in dict.fromkeys([*a["records"], *b["records"]]):
-            values = [found["records"][name] for found in (a, b) if name in found["records"]]
-            if len(values) == 2:
-                self.table.compare(f"{label}: {name}", *values, comparison(group, ranks, name))
-            elif not (a["failed"] or b["failed"]):
-                which = "only A" if name in a["records"] else "only B"
-                self.table.line(f"{label}: {name}", which, str(values[0])[:200])
+            record = f"{label}: {name}"
+            if name in a["records"] and name in b["records"]:
+                same = comparison(asked["group"], ranks, asked["stage"], name)
+                values = a["records"][name], b["records"][name]
+                if not same(*values) and not again:
+                    again = self.answer(self.both[0], ranks, asked)["records"]
+                self.table.line(record, *judged(*values, again.get(name), same))
+            elif not failed:
+                self.table.line(record, "no B" if name in a["records"] else "no A")
 
     def cost(self, label: str, case: str, pairs: int = 7) -> None:
         """Print the line of a model; where B seems slower it is measured twice more."""
@@ -235,7 +250,7 @@ class Records:
         a, b = self.sources["A"], self.sources["B"]
         for kernel in sorted({*a, *b}):
             found = [sorted(texts.get(kernel, set())) for texts in (a, b)]
-            self.table.compare(f"C {kernel}", *found, bits)
+            self.table.line(f"C {kernel}", *judged(*found, None, bits))
 
 
 def main() -> int:
@@ -273,7 +288,7 @@ def main() -> int:
             for checkout in both:
                 checkout.end()
     print(", ".join(f"{count} {verdict}" for verdict, count in sorted(table.count.items())))
-    return int(any(verdict not in ("equal", "neither") for verdict in table.count))
+    return int(any(verdict not in ("equal", "unsteady", "neither") for verdict in table.count))
 
 
 if __name__ == "__main__":
