@@ -230,30 +230,29 @@ LEAKS = {"cables": 5, "rods": 2, "four bar": 5, "sliding block": 2, "solid": 2, 
 TYPES = re.compile(r"^\s*(\D+?)\s+(\d+)\s+(\d+)\b", re.M)
 
 
-def _motion(name: str, steps: int) -> Callable[[], Any]:
-    def once() -> None:
-        motion = MOTIONS[name]()
-        motion.solve(motion.problem(), steps)
-
-    return once
-
-
 def bytes_case(name: str, asked: Records) -> Records:
     """Return the growth of memory and of PETSc's objects for each problem made and dropped."""
     from petsc4py import PETSc
 
     PETSc.Log.begin()
-    equilibrium = name in EQUILIBRIA
-    once = (lambda: EQUILIBRIA[name]().solve(1)) if equilibrium else _motion(name, LEAKS[name])
-    count = max(asked["problems"] // WINDOWS, 1)
-    for _ in range(count):
-        once()
-    resident, objects = _growth(once, count, _resident, _objects)
-    tracemalloc.start()
-    (traced,) = _growth(once, count, lambda: tracemalloc.get_traced_memory()[0])
-    tracemalloc.stop()
-    SOLVES.clear()
-    records = {"resident bytes": resident, "bytes of Python": traced, "objects of PETSc": objects}
+    motion, count = MOTIONS[name](), max(asked["problems"] // WINDOWS, 1)
+
+    def problem() -> None:
+        motion.solve(motion.problem(), LEAKS[name])
+
+    def model() -> None:
+        new = MOTIONS[name]()
+        new.solve(new.problem(), LEAKS[name])
+
+    records = {}
+    for what, once in (("problem", problem), ("model and problem", model)):
+        resident, objects = _growth(once, count, _resident, _objects)
+        tracemalloc.start()
+        (traced,) = _growth(once, count, lambda: tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+        records[f"{what}: resident bytes"] = resident
+        records[f"{what}: bytes of Python"] = traced
+        records[f"{what}: objects of PETSc"] = objects
     return {key: COMM.allreduce(value, op=MPI.MAX) for key, value in records.items()}
 
 
@@ -334,7 +333,7 @@ GROUPS: dict[str, tuple[Callable[[], list[str]], Callable[[str, Records], Record
     "robust": (robust_cases, robust_case),
     "motions": (lambda: list(MOTIONS), motion_case),
     "checkpoints": (lambda: list(MOTIONS), checkpoint_case),
-    "bytes": (lambda: [*LEAKS, *EQUILIBRIA], bytes_case),
+    "bytes": (lambda: list(LEAKS), bytes_case),
     "cost": (lambda: list(COSTS), cost_case),
 }
 

@@ -60,7 +60,8 @@ GROUPS = {
     "cost": [1],
 }
 SLOWER = 1.05  # B may take that many times the processor's time of A
-MORE = 100.0  # bytes that B's problems may leave beyond A's, or beyond nothing
+# what each of B's problems may leave beyond those of A; the system gives memory in pages
+MORE = {"bytes of Python": 100.0, "resident bytes": 1000.0, "objects of PETSc": 1.0}
 LIMIT = 1800.0  # seconds for a case
 
 Comparison = Callable[[Any, Any], bool]
@@ -103,15 +104,10 @@ def close(a: Any, b: Any) -> bool:
     return distance(a, b) <= 1e-12
 
 
-def no_more(a: float, b: float) -> bool:
-    """Tell whether B leaves no more behind than A, or than nothing."""
-    return b <= max(a, 0.0) + MORE
-
-
 def comparison(group: str, ranks: int, stage: int, record: str) -> Comparison:
     """Return how a record is compared; a checkpoint of later stages comes from several ranks."""
     if group == "bytes":
-        return no_more if "bytes" in record else bits
+        return lambda a, b: b <= a + MORE[record.partition(": ")[2]]
     if group == "verify" and not record.startswith("solve "):
         return digits
     one = ranks == 1 and (group != "checkpoints" or stage == 0)
