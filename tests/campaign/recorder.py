@@ -21,6 +21,7 @@ import time
 import tracemalloc
 import weakref
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -109,10 +110,10 @@ def watch_libraries(event: str, given: tuple[Any, ...]) -> None:
 
 def sources() -> list[str]:
     """Return and forget the C files of the libraries loaded so far."""
-    cache = os.path.realpath(os.environ["SYMANCF_CACHE"])
-    found = [name for name in LIBRARIES if os.path.realpath(name).startswith(cache)]
+    cache = Path(os.environ["SYMANCF_CACHE"]).resolve()
+    found = [path for path in map(Path, LIBRARIES) if path.parent.resolve() == cache]
     LIBRARIES.clear()
-    return [str(Path(name).with_suffix(".c")) for name in found]
+    return [str(path.with_suffix(".c")) for path in found]
 
 
 # ---- groups: cases, and records of a case -------------------------------------------------------
@@ -147,17 +148,13 @@ def demo_case(name: str, _: Records) -> Records:
 
 
 def robust_cases() -> list[str]:
-    from symancf.bench import robust
-
-    return list(robust.CASES)
+    return list(import_module("symancf.bench.robust").CASES)
 
 
 def robust_case(name: str, _: Records) -> Records:
     """Return what the default solver takes on a body of `symancf bench --robust`."""
-    from symancf.bench import robust
-
     measured = ("cpu_s", "assembly_s", "memory_MB")
-    found = robust.solve(name, "default")
+    found = import_module("symancf.bench.robust").solve(name, "default")
     return {key: value for key, value in found.items() if key not in measured}
 
 
