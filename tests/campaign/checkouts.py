@@ -17,7 +17,7 @@ from typing import Any
 from tests.mpi import ROOT, environment
 
 Answer = dict[str, Any]
-HELLO = "import symancf, symancf_codegen as c; print(symancf.__file__, c.__file__)"
+HELLO = "import symancf, symancf_codegen as c; print(symancf.__file__); print(c.__file__)"
 
 
 def unpacked(given: str, folder: Path) -> Path:
@@ -64,7 +64,7 @@ class Checkout:
             capture_output=True,
             text=True,
         )
-        found = [Path(file).resolve() for file in said.stdout.split()]
+        found = [Path(file).resolve() for file in said.stdout.splitlines()]
         if not all(file.is_relative_to(sources) for file in found):
             raise SystemExit(f"{name} is {sources}, but Python finds {said.stdout}")
         self.processes: dict[int, Process] = {}
