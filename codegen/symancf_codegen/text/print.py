@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,13 +85,8 @@ def cell_kernel(name: str, structure: Structure, uniform: list[str], cell: list[
         parts += jets_functions(structure, segment)
         shared = len(structure.shared)
         laws.append([law_functions(use, segment, uniform, cell, shared) for use in segment.uses])
-    functions = [law.parameters for group in laws for law in group]
-    functions += [law.geometry for group in laws for law in group]
-    functions += [law.principal for group in laws for law in group]
-    functions += [f for group in laws for law in group for f in law.solve]
-    for mode in structure.modes:
-        functions += [f for group in laws for law in group for f in law.modes[mode]]
-    parts += [f.text for f in functions if f is not None]
+    stages = zip(*(law.stages() for law in chain(*laws)), strict=True)
+    parts += [f.text for f in chain(*chain(*stages))]
     if any(MODES[mode].result("vector") for mode in structure.modes):
         parts.append(contract_residual(structure))
     parts += [contract_tangent(structure, s) for s in structure.segments if s.slot_count]

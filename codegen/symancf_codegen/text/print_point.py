@@ -84,6 +84,11 @@ class LawFunctions:
     solve: list[Function] = field(default_factory=list)
     shared: bool = False
 
+    def stages(self) -> list[list[Function]]:
+        """Return all functions in the order of the text: one-time ones, then those of each mode."""
+        once = (self.parameters, self.geometry, self.principal)
+        return [*([] if f is None else [f] for f in once), self.solve, *self.modes.values()]
+
 
 def law_functions(
     use: LawUse,

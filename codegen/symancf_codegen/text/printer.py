@@ -111,11 +111,16 @@ def _stores(body: str, array: str) -> bool:
 
 def declaration(name: str, arguments: Sequence[str]) -> list[str]:
     """Return the head of a function, broken between arguments."""
-    lines, line = [], f"static void {name}("
-    indent = " " * len(line)
+    return broken(f"static void {name}(", arguments, ")", 96)
+
+
+def broken(head: str, arguments: Sequence[str], end: str, width: int) -> list[str]:
+    """Return a head or call of a function in lines of a `width`, broken between arguments."""
+    lines, line = [], head
+    indent = " " * len(head)
     for k, argument in enumerate(arguments):
-        piece = argument + (")" if k == len(arguments) - 1 else ", ")
-        if len(line) + len(piece.rstrip()) > 96 and line.strip():
+        piece = argument + (end if k == len(arguments) - 1 else ", ")
+        if len(line) + len(piece.rstrip()) > width and line.strip():
             lines.append(line.rstrip())
             line = indent
         line += piece
