@@ -24,6 +24,7 @@ from symancf_codegen.text.print_local import (
     COUPLING,
     coupling_sections,
     local_loads,
+    outside,
     solve_functions,
     step_section,
     sum_section,
@@ -51,10 +52,7 @@ def domain_section(graph: Graph, domain: Sequence[Node]) -> list[Section]:
     """Return the section that counts a lane whose domain expressions are not all > 0."""
     if not domain:
         return []
-    good = graph.call("lt", graph.zero, domain[0])
-    for node in domain[1:]:
-        good = graph.call("and", good, graph.call("lt", graph.zero, node))
-    return [Section("domain", [Output("bad[l] += {};", graph.call("not", good))])]
+    return [Section("domain", [Output("bad[l] += {};", outside(graph, domain))])]
 
 
 @dataclass
