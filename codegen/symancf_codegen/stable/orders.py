@@ -82,7 +82,7 @@ class Orders:
             return None
         linear: Linear = {}
         for s, slope in slopes.items():
-            for g, c in ({s: sp.Integer(1)} if self.is_generator(s) else self.linear[s]).items():
+            for g, c in self._by_generators(s).items():
                 linear[g] = linear.get(g, sp.Integer(0)) + slope * c
         return clean(value), {g: c for g, c in linear.items() if not is_zero(c)}
 
@@ -128,6 +128,9 @@ class Orders:
             for s, d in self._by_variables(g).items():
                 result[s] = result.get(s, sp.Integer(0)) + c * d
         return {s: c for s, c in result.items() if not is_zero(c)}
+
+    def _by_generators(self, s: sp.Symbol) -> Linear:
+        return {s: sp.Integer(1)} if self.is_generator(s) else self.linear[s]
 
     def _by_variables(self, g: sp.Symbol) -> Linear:
         if g not in self.deeps:
