@@ -257,20 +257,24 @@ def before(
     enough = "LINEAR" if columns(mode) or mode == "energy" else "ROUND_OFF"
     given = ", ".join(["uniform", "cell", *kept, f"SYMANCF_{enough}", "X"])
     lines.append(f"    {name}_solve({given}, (double *)&bad);")
-    for s in structure.segments if columns(mode) else ():
-        if s.jets:
-            for k in range(size):
-                lines.append(f"    v8 C{s.index}_{k}[{s.size}][{3 * len(s.jets)}];")
-                if not s.alone or not any(use.law.shared for use in s.uses):
-                    lines.append(
-                        f"    symancf_zero({s.size * 3 * len(s.jets)}, C{s.index}_{k}[0]);"
-                    )
-    if columns(mode) and mode != "tangent":
+    return [*lines, *_column_arrays(structure, mode)] if columns(mode) else lines
+
+
+def _column_arrays(structure: Structure, mode: str) -> list[str]:
+    """Return the arrays of what units of the cell's unknowns change, and what clears them."""
+    size, lines = len(structure.shared), []
+    for s in (s for s in structure.segments if s.jets):
+        rows = 3 * len(s.jets)
+        added = not s.alone or not any(use.law.shared for use in s.uses)
+        for k in range(size):
+            name = f"C{s.index}_{k}"
+            lines.append(f"    v8 {name}[{s.size}][{rows}];")
+            if added:
+                lines.append(f"    symancf_zero({s.size * rows}, {name}[0]);")
+    if mode != "tangent":
         lines += [f"    v8 D[{size}];", f"    symancf_zero({size}, D);"]
-    if columns(mode):
-        rows = 2 * size + size * (size + 1) // 2 + 1
-        lines += [f"    v8 E[{rows}], Y[{size * size}];", f"    symancf_zero({rows}, E);"]
-    return lines
+    rows = 2 * size + size * (size + 1) // 2 + 1
+    return [*lines, f"    v8 E[{rows}], Y[{size * size}];", f"    symancf_zero({rows}, E);"]
 
 
 def columns(mode: str) -> bool:
