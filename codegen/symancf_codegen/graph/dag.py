@@ -179,19 +179,11 @@ class Graph:
 
     def mul(self, a: Node, b: Node) -> Node:
         """Return a b."""
-        if self.is_constant(a) and self.is_constant(b):
-            return self.constant(self.value[a] * self.value[b])
-        if a == self.zero or b == self.zero:
-            return self.zero
-        if a == self.one:
-            return b
-        if b == self.one:
-            return a
         if self.is_constant(b):
             a, b = b, a
-        op, args = self.op, self.args
         if self.is_constant(a):
             return self._multiple(a, b)
+        op, args = self.op, self.args
         if op[a] == "neg":
             return self.neg(self.mul(args[a][0], b))
         if op[b] == "neg":
@@ -209,7 +201,13 @@ class Graph:
 
     def _multiple(self, a: Node, b: Node) -> Node:
         """Return a constant times a node."""
+        if self.is_constant(b):
+            return self.constant(self.value[a] * self.value[b])
         op, args = self.op, self.args
+        if a == self.zero:
+            return self.zero
+        if a == self.one:
+            return b
         if self.value[a] < 0:
             return self.neg(self.mul(self.constant(-self.value[a]), b))
         if op[b] == "neg":
