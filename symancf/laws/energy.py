@@ -282,41 +282,9 @@ def _shares(
     quadrature: str | Rule | Mapping[str, str | Rule] | None,
 ) -> list[Share]:
     """Return (part, rule, factor, label) for every part, two of them for a split one."""
-    parts = [p for p in called.parts if p]
-    default = element.volumetric if "volumetric" in parts else "full"
-    mode = default if volumetric is None else volumetric
-    if not among(mode, ("full", "reduced", "split")):
-        raise KinematicsError(
-            f"volumetric={mode!r} is not possible: choose 'full', 'reduced' or 'split'",
-            asked="volumetric",
-            possible=("full", "reduced", "split"),
-            given=mode,
-        )
-    if mode != "full" and "volumetric" not in parts:
-        has = f"its parts are {', '.join(parts)}" if parts else "it returns a single expression"
-        raise KinematicsError(
-            f"volumetric={mode!r} needs an energy with a part named 'volumetric', but for "
-            f"{called.signature.name}() {has}. Return a dict such as "
-            "{'deviatoric': ..., 'volumetric': ...}.",
-            asked="volumetric",
-            possible=parts,
-            given=mode,
-        )
-    rules: dict[str, Rule] = {}
-    full: str | Rule = "full"
-    if isinstance(quadrature, Mapping):
-        for part, rule in quadrature.items():
-            if part not in parts:
-                raise KinematicsError(
-                    f"quadrature= names the part {part!r}; the parts of "
-                    f"{called.signature.name}() are {', '.join(parts) or 'not named'}.",
-                    possible=parts,
-                    asked="quadrature",
-                    given=part,
-                )
-            rules[part] = rule_of(element, rule)
-    elif quadrature is not None:
-        full = quadrature
+    mode = _integration(element, called, volumetric)
+    rules = _rules(element, called, quadrature)
+    full = "full" if quadrature is None or isinstance(quadrature, Mapping) else quadrature
     shares: list[Share] = []
     split = volumetric == "split"
     for part in called.parts:
@@ -335,6 +303,50 @@ def _shares(
             few = rules.get(part) or rule_of(element, "reduced")
             shares.append((part, few, (let, 1 - k0_over_k), rest))
     return shares
+
+
+def _integration(element: Element, called: Parts, volumetric: Volumetric | None) -> Volumetric:
+    """Return how the volumetric part is integrated: as asked for, else as the element does."""
+    parts = [p for p in called.parts if p]
+    default = element.volumetric if PART in parts else "full"
+    mode = default if volumetric is None else volumetric
+    if not among(mode, ("full", "reduced", "split")):
+        raise KinematicsError(
+            f"volumetric={mode!r} is not possible: choose 'full', 'reduced' or 'split'",
+            asked="volumetric",
+            possible=("full", "reduced", "split"),
+            given=mode,
+        )
+    if mode != "full" and PART not in parts:
+        has = f"its parts are {', '.join(parts)}" if parts else "it returns a single expression"
+        raise KinematicsError(
+            f"volumetric={mode!r} needs an energy with a part named 'volumetric', but for "
+            f"{called.signature.name}() {has}. Return a dict such as "
+            "{'deviatoric': ..., 'volumetric': ...}.",
+            asked="volumetric",
+            possible=parts,
+            given=mode,
+        )
+    return mode
+
+
+def _rules(
+    element: Element, called: Parts, quadrature: str | Rule | Mapping[str, str | Rule] | None
+) -> dict[str, Rule]:
+    """Return the rules that are given for named parts."""
+    if not isinstance(quadrature, Mapping):
+        return {}
+    parts = [p for p in called.parts if p]
+    for part in quadrature:
+        if part not in parts:
+            raise KinematicsError(
+                f"quadrature= names the part {part!r}; the parts of "
+                f"{called.signature.name}() are {', '.join(parts) or 'not named'}.",
+                possible=parts,
+                asked="quadrature",
+                given=part,
+            )
+    return {part: rule_of(element, rule) for part, rule in quadrature.items()}
 
 
 def rule_of(element: Element, rule: str | Rule) -> Rule:
