@@ -436,6 +436,36 @@ class System(OneProcess, Configuration, Shown):
         self.time, self.stiffness = state.time, state.stiffness
         self.take_memory(state)
 
+    def require_own(self, state: State, *method: str) -> None:
+        """Raise where a state is one of another system or of another method (collective).
+
+        `method` : what it has to tell of the method.
+
+        Raises
+        ------
+        ParameterError
+        """
+        own = self.snapshot()
+        with together(self.comm):
+            if state.sizes != own.sizes:
+                there, here = (", ".join(map(str, each.sizes)) for each in (state, own))
+                raise ParameterError(
+                    f"restore: this is a state of another system: it has {there} coordinates of "
+                    f"this rank, laws with memory, numbers of terms and parameters; here {here}",
+                    asked="state",
+                    given=state.sizes,
+                    possible=(own.sizes,),
+                )
+            lacking = [name for name in method if name not in state.method]
+            if lacking:
+                raise ParameterError(
+                    f"restore: this state is not one of this method: it lacks {lacking[0]!r}; "
+                    "system.restore(state) takes displacements and memory alone",
+                    asked="state",
+                    given=sorted(state.method),
+                    possible=method,
+                )
+
     def take_memory(self, state: State) -> None:
         """Take the internal variables of laws and the numbers of terms of a state alone."""
         self.memory.values = state.internal

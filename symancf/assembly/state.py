@@ -62,6 +62,12 @@ class State:
     method: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """Numbers of coordinates, laws with memory, state variables of terms, parameters."""
+        internal, terms = len(self.internal.old), len(self.terms)
+        return len(self.displacement), internal, terms, len(self.parameters)
+
+    @property
     def rates(self) -> tuple[Array, Array]:
         """Rates and accelerations of a motion."""
         assert self.rate is not None

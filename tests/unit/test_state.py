@@ -138,6 +138,23 @@ def test_a_state_of_statics_leads_to_the_same_equilibria(make: Any) -> None:
     np.testing.assert_allclose(problem.state.displacement, there.displacement, rtol=0, atol=1e-12)
 
 
+def test_a_state_of_another_system_or_method_is_refused() -> None:
+    _, system, _ = swing()
+    motion, other = sa.DynamicProblem(system), sa.StaticProblem(rope(1.0)[1])
+    before = kept(motion.state)
+    for state in (
+        other.state,
+        sa.StaticProblem(system).state,
+        sa.DynamicProblem(system, method="rk").state,
+    ):
+        with refused(sa.ParameterError, asked="state"):
+            motion.restore(state)
+        assert kept(motion.state) == before
+    with refused(sa.ParameterError, asked="state"):
+        other.restore(motion.state)
+    other.restore(other.state)
+
+
 def test_two_problems_of_one_system_take_turns() -> None:
     """Each with its own state: interleaved as one after the other."""
     ends = []

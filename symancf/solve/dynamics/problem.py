@@ -494,10 +494,12 @@ class DynamicProblem(OneProcess, Shown):
 
         Raises
         ------
+        ParameterError : a state of another system or method.
         CheckpointError : on every rank; the file does not fit this system, or cannot be read.
         """
         self._made()
         if isinstance(state, State):
+            self.system.require_own(state, *self.integrator.snapshot().method, "audit")
             self.system.restore_parameters(state)
         else:
             path, (state, _) = state, read(state, self.system)

@@ -565,10 +565,12 @@ class StaticProblem(OneProcess, Shown):
 
         Raises
         ------
+        ParameterError : a state of another system.
         CheckpointError : see `symancf.output.checkpoint.load`.
         """
         attributes: Facts = {}
         if isinstance(state, State):
+            self.system.require_own(state)
             self.system.restore_parameters(state)
         else:
             state, attributes = checkpoint.read(state, self.system)
