@@ -18,6 +18,7 @@ import numpy as np
 from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
 from ...runtime.collective import share_error
+from ...values import arguments
 from ...values.parameter import label
 
 if TYPE_CHECKING:
@@ -78,13 +79,7 @@ class Event:
                 raise ParameterError(
                     f"event: {value!r} is no {what} to be called", asked=what, given=value
                 )
-        if not isinstance(terminate, bool | np.bool_):
-            raise ParameterError(
-                f"event(terminate={terminate!r}): give True or False",
-                asked="terminate",
-                given=terminate,
-                possible=(True, False),
-            )
+        terminate = arguments.flag("event", "terminate", terminate)
         if isinstance(direction, bool) or direction not in (-1, 0, 1):
             raise ParameterError(
                 f"event(direction={direction!r}): 1 are rising zeros, -1 falling ones, 0 both",
