@@ -38,7 +38,8 @@ demo: .venv/.ready-demo
 test: .venv/.ready-dev
 	@.ci/test.sh
 
-## make campaign  a thousand bad inputs, faults and odd models, round-off, sanitizers, 25 minutes of CPU (ARGS="--seed 2")
+## make campaign  a thousand bad inputs, faults and odd models, round-off, sanitizers, 25 minutes of CPU (ARGS="--seed 2");
+##                beside it: python -m tests.campaign.records A B compares all numbers of two commits
 campaign: .venv/.ready-dev
 	@export PYTHONPATH=$$PWD:$$PWD/codegen
 	$(BIN)/python -m tests.campaign $(ARGS)

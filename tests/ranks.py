@@ -16,6 +16,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Iterator
 
 from mpi4py import MPI
 from petsc4py import PETSc
@@ -43,8 +44,8 @@ def run(path: str, arguments: list[str]) -> str:
     return said.getvalue()
 
 
-def main() -> None:
-    """Run scripts until there are no more."""
+def lines() -> Iterator[str]:
+    """Return on every rank the lines that rank 0 reads from its standard input."""
     comm = MPI.COMM_WORLD.Dup()  # messages of the scripts stay apart
     while True:
         if comm.rank == 0:
@@ -57,6 +58,13 @@ def main() -> None:
             line = comm.recv(source=0)
         if not line:
             return
+        yield line
+
+
+def main() -> None:
+    """Run scripts until there are no more."""
+    comm = MPI.COMM_WORLD.Dup()
+    for line in lines():
         said = run(*json.loads(line))
         comm.Barrier()
         if comm.rank == 0:

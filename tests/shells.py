@@ -101,7 +101,7 @@ def hollow_block(cells: int = 3) -> sa.Mesh:
     line = np.linspace(0.0, 1.0, n)
     points = np.array([(x, y, z) for z in line for y in line for x in line])
     third = cells // 3
-    hexahedra, facets = [], {}
+    hexahedra = []
     for k in range(cells):
         for j in range(cells):
             for i in range(cells):
@@ -110,26 +110,14 @@ def hollow_block(cells: int = 3) -> sa.Mesh:
                 a = i + n * j + n * n * k
                 bottom = [a, a + 1, a + 1 + n, a + n]
                 hexahedra.append(bottom + [v + n * n for v in bottom])
-    count: dict[tuple[int, ...], int] = {}
-    for h in hexahedra:
-        for face in (
-            (0, 3, 2, 1),
-            (4, 5, 6, 7),
-            (0, 1, 5, 4),
-            (1, 2, 6, 5),
-            (2, 3, 7, 6),
-            (3, 0, 4, 7),
-        ):
-            quad = [h[v] for v in face]
-            key = tuple(sorted(quad))
-            count[key] = count.get(key, 0) + 1
-            facets[key] = quad
-    inside = []
-    for key, quad in facets.items():
-        x = points[quad]
-        if count[key] == 1 and (x > 1e-9).all() and (x < 1 - 1e-9).all():
-            inside.append(quad)
-    inside = np.array(inside)
+    faces = [[0, 3, 2, 1], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]]
+    facets = np.array(hexahedra)[:, faces].reshape(-1, 4)
+    _, first, count = np.unique(
+        np.sort(facets, axis=1), axis=0, return_index=True, return_counts=True
+    )
+    outer = facets[np.sort(first[count == 1])]
+    x = points[outer]
+    inside = outer[((x > 1e-9) & (x < 1 - 1e-9)).all(axis=(1, 2))]
     left = np.abs(points[inside][:, :, 0] - third / cells).max(axis=1) < 1e-9
     return sa.Mesh.from_arrays(
         points,

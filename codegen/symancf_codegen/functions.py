@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -146,43 +146,103 @@ POSSIBLE = (
 #: Most operations that an expression may have when it is written out.
 LARGEST = 100_000
 
+#: Most operations in one another: beyond them Python's stack may end in SymPy's recursions.
+DEEPEST = 150
+
+#: Most operations of an expression that a message shows.
+SHOWN = 1000
+
 
 def obstacle(expression: sp.Basic) -> str | None:
     """Return what keeps an expression from being compiled, in words; None if nothing does."""
+    bad = undefined(expression)
+    if bad is not None:
+        return f"{short(bad)} is infinite, undefined, complex or beyond the range of numbers"
     found = uncompilable(expression)
     return None if found is None else found[1]
 
 
-def uncompilable(expression: sp.Basic) -> tuple[str | int, str] | None:
+def undefined(expression: sp.Basic) -> sp.Basic | None:
+    """Return the part of an expression that is no finite real number in double precision."""
+    for e in _parts(expression):
+        if not e.args and (
+            e in NO_NUMBERS or (isinstance(e, sp.Number) and not math.isfinite(_double(e)))
+        ):
+            return e
+    return None
+
+
+NO_NUMBERS = frozenset({sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I})
+
+
+def _double(number: sp.Number) -> float:
+    """Return a number in double precision, infinite where it is beyond the range."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+
+
+def uncompilable(expression: sp.Basic, also: tuple[type, ...] = ()) -> tuple[str | int, str] | None:
     """Return the part of an expression that keeps it from being compiled, and why, in words.
 
-    That is a function for which there is no C, or a size beyond `LARGEST`, of which the number of
-    operations is returned: SymPy takes hours over an expression that is small as a graph and large
-    when it is written out.
+    That is a function for which there is no C, or a size beyond `LARGEST` or a depth beyond
+    `DEEPEST`, of which the number of operations is returned: SymPy takes hours over an expression
+    that is small as a graph and large when it is written out. `also`: more functions for it.
     """
-    sizes: dict[sp.Basic, int] = {}
-    pending = [expression]
-    while pending:
-        e = pending[-1]
-        if e in sizes:
-            pending.pop()
-            continue
-        if not _known(e):
-            return _short(e), f"{type(e).__name__}, as in {_short(e)}, has no C; use {POSSIBLE}"
+    for e in _parts(expression):
+        if not (isinstance(e, also) or _known(e)):
+            return short(e), f"{type(e).__name__}, as in {short(e)}, has no C; use {POSSIBLE}"
         if isinstance(e, sp.Piecewise) and e.args[-1].cond != sp.true:
             why = "says nothing outside its conditions; end it with (value, True)"
-            return _short(e), f"{_short(e)} {why}"
-        new = [a for a in e.args if a not in sizes] if isinstance(e, sp.Basic) else []
+            return short(e), f"{short(e)} {why}"
+    operations, levels = extent(expression)
+    if operations > LARGEST:
+        return operations, (
+            f"it has more than {LARGEST} operations when it is written out; write it with fewer, "
+            "in invariants rather than in powers of matrices"
+        )
+    if levels > DEEPEST:
+        return levels, (
+            f"more than {DEEPEST} operations are nested in one another; write a closed form, a "
+            "polynomial or a fit in the place of a long loop or recursion"
+        )
+    return None
+
+
+def extent(expression: sp.Basic) -> tuple[int, int]:
+    """Return the number of operations of an expression when it is written out, and of its levels.
+
+    Each part is looked at once, however often it occurs; `LARGEST` + 1 stands for more.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    pending = [(expression, expression.args)]
+    alive = [expression.args]  # those of matrices are new each time
+    while pending:
+        e, args = pending[-1]
+        new = [(a, a.args) for a in args if id(a) not in found]
+        alive += [arguments for _, arguments in new]
         pending += new
         if not new:
             pending.pop()
-            sizes[e] = 1 + sum(sizes[a] for a in e.args)
-            if sizes[e] > LARGEST:
-                return sizes[e], (
-                    f"it has more than {LARGEST} operations when it is written out; write it "
-                    "with fewer, in invariants rather than in powers of matrices"
-                )
-    return None
+            inner = [found[id(a)] for a in args]
+            size = min(1 + sum(n for n, _ in inner), LARGEST + 1)
+            found[id(e)] = size, 1 + max((levels for _, levels in inner), default=0)
+    return found[id(expression)]
+
+
+def _parts(expression: sp.Basic) -> Iterator[sp.Basic]:
+    """Yield each part of an expression once, however often it occurs.
+
+    By their ids: the hash of a deep expression is a recursion.
+    """
+    seen, pending = {id(expression): expression}, [expression]
+    while pending:
+        e = pending.pop()
+        yield e
+        new = [a for a in e.args if id(a) not in seen]
+        seen |= {id(a): a for a in new}
+        pending += new
 
 
 def _known(e: sp.Basic) -> bool:
@@ -195,7 +255,16 @@ def _known(e: sp.Basic) -> bool:
     return type(e).__name__ in FUNCTIONS or bool(real and not e.has(AppliedUndef))
 
 
-def _short(e: sp.Basic) -> str:
+def is_large(e: sp.Basic) -> bool:
+    """Whether an expression is too large for messages."""
+    operations, levels = extent(e)
+    return operations > SHOWN or levels > DEEPEST
+
+
+def short(e: sp.Basic) -> str:
+    """Return an expression as text of at most 80 characters; a large one is not written out."""
+    if is_large(e):
+        return "a large expression"
     text = str(e)
     return text if len(text) <= 80 else text[:77] + "..."
 

@@ -7,7 +7,7 @@ its variables v as ever, and equations, slopes and columns follow from the slope
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symancf_codegen.graph.dag import Graph, Kind, Node
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 #: How the law was differentiated; gradient and Hessian in variables and modes.
 Inner = tuple[str, list[Node], Matrix]
+
+#: Rows of a sparse matrix: pairs of column and entry.
+Moves = Sequence[Sequence[tuple[int, Node]]]
 
 
 def inner_derivatives(point: Point) -> Inner | None:
@@ -60,49 +63,86 @@ def moved_map(
     assert local is not None
     assert local.to_modes is not None
     _, first, matrix = inner
-    count, size = len(point.variables), len(local.modes)
-    by_row = [
-        [(k, local.moves[v, k]) for k in range(size) if local.moves[v, k] != g.zero]
-        for v in range(count)
+    moves = _moves(point)
+    turned = _times_moves(g, matrix, moves)
+    whole = local.to_modes.pull_matrix(g, _slopes(point, first, moves, turned), True)
+    unknowns = range(len(local.unknowns))
+    slopes = {(r, c): whole.get((min(r, c), max(r, c)), g.zero) for r in unknowns for c in unknowns}
+    columns: list[list[Node]] = [[g.zero] * len(point.leaves) for _ in unknowns]
+    if complete:
+        columns = _columns(point, first, turned)
+    pairs = [(k, g.mul(a, x)) for x, row in zip(first, moves, strict=True) for k, a in row]
+    forces = [g.total(x for c, x in pairs if c == k) for k in range(len(local.modes))]
+    return local.to_modes.pull(g, forces), slopes, columns, _sizes(point, inner, moves)
+
+
+def _moves(point: Point) -> Moves:
+    """Return d (variable or mode) / d mode, by rows."""
+    local, g = point.local, point.graph
+    assert local is not None
+    modes = range(len(local.modes))
+    rows = [
+        [(k, local.moves[v, k]) for k in modes if local.moves[v, k] != g.zero]
+        for v in range(len(point.variables))
     ]
-    by_row += [[(k, g.one)] for k in range(size)]
-    turned: list[dict[int, Node]] = []  # second derivatives times slopes
-    for v in range(count + size):
+    return rows + [[(k, g.one)] for k in modes]
+
+
+def _times_moves(g: Graph, matrix: Matrix, moves: Moves) -> list[dict[int, Node]]:
+    """Return second derivatives times slopes, H A, by rows."""
+    turned: list[dict[int, Node]] = []
+    for v in range(len(moves)):
         row: dict[int, list[Node]] = {}
-        for w, entries in enumerate(by_row):
+        for w, entries in enumerate(moves):
             d = matrix.get((min(v, w), max(v, w)), g.zero)
             for k, a in entries if d != g.zero else ():
                 row.setdefault(k, []).append(g.mul(d, a))
         turned.append({k: g.total(x) for k, x in row.items()})
+    return turned
+
+
+def _slopes(
+    point: Point, first: Sequence[Node], moves: Moves, turned: Sequence[Mapping[int, Node]]
+) -> Matrix:
+    """Return d equation / d mode, upper triangle: A^T H A and forces times d A / d mode."""
+    local, g = point.local, point.graph
+    assert local is not None
+    size = len(local.modes)
     keys = [key for key, node in local.moves.items() if node != g.zero]
     curved = jacobian(g, [local.moves[key] for key in keys], local.modes)
     slopes: Matrix = {}
     for k in range(size):
-        rows = [(v, a) for v, entries in enumerate(by_row) for c, a in entries if c == k]
+        rows = [(v, a) for v, entries in enumerate(moves) for c, a in entries if c == k]
         for m in range(k, size):
             terms = [g.mul(a, turned[v][m]) for v, a in rows if m in turned[v]]
             terms += [g.mul(first[v], curved[r, m]) for r, (v, c) in enumerate(keys) if c == k]
             slopes[k, m] = g.total(terms)
-    whole = local.to_modes.pull_matrix(g, slopes, True)
-    unknowns = range(len(local.unknowns))
-    slopes = {(r, c): whole.get((min(r, c), max(r, c)), g.zero) for r in unknowns for c in unknowns}
-    columns: list[list[Node]] = [[g.zero] * len(point.leaves) for _ in unknowns]
+    return slopes
+
+
+def _columns(
+    point: Point, first: Sequence[Node], turned: Sequence[Mapping[int, Node]]
+) -> list[list[Node]]:
+    """Return d residual / d unknown, by unknowns."""
+    local, g = point.local, point.graph
+    assert local is not None
+    assert local.to_modes is not None
+    columns: list[list[Node]] = [[g.zero] * len(point.leaves) for _ in local.unknowns]
     linear = enumerate(point.to_variables.rows)
     coefficients = [(v, c, a) for v, row in linear for c, a in row.items()]
     bent = jacobian(g, [a for *_, a in coefficients], local.modes)
-    for k in range(size if complete else 0):
-        jets = point.to_variables.pull(g, [turned[v].get(k, g.zero) for v in range(count)])
+    of_variables = turned[: len(point.variables)]
+    for k, row in enumerate(local.to_modes.rows):
+        jets = point.to_variables.pull(g, [of.get(k, g.zero) for of in of_variables])
         for r, (v, c, _) in enumerate(coefficients):
             jets[c] = g.add(jets[c], g.mul(first[v], bent[r, k]))
         leaves = point.to_jets.pull(g, jets)
-        for m, a in local.to_modes.rows[k].items():
+        for m, a in row.items():
             columns[m] = [g.add(x, g.mul(a, y)) for x, y in zip(columns[m], leaves, strict=True)]
-    pairs = [(k, g.mul(a, x)) for x, row in zip(first, by_row, strict=True) for k, a in row]
-    forces = [g.total(x for c, x in pairs if c == k) for k in range(size)]
-    return local.to_modes.pull(g, forces), slopes, columns, _sizes(point, inner, by_row)
+    return columns
 
 
-def _sizes(point: Point, inner: Inner, moves: Sequence[Sequence[tuple[int, Node]]]) -> list[Node]:
+def _sizes(point: Point, inner: Inner, moves: Moves) -> list[Node]:
     """Return bounds of what the equations of mapped unknowns are made of.
 
     Round-off of a force W_v is that of m_v + |W_v| + s sum_w |W_vw|, where m_v is what it is made
@@ -115,12 +155,7 @@ def _sizes(point: Point, inner: Inner, moves: Sequence[Sequence[tuple[int, Node]
     assert local is not None
     assert local.to_modes is not None
     _, first, matrix = inner
-    jets = point.to_jets.apply(g, [g.symbol(name, Kind.UNKNOWN) for name in point.leaves])
-    made = [g.constant(LEAST), *(_size(g, x) for x in local.constant)]
-    linear = (item for row in point.to_variables.rows for item in row.items())
-    made += [g.mul(_size(g, a), _size(g, jets[c])) for c, a in linear]
-    count, whole = len(point.variables), g.total(made)
-    resting = _at_rest(point, first)
+    count, whole, resting = len(point.variables), _size_of_variables(point), _at_rest(point, first)
     of_modes: list[list[Node]] = [[] for _ in local.modes]
     for v, entries in enumerate(moves):
         slopes = [_size(g, matrix[min(v, w), max(v, w)]) for w in range(len(moves))]
@@ -135,6 +170,17 @@ def _sizes(point: Point, inner: Inner, moves: Sequence[Sequence[tuple[int, Node]
         for m, a in row.items():
             of_unknowns[m].append(g.mul(_size(g, a), whole))
     return [g.total(x) for x in of_unknowns]
+
+
+def _size_of_variables(point: Point) -> Node:
+    """Return the sum of the sizes of what the variables are made of."""
+    local, g = point.local, point.graph
+    assert local is not None
+    jets = point.to_jets.apply(g, [g.symbol(name, Kind.UNKNOWN) for name in point.leaves])
+    made = [g.constant(LEAST), *(_size(g, x) for x in local.constant)]
+    linear = (item for row in point.to_variables.rows for item in row.items())
+    made += [g.mul(_size(g, a), _size(g, jets[c])) for c, a in linear]
+    return g.total(made)
 
 
 def _at_rest(point: Point, forces: Sequence[Node]) -> list[Node]:

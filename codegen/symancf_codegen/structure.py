@@ -158,27 +158,13 @@ def build(
     space: Space, pairs: Sequence[tuple[PointLaw, Rule]], results: Sequence[Results]
 ) -> Structure:
     """Find the common structure of laws under their rules, given what each computes at a point."""
-    groups: list[tuple[Array, list[LawUse]]] = []
-    names: list[str] = []
-    for (law, rule), found in zip(pairs, results, strict=True):
-        alike = (f"{law.name}_{k}" if k > 1 else law.name for k in count(1))
-        names.append(next(name for name in alike if name not in names))
-        use = LawUse(law, rule, names[-1], found, coordinates=coordinates(law, space))
-        for points, uses in groups:
-            if points.shape == rule.points.shape and np.array_equal(points, rule.points):
-                uses.append(use)
-                break
-        else:
-            groups.append((np.asarray(rule.points, dtype=float), [use]))
-    segments = [Segment(k, points, uses) for k, (points, uses) in enumerate(groups)]
+    segments = _segments(space, pairs, results)
+    uses = [use for segment in segments for use in segment.uses]
     _rows_of_points(segments, [law for law, _ in pairs])
     _slots_of_sections(segments, [law for law, _ in pairs])
-    row = 0
-    for use in (use for segment in segments for use in segment.uses):
-        use.first_output = row
-        row += use.rule.size * len(use.results.outputs)
-    shared = _rows_of_unknowns([use for segment in segments for use in segment.uses])
-    symmetric = all(use.results.symmetric for s in segments for use in s.uses)
+    _rows_of_outputs(uses)
+    shared = _rows_of_unknowns(uses)
+    symmetric = all(use.results.symmetric for use in uses)
     for segment in segments:
         _jets(segment, space)
         _slots(segment, symmetric)
@@ -202,6 +188,25 @@ def build(
     )
 
 
+def _segments(
+    space: Space, pairs: Sequence[tuple[PointLaw, Rule]], results: Sequence[Results]
+) -> list[Segment]:
+    """Return the laws by their in-plane points, under names of their own."""
+    segments: list[Segment] = []
+    names: list[str] = []
+    for (law, rule), found in zip(pairs, results, strict=True):
+        alike = (f"{law.name}_{k}" if k > 1 else law.name for k in count(1))
+        names.append(next(name for name in alike if name not in names))
+        same = (s for s in segments if np.array_equal(s.points, rule.points))
+        segment = next(same, None)
+        if segment is None:
+            segment = Segment(len(segments), np.asarray(rule.points, dtype=float), [])
+            segments.append(segment)
+        use = LawUse(law, rule, names[-1], found, coordinates=coordinates(law, space))
+        segment.uses.append(use)
+    return segments
+
+
 def _rows_of_points(segments: list[Segment], laws: Sequence[PointLaw]) -> None:
     """Give the parameters per point their rows, after those of parameters per cell.
 
@@ -215,6 +220,14 @@ def _rows_of_points(segments: list[Segment], laws: Sequence[PointLaw]) -> None:
     for use in (use for segment in segments for use in segment.uses):
         use.first_memory = row
         row += use.rule.size * len(use.law.history)
+
+
+def _rows_of_outputs(uses: Sequence[LawUse]) -> None:
+    """Give the outputs of laws their rows, law by law, point by point."""
+    row = 0
+    for use in uses:
+        use.first_output = row
+        row += use.rule.size * len(use.results.outputs)
 
 
 def _slots_of_sections(segments: list[Segment], laws: Sequence[PointLaw]) -> None:
@@ -241,24 +254,33 @@ def _rows_of_unknowns(uses: Sequence[LawUse]) -> tuple[str, ...]:
     """Give the unknowns of points and cells their rows; return the names of the latter."""
     of_cell = (x.symbol.name for use in uses if use.law.shared for x in use.law.local)
     shared = tuple(dict.fromkeys(of_cell))
-    for name in shared:  # the laws of a cell add to one equation
-        if not any(name in _determined(use) for use in uses):
-            first = next(u.law.words for u in uses if name in (x.symbol.name for x in u.law.local))
-            raise CompileError(
-                f"{first}: the energy does not determine {name}", asked=name, given="energy"
-            )
-    owners: dict[str, LawUse] = {}
+    owners: dict[str, list[LawUse]] = {}
     for use in uses:
         names = [x.symbol.name for x in use.law.local]
         use.rows = tuple(shared.index(n) if use.law.shared else k for k, n in enumerate(names))
         for name in names:
-            other = owners.setdefault(name, use)
-            if other is not use and not (other.law.shared and use.law.shared):
-                raise CompileError(
-                    f"{other.law.words} and {use.law.words} of one kernel both have the "
-                    f"unknown {name!r} at their points: it can be solved for in one law only"
-                )
+            owners.setdefault(name, []).append(use)
+    for name in shared:  # the laws of a cell add to one equation
+        if not any(name in _determined(use) for use in uses):
+            raise CompileError(
+                f"{owners[name][0].law.words}: the energy does not determine {name}",
+                asked=name,
+                given="energy",
+            )
+    for name, laws in owners.items():
+        _require_one_owner(name, [use.law for use in laws])
     return shared
+
+
+def _require_one_owner(name: str, laws: Sequence[PointLaw]) -> None:
+    """Check that the laws which have an unknown are one, or all have it as one of the cell."""
+    first, *others = laws
+    for other in others:
+        if not (first.shared and other.shared):
+            raise CompileError(
+                f"{first.words} and {other.words} of one kernel both have the "
+                f"unknown {name!r} at their points: it can be solved for in one law only"
+            )
 
 
 def _jets(segment: Segment, space: Space) -> None:
@@ -266,22 +288,29 @@ def _jets(segment: Segment, space: Space) -> None:
     unknown: set[str] = set()
     reference: set[str] = set()
     for use in segment.uses:
-        r = use.results
-        outputs = [node for nodes in r.modes().values() for node in nodes]
-        if r.local is not None:
-            outputs += [node for nodes in r.local.groups() for node in nodes]
-        symbols = used_symbols(r.graph, [*outputs, *r.domain])
-        for forces in r.forces():
-            pairs = zip(r.leaves, forces, strict=True)
-            symbols |= {leaf for leaf, node in pairs if node != r.graph.zero}
-        unknown |= {s[2:-1] for s in symbols if s in r.leaves}
-        if use.law.rates:
-            rates = {f"w_{t}{a}": t for t in space.table_jets for a in COMPONENTS}
-            unknown |= {rates[s] for s in symbols if s in rates}
-        candidates = {f"R_{t}{a}": t for t in space.table_jets for a in COMPONENTS}
-        reference |= {candidates[s] for s in symbols if s in candidates}
+        symbols = _symbols(use.results)
+        unknown |= _among(symbols, space, "uw" if use.law.rates else "u")
+        reference |= _among(symbols, space, "R")
     segment.jets = tuple(t for t in space.table_jets if t in unknown)
     segment.reference_jets = tuple(t for t in space.table_jets if t in reference)
+
+
+def _among(symbols: set[str], space: Space, letters: str) -> set[str]:
+    """Return the table jets of which a component is among symbols with one of the `letters`."""
+    components = [f"{letter}_{{}}{a}" for letter in letters for a in COMPONENTS]
+    return {t for t in space.table_jets if any(x.format(t) in symbols for x in components)}
+
+
+def _symbols(results: Results) -> set[str]:
+    """Return the leaves on which outputs at a point depend, or which they feed."""
+    outputs = [node for nodes in results.modes().values() for node in nodes]
+    if results.local is not None:
+        outputs += [node for nodes in results.local.groups() for node in nodes]
+    symbols = {*used_symbols(results.graph, [*outputs, *results.domain])}
+    for forces in results.forces():
+        pairs = zip(results.leaves, forces, strict=True)
+        symbols |= {leaf for leaf, node in pairs if node != results.graph.zero}
+    return symbols
 
 
 def _slots(segment: Segment, symmetric: bool) -> None:

@@ -351,6 +351,31 @@ def picture(paths, forces, at, counts, sections):
 
 
 # %%
+def closing_forces(stiffness):
+    """Print the forces that close the gripper; return them by model, material and cables."""
+    EI = stiffness.value
+    sa.print("Closing forces, the force as an unknown")
+    heads = "silicon:.3f", "nylon:.4f", "error [%]:+.3f"
+    table = sa.Table("Force that closes the gripper [uN]", "flexures", *heads)
+    forces = {}
+    for model in MODELS:
+        solve, *_ = closing(model, stiffness)
+        forces[model] = solve(EI)
+        forces[model, "nylon"] = solve(bending_stiffness(YOUNG["nylon"]))
+    for n in (8, 16, 32, 64):
+        forces[n] = exact_closing_force(n)
+    forces["exact"] = forces[64]
+    for model in MODELS:
+        error = 100 * (forces[model] / forces["exact"] - 1)
+        table.add(model, forces[model], forces[model, "nylon"], error)
+    for n in (8, 16, 32, 64):
+        error = 100 * (forces[n] / forces["exact"] - 1)
+        table.add(f"exact, {n} cables each", forces[n], None, error)
+    sa.print(table)
+    return forces
+
+
+# %%
 def main():
     """Solve everything, print tables, write the pictures; return the closing forces."""
     EI = bending_stiffness()
@@ -370,25 +395,8 @@ def main():
     paths = {model: movement(model, EI) for model in MODELS}
     paths["exact"] = exact_movement(24)
 
-    sa.print("Closing forces, the force as an unknown")
-    heads = "silicon:.3f", "nylon:.4f", "error [%]:+.3f"
-    table = sa.Table("Force that closes the gripper [uN]", "flexures", *heads)
-    forces = {}
     stiffness = sa.Parameter("EI", EI)
-    for model in MODELS:
-        solve, closed, flexures = closing(model, stiffness)
-        forces[model] = solve(EI)
-        forces[model, "nylon"] = solve(bending_stiffness(YOUNG["nylon"]))
-    for n in (8, 16, 32, 64):
-        forces[n] = exact_closing_force(n)
-    forces["exact"] = forces[64]
-    for model in MODELS:
-        error = 100 * (forces[model] / forces["exact"] - 1)
-        table.add(model, forces[model], forces[model, "nylon"], error)
-    for n in (8, 16, 32, 64):
-        error = 100 * (forces[n] / forces["exact"] - 1)
-        table.add(f"exact, {n} cables each", forces[n], None, error)
-    sa.print(table)
+    forces = closing_forces(stiffness)
 
     sa.print("\nIterations of Newton's method, loads 1 to 77 uN (`-short`: 20 uN), partial model")
     counts = {}

@@ -168,8 +168,8 @@ def curves(histories, rows, path_of):
 
 
 # %%
-def main(short=SHORT):
-    """Solve the cases, print tables, draw; return what is checked."""
+def equilibria(short):
+    """Print equilibria; return rows (A, B) and how far a hoop was stretched, by its form."""
     heads = "equilibria", *(f"{kilo} kPa:.2f" for kilo in PRESSURES), "CPU, s:.1f"
     table = sa.Table("Displacement Z of B, mm", *heads)
     cases = [(COARSE, "arc", "edge"), (COARSE, "squared", "edge"), (COARSE, "arc", "line")]
@@ -191,26 +191,27 @@ def main(short=SHORT):
             )
     table.add("axisymmetric solid", *(f"{1e3 * b:.1f}" for b in SOLID))
     sa.print(table)
-    steel = found["steel"] = printed_modulus()
-    sa.print(
-        f"With the printed E = 1e6 MPa, B moves by {steel:.2e} m; p r^2/(E t) = "
-        f"{50e3 * RADIUS**2 / (1e12 * WALL):.1e} m. The paper's 0.035 m is that of 1e6 Pa.\n"
-    )
-    path_of = None
-    if not short:
-        for mesh in (COARSE, FINE):
-            pressures, rise, limit, thinnest = path_of = onward(mesh)
-            sa.print(
-                f"By arc length, {mesh}: limit point at {limit / 1e3:.1f} kPa; {len(pressures)} "
-                f"steps to {pressures[-1] / 1e3:.1f} kPa beyond it, B at {1e3 * rise[-1]:.1f} mm, "
-                f"thinnest wall {1e3 * thinnest:.1f} of {1e3 * WALL:.0f} mm"
-            )
-        found["limit"] = limit
+    return found
 
+
+def limit_points():
+    """Print the ways of both meshes beyond the limit point; return the last and its limit."""
+    for mesh in (COARSE, FINE):
+        pressures, rise, limit, thinnest = path = onward(mesh)
+        sa.print(
+            f"By arc length, {mesh}: limit point at {limit / 1e3:.1f} kPa; {len(pressures)} "
+            f"steps to {pressures[-1] / 1e3:.1f} kPa beyond it, B at {1e3 * rise[-1]:.1f} mm, "
+            f"thinnest wall {1e3 * thinnest:.1f} of {1e3 * WALL:.0f} mm"
+        )
+    return path, limit
+
+
+def motions(short):
+    """Print motions; return histories, A and B at the end by name, shapes of the last."""
     heads = "A, mm:.4f", "B, mm:.2f", "lengths change by:.0e", "drift of energy:.0e", "CPU, s:.1f"
     table = sa.Table("p = 100 t kPa, at 0.5 s", "model", *heads)
     moments = () if short else (0.2, 0.3, 0.4)
-    histories, panels = {}, {}
+    histories, ends, panels = {}, {}, {}
     runs = [("arc", COARSE, 1e-3), ("squared", COARSE, 1e-3)]
     if not short:
         runs.append(("arc", FINE, 1e-3))
@@ -220,12 +221,28 @@ def main(short=SHORT):
         histories[name] = history
         a, b = (1e3 * (history[P].reshape(-1, 3)[-1, 2] - RADIUS) for P in "AB")
         table.add(name, a, b, kept, drift, seconds)
-        found["motion", name] = a, b
+        ends["motion", name] = a, b
         panels = {f"{t:g} s, {100 * t:g} kPa": shape for t, shape in shapes.items()}
     table.add("paper", "2.5", "35")
     sa.print(table)
+    return histories, ends, panels
 
-    curves(histories, found["arc", "edge"], path_of)
+
+# %%
+def main(short=SHORT):
+    """Solve the cases, print tables, draw; return what is checked."""
+    found = equilibria(short)
+    steel = found["steel"] = printed_modulus()
+    sa.print(
+        f"With the printed E = 1e6 MPa, B moves by {steel:.2e} m; p r^2/(E t) = "
+        f"{50e3 * RADIUS**2 / (1e12 * WALL):.1e} m. The paper's 0.035 m is that of 1e6 Pa.\n"
+    )
+    path = None
+    if not short:
+        path, found["limit"] = limit_points()
+    histories, ends, panels = motions(short)
+    found |= ends
+    curves(histories, found["arc", "edge"], path)
     look = {"label": "displacement", "unit": "m", "eye": (0.6, -1.0, 0.45), "columns": 4}
     title = "Cylinder with a hoop that keeps its length"
     sa.view.render(panels, "results/inflated_cylinder_shapes.png", title=title, **look)

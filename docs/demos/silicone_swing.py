@@ -108,6 +108,11 @@ def lowest(history, until=np.inf):
     return z[k], history.time[k]
 
 
+def difference(history, rows, times):
+    """Return the largest difference of positions to rows of a table at some times [m]."""
+    return max(np.abs(at(history, t) - rows[t]).max() for t in rows if t in times)
+
+
 # %% [markdown]
 # ## Pictures
 
@@ -147,28 +152,31 @@ def curves(thin, thick):
 
 
 # %%
-def main(until=0.4, step=2e-4):
-    """Run all cases, print tables, draw; return the largest error and first minima."""
-    moments = (0.1, until) if SHORT else (0.1, 0.2, 0.3, 0.4)
+def thin_cases(step):
+    """Return plates of 4 mm and lengths of steps by what they differ in."""
+    cases = {name: (plate(name), step) for name in ("reduced", "full", "split")}
+    if not SHORT:
+        cases |= {
+            "reduced, I1": (plate("reduced", energy=yeoh_raw), step),
+            "full, I1": (plate("full", energy=yeoh_raw), step),
+            "reduced, damped": (plate("reduced"), step),
+            "split, 8 x 8": (plate("split", mesh="silicone_plate_8"), 5e-4),
+            "split, 16 x 16": (plate("split", mesh="silicone_plate_16"), 5e-4),
+            "reduced, 8 x 8": (plate("reduced", mesh="silicone_plate_8"), 5e-4),
+            "full, 8 x 8": (plate("full", mesh="silicone_plate_8"), 5e-4),
+        }
+    return cases
+
+
+def thin_plates(until, step, moments):
+    """Print what plates of 4 mm do; return histories, the largest error, shapes at moments."""
     times = [t for t in REFERENCE["reduced"] if t < until + 1e-9]
     shown = [t for t in times if t not in (0.12, 0.20)]
     title = "X, Z of P in mm, t = 4 mm; below: second implementation"
     table = sa.Table(title, "model", *(f"{t:.2f} s" for t in shown))
-    cases = {"reduced": plate("reduced"), "full": plate("full"), "split": plate("split")}
-    if not SHORT:
-        cases |= {
-            "reduced, I1": plate("reduced", energy=yeoh_raw),
-            "full, I1": plate("full", energy=yeoh_raw),
-            "reduced, damped": plate("reduced"),
-            "split, 8 x 8": plate("split", mesh="silicone_plate_8"),
-            "split, 16 x 16": plate("split", mesh="silicone_plate_16"),
-            "reduced, 8 x 8": plate("reduced", mesh="silicone_plate_8"),
-            "full, 8 x 8": plate("full", mesh="silicone_plate_8"),
-        }
     thin, error, panels = {}, 0.0, {}
-    for name, model in cases.items():
+    for name, (model, h) in thin_cases(step).items():
         damping = sa.Rayleigh(mass=1.5) if "damped" in name else None
-        h = 5e-4 if "x" in name else step
         history, shapes, drift, seconds = swing(model, until, h, damping, moments)
         thin[name] = history
         z, t = lowest(history)
@@ -181,13 +189,16 @@ def main(until=0.4, step=2e-4):
         if name in REFERENCE:
             rows = REFERENCE[name]
             table.add("", *(_pair(rows[t]) if t in rows else "" for t in shown))
-            off = [np.abs(at(history, t) - rows[t]).max() for t in rows if t in times]
-            error = max(error, *off)
+            error = max(error, difference(history, rows, times))
         if name in ("full", "split" if SHORT else "split, 16 x 16"):
             panels |= {f"{name}, {t:g} s": shape for t, shape in shapes.items()}
     sa.print(table)
     sa.print(f"Largest difference to the second implementation {1e3 * error:.2f} mm\n")
+    return thin, error, panels
 
+
+def thick_plates():
+    """Print what plates of 40 mm and a solid do; return histories and first minima."""
     heads = "first minimum, mm:.2f", "at, s:.3f", "CPU, s:.1f"
     table = sa.Table("t = 40 mm, as printed", "model", *heads)
     thick, minima = {}, {}
@@ -198,7 +209,15 @@ def main(until=0.4, step=2e-4):
         z, t = minima[name] = lowest(thick[name])
         table.add(name, 1e3 * z, t, seconds)
     sa.print(table)
+    return thick, minima
 
+
+# %%
+def main(until=0.4, step=2e-4):
+    """Run all cases, print tables, draw; return the largest error and first minima."""
+    moments = (0.1, until) if SHORT else (0.1, 0.2, 0.3, 0.4)
+    thin, error, panels = thin_plates(until, step, moments)
+    thick, minima = thick_plates()
     curves(thin, thick)
     look = {"label": "displacement", "unit": "m", "eye": (0.5, -1.0, 0.35), "columns": len(moments)}
     title = "Silicone plate of 4 mm: locked (above) and swinging"

@@ -61,6 +61,13 @@ class State:
     acceleration: Array | None = None
     method: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def rates(self) -> tuple[Array, Array]:
+        """Rates and accelerations of a motion."""
+        assert self.rate is not None
+        assert self.acceleration is not None
+        return self.rate, self.acceleration
+
 
 @dataclass
 class StateVariable:

@@ -140,19 +140,24 @@ class Unknowns:
         found = [
             k for k, (a, b) in enumerate(self.labels) if a == name and (asked is None or b in asked)
         ]
-        comm = self._numbering.comm
-        if not comm.allreduce(len(found)):
-            every = {pair for part in comm.allgather({*self.labels}) for pair in part}
-            owners = sorted({a for a, _ in every})
-            there = sorted({b for a, b in every if a == name}) or owners
-            kind = "coordinates of it" if name in owners else "bodies and terms with unknowns"
-            raise ParameterError(
-                f"no unknown {what or ''} of {name!r}; {kind}: {', '.join(map(repr, there))}",
-                asked="what" if name in owners else "name",
-                given=what if name in owners else name,
-                possible=there,
-            )
+        if not self._numbering.comm.allreduce(len(found)):
+            raise self._absent(name, what)
         return np.array(found, dtype=np.int64) + np.int64(self.first)
+
+    def _absent(self, name: str, what: str | Sequence[str] | None) -> ParameterError:
+        """Return the error that says which unknowns there are (collective)."""
+        parts = self._numbering.comm.allgather({*self.labels})
+        there: dict[str, set[str]] = {}
+        for owner, label in set().union(*parts):
+            there.setdefault(owner, set()).add(label)
+        known, possible = name in there, sorted(there.get(name, there))
+        kind = "coordinates of it" if known else "bodies and terms with unknowns"
+        return ParameterError(
+            f"no unknown {what or ''} of {name!r}; {kind}: {', '.join(map(repr, possible))}",
+            asked="what" if known else "name",
+            given=what if known else name,
+            possible=possible,
+        )
 
     # ---- vectors --------------------------------------------------------------------------------
     def new(self) -> PETSc.Vec:

@@ -111,19 +111,42 @@ def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
             asked="region",
             given=tuple(region.sizes),
         )
+    fitting = _of_cells(region)
+    able = _offering(fitting, energy)
+    left = [e for e in able if _takes(e, energy, given)] if len(able) > 1 else able
+    if len(left) != 1:
+        law, possible = signature(energy).name, [e.name for e in left or able]
+        names = [f"sa.elements.{name}" for name in possible]
+        raise KinematicsError(
+            f"{law}() goes with {' and '.join(names)} on the cells of {region.name!r}, "
+            f"of type {fitting[0].cell!r}: name one of them, Body(region, {names[0]}, {law}, ...)",
+            asked=law,
+            possible=possible,
+        )
+    return left[0]
+
+
+def _of_cells(region: Region) -> list[Element]:
+    """Return the elements that are chosen for a region's cells, of one type."""
     (kind,) = region.sizes
-    known = [e for e in vars(elements).values() if isinstance(e, Element)]
-    traces = {trace for e in known for trace in e.traces}
-    known = [e for e in known if e.automatic and e not in traces]
+    every = [e for e in vars(elements).values() if isinstance(e, Element)]
+    traces = {trace for e in every for trace in e.traces}
+    known = [e for e in every if e.automatic and e not in traces]
     fitting = [e for e in known if e.cell == kind]
     if not fitting:
-        others = " or ".join(sorted({repr(e.cell) for e in known}))
+        possible = sorted({e.cell for e in known})
         raise MeshError(
-            f"{region.describe()}; there are elements for cells of type {others}",
+            f"{region.describe()}; there are elements for cells of type "
+            f"{' or '.join(map(repr, possible))}",
             asked="element",
             given=kind,
-            possible=sorted({e.cell for e in known}),
+            possible=possible,
         )
+    return fitting
+
+
+def _offering(fitting: list[Element], energy: Energy) -> list[Element]:
+    """Return those of some elements that offer the quantities of a law."""
     asked = signature(energy)
     able = [e for e in fitting if {*asked.quantities} <= {*e.quantities}]
     if not able:
@@ -131,21 +154,12 @@ def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
         every = tuple(dict.fromkeys(q for e in fitting for q in e.quantities))
         absent = next((q for q in asked.quantities if q not in every), ", ".join(asked.quantities))
         raise KinematicsError(
-            f"{asked.name}() asks for {', '.join(asked.quantities)}. On cells of type {kind!r} "
-            f"{offers}.{closest(absent, every)}",
+            f"{asked.name}() asks for {', '.join(asked.quantities)}. On cells of type "
+            f"{fitting[0].cell!r} {offers}.{closest(absent, every)}",
             asked=absent,
             possible=every,
         )
-    left = [e for e in able if _takes(e, energy, given)] if len(able) > 1 else able
-    if len(left) != 1:
-        names = [f"sa.elements.{e.name}" for e in left or able]
-        raise KinematicsError(
-            f"{asked.name}() goes with {' and '.join(names)} on the cells of {region.name!r}, "
-            f"of type {kind!r}: name one of them, Body(region, {names[0]}, {asked.name}, ...)",
-            asked=asked.name,
-            possible=tuple(e.name for e in left or able),
-        )
-    return left[0]
+    return able
 
 
 def _takes(element: Element, energy: Energy, given: Collection[str]) -> bool:

@@ -98,6 +98,10 @@ def written(parts: Mapping[str, sp.Expr], sign: str = "=") -> list[str]:
     return [f"{names[part]} {sign} {sp.latex(parts[part])}" for part in parts]
 
 
+def _symmetric(symbol: sp.Basic) -> bool:
+    return isinstance(symbol, sp.MatrixBase) and symbol == symbol.T
+
+
 def latex(energy: Energy, element: Element, function: Function = "energy") -> Iterator[str]:
     """Yield LaTeX lines of a step: see `Function`; then what the quantities are.
 
@@ -127,7 +131,7 @@ def latex(energy: Energy, element: Element, function: Function = "energy") -> It
     yield r"\end{align*}"
     for name, symbol in symbols.items():
         yield f"% {name}: {kinematics.quantities[name].meaning}"
-        if isinstance(symbol, sp.MatrixBase) and symbol == symbol.T and function != "shape":
+        if _symmetric(symbol) and function != "shape":
             yield f"% {name}12 {BOTH}"
 
 
@@ -160,7 +164,7 @@ def text(energy: Energy, element: Element, function: Function = "energy") -> Ite
         for a, b, second in _seconds(slopes):
             yield f"d2W_d{a}_d{b} = {second}"
     for name, symbol in symbols.items():
-        if isinstance(symbol, sp.MatrixBase) and symbol == symbol.T:
+        if _symmetric(symbol):
             yield f"# {name}12 {BOTH}"
     if function != "energy":
         yield from _summed(symbols, slopes, solid, function)

@@ -88,6 +88,41 @@ def check_rest(
     _tell(body.name, body.energy_function, kernel, R, values, configuration.comm, tuple(own))
 
 
+def _measures(kernel: Kernel, R: Array, values: Mapping[str, Array | float]) -> Array:
+    """Return what an energy is at reference coefficients R (cells, n, 3), the larger the worse.
+
+    Whether it, its force and its stiffness are not finite; stress over that of a strain of one;
+    lowest stiffness over the largest, with another sign; how many local solutions failed.
+    """
+    if not len(R):
+        return np.zeros(6)
+    nodes, pressed = R.shape[1], kernel.n > R.shape[1]
+    with_scalars = (0, 0), (0, kernel.n - nodes), (0, 0)  # which stay zero
+    random = np.random.default_rng(0).standard_normal((4, 1, *R.shape[1:]))
+    R = np.pad(R, with_scalars)
+    shapes = [R, *(np.broadcast_to(np.pad(x, with_scalars), R.shape) for x in random)]
+    u = np.zeros_like(R)
+    W, _ = kernel.energy(u, R, values)
+    f, bad = kernel.residual(u, R, values)
+    scale, lowest, finite = 0.0, 0.0, True
+    for k, shape in enumerate(shapes):
+        Kv, _ = kernel.product(u, shape, R, values)
+        finite &= bool(np.isfinite(Kv).all())
+        if not finite:
+            break
+        work = float(np.sum(Kv * shape))
+        size = float(np.linalg.norm(Kv) * np.linalg.norm(shape))
+        lowest = min(lowest, work / size if size else 0.0)
+        if k == 0:
+            scale = float(np.abs(Kv[:, :nodes]).max())
+        elif pressed:  # a dilation may meet nothing but the pressure
+            scale = max(scale, float(np.abs(R).max() * np.abs(Kv[:, :nodes]).max()))
+    stress = float(np.abs(f).max())
+    singular = not np.isfinite(W).all(), not np.isfinite(f).all(), not finite
+    relative = stress / scale if scale > 0.0 and np.isfinite(stress) else 0.0
+    return np.array([*singular, relative, -lowest, bad], float)
+
+
 def _tell(
     name: str,
     energy: Callable[..., sp.Expr],
@@ -99,34 +134,8 @@ def _tell(
 ) -> None:
     """Look at reference coefficients R (cells, n, 3), and parameters by name."""
     which = f"energy {signature(energy).name}() of body {name!r}"
-    nodes, pressed = R.shape[1], kernel.n > R.shape[1]
-    with_scalars = (0, 0), (0, kernel.n - nodes), (0, 0)  # which stay zero
-    random = np.random.default_rng(0).standard_normal((4, 1, *R.shape[1:]))
-    R = np.pad(R, with_scalars)
-    shapes = [R, *(np.broadcast_to(np.pad(x, with_scalars), R.shape) for x in random)]
-    u = np.zeros_like(R)
-    found = np.zeros(6)  # not finite: energy, force, stiffness; stress; lowest stiffness; bad
-    if len(R):
-        W, _ = kernel.energy(u, R, values)
-        f, bad = kernel.residual(u, R, values)
-        scale, lowest, finite = 0.0, 0.0, True
-        for k, shape in enumerate(shapes):
-            Kv, _ = kernel.product(u, shape, R, values)
-            finite &= bool(np.isfinite(Kv).all())
-            if not finite:
-                break
-            work = float(np.sum(Kv * shape))
-            size = float(np.linalg.norm(Kv) * np.linalg.norm(shape))
-            lowest = min(lowest, work / size if size else 0.0)
-            if k == 0:
-                scale = float(np.abs(Kv[:, :nodes]).max())
-            elif pressed:  # a dilation may meet nothing but the pressure
-                scale = max(scale, float(np.abs(R).max() * np.abs(Kv[:, :nodes]).max()))
-        stress = float(np.abs(f).max())
-        found[:3] = not np.isfinite(W).all(), not np.isfinite(f).all(), not finite
-        found[3] = stress / scale if scale > 0.0 and np.isfinite(stress) else 0.0
-        found[4:] = -lowest, bad
-    found = np.max(comm.allgather(found), axis=0)
+    pressed = kernel.n > R.shape[1]
+    found = np.max(comm.allgather(_measures(kernel, R, values)), axis=0)
     if found[5] and unknowns:
         raise KinematicsError(
             f"{which} has no solution for {', '.join(unknowns)} at rest: Newton's method finds "

@@ -113,9 +113,17 @@ class Controller(VirtualWork):
         offered = dict(known)
         for name, y in measured.items():
             offered |= {name: y, f"{name}_rate": rate(y)}
+        self._require_offered(offered, _velocities(known), states)
+        answer = _named(_apply(self.control, offered), "force")
+        self._require_motions(answer, tuple(motions), states)
+        return [(motions.get(n, n), value) for n, value in answer.items()]
+
+    def _require_offered(
+        self, offered: Mapping[str, E], velocities: set[sp.Basic], states: Sequence[str]
+    ) -> None:
+        """Refuse a law that asks for what is not known: rates of what has velocities, others."""
         wanted = inspect.signature(self.control).parameters
-        velocities = _velocities(known)
-        for name, y in measured.items():
+        for name, y in self.measured_expressions.items():
             if f"{name}_rate" in wanted and symbolic(y).free_symbols & velocities:
                 raise ConstraintError(
                     f"controller {self.name!r}: its law asks for {name}_rate, but {name} depends "
@@ -126,26 +134,30 @@ class Controller(VirtualWork):
                 )
         missing = [n for n, a in wanted.items() if n not in offered and a.kind is not KEYWORD]
         if missing:
-            possible = [x for n in measured for x in (n, f"{n}_rate")]
+            measured = [x for n in self.measured_expressions for x in (n, f"{n}_rate")]
+            possible = (*measured, "t", *states)
             raise ConstraintError(
                 f"controller {self.name!r}: its law asks for {missing[0]!r}; offered are "
-                f"{', '.join([*possible, 't', *states])}",
+                f"{', '.join(possible)}",
                 asked=missing[0],
-                possible=(*possible, "t", *states),
+                possible=possible,
             )
-        answer = _named(_apply(self.control, offered), "force")
-        foreign = [n for n in answer if n not in (*motions, *states)]
+
+    def _require_motions(
+        self, answer: Mapping[str, E], motions: Sequence[str], states: Sequence[str]
+    ) -> None:
+        """Refuse a law that returns other than the forces of some motions, and rates of states."""
+        names = *motions, *states
+        foreign = [n for n in answer if n not in names]
         lacking = [n for n in motions if n not in answer]
         if foreign or lacking:
             said = f"returns {foreign[0]!r}" if foreign else f"returns no {lacking[0]!r}"
             raise ConstraintError(
-                f"controller {self.name!r}: its law {said}; it must return "
-                f"{', '.join([*motions, *states])}",
+                f"controller {self.name!r}: its law {said}; it must return {', '.join(names)}",
                 asked=(foreign or lacking)[0],
                 given=tuple(answer),
-                possible=(*motions, *states),
+                possible=names,
             )
-        return [(motions.get(n, n), value) for n, value in answer.items()]
 
     def measured(self, system: Configuration) -> dict[str, Array]:
         """Return the measured quantities at the present state, (places,) each (collective)."""

@@ -19,7 +19,7 @@ from ..places.ends import End, Ground
 from ..places.mean import Mean
 from ..terms.constraint import Constraint
 from ..terms.quantities import E, Given, S, V, check_ends
-from ..values.parameter import direction, label
+from ..values.parameter import label, unit_vector
 from .coinciding import coincide
 from .fold import Fold, fold
 from .periodic import Periodic, periodic
@@ -108,23 +108,6 @@ def _translation(r_a: V, r_b: V, e3_b: V, *, distance: S) -> E:
     return (r_a - r_b).dot(e3_b) - distance
 
 
-def _direction(name: str, axis: npt.ArrayLike) -> Array:
-    """Return a unit vector.
-
-    Raises
-    ------
-    ConstraintError : `axis` is no direction.
-    """
-    given = direction(axis)
-    if not len(given):
-        raise ConstraintError(
-            f"{name}: axis is {label(axis)}: give a direction, three numbers",
-            asked="axis",
-            given=axis,
-        )
-    return given
-
-
 def _completed(axis: Array) -> Array:
     """Return a frame (3, 3) whose third axis is a unit vector."""
     other = np.eye(3)[int(np.argmin(np.abs(axis)))]
@@ -164,7 +147,7 @@ def _aligned(
                 given=axis,
                 possible=("axis", "frame"),
             )
-        frame = _completed(_direction(name, axis))
+        frame = _completed(unit_vector(f"{name}: axis", axis, ConstraintError))
         return a.with_axes(frame), b.with_axes(frame)
     if a.frame is not None and b.frame is not None:
         for k in range(0 if whole else 2, 3):
@@ -288,7 +271,7 @@ def universal(
         raise ConstraintError(
             f"{name}: axes is {label(axes)}: give two directions", asked="axes", given=axes
         ) from None
-    one, two = _direction(name, first), _direction(name, second)
+    one, two = (unit_vector(f"{name}: axis", x, ConstraintError) for x in (first, second))
     if abs(one @ two) > 1e-6:
         angle = np.degrees(np.arccos(np.clip(one @ two, -1.0, 1.0)))
         raise ConstraintError(

@@ -33,7 +33,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.functions import derivative, kinked, numerical, obstacle, symbolic
+from symancf_codegen.functions import (
+    derivative,
+    is_large,
+    kinked,
+    numerical,
+    obstacle,
+    symbolic,
+)
 
 from ..errors import ParameterError, in_words
 from ..kinematics.quantity import dot, real
@@ -398,13 +405,15 @@ def _called(
         raise ParameterError(
             f"{who} failed on symbols: {in_words(error)}", asked="function", given=error
         ) from error
-    if not isinstance(found, sp.Expr) or obstacle(found):
-        given = inspect.signature(function).parameters  # as the user calls them
-        own = dict(zip(positional, map(real, given), strict=False))
-        found = found.xreplace(own | {s: real(name) for name, s in keywords.items()})
+    why = obstacle(found) if isinstance(found, sp.Expr) else ""
+    if why is not None:
+        if isinstance(found, sp.Expr) and not is_large(found):  # as the user calls them
+            given = inspect.signature(function).parameters
+            own = dict(zip(positional, map(real, given), strict=False))
+            found = found.xreplace(own | {s: real(name) for name, s in keywords.items()})
+            why = obstacle(found)
         raise ParameterError(
-            f"{who} returned {label(found)}: it must return an expression"
-            + (f"; {obstacle(found)}" if isinstance(found, sp.Expr) else ""),
+            f"{who} returned {label(found)}: it must return an expression{why and f'; {why}'}",
             asked="expression",
             given=label(found),
         )

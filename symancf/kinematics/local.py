@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import sympy as sp
 
 from symancf_codegen.declare import Local
-from symancf_codegen.functions import expression
 
 from ..errors import KinematicsError
 from ..values.arguments import among
 from ..values.domain import marked
-from .symbols import declaring, entries, given_value
+from .symbols import as_expression, declaring, entries, given_value
 
 if TYPE_CHECKING:
     from .quantity import Value
@@ -176,14 +175,7 @@ def given_equations(found: Result) -> dict[str, Value]:
 
 def _equation(key: str, given: object) -> Value:
     """Return an equation of `implicit` as a SymPy expression or matrix."""
-    try:
-        return expression(given)
-    except (sp.SympifyError, TypeError, ValueError) as error:
-        raise KinematicsError(
-            f"the equation of {key!r} is {given!r}: give an expression or matrix",
-            asked=key,
-            given=given,
-        ) from error
+    return as_expression(f"the equation of {key!r}", key, given)
 
 
 def equations_of(

@@ -24,13 +24,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import sympy as sp
 
 from symancf_codegen.declare import Local, Memory
-from symancf_codegen.functions import expression
 
 from ..errors import KinematicsError
 from ..values.domain import marked
 from .local import declared_local, equations_of, first_values, given_equations
 from .quantity import Value, real
-from .symbols import declaring, entries, given_value, is_symmetric, symbols_of
+from .symbols import as_expression, declaring, entries, given_value, is_symmetric, symbols_of
 
 if TYPE_CHECKING:
     Result = object  # of a user's function
@@ -297,14 +296,7 @@ def _values(name: str, found: Result, initial: Mapping[str, Value]) -> dict[str,
     after: dict[str, Value] = {}
     for key, value in initial.items():
         given = found.values[key]
-        try:
-            after[key] = expression(given)
-        except (sp.SympifyError, TypeError, ValueError) as error:
-            raise KinematicsError(
-                f"{name}: {key!r} is {given!r} at the end of a step: give an expression or matrix",
-                asked=key,
-                given=given,
-            ) from error
+        after[key] = as_expression(f"{name}: {key!r} at the end of a step", key, given)
         shapes = [v.shape if isinstance(v, sp.MatrixBase) else () for v in (value, after[key])]
         if shapes[0] != shapes[1]:
             raise KinematicsError(

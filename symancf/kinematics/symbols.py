@@ -11,6 +11,7 @@ import sympy as sp
 from symancf_codegen.functions import expression
 
 from ..errors import KinematicsError
+from ..values.parameter import label
 from .quantity import Value, real
 
 
@@ -38,6 +39,23 @@ def declaring(function: Callable[..., object], names: Iterable[str], does: str) 
             )
 
 
+def as_expression(
+    what: str, asked: str, given: object, must: str = "give an expression or matrix"
+) -> Value:
+    """Return what a user gave as a SymPy expression or matrix; `what` begins the message.
+
+    Raises
+    ------
+    KinematicsError : it is neither.
+    """
+    try:
+        return expression(given)
+    except (sp.SympifyError, TypeError, ValueError) as error:
+        raise KinematicsError(
+            f"{what} is {label(given)}: {must}", asked=asked, given=given
+        ) from error
+
+
 def given_value(name: str, key: str, given: object, arguments: Mapping[str, Value]) -> Value:
     """Return the first value of a quantity of a law as a SymPy expression or matrix."""
     if callable(given) and not isinstance(given, sp.Basic | sp.MatrixBase):
@@ -53,15 +71,8 @@ def given_value(name: str, key: str, given: object, arguments: Mapping[str, Valu
         plain = [arguments[w.name] for w in wanted if w.kind is not w.KEYWORD_ONLY]
         keywords = {w.name: arguments[w.name] for w in wanted if w.kind is w.KEYWORD_ONLY}
         given = given(*plain, **keywords)
-    try:
-        return expression(given)
-    except (sp.SympifyError, TypeError, ValueError) as error:
-        raise KinematicsError(
-            f"{name}: the first value of {key!r} is {given!r}: give a number, a matrix or a "
-            "function of arguments of the law",
-            asked=key,
-            given=given,
-        ) from error
+    must = "give a number, a matrix or a function of arguments of the law"
+    return as_expression(f"{name}: the first value of {key!r}", key, given, must)
 
 
 def symbols_of(key: str, value: Value, symmetric: bool) -> Value:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import sympy as sp
@@ -28,6 +28,9 @@ SECTION = ("zeta", *ANGLE)
 PREDICTED = "predicted_"
 #: That of the pressure of solids.
 PREDICTED_PRESSURE = f"{PREDICTED}pressure"
+
+#: The displacement as inner variables.
+DISPLACEMENT = {s: real(f"displacement{i}") for i, s in enumerate(unknown("value"), 1)}
 
 
 def kinds_of(fields: Collection[str]) -> Kinds:
@@ -70,108 +73,180 @@ def build_law(
     outputs : further expressions of quantities, see `PointLaw.outputs`; None: unknowns of cells.
     history, stored, local, shared : of a law with memory or unknowns of its own, see `PointLaw`.
     """
-    held = any(symbolic(e).has(force_on) for e in (outputs or {}).values())
-    short = {} if held else kinematics.short  # a force on a let is that by all ways
-    lets = [(s, short.get(s, e)) for s, e in kinematics.lets]
-    replaced: dict[sp.Expr, sp.Symbol] = {}
-    for label, w in (named or {}).items():
-        symbol = real(label)
-        lets.append((symbol, w.xreplace(replaced)))
-        replaced[w] = symbol
-    own = [x for x in local if x.equation is not None]
-    results = [energy, *(m.update for m in history), *([] if stored is None else [stored])]
-    results += [x.equation for x in own if x.equation is not None]
-    results = [e.xreplace(replaced) for e in results]
-    told = outputs is None
-    outputs = dict(outputs or {})
-    measure = kinematics.measure if measure is None else measure
-    inner = {s: sp.Add(*c.values(), *c) for s, c in (*kinematics.inner, *kinematics.modes)}
-    asked = set().union(*(e.free_symbols for e in (*results, *outputs.values())))
-    used = closure(asked, dict(lets) | inner)
-    strained = used & _symbols(kinematics)
-    domain: tuple[sp.Expr, ...] = ()
-    if strained:
-        used = closure(used | kinematics.bound.free_symbols, dict(lets) | inner)
-        domain = tuple(
-            d for i, d in enumerate(kinematics.domain) if i == 0 or d.free_symbols <= used
-        )
-        used = closure(used.union(*(d.free_symbols for d in domain)), dict(lets) | inner)
+    stages, replaced = _named_stages(named or {})
+    results = _Results(energy, history, stored, local, shared).xreplace(replaced)
+    results = replace(results, outputs=outputs or {})
+    lets = (*_lets(kinematics, results.outputs), *stages)
     geometry = (*kinematics.geometry, *extra_geometry)
-    used = closure(used | measure.free_symbols, dict(geometry) | dict(lets) | inner)
-    jets = tuple(j for j in ("value", *kinematics.jets) if used & set(unknown(j)))
-    if inner and any(j != "value" for j in jets):  # a linear map needs all of its jets
-        jets = tuple(j for j in ("value", *kinematics.jets) if j != "value" or j in jets)
-    keep_inner = tuple((s, c) for s, c in kinematics.inner if strained)
-    if keep_inner and "value" in jets:  # differentiation is by inner variables only
-        renamed = {s: real(f"displacement{i}") for i, s in enumerate(unknown("value"), 1)}
-        keep_inner += tuple((new, {old: sp.Integer(1)}) for old, new in renamed.items())
-        results = [e.xreplace(renamed) for e in results]
-        outputs = {name: e.xreplace(renamed) for name, e in outputs.items()}
-        lets = [(s, e.xreplace(renamed)) for s, e in lets]
-        inner |= {new: old for old, new in renamed.items()}
-    if keep_inner and kinematics.local:
-        results[0] += kinematics.bound
-        local, shared = (*local, *kinematics.local), True
-        mapped = (e.free_symbols for _, row in kinematics.modes for e in row.values())
-        used = used.union(*mapped)
-    if told:
-        outputs = {str(x.symbol.name): x.symbol for x in local if shared}
-    used = closure(used.union(*(inner[s].free_symbols for s, _ in keep_inner)), dict(geometry))
-    if jets:
-        across = {s for s, _ in geometry if s.name in ("y", "z")}
-        used = closure(used | across, dict(geometry))
-    first = [*(m.initial for m in history), *(x.start for x in local)]
-    starts = set().union(*(e.free_symbols for e in first))
-    used = closure(used | starts, dict(geometry))
-    defined = {s for s, _ in (*geometry, *lets)} | set(inner) | {m.symbol for m in history}
-    defined |= {x.symbol for x in local} | {s for s, _ in kinematics.modes}
-    jet_names = {s.name for j in ("value", *kinematics.jets) for s in unknown(j)}
-    jet_names |= {s.name.replace("u_", "R_", 1) for s in map(real, jet_names)}
-    jet_names |= {s.name for x in kinematics.coordinates for s in reference(centre(x))}
-    jet_names |= {*kinematics.coordinates}
-    parameters = sorted(
-        {s for s in used - defined if s.name not in {*jet_names, *kinematics.across, *SECTION}},
-        key=lambda s: s.name,
-    )
-    updates = iter(results[1:])
-    history = tuple(replace(m, update=next(updates)) for m in history)
-    stored = None if stored is None else next(updates)
-    equations = dict(zip((x.symbol for x in own), updates, strict=True))
-    local = tuple(replace(x, equation=equations.get(x.symbol)) for x in local)
+    measure = kinematics.measure if measure is None else measure
+    needed = _Needed.of(kinematics, geometry, lets, results.free_symbols | measure.free_symbols)
+    inner, modes = (kinematics.inner, kinematics.modes) if needed.strained else ((), ())
+    if needed.strained:
+        results = results.with_unknowns(kinematics)
+    if inner and "value" in needed.jets:  # differentiation is by inner variables only
+        inner += tuple((new, {old: sp.Integer(1)}) for old, new in DISPLACEMENT.items())
+        results = results.xreplace(DISPLACEMENT)
+        lets = tuple((s, e.xreplace(DISPLACEMENT)) for s, e in lets)
+    undefined = needed.undefined - results.symbols
     return PointLaw(
         name=name,
-        unknowns=tuple(s for j in jets for s in unknown(j)),
-        jets=jets,
-        inner=keep_inner,
-        geometry=tuple((s, e) for s, e in geometry if s in used),
-        lets=tuple((s, e) for s, e in lets if s in used),
-        energy=results[0],
-        history=history,
-        stored=stored,
-        local=local,
-        shared=shared,
-        modes=kinematics.modes if keep_inner else (),
+        unknowns=tuple(s for j in needed.jets for s in unknown(j)),
+        jets=needed.jets,
+        inner=inner,
+        geometry=needed.among(geometry),
+        lets=needed.among(lets),
+        energy=results.energy,
+        history=results.history,
+        stored=results.stored,
+        local=results.local,
+        shared=results.shared,
+        modes=modes,
         measure=measure,
-        domain=domain,
-        parameters=tuple(
-            Parameter(
-                s,
-                (kinds or {}).get(s.name, "uniform"),
-                s.name.startswith(PREDICTED),
-                (values or {}).get(s.name),
-            )
-            for s in parameters
-        ),
+        domain=needed.domain,
+        parameters=_parameters(kinematics, undefined, kinds or {}, values or {}),
         title=title,
         called=called,
-        outputs=outputs,
+        outputs=results.of_cell if outputs is None else results.outputs,
     )
 
 
-def _symbols(kinematics: Kinematics) -> set[sp.Symbol]:
-    """Return the unknown jets (except the displacement) and inner variables."""
-    inner = {s for s, _ in kinematics.inner}
-    return inner | {s for j in kinematics.jets for s in unknown(j)}
+@dataclass(frozen=True)
+class _Results:
+    """The expressions of a law; see `PointLaw`."""
+
+    energy: sp.Expr
+    history: tuple[Memory, ...]
+    stored: sp.Expr | None
+    local: tuple[Local, ...]
+    shared: bool
+    outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
+
+    @property
+    def symbols(self) -> set[sp.Symbol]:
+        """The symbols of memory and unknowns."""
+        return {m.symbol for m in self.history} | {x.symbol for x in self.local}
+
+    @property
+    def of_cell(self) -> dict[str, sp.Expr]:
+        """The unknowns of cells by name."""
+        return {str(x.symbol.name): x.symbol for x in self.local if self.shared}
+
+    @property
+    def free_symbols(self) -> set[sp.Symbol]:
+        """All symbols that the expressions contain."""
+        optional = (self.stored, *(x.equation for x in self.local))
+        expressions = [self.energy, *self.outputs.values(), *(e for e in optional if e is not None)]
+        expressions += [e for m in self.history for e in (m.update, m.initial)]
+        expressions += [x.start for x in self.local]
+        return set().union(*(e.free_symbols for e in expressions))
+
+    def xreplace(self, put: Mapping[sp.Expr, sp.Expr]) -> _Results:
+        """Return them with some expressions in the places of others."""
+        return replace(
+            self,
+            energy=self.energy.xreplace(put),
+            history=tuple(replace(m, update=m.update.xreplace(put)) for m in self.history),
+            stored=None if self.stored is None else self.stored.xreplace(put),
+            local=tuple(
+                x if x.equation is None else replace(x, equation=x.equation.xreplace(put))
+                for x in self.local
+            ),
+            outputs={name: e.xreplace(put) for name, e in self.outputs.items()},
+        )
+
+    def with_unknowns(self, kinematics: Kinematics) -> _Results:
+        """Return them with the unknowns of the element's cells, and the energy of these."""
+        return replace(
+            self,
+            energy=self.energy + kinematics.bound,
+            local=(*self.local, *kinematics.local),
+            shared=self.shared or bool(kinematics.local),
+        )
+
+
+def _lets(kinematics: Kinematics, outputs: Mapping[str, sp.Expr]) -> Lets:
+    """Return the quantities, in their short forms unless forces on them are asked for."""
+    if any(symbolic(e).has(force_on) for e in outputs.values()):
+        return kinematics.lets  # a force on a let is that by all ways
+    return tuple((s, kinematics.short.get(s, e)) for s, e in kinematics.lets)
+
+
+def _named_stages(named: Mapping[str, sp.Expr]) -> tuple[Lets, dict[sp.Expr, sp.Symbol]]:
+    """Return the lets of named scalars, and the symbols that replace these."""
+    stages: list[tuple[sp.Symbol, sp.Expr]] = []
+    replaced: dict[sp.Expr, sp.Symbol] = {}
+    for label, w in named.items():
+        stages.append((real(label), w.xreplace(replaced)))
+        replaced[w] = real(label)
+    return tuple(stages), replaced
+
+
+@dataclass(frozen=True)
+class _Needed:
+    """What a law needs of kinematics.
+
+    Attributes
+    ----------
+    symbols : all that its expressions contain, and that the definitions of these contain.
+    undefined : those of them that have no definition.
+    jets : of the displacement.
+    strained : whether it depends on more than the displacement itself.
+    domain : of the kinematics.
+    """
+
+    symbols: set[sp.Symbol]
+    undefined: set[sp.Symbol]
+    jets: tuple[str, ...]
+    strained: bool
+    domain: tuple[sp.Expr, ...]
+
+    @classmethod
+    def of(
+        cls, kinematics: Kinematics, geometry: Lets, lets: Lets, asked: set[sp.Symbol]
+    ) -> _Needed:
+        """Return what expressions with the symbols `asked` need."""
+        rows = {s: sp.Add(*row.values(), *row) for s, row in (*kinematics.inner, *kinematics.modes)}
+        definitions = {**dict(geometry), **dict(lets), **rows}
+        symbols = closure(asked, definitions)
+        inner = {s for s, _ in kinematics.inner}
+        strained = bool(symbols & inner.union(*map(unknown, kinematics.jets)))
+        domain: tuple[sp.Expr, ...] = ()
+        if strained:
+            symbols |= closure(kinematics.bound.free_symbols, definitions)
+            others = (d for d in kinematics.domain[1:] if d.free_symbols <= symbols)
+            domain = (*kinematics.domain[:1], *others)
+            symbols |= closure(set(rows).union(*(d.free_symbols for d in domain)), definitions)
+        jets = _jets(kinematics, symbols)
+        if jets:
+            symbols |= closure({s for s, _ in geometry if s.name in ("y", "z")}, definitions)
+        return cls(symbols, symbols - {*definitions}, jets, strained, domain)
+
+    def among(self, definitions: Lets) -> Lets:
+        """Return those of some definitions that are needed."""
+        return tuple((s, e) for s, e in definitions if s in self.symbols)
+
+
+def _jets(kinematics: Kinematics, used: set[sp.Symbol]) -> tuple[str, ...]:
+    """Return the jets of the displacement that a law needs."""
+    asked = {j for j in ("value", *kinematics.jets) if used & {*unknown(j)}}
+    if kinematics.inner and asked - {"value"}:  # a linear map needs all of its jets
+        asked |= {*kinematics.jets}
+    return tuple(j for j in ("value", *kinematics.jets) if j in asked)
+
+
+def _parameters(
+    kinematics: Kinematics, undefined: set[sp.Symbol], kinds: Kinds, values: Mapping[str, float]
+) -> tuple[Parameter, ...]:
+    """Return the symbols without definition that are neither jets nor coordinates, by name."""
+    jets = ("value", *kinematics.jets)
+    others = {s.name for jet in jets for s in (*unknown(jet), *reference(jet))}
+    others |= {s.name for x in kinematics.coordinates for s in reference(centre(x))}
+    others |= {*kinematics.coordinates, *kinematics.across, *SECTION}
+    return tuple(
+        Parameter(s, kinds.get(s.name, "uniform"), s.name.startswith(PREDICTED), values.get(s.name))
+        for s in sorted(undefined, key=lambda s: s.name)
+        if s.name not in others
+    )
 
 
 def closure(symbols: set[sp.Symbol], definitions: Mapping[sp.Symbol, sp.Expr]) -> set[sp.Symbol]:

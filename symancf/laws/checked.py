@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.functions import expression, symbolic, uncompilable
+from symancf_codegen.functions import (
+    DEEPEST,
+    expression,
+    extent,
+    short,
+    symbolic,
+    uncompilable,
+    undefined,
+)
 
 from ..errors import CompileError, KinematicsError, ParameterError
 from ..kinematics.naming import Signature, require_parameters
@@ -108,14 +116,15 @@ def scalar(
             asked=part or name,
             given=getattr(w, "shape", what),
         )
-    if w.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
-        text = str(w)
+    if undefined(w) is not None:
         raise KinematicsError(
-            f"{of} is {text[:80]}{'...' * (len(text) > 80)}: infinite, undefined or complex. For "
-            "eigenvalues of C ask for the principal stretches lambda1, lambda2, lambda3",
+            f"{of} is {short(w)}: infinite, undefined or complex. For eigenvalues of C ask for the "
+            "principal stretches lambda1, lambda2, lambda3",
             asked=part or name,
-            given=text[:80],
+            given=short(w),
         )
+    if extent(w)[1] > DEEPEST:  # told as where SymPy finds it itself
+        raise RecursionError(f"more than {DEEPEST} operations are nested in one another")
     stands = uncompilable(w)
     if stands:
         found, why = stands

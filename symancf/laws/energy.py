@@ -101,14 +101,8 @@ def energy_laws(
     called = evaluate_energy(element, energy, given=values, pressure=pressure, held=held, **options)
     kinds = kinds_of(fields)
     if pressure is not None:
+        _require_full(volumetric)
         kinds = {**kinds, **dict.fromkeys((*FRAME, *pressure.names), "cell")}
-        if volumetric not in (None, "full"):
-            raise KinematicsError(
-                f"volumetric={volumetric!r} and pressure= are two ways to the same: give one",
-                asked="volumetric",
-                given=volumetric,
-                possible=("full",),
-            )
         volumetric = "full"
     geometry: list[tuple[sp.Symbol, sp.Expr]] = []
     shares: list[tuple[str, sp.Expr, Rule]] = []
@@ -117,15 +111,7 @@ def energy_laws(
             geometry = [factor[0]]
             factor = factor[1]
         shares.append((label, factor * called.parts[part], rule))
-    local, rules = called.kinematics.local, [r for *_, r in shares]
-    why, data = _unsuited(element, called, rules) if local else ("", {})
-    if why:
-        other = element.without.name if element.without else "another"
-        raise KinematicsError(
-            f"{why}: choose the element {other}, or one of second order",
-            possible=(other,) if element.without else (),
-            **data,
-        )
+    _require_suited(element, called, [r for *_, r in shares])
     volume = NONE if geometry else _volume(element, energy, called, pressure, values)
     laws: list[tuple[PointLaw, Rule]] = []
     remembers = _rule_of_memory(called, shares)
@@ -133,21 +119,16 @@ def energy_laws(
         chosen = [(label, w) for label, w, r in shares if _same(r, rule)]
         labels = [label for label, _ in chosen if label]
         complete = set(called.parts) <= {label for label, _ in chosen}
-        name = called.name if complete else "_".join([called.name, *labels])
         local = _local_of(called, [w for _, w in chosen])
         whole, own, told = sp.Add(*(w for _, w in chosen)), kinds, outputs
         if outputs is None and not (called.history or (local and not pressure)):
-            more, stresses = volume if PART in labels else NONE
-            correcting: dict[str, Kind] = dict.fromkeys(stresses, "point")
-            whole += more
-            if not (stresses or local or pressure):
-                whole, correcting, stresses = predictable(whole, called.kinematics.strains)
-            if stresses:
-                own = {**kinds, **correcting}
-                solved = (*local, *called.kinematics.local)
-                told = {**{str(x.symbol.name): x.symbol for x in solved}, **stresses}
+            plain = not (local or pressure)
+            whole, corrections, told = _corrected(
+                called, whole, volume if PART in labels else NONE, local, plain
+            )
+            own = {**kinds, **corrections}
         law = build_law(
-            name,
+            called.name if complete else "_".join([called.name, *labels]),
             called.kinematics,
             whole,
             named=called.named,
@@ -163,6 +144,47 @@ def energy_laws(
         )
         laws.append((law, rule))
     return laws
+
+
+def _require_full(volumetric: Volumetric | None) -> None:
+    """Check that no integration of the volumetric part is given beside a pressure."""
+    if volumetric not in (None, "full"):
+        raise KinematicsError(
+            f"volumetric={volumetric!r} and pressure= are two ways to the same: give one",
+            asked="volumetric",
+            given=volumetric,
+            possible=("full",),
+        )
+
+
+def _require_suited(element: Element, called: Parts, rules: Sequence[Rule]) -> None:
+    """Check that an energy goes with the unknowns of the element's cells, if it has any."""
+    why, data = _unsuited(element, called, rules) if called.kinematics.local else ("", {})
+    if why:
+        other = element.without.name if element.without else "another"
+        raise KinematicsError(
+            f"{why}: choose the element {other}, or one of second order",
+            possible=(other,) if element.without else (),
+            **data,
+        )
+
+
+def _corrected(
+    called: Parts, whole: sp.Expr, volume: Corrections, local: Sequence[Local], plain: bool
+) -> tuple[sp.Expr, dict[str, Kind], dict[str, sp.Expr] | None]:
+    """Return an energy with corrections of stresses, their kinds, and outputs; see `predictable`.
+
+    `plain` : whether all stresses may be corrected where that of the volume is not.
+    """
+    more, stresses = volume
+    corrections: dict[str, Kind] = dict.fromkeys(stresses, "point")
+    whole += more
+    if plain and not stresses:
+        whole, corrections, stresses = predictable(whole, called.kinematics.strains)
+    if not stresses:
+        return whole, {}, None
+    solved = (*local, *called.kinematics.local)
+    return whole, corrections, {**{str(x.symbol.name): x.symbol for x in solved}, **stresses}
 
 
 def _words(called: Parts, labels: Sequence[str]) -> str:
@@ -260,41 +282,9 @@ def _shares(
     quadrature: str | Rule | Mapping[str, str | Rule] | None,
 ) -> list[Share]:
     """Return (part, rule, factor, label) for every part, two of them for a split one."""
-    parts = [p for p in called.parts if p]
-    default = element.volumetric if "volumetric" in parts else "full"
-    mode = default if volumetric is None else volumetric
-    if not among(mode, ("full", "reduced", "split")):
-        raise KinematicsError(
-            f"volumetric={mode!r} is not possible: choose 'full', 'reduced' or 'split'",
-            asked="volumetric",
-            possible=("full", "reduced", "split"),
-            given=mode,
-        )
-    if mode != "full" and "volumetric" not in parts:
-        has = f"its parts are {', '.join(parts)}" if parts else "it returns a single expression"
-        raise KinematicsError(
-            f"volumetric={mode!r} needs an energy with a part named 'volumetric', but for "
-            f"{called.signature.name}() {has}. Return a dict such as "
-            "{'deviatoric': ..., 'volumetric': ...}.",
-            asked="volumetric",
-            possible=parts,
-            given=mode,
-        )
-    rules: dict[str, Rule] = {}
-    full: str | Rule = "full"
-    if isinstance(quadrature, Mapping):
-        for part, rule in quadrature.items():
-            if part not in parts:
-                raise KinematicsError(
-                    f"quadrature= names the part {part!r}; the parts of "
-                    f"{called.signature.name}() are {', '.join(parts) or 'not named'}.",
-                    possible=parts,
-                    asked="quadrature",
-                    given=part,
-                )
-            rules[part] = rule_of(element, rule)
-    elif quadrature is not None:
-        full = quadrature
+    mode = _integration(element, called, volumetric)
+    rules = _rules(element, called, quadrature)
+    full = "full" if quadrature is None or isinstance(quadrature, Mapping) else quadrature
     shares: list[Share] = []
     split = volumetric == "split"
     for part in called.parts:
@@ -313,6 +303,50 @@ def _shares(
             few = rules.get(part) or rule_of(element, "reduced")
             shares.append((part, few, (let, 1 - k0_over_k), rest))
     return shares
+
+
+def _integration(element: Element, called: Parts, volumetric: Volumetric | None) -> Volumetric:
+    """Return how the volumetric part is integrated: as asked for, else as the element does."""
+    parts = [p for p in called.parts if p]
+    default = element.volumetric if PART in parts else "full"
+    mode = default if volumetric is None else volumetric
+    if not among(mode, ("full", "reduced", "split")):
+        raise KinematicsError(
+            f"volumetric={mode!r} is not possible: choose 'full', 'reduced' or 'split'",
+            asked="volumetric",
+            possible=("full", "reduced", "split"),
+            given=mode,
+        )
+    if mode != "full" and PART not in parts:
+        has = f"its parts are {', '.join(parts)}" if parts else "it returns a single expression"
+        raise KinematicsError(
+            f"volumetric={mode!r} needs an energy with a part named 'volumetric', but for "
+            f"{called.signature.name}() {has}. Return a dict such as "
+            "{'deviatoric': ..., 'volumetric': ...}.",
+            asked="volumetric",
+            possible=parts,
+            given=mode,
+        )
+    return mode
+
+
+def _rules(
+    element: Element, called: Parts, quadrature: str | Rule | Mapping[str, str | Rule] | None
+) -> dict[str, Rule]:
+    """Return the rules that are given for named parts."""
+    if not isinstance(quadrature, Mapping):
+        return {}
+    parts = [p for p in called.parts if p]
+    for part in quadrature:
+        if part not in parts:
+            raise KinematicsError(
+                f"quadrature= names the part {part!r}; the parts of "
+                f"{called.signature.name}() are {', '.join(parts) or 'not named'}.",
+                possible=parts,
+                asked="quadrature",
+                given=part,
+            )
+    return {part: rule_of(element, rule) for part, rule in quadrature.items()}
 
 
 def rule_of(element: Element, rule: str | Rule) -> Rule:

@@ -16,13 +16,15 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.declare import Local, Memory, Parameter, PointLaw, reference
-from symancf_codegen.functions import expression, force_on, obstacle, symbolic
+from symancf_codegen.functions import force_on, short, symbolic, uncompilable, undefined
 
 from ..errors import KinematicsError, ParameterError, closest, in_words
 from ..kinematics.local import declared_local
 from ..kinematics.memory import declared
 from ..kinematics.naming import require_quantities, signature
 from ..kinematics.quantity import Kinematics, Quantity, cross, dot, real, vector
+from ..kinematics.symbols import as_expression
+from ..values.parameter import label
 from .evaluate import evaluate_energy
 from .laminate import layer_called
 from .layers import Layers
@@ -418,31 +420,22 @@ def _value(
             asked=field,
             given=error,
         ) from error
-    try:
-        return expression(found)
-    except (sp.SympifyError, TypeError, ValueError) as error:
-        raise KinematicsError(
-            f"field {field!r}: {found!r} is no scalar, and no matrix of scalars, of SymPy",
-            asked=field,
-            given=found,
-        ) from error
+    return as_expression(f"field {field!r}", field, found)
 
 
 def _require_expression(field: str, e: sp.Basic, allowed: set[sp.Symbol]) -> None:
     wrong = None
     if not isinstance(e, sp.Expr) or isinstance(e, sp.MatrixExpr):
         wrong = f"{e!r} is no scalar, and no matrix of scalars, of SymPy"
-    elif e.has(sp.nan, sp.zoo, sp.oo, -sp.oo) or e.has(sp.I):
-        wrong = f"{e} is infinite, undefined or complex"
+    elif undefined(e) is not None:
+        wrong = f"{short(e)} is infinite, undefined or complex"
+    elif stands := uncompilable(e, (force_on,)):
+        wrong = f"it cannot be compiled: {stands[1]}"
     elif e.free_symbols - allowed:
         foreign = min(s.name for s in e.free_symbols - allowed)
         wrong = f"it contains the symbol {foreign!r}, which is none of its arguments"
-    else:
-        plain = e.xreplace({q: q.args[0] for q in e.atoms(force_on)})
-        stands = obstacle(plain)
-        wrong = stands and f"it cannot be compiled: {stands}"
     if wrong:
-        raise KinematicsError(f"field {field!r}: {wrong}", asked=field, given=e)
+        raise KinematicsError(f"field {field!r}: {wrong}", asked=field, given=label(e))
 
 
 def _shape(value: object) -> tuple[int, ...]:

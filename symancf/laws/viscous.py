@@ -11,12 +11,12 @@ stresses back.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symancf_codegen.declare import RATE_FACTOR, Parameter, PointLaw, unknown
+from symancf_codegen.declare import RATE_FACTOR, Lets, Parameter, PointLaw, unknown
 from symancf_codegen.functions import rate
 
 from ..errors import KinematicsError, SymancfError, in_words
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from ..kinematics import Kinematics
 
 Viscous = Callable[..., Mapping[str, Value]]
+
+#: What the name of a rate ends in.
+RATE = "_rate"
 
 
 def solid(E_gl_rate: sp.Matrix, *, eta: sp.Expr, eta_volumetric: sp.Expr) -> dict[str, Value]:
@@ -125,61 +128,15 @@ def viscous_law(
     ------
     KinematicsError : it asks for, or returns a stress of, what the element does not offer.
     """
-    own = sorted(own_arguments(function))
-    if own:
-        raise KinematicsError(
-            f"{function.__name__}() remembers or solves for {', '.join(own)}: viscous stresses "
-            "follow from rates alone; let the energy of the body do that",
-            asked=own[0],
-            given=function.__name__,
-        )
-    values = {n: q.value for n, q in kinematics.quantities.items()}
-    if any(s.name == "kappa_squared" for s, _ in kinematics.lets):
-        values["kappa_squared"] = next(s for s, _ in kinematics.lets if s.name == "kappa_squared")
-    wanted = inspect.signature(function).parameters
-    rates = [n for n in wanted if n.endswith("_rate")]
-    for n, a in wanted.items():
-        if a.kind is not a.KEYWORD_ONLY and n.removesuffix("_rate") not in values:
-            offered = ", ".join(f"{v}, {v}_rate" for v in values)
-            raise KinematicsError(
-                f"{function.__name__}() asks for {n!r}; this element offers {offered}",
-                asked=n,
-                possible=tuple(values),
-            )
-    quantities = [n.removesuffix("_rate") for n in rates]
-    keywords = {n: real(n) for n, a in wanted.items() if a.kind is a.KEYWORD_ONLY}
-    asked = [values[n.removesuffix("_rate")] for n, a in wanted.items() if n not in keywords]
-    used = closure({s for v in asked for s in v.free_symbols}, dict(kinematics.lets))
-    rate_of: dict[sp.Expr, sp.Symbol] = {}
-    for q in quantities:
-        for k, e in enumerate(_scalars(values[q])):
-            rate_of.setdefault(e, real(f"rate_{e.name if e.is_Symbol else f'{q}_{k + 1}'}"))
-    arguments = []
-    for n, value in zip((n for n in wanted if n not in keywords), asked, strict=True):
-        arguments.append(_map(value, rate_of.__getitem__) if n.endswith("_rate") else value)
-    try:
-        stresses: Any = function(*arguments, **keywords)
-    except SymancfError:
-        raise
-    except Exception as error:
-        raise KinematicsError(f"{function.__name__}() failed: {in_words(error)}") from error
-    if not isinstance(stresses, Mapping) or set(stresses) != set(quantities):
-        named = ", ".join(stresses) if isinstance(stresses, Mapping) else label(stresses)
-        raise KinematicsError(
-            f"{function.__name__}() must return a stress for each rate that it asks for: "
-            f"{', '.join(quantities)}; it returned {named or 'none'}",
-            asked="stress",
-            given=tuple(stresses) if isinstance(stresses, Mapping) else stresses,
-            possible=quantities,
-        )
-    stress_lets: list[tuple[sp.Symbol, sp.Expr]] = []
-    work: dict[sp.Expr, sp.Expr] = {}
-    for q, stress in stresses.items():
-        for k, (e, S) in enumerate(zip(_scalars(values[q]), _scalars(stress), strict=True)):
-            stress_lets.append((real(f"stress_{q}_{k + 1}"), S))
-            work[e] = work.get(e, sp.S.Zero) + stress_lets[-1][0]
-    needed = (RATE_FACTOR, *keywords, *kinematics.section)
-    kinds = kinds or {}
+    values = _offered(kinematics)
+    asked, parameters = _arguments(function, values)
+    rated = [n.removesuffix(RATE) for n in asked if n.endswith(RATE)]
+    rate_of = _rates(rated, values)
+    known = values | {f"{q}{RATE}": _map(values[q], rate_of.__getitem__) for q in rated}
+    arguments = [known[n] for n in asked]
+    stresses = _stresses(function, rated, arguments, {p: real(p) for p in parameters})
+    stress_lets, work = _work(stresses, values)
+    used = _symbols((values[n.removesuffix(RATE)] for n in asked), kinematics)
     return PointLaw(
         name=name,
         unknowns=tuple(s for jet in kinematics.jets for s in unknown(jet)),
@@ -194,13 +151,103 @@ def viscous_law(
         work=work,
         measure=kinematics.measure,
         domain=tuple(d for d in kinematics.domain if d.free_symbols <= used),
-        parameters=tuple(
-            Parameter(real(p), kinds.get(p, "uniform")) for p in dict.fromkeys(needed)
-        ),
+        parameters=_declared((RATE_FACTOR, *parameters, *kinematics.section), kinds or {}),
         rates=True,
         called=f"{function.__name__}()",
-        title=f"viscous stresses {function.__name__} on the rates of {', '.join(quantities)}",
+        title=f"viscous stresses {function.__name__} on the rates of {', '.join(rated)}",
     )
+
+
+def _offered(kinematics: Kinematics) -> dict[str, Value]:
+    """Return the quantities that a law may ask for: of straight cables kappa^2, too."""
+    values = {n: q.value for n, q in kinematics.quantities.items()}
+    return values | {s.name: s for s, _ in kinematics.lets if s.name == "kappa_squared"}
+
+
+def _arguments(function: Viscous, values: Mapping[str, Value]) -> tuple[list[str], list[str]]:
+    """Return the quantities and rates that a law asks for, and its parameters.
+
+    Raises
+    ------
+    KinematicsError : a quantity is not among the `values`, or the law has a memory or unknowns.
+    """
+    own = sorted(own_arguments(function))
+    if own:
+        raise KinematicsError(
+            f"{function.__name__}() remembers or solves for {', '.join(own)}: viscous stresses "
+            "follow from rates alone; let the energy of the body do that",
+            asked=own[0],
+            given=function.__name__,
+        )
+    wanted = inspect.signature(function).parameters.values()
+    asked = [a.name for a in wanted if a.kind is not a.KEYWORD_ONLY]
+    for n in asked:
+        if n.removesuffix(RATE) not in values:
+            offered = ", ".join(f"{v}, {v}{RATE}" for v in values)
+            raise KinematicsError(
+                f"{function.__name__}() asks for {n!r}; this element offers {offered}",
+                asked=n,
+                possible=tuple(values),
+            )
+    return asked, [a.name for a in wanted if a.kind is a.KEYWORD_ONLY]
+
+
+def _rates(rated: Sequence[str], values: Mapping[str, Value]) -> dict[sp.Expr, sp.Symbol]:
+    """Return the symbols of the rates of all scalars of some quantities."""
+    rate_of: dict[sp.Expr, sp.Symbol] = {}
+    for q in rated:
+        for k, e in enumerate(_scalars(values[q]), 1):
+            rate_of.setdefault(e, real(f"rate_{e.name if e.is_Symbol else f'{q}_{k}'}"))
+    return rate_of
+
+
+def _stresses(
+    function: Viscous,
+    rated: Sequence[str],
+    arguments: Sequence[Value],
+    parameters: Mapping[str, sp.Expr],
+) -> Mapping[str, Value]:
+    """Return what a law returns: a stress for each quantity whose rate it asks for."""
+    try:
+        stresses: Any = function(*arguments, **parameters)
+    except SymancfError:
+        raise
+    except Exception as error:
+        raise KinematicsError(f"{function.__name__}() failed: {in_words(error)}") from error
+    if isinstance(stresses, Mapping) and set(stresses) == set(rated):
+        return stresses
+    named = ", ".join(stresses) if isinstance(stresses, Mapping) else label(stresses)
+    raise KinematicsError(
+        f"{function.__name__}() must return a stress for each rate that it asks for: "
+        f"{', '.join(rated)}; it returned {named or 'none'}",
+        asked="stress",
+        given=tuple(stresses) if isinstance(stresses, Mapping) else stresses,
+        possible=rated,
+    )
+
+
+def _work(
+    stresses: Mapping[str, Value], values: Mapping[str, Value]
+) -> tuple[Lets, dict[sp.Expr, sp.Expr]]:
+    """Return the stresses as lets, and their sum for each scalar to which they are conjugate."""
+    lets: list[tuple[sp.Symbol, sp.Expr]] = []
+    work: dict[sp.Expr, sp.Expr] = {}
+    for q, stress in stresses.items():
+        for k, (e, S) in enumerate(zip(_scalars(values[q]), _scalars(stress), strict=True), 1):
+            symbol = real(f"stress_{q}_{k}")
+            lets.append((symbol, S))
+            work[e] = work.get(e, sp.S.Zero) + symbol
+    return tuple(lets), work
+
+
+def _symbols(values: Iterable[Value], kinematics: Kinematics) -> set[sp.Symbol]:
+    """Return the symbols that quantities are made of."""
+    return closure({s for v in values for s in v.free_symbols}, dict(kinematics.lets))
+
+
+def _declared(names: Iterable[str], kinds: Kinds) -> tuple[Parameter, ...]:
+    """Return the parameters with some names, once each."""
+    return tuple(Parameter(real(p), kinds.get(p, "uniform")) for p in dict.fromkeys(names))
 
 
 def _scalars(value: Value) -> list[sp.Expr]:

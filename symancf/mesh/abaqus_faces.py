@@ -12,10 +12,12 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Ints
-from ..cells.table import CELLS
+from ..cells.table import CELLS, Cell
 from .sides import MOST, Sides, sides_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .serial import SerialMesh
 
 # corners of S1, S2, ... of solids, in the order of the file, which is that of meshio
@@ -49,28 +51,16 @@ class Faces:
         if kind not in CELLS:
             raise ValueError(f"the faces of elements of type {kind!r} are not known")
         cell, rows = CELLS[kind], self.mesh.cells[kind][which]
-        if cell.dimension == 3 and not name:
+        plane = bool(np.isin(which, self.plane.get(kind, which[:0])).all())
+        if not name and (cell.dimension == 3 or (plane and len(which))):
             return self._outside(kind, which)
-        plane = np.isin(which, self.plane.get(kind, which[:0])).all()
-        if (name in SHELL and cell.dimension == 2) or (not name and not (plane and len(which))):
+        if not name or (name in SHELL and cell.dimension == 2):
             return [(kind, rows)]
-        if not name:
-            return self._outside(kind, which)
-        number = int(name[1:]) - 1 if name[1:].isdigit() else -1
-        if cell.dimension == 3 and name[:1] == "S":
-            named = FACES[cell.straight.name]
-            if 0 <= number < len(named):
-                corners = {int(c) for c in named[number]}
-                at = next(k for k, face in enumerate(cell.faces) if set(face) == corners)
-                trace, nodes = cell.whole_faces[at]
-                return [(trace.name, rows[:, list(nodes)])]
-        elif cell.dimension == 2 and name[:1] == ("S" if plane else "E"):
-            if 0 <= number < len(cell.edges):
-                trace, nodes = cell.whole_edges[number]
-                return [(trace.name, rows[:, list(nodes)])]
-        elif cell.dimension == 1 and name in ("END1", "END2"):
-            return [("vertex", rows[:, [int(name[-1]) - 1]])]
-        raise ValueError(f"elements of type {kind!r} have no face {name!r}")
+        faces = _named(cell, plane)
+        if name not in faces:
+            raise ValueError(f"elements of type {kind!r} have no face {name!r}")
+        trace, nodes = faces[name]
+        return [(trace, rows[:, list(nodes)])]
 
     def _outside(self, kind: str, which: Ints) -> list[tuple[str, Ints]]:
         """Return the sides of some cells that no other cell of the mesh has."""
@@ -84,3 +74,15 @@ class Faces:
             self._exposed[d] = sides_of(MPI.COMM_SELF, cells, outer=True)
         own = [s for s in self._exposed[d] if s.of == kind]
         return [(s.kind, s.nodes[np.isin(s.order // MOST, which)]) for s in own]
+
+
+def _named(cell: Cell, plane: bool) -> dict[str, tuple[str, Sequence[int]]]:
+    """Return type and nodes of the faces of a cell by name; of `plane` continua they are edges."""
+    if cell.dimension == 1:
+        return {"END1": ("vertex", [0]), "END2": ("vertex", [1])}
+    letter, sides = "S" if plane else "E", cell.whole_edges
+    if cell.dimension == 3:
+        at = {frozenset(face): k for k, face in enumerate(cell.faces)}
+        corners = (frozenset(map(int, face)) for face in FACES[cell.straight.name])
+        letter, sides = "S", tuple(cell.whole_faces[at[face]] for face in corners)
+    return {f"{letter}{k}": (trace.name, nodes) for k, (trace, nodes) in enumerate(sides, 1)}

@@ -230,33 +230,12 @@ class Model:
                 given=given,
                 possible=POSSIBLE,
             )
+        rows, lines = _plain_rows(block, len(order) + 1), [line for line, _ in block.data]
         foreign, oriented = list[str](), 0
-        count, lines = len(order), [line for line, _ in block.data]
+        if not rows:
+            rows, lines, foreign, oriented = _rows(block, given, len(order), beam)
         try:
-            if any("_" in text for _, text in block.data):
-                raise ValueError
-            rows = [list(map(int, text.rstrip(", \t").split(","))) for _, text in block.data]
-        except ValueError:
-            rows = []
-        if not rows or set(map(len, rows)) != {count + 1}:
-            rows, lines = [], []
-            for line, words in _records(block, count + 1):
-                if len(words) == count + 2 and beam:
-                    oriented += 1
-                    words.pop()
-                if len(words) != count + 1:
-                    raise block.refuse(
-                        f"elements of type {given} have a number and {count} nodes each; element "
-                        f"{words[0]} has {len(words) - 1} nodes",
-                        line,
-                        asked="nodes",
-                        given=len(words) - 1,
-                        possible=(count,),
-                    )
-                rows.append([_node(block, line, word, foreign) for word in words])
-                lines.append(line)
-        try:
-            whole = np.array(rows, np.int64).reshape(len(rows), count + 1)
+            whole = np.array(rows, np.int64).reshape(len(rows), len(order) + 1)
         except OverflowError:
             for line, text in block.data:
                 [_label(block, line, word) for word in words_of(text)]
@@ -398,6 +377,48 @@ def _records(block: Block, length: int) -> list[tuple[int, list[str]]]:
         elif words:
             found.append((line, words))
     return found
+
+
+def _plain_rows(block: Block, width: int) -> list[list[int]]:
+    """Return the numbers of elements if each is a line of so many whole numbers, else nothing."""
+    try:
+        if any("_" in text for _, text in block.data):
+            raise ValueError
+        rows = [list(map(int, text.rstrip(", \t").split(","))) for _, text in block.data]
+    except ValueError:
+        return []
+    return rows if set(map(len, rows)) == {width} else []
+
+
+def _rows(
+    block: Block, given: str, count: int, beam: bool
+) -> tuple[list[list[int]], list[int], list[str], int]:
+    """Return the numbers of elements as they may be written, and their lines.
+
+    Also nodes of other instances (see `_node`), and how many beams have a node for orientation,
+    which is left out.
+
+    Raises
+    ------
+    MeshError
+    """
+    rows, lines, foreign, oriented = list[list[int]](), list[int](), list[str](), 0
+    for line, words in _records(block, count + 1):
+        if len(words) == count + 2 and beam:
+            oriented += 1
+            words.pop()
+        if len(words) != count + 1:
+            raise block.refuse(
+                f"elements of type {given} have a number and {count} nodes each; element "
+                f"{words[0]} has {len(words) - 1} nodes",
+                line,
+                asked="nodes",
+                given=len(words) - 1,
+                possible=(count,),
+            )
+        rows.append([_node(block, line, word, foreign) for word in words])
+        lines.append(line)
+    return rows, lines, foreign, oriented
 
 
 def _node(block: Block, line: int, word: str, foreign: list[str]) -> int:

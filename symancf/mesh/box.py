@@ -16,9 +16,8 @@ from ..arrays import Array, Ints
 from ..cells.table import CELLS, Cell
 from ..errors import MeshError
 from ..runtime.collective import block_starts
-from ..values.arguments import among
+from ..values.arguments import LENGTHS, among
 from ..values.parameter import label
-from .conformity import LENGTHS
 from .slices import Cells, Members, Slices
 
 if TYPE_CHECKING:

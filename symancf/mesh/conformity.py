@@ -18,6 +18,7 @@ from ..arrays import Array, Integers, Ints
 from ..cells.table import CELLS
 from ..errors import MeshError
 from ..runtime.collective import block_starts, exchange, lookup, owners_of, share_error
+from ..values.arguments import LENGTHS
 from .cells import dimension
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ Hashes = NDArray[np.uint64]
 STRAIGHT = 0.02  # [rad] between edges at a point that run into each other
 DIGITS = 8  # of a cell's edges: fewer are told
 FEWEST = 4  # fewer are refused
-LENGTHS = (1e-50, 1e50)  # [m] of edges, so that volumes and their products are numbers
 
 
 def hashes(connectivity: Integers) -> Hashes:

@@ -314,8 +314,8 @@ def read_gmsh(path: Path) -> SerialMesh:
     """
     file = _sections(path, path.read_bytes())
     _require_whole(path, file)
-    points = np.concatenate(file.points) if file.points else np.empty((0, 3))
-    tags = np.concatenate(file.tags) if file.tags else np.empty(0, np.int64)
+    points = np.concatenate([np.empty((0, 3)), *file.points])
+    tags = np.concatenate([np.empty(0, np.int64), *file.tags])
     if not len(points):
         raise MeshError(f"{str(path)!r} holds no points", path=str(path), asked="$Nodes")
     order = np.argsort(tags, kind="stable")
@@ -338,19 +338,24 @@ def read_gmsh(path: Path) -> SerialMesh:
         _add(mesh, file, own, mesh.append(kind, at))
     if not mesh.cells:
         raise MeshError(f"{str(path)!r} holds no cells", path=str(path), asked="$Elements")
+    _sort_regions(path, file, mesh)
+    return mesh
+
+
+def _sort_regions(path: Path, file: _File, mesh: SerialMesh) -> None:
+    """Put regions in the order in which the file names them; warn of names without cells."""
     named = list(dict.fromkeys(name for names in file.names.values() for name in names))
-    every = dict.fromkeys([*named, *mesh.members])  # in the order in which the file names them
     empty = [name for name in named if name not in mesh.members]
-    mesh.members = {name: mesh.members[name] for name in every if name in mesh.members}
     if empty:
         lost = file.version == "2.2" and not mesh.members
         warnings.warn(
             f"{path.name}: no cells have the physical names {', '.join(map(repr, empty))}, which "
             "are no regions"
             + ("; version 2.2 with Mesh.SaveAll = 1 keeps no groups: write 4.1" if lost else ""),
-            stacklevel=4,
+            stacklevel=5,
         )
-    return mesh
+    every = dict.fromkeys([*named, *mesh.members])
+    mesh.members = {name: mesh.members[name] for name in every if name in mesh.members}
 
 
 def _add(mesh: SerialMesh, file: _File, blocks: list[_Block], numbers: Ints) -> None:

@@ -9,16 +9,16 @@ documentation, "Input data". Order of nodes: shape functions of Kratos, `hexahed
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Ints
+from ..arrays import Array, Ints
 from ..errors import MeshError
 from .serial import SerialMesh
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 #: Types of volumes, of surfaces (conditions, shells and what is in the plane), by their nodes.
@@ -44,12 +44,9 @@ _ORDERS = {
 }
 
 
-@dataclass
-class _Part:
-    """Numbers of what a sub model part names."""
-
-    nodes: list[int] = field(default_factory=list)
-    cells: dict[str, list[int]] = field(default_factory=dict)  # Elements, Conditions, Geometries
+_CELLS = ("Elements", "Conditions", "Geometries")
+_Rows = list[list[str]]  # the words of lines
+_Places = dict[tuple[str, int], tuple[str, int]]  # one of _CELLS and a number -> type, place
 
 
 def _type(word: str, name: str, nodes: int) -> str:
@@ -85,51 +82,64 @@ def read_mdpa(path: Path) -> SerialMesh:
         ) from None
 
 
-def _read(text: str) -> SerialMesh:
-    nodes: list[list[str]] = []
-    blocks: list[tuple[str, str, list[list[str]]]] = []
-    parts: dict[str, _Part] = {}
-    open_blocks: list[tuple[str, str]] = []
+def _blocks(text: str) -> Iterator[tuple[_Rows, _Rows]]:
+    """Yield each block where it ends: headers of the blocks around it and its own, its lines."""
+    open_blocks: list[tuple[list[str], _Rows]] = []
     for line in text.splitlines():
         words = line.partition("//")[0].split()
-        if not words:
-            continue
-        if words[0] == "Begin":
-            open_blocks.append((words[1], words[2] if len(words) > 2 else ""))
-            if words[1] in ("Elements", "Conditions", "Geometries"):
-                blocks.append((words[1], words[2], []))
-            continue
-        if words[0] == "End":
-            if not open_blocks or open_blocks.pop()[0] != words[1]:
+        if words[:1] == ["Begin"]:
+            open_blocks.append((words[1:], []))
+        elif words[:1] == ["End"]:
+            if not open_blocks or open_blocks[-1][0][0] != words[1]:
                 raise ValueError(f"'End {words[1]}' ends nothing")
-            continue
-        block = open_blocks[-1][0] if open_blocks else ""
-        if block == "Nodes":
-            nodes.append(words[:4])
-        elif block in ("Elements", "Conditions", "Geometries"):
-            blocks[-1][2].append(words)
-        elif block.startswith("SubModelPart"):
-            name = ".".join(n for what, n in open_blocks if what == "SubModelPart")
-            part, what = parts.setdefault(name, _Part()), block.removeprefix("SubModelPart")
-            into = part.nodes if what == "Nodes" else part.cells.setdefault(what, [])
-            if what in ("Nodes", "Elements", "Conditions", "Geometries"):
-                into.extend(map(int, words))
+            yield [header for header, _ in open_blocks], open_blocks.pop()[1]
+        elif words and open_blocks:
+            open_blocks[-1][1].append(words)
     if open_blocks:
-        raise ValueError(f"'Begin {open_blocks[-1][0]}' has no end")
-    return _assembled(nodes, blocks, parts)
+        raise ValueError(f"'Begin {open_blocks[-1][0][0]}' has no end")
 
 
-def _assembled(
-    nodes: list[list[str]], blocks: list[tuple[str, str, list[list[str]]]], parts: dict[str, _Part]
-) -> SerialMesh:
+def _read(text: str) -> SerialMesh:
+    nodes: _Rows = []
+    blocks: list[tuple[str, str, _Rows]] = []
+    parts: dict[str, dict[str, list[int]]] = {}
+    for headers, rows in _blocks(text):
+        word = headers[-1][0]
+        if word == "Nodes":
+            nodes += rows
+        elif word in _CELLS:
+            blocks.append((word, headers[-1][1], rows))
+        elif rows and (what := word.removeprefix("SubModelPart")) in ("Nodes", *_CELLS):
+            name = ".".join(" ".join(h[1:2]) for h in headers if h[0] == "SubModelPart")
+            numbers = parts.setdefault(name, {}).setdefault(what, [])
+            numbers += [int(n) for words in rows for n in words]
+    number, points = _points(nodes)
+    mesh = SerialMesh.from_arrays(points, {}, {})
+    at = _add_cells(mesh, blocks, number)
+    if not mesh.cells:
+        raise ValueError("it holds no cells")
+    for name, part in parts.items():
+        _add_part(mesh, name, part, at, number)
+    for kind in mesh.cells:  # conditions on one face, elements of a geometry
+        mesh.unite(kind)
+    return mesh
+
+
+def _points(nodes: _Rows) -> tuple[dict[int, int], Array]:
+    """Return the places of nodes by their numbers, and coordinates (n, 3)."""
     number = {int(words[0]): k for k, words in enumerate(nodes)}
     if len(number) < len(nodes):
         raise ValueError("a node is given twice")
-    if any(len(words) != 4 for words in nodes):
+    if any(len(words) < 4 for words in nodes):
         raise ValueError("a node has other than three coordinates")
-    points = np.array([words[1:] for words in nodes], dtype=float).reshape(-1, 3)
-    mesh = SerialMesh.from_arrays(points, {}, {})
-    at: dict[tuple[str, int], tuple[str, int]] = {}  # what and its number -> type, place
+    return number, np.array([words[1:4] for words in nodes], dtype=float).reshape(-1, 3)
+
+
+def _add_cells(
+    mesh: SerialMesh, blocks: list[tuple[str, str, _Rows]], number: dict[int, int]
+) -> _Places:
+    """Add the cells of blocks, and regions of their properties."""
+    at: _Places = {}
     properties: list[tuple[str, Ints, Ints]] = []
     for word, name, rows in blocks:
         skip = 1 if word == "Geometries" else 2  # number, properties
@@ -142,19 +152,18 @@ def _assembled(
         if skip == 2:
             properties.append((kind, own, np.array([int(row[1]) for row in rows])))
     mesh.add_numbered("properties", properties)
-    if not mesh.cells:
-        raise ValueError("it holds no cells")
-    for name, part in parts.items():
-        found: dict[str, list[int]] = {}
-        for word, numbers in part.cells.items():
-            for n in numbers:
-                kind, k = at[word, n]
-                found.setdefault(kind, []).append(k)
-        for kind, own_cells in found.items():
-            mesh.add_to_region(name, kind, np.array(own_cells))
-        if not found and part.nodes:
-            ids: Ints = np.array([[number[n]] for n in part.nodes])
-            mesh.add_to_region(name, "vertex", mesh.append("vertex", ids))
-    for kind in mesh.cells:  # conditions on one face, elements of a geometry
-        mesh.unite(kind)
-    return mesh
+    return at
+
+
+def _add_part(
+    mesh: SerialMesh, name: str, part: dict[str, list[int]], at: _Places, number: dict[int, int]
+) -> None:
+    """Make a region of the cells of a sub model part, of its nodes where it has none."""
+    found: dict[str, list[int]] = {}
+    for kind, k in [at[word, n] for word in _CELLS for n in part.get(word, ())]:
+        found.setdefault(kind, []).append(k)
+    for kind, own in found.items():
+        mesh.add_to_region(name, kind, np.array(own))
+    if not found and "Nodes" in part:
+        ids: Ints = np.array([[number[n]] for n in part["Nodes"]])
+        mesh.add_to_region(name, "vertex", mesh.append("vertex", ids))

@@ -63,29 +63,39 @@ def lowered(comm: MPI.Comm, given: Slices) -> Slices:
         of_type.setdefault(_corners(kind)[0], []).append(kind)
     cells: dict[str, Cells] = {}
     for kind, sources in of_type.items():
-        parts, first = [], 0
-        for source in sources:
-            own = given.cells[source].connectivity[:, : _corners(source)[1]]
-            rows = lookup(comm, starts, own, number)
-            stay = (rows >= 0).all(axis=1)
-            before = shares(comm, int(stay.sum()))
-            ids = first + before[comm.rank] + np.arange(stay.sum())
-            parts.append(
-                (ids, rows[stay], _members(given, source)[stay], _labels(given, source)[stay])
-            )
-            first += int(before[-1])
-        ids, rows, held, own = (np.concatenate(part) for part in zip(*parts, strict=True))
-        low = block_starts(first, comm.size)
+        size, ids, rows, held, own = _between_corners(comm, given, sources, number)
+        low = block_starts(size, comm.size)
         _, (ids, rows, held, own) = exchange(comm, owners_of(low, ids), ids, rows, held, own)
         order = np.argsort(ids, kind="stable")
         of_cells = own[order] if any(given.cells[s].labels is not None for s in sources) else None
-        cells[kind] = Cells(kind, int(low[comm.rank]), rows[order], first, of_cells)
+        cells[kind] = Cells(kind, int(low[comm.rank]), rows[order], size, of_cells)
         total = reduced(comm, held.sum(axis=0, dtype=np.int64))
         for k, name in enumerate(names):
             if not set(sources).isdisjoint(given.members[name]):
                 own = np.flatnonzero(held[order, k])
-                members[name][kind] = None if total[k] == first else own
+                members[name][kind] = None if total[k] == size else own
     return Slices(points, new, cells, members, labels[0] if labels else None)
+
+
+def _between_corners(
+    comm: MPI.Comm, given: Slices, sources: list[str], number: Ints
+) -> tuple[int, Ints, Ints, Mask, Ints]:
+    """Return cells between the corners of cells of some types, those whose corners all stay.
+
+    How many on all ranks; of this rank's ids, nodes, regions (cells, regions) and labels.
+    Collective.
+    """
+    parts, first = [], 0
+    for source in sources:
+        own = given.cells[source].connectivity[:, : _corners(source)[1]]
+        rows = lookup(comm, given.point_starts, own, number)
+        stay = (rows >= 0).all(axis=1)
+        before = shares(comm, int(stay.sum()))
+        ids = first + before[comm.rank] + np.arange(stay.sum())
+        parts.append((ids, rows[stay], _members(given, source)[stay], _labels(given, source)[stay]))
+        first += int(before[-1])
+    ids, rows, held, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return first, ids, rows, held, labels
 
 
 #: Types with a node in the middle of each edge, by those that have none.
@@ -105,15 +115,7 @@ def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
     """
     if not any(kind in _RAISED for kind in given.cells):
         return given
-    bent = [kind for kind in given.cells if kind != _corners(kind)[0]]
-    if bent:
-        given = lowered(comm, given)
-        if comm.rank == 0:
-            warnings.warn(
-                f"{name}: order=2 makes cells of {', '.join(bent)} straight, as others are of "
-                "first order",
-                stacklevel=4,
-            )
+    given = _straight(comm, given, name)
     starts, pairs = given.point_starts, [np.empty((0, 2), np.int64)]
     kinds = [kind for kind in given.cells if kind in _RAISED]
     for kind in kinds:
@@ -145,14 +147,32 @@ def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
         name: {_RAISED.get(kind, kind): which for kind, which in held.items()}
         for name, held in given.members.items()
     }
+    _warn_of_points(comm, given, name)
+    return Slices(places[order], new, cells, members, labels[0][order] if labels else None)
+
+
+def _straight(comm: MPI.Comm, given: Slices, name: str) -> Slices:
+    """Return a mesh without cells of higher order; warn where it has some (collective)."""
+    bent = [kind for kind in given.cells if kind != _corners(kind)[0]]
+    if not bent:
+        return given
+    if comm.rank == 0:
+        warnings.warn(
+            f"{name}: order=2 makes cells of {', '.join(bent)} straight, as others are of first "
+            "order",
+            stacklevel=5,
+        )
+    return lowered(comm, given)
+
+
+def _warn_of_points(comm: MPI.Comm, given: Slices, name: str) -> None:
     points = [repr(region) for region, held in given.members.items() if "vertex" in held]
     if points and comm.rank == 0:
         warnings.warn(
             f"{name}: regions of points hold corners alone, not the new nodes between them: "
             f"{', '.join(points)}; hold regions of faces or edges instead",
-            stacklevel=4,
+            stacklevel=5,
         )
-    return Slices(places[order], new, cells, members, labels[0][order] if labels else None)
 
 
 def _labels(given: Slices, kind: str) -> Ints:

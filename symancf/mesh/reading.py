@@ -12,12 +12,14 @@ import warnings
 from collections.abc import Callable
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import Any
 
 import meshio
 import numpy as np
 from meshio.xdmf.common import xdmf_idx_to_meshio_type
+from numpy.typing import NDArray
 
-from ..arrays import Data, Ints
+from ..arrays import Array, Data, Ints
 from ..errors import MeshError
 from .abaqus import read_abaqus
 from .cells import outwards
@@ -161,9 +163,7 @@ def _convert(source: meshio.Mesh, path: Path) -> SerialMesh:
     mesh = SerialMesh.from_arrays(points, {}, {})
     kinds, numbers = [], []
     for block in source.cells:
-        rows = np.asarray(block.data)
-        rows = rows.astype(np.int64) if rows.dtype.kind == "u" else rows
-        rows = outwards(block.type, rows, mesh.points) if block.type.startswith("wedge") else rows
+        rows = _cells(block.type, np.asarray(block.data), mesh.points)
         kinds.append(block.type)
         numbers.append(mesh.append(block.type, rows))
     if not sum(map(len, numbers)):
@@ -172,13 +172,10 @@ def _convert(source: meshio.Mesh, path: Path) -> SerialMesh:
         for kind, own, which in zip(kinds, numbers, chosen, strict=True):
             if which is not None and len(which):
                 mesh.add_to_region(name, kind, own[np.asarray(which, np.int64)])
-    lost = _tags(source, kinds, numbers, mesh)
+    lost = _tags(source, kinds, numbers, mesh) + _tags_of_points(source) + _lost(path)
     for name, ids in (source.point_sets or {}).items():
         found = mesh.append("vertex", np.asarray(ids, np.int64).reshape(-1, 1))
         mesh.add_to_region(name, "vertex", found)
-    what, words = LOST.get(path.suffix.lower(), ("", (b"",) * 0))
-    if what and (not words or any(word in path.read_bytes() for word in words)):
-        lost.append(what)
     if lost:
         warnings.warn(
             f"{path.name}: not read as regions: {', '.join(lost)}; name them by mesh.select, or "
@@ -186,6 +183,19 @@ def _convert(source: meshio.Mesh, path: Path) -> SerialMesh:
             stacklevel=4,
         )
     return mesh
+
+
+def _cells(kind: str, rows: NDArray[Any], points: Array) -> NDArray[Any]:
+    """Return the nodes of cells as signed integers, wedges in the sense of VTK."""
+    rows = rows.astype(np.int64) if rows.dtype.kind == "u" else rows
+    return outwards(kind, rows, points) if kind.startswith("wedge") else rows
+
+
+def _lost(path: Path) -> list[str]:
+    """Return what files of a kind can have, this one has and meshio does not read."""
+    what, words = LOST.get(path.suffix.lower(), ("", (b"",) * 0))
+    found = what and (not words or any(word in path.read_bytes() for word in words))
+    return [what] if found else []
 
 
 def _tags(
@@ -197,10 +207,7 @@ def _tags(
     physical groups are; else by the name of the numbers and the number, ``"medit:ref 3"``.
     """
     lost = []
-    names: dict[tuple[int, int], list[str]] = {}
-    for name, pair in (source.field_data or {}).items():
-        if np.shape(pair) == (2,) and np.asarray(pair).dtype.kind in "iu":
-            names.setdefault((int(pair[1]), int(pair[0])), []).append(name)
+    names = _names(source)
     physical = "gmsh:physical" in source.cell_data
     for name, given in source.cell_data.items():
         parts = [w for part in given if (w := _whole(part)) is not None]
@@ -214,11 +221,27 @@ def _tags(
             mesh.add_numbered("", every, names)
         else:
             mesh.add_numbered(name, every)
-    for name, part in (source.point_data or {}).items():
-        whole = _whole(part)
-        if whole is not None and _are_tags([whole], [part]):
-            lost.append(f"{name!r} of points")
     return lost
+
+
+def _tags_of_points(source: meshio.Mesh) -> list[str]:
+    """Return whole numbers of points that are tags of groups."""
+    data = source.point_data or {}
+    whole = {name: _whole(part) for name, part in data.items()}
+    return [
+        f"{name!r} of points"
+        for name, numbers in whole.items()
+        if numbers is not None and _are_tags([numbers], [data[name]])
+    ]
+
+
+def _names(source: meshio.Mesh) -> dict[tuple[int, int], list[str]]:
+    """Return the names that a file gives to the numbers of groups, by dimension and number."""
+    names: dict[tuple[int, int], list[str]] = {}
+    for name, pair in (source.field_data or {}).items():
+        if np.shape(pair) == (2,) and np.asarray(pair).dtype.kind in "iu":
+            names.setdefault((int(pair[1]), int(pair[0])), []).append(name)
+    return names
 
 
 def _are_tags(parts: list[Ints], given: list[Data]) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Ints, Mask
-from ..cells.table import CELLS
+from ..cells.table import CELLS, Cell
 from ..errors import MeshError, closest_name
 from ..runtime.collective import exchange, lookup, owners_of, reduced, share_error
 from ..values.arguments import among
@@ -237,32 +237,14 @@ class Region:
         if any(kind in kinds for kind in self.sizes):
             one = len({dimension(kind) for kind in self.sizes}) == 1
             return f"; give each type a body, mesh[{self.name!r}].by_type" if one else ""
-        if any(kind.startswith("triangle") for kind in self.sizes) and "quad" in kinds:
-            return (
-                "; mesh the surface with quadrilaterals "
-                "(Gmsh: Mesh.RecombineAll = 1, or transfinite surfaces with Recombine Surface)"
-            )
-        if any(kind.startswith("tetra") for kind in self.sizes) and "hexahedron" in kinds:
-            return (
-                "; mesh the volume with hexahedra "
-                "(Gmsh: Transfinite Volume with Recombine Surface, or Extrude with Layers)"
-            )
-        shapes = {CELLS[kind].factors for kind in kinds if kind in CELLS}
+        for (held, wanted), remedy in _OTHER_SHAPES.items():
+            if wanted in kinds and any(kind.startswith(held) for kind in self.sizes):
+                return remedy
+        cells = [CELLS[kind] for kind in kinds if kind in CELLS]
+        shapes = {cell.factors for cell in cells}
         if not all(kind in CELLS and CELLS[kind].factors in shapes for kind in self.sizes):
             return ""
-        if any(CELLS[kind].straight.name == kind for kind in kinds):
-            return (
-                "; read it with straight cells of first order, sa.Mesh.read(..., order=1), or "
-                "write it so (Gmsh: Mesh.ElementOrder = 1)"
-            )
-        rows = [CELLS[kind] for kind in kinds if kind in CELLS]
-        if any(len(cell.nodes) > cell.corners + len(cell.edges) for cell in rows):
-            return "; write the mesh with cells of second order (Gmsh: Mesh.ElementOrder = 2)"
-        return (
-            "; read it with nodes in the middles of straight edges, sa.Mesh.read(..., order=2), or "
-            "write cells of second order, nodes on corners and edges (Gmsh: Mesh.ElementOrder = 2, "
-            "Mesh.SecondOrderIncomplete = 1)"
-        )
+        return _write_order_of(cells)
 
     def holds(self, *kinds: str) -> bool:
         """Whether all its cells are of these types."""
@@ -325,6 +307,31 @@ _SETS: dict[str, Callable[[Ints, Ints], Ints]] = {
     "&": np.intersect1d,
     "-": np.setdiff1d,
 }
+
+
+#: How to mesh, by the shape of cells that a region has and the type that is needed.
+_OTHER_SHAPES = {
+    ("triangle", "quad"): "; mesh the surface with quadrilaterals "
+    "(Gmsh: Mesh.RecombineAll = 1, or transfinite surfaces with Recombine Surface)",
+    ("tetra", "hexahedron"): "; mesh the volume with hexahedra "
+    "(Gmsh: Transfinite Volume with Recombine Surface, or Extrude with Layers)",
+}
+
+
+def _write_order_of(cells: list[Cell]) -> str:
+    """Return how to get cells of one of some types from cells of the same shape."""
+    if any(cell.straight is cell for cell in cells):
+        return (
+            "; read it with straight cells of first order, sa.Mesh.read(..., order=1), or "
+            "write it so (Gmsh: Mesh.ElementOrder = 1)"
+        )
+    if any(len(cell.nodes) > cell.corners + len(cell.edges) for cell in cells):
+        return "; write the mesh with cells of second order (Gmsh: Mesh.ElementOrder = 2)"
+    return (
+        "; read it with nodes in the middles of straight edges, sa.Mesh.read(..., order=2), or "
+        "write cells of second order, nodes on corners and edges (Gmsh: Mesh.ElementOrder = 2, "
+        "Mesh.SecondOrderIncomplete = 1)"
+    )
 
 
 def _bracketed(region: Region) -> str:

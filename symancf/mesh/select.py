@@ -66,14 +66,7 @@ class Conditions:
         MeshError, ParameterError
         """
         call = "Mesh.select"
-        if not arguments.printable(f"{call}: name", name):
-            raise ParameterError(f"{call}: give the region a name", asked="name", given=name)
-        if name in mesh:
-            raise MeshError(
-                f"{mesh.regions[name].describe()} already; select under another name",
-                asked="name",
-                given=name,
-            )
+        _require_free(mesh, name)
         region = None if within is None else mesh[within]
         if all(given is None for given in (where, region, normal, near, labels)):
             raise ParameterError(
@@ -82,45 +75,9 @@ class Conditions:
                 asked="where",
                 possible=("where", "normal", "near", "labels", "within"),
             )
-        of, own = mesh["all"] if region is None else region, mesh["all"].dim
-        if len({dimension_of(kind) for kind in of.types}) > 1:
-            raise MeshError(
-                f"{of.describe()}, which are of several dimensions; select in one part",
-                asked="within",
-                given=of.types,
-            )
-        default = max(0, own - 1) if of.dim == own else of.dim
-        d = default if dimension is None else dimension
-        d = arguments.whole(call, "dimension", d, least=0)
-        if d > 3:
-            raise ParameterError(
-                f"{call}(dimension={label(d)}): give 0, 1, 2 or 3",
-                asked="dimension",
-                given=d,
-                possible=(0, 1, 2, 3),
-            )
-        if d > of.dim:
-            raise MeshError(
-                f"Mesh.select({name!r}, dimension={d}): {of.describe()}, of dimension {of.dim}",
-                asked="dimension",
-                given=d,
-                possible=range(of.dim + 1),
-            )
-        if unknown := sorted(set(of.types) - set(CELLS)) if d < of.dim else []:
-            raise MeshError(
-                f"{of.describe()}; the sides of {', '.join(unknown)} are not known, those of "
-                f"{', '.join(CELLS)} are",
-                asked="within",
-                given=unknown,
-                possible=CELLS,
-            )
-        if normal is not None and (d not in (1, 2) or of.dim > d + 1 or of.dim == d == 1):
-            raise MeshError(
-                f"Mesh.select({name!r}, normal=...): {WORDS[d]} have no normal here, but facets of "
-                f"volumes, surfaces and the rims of these; {of.describe()}",
-                asked="normal",
-                given=WORDS[d],
-            )
+        of = mesh["all"] if region is None else region
+        d = _dimension(name, dimension, of, mesh["all"].dim)
+        along = None if normal is None else _normal(name, normal, d, of)
         if near is not None and d == 3:
             raise MeshError(
                 f"Mesh.select({name!r}, near=...): it chooses points, edges or facets",
@@ -130,11 +87,6 @@ class Conditions:
         turn = arguments.number(
             call, "angle", angle, "be from 0 to 180 degrees", lambda a: 0.0 <= a <= 180.0
         )
-        along = None if normal is None else _vector(call, "normal", normal)
-        if along is not None and not along.any():
-            raise ParameterError(
-                f"{call}(normal={label(normal)}): give a direction", asked="normal", given=normal
-            )
         at = None if near is None else _vector(call, "near", near)
         if where is not None:
             arguments.function(f"{call}: where", where)
@@ -148,6 +100,81 @@ class Conditions:
         own = self.within is not None and self.within.dim == self.dimension
         outer = "outer " if self.outer and 0 < self.dimension < 3 and not own else ""
         return f"{outer}{WORDS[self.dimension]}{within}"
+
+
+def _require_free(mesh: Mesh, name: str) -> None:
+    """Refuse names of regions that are empty or taken."""
+    if not arguments.printable("Mesh.select: name", name):
+        raise ParameterError("Mesh.select: give the region a name", asked="name", given=name)
+    if name in mesh:
+        raise MeshError(
+            f"{mesh.regions[name].describe()} already; select under another name",
+            asked="name",
+            given=name,
+        )
+
+
+def _dimension(name: str, given: int | None, of: Region, whole: int) -> int:
+    """Return the dimension of what is chosen: by default the sides of a mesh of dimension `whole`.
+
+    Raises
+    ------
+    MeshError, ParameterError : there is nothing of it in the region.
+    """
+    if len({dimension_of(kind) for kind in of.types}) > 1:
+        raise MeshError(
+            f"{of.describe()}, which are of several dimensions; select in one part",
+            asked="within",
+            given=of.types,
+        )
+    default = max(0, whole - 1) if of.dim == whole else of.dim
+    d = arguments.whole("Mesh.select", "dimension", default if given is None else given, least=0)
+    if d > 3:
+        raise ParameterError(
+            f"Mesh.select(dimension={label(d)}): give 0, 1, 2 or 3",
+            asked="dimension",
+            given=d,
+            possible=(0, 1, 2, 3),
+        )
+    if d > of.dim:
+        raise MeshError(
+            f"Mesh.select({name!r}, dimension={d}): {of.describe()}, of dimension {of.dim}",
+            asked="dimension",
+            given=d,
+            possible=range(of.dim + 1),
+        )
+    if unknown := sorted(set(of.types) - set(CELLS)) if d < of.dim else []:
+        raise MeshError(
+            f"{of.describe()}; the sides of {', '.join(unknown)} are not known, those of "
+            f"{', '.join(CELLS)} are",
+            asked="within",
+            given=unknown,
+            possible=CELLS,
+        )
+    return d
+
+
+def _normal(name: str, given: npt.ArrayLike, d: int, of: Region) -> Array:
+    """Return the direction along which normals are to be.
+
+    Raises
+    ------
+    MeshError : what is chosen has no normal.
+    ParameterError
+    """
+    if d not in (1, 2) or of.dim > d + 1 or of.dim == d == 1:
+        raise MeshError(
+            f"Mesh.select({name!r}, normal=...): {WORDS[d]} have no normal here, but facets of "
+            f"volumes, surfaces and the rims of these; {of.describe()}",
+            asked="normal",
+            given=WORDS[d],
+        )
+    along = _vector("Mesh.select", "normal", given)
+    if not along.any():
+        raise ParameterError(
+            f"Mesh.select(normal={label(given)}): give a direction", asked="normal", given=given
+        )
+    return along
 
 
 def _labels(mesh: Mesh, given: npt.ArrayLike, dimension: int | None, of: Region) -> Ints:
@@ -364,18 +391,19 @@ def _from_seed(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]
         return found
     comm = mesh.comm
     away = [distances(mesh, s, asked.near) for s in found]
-    order = [k * 2**58 // len(found) + s.order for k, s in enumerate(found)]
-    least = comm.allreduce(min(float(a.min(initial=np.inf)) for a in away), MPI.MIN)
+    every = joined(away, np.float64)
+    order = joined([k * 2**58 // len(found) + s.order for k, s in enumerate(found)], np.int64)
+    least = comm.allreduce(float(every.min(initial=np.inf)), MPI.MIN)
     low, high = mesh.bounds()
     extent = float(np.linalg.norm(high - low))
     if asked.dimension == 0:
         size = extent
-        patch = [s.order for s in found]
+        parts = [s.order for s in found]
     else:
         size = comm.allreduce(
             max(_size(mesh, s, a <= least) for s, a in zip(found, away, strict=True)), MPI.MAX
         )
-        patch = patches(mesh, found, asked.angle)
+        parts = patches(mesh, found, asked.angle)
     at = _place(asked.near)
     if least > size:
         raise MeshError(
@@ -386,15 +414,10 @@ def _from_seed(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]
             given=asked.near,
             possible=(low, high),
         )
-    seeds = [a <= least + TIE * extent for a in away]
-    first = comm.allreduce(
-        min(int(o[s].min(initial=2**62)) for o, s in zip(order, seeds, strict=True)), MPI.MIN
-    )
-    chosen = comm.allreduce(
-        max(_of(p, o == first) for p, o in zip(patch, order, strict=True)), MPI.MAX
-    )
-    others = sum(int((p[s] != chosen).sum()) for p, s in zip(patch, seeds, strict=True))
-    if comm.allreduce(others):
+    patch, seeds = joined(parts, np.int64), every <= least + TIE * extent
+    first = comm.allreduce(int(order[seeds].min(initial=2**62)), MPI.MIN)
+    chosen = comm.allreduce(int(patch[order == first].max(initial=-1)), MPI.MAX)
+    if comm.allreduce(int((patch[seeds] != chosen).sum())):
         how = f"parts with more than {np.degrees(asked.angle):g} degrees between them"
         raise MeshError(
             f"Mesh.select({asked.name!r}, near={at}): several "
@@ -402,11 +425,7 @@ def _from_seed(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]
             asked="near",
             given=asked.near,
         )
-    return [s.kept(p == chosen) for s, p in zip(found, patch, strict=True)]
-
-
-def _of(numbers: Ints, chosen: Mask) -> int:
-    return int(numbers[chosen].max(initial=-1))
+    return [s.kept(p == chosen) for s, p in zip(found, parts, strict=True)]
 
 
 def _size(mesh: Mesh, sides: Sides, chosen: Mask) -> float:

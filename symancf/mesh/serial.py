@@ -217,38 +217,42 @@ def _numbers(what: str, given: ArrayLike) -> NDArray[Any]:
 
 def scatter(comm: MPI.Comm, serial: SerialMesh | None) -> Slices:
     """Cut rank 0's mesh into slices; other ranks pass None. Collective."""
-    head = None
-    if serial is not None:
-        head = (
-            len(serial.points),
-            {kind: len(c) for kind, c in serial.cells.items()},
-            {r: {k: len(m) for k, m in held.items()} for r, held in serial.members.items()},
-            None if serial.point_labels is None else set(serial.cell_labels),
+    own = serial or SerialMesh(np.empty((0, 3)), {})
+    n_points, counts, sizes, labelled = comm.bcast(
+        (
+            len(own.points),
+            {kind: len(c) for kind, c in own.cells.items()},
+            {r: {k: len(m) for k, m in held.items()} for r, held in own.members.items()},
+            None if own.point_labels is None else set(own.cell_labels),
         )
-    n_points, counts, sizes, labelled = comm.bcast(head)
+    )
     starts = block_starts(n_points, comm.size)
-    points = scatter_blocks(comm, serial.points if serial else None, starts)
-    labels = None
-    if labelled is not None:
-        labels = scatter_blocks(comm, serial.point_labels if serial else None, starts)
+    points = scatter_blocks(comm, own.points, starts)
+    labels = None if labelled is None else scatter_blocks(comm, own.point_labels, starts)
     cells: dict[str, Cells] = {}
     for kind, count in counts.items():
         cuts, of_cells = block_starts(count, comm.size), None
-        rows = scatter_blocks(comm, serial.cells[kind] if serial else None, cuts)
+        rows = scatter_blocks(comm, own.cells.get(kind), cuts)
         if kind in (labelled or ()):
-            of_cells = scatter_blocks(comm, serial.cell_labels[kind] if serial else None, cuts)
+            of_cells = scatter_blocks(comm, own.cell_labels.get(kind), cuts)
         cells[kind] = Cells(kind, int(cuts[comm.rank]), rows, count, of_cells)
     members: Members = {}
     for region, held in sizes.items():
         members[region] = {}
         for kind, size in held.items():
-            if not size and kind not in counts:  # a region of nothing
-                continue
-            if size == counts[kind]:
-                members[region][kind] = None
-                continue
-            which = serial.members[region][kind] if serial else None
-            bounds = block_starts(counts[kind], comm.size)
-            ends = None if which is None else np.searchsorted(which, bounds)
-            members[region][kind] = scatter_blocks(comm, which, ends) - cells[kind].start
+            if size or kind in counts:  # else a region of nothing
+                which = own.members.get(region, {}).get(kind)
+                members[region][kind] = _share(comm, which, size, cells[kind])
     return Slices(points, starts, cells, members, labels)
+
+
+def _share(comm: MPI.Comm, which: Ints | None, size: int, cells: Cells) -> Ints | None:
+    """Return the rows of this rank's slice that are in a region, None for all. Collective.
+
+    `which` : numbers (size,) of all its cells of a type, on rank 0.
+    """
+    if size == cells.size:
+        return None
+    bounds = block_starts(cells.size, comm.size)
+    ends = None if which is None else np.searchsorted(which, bounds)
+    return scatter_blocks(comm, which, ends) - cells.start

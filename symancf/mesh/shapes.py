@@ -81,35 +81,12 @@ class Round:
         ------
         MeshError, ParameterError
         """
-        outer = arguments.positive(call, "outer radius", radii[1])
-        arguments.length(f"{call}: outer radius", outer)
-        inner = arguments.number(
-            call,
-            "inner radius",
-            radii[0],
-            f"be from 0 to less than the outer radius {outer:g}",
-            lambda r: r == 0.0 or arguments.LENGTHS[0] <= r < outer,
-        )
+        inner, outer = _radii(call, *radii)
         if length is not None:
             length = arguments.positive(call, "length", length)
             arguments.length(f"{call}: length", length)
-        solid = length is not None or planes == "xyz"
-        fits = [c.name for c in CELLS.values() if c.dimension in ((2, 3) if solid else (2,))]
-        kind = CELLS[arguments.one_of(f"{call}: cell", cell, fits)]
-        if kind.factors == (2, 1) and planes == "xyz" and not inner:
-            raise MeshError(
-                f"{call}: prisms fill no ball; give hexahedra or tetrahedra, or inner=",
-                asked="cell",
-                given=cell,
-            )
-        if inner and solid and kind.dimension == 2:
-            raise MeshError(
-                f"{call}: of cells of type {cell!r} is one surface; make it by Mesh.cylinder or by "
-                "Mesh.sphere without inner=",
-                asked="inner",
-                given=inner,
-                possible=(0.0,),
-            )
+        flat, spherical = length is None and planes == "xy", planes == "xyz"
+        kind = _cell(call, cell, flat, spherical, inner)
         if not set(str(symmetric)) <= set(planes):
             raise ParameterError(
                 f"{call}(symmetric={label(symmetric)}): give axes out of {planes!r}, or none",
@@ -118,19 +95,14 @@ class Round:
                 possible=planes,
             )
         asked = [divisions] if isinstance(divisions, int | np.integer) else divisions
-        skin = solid and kind.dimension == 2  # a surface in space
-        names = [] if skin else ["radial"]
-        names += ["quarter"] + (["along"] if length is not None else [])
+        skin = kind.dimension == 2 and not flat  # a surface in space
+        names = [*([] if skin else ["radial"]), "quarter", *([] if length is None else ["along"])]
         counts = _counts(call, asked, names)
-        quarter = counts.get("quarter", 0)
-        core = quarter // 2 if not inner and not skin else 0
-        size = QUARTER * (np.sqrt(inner * outer) if inner and not skin else outer) / quarter
-        radial = core + max(1, round(quarter / 3))
-        if inner:
-            radial = max(1, round(np.log(outer / inner) * quarter / QUARTER))
-        counts.setdefault("radial", radial)
-        counts.setdefault("along", 1 if length is None else max(1, round(length / size)))
-        if quarter % 2 and (planes == "xyz" or not (inner or skin)):
+        quarter = counts["quarter"]
+        solid = not (inner or skin)
+        core = quarter // 2 if solid else 0
+        counts = _near_cubes(inner, outer, length, quarter, core) | counts
+        if quarter % 2 and (solid or spherical):
             raise MeshError(
                 f"{call}: the cells along a quarter of the circumference are those of two blocks, "
                 f"an even number; given {quarter}",
@@ -145,6 +117,61 @@ class Round:
                 given=counts["radial"],
             )
         return cls(planes, inner, outer, length, kind, symmetric, **counts)
+
+
+def _radii(call: str, inner: float, outer: float) -> tuple[float, float]:
+    """Return the radii of a body.
+
+    Raises
+    ------
+    ParameterError
+    """
+    outer = arguments.positive(call, "outer radius", outer)
+    arguments.length(f"{call}: outer radius", outer)
+    must = f"be from 0 to less than the outer radius {outer:g}"
+    least = arguments.LENGTHS[0]
+    inner = arguments.number(
+        call, "inner radius", inner, must, lambda r: r == 0.0 or least <= r < outer
+    )
+    return inner, outer
+
+
+def _cell(call: str, cell: str, flat: bool, spherical: bool, inner: float) -> Cell:
+    """Return the type of the cells: surfaces, or volumes where the body is not flat.
+
+    Raises
+    ------
+    ParameterError, MeshError
+    """
+    fits = [c.name for c in CELLS.values() if c.dimension in ((2,) if flat else (2, 3))]
+    kind = CELLS[arguments.one_of(f"{call}: cell", cell, fits)]
+    if kind.factors == (2, 1) and spherical and not inner:
+        raise MeshError(
+            f"{call}: prisms fill no ball; give hexahedra or tetrahedra, or inner=",
+            asked="cell",
+            given=cell,
+        )
+    if inner and not flat and kind.dimension == 2:
+        raise MeshError(
+            f"{call}: of cells of type {cell!r} is one surface; make it by Mesh.cylinder or by "
+            "Mesh.sphere without inner=",
+            asked="inner",
+            given=inner,
+            possible=(0.0,),
+        )
+    return kind
+
+
+def _near_cubes(
+    inner: float, outer: float, length: float | None, quarter: int, core: int
+) -> dict[str, int]:
+    """Return numbers of cells along a radius and along z whose cells are about as long as wide."""
+    if inner:
+        radius, radial = np.sqrt(inner * outer), np.log(outer / inner) * quarter / QUARTER
+    else:
+        radius, radial = outer, quarter / 3
+    along = 0.0 if length is None else length / (QUARTER * radius / quarter)
+    return {"radial": core + max(1, round(radial)), "along": max(1, round(along))}
 
 
 def _counts(call: str, given: Sequence[int], names: list[str]) -> dict[str, int]:

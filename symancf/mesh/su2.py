@@ -64,20 +64,24 @@ def _read(text: str) -> SerialMesh:
             blocks.append((marker if key == "MARKER_ELEMS" else "", _rows(lines, int(value))))
     mesh = SerialMesh.from_arrays(points, {}, {})
     for name, rows in blocks:
-        found: dict[int, list[list[str]]] = {}
-        for row in rows:
-            found.setdefault(int(row[0]), []).append(row)
-        for code, own in found.items():
-            if code not in TYPES:
-                raise ValueError(f"cells of VTK's type {code} are not read")
-            kind, n = TYPES[code]
-            cells = np.array([row[1 : 1 + n] for row in own]).astype(np.int64)
-            numbers = mesh.append(kind, outwards(kind, cells, mesh.points))
-            if name:
-                mesh.add_to_region(name, kind, numbers)
+        _add(mesh, name, rows)
     if not mesh.cells:
         raise ValueError("it holds no cells")
     return mesh
+
+
+def _add(mesh: SerialMesh, name: str, rows: list[list[str]]) -> None:
+    """Add cells of several types, to the region of a marker if there is one."""
+    codes = [int(row[0]) for row in rows]
+    for code in dict.fromkeys(codes):
+        if code not in TYPES:
+            raise ValueError(f"cells of VTK's type {code} are not read")
+        kind, n = TYPES[code]
+        own = [row[1 : 1 + n] for row, its in zip(rows, codes, strict=True) if its == code]
+        cells = np.array(own).astype(np.int64)
+        numbers = mesh.append(kind, outwards(kind, cells, mesh.points))
+        if name:
+            mesh.add_to_region(name, kind, numbers)
 
 
 def _rows(lines: Iterator[str], count: int) -> list[list[str]]:

@@ -25,7 +25,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 
 Given: TypeAlias = "str | float | npt.ArrayLike"
+T = TypeVar("T")
 
 FORMAT = "symancf checkpoint"
 VERSION = 3
@@ -163,20 +164,13 @@ def save(
     """
     path = arguments.path("checkpoint.save", path)
     _require_system("checkpoint.save", system)
-    tables: dict[str, object] = {"vectors": vectors, "attributes": attributes}
-    for name, table in tables.items():
-        if table is not None and not isinstance(table, Mapping):
-            raise ParameterError(
-                f"checkpoint.save({name}={label(table)}): give values by name",
-                asked=name,
-                given=table,
-            )
+    vectors, attributes = _by_name("vectors", vectors), _by_name("attributes", attributes)
     with together(system.comm):
-        for name, vector in (vectors or {}).items():
+        for name, vector in vectors.items():
             _require_vector(system, name, vector)
         if not system.memory.known:
             system.update(system.time)
-    own = {name: vector[: system.numbering.owned] for name, vector in (vectors or {}).items()}
+    own = {name: vector[: system.numbering.owned] for name, vector in vectors.items()}
     state = replace(system.snapshot(), displacement=own.pop("state", system.state))
     rates = own.pop("rate", None), own.pop("acceleration", None)
     state = replace(state, rate=rates[0], acceleration=rates[1], method=own)
@@ -200,13 +194,11 @@ def write(
     path = arguments.path("checkpoint.write", path)
     given = vectors_of(state)
     numbers = {name: value for name, value in state.method.items() if name not in given}
-    memory = state.internal
     with together(system.comm):
         facts: dict[str, Given] = {"time": state.time, "stiffness": state.stiffness}
         facts |= attributes or {}
-        facts |= {"length": memory.length} if system.memory else {}
+        facts |= {"length": state.internal.length} if system.memory else {}
         facts |= {METHOD: _as_bytes(numbers), PARAMETERS: np.array(state.parameters)}
-        remembered = [system.memory.told(v) for v in (memory.old, memory.next)]
         kept = {name: _attribute(name, value) for name, value in facts.items()}
     about: dict[str, str | int] = {"format": FORMAT, "version": VERSION}
     text = _as_bytes(fingerprint(system))
@@ -220,17 +212,23 @@ def write(
                 file.append(f"vectors/{name}/{block.name}", values)
             if _has_reference(block):
                 file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
-        rank0 = slice(None if system.comm.rank == 0 else 0)
-        for k, values in enumerate(state.terms):
-            file.append(f"terms/{k}", values.reshape(-1)[rank0])
-        for k, (group, entities) in enumerate(_remembering(system)):
-            ids, pair = entities.sort([v[k][entities.owned] for v in remembered])
-            file.append(f"{group}/ids", ids)
-            for name, values in zip(("old", "next"), pair, strict=True):
-                file.append(f"{group}/{name}", values)
+        _append_variables(file, system, state)
     finally:
         file.close()
     return path
+
+
+def _append_variables(file: HdfFile, system: System, state: State) -> None:
+    """Write the state variables of terms and the internal variables of laws (collective)."""
+    rank0 = slice(None if system.comm.rank == 0 else 0)
+    for k, values in enumerate(state.terms):
+        file.append(f"terms/{k}", values.reshape(-1)[rank0])
+    old, after = map(system.memory.told, (state.internal.old, state.internal.next))
+    for k, (group, entities) in enumerate(_remembering(system)):
+        ids, pair = entities.sort([v[k][entities.owned] for v in (old, after)])
+        file.append(f"{group}/ids", ids)
+        for name, values in zip(("old", "next"), pair, strict=True):
+            file.append(f"{group}/{name}", values)
 
 
 def vectors_of(state: State) -> dict[str, Array]:
@@ -238,6 +236,14 @@ def vectors_of(state: State) -> dict[str, Array]:
     motion = {name: v for name in MOTION if (v := getattr(state, name)) is not None}
     method = {name: v for name, v in state.method.items() if isinstance(v, np.ndarray)}
     return {"state": state.displacement, **motion, **method}
+
+
+def _by_name(name: str, given: Mapping[str, T] | None) -> Mapping[str, T]:
+    if given is not None and not isinstance(given, Mapping):
+        raise ParameterError(
+            f"checkpoint.save({name}={label(given)}): give values by name", asked=name, given=given
+        )
+    return given or {}
 
 
 def _require_system(call: str, system: System) -> None:
@@ -336,15 +342,7 @@ def read(path: str | Path, system: System) -> tuple[State, Facts]:
     there = _examined(path, system.comm)
     with together(system.comm):
         saved, names, attributes = _head(there)
-    present = fingerprint(system)
-    found = differences(saved, present)
-    if found:
-        raise CheckpointError(
-            f"{str(path)!r} is a checkpoint of another system: {'; '.join(found)}",
-            path=str(path),
-            differences=found,
-            asked="system",
-        )
+    _require_same(path, saved, fingerprint(system))
     vectors = {name: np.zeros(system.numbering.coordinates) for name in names}
     for number, block in enumerate(system.numbering.blocks):
         rows = _Rows(system, number)
@@ -380,6 +378,17 @@ def read(path: str | Path, system: System) -> tuple[State, Facts]:
         acceleration=owned.pop("acceleration", None),
     )
     return replace(state, method={**state.method, **owned}), attributes
+
+
+def _require_same(path: Path, saved: Facts, present: Facts) -> None:
+    """Refuse checkpoints of another system, and say in what that differs."""
+    if found := differences(saved, present):
+        raise CheckpointError(
+            f"{str(path)!r} is a checkpoint of another system: {'; '.join(found)}",
+            path=str(path),
+            differences=found,
+            asked="system",
+        )
 
 
 def _internal(there: Examined, system: System, length: float) -> InternalVariables:

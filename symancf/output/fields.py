@@ -256,27 +256,32 @@ class FieldKernels:
             return
         owned = system.of(body, Interpolation).owned
         variants = [(laws is not body.laws, cells[owned]) for laws, cells in body.variants(system)]
-        parts: list[tuple[Mask, Fields, PointLaw]] = []
-        sections: list[tuple[Rule, PointLaw]] = []
         with together(system.comm):  # functions of the user may fail on one rank only
-            for curved, cells in variants:
-                options: dict[str, Any] = {"curved": True} if curved else {}
-                made = self._fields(plain, options)
-                outputs = {**made.outputs, MEASURE: body.element.kinematics(**options).measure}
-                if layered:
-                    options["layer"] = layer or 0
-                ((law, _),) = body.sampled_laws(outputs, **options)
-                parts.append((cells, made, law))
-            if self.through:
-                names = dict(zip(THROUGH, THROUGH, strict=True))
-                asked = names if self._thin else dict.fromkeys(self.through, "S")
-                self.stress = self._fields(asked, {}, resultant=True)
-                outputs = {**self.stress.outputs, MEASURE: body.element.kinematics().measure}
-                pairs = body.sampled_laws(outputs, by_rule=True)
-                sections = [(rule, law) for law, rule in pairs]
+            parts = [(cells, *self._law(plain, curved)) for curved, cells in variants]
+            sections = self._section_laws() if self.through else []
         self.parts = [(cells, made, law, _kernel(law, system)) for cells, made, law in parts]
         self.sections = [(rule, law, _kernel(law, system)) for rule, law in sections]
         self.internal = Internal(system, body, state)
+
+    def _law(self, fields: Mapping[str, Sampled], curved: bool) -> tuple[Fields, PointLaw]:
+        """Return fields and their law for cells that are `curved` in the reference, or straight."""
+        body = self.body
+        options: dict[str, Any] = {"curved": True} if curved else {}
+        made = self._fields(fields, options)
+        outputs = {**made.outputs, MEASURE: body.element.kinematics(**options).measure}
+        if body.layers is not None:
+            options["layer"] = self._layer or 0
+        ((law, _),) = body.sampled_laws(outputs, **options)
+        return made, law
+
+    def _section_laws(self) -> list[tuple[Rule, PointLaw]]:
+        """Return the stresses that resultants are integrals of, by the rules of the energy."""
+        names = dict(zip(THROUGH, THROUGH, strict=True))
+        asked = names if self._thin else dict.fromkeys(self.through, "S")
+        self.stress = self._fields(asked, {}, resultant=True)
+        measure = self.body.element.kinematics().measure
+        outputs = {**self.stress.outputs, MEASURE: measure}
+        return [(rule, law) for law, rule in self.body.sampled_laws(outputs, by_rule=True)]
 
     def _fields(
         self, fields: Mapping[str, Sampled], options: Mapping[str, bool], resultant: bool = False

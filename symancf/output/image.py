@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -267,37 +269,54 @@ def require_drawable(call: str, **given: Any) -> None:
     ParameterError
     """
     for name, value in given.items():
-        if name in ("title", "label", "unit", "time_unit", "cmap"):
-            text(f"{call}: {name}", value).encode("utf-8", "replace")
-            good, must = not re.search("[\ud800-\udfff\0]", value), "be a text in UTF-8"
-        elif name in ("field", "directions"):
-            good, must = value is None or isinstance(value, str), "be the name of a field, or None"
-        elif name in ("shared", "undeformed"):
-            good, must = isinstance(value, bool | np.bool_), "be True or False"
-        elif name in ("rows", "columns"):
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            good, must = whole and 1 <= value <= 100, "be a whole number from 1 to 100"
-        elif name in ("eye", "up"):
-            good, must = len(direction(value)) == 3, "be a direction, three numbers"
-        elif name == "limits":
-            pair = reals(value)
-            good = value is None or (pair.shape == (2,) and pair[0] <= pair[1])
-            must = "be two numbers, the smaller one first"
-        elif name == "classes":
-            good = isinstance(value, list | tuple) and all(isinstance(x, str) for x in value)
-            must = "be a list of texts"
-        else:  # width, height, dots, fps
-            low, high = SIZES[name]
-            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            good, must = number and low <= value <= high, f"be a number from {low:g} to {high:g}"
-        if not good:
+        must, accepts = DRAWABLE[name]
+        if accepts is _utf8:
+            text(f"{call}: {name}", value)
+        if not accepts(value):
             raise ParameterError(
                 f"{call}({name}={label(value)}): it must {must}", asked=name, given=value
             )
 
 
+def _utf8(given: str) -> bool:
+    return not re.search("[\ud800-\udfff\0]", given)
+
+
+def _limits(given: Any) -> bool:
+    pair = reals(given)
+    return given is None or (pair.shape == (2,) and bool(pair[0] <= pair[1]))
+
+
+def _texts(given: Any) -> bool:
+    return isinstance(given, list | tuple) and all(isinstance(x, str) for x in given)
+
+
+def _count(given: Any) -> bool:
+    return isinstance(given, int) and _is_number(given, 1, 100)
+
+
+def _is_number(given: Any, low: float, high: float) -> bool:
+    number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    return number and bool(low <= given <= high)
+
+
 #: Of pictures [inch], dots per inch and pictures per second.
 SIZES = {"width": (0.1, 200.0), "height": (0.1, 200.0), "dots": (1, 4800), "fps": (1e-3, 1e3)}
+#: What arguments of pictures must be: their names, words, a function that tells.
+_RULES: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
+    ("title label unit time_unit cmap", "be a text in UTF-8", _utf8),
+    ("field directions", "be the name of a field, or None", lambda x: isinstance(x, str | None)),
+    ("shared undeformed", "be True or False", lambda x: isinstance(x, bool | np.bool_)),
+    ("rows columns", "be a whole number from 1 to 100", _count),
+    ("eye up", "be a direction, three numbers", lambda x: len(direction(x)) == 3),
+    ("limits", "be two numbers, the smaller one first", _limits),
+    ("classes", "be a list of texts", _texts),
+    *(
+        (name, f"be a number from {low:g} to {high:g}", partial(_is_number, low=low, high=high))
+        for name, (low, high) in SIZES.items()
+    ),
+)
+DRAWABLE = {name: (must, good) for names, must, good in _RULES for name in names.split()}
 
 
 def image_path(what: str, path: str | Path) -> Path:

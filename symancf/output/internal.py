@@ -16,6 +16,8 @@ from ..runtime import jit
 from ..runtime.collective import together
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from symancf_codegen.declare import PointLaw, Rule
 
     from ..bodies.body import Body
@@ -28,6 +30,29 @@ def weights(rule: Rule) -> Array:
     return np.multiply.outer(rule.weights, rule.section_weights).ravel()
 
 
+def _pressures(system: System, body: Body, state: Array) -> dict[str, Array]:
+    """Return pressures of a body that are coordinates, at the cells of this rank (collective)."""
+    pressures = system.layout.find(body, Pressures)
+    if pressures is None:
+        return {}
+    owned = system.of(body, Interpolation).owned
+    return {name: values[owned] for name, values in pressures.values(system, state).items()}
+
+
+def _solved(system: System, own: str, pieces: list[int], state: Array) -> Mapping[int, Array]:
+    """Return the unknowns of cells of pieces of a body, by the numbers of these (collective)."""
+    if not pieces:
+        return {}
+    solved, bad = system.plan.tabulate("outputs", pieces, state)
+    with together(system.comm):
+        if bad:
+            raise SymancfError(
+                f"sample(): the unknowns of cells of body {own!r} have no solution at {bad} "
+                "points in this state"
+            )
+    return solved
+
+
 class Internal:
     """Memory and unknowns of cells of a body in a state of its system (collective).
 
@@ -37,29 +62,18 @@ class Internal:
     """
 
     def __init__(self, system: System, body: Body, state: Array) -> None:
-        self._cells: dict[str, Array] = {}  # (cells,)
+        self._cells = _pressures(system, body, state)  # (cells,)
         self._points: dict[str, Array] = {}  # (cells, points of the rule)
         self._length = system.memory.length(system.time)
         laws = [law for law, _ in body.laws]
         owned = system.of(body, Interpolation).owned
-        pressures = system.layout.find(body, Pressures)
-        if pressures is not None:
-            found = pressures.values(system, state)
-            self._cells = {name: values[owned] for name, values in found.items()}
         if not any(law.history or law.shared for law in laws):
             return
         with together(system.comm):
             system.update(system.time)
         own = system.name(body)
         numbers = [k for k, p in enumerate(system.pieces) if p.name in (own, f"{own} (curved)")]
-        asked = numbers if any(law.shared for law in laws) else []
-        solved, bad = system.plan.tabulate("outputs", asked, state) if asked else ({}, 0)
-        with together(system.comm):
-            if bad:
-                raise SymancfError(
-                    f"sample(): the unknowns of cells of body {own!r} have no solution at {bad} "
-                    "points in this state"
-                )
+        solved = _solved(system, own, numbers, state) if any(law.shared for law in laws) else {}
         for number, (own_laws, cells) in zip(numbers, body.variants(system), strict=True):
             piece, here = system.pieces[number], cells[owned]
             if number in solved:

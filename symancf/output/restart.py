@@ -395,18 +395,7 @@ def _sums(system: System, given: Sequence[tuple[Any, Array]]) -> list[list[float
 
 def _differences(saved: Facts, present: Facts) -> list[str]:
     """Tell in words in what another run differs from the one that a file is of."""
-    found = []
-    if saved["call"] != present["call"]:
-        found.append(f"{saved['call']}() in the file, {present['call']}() here")
-    for name in dict.fromkeys([*saved["asked"], *present["asked"]]):
-        old, new = saved["asked"].get(name), present["asked"].get(name)
-        if old != new:
-            found.append(f"{name}={old!r} in the file, {new!r} here")
-    if not _close(saved["time"], present["time"], SAME):
-        found.append(f"it begins at {saved['time']:.7g} in the file, {present['time']:.7g} here")
-    for name in dict.fromkeys([*saved["laws"], *present["laws"]]):
-        if saved["laws"].get(name) != present["laws"].get(name):
-            found.append(f"the law of {name!r} is another one")
+    found = _other_model(saved, present)
     for when, old, new in zip(
         ("the beginning", "the end"), saved["values"], present["values"], strict=True
     ):
@@ -415,25 +404,43 @@ def _differences(saved: Facts, present: Facts) -> list[str]:
     if not found and not _near(saved["supports"], present["supports"]):
         found.append("supports prescribe other displacements")
     for name, old in saved["fields"].items():
-        new = present["fields"].get(name, [])
-        if len(old) != len(new) or not all(map(_close, old, new)):
+        if not _all_close(old, present["fields"].get(name, [])):
             found.append(f"fields of {name.rpartition(' ')[0]!r} differ")
-    if not found:
-        u, of_u, v, of_v = saved["start"]
-        now = present["start"]
-        least = (1e-9 * present["extent"]) ** 2
-        apart = [
-            abs(a - b) > SAME * max(abs(a), abs(b), root * math.sqrt(size) if root else 0.0, least)
-            for a, b, size, root in (
-                (u, now[0], u, 0.0),
-                (of_u, now[1], u, 1.0),
-                (v, now[2], v, 0.0),
-                (of_v, now[3], v, 1.0),
-            )
-        ]
-        if any(apart):
-            found.append("it begins at another state")
+    if not found and not _same_start(saved["start"], present["start"], present["extent"]):
+        found.append("it begins at another state")
     return found
+
+
+def _other_model(saved: Facts, present: Facts) -> list[str]:
+    """Tell in words in what the call, its time and the laws differ."""
+    found = []
+    if saved["call"] != present["call"]:
+        found.append(f"{saved['call']}() in the file, {present['call']}() here")
+    for name, old, new in _both(saved["asked"], present["asked"]):
+        if old != new:
+            found.append(f"{name}={old!r} in the file, {new!r} here")
+    if not _close(saved["time"], present["time"], SAME):
+        found.append(f"it begins at {saved['time']:.7g} in the file, {present['time']:.7g} here")
+    for name, old, new in _both(saved["laws"], present["laws"]):
+        if old != new:
+            found.append(f"the law of {name!r} is another one")
+    return found
+
+
+def _both(saved: Facts, present: Facts) -> list[tuple[str, Any, Any]]:
+    """Return what the file has and what is here, by name; None where it is missing."""
+    return [(k, saved.get(k), present.get(k)) for k in dict.fromkeys([*saved, *present])]
+
+
+def _same_start(saved: Sequence[float], present: Sequence[float], extent: float) -> bool:
+    """Tell whether square sums and projections of two states, u and v, are the same."""
+    least = (1e-9 * extent) ** 2
+    u, _, v, _ = saved
+    sizes = 0.0, math.sqrt(u), 0.0, math.sqrt(v)  # of projections
+    return not any(
+        abs(a - b) > SAME * max(abs(a), abs(b), size, least)
+        for a, b, size in zip(saved, present, sizes, strict=True)
+    )
 
 
 def _near(saved: Sequence[Sequence[float]], present: Sequence[Sequence[float]]) -> bool:
@@ -446,6 +453,10 @@ def _near(saved: Sequence[Sequence[float]], present: Sequence[Sequence[float]]) 
     )
 
 
+def _all_close(a: Sequence[float], b: Sequence[float]) -> bool:
+    return len(a) == len(b) and all(map(_close, a, b))
+
+
 def _close(a: float, b: float, share: float = ROUND_OFF) -> bool:
     return abs(a - b) <= share * max(abs(a), abs(b))
 
@@ -453,8 +464,8 @@ def _close(a: float, b: float, share: float = ROUND_OFF) -> bool:
 def _other_values(saved: Facts, present: Facts) -> list[str]:
     """Tell in words which values differ."""
     found = []
-    for name in dict.fromkeys([*saved, *present]):
-        old, new = saved.get(name, []), present.get(name, [])
+    for name, old, new in _both(saved, present):
+        old, new = old or [], new or []
         if len(old) != len(new):
             found.append(f"{name}: {len(old)} values in the file, {len(new)} here")
         elif not all(map(_close, old, new)):

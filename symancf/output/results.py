@@ -89,19 +89,25 @@ def results(
             found[system.name(term)] = of_support(system, term)
         elif isinstance(term, Constraint):
             found[system.name(term)] = of_constraint(system, term)
-    possible = [{**samples.point_data, **samples.cell_data} for samples in found.values()]
     with together(system.comm):
-        for unknown in sorted((units or {}).keys() - set().union(*possible)):
-            raise ParameterError(
-                f"results(units=...) name the field {unknown!r}; the fields are "
-                f"{', '.join(dict.fromkeys(name for known in possible for name in known))}",
-                asked="units",
-                given=unknown,
-                possible=dict.fromkeys(name for known in possible for name in known),
-            )
-    for samples, known in zip(found.values(), possible, strict=True):
-        samples.units |= {k: unit for k, unit in (units or {}).items() if k in known}
+        _put_units(list(found.values()), labels)
     return found
+
+
+def _put_units(parts: list[Samples], units: Mapping[str, str]) -> None:
+    """Give samples the units of their fields; each unit is of a field that one of them has."""
+    fields = [[*samples.point_data, *samples.cell_data] for samples in parts]
+    possible = dict.fromkeys(name for own in fields for name in own)
+    if unknown := sorted(units.keys() - possible):
+        raise ParameterError(
+            f"results(units=...) name the field {unknown[0]!r}; the fields are "
+            f"{', '.join(possible)}",
+            asked="units",
+            given=unknown[0],
+            possible=possible,
+        )
+    for samples, own in zip(parts, fields, strict=True):
+        samples.units |= {name: units[name] for name in own if name in units}
 
 
 def _of_body(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from ..errors import ParameterError, SymancfError
 from ..values.parameter import label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mpi4py import MPI
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -179,40 +181,58 @@ def join(parts: Sequence[Samples]) -> Samples:
     parts = [p for p in parts if len(p.points)]
     if not parts:
         return Samples(np.empty((0, 3)), {})
-    first = np.cumsum([0, *(len(p.points) for p in parts)])
-    kinds = dict.fromkeys(kind for p in parts for kind in p.cells)
-    cells = {
-        kind: np.concatenate(
-            [p.cells[kind] + n for p, n in zip(parts, first, strict=False) if kind in p.cells]
-        )
-        for kind in kinds
-    }
-    point_data = {
-        name: np.concatenate([p.point_data[name] for p in parts])
-        for name in parts[0].point_data
-        if all(name in p.point_data for p in parts)
-    }
-    cell_data = {
-        name: np.concatenate([_of_kind(p, name, kind) for kind in kinds for p in parts])
-        for name in parts[0].cell_data
-        if all(name in p.cell_data for p in parts)
-    }
-    units = {
-        k: unit for p in parts for k, unit in p.units.items() if k in {*point_data, *cell_data}
-    }
-    texts = {k: text for p in parts for k, text in p.texts.items()}
+    cells = _numbered(parts)
+    values = _common([p.point_data for p in parts])
+    point_data = {name: np.concatenate(each) for name, each in values.items()}
+    cell_data = _of_cells(parts, list(cells))
+    known = {*point_data, *cell_data}
+    units = {k: unit for k, unit in _united([p.units for p in parts]).items() if k in known}
     points = np.concatenate([p.points for p in parts])
-    return Samples(points, cells, point_data, cell_data, units, texts)
+    return Samples(points, cells, point_data, cell_data, units, _united([p.texts for p in parts]))
 
 
-def _of_kind(samples: Samples, name: str, kind: str) -> Data:
-    """Rows of cell data that belong to one cell type."""
-    first = 0
-    for other, cells in samples.cells.items():
-        if other == kind:
-            return samples.cell_data[name][first : first + len(cells)]
-        first += len(cells)
-    return samples.cell_data[name][:0]
+def _numbered(parts: Sequence[Samples]) -> dict[str, Ints]:
+    """Return the cells of all parts by type, with the numbers of points in all."""
+    first = np.cumsum([0, *(len(p.points) for p in parts)])
+    moved = [
+        {kind: rows + n for kind, rows in p.cells.items()}
+        for p, n in zip(parts, first, strict=False)
+    ]
+    return {kind: np.concatenate(rows) for kind, rows in _each(moved).items()}
+
+
+def _of_cells(parts: Sequence[Samples], kinds: Sequence[str]) -> dict[str, Data]:
+    """Return the data that cells of all parts have, type by type."""
+    found = {}
+    for name, each in _common([_by_kind(p) for p in parts]).items():
+        rows = _each(each)
+        found[name] = np.concatenate([values for kind in kinds for values in rows[kind]])
+    return found
+
+
+def _united(parts: Sequence[Mapping[str, T]]) -> dict[str, T]:
+    """Return what all have by name; later ones win."""
+    return {name: value for part in parts for name, value in part.items()}
+
+
+def _each(parts: Sequence[Mapping[str, T]]) -> dict[str, list[T]]:
+    """Return by name what those have that have it."""
+    return {name: [part[name] for part in parts if name in part] for name in _united(parts)}
+
+
+def _common(parts: Sequence[Mapping[str, T]]) -> dict[str, list[T]]:
+    """Return by name what all have."""
+    every = _each(parts)
+    return {name: every[name] for name in parts[0] if len(every[name]) == len(parts)}
+
+
+def _by_kind(samples: Samples) -> dict[str, dict[str, Data]]:
+    """Return the rows of cell data by name and type of cells."""
+    ends = np.cumsum([len(cells) for cells in samples.cells.values()])[:-1]
+    return {
+        name: dict(zip(samples.cells, np.split(values, ends), strict=False))
+        for name, values in samples.cell_data.items()
+    }
 
 
 def gather(comm: MPI.Comm, samples: Samples) -> Samples | None:

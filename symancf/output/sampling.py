@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..errors import ParameterError, SymancfError
 from ..laws.sampled import default_fields
 from ..places.interpolation import Interpolation
 from ..runtime.collective import together
-from ..values.arguments import flag, whole
+from ..values.arguments import among, flag, whole
 from ..values.parameter import label, reals
 from .fields import At, FieldKernels, heights
 from .internal import weights
@@ -48,6 +48,24 @@ def _rigid(system: System, body: RigidBody, state: Array, reference: bool) -> Sa
     moved = u[0] + x @ np.stack([(u[1] - u[0]) / body.length, u[2], u[3]])
     points = body.origin + x @ body.frame.T + (0.0 if reference else moved)
     return Samples(points, {"hexahedron": body.shape.cells}, {name: moved})
+
+
+def _shape(
+    system: System,
+    body: RigidBody | Shape,
+    fields: Mapping[str, Sampled] | None,
+    state: Array,
+    reference: bool,
+) -> Samples:
+    """Return the shape of a rigid body, or of a rigid obstacle of contacts (collective)."""
+    if fields:
+        what, only = ("body", ", only a shape") if isinstance(body, RigidBody) else ("shape", "")
+        raise SymancfError(
+            f"a rigid {what} has no field {next(iter(fields))!r}{only}", asked=next(iter(fields))
+        )
+    if isinstance(body, RigidBody):
+        return _rigid(system, body, state, reference)
+    return shape_now(system, body, state)
 
 
 def sample(
@@ -156,19 +174,8 @@ def sample(
             asked="on",
             given=on,
         )
-    if isinstance(body, RigidBody):
-        if fields:
-            raise SymancfError(
-                f"a rigid body has no field {next(iter(fields))!r}, only a shape",
-                asked=next(iter(fields)),
-            )
-        return _named(_rigid(system, body, state, reference), labels)
-    if isinstance(body, Shape):
-        if fields:
-            raise SymancfError(
-                f"a rigid shape has no field {next(iter(fields))!r}", asked=next(iter(fields))
-            )
-        return _named(shape_now(system, body, state), labels)
+    if isinstance(body, RigidBody | Shape):
+        return _named(_shape(system, body, fields, state, reference), labels)
     if not isinstance(body, Body):
         raise SymancfError(
             "sample() takes a body of cells, a rigid body, a contact or a rigid shape, not "
@@ -184,9 +191,8 @@ def sample(
             given=True,
             possible=(False,),
         )
-    if fields is None and body.remembers and isinstance(at, str) and at == "lattice":
-        at = "cells"  # where it is known what it remembers
-    inside = isinstance(at, str) and at in ("cells", "gauss")
+    at = _place(at, fields is None and body.remembers)
+    inside = among(at, ("cells", "gauss"))
     if fields is None:
         chosen = default_fields(element, body.energy_function, remembered=inside, layer=layer)
         fields = dict(zip(chosen, chosen, strict=True))
@@ -198,15 +204,20 @@ def sample(
         return _named(shown.material(at), labels)
     if at == "gauss":
         return _named(shown.gauss(), labels)
-    if at not in ("lattice", "cells"):
+    lattice = shown.lattice(divisions if element.dimension < 3 else 1, solid, at)
+    return _named(lattice, labels)
+
+
+def _place(at: Place | npt.ArrayLike, remembered: bool) -> Place | npt.ArrayLike:
+    """Return where fields are given, by default those `remembered` at the points where they are."""
+    if isinstance(at, str) and at not in get_args(Place):
         raise SymancfError(
             f"sample(at={at!r}): choose 'lattice', 'cells' or 'gauss', or give points (k, 3)",
             asked="at",
             given=at,
-            possible=("lattice", "cells", "gauss"),
+            possible=get_args(Place),
         )
-    lattice = shown.lattice(divisions if element.dimension < 3 else 1, solid, at)
-    return _named(lattice, labels)
+    return "cells" if remembered and among(at, ("lattice",)) else at
 
 
 def _by_name(fields: object) -> object:

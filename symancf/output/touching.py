@@ -15,12 +15,14 @@ from ..values.parameter import label
 from .samples import Samples, join
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ..contact.contact import Contact
+    from ..contact.facets import FacetPass
     from ..contact.leaf import Leaf
     from ..contact.nodal import Told
     from ..contact.rigid import RigidPass
+    from ..contact.sides import Side
     from ..system import System
 
 FIELDS = "pressure", "gap", "slip", "status", "true_pressure"
@@ -41,6 +43,27 @@ def touching(
     ------
     SymancfError : another place, or a field or a body that it has not.
     """
+    _require_place(contact, at, on)
+    asked = _asked(contact, fields)
+    points = () if contact.sides else cast("list[RigidPass]", contact.passes)
+    parts = [_of_points(system, each, reference) for each in points]
+    sides = [each for each in contact.sides if on is None or on in each[0].bodies]
+    found = [part for side in sides for part in _leaves(system, *side, on)]
+    # facets of all sides one after the other, in shares: the same order on any number of ranks
+    first = np.cumsum([0, *(len(leaf.facets) for _, leaf, _ in found)])
+    share = block_starts(int(first[-1]), system.comm.size)[system.comm.rank :][:2]
+    for part, start in zip(found, first, strict=False):
+        own = slice(*np.maximum(share - start, 0))
+        parts.append(_of_facets(*part, own, at == "gauss", divisions, reference))
+    whole = join(parts) if any(len(p.points) for p in parts) else parts[0]
+    known = whole.point_data
+    whole.point_data = {k: v for k, v in known.items() if k not in FIELDS}
+    whole.point_data |= {name: known[str(what)] for name, what in asked.items()}
+    return whole
+
+
+def _require_place(contact: Contact, at: object, on: object) -> None:
+    """Refuse other places than nodes and points, and bodies that are none of the contact's."""
     if at not in ("lattice", "gauss"):
         raise SymancfError(
             f"sample(at={label(at)}) of {contact.who}: choose 'lattice', the nodes of its facets, "
@@ -49,9 +72,25 @@ def touching(
             given=at,
             possible=("lattice", "gauss"),
         )
-    without = set() if contact.coulomb is not None else {"slip"}
-    without |= set() if contact.sides else {"true_pressure"}  # points of rigid bodies have no area
-    offered = [name for name in FIELDS if name not in without]
+    bodies = [body for side, _ in contact.sides for body in side.bodies] or contact.bodies[0]
+    if on is not None and on not in bodies:
+        names = dict.fromkeys(body.name for body in bodies)
+        raise SymancfError(
+            f"{contact.who} has points on {' and '.join(map(repr, names))}; sample(on={label(on)}) "
+            "is none of them",
+            asked="on",
+            given=on,
+            possible=names,
+        )
+
+
+def _asked(contact: Contact, fields: Mapping[str, object] | None) -> Mapping[str, object]:
+    """Return the fields that are asked for, by their names in the samples."""
+    without = {
+        "slip": contact.coulomb is None,
+        "true_pressure": not contact.sides,  # points of rigid bodies have no area
+    }
+    offered = [name for name in FIELDS if not without.get(name)]
     asked = {name: name for name in offered} if fields is None else fields
     for name, what in asked.items():
         if what not in offered:
@@ -62,47 +101,24 @@ def touching(
                 given=what,
                 possible=offered,
             )
-    bodies = [body for side, _ in contact.sides for body in side.bodies] or contact.bodies[0]
-    if on is not None and on not in bodies:
-        names = " and ".join(dict.fromkeys(repr(body.name) for body in bodies))
-        raise SymancfError(
-            f"{contact.who} has points on {names}; sample(on={label(on)}) is none of them",
-            asked="on",
-            given=on,
-            possible=dict.fromkeys(body.name for body in bodies),
-        )
-    found: list[tuple[Told, Leaf, Array, Array]] = []
-    for side, passes in contact.sides:
-        if on is None or on in side.bodies:
-            here = told(side, passes, system)
-            X, x = (
-                here.skin.vectors(system, vector)
-                for vector in (system.reference, system.reference + system.state)
-            )
-            leaves = [leaf for leaf in here.skin.leaves if on in (None, leaf.sheet.body)]
-            found += [(here, leaf, X, x) for leaf in leaves]
-    points = () if contact.sides else cast("list[RigidPass]", contact.passes)
-    parts = [_of_points(system, each, reference) for each in points]
-    # facets of all sides one after the other, in shares: the same order on any number of ranks
-    total, first = sum(len(leaf.facets) for _, leaf, _, _ in found), 0
-    start, end = block_starts(total, system.comm.size)[system.comm.rank : system.comm.rank + 2]
-    for here, leaf, X, x in found:
-        own = slice(max(start - first, 0), max(end - first, 0))
-        parts.append(_of_facets(here, leaf, own, X, x, at == "gauss", divisions, reference))
-        first += len(leaf.facets)
-    whole = join(parts) if any(len(p.points) for p in parts) else parts[0]
-    known = whole.point_data
-    whole.point_data = {k: v for k, v in known.items() if k not in FIELDS}
-    whole.point_data |= {name: known[str(what)] for name, what in asked.items()}
-    return whole
+    return asked
+
+
+def _leaves(
+    system: System, side: Side, passes: Sequence[RigidPass | FacetPass], on: object
+) -> list[tuple[Told, Leaf, tuple[Array, Array]]]:
+    """Return the leaves of a side, with the places of its nodes before and now (collective)."""
+    here = told(side, passes, system)
+    X = here.skin.vectors(system, system.reference)
+    x = here.skin.vectors(system, system.reference + system.state)
+    return [(here, leaf, (X, x)) for leaf in here.skin.leaves if on in (None, leaf.sheet.body)]
 
 
 def _of_facets(
     here: Told,
     leaf: Leaf,
+    places: tuple[Array, Array],
     own: slice,
-    X: Array,
-    x: Array,
     gauss: bool,
     divisions: int,
     reference: bool,
@@ -118,7 +134,7 @@ def _of_facets(
         fields = {k: v[own] for k, v in here.on_lattice(leaf, (xi - low) / (high - low)).items()}
         kind = sheet.kind
     table = leaf.tables(xi)[0]
-    at, moved = (leaf.at_places(table, v)[own] for v in (X, x))
+    at, moved = (leaf.at_places(table, v)[own] for v in places)
     cells = (len(xi) * np.arange(len(at))[:, None, None] + parts[None]).reshape(-1, parts.shape[1])
     points = (at if reference else moved).reshape(-1, 3)
     data: dict[str, Data] = {"u" if reference else "displacement": (moved - at).reshape(-1, 3)}

@@ -164,11 +164,7 @@ class VtkHdf:
         with together(self.comm):
             for samples in bodies.values():
                 samples.check()
-                for name in (*samples.point_data, *samples.cell_data):
-                    if "/" in name or name in (".", ""):
-                        raise SymancfError(
-                            f"{name!r} cannot be the name of a field in a .vtkhdf", asked=name
-                        )
+                _require_names([*samples.point_data, *samples.cell_data])
             if [*bodies] != [*before] and (before or not bodies):
                 raise SymancfError(
                     f"{str(self.path)!r} has the same bodies in all states, "
@@ -181,24 +177,30 @@ class VtkHdf:
         groups = safe_names(bodies, {"Assembly"})
         parts = {}
         for name, samples in bodies.items():
-            own = (f"body {name!r}", layout(samples.point_data), layout(samples.cell_data))
-            every = self.comm.allgather((_held(samples), own))
-            known = [told for held, told in every if held] or [every[0][1]]
-            fields = known[0][1:]
-            with together(self.comm):
-                require_same_fields(known)
-                if name in before and [*map(sorted, before[name].fields)] != [*map(sorted, fields)]:
-                    raise SymancfError(
-                        f"{str(self.path)!r} has the same fields in all states, of body {name!r} "
-                        f"{before[name].fields}; given {fields}",
-                        asked=name,
-                        given=fields,
-                        possible=before[name].fields,
-                    )
+            fields = self._fields(name, samples)
             group = ROOT if len(bodies) == 1 else f"{ROOT}/{groups[name]}"
             texts = {k: _shown(text) for k, text in about(samples, name).items()}
             parts[name] = before.get(name) or _Part(group, fields, texts)
         return parts
+
+    def _fields(self, name: str, samples: Samples) -> tuple[Layout, Layout]:
+        """Return the fields of points and cells of a body, the same on all ranks and as before."""
+        own = (f"body {name!r}", layout(samples.point_data), layout(samples.cell_data))
+        every = self.comm.allgather((_held(samples), own))
+        known = [told for held, told in every if held] or [every[0][1]]
+        fields: tuple[Layout, Layout] = known[0][1:]
+        before = self._parts[name].fields if name in self._parts else fields
+        with together(self.comm):
+            require_same_fields(known)
+            if [*map(sorted, before)] != [*map(sorted, fields)]:
+                raise SymancfError(
+                    f"{str(self.path)!r} has the same fields in all states, of body {name!r} "
+                    f"{before}; given {fields}",
+                    asked=name,
+                    given=fields,
+                    possible=before,
+                )
+        return fields
 
     def _changed(self, part: _Part, samples: Samples) -> tuple[dict[str, Data], dict[str, bytes]]:
         """Return this rank's rows that some rank has not as before, and the digests of all."""
@@ -289,6 +291,12 @@ class VtkHdf:
             file=sys.stderr,
             flush=True,
         )
+
+
+def _require_names(fields: Iterable[str]) -> None:
+    for name in fields:
+        if "/" in name or name in (".", ""):
+            raise SymancfError(f"{name!r} cannot be the name of a field in a .vtkhdf", asked=name)
 
 
 def _held(samples: Samples) -> bool:

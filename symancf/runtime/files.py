@@ -53,8 +53,10 @@ def named(error: OSError, path: Path) -> OSError:
     """Return the error of a file that could not be written, with its name and what to do."""
     if error.errno is None or error.strerror is None:
         return error
-    remedy = REMEDIES.get(error.errno, "")
-    told = error.strerror if remedy in error.strerror else f"{error.strerror}; {remedy}"
+    remedy, said = REMEDIES.get(error.errno, ""), error.strerror
+    if "errno = " in said:  # by HDF5, with times, addresses and numbers of descriptors
+        said = os.strerror(error.errno)
+    told = said if remedy in said else f"{said}; {remedy}"
     if isinstance(error.filename, str | os.PathLike):
         path = Path(error.filename)  # as of a folder on the way
     return OSError(error.errno, told.rstrip("; "), str(path_of(path)))

@@ -203,12 +203,16 @@ class Options:
         read = {n for n in present if (n in self._seen or _used(n)) and self._works(n)}
         unused = sorted(present.keys() - ours - read)
         if unused and comm.rank == 0:
-            own = {name for name in _read if name.startswith(self.prefix or self.kinds)}
-            known = read | own | {self.prefix + name for name in KNOWN.split()}
-            known = {name for name in known if self._works(name)}
+            known = read | self._possible()
             for name in unused:
                 hint = closest(name, known)
                 warnings.warn(f"PETSc did not use the option -{name}.{hint}", stacklevel=5)
+
+    def _possible(self) -> set[str]:
+        """Return options that PETSc has read or may read and that make a difference."""
+        own = {name for name in _read if name.startswith(self.prefix or self.kinds)}
+        known = own | {self.prefix + name for name in KNOWN.split()}
+        return {name for name in known if self._works(name)}
 
     def _present(self) -> dict[str, str]:
         """Return the options of this problem in the database, by their full names."""

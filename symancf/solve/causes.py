@@ -90,6 +90,7 @@ class Failure:
     allowed : iterations that Newton's method may make.
     idle : rigid bodies without inertia that may turn.
     moving, explicit : whether it was a step of a motion, by an explicit method.
+    along : name of the parameter of a path that was followed, or "".
     tangent, path : what else is known of the last state, each asked once.
     """
 
@@ -110,6 +111,7 @@ class Failure:
     idle: Sequence[str] = ()
     moving: bool = False
     explicit: bool = False
+    along: str = ""
     tangent: Callable[[], Undetermined | None] = lambda: None
     path: Callable[[], EndOfPath] = EndOfPath
 
@@ -310,6 +312,22 @@ def _few(f: Failure) -> Words | None:
     return {"allowed": f.allowed} if few else None
 
 
+def _flat(f: Failure) -> Words | None:
+    if not f.along or f.reason != "DIVERGED_ARC_LENGTH":
+        return None
+    low, name, where = flattest(f.system, f.state)
+    if low > FLAT:
+        return None
+    return {"name": name, "near": where, "low": f"{low:.2g}", "body": _variable(name)}
+
+
+def _along(reason: str) -> Callable[[Failure], Words | None]:
+    def test(f: Failure) -> Words | None:
+        return {"along": f.along, "to": f"{f.to:.6g}"} if f.along and f.reason == reason else None
+
+    return test
+
+
 def _long(f: Failure) -> Words | None:
     return None if f.moving or f.smallest <= LONG else {"smallest": f"{f.smallest:.3g}", **f.near}
 
@@ -446,6 +464,13 @@ TABLE = (
         "print({body}.region.mesh.quality())  # finer or better cells there",
     ),
     Row(
+        "flat cells",
+        _flat,
+        "cells of {name!r} are nearly flat{near} (scaled Jacobian {low}): the path ends where they "
+        "turn over",
+        "print({body}.region.mesh.quality())  # finer or better cells there",
+    ),
+    Row(
         "law",
         _left,
         "points left the domain of the law of {names} (its stretches have an end, or J <= 0)",
@@ -482,6 +507,24 @@ TABLE = (
         _first,
         "this is the first step, however short: are loads and units right?",
         "problem.solve(to={tiny})  # a millionth of it",
+    ),
+    Row(
+        "corner of a path",
+        _along("DIVERGED_ARC_LENGTH"),
+        "the path may have a corner here, as where a contact opens or a law has a kink, or end",
+        "problem.follow(parameter, to={to}, smallest=1e-12)  # {along!r}",
+    ),
+    Row(
+        "direction of a path",
+        _along("AWAY"),
+        "the path was begun in the other direction, or {along!r} turns at limit points first",
+        "problem.follow(parameter, to={to}, direction=-1)  # or 1",
+    ),
+    Row(
+        "steps of a path",
+        _along("STEPS"),
+        "the path along {along!r} is longer than its steps",
+        "problem.follow(parameter, to={to}, steps=1000)",
     ),
     Row(
         "time step",

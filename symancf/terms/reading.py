@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen import declare
-from symancf_codegen.functions import symbolic
+from symancf_codegen.functions import obstacle, symbolic
 
 from ..arrays import Array
 from ..errors import (
@@ -54,7 +54,7 @@ from .quantities import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -83,6 +83,7 @@ class Asked:
     jets, rates, fixed : (end, jet) of changes, of rates, and of values of the reference.
     keywords, defaults : symbols and values of its parameters.
     names, arguments : of the others, and the symbols that it is called with.
+    written : the argument that asks for a jet, the first where several do.
     called : what it returned, and what a place remembers.
     """
 
@@ -92,6 +93,7 @@ class Asked:
     keywords: dict[str, sp.Symbol] = field(default_factory=dict)
     defaults: dict[str, Given] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
+    written: dict[JetOfEnd, str] = field(default_factory=dict)
     arguments: list[V | S] = field(default_factory=list)
     uses_time: bool = False
     called: Called | None = None
@@ -163,7 +165,8 @@ class Reading:
         self.jets, self.rates = list(asked.jets), list(asked.rates)
         self.keywords, self.fixed, self.uses_time = asked.keywords, asked.fixed, asked.uses_time
         for number, jet in [*self.jets, *self.rates]:
-            require_offered(what, ends[number], jet)
+            written = "" if _is_own(function) else asked.written[number, jet]
+            require_offered(what, ends[number], jet, "abc"[number], written)
         values = self._values(parameters, asked.defaults)
         arrays = {k: v for k, v in values.items() if _is_array(v)}
         self.per_place = {k: _numbers(f"{what}, {k}", v) for k, v in arrays.items()}
@@ -255,6 +258,7 @@ class Reading:
         into = {"rate": asked.rates, "reference": asked.fixed}.get(quantity.of, asked.jets)
         if jet not in into:
             into.append(jet)
+        asked.written.setdefault(jet, name)
         components = components_of(jet, quantity.of)
         return components[0] if jet[1] in SCALARS else self.vector(components)
 
@@ -304,11 +308,12 @@ class Reading:
             scalar = symbolic(expression)
         except (sp.SympifyError, TypeError):
             scalar = None
-        if not isinstance(scalar, sp.Expr) or scalar.has(sp.nan, sp.zoo, sp.oo, sp.I):
+        why = obstacle(scalar) if isinstance(scalar, sp.Expr) else ""
+        if why is not None:
             raise ConstraintError(
-                f"{self.what} returned {label(expression)}: {must}",
+                f"{self.what} returned {label(expression)}: {must}{why and f'; {why}'}",
                 asked="expression",
-                given=expression,
+                given=label(expression) if isinstance(expression, sp.Basic) else expression,
             )
         foreign = sorted(map(str, scalar.free_symbols - self.known))
         if foreign:
@@ -454,50 +459,45 @@ def _offers(end: End, jet: str) -> bool:
     if end.only:
         return jet == end.only
     slides = _slides(end)
-    rare = {"factor": False, "angle": end.plane, "line": _is_line(end), "slide": slides}
-    return rare.get(jet, True)
+    line = isinstance(end, Line) or slides
+    return {"factor": False, "angle": end.plane, "line": line, "slide": slides}.get(jet, True)
 
 
-def _is_line(end: End) -> bool:
-    return isinstance(end, Line) or _slides(end)
-
-
-def _has_director(end: End) -> bool:
-    element = end.body.element if isinstance(end, Nodes | PointsOnBody) else None
-    return element is not None and "zeta" in element.space.point_jets
-
-
-# jets that few ends have: their name in messages, whose they are, and whether an end has one
-_RARE: dict[str, tuple[str, str, Callable[[End], bool]]] = {
-    "angle": ("the angle", "planar bodies have one", lambda e: e.plane or isinstance(e, Ground)),
-    "line": ("rs", "lines have a direction", _is_line),
-    "director": ("the director", "full-gradient plates (ancf_plate) have one", _has_director),
-}
-
-
-def require_offered(what: str, end: End, jet: str) -> None:
+def require_offered(what: str, end: End, jet: str, suffix: str, written: str) -> None:
     """Raise where an end has no jet of this name.
+
+    Parameters
+    ----------
+    suffix : of the end, ``"a"`` for the first.
+    written : the argument of the user's function that asks for it, "" where it is none of a user.
 
     Raises
     ------
     ConstraintError : says which ends have one.
     """
+    why, possible = _lacking(end, jet), []
+    if not why and _slides(end) and jet not in ("value", "line", "slide"):
+        possible = [f"{q}_{suffix}" for q in ("r", "u", "v", "rs", "s", "ds")]
+        why = f"it offers {', '.join(possible)}"
+    if why:
+        asks = f"asks for {written!r} of {end}" if written else f"cannot be at {end}"
+        raise ConstraintError(
+            f"{what} {asks}: {why}", asked=written or "place", given=str(end), possible=possible
+        )
+
+
+def _lacking(end: End, jet: str) -> str:
+    """Return why an end has no jet of a name that other ends have, or ""."""
     if jet != end.only and (end.only or jet == "factor"):
-        asked = "the load factor" if jet == "factor" else "a place"
-        raise ConstraintError(
-            f"{what} asks {end} for {asked}; only sa.Factor has a load factor",
-            asked="factor" if jet == "factor" else "place",
-            given=str(end),
-        )
-    if _slides(end) and jet not in ("value", "line", "slide", "angle"):
-        raise ConstraintError(
-            f"{what} asks {end} for a {jet}; it offers r, u, v, rs, s and ds",
-            asked=jet,
-            given=str(end),
-            possible=("r", "u", "v", "rs", "s", "ds"),
-        )
-    name, whose, has = _RARE.get(jet, ("", "", lambda end: True))
-    if not has(end):
-        raise ConstraintError(
-            f"{what} asks for {name} of {end}; only {whose}", asked=jet, given=str(end)
-        )
+        return "only sa.Factor has a load factor, and it has nothing else"
+    if jet == "angle" and not (end.plane or isinstance(end, Ground)):
+        return "only planar bodies have an angle"
+    if _slides(end):
+        return ""
+    if jet == "line" and not isinstance(end, Line):
+        return "only lines have a direction"
+    if jet == "director":
+        element = end.body.element if isinstance(end, Nodes | PointsOnBody) else None
+        if element is None or "zeta" not in element.space.point_jets:
+            return "only full-gradient plates (ancf_plate) have a director"
+    return ""

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, ca
 
 import numpy as np
 import numpy.typing as npt
+import sympy as sp
+
+from symancf_codegen.functions import short
 
 from ..arrays import Array
 from ..errors import ParameterError, SymancfError, argument
@@ -151,7 +154,7 @@ def label(value: Any, most: int = 60) -> str:
     if callable(value) and not isinstance(value, Parameter):
         name = getattr(value, "__name__", type(value).__name__)
         return "a function" if name == "<lambda>" else f"{name}()"
-    said = repr(value)
+    said = short(value) if isinstance(value, sp.Basic) else repr(value)
     if said == object.__repr__(value):
         said = str(value)
     text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(said.split()))  # as on other ranks
@@ -336,6 +339,17 @@ def _is_place(given: object, argument: str) -> bool:
     )
 
 
+def _arguments(function: Callable[..., object]) -> tuple[list[str], list[str]]:
+    """Return names of positional arguments without a default, and of all that have one."""
+    try:
+        arguments = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError, OverflowError):  # a ufunc, for example
+        return [], []
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    required = [a.name for a in arguments if a.kind in positional and a.default is a.empty]
+    return required, [a.name for a in arguments if a.default is not a.empty]
+
+
 def of_place(given: object) -> Callable[..., npt.ArrayLike] | None:
     """Return a user's function of (X, time), or of X alone, as one of both; None if it is neither.
 
@@ -348,14 +362,9 @@ def of_place(given: object) -> Callable[..., npt.ArrayLike] | None:
     """
     if not callable(given):
         return None
-    try:
-        arguments = inspect.signature(given).parameters.values()
-    except (TypeError, ValueError, OverflowError):  # a ufunc, for example
-        return None
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    required = [a.name for a in arguments if a.kind in positional and a.default is a.empty]
+    required, optional = _arguments(given)
     if len(required) == 1 and _is_place(given, required[0]):
-        found = [a.name for a in arguments if a.name in _TIMES and a.default is not a.empty]
+        found = [name for name in optional if name in _TIMES]
         if found and not isinstance(given, functools.partial):
             raise ParameterError(
                 f"{label(given)} has a default for {found[0]}: for a function of the place and the "
@@ -526,6 +535,23 @@ def direction(given: Any) -> Array:
         return np.zeros(0)
     numbers = np.ldexp(numbers, -int(np.frexp(np.abs(numbers).max())[1]))  # squares are numbers
     return np.asarray(numbers / np.linalg.norm(numbers))
+
+
+def unit_vector(what: str, given: Any, kind: type[SymancfError] = ParameterError) -> Array:
+    """Return a unit vector along three numbers; `what` begins the message where they are none.
+
+    Raises
+    ------
+    ParameterError : or an error of another `kind`.
+    """
+    vector = direction(given)
+    if not len(vector):
+        raise kind(
+            f"{what} is {label(given)}: give a direction, three numbers",
+            asked=argument(what),
+            given=given,
+        )
+    return vector
 
 
 def vector3(what: str, given: npt.ArrayLike) -> Array:

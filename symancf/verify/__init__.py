@@ -117,14 +117,20 @@ def main(
     if talks and as_json:
         print(json.dumps([result.record() for result in everything], indent=1))
     elif talks:
-        console = plain_console(least=120)
-        console.print(_table(chosen, results, seconds))
-        failed = [result for result in everything if not result.passed]
-        for result in failed:
-            console.print(_sentence(result), style="red")
-        total = f"{len(everything) - len(failed)} of {len(everything)} numbers pass"
-        console.print(f"{total}; {sum(seconds.values()):.1f} s of CPU")
+        _print(chosen, results, seconds)
     return 0 if all(result.passed for result in everything) else 1
+
+
+def _print(chosen: list[Case], results: dict[str, list[Result]], seconds: dict[str, float]) -> None:
+    """Print the table, the numbers that failed, and how many passed."""
+    everything = [result for some in results.values() for result in some]
+    failed = [result for result in everything if not result.passed]
+    console = plain_console(least=120)
+    console.print(_table(chosen, results, seconds))
+    for result in failed:
+        console.print(_sentence(result), style="red")
+    total = f"{len(everything) - len(failed)} of {len(everything)} numbers pass"
+    console.print(f"{total}; {sum(seconds.values()):.1f} s of CPU")
 
 
 def _table(

@@ -7,6 +7,7 @@
     python -m tests.campaign --seed 7 --classes files frames --share 0.2
     python -m tests.campaign --case frames.12 --seed 7 --ranks 3   # one case again, aloud
     python -m tests.campaign.sanitize              # all C under address and UB sanitizers
+    python -m tests.campaign.records A B           # two commits compared: numbers, C, memory, time
 
 Each case ends in a right result or in one clear error that is the same on all ranks, within a
 time limit; results on different numbers of ranks agree. `case.py` says what counts as right,

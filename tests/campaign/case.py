@@ -88,18 +88,26 @@ def judge(case_expect: str, raises: tuple[str, ...], found: list[Found]) -> str:
     if "value" in kinds and len(kinds) > 1:
         return "some ranks go on, others do not: " + "; ".join(sorted({f.text for f in found}))
     if kinds == {"value"}:
-        if case_expect == "error":
-            return f"accepted: {_short(found[0].value)}"
-        if any(not near(f.value, found[0].value, 1e-12) for f in found):
-            return f"ranks differ: {[_short(f.value) for f in found]}"
-        return ""
-    texts = {f.text for f in found if f.kind == "error"}
+        return _judge_values(case_expect, [f.value for f in found])
+    return _judge_errors(case_expect, raises, found)
+
+
+def _judge_errors(expect: str, raises: tuple[str, ...], found: list[Found]) -> str:
+    texts = sorted({f.text for f in found if f.kind == "error"})
     if len(texts) > 1 and not raises:
-        return f"ranks raise different errors: {sorted(texts)}"
-    if case_expect == "right":
+        return f"ranks raise different errors: {texts}"
+    if expect == "right":
         return f"refused: {found[0].text}"
-    if any(len(t) < 25 for t in texts):
-        return f"an error that says nothing: {sorted(texts)}"
+    if any(len(text) < 25 for text in texts):
+        return f"an error that says nothing: {texts}"
+    return ""
+
+
+def _judge_values(expect: str, values: list[Any]) -> str:
+    if expect == "error":
+        return f"accepted: {_short(values[0])}"
+    if any(not near(value, values[0], 1e-12) for value in values):
+        return f"ranks differ: {[_short(value) for value in values]}"
     return ""
 
 

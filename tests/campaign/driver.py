@@ -126,18 +126,24 @@ def verdicts(name: str, seed: int, count: int, reports: list[Report]) -> dict[in
                 if told and number not in wrong:
                     wrong[number] = f"{report.ranks} ranks: {told}"
                 seen.append((report.ranks, found[0]))
-        if number in wrong or len(seen) < 2 or not case.alike:
-            continue
-        (first, a), *others = seen
-        for ranks, b in others:
-            if (a.kind == "value") != (b.kind == "value"):
-                wrong[number] = (
-                    f"{first} ranks: {a.kind} {a.text or a.value}; "
-                    f"{ranks} ranks: {b.kind} {b.text or b.value}"
-                )
-            elif a.kind == "value" and not near(a.value, b.value, ACROSS):
-                wrong[number] = f"{first} ranks give {a.value}, {ranks} give {b.value}"
+        if number not in wrong and case.alike and (told := _unlike(seen)):
+            wrong[number] = told
     return wrong
+
+
+def _unlike(seen: list[tuple[int, Found]]) -> str:
+    """Return in what a case ended otherwise on some number of ranks than on the first."""
+    told = ""
+    for ranks, b in seen[1:]:
+        first, a = seen[0]
+        if (a.kind == "value") != (b.kind == "value"):
+            told = (
+                f"{first} ranks: {a.kind} {a.text or a.value}; "
+                f"{ranks} ranks: {b.kind} {b.text or b.value}"
+            )
+        elif a.kind == "value" and not near(a.value, b.value, ACROSS):
+            told = f"{first} ranks give {a.value}, {ranks} give {b.value}"
+    return told
 
 
 def campaign(

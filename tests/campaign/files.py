@@ -89,15 +89,20 @@ def _gmsh41(points: Any, made: list[Group]) -> bytes:
     lines += ["$EndEntities", "$Nodes", f"1 {n} 1 {n}", f"{top} {entities[top][0][0]} 0 {n}"]
     lines += [str(k + 1) for k in range(n)]
     lines += [f"{x[0]:.16g} {x[1]:.16g} {x[2]:.16g}" for x in points]
+    lines += ["$EndNodes", *_elements41(made)]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _elements41(made: list[Group]) -> list[str]:
     total = sum(len(cells) for _, cells, _, _ in made)
-    lines += ["$EndNodes", "$Elements", f"{len(made)} {total} 1 {total}"]
+    lines = ["$Elements", f"{len(made)} {total} 1 {total}"]
     number = 1
     for k, (cell, cells, _, _) in enumerate(made):
         lines.append(f"{DIMENSION[cell]} {k + 1} {GMSH[cell]} {len(cells)}")
         for corners in cells:
             lines.append(" ".join(str(c) for c in (number, *(c + 1 for c in corners))))
             number += 1
-    return ("\n".join([*lines, "$EndElements"]) + "\n").encode()
+    return [*lines, "$EndElements"]
 
 
 ABAQUS = {"line": "T3D2", "quad": "S4", "hexahedron": "C3D8", "triangle": "S3", "tetra": "C3D4"}

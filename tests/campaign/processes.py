@@ -183,12 +183,9 @@ def short_of_disk(what: str, ranks: int, share: float) -> Any:
         largest = max(len(content) for content in files.values())
         limit = max(1, int(share * largest))
         status, said = _end(_start(folder, text, ranks, CAMPAIGN_DISK=str(limit)), 90.0)
-        if status < 0 or status in (139, 134) or "Segmentation" in said:
-            raise Wrong(f"died with {limit} bytes of disk: {said[-500:]}")
+        _require_refusal(status, said, f"{limit} of {largest} bytes of disk")
         if status == 0 and what != "pictures of cells":
             raise Wrong(f"{largest} bytes were written to a disk of {limit}")
-        if "Error" not in said and status:
-            raise Wrong(f"said nothing of the disk: {said[-500:]}")
         partial = [p.name for p in folder.rglob("*") if "partial" in p.name]
         if partial:
             raise Wrong(f"left {partial}")
@@ -198,6 +195,14 @@ def short_of_disk(what: str, ranks: int, share: float) -> Any:
         ):
             raise Wrong("the old file is lost")
     return []
+
+
+def _require_refusal(status: int, said: str, what: str) -> None:
+    """Raise where a run died or ended without saying why."""
+    if status < 0 or status in (139, 134) or "Segmentation" in said:
+        raise Wrong(f"died with {what}: {said[-500:]}")
+    if "Error" not in said and status:
+        raise Wrong(f"said nothing of {what}: {said[-500:]}")
 
 
 def _kept(path: Path) -> bool:
@@ -277,15 +282,20 @@ def cold(processes: int, text: str, held: bool = False) -> Any:
             status, said = _end(process, 200.0)
             if status:
                 raise Wrong(f"exit status {status} on a cold cache: {said[-500:]}")
-        libraries = sorted(path.stem for path in cache.glob("*.so"))
-        compiled = sorted(log.read_text(encoding="utf-8").replace(".c\n", "\n").split())
-        if not libraries or len(compiled) != len(libraries) + killed or {*compiled} != {*libraries}:
-            raise Wrong(f"compiled {compiled} for the libraries {libraries}")
-        left = [p.name for p in cache.iterdir() if p.name.startswith((".new", ".lock"))]
-        left += [p.name for p in cache.glob(".build-*")][killed:]
-        if left:
-            raise Wrong(f"left {left[:5]}")
-    return [len(libraries)]
+        return [_compiled_once(cache, log, killed)]
+
+
+def _compiled_once(cache: Path, log: Path, killed: int) -> int:
+    """Return how many libraries a cache has; each was compiled once, but for those `killed`."""
+    libraries = sorted(path.stem for path in cache.glob("*.so"))
+    compiled = sorted(log.read_text(encoding="utf-8").replace(".c\n", "\n").split())
+    if not libraries or len(compiled) != len(libraries) + killed or {*compiled} != {*libraries}:
+        raise Wrong(f"compiled {compiled} for the libraries {libraries}")
+    left = [p.name for p in cache.iterdir() if p.name.startswith((".new", ".lock"))]
+    left += [p.name for p in cache.glob(".build-*")][killed:]
+    if left:
+        raise Wrong(f"left {left[:5]}")
+    return len(libraries)
 
 
 def generate(chance: random.Random, count: int) -> Iterator[Case]:

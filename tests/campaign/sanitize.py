@@ -453,6 +453,23 @@ def work(models: list[str]) -> None:
         MPI.COMM_WORLD.Barrier()
 
 
+def _wrong(models: list[str], ranks: int, folder: Path) -> int:
+    """Run models, after one that fails the next ones; print and count those that fail."""
+    where = f"{ranks} ranks" if ranks else "one rank without sanitizers"
+    left, wrong = list(models), 0
+    while left:
+        status, said, last = run(left, ranks, folder)
+        last = last or left[0]
+        clean = left[: left.index(last)] if status else left
+        if clean:
+            print(f"{', '.join(clean)} on {where}: clean", flush=True)
+        if status:
+            print(f"{last} on {where}: exit status {status}\n{said}", flush=True)
+            wrong += 1
+        left = left[len(clean) + 1 :]
+    return wrong
+
+
 def main() -> int:
     """Run all models on all numbers of ranks and print what is found."""
     parser = argparse.ArgumentParser(prog="python -m tests.campaign.sanitize", description=__doc__)
@@ -464,7 +481,6 @@ def main() -> int:
     if given.worker:
         work(given.worker)
         return 0
-    wrong = 0
     with tempfile.TemporaryDirectory(prefix="symancf-sanitize-") as temporary:
         folder = Path(given.cache or temporary).absolute()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -475,19 +491,7 @@ def main() -> int:
         if "heap-buffer-overflow" not in said:
             print(f"the sanitizer does not find a fault here, so that it says nothing:\n{said}")
             return 1
-        for ranks in (0, *given.ranks):
-            left = list(given.models)
-            while left:
-                status, said, last = run(left, ranks, folder)
-                where = f"{ranks} ranks" if ranks else "one rank without sanitizers"
-                last = last or left[0]
-                clean = left[: left.index(last)] if status else left
-                if clean:
-                    print(f"{', '.join(clean)} on {where}: clean", flush=True)
-                if status:
-                    print(f"{last} on {where}: exit status {status}\n{said}", flush=True)
-                    wrong += 1
-                left = left[len(clean) + 1 :]
+        wrong = sum(_wrong(given.models, ranks, folder) for ranks in (0, *given.ranks))
         asked = RUNTIME if given.models == list(MODELS) else ()
         missing = [name for name in asked if not list(folder.glob(f"{name}-*.so"))]
         if missing:

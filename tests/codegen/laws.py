@@ -171,6 +171,21 @@ def _matrix(name: str, rows: str = "123") -> sp.Matrix:
     return sp.Matrix(3, 3, lambda i, j: sp.Symbol(f"{name}{i + 1}{j + 1}", real=True))
 
 
+def _inverse(R: sp.Matrix, A: sp.Matrix, J0: sp.Symbol) -> list[tuple[sp.Symbol, sp.Expr]]:
+    """Name the cofactors of R, its determinant J0 and its inverse A."""
+    C = _matrix("C")
+
+    def cofactor(i: int, a: int) -> sp.Expr:
+        return (
+            R[(i + 1) % 3, (a + 1) % 3] * R[(i + 2) % 3, (a + 2) % 3]
+            - R[(i + 1) % 3, (a + 2) % 3] * R[(i + 2) % 3, (a + 1) % 3]
+        )
+
+    named = [(C[i, a], cofactor(i, a)) for i in range(3) for a in range(3)]
+    named.append((J0, sum(R[i, 0] * C[i, 0] for i in range(3))))
+    return named + [(A[a, i], C[i, a] / J0) for a in range(3) for i in range(3)]
+
+
 def solid(
     name: str,
     jets: tuple[str, str, str],
@@ -187,19 +202,8 @@ def solid(
     geometry: list[tuple[sp.Symbol, sp.Expr]] = []
     if section:
         geometry.append((sp.Symbol("z"), sp.Symbol("zeta") * thickness / 2))
-    cofactor = [
-        [
-            R[(i + 1) % 3, (a + 1) % 3] * R[(i + 2) % 3, (a + 2) % 3]
-            - R[(i + 1) % 3, (a + 2) % 3] * R[(i + 2) % 3, (a + 1) % 3]
-            for a in range(3)
-        ]
-        for i in range(3)
-    ]
-    C = _matrix("C")
-    geometry += [(C[i, a], cofactor[i][a]) for i in range(3) for a in range(3)]
     J0 = sp.Symbol("J0")
-    geometry.append((J0, sum(R[i, 0] * C[i, 0] for i in range(3))))
-    geometry += [(A[a, i], C[i, a] / J0) for a in range(3) for i in range(3)]
+    geometry += _inverse(R, A, J0)
     u = [unknown(j) for j in jets]
     inner = tuple(
         (H[i, x], {u[a][i]: A[a, x] for a in range(3)}) for i in range(3) for x in range(3)

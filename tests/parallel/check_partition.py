@@ -90,7 +90,10 @@ def cases(name: str) -> tuple[list[Family], int | None]:
     raise ValueError(name)
 
 
-def gathered(families: list[Family]) -> dict[str, dict[int, tuple[int, ...]]]:
+Known = dict[str, dict[int, tuple[int, ...]]]  # family -> entity -> vertices
+
+
+def gathered(families: list[Family]) -> Known:
     out = {}
     for f in families:
         ids = np.concatenate(COMM.allgather(f.ids))
@@ -101,13 +104,31 @@ def gathered(families: list[Family]) -> dict[str, dict[int, tuple[int, ...]]]:
 
 def verify(topo: Topology, families: list[Family]) -> dict[str, Any]:
     """Assert all that a topology promises; numbers for the test to judge."""
-    n, rank = topo.n_owned, COMM.rank
-    known = gathered(families)
+    n, known = topo.n_owned, gathered(families)
+    verify_vertices(
+        topo, {v for held in known.values() for vertices in held.values() for v in vertices}
+    )
+    verify_entities(topo, known)
+    verify_halo(topo)
+    verify_followers(topo, families, known)
+    cost = sum(len(topo.families[f.name].ids) * f.weight for f in families if f.partitioned)
+    first = next(iter(topo.families.values()))
+    span = np.ptp(first.vertices[(first.vertices < n).all(axis=1)], axis=1)
+    return {
+        "owned": COMM.allgather(n),
+        "ghosts": COMM.allgather(topo.n_local - n),
+        "cost": COMM.allgather(cost),
+        "entities": {f.name: len(known[f.name]) for f in families},
+        "joint_ranks": joint_ranks(topo),
+        "span": COMM.allreduce(float(span.sum())) / max(COMM.allreduce(len(span)), 1),
+    }
 
-    # Every vertex is owned once, and numbers and owners agree with the owner's.
+
+def verify_vertices(topo: Topology, used: set[int]) -> None:
+    """Assert that every vertex is owned once, and that numbers and owners are the owner's."""
+    n, rank = topo.n_owned, COMM.rank
     owned = COMM.allgather(topo.vertex_ids[:n])
     everything = np.concatenate(owned)
-    used = {v for held in known.values() for vertices in held.values() for v in vertices}
     assert len(everything) == len(used) == topo.n_global
     assert set(everything.tolist()) == used
     assert np.all(np.diff(topo.starts) == [len(o) for o in owned])
@@ -118,8 +139,10 @@ def verify(topo: Topology, families: list[Family]) -> dict[str, Any]:
     assert np.all(np.diff(topo.numbers[n:]) > 0)
     assert len(np.unique(topo.vertex_ids)) == topo.n_local
 
-    # Every entity that touches an owned vertex is here, no other, and its vertices are right.
-    mine = set(topo.vertex_ids[:n].tolist())
+
+def verify_entities(topo: Topology, known: Known) -> None:
+    """Assert that every entity that touches an owned vertex is here, no other, and is right."""
+    mine = set(topo.vertex_ids[: topo.n_owned].tolist())
     needed = set()
     for name, held in known.items():
         local = topo.families[name]
@@ -134,7 +157,10 @@ def verify(topo: Topology, families: list[Family]) -> dict[str, Any]:
         assert sorted(owned_ids.tolist()) == sorted(held)
     assert needed == set(topo.vertex_ids.tolist())  # the halo is complete and nothing more
 
-    # Messages between owners and ghosts.
+
+def verify_halo(topo: Topology) -> None:
+    """Assert that messages between owners and ghosts bring what they must."""
+    n = topo.n_owned
     for shape, kind in (((), float), ((3,), float), ((2, 3), np.int64), ((), np.int8)):
         right = (topo.numbers.reshape(-1, *[1] * len(shape)) * np.ones(shape)).astype(kind)
         data = right.copy()
@@ -151,27 +177,17 @@ def verify(topo: Topology, families: list[Family]) -> dict[str, Any]:
     some = np.flatnonzero(np.repeat(topo.numbers, size) % 5 == 1)
     assert np.array_equal(topo.halo.spread(start).restricted(some).updated(data[some]), right[some])
 
-    # Followers sit with a neighbour.
-    if any(f.partitioned for f in families):
-        cells = {v for f in families if f.partitioned for w in known[f.name].values() for v in w}
-        owner = dict(zip(topo.vertex_ids.tolist(), topo.owners.tolist(), strict=True))
-        for f in families:
-            for i in topo.families[f.name].ids.tolist() if not f.partitioned else ():
-                vertices = known[f.name][i]
-                if len(known[f.name][i]) == 4:  # joints: multiplier and three points of cells
-                    assert owner[vertices[0]] in {owner[v] for v in vertices if v in cells}
 
-    cost = sum(len(topo.families[f.name].ids) * f.weight for f in families if f.partitioned)
-    first = next(iter(topo.families.values()))
-    span = np.ptp(first.vertices[(first.vertices < n).all(axis=1)], axis=1)
-    return {
-        "owned": COMM.allgather(n),
-        "ghosts": COMM.allgather(topo.n_local - n),
-        "cost": COMM.allgather(cost),
-        "entities": {f.name: len(known[f.name]) for f in families},
-        "joint_ranks": joint_ranks(topo),
-        "span": COMM.allreduce(float(span.sum())) / max(COMM.allreduce(len(span)), 1),
-    }
+def verify_followers(topo: Topology, families: list[Family], known: Known) -> None:
+    """Assert that followers sit with a neighbour."""
+    cells = {v for f in families if f.partitioned for w in known[f.name].values() for v in w}
+    owner = dict(zip(topo.vertex_ids.tolist(), topo.owners.tolist(), strict=True))
+    followers = [f.name for f in families if cells and not f.partitioned]
+    for vertices in (
+        known[name][i] for name in followers for i in topo.families[name].ids.tolist()
+    ):
+        if len(vertices) == 4:  # joints: multiplier and three points of cells
+            assert owner[vertices[0]] in {owner[v] for v in vertices if v in cells}
 
 
 def joint_ranks(topo: Topology) -> int:

@@ -63,19 +63,15 @@ def beside(
     regions: dict[str, Any] = {end: {} for end in ENDS}
     every: dict[str, Array] = {}
     for k, (element, table) in enumerate(zip(pair, tables, strict=True)):
-        own, cell = back.ravel()[table], elements.CELLS[element.cell]
+        own = back.ravel()[table]
         start = len(every.get(element.cell, ()))
         every[element.cell] = np.concatenate([every.get(element.cell, own[:0]), own])
         regions[f"part {k}"] = {element.cell: start + np.arange(len(own))}
-        for end, value in ENDS.items():
-            found = regions[f"{end} of {k}"] = {}
-            for kind in cell.traces:
-                faces = own[:, cell.sides(kind)].reshape(-1, len(elements.CELLS[kind].nodes))
-                at = np.abs(X[faces][..., "xyz".index(end[0])] - value).max(axis=1) < 1e-6
-                if at.any():
-                    found[kind] = faces[at]
-                    both = regions[end].get(kind, faces[:0])
-                    regions[end][kind] = np.concatenate([both, faces[at]])
+        for end in ENDS:
+            regions[f"{end} of {k}"] = _facets(element.cell, own, X, end)
+            for kind, faces in regions[f"{end} of {k}"].items():
+                both = regions[end].get(kind, faces[:0])
+                regions[end][kind] = np.concatenate([both, faces])
     regions = {key: held for key, held in regions.items() if held}
     mesh = sa.Mesh.from_arrays(X if warp is None else warp(X), every, regions, comm=comm)
     given = {**MATERIAL, **given}
@@ -85,6 +81,18 @@ def beside(
         sa.Body(mesh[f"part {k}"], element, neo_hooke, name=f"{name} {k}", **given)
         for k, element in enumerate(pair)
     ]
+
+
+def _facets(kind: str, cells: Array, X: Array, end: str) -> dict[str, Array]:
+    """Return the facets of cells of a type at an end of the block, by their types."""
+    found = {}
+    for trace in elements.CELLS[kind].traces:
+        nodes = elements.CELLS[kind].sides(trace)
+        faces = cells[:, nodes].reshape(-1, nodes.shape[1])
+        at = np.abs(X[faces][..., "xyz".index(end[0])] - ENDS[end]).max(axis=1) < 1e-6
+        if at.any():
+            found[trace] = faces[at]
+    return found
 
 
 def side_of(bodies: list[sa.Body], end: str) -> Any:

@@ -202,3 +202,158 @@ def test_a_bulk_modulus_of_zero_is_refused(law: str, element: str) -> None:
             **BULK[law],
         )
         sa.System(body, terms=[sa.fix(body["x0"])])
+
+
+def _sines(x: Any, levels: int) -> Any:
+    """Return a small graph: x inside and outside of each sine."""
+    y = x
+    for _ in range(levels):
+        y = sp.sin(y) + x
+    return y
+
+
+def _doubled(x: Any, levels: int) -> Any:
+    """Return what has 2**levels operations when it is written out."""
+    y = x
+    for _ in range(levels):
+        y = sp.sin(y) + y
+    return y
+
+
+def _cases(x: Any, levels: int) -> Any:
+    y = x
+    for k in range(levels):
+        y = sp.Piecewise((y, x < 1.0 - k / levels), (k * x**2, True))
+    return y
+
+
+def _whole(x: Any, levels: int) -> Any:
+    return sp.Add(*(sp.sin(k * x) / k**2 for k in range(1, levels + 1)))
+
+
+def _potential(f: Any) -> None:
+    def law(u_a: Any) -> Any:
+        return f(u_a[0]) ** 2
+
+    sa.Potential(law, sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0)), name="law")
+
+
+def _constraint(f: Any) -> None:
+    def law(u_a: Any) -> Any:
+        return u_a[0] - f(u_a[1])
+
+    sa.Constraint(law, sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0)), name="law")
+
+
+def _force(f: Any) -> None:
+    def law(u_a: Any, v_a: Any) -> Any:
+        return [(v_a[0], -f(u_a[0]))]
+
+    sa.VirtualWork(law, sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0)), name="law")
+
+
+def _controller(f: Any) -> None:
+    def height(u_a: Any) -> Any:
+        return u_a[1]
+
+    def lift(v_a: Any) -> Any:
+        return v_a[1]
+
+    def law(y: Any) -> Any:
+        return -f(y)
+
+    sa.Controller(height, lift, law, sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0)))
+
+
+def _distance(f: Any) -> None:
+    def law(x1: Any, x2: Any, x3: Any) -> Any:
+        return x3 - f(x1)
+
+    sa.Distance(law)
+
+
+def _block(energy: Any = sa.energies.neo_hooke, **given: Any) -> sa.Body:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), comm=MPI.COMM_SELF)
+    return sa.Body(mesh["body"], sa.elements.hex8_plain, energy, name="block", **given)
+
+
+def _contact(f: Any) -> None:
+    def law(g: Any) -> Any:
+        return 10.0 * g**2 + f(g) ** 2
+
+    sa.Contact(_block(mu=1.0, lam=2.0)["x1"], sa.Plane((2.0, 0.0, 0.0), (-1.0, 0.0, 0.0)), law=law)
+
+
+def _energy(f: Any) -> None:
+    def law(J: Any) -> Any:
+        return (J - 1) ** 2 * f(J) ** 2
+
+    sa.System(_block(law))
+
+
+def _field(f: Any) -> None:
+    system = sa.System(part := _block(mu=1.0, lam=2.0))
+    sa.sample(system, part, fields={"law": lambda J: f(J)})
+
+
+LAWS = {
+    "potential": (_potential, sa.ConstraintError, "expression"),
+    "constraint": (_constraint, sa.ConstraintError, "expression"),
+    "force": (_force, sa.ConstraintError, "expression"),
+    "controller": (_controller, sa.ConstraintError, "expression"),
+    "distance": (_distance, sa.ParameterError, "expression"),
+    "contact": (_contact, sa.ParameterError, "expression"),
+    "energy": (_energy, sa.KinematicsError, "law"),
+    "field": (_field, sa.KinematicsError, "law"),
+}
+
+
+@pytest.mark.parametrize("place", LAWS)
+def test_laws_of_many_levels_end_in_one_message(place: str) -> None:
+    use, kind, asked = LAWS[place]
+    energy = place == "energy"
+    with refused(sa.CompileError if energy else kind, asked=asked):
+        use(lambda x: _doubled(x, 30))
+    with refused(kind, asked="energy" if energy else asked):
+        use(lambda x: _sines(x, 90))
+    for made, levels in ((_cases, 110), (_sines, 200)):
+        with pytest.raises(sa.SymancfError):
+            use(lambda x, made=made, levels=levels: made(x, levels))
+
+
+def test_laws_of_some_dozens_of_levels_work() -> None:
+    for use, made, levels in (
+        (_potential, _sines, 60),
+        (_force, _cases, 60),
+        (_force, _whole, 1000),
+    ):
+        use(lambda x, made=made, levels=levels: made(x, levels))
+
+
+@pytest.mark.parametrize("place", LAWS)
+def test_numbers_in_laws_that_are_not_finite_are_refused(place: str) -> None:
+    use, kind, asked = LAWS[place]
+    for number in (math.inf, -math.inf, math.nan, sp.oo, sp.zoo, sp.Float("1e400"), 10**400):
+        with refused(kind, asked=asked):
+            use(lambda x, number=number: number * x)
+
+
+def test_numbers_that_overflow_in_derivatives_are_refused() -> None:
+    def law(u_a: Any) -> Any:
+        return sp.exp(-1e200 * u_a[0] ** 2)
+
+    body = sa.PlanarBody(at=(0.0, 0.0))
+    with refused(sa.CompileError, asked="law", given="inf"):
+        sa.System(body, terms=[sa.Potential(law, body.at((0.0, 0.0)), name="law")])
+
+
+def test_a_polynomial_in_horners_form_needs_no_signs() -> None:
+    """SymPy would look for the roots of the base of each power: minutes from degree 10 on."""
+
+    def law(J: Any, I1: Any) -> Any:
+        y = sp.S.One
+        for k in range(20):
+            y = y * (J - 1) + 1.0 / (k + 1) ** 2
+        return (I1 - 3 - 2 * sp.log(J)) / 2 + ((J - 1) * y) ** 2
+
+    sa.System(_block(law))

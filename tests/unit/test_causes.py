@@ -197,12 +197,45 @@ def pressure() -> Callable[[], object]:
     return statics(*sides, pull, body=part, check=False).solve
 
 
+def zero_pivot() -> Callable[[], object]:
+    """A cable without stiffness in bending between two joints is pushed across."""
+    mesh = sa.Mesh.box((1.0,), (4,))
+    rope = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=1e3, EI=0.0)
+    ends = [sa.fix(rope[side], "position") for side in ("x0", "x1")]
+    push = sa.force(rope.at((0.5, 0.0, 0.0)), (0.0, 0.0, -1.0))
+    return sa.StaticProblem(sa.System(rope, terms=[*ends, push]), check_held=False).solve
+
+
+def flat_cells() -> Callable[[], object]:
+    part, pressed = cube(2), sa.Parameter("pressed", 0.0)
+    press = sa.fix(part["x1"], displacement=(pressed, 0.0, 0.0))
+    problem = statics(sa.fix(part["x0"]), press, body=part)
+    return lambda: problem.follow(pressed, to=-1.2)
+
+
+def truss(to: float, **given: Any) -> Callable[[], object]:
+    """The path of a flat truss is followed to a load at which it does not arrive."""
+    apex, pull = sa.PlanarBody(at=(0.0, 0.1), name="apex"), sa.Parameter("pull", 0.0)
+
+    def bar(r_a: Any, *, x: float) -> Any:
+        from sympy import sqrt
+
+        return 0.5 * (sqrt((r_a[0] - x) ** 2 + r_a[1] ** 2) - math.hypot(1.0, 0.1)) ** 2
+
+    at = apex.at((0.0, 0.0))
+    bars = [sa.Potential(bar, at, x=x, name=f"bar {x}") for x in (-1.0, 1.0)]
+    terms = [*bars, sa.force(at, (0.0, pull)), sa.fix(apex, ["x", "theta"])]
+    problem = sa.StaticProblem(sa.System(apex, terms=terms))
+    return lambda: problem.follow(pull, to=to, **given)
+
+
 CASES: dict[str, tuple[Callable[[], Callable[[], object]], list[str]]] = {
     "units": (units, ["units", "cells"]),
     "jump": (jump, ["jump", "cells"]),
     "cells": (cells, ["cells"]),
     "law": (law, ["law"]),
     "no value at rest": (at_rest, ["no value at rest"]),
+    "zero pivot": (zero_pivot, ["zero pivot"]),
     "bulk modulus": (volume, ["bulk modulus"]),
     "free motion": (free, ["free motion"]),
     "constraints": (constraints, ["constraints"]),
@@ -214,8 +247,11 @@ CASES: dict[str, tuple[Callable[[], Callable[[], object]], list[str]]] = {
     "time step": (time_step, ["law", "time step"]),
     "explicit step": (explicit, ["explicit step", "cells"]),
     "inertia": (inertia, ["inertia"]),
+    "flat cells": (flat_cells, ["flat cells", "corner of a path"]),
+    "direction of a path": (lambda: truss(-1.0, direction=1), ["direction of a path"]),
+    "steps of a path": (lambda: truss(-1.0, steps=3), ["steps of a path"]),
 }
-ELSEWHERE = {"soft place", "steep path", "zero pivot"}  # tests.unit.test_branch, test_redundant
+ELSEWHERE = {"soft place", "steep path"}  # tests.unit.test_branch
 
 
 def failure(kind: str) -> sa.ConvergenceError:
@@ -244,7 +280,7 @@ def test_every_cause_has_a_model() -> None:
 
 
 @pytest.mark.collective
-@pytest.mark.parametrize("kind", ["jump", "cells", "law", "free motion"])
+@pytest.mark.parametrize("kind", ["jump", "cells", "law", "free motion", "flat cells"])
 def test_all_ranks_name_the_same(kind: str) -> None:
     error = failure(kind)
     every = MPI.COMM_WORLD.allgather((str(error), error.causes))

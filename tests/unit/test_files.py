@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.output.history import History
+from symancf.runtime import files
 from symancf.runtime.files import HdfFile
 from tests.mpi import environment
 from tests.refusals import refused
@@ -218,3 +221,11 @@ def test_damaged_tables_are_refused(tmp_path: Path, damaged: str) -> None:
     path.write_bytes(damaged.encode("utf-16"))
     with refused(sa.SymancfError, asked=str(path)):
         History.read(path)
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EDQUOT, errno.EIO, errno.ENOSPC])
+def test_what_hdf5_says_of_a_write_that_failed_is_put_in_words(number: int) -> None:
+    said = f"Unable to create file (file write failed: time = Sat\n, errno = {number}, buf = 0x5)"
+    told = files.named(OSError(number, said), Path("/data/.a.vtkhdf.partial"))
+    assert (told.errno, told.filename) == (number, "/data/a.vtkhdf")
+    assert told.strerror == f"{os.strerror(number)}; {files.REMEDIES[number]}"

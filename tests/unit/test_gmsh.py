@@ -140,10 +140,21 @@ class Writer:
         )
         if partitioned:
             self.entities("PartitionedEntities", own, True)
+        self.fourth_nodes()
+        self.text("$Elements\n")
+        self.add("4Q" if new else "2Q", *(4, 4, 1, 4)[: 4 if new else 2])
+        for k, (dim, entity, _, kind, (cell,), _) in enumerate(BLOCKS):
+            ids = (dim, entity) if new else (entity, dim)
+            self.add("3iQ", *ids, kind, 1)
+            self.add(f"{1 + len(cell)}{'Q' if new else 'i'}", k, *self.tags(cell))
+        self.text("\n$EndElements\n$Periodic\n1\n2 7 8\n")
+        self.text("Affine 1 0\n1\n3 4\n$EndPeriodic\n" if not self.order else "\0$EndPeriodic\n")
+
+    def fourth_nodes(self) -> None:
+        new, nodes = self.version == "4.1", self.nodes()
         self.text("$Nodes\n")
         head = (4, len(POINTS), 3, 99)
         self.add("4Q" if new else "2Q", *head[: 4 if new else 2])
-        nodes = self.nodes()
         for dim in range(4):
             some = nodes[dim::4]
             more = [0.5] * (dim if self.parametric else 0)
@@ -156,14 +167,7 @@ class Writer:
             else:
                 for tag, x in some:
                     self.add(f"i{3 + len(more)}d", tag, *x, *more)
-        self.text("\n$EndNodes\n$Elements\n")
-        self.add("4Q" if new else "2Q", *(4, 4, 1, 4)[: 4 if new else 2])
-        for k, (dim, entity, _, kind, (cell,), _) in enumerate(BLOCKS):
-            ids = (dim, entity) if new else (entity, dim)
-            self.add("3iQ", *ids, kind, 1)
-            self.add(f"{1 + len(cell)}{'Q' if new else 'i'}", k, *self.tags(cell))
-        self.text("\n$EndElements\n$Periodic\n1\n2 7 8\n")
-        self.text("Affine 1 0\n1\n3 4\n$EndPeriodic\n" if not self.order else "\0$EndPeriodic\n")
+        self.text("\n$EndNodes\n")
 
 
 def read(path: Path, data: bytes) -> tuple[Mesh, list[str]]:

@@ -115,6 +115,12 @@ def test_wedges_with_nodes_in_faces_have_an_element() -> None:
     assert body.element.cell == "wedge18"
 
 
+def test_types_that_have_no_functions_may_be_among_those_possible() -> None:
+    kinds = "hexahedron20", "pyramid"
+    with refused(MeshError, asked="body", given=("hexahedron",), possible=kinds):
+        Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"].require(*kinds)
+
+
 @pytest.mark.parametrize("swap", [(0, 4), (1, 3)])
 def test_inverted_hexahedron(swap: tuple[int, int]) -> None:
     cell = list(range(8))

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import copy
 import gc
+import math
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import symancf as sa
 from symancf.energies import cable
@@ -16,6 +19,8 @@ from symancf.runtime.copies import SEND
 from tests.refusals import refused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symancf.assembly.state import State
 
 
@@ -152,13 +157,112 @@ def test_two_problems_of_one_system_take_turns() -> None:
 
 
 @pytest.mark.collective
-def test_any_rank_drops_states_by_itself() -> None:
+def test_any_rank_drops_ten_thousand_states_by_itself() -> None:
     _, system = rope(lambda t: 0.1 * t)
     problem = sa.StaticProblem(system)
     problem.solve(to=0.25, step=0.25)
-    states = [problem.state for _ in range(1000)]
+    states = [problem.state for _ in range(10_000)]
+    alive = weakref.WeakSet(states)
     if system.comm.rank == 0:
         del states[:]
-    gc.collect()
+        gc.collect()
+        assert len(alive) == 0
     problem.solve(to=0.5, step=0.25)
     assert system.time == 0.5
+
+
+def several(kind: str) -> tuple[list[Any], list[Any]]:
+    """Return bodies and terms, among them those of a kind."""
+    mesh = sa.Mesh.box((1.0, 0.2, 0.2), (2, 1, 1))
+    given = {"mu": 3e3, "lam": 6e3, "rho": 10.0}
+    beam = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
+    ball = sa.RigidBody.sphere(0.1, at=(1.3, 0.1, 0.1), rho=100.0, name="ball")
+    tip, end = beam.at((1.0, 0.1, 0.1)), ball.at((-0.1, 0.0, 0.0))
+
+    def pull(t: float) -> float:
+        return math.sin(5.0 * t)
+
+    def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
+        return k / 2 * (r_a - r_b).dot(r_a - r_b)
+
+    @sa.memory(x=0.0)
+    def slider(r_a: Any, *, x: Any, k: Any, f: Any) -> Any:
+        trial = k * (r_a[2] - x)
+        over = sp.Max(sp.Abs(trial) - f, 0)
+        force = trial - over * sp.sign(trial)
+        way = (trial - force) / k
+        energy, stored = trial**2 / (2 * k) - over**2 / (2 * k), force**2 / (2 * k)
+        return sa.remember(energy, x=x + way, stored=stored, dissipated=force * way)
+
+    def drag(v_a: Any, *, c: Any) -> Any:
+        return {v_a: -c * v_a}
+
+    def height(r_a: Any) -> Any:
+        return r_a[2]
+
+    def lift(v_a: Any) -> Any:
+        return v_a[2]
+
+    axis = (0.0, 1.0, 0.0)
+    made: dict[str, Callable[[], Any]] = {
+        "support": lambda: sa.fix(beam["x1"], displacement=lambda t: (0, 0, 0.1 * pull(t))),
+        "force": lambda: sa.force(beam["x1"], (0.0, 0.0, pull)),
+        "traction": lambda: sa.traction(beam["x1"], (0.0, 0.0, pull)),
+        "pressure": lambda: sa.pressure(beam["y1"], pull),
+        "joint": lambda: sa.joints.distance(tip, ball.at((0.0, 0.0, 0.0)), length=0.3),
+        "drive": lambda: sa.joints.revolute(ball.at((0.0, 0.0, 0.3)), axis=axis),
+        "virtual work": lambda: sa.VirtualWork(drag, end, c=2.0),
+        "memory": lambda: sa.Potential(slider, end, k=50.0, f=1.0),
+        "controller": lambda: sa.PID(height, lift, end, target=0.1, kp=50.0, ki=10.0),
+        "contact": lambda: sa.Contact(
+            beam["z0"], sa.Plane((0, 0, -0.005), normal=(0, 0, 1)), mu=0.3
+        ),
+        "damping": lambda: sa.KelvinVoigt(beam, eta=0.1),
+    }
+    common = [sa.fix(beam["x0"]), sa.Potential(spring, tip, end, k=50.0), sa.gravity((0, 0, -9.81))]
+    return [beam, ball], [*common, made[kind]()]
+
+
+KINDS = (
+    "support",
+    "force",
+    "traction",
+    "pressure",
+    "joint",
+    "drive",
+    "virtual work",
+    "memory",
+    "controller",
+    "contact",
+    "damping",
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_systems_have_terms_and_bodies_in_common(kind: str) -> None:
+    """In turns as each alone, to the bit; the second begins at another time and speed."""
+
+    def begun(bodies: list[Any], terms: list[Any], second: bool) -> sa.DynamicProblem:
+        system = sa.System(*bodies, terms=terms)
+        if second:
+            system.time = 0.3
+        return sa.DynamicProblem(system, options={"pc_type": "lu"})
+
+    def go(problem: sa.DynamicProblem, turns: int) -> None:
+        for _ in range(turns):
+            problem.solve(to=problem.system.time + 0.02, step=0.01)
+
+    alone = []
+    for second in (False, True):
+        problem = begun(*several(kind), second)
+        go(problem, 3)
+        alone.append(problem)
+    bodies, terms = several(kind)
+    together = [begun(bodies, terms, second) for second in (False, True)]
+    for _ in range(3):
+        for problem in together:
+            go(problem, 1)
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(other.system.state, one.system.state)
+    if kind in KINDS[:4]:  # functions of time
+        assert np.abs(alone[0].system.state - alone[1].system.state).max() > 1e-6

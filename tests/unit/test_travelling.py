@@ -128,8 +128,8 @@ def test_what_a_place_that_travels_cannot_do() -> None:
         place.resolve(system.layout)
     with refused(sa.ConstraintError, asked="force", given="-c*v_a1"):
         sa.VirtualWork(lambda v_a, *, c: {v_a: -c * v_a}, place, c=1.0)
-    offered = ("r", "u", "v", "rs", "s", "ds")
-    with refused(sa.ConstraintError, asked="axis0", possible=offered):
+    offered = ("r_a", "u_a", "v_a", "rs_a", "s_a", "ds_a")
+    with refused(sa.ConstraintError, asked="e1_a", possible=offered):
         sa.Potential(lambda e1_a: e1_a[0], body.sliding((0.1, 0.0, 0.0)))
     with refused(sa.ParameterError, asked="velocity", given=str(place)):
         system.velocity(place)

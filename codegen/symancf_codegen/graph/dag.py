@@ -15,7 +15,7 @@ from __future__ import annotations
 import enum
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Node = int
 
@@ -100,8 +100,15 @@ class Graph:
         return node
 
     def constant(self, value: float) -> Node:
-        """Return the node of a number."""
+        """Return the node of a number.
+
+        Raises
+        ------
+        OverflowError : it is not finite.
+        """
         value = float(value) + 0.0
+        if not math.isfinite(value):
+            raise OverflowError(value)
         node = self._new(("constant", value), "constant", (), Kind(0))
         self.value[node] = value
         return node
@@ -179,28 +186,11 @@ class Graph:
 
     def mul(self, a: Node, b: Node) -> Node:
         """Return a b."""
-        if self.is_constant(a) and self.is_constant(b):
-            return self.constant(self.value[a] * self.value[b])
-        if a == self.zero or b == self.zero:
-            return self.zero
-        if a == self.one:
-            return b
-        if b == self.one:
-            return a
         if self.is_constant(b):
             a, b = b, a
-        op, args = self.op, self.args
         if self.is_constant(a):
-            if self.value[a] < 0:
-                return self.neg(self.mul(self.constant(-self.value[a]), b))
-            if op[b] == "neg":
-                return self.neg(self.mul(a, args[b][0]))
-            if op[b] == "mul" and self.is_constant(args[b][0]):
-                product = self.value[a] * self.value[args[b][0]]
-                return self.mul(self.constant(product), args[b][1])
-            if op[b] == "mul" and not self.is_uniform(b) and self.is_uniform(args[b][0]):
-                return self._product(self.mul(a, args[b][0]), args[b][1])
-            return self._make("mul", a, b)
+            return self._multiple(a, b)
+        op, args = self.op, self.args
         if op[a] == "neg":
             return self.neg(self.mul(args[a][0], b))
         if op[b] == "neg":
@@ -215,6 +205,26 @@ class Graph:
         if nested and self.is_uniform(args[b][0]):  # (uniform * uniform) * varying
             return self._product(self.mul(a, args[b][0]), args[b][1])
         return self._product(a, b)
+
+    def _multiple(self, a: Node, b: Node) -> Node:
+        """Return a constant times a node."""
+        if self.is_constant(b):
+            return self.constant(self.value[a] * self.value[b])
+        op, args = self.op, self.args
+        if a == self.zero:
+            return self.zero
+        if a == self.one:
+            return b
+        if self.value[a] < 0:
+            return self.neg(self.mul(self.constant(-self.value[a]), b))
+        if op[b] == "neg":
+            return self.neg(self.mul(a, args[b][0]))
+        if op[b] == "mul" and self.is_constant(args[b][0]):
+            product = self.value[a] * self.value[args[b][0]]
+            return self.mul(self.constant(product), args[b][1])
+        if op[b] == "mul" and not self.is_uniform(b) and self.is_uniform(args[b][0]):
+            return self._product(self.mul(a, args[b][0]), args[b][1])
+        return self._make("mul", a, b)
 
     def _product(self, a: Node, b: Node) -> Node:
         """Return the node a b: a uniform factor first, else the older one."""
@@ -425,50 +435,35 @@ class Graph:
         return [values[node] for node in outputs]
 
 
+#: Operations of numbers that are no functions of `math`.
+OPERATIONS: dict[str, Callable[..., float]] = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "neg": lambda x: -x,
+    "frozen": lambda x: x,
+    "instead": lambda _, x: x,
+    "inv": lambda x: 1.0 / x,
+    "power": lambda x, p, q: math.pow(x, p / q),
+    "icbrt": lambda x: math.pow(x, -1.0 / 3.0),
+    "rsqrt": lambda x: 1.0 / math.sqrt(x),
+    "log1pmx": lambda x: math.log1p(x) - x,
+    "expm1mx": lambda x: math.expm1(x) - x,
+    "sign": lambda x: float((x > 0) - (x < 0)),
+    "lt": lambda x, y: float(x < y),
+    "le": lambda x, y: float(x <= y),
+    "and": lambda x, y: float(bool(x) and bool(y)),
+    "or": lambda x, y: float(bool(x) or bool(y)),
+    "not": lambda x: float(not x),
+    "select": lambda holds, x, y: x if holds else y,
+    "min": min,
+    "max": max,
+    "abs": abs,
+}
+
+
 def evaluate_operation(op: str, x: Sequence[float]) -> float:
     """Return operation `op` of numbers."""
-    if op == "add":
-        return x[0] + x[1]
-    if op == "sub":
-        return x[0] - x[1]
-    if op == "mul":
-        return x[0] * x[1]
-    if op == "neg":
-        return -x[0]
-    if op == "frozen":
-        return x[0]
-    if op == "instead":
-        return x[1]
-    if op == "inv":
-        return 1.0 / x[0]
-    if op == "power":
-        return math.pow(x[0], x[1] / x[2])
-    if op == "icbrt":
-        return math.pow(x[0], -1.0 / 3.0)
-    if op == "rsqrt":
-        return 1.0 / math.sqrt(x[0])
-    if op == "log1pmx":
-        return math.log1p(x[0]) - x[0]
-    if op == "expm1mx":
-        return math.expm1(x[0]) - x[0]
-    if op == "sign":
-        return float((x[0] > 0) - (x[0] < 0))
-    if op == "lt":
-        return float(x[0] < x[1])
-    if op == "le":
-        return float(x[0] <= x[1])
-    if op == "and":
-        return float(bool(x[0]) and bool(x[1]))
-    if op == "or":
-        return float(bool(x[0]) or bool(x[1]))
-    if op == "not":
-        return float(not x[0])
-    if op == "select":
-        return x[1] if x[0] else x[2]
-    if op == "min":
-        return min(x)
-    if op == "max":
-        return max(x)
-    if op == "abs":
-        return abs(x[0])
+    if op in OPERATIONS:
+        return OPERATIONS[op](*x)
     return float(getattr(math, op)(*x))

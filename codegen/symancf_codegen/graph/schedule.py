@@ -53,6 +53,18 @@ _BOOLEAN = frozenset(("lt", "le", "and", "or", "not"))
 
 _SUM, _PRODUCT, _ATOM = 1, 2, 3
 
+#: Text of operations, how closely their arguments must bind at least, and how they bind.
+_FORMS = {
+    "sub": ("{} - {}", (_SUM, _PRODUCT), _SUM),
+    "neg": ("-{}", (_ATOM,), _SUM),
+    "inv": ("1.0/{}", (_ATOM,), _PRODUCT),
+    "not": ("!{}", (_ATOM,), _ATOM),
+    "select": ("({} ? {} : {})", (_SUM, _SUM, _SUM), _ATOM),
+    "min": ("({0} < {1} ? {0} : {1})", (_ATOM, _ATOM), _ATOM),
+    "max": ("({0} > {1} ? {0} : {1})", (_ATOM, _ATOM), _ATOM),
+    **{op: (f"({{}} {sign} {{}})", (_SUM, _SUM), _ATOM) for op, sign in _INFIX.items()},
+}
+
 
 def identifier(name: str) -> str:
     """Return `name` as a C identifier that ends in an underscore; a Greek letter is written out.
@@ -237,39 +249,32 @@ class Scheduler:
             return self.given[node], _ATOM
         if op == "symbol":
             return self.loads[graph.name[node]], _ATOM
-        if op == "add":
-            (left, first), (right, second) = self._text(args[0]), self._text(args[1])
-            if second == _SUM and first != _SUM:
-                left, right, second = right, left, first
-            return f"{left} + {right if second != _SUM else f'({right})'}", _SUM
-        if op == "sub":
-            return f"{self._wrapped(args[0], _SUM)} - {self._wrapped(args[1], _PRODUCT)}", _SUM
-        if op == "neg":
-            return f"-{self._wrapped(args[0], _ATOM)}", _SUM
-        if op == "inv":
-            return f"1.0/{self._wrapped(args[0], _ATOM)}", _PRODUCT
-        if op == "mul":
-            a, b = args
-            if graph.op[a] == "inv" and a not in self.texts:
-                a, b = b, a
-            if graph.op[b] == "inv" and b not in self.texts:
-                divisor = self._wrapped(graph.args[b][0], _ATOM)
-                return f"{self._wrapped(a, _PRODUCT)}/{divisor}", _PRODUCT
-            return f"{self._wrapped(a, _PRODUCT)}*{self._wrapped(b, _ATOM)}", _PRODUCT
-        if op in _INFIX:
-            left, right = (self._wrapped(x, _SUM) for x in args)
-            return f"({left} {_INFIX[op]} {right})", _ATOM
-        if op == "not":
-            return f"!{self._wrapped(args[0], _ATOM)}", _ATOM
-        if op == "select":
-            condition, left, right = (self._wrapped(x, _SUM) for x in args)
-            return f"({condition} ? {left} : {right})", _ATOM
         if op == "frozen":  # an operation of differentiation only
             return self._text(args[0])
-        if op in ("min", "max"):
-            left, right = (self._wrapped(x, _ATOM) for x in args)
-            return f"({left} {'<' if op == 'min' else '>'} {right} ? {left} : {right})", _ATOM
+        if op == "add":
+            return self._sum(*args)
+        if op == "mul":
+            return self._product(*args)
+        if op in _FORMS:
+            form, inner, binding = _FORMS[op]
+            texts = (self._wrapped(a, least) for a, least in zip(args, inner, strict=True))
+            return form.format(*texts), binding
         return _CALLS[op].format(*(self._text(a)[0] for a in args)), _ATOM
+
+    def _sum(self, a: Node, b: Node) -> tuple[str, int]:
+        (left, first), (right, second) = self._text(a), self._text(b)
+        if second == _SUM and first != _SUM:
+            left, right, second = right, left, first
+        return f"{left} + {right if second != _SUM else f'({right})'}", _SUM
+
+    def _product(self, a: Node, b: Node) -> tuple[str, int]:
+        graph = self.graph
+        if graph.op[a] == "inv" and a not in self.texts:
+            a, b = b, a
+        if graph.op[b] == "inv" and b not in self.texts:
+            divisor = self._wrapped(graph.args[b][0], _ATOM)
+            return f"{self._wrapped(a, _PRODUCT)}/{divisor}", _PRODUCT
+        return f"{self._wrapped(a, _PRODUCT)}*{self._wrapped(b, _ATOM)}", _PRODUCT
 
 
 def schedule(

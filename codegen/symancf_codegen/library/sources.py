@@ -41,6 +41,13 @@ def _made(name: str, make: Callable[[], Source]) -> Source:
             "names in the function's body, or write them with fewer levels",
             asked=name,
         ) from error
+    except OverflowError as error:
+        raise CompileError(
+            f"kernel {name!r}: a number in its derivatives is beyond the range of double precision "
+            "(1.8e308): choose units in which its numbers are smaller",
+            asked=name,
+            given=str(error),
+        ) from error
 
 
 def _stored(path: Path) -> Source | None:

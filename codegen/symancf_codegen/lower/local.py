@@ -82,6 +82,23 @@ def local_of(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None
         return None
     g, size = scope.graph, len(law.local)
     unknowns = [scope.nodes[x.symbol.name] for x in law.local]
+    equations = _equations(law, scope, density, unknowns)
+    start = [scope.lower(x.start) for x in law.local]
+    _require_solvable(law, g, unknowns, start, equations)
+    return Solved(
+        unknowns=unknowns,
+        start=start,
+        equations=equations,
+        inverse=[[g.symbol(f"inverse {k} {i}", SOLVED) for i in range(size)] for k in range(size)],
+        stationary=all(x.equation is None for x in law.local),
+        shared=law.shared,
+    )
+
+
+def _equations(
+    law: PointLaw, scope: Scope, density: Node | None, unknowns: list[Node]
+) -> list[Node]:
+    """Return what vanishes: the equations of the law, else slopes of its energy."""
     # of the unknowns of a point the weight does not matter
     energy = density if law.shared or law.energy is None else scope.lower(law.energy)
     given = [None if x.equation is None else scope.lower(x.equation) for x in law.local]
@@ -92,9 +109,15 @@ def local_of(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None
             asked="equation",
             given=name,
         )
-    slopes = [g.zero] * size if energy is None else gradient(g, energy, unknowns)
-    equations = [s if e is None else e for s, e in zip(slopes, given, strict=True)]
-    start = [scope.lower(x.start) for x in law.local]
+    g = scope.graph
+    slopes = [g.zero] * len(given) if energy is None else gradient(g, energy, unknowns)
+    return [s if e is None else e for s, e in zip(slopes, given, strict=True)]
+
+
+def _require_solvable(
+    law: PointLaw, g: Graph, unknowns: list[Node], start: list[Node], equations: list[Node]
+) -> None:
+    """Check that unknowns begin at what is known, and that the equations of a point have them."""
     for x, node, equation in zip(law.local, start, equations, strict=True):
         if g.depends[node] & Kind.UNKNOWN:
             raise CompileError(
@@ -110,11 +133,3 @@ def local_of(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None
                 asked=x.symbol.name,
                 given="energy" if x.equation is None else str(x.equation),
             )
-    return Solved(
-        unknowns=unknowns,
-        start=start,
-        equations=equations,
-        inverse=[[g.symbol(f"inverse {k} {i}", SOLVED) for i in range(size)] for k in range(size)],
-        stationary=all(e is None for e in given),
-        shared=law.shared,
-    )

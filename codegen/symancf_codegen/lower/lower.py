@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -19,7 +20,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
 from symancf_codegen.errors import CompileError
-from symancf_codegen.functions import FUNCTIONS, POSSIBLE, log_stretch, symbolic
+from symancf_codegen.functions import FUNCTIONS, POSSIBLE, force_on, log_stretch, rate, symbolic
 from symancf_codegen.graph.dag import SOLVED, Kind
 from symancf_codegen.graph.differentiate import gradient, local_gradient
 from symancf_codegen.graph.divided import DividedDifferences
@@ -236,54 +237,16 @@ class Scope:
         return node
 
     def _convert(self, e: sp.Basic) -> Node:
-        g = self.graph
-        if isinstance(e, sp.Symbol):
-            node = self.resolve(e.name)
-            if e.is_positive:
-                self._positive.add(node)
-            return node
         if isinstance(e, BooleanTrue | BooleanFalse):
-            return g.constant(float(bool(e)))
+            return self.graph.constant(float(bool(e)))
         if e.is_number and not e.has(AppliedUndef):
             return self._number(e)
-        if isinstance(e, sp.Add):
-            return g.total(self._lower(a) for a in e.args)
-        if isinstance(e, sp.Mul):
-            return self._product(e)
-        if isinstance(e, sp.Pow):
-            return self._power(e)
-        if isinstance(e, sp.Piecewise):
-            return self._piecewise(e)
-        if isinstance(e, sp.Min | sp.Max):
-            op = "min" if isinstance(e, sp.Min) else "max"
-            nodes = sorted(self._lower(a) for a in e.args)
-            result = nodes[0]
-            for node in nodes[1:]:
-                result = g.call(op, result, node)
-            return result
-        if isinstance(e, Relational):
-            return self._relation(e)
-        if isinstance(e, And | Or):
-            nodes = [self._lower(a) for a in e.args]
-            result = nodes[0]
-            for node in nodes[1:]:
-                result = g.call("and" if isinstance(e, And) else "or", result, node)
-            return result
-        if isinstance(e, Not):
-            return g.call("not", self._lower(e.args[0]))
-        if isinstance(e, sp.Heaviside):
-            x, middle = self._lower(e.args[0]), self._lower(e.args[1])
-            above, below = g.call("lt", g.zero, x), g.call("lt", x, g.zero)
-            return g.select(above, g.one, g.select(below, g.zero, middle))
-        if type(e).__name__ == "rate":
-            return self.rate(self._lower(e.args[0]))
-        if isinstance(e, log_stretch):
-            return self._principal(int(e.args[0]), [self._lower(a) for a in e.args[1:]])
-        if type(e).__name__ == "force_on":
-            return self.forces[e.args[0].name]
+        for kinds, rule in _RULES:
+            if isinstance(e, kinds):
+                return rule(self, e)
         op = FUNCTIONS.get(type(e).__name__, "")
         if op:
-            return g.call(op, *(self._lower(a) for a in e.args))
+            return self.graph.call(op, *map(self._lower, e.args))
         raise CompileError(
             f"{self.owner} uses {type(e).__name__}, as in {e}, for which no C is known; "
             f"use {POSSIBLE}",
@@ -291,8 +254,41 @@ class Scope:
             given=str(e),
         )
 
-    def _principal(self, k: int, given: list[Node]) -> Node:
+    def _symbol(self, e: sp.Symbol) -> Node:
+        node = self.resolve(e.name)
+        if e.is_positive:
+            self._positive.add(node)
+        return node
+
+    def _sum(self, e: sp.Add) -> Node:
+        return self.graph.total(map(self._lower, e.args))
+
+    def _extremum(self, e: sp.Min | sp.Max) -> Node:
+        op = "min" if isinstance(e, sp.Min) else "max"
+        return reduce(partial(self.graph.call, op), sorted(map(self._lower, e.args)))
+
+    def _junction(self, e: And | Or) -> Node:
+        op = "and" if isinstance(e, And) else "or"
+        return reduce(partial(self.graph.call, op), [*map(self._lower, e.args)])
+
+    def _negation(self, e: Not) -> Node:
+        return self.graph.call("not", self._lower(e.args[0]))
+
+    def _step(self, e: sp.Heaviside) -> Node:
+        g = self.graph
+        x, middle = map(self._lower, e.args)
+        above, below = g.call("lt", g.zero, x), g.call("lt", x, g.zero)
+        return g.select(above, g.one, g.select(below, g.zero, middle))
+
+    def _rate(self, e: sp.Function) -> Node:
+        return self.rate(self._lower(e.args[0]))
+
+    def _force(self, e: sp.Function) -> Node:
+        return self.forces[e.args[0].name]
+
+    def _principal(self, e: sp.Function) -> Node:
         """Return the logarithm of a principal stretch."""
+        k, given = int(e.args[0]), [*map(self._lower, e.args[1:])]
         g = self.graph
         if not self.solves:
             return g.call("log_stretch", g.constant(k), *given)
@@ -401,3 +397,21 @@ class Scope:
             return g.call("le", b, a)
         equal = g.call("and", g.call("le", a, b), g.call("le", b, a))
         return equal if e.rel_op == "==" else g.call("not", equal)
+
+
+#: How expressions become nodes, by their classes.
+_RULES: tuple[tuple[type | tuple[type, ...], Callable[[Scope, Any], Node]], ...] = (
+    (sp.Symbol, Scope._symbol),
+    (sp.Add, Scope._sum),
+    (sp.Mul, Scope._product),
+    (sp.Pow, Scope._power),
+    (sp.Piecewise, Scope._piecewise),
+    ((sp.Min, sp.Max), Scope._extremum),
+    (Relational, Scope._relation),
+    ((And, Or), Scope._junction),
+    (Not, Scope._negation),
+    (sp.Heaviside, Scope._step),
+    (rate, Scope._rate),
+    (log_stretch, Scope._principal),
+    (force_on, Scope._force),
+)

@@ -100,6 +100,53 @@ def lower_point(
     weighted : whether the kernel passes a quadrature weight.
     """
     g = Graph()
+    scope = _scope(g, law, space, section)
+    leaves, to_jets = _jet_map(law, space, scope)
+    jets = to_jets.apply(g, [g.symbol(name, Kind.UNKNOWN) for name in leaves])
+    variables = _variables(law, scope, jets)
+    names = variables.names
+    scope.define(law.lets)
+    scope.rates = _rates(law, scope, variables)
+    factor = scope.lower(law.measure)
+    if weighted:
+        factor = g.mul(g.symbol(WEIGHT, Kind.POINT), factor)
+    density = None if law.energy is None else g.mul(factor, _energy(scope, law))
+    forces, pulled = _forces(law, scope, names, factor) if density is None else ([], {})
+    local = local_of(law, scope, density)
+    if local is not None and density is not None and law.modes:
+        _solve_in_modes(g, local, density, variables)
+    domain = [scope.lower(e) for e in law.domain]
+    stored = g.zero if density is None else density
+    if law.stored is not None:
+        stored = g.mul(factor, scope.lower(law.stored))
+    update, initial = _history(law, scope, factor)
+    return Point(
+        law=law,
+        graph=g,
+        leaves=leaves,
+        variables=variables.leaves,
+        to_variables=variables.of_jets,
+        to_jets=to_jets,
+        density=density,
+        forces=forces,
+        domain=domain,
+        stored=stored,
+        update=update,
+        initial=initial,
+        named=_named(law, scope, variables, [] if space is None else jets, pulled),
+        local=local,
+        stages=_stages(law, scope, names, factor),
+        outputs=_outputs(law, scope, names),
+        nodes={p.name: scope.nodes[p.name] for p in law.parameters},
+        replace=variables.replace,
+        principal=scope.principal,
+    )
+
+
+def _scope(
+    g: Graph, law: PointLaw, space: Space | None, section: Mapping[str, float | None]
+) -> Scope:
+    """Return what the names of a law mean that do not depend on unknowns."""
     scope = Scope(g, law.words)
     scope.solves = True
     for parameter in law.parameters:
@@ -112,125 +159,126 @@ def lower_point(
         leaf = g.symbol(name, Kind.POINT) if value is None else g.constant(value)
         scope.bind(name, leaf)
     scope.define(law.geometry)
-    names = [s.name for s in law.unknowns]
-    leaves, rows = _jet_map(law, space, scope)
-    to_jets = LinearMap(rows, len(leaves))
-    jets = to_jets.apply(g, [g.symbol(name, Kind.UNKNOWN) for name in leaves])
+    return scope
 
-    if law.modes:
+
+@dataclass
+class _Variables:
+    """The variables in which a law is differentiated.
+
+    Attributes
+    ----------
+    names, leaves : of the variables.
+    of_jets, constant, values : variables as functions of the jets, A x + constant.
+    modes, to_modes : what unknowns of the cell amount to, and the map of the unknowns to it.
+    moves : d variable / d mode.
+    replace : variables, and modes, as functions of jets and unknowns.
+    """
+
+    names: list[str]
+    leaves: list[Node]
+    of_jets: LinearMap
+    constant: list[Node]
+    values: list[Node]
+    modes: list[Node]
+    to_modes: LinearMap
+    moves: Matrix
+    replace: dict[Node, Node]
+
+
+def _variables(law: PointLaw, scope: Scope, jets: Sequence[Node]) -> _Variables:
+    """Return the variables of a law as functions of its jets; bind them."""
+    g = scope.graph
+    if law.modes:  # they occur in the coefficients of jets
         modes, to_modes = modes_of(law, scope)
-    constant: list[Node] = []
-    if law.inner:
-        column = {name: k for k, name in enumerate(names)}
-        inner_rows: list[dict[int, Node]] = []
-        for symbol, combination in law.inner:
-            entries = {}
-            constant.append(scope.lower(combination.get(sp.S.One, sp.S.Zero)))
-            for unknown, coefficient in combination.items():
-                if unknown == sp.S.One:
-                    continue
-                if unknown.name not in column:
-                    raise CompileError(
-                        f"{law.words}: the inner variable {symbol.name} is a combination "
-                        f"of {unknown.name}, which is not among its unknowns"
-                    )
-                entries[column[unknown.name]] = scope.lower(coefficient)
-            inner_rows.append(entries)
-        to_variables = LinearMap(inner_rows, len(names))
-        variable_names = [symbol.name for symbol, _ in law.inner]
-    else:
-        to_variables = LinearMap.identity(g, len(names))
-        variable_names = names
-    variables = [g.symbol(f"variable {name}", Kind.UNKNOWN) for name in variable_names]
-    for name, node in zip(variable_names, variables, strict=True):
+    of_jets, constant = _inner_map(law, scope)
+    names = [s.name for s, _ in law.inner] or [s.name for s in law.unknowns]
+    leaves = [g.symbol(f"variable {name}", Kind.UNKNOWN) for name in names]
+    for name, node in zip(names, leaves, strict=True):
         scope.bind(name, node)
-    if not law.modes:  # nothing before asks for unknowns
+    if not law.modes:
         modes, to_modes = modes_of(law, scope)
-    values = to_variables.apply(g, jets)
-    values = [g.add(x, y) for x, y in zip(values, constant or [g.zero] * len(values), strict=True)]
+    values = [g.add(x, y) for x, y in zip(of_jets.apply(g, jets), constant, strict=True)]
     moves: Matrix = {}
+    put: dict[Node, Node] = {}
     if law.modes:
         moves = jacobian(g, values, modes)
         values = linear_in(g, values, modes, moves)
-    replace = dict(zip(variables, values, strict=True))
-    if law.modes:
         own = [scope.nodes[x.symbol.name] for x in law.local]
         put = dict(zip(modes, to_modes.apply(g, own), strict=True))
-        replace = dict(zip(variables, g.substitute(values, put), strict=True)) | put
-    scope.define(law.lets)
-    for v in law.rate_of.values():
-        if isinstance(v, sp.Symbol) and v.name not in {*names, *scope.nodes}:
-            scope.bind(v.name, g.symbol(f"motion {v.name}", Kind.UNKNOWN))
+    replace = dict(zip(leaves, g.substitute(values, put), strict=True)) | put
+    return _Variables(names, leaves, of_jets, constant, values, modes, to_modes, moves, replace)
+
+
+def _inner_map(law: PointLaw, scope: Scope) -> tuple[LinearMap, list[Node]]:
+    """Return the map of the unknowns to the inner variables, and what no unknown multiplies."""
+    g = scope.graph
+    column = {s.name: k for k, s in enumerate(law.unknowns)}
+    if not law.inner:
+        return LinearMap.identity(g, len(column)), [g.zero] * len(column)
+    rows: list[dict[int, Node]] = []
+    constant: list[Node] = []
+    for symbol, combination in law.inner:
+        constant.append(scope.lower(combination.get(sp.S.One, sp.S.Zero)))
+        linear = {x.name: e for x, e in combination.items() if x != sp.S.One}
+        for name in linear:
+            if name not in column:
+                raise CompileError(
+                    f"{law.words}: the inner variable {symbol.name} is a combination "
+                    f"of {name}, which is not among its unknowns"
+                )
+        rows.append({column[name]: scope.lower(e) for name, e in linear.items()})
+    return LinearMap(rows, len(column)), constant
+
+
+def _rates(law: PointLaw, scope: Scope, variables: _Variables) -> dict[Node, Node]:
+    """Return the rates of variables, or of what else a law gives rates of."""
+    g = scope.graph
     if law.rates:
         c = scope.resolve(RATE_FACTOR)
-        rests = to_variables.apply(g, [scope.resolve(f"w{name[1:]}") for name in names])
-        pairs = zip(variables, rests, strict=True)
-        scope.rates = {x: g.add(g.mul(c, x), rest) for x, rest in pairs}
-    else:
-        scope.rates = {scope.resolve(u.name): scope.lower(v) for u, v in law.rate_of.items()}
+        jets = [scope.resolve(f"w{s.name[1:]}") for s in law.unknowns]
+        rests = variables.of_jets.apply(g, jets)
+        pairs = zip(variables.leaves, rests, strict=True)
+        return {x: g.add(g.mul(c, x), rest) for x, rest in pairs}
+    known = {s.name for s in law.unknowns}.union(scope.nodes)
+    for v in law.rate_of.values():
+        if isinstance(v, sp.Symbol) and v.name not in known:
+            scope.bind(v.name, g.symbol(f"motion {v.name}", Kind.UNKNOWN))
+    return {scope.resolve(u.name): scope.lower(v) for u, v in law.rate_of.items()}
 
-    factor = scope.lower(law.measure)
-    if weighted:
-        factor = g.mul(g.symbol(WEIGHT, Kind.POINT), factor)
-    density = None
-    forces: list[Node] = []
-    pulled: dict[Node, Node] = {}
-    if law.energy is not None:
-        density = g.mul(factor, _energy(scope, law))
-    else:
-        forces, pulled = _forces(law, scope, variable_names)
-        if scope.principal is not None:
-            raise CompileError(
-                f"{law.words} gives forces by principal stretches, whose second derivatives "
-                "have no limit where they coincide: give an energy of them"
-            )
-        forces = [g.mul(factor, force) for force in forces]
-    local = local_of(law, scope, density)
-    if local is not None and density is not None and law.modes:
-        local.modes, local.to_modes, local.constant = modes, to_modes, constant
-        local.moves = moves
-        slopes = gradient(g, density, [*variables, *modes])
-        of_modes = [
-            g.total([own, *(g.mul(local.moves[v, k], slopes[v]) for v in range(len(variables)))])
-            for k, own in enumerate(slopes[len(variables) :])
-        ]
-        local.equations = to_modes.pull(g, of_modes)
-    domain = [scope.lower(e) for e in law.domain]
-    stored = g.zero if density is None else density
-    if law.stored is not None:
-        stored = g.mul(factor, scope.lower(law.stored))
-    update, initial = _history(law, scope, factor)
+
+def _solve_in_modes(g: Graph, local: Solved, density: Node, variables: _Variables) -> None:
+    """Let the equations of unknowns follow from the slopes by variables and modes."""
+    local.modes, local.to_modes = variables.modes, variables.to_modes
+    local.constant, local.moves = variables.constant, variables.moves
+    count = len(variables.leaves)
+    slopes = gradient(g, density, [*variables.leaves, *variables.modes])
+    of_modes = [
+        g.total([own, *(g.mul(local.moves[v, k], slopes[v]) for v in range(count))])
+        for k, own in enumerate(slopes[count:])
+    ]
+    local.equations = variables.to_modes.pull(g, of_modes)
+
+
+def _named(
+    law: PointLaw,
+    scope: Scope,
+    variables: _Variables,
+    jets: Sequence[Node],
+    pulled: Mapping[Node, Node],
+) -> Named:
+    """Return the nodes that have names, for the printer; of `jets` if there are any."""
     quantities = _names(scope, law.lets)
-    stages = [*zip(variable_names, variables, strict=True), *quantities]
-    named = [
+    stages = [*zip(variables.names, variables.leaves, strict=True), *quantities]
+    inner = list(zip(variables.names, variables.values, strict=True)) if law.inner else []
+    return [
         ("reference geometry", _names(scope, law.geometry)),
-        ("displacement", list(zip(names, jets, strict=True)) if space is not None else []),
-        ("inner variables", list(zip(variable_names, values, strict=True)) if law.inner else []),
+        ("displacement", [(s.name, x) for s, x in zip(law.unknowns, jets, strict=False)]),
+        ("inner variables", inner),
         ("quantities", quantities),
         ("rates", [(f"rate_{n}", scope.rates[x]) for n, x in stages if x in scope.rates]),
         ("forces", [(f"force_{n}", pulled[x]) for n, x in stages if x in pulled]),
     ]
-    return Point(
-        law=law,
-        graph=g,
-        leaves=leaves,
-        variables=variables,
-        to_variables=to_variables,
-        to_jets=to_jets,
-        density=density,
-        forces=forces,
-        domain=domain,
-        stored=stored,
-        update=update,
-        initial=initial,
-        named=named,
-        local=local,
-        stages=_stages(law, scope, variable_names, factor),
-        outputs=_outputs(law, scope, variable_names),
-        nodes={p.name: scope.nodes[p.name] for p in law.parameters},
-        replace=replace,
-        principal=scope.principal,
-    )
 
 
 def coordinates(law: PointLaw, space: Space | None) -> tuple[str, ...]:
@@ -241,14 +289,27 @@ def coordinates(law: PointLaw, space: Space | None) -> tuple[str, ...]:
     return tuple(name for name in names if name in asked - known)
 
 
-def _jet_map(
-    law: PointLaw, space: Space | None, scope: Scope
-) -> tuple[tuple[str, ...], list[dict[int, Node]]]:
-    """Return the leaves and the rows of the map leaves -> unknowns; bind other jets."""
+def _jet_map(law: PointLaw, space: Space | None, scope: Scope) -> tuple[tuple[str, ...], LinearMap]:
+    """Return the leaves and the map leaves -> unknowns; bind other jets."""
     g = scope.graph
     if space is None:
-        return tuple(s.name for s in law.unknowns), [{k: g.one} for k in range(len(law.unknowns))]
-    for letter in "Rw" if law.rates else "R":
+        return tuple(s.name for s in law.unknowns), LinearMap.identity(g, len(law.unknowns))
+    _define_jets(space, scope, "Rw" if law.rates else "R")
+    _require_jets(law, space)
+    lowered = [{t: scope.lower(m) for t, m in space.point_jets[jet].items()} for jet in law.jets]
+    used = [t for t in space.table_jets if any(row.get(t, g.zero) != g.zero for row in lowered)]
+    leaves = tuple(f"u_{t}{a}" for t in used for a in COMPONENTS)
+    rows = [
+        {3 * used.index(t) + a - 1: m for t, m in row.items() if m != g.zero}
+        for row in lowered
+        for a in COMPONENTS
+    ]
+    return leaves, LinearMap(rows, len(leaves))
+
+
+def _define_jets(space: Space, scope: Scope, letters: str) -> None:
+    """Define the jets of the reference, R, and of the rates, w, by table jets."""
+    for letter in letters:
         for jet, monomials in space.point_jets.items():
             for a in COMPONENTS:
                 scope.definitions[f"{letter}_{jet}{a}"] = sp.Add(
@@ -256,8 +317,12 @@ def _jet_map(
                 )
         for t in space.table_jets:
             for a in COMPONENTS:
-                leaf = g.symbol(f"{letter}_{t}{a}", Kind.REFERENCE)
+                leaf = scope.graph.symbol(f"{letter}_{t}{a}", Kind.REFERENCE)
                 scope.bind(f"table {letter} {t}{a}", leaf)
+
+
+def _require_jets(law: PointLaw, space: Space) -> None:
+    """Check that the unknowns of a law are the components of jets of the space."""
     missing = [jet for jet in law.jets if jet not in space.point_jets]
     if missing:
         raise CompileError(
@@ -267,30 +332,51 @@ def _jet_map(
             given=tuple(missing),
             possible=space.point_jets,
         )
+    given = tuple(s.name for s in law.unknowns)
     expected = [f"u_{jet}{a}" for jet in law.jets for a in COMPONENTS]
-    if [s.name for s in law.unknowns] != expected:
+    if [*given] != expected:
         raise CompileError(
             f"{law.words}: its unknowns must be the components of its jets, "
-            f"{', '.join(expected)}; they are {', '.join(s.name for s in law.unknowns)}",
+            f"{', '.join(expected)}; they are {', '.join(given)}",
             asked="unknowns",
-            given=tuple(s.name for s in law.unknowns),
+            given=given,
             possible=expected,
         )
-    lowered = [{t: scope.lower(m) for t, m in space.point_jets[jet].items()} for jet in law.jets]
-    used = [t for t in space.table_jets if any(row.get(t, g.zero) != g.zero for row in lowered)]
-    leaves = tuple(f"u_{t}{a}" for t in used for a in COMPONENTS)
-    rows = [
-        {3 * used.index(t) + a - 1: m for t, m in row.items() if m != g.zero}
-        for row in lowered
-        for a in COMPONENTS
-    ]
-    return leaves, rows
 
 
 def _forces(
-    law: PointLaw, scope: Scope, variable_names: Sequence[str]
+    law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node
 ) -> tuple[list[Node], dict[Node, Node]]:
     """Return the forces on the variables, and on all that those on lets were pulled back by."""
+    g = scope.graph
+    variables = [scope.nodes[name] for name in variable_names]
+    moved = {u.name: scope.rates[scope.nodes[u.name]] for u in law.rate_of}
+    rates = {
+        x: moved[name] for name, x in zip(variable_names, variables, strict=True) if name in moved
+    }
+    pulled = pull_back(g, _given_forces(law, scope, variable_names), variables, scope.stages())
+    powers = _powers(law, scope, list(rates.values()))
+    forces = [pulled.get(x, g.zero) for x in variables]
+    for k, x in enumerate(variables):
+        if rates.get(x) in powers:
+            forces[k] = g.sub(forces[k], powers[rates[x]])
+    for node in set(g.reach(forces)) & set(rates.values()) - set(variables):
+        raise CompileError(
+            f"{law.words}: a force depends on {g.name[node].removeprefix('motion ')}, which "
+            "is none of its unknowns: only motions may"
+        )
+    if scope.principal is not None:
+        raise CompileError(
+            f"{law.words} gives forces by principal stretches, whose second derivatives "
+            "have no limit where they coincide: give an energy of them"
+        )
+    return [g.mul(factor, force) for force in forces], pulled
+
+
+def _given_forces(
+    law: PointLaw, scope: Scope, variable_names: Sequence[str]
+) -> list[tuple[Node, Node]]:
+    """Return quantities and the forces on them; where the slopes of one are held, its variables."""
     g = scope.graph
     work = {symbolic(q): force for q, force in (law.work or {}).items()}
     known = [*variable_names, *(s.name for s, _ in law.lets)]
@@ -303,37 +389,32 @@ def _forces(
                 given=str(q),
                 possible=known,
             )
-    variables = [scope.nodes[name] for name in variable_names]
     given: list[tuple[Node, Node]] = []
     held: list[tuple[Node, Node]] = []
     for q, force in work.items():
         holds = isinstance(q, frozen)
         pair = scope.lower(q.args[0] if holds else q), scope.lower(force)
         (held if holds else given).append(pair)
+    variables = [scope.nodes[name] for name in variable_names]
     for node, force in held:
         slopes = pull_back(g, [(node, g.one)], variables, scope.stages())
         fixed = ((x, g.call("frozen", slopes[x])) for x in variables if x in slopes)
         given += [(x, g.mul(slope, force)) for x, slope in fixed]
-    pulled = pull_back(g, given, variables, scope.stages())
-    forces = [pulled.get(x, g.zero) for x in variables]
-    moved = {u.name: scope.rates[scope.nodes[u.name]] for u in law.rate_of}
-    rates = [moved[name] for name in variable_names if name in moved]
-    if law.powers:
-        # linear in the rates: the slope at rates of zero is that at all of them
-        seeds = [g.symbol(f"force {k}", Kind.UNKNOWN) for k, _ in enumerate(law.powers)]
-        motions = [scope.lower(motion) for motion, _ in law.powers]
-        found = pull_back(g, zip(motions, seeds, strict=True), rates, scope.stages())
-        put = dict(zip(seeds, (scope.lower(force) for _, force in law.powers), strict=True))
-        put |= dict.fromkeys(rates, g.zero)
-        for k, name in enumerate(variable_names):
-            if moved.get(name) in found:
-                forces[k] = g.sub(forces[k], g.substitute([found[moved[name]]], put)[0])
-    for node in set(g.reach(forces)) & set(rates) - set(variables):
-        raise CompileError(
-            f"{law.words}: a force depends on {g.name[node].removeprefix('motion ')}, which "
-            "is none of its unknowns: only motions may"
-        )
-    return forces, pulled
+    return given
+
+
+def _powers(law: PointLaw, scope: Scope, rates: Sequence[Node]) -> dict[Node, Node]:
+    """Return the forces conjugate to `rates`, of the law's forces on motions."""
+    if not law.powers:
+        return {}
+    # linear in the rates: the slope at rates of zero is that at all of them
+    g = scope.graph
+    seeds = [g.symbol(f"force {k}", Kind.UNKNOWN) for k, _ in enumerate(law.powers)]
+    motions = [scope.lower(motion) for motion, _ in law.powers]
+    found = pull_back(g, zip(motions, seeds, strict=True), rates, scope.stages())
+    put = dict(zip(seeds, (scope.lower(force) for _, force in law.powers), strict=True))
+    put |= dict.fromkeys(rates, g.zero)
+    return {x: g.substitute([found[x]], put)[0] for x in rates if x in found}
 
 
 def _history(
@@ -377,29 +458,42 @@ def _stages(
     law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node
 ) -> Stages | None:
     """Cut the energy at the lets that are made of the variables directly."""
-    if law.energy is None or not law.lets or scope.guarded:
-        return None  # a branch guards itself, not the derivatives of lets outside of it
-    asked = set().union(*(symbolic(e).free_symbols for e in (law.energy, *dict(law.lets).values())))
-    if asked & {x.symbol for x in law.local}:
+    if not _divisible(law, scope):
         return None
     g = scope.graph
-    names = set(variable_names)
-    lets = [(s.name, symbolic(e)) for s, e in law.lets]
-    lets = [(name, e) for name, e in lets if not isinstance(e, log_stretch)]
-    cut = [name for name, e in lets if names & {x.name for x in e.free_symbols}]
+    cut = _made_of(variable_names, law)
     leaves = {name: g.symbol(f"stage {name}", Kind.UNKNOWN) for name in cut}
     within = scope.override(leaves)
+    definition = {leaf: scope.resolve(name) for name, leaf in leaves.items()}
     if scope.principal is not None:
         strain = [g.symbol(f"strain {k}", Kind.UNKNOWN) for k in range(6)]
         within.principal = Principal(g, scope.principal.given, strain)
-    outer = g.mul(factor, _energy(within, law))
-    definition = {leaf: scope.resolve(name) for name, leaf in leaves.items()}
-    if scope.principal is not None and within.principal is not None:
-        definition.update(zip(within.principal.strain, scope.principal.strain, strict=True))
+        definition.update(zip(strain, scope.principal.strain, strict=True))
     definition.update((scope.nodes[name], scope.nodes[name]) for name in variable_names)
+    outer = g.mul(factor, _energy(within, law))
     reached = set(g.reach([outer]))
     used = [leaf for leaf in definition if leaf in reached]
     return Stages(outer, tuple(used), tuple(definition[leaf] for leaf in used))
+
+
+def _divisible(law: PointLaw, scope: Scope) -> bool:
+    """Whether an energy may be cut at its lets."""
+    if law.energy is None or not law.lets or scope.guarded:
+        return False  # a branch guards itself, not the derivatives of lets outside of it
+    own = {x.symbol for x in law.local}
+    expressions = map(symbolic, (law.energy, *dict(law.lets).values()))
+    return all(own.isdisjoint(e.free_symbols) for e in expressions)
+
+
+def _made_of(variables: Sequence[str], law: PointLaw) -> list[str]:
+    """Return the names of the lets in whose definitions variables occur directly."""
+    lets = {s.name: symbolic(e) for s, e in law.lets}
+    return [
+        name
+        for name, e in lets.items()
+        if not isinstance(e, log_stretch)
+        and not {x.name for x in e.free_symbols}.isdisjoint(variables)
+    ]
 
 
 def _outputs(law: PointLaw, scope: Scope, variable_names: Sequence[str]) -> list[tuple[str, Node]]:

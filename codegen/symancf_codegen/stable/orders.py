@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sympy as sp
 
 from symancf_codegen.functions import kinked, log_stretch
@@ -65,12 +67,7 @@ class Orders:
         return self.taylors[e]
 
     def _taylor(self, e: sp.Expr) -> Taylor | None:
-        if (
-            e.has(log_stretch)
-            or self.is_kinked(e)
-            or self.levels(e) > DEEPEST
-            or self.operations(e) > LARGEST
-        ):
+        if not self._is_expandable(e):
             return None
         symbols = sorted(self.moving(e), key=lambda s: s.name)
         if not symbols:
@@ -79,18 +76,20 @@ class Orders:
             return None
         at = {s: self.reference[s] for s in symbols}
         value = e.xreplace(at)
-        linear: Linear = {}
-        for s in symbols:
-            if self.is_generator(s) and self.order(s) == 2:
-                continue
-            slope = e.diff(s).xreplace(at)
-            if not _finite(slope):
-                return None
-            for g, c in ({s: sp.Integer(1)} if self.is_generator(s) else self.linear[s]).items():
-                linear[g] = linear.get(g, sp.Integer(0)) + slope * c
-        if not _finite(value):
+        moving = [s for s in symbols if not (self.is_generator(s) and self.order(s) == 2)]
+        slopes = {s: _slope(e, s).xreplace(at) for s in moving}
+        if not all(map(_finite, (value, *slopes.values()))):
             return None
+        linear: Linear = {}
+        for s, slope in slopes.items():
+            for g, c in self._by_generators(s).items():
+                linear[g] = linear.get(g, sp.Integer(0)) + slope * c
         return clean(value), {g: c for g, c in linear.items() if not is_zero(c)}
+
+    def _is_expandable(self, e: sp.Expr) -> bool:
+        """Whether `e` is smooth, and small enough for SymPy."""
+        smooth = not (e.has(log_stretch) or self.is_kinked(e))
+        return smooth and self.levels(e) <= DEEPEST and self.operations(e) <= LARGEST
 
     def levels(self, e: sp.Basic) -> int:
         """Return how many functions (and roots) are nested in one another in `e`."""
@@ -130,6 +129,9 @@ class Orders:
                 result[s] = result.get(s, sp.Integer(0)) + c * d
         return {s: c for s, c in result.items() if not is_zero(c)}
 
+    def _by_generators(self, s: sp.Symbol) -> Linear:
+        return {s: sp.Integer(1)} if self.is_generator(s) else self.linear[s]
+
     def _by_variables(self, g: sp.Symbol) -> Linear:
         if g not in self.deeps:
             own = g in self.variables
@@ -146,23 +148,39 @@ class Orders:
             return bool(value == 0)
         if not isinstance(e, sp.Add | sp.Mul):
             return False
-        parts = [self.taylor(a) for a in e.args]
-        if any(p is None for p in parts):
+        parts = [part for part in map(self.taylor, e.args) if part is not None]
+        if len(parts) < len(e.args):
             return False
-        known = [p for p in parts if p is not None]
         if isinstance(e, sp.Add):
-            contributions = [p[1] for p in known]
-            if value == 0 and any(p[0] != 0 for p in known):
+            if value == 0 and any(constant != 0 for constant, _ in parts):
                 return True
+            moves = any(slopes for _, slopes in parts)
         else:
-            contributions = [
-                {g: c * sp.Mul(*(q[0] for q in known if q is not p)) for g, c in p[1].items()}
-                for p in known
-            ]
-            contributions = [{g: c for g, c in x.items() if not is_zero(c)} for x in contributions]
-        if not any(contributions):
-            return False
-        return not linear or (len(linear) > 1 and not self.deep(linear))
+            moves = _moves(parts)
+        return moves and (not linear or (len(linear) > 1 and not self.deep(linear)))
+
+
+def _moves(factors: Sequence[Taylor]) -> bool:
+    """Whether a factor has a first-order term that the constants of the others do not cancel."""
+    for k, (_, slopes) in enumerate(factors):
+        others = sp.Mul(*(constant for m, (constant, _) in enumerate(factors) if m != k))
+        if any(not is_zero(c * others) for c in slopes.values()):
+            return True
+    return False
+
+
+def _slope(e: sp.Expr, s: sp.Symbol) -> sp.Expr:
+    """Return de/ds as SymPy does, without asking for signs of bases, which may take it minutes."""
+    if s not in e.free_symbols:
+        return sp.S.Zero
+    if isinstance(e, sp.Add):
+        return sp.Add(*(_slope(a, s) for a in e.args))
+    if isinstance(e, sp.Mul):
+        rows = ((k, _slope(a, s)) for k, a in enumerate(e.args))
+        return sp.Add(*(sp.Mul(*e.args[:k], d, *e.args[k + 1 :]) for k, d in rows if d != 0))
+    if isinstance(e, sp.Pow) and e.exp.is_number:
+        return e * (e.exp * _slope(e.base, s) / e.base)
+    return e.diff(s)
 
 
 def _finite(e: sp.Expr) -> bool:

@@ -81,6 +81,36 @@ def _terms(e: sp.Basic) -> int:
     return 1
 
 
+def _results(law: PointLaw) -> list[sp.Expr]:
+    """Return the expressions of a law without its outputs."""
+    optional = [law.energy, law.stored, *(x.equation for x in law.local)]
+    found = [e for e in optional if e is not None] + [m.update for m in law.history]
+    return [*found, *chain(*(law.work or {}).items())]
+
+
+def _product(
+    monomial: sp.Expr, values: list[sp.Expr], rest: dict[int, sp.Expr], base: _Base | None
+) -> list[sp.Expr]:
+    """Return the terms of a monomial times a Laurent polynomial, divided as by `divide`."""
+    if base is None:
+        return [monomial * rest.get(0, sp.Integer(0))]
+    terms = [monomial * v * base.b**i for i, v in enumerate(values)]
+    if rest:
+        remainder = horner(rest, base.a, base.n, base.ratio)
+        terms.append(monomial * base.b ** len(values) * remainder)
+    return terms
+
+
+def _factored(terms: list[sp.Expr], base: _Base | None) -> sp.Expr:
+    """Return the sum of terms, the power of the root that all have taken out."""
+    if base is None or len(terms) < 2:
+        return sp.Add(*terms)
+    common = min(t.as_powers_dict().get(base.a, 0) for t in terms if t != 0)
+    if not common > 0:
+        return sp.Add(*terms)
+    return base.a**common * sp.Add(*(t / base.a**common for t in terms))
+
+
 class _Stabiliser(Orders):
     def __init__(self, law: PointLaw) -> None:
         vanish = {x.symbol for x in law.local if law.shared and x.start == 0}
@@ -101,17 +131,9 @@ class _Stabiliser(Orders):
     # ---- the whole law
 
     def _expressions(self) -> list[sp.Expr]:
-        law = self.source
-        results = [law.energy] if law.energy is not None else [*chain(*(law.work or {}).items())]
-        results += [m.update for m in law.history]
-        results += [law.stored] if law.stored is not None else []
-        results += [x.equation for x in law.local if x.equation is not None]
-        return [e for _, e in law.lets] + [symbolic(e) for e in (*results, *self._outputs())]
-
-    def _outputs(self) -> list[sp.Expr]:
-        """Return the outputs that are made of quantities alone, not of forces."""
         outputs = (symbolic(e) for e in self.source.outputs.values())
-        return [e for e in outputs if not e.has(force_on)]
+        own = (e for e in outputs if not e.has(force_on))
+        return [e for _, e in self.source.lets] + [*map(symbolic, _results(self.source)), *own]
 
     def law(self) -> PointLaw:
         """Return the rewritten law."""
@@ -119,41 +141,32 @@ class _Stabiliser(Orders):
         for symbol, definition in law.lets:
             self.declare(symbol, definition)
             self.out.append((symbol, self.stable(definition)))
-        energy = None if law.energy is None else self.stable(symbolic(law.energy))
-        work = None
-        if law.work is not None:
-            work = {self.stable(q): self.stable(symbolic(w)) for q, w in law.work.items()}
-        own = self._outputs()
-        outputs = {
-            name: self.stable(e) if e in own else e
-            for name, e in ((name, symbolic(e)) for name, e in law.outputs.items())
-        }
-        history = tuple(replace(m, update=self.stable(symbolic(m.update))) for m in law.history)
-        stored = None if law.stored is None else self.stable(symbolic(law.stored))
-        local = tuple(
-            x if x.equation is None else replace(x, equation=self.stable(symbolic(x.equation)))
-            for x in law.local
+        result = replace(
+            law,
+            energy=self._optional(law.energy),
+            work=None
+            if law.work is None
+            else {self.stable(q): self.stable(symbolic(w)) for q, w in law.work.items()},
+            outputs={name: self._output(symbolic(e)) for name, e in law.outputs.items()},
+            history=tuple(replace(m, update=self.stable(symbolic(m.update))) for m in law.history),
+            stored=self._optional(law.stored),
+            local=tuple(replace(x, equation=self._optional(x.equation)) for x in law.local),
         )
-        results = [energy] if energy is not None else [*chain(*(work or {}).items())]
-        results += [x.equation for x in local if x.equation is not None]
-        results += [*(m.update for m in history), *([] if stored is None else [stored])]
-        expressions = (*results, *outputs.values(), *law.domain)
+        expressions = (*_results(result), *result.outputs.values(), *law.domain)
         needed = set().union(*(e.free_symbols for e in expressions))
         lets: list[tuple[sp.Symbol, sp.Expr]] = []
         for symbol, expression in reversed(self.out):
             if symbol in needed:
                 lets.append((symbol, expression))
                 needed |= expression.free_symbols
-        return replace(
-            law,
-            lets=tuple(reversed(lets)),
-            energy=energy,
-            work=work,
-            outputs=outputs,
-            history=history,
-            stored=stored,
-            local=local,
-        )
+        return replace(result, lets=tuple(reversed(lets)))
+
+    def _optional(self, e: sp.Expr | None) -> sp.Expr | None:
+        return None if e is None else self.stable(symbolic(e))
+
+    def _output(self, e: sp.Expr) -> sp.Expr:
+        """Return an output; one that is made of forces stays as it is."""
+        return e if e.has(force_on) else self.stable(e)
 
     def _scan(self, expressions: Iterable[sp.Expr]) -> None:
         """Find the bases of fractional and negative powers, and the roots they need."""
@@ -274,14 +287,32 @@ class _Stabiliser(Orders):
         unfolded = self.unfold(e, base, deep)
         if _terms(unfolded) > MOST_TERMS:
             raise _OpaqueError(f"more than {MOST_TERMS} terms")
-        polynomial = sp.expand(unfolded)
-        a = base.a if base else None
+        result: list[sp.Expr] = []
+        residual: Linear = {}
+        for monomial, laurent in self._groups(sp.expand(unfolded), base).items():
+            order = sum(p * self.order(s) for s, p in monomial.as_powers_dict().items() if s != 1)
+            needed = max(0, 2 - order) if base else 0
+            values, rest = divide(laurent, needed)
+            result += _product(monomial, values, rest, base)
+            generator, value = monomial, sp.Integer(0)
+            if order == 1:
+                value = values[0] if values else rest.get(0, sp.Integer(0))
+            elif order == 0 and base:
+                generator, value = base.b, values[1]
+            if not is_zero(value):
+                residual[generator] = residual.get(generator, sp.Integer(0)) + value
+        if not deep and len(residual) > 1 and not self.deep(residual):
+            raise _DependentError(residual)
+        return _factored(result, base)
+
+    def _groups(self, polynomial: sp.Expr, base: _Base | None) -> dict[sp.Expr, dict[int, sp.Expr]]:
+        """Return the Laurent polynomials in the root of `base` that multiply each monomial."""
         groups: dict[sp.Expr, dict[int, sp.Expr]] = {}
         for term in sp.Add.make_args(polynomial):
             power, monomial, coefficient = 0, sp.Integer(1), sp.Integer(1)
             for factor in sp.Mul.make_args(term):
                 b, p = factor.as_base_exp()
-                if a is not None and b == a and p.is_Integer:
+                if base is not None and b == base.a and p.is_Integer:
                     power += int(p)
                 elif b.is_Symbol and b in self.reference and p.is_Integer and p > 0:
                     monomial *= factor
@@ -291,58 +322,37 @@ class _Stabiliser(Orders):
                     raise _OpaqueError(str(factor))
             laurent = groups.setdefault(monomial, {})
             laurent[power] = laurent.get(power, sp.Integer(0)) + coefficient
-        result: list[sp.Expr] = []
-        residual: Linear = {}
-        for monomial, laurent in groups.items():
-            order = sum(p * self.order(s) for s, p in monomial.as_powers_dict().items() if s != 1)
-            needed = max(0, 2 - order) if base else 0
-            values, rest = divide(laurent, needed)
-            b = base.b if base else sp.Integer(0)
-            result.extend(monomial * v * b**i for i, v in enumerate(values))
-            if base and rest:
-                result.append(monomial * b**needed * horner(rest, base.a, base.n, base.ratio))
-            elif rest:
-                result.append(monomial * rest.get(0, sp.Integer(0)))
-            if order == 1:
-                value = values[0] if values else rest.get(0, sp.Integer(0))
-                if not is_zero(value):
-                    residual[monomial] = residual.get(monomial, sp.Integer(0)) + value
-            elif order == 0 and len(values) > 1 and not is_zero(values[1]):
-                residual[b] = residual.get(b, sp.Integer(0)) + values[1]
-        if not deep and len(residual) > 1 and not self.deep(residual):
-            raise _DependentError(residual)
-        if base is None or len(result) < 2:
-            return sp.Add(*result)
-        common = min(t.as_powers_dict().get(base.a, 0) for t in result if t != 0)
-        if not common > 0:
-            return sp.Add(*result)
-        return base.a**common * sp.Add(*(t / base.a**common for t in result))
+        return groups
 
     def unfold(self, e: sp.Expr, base: _Base | None, deep: bool) -> sp.Expr:
         """Return `e` as a polynomial in generators and in the root of `base`, not yet expanded."""
         if not self.moving(e):
             return e
         if e.is_Symbol:
-            if e in self.opaque:
-                raise _OpaqueError(e.name)
-            if base is not None and e == base.generator:
-                return (base.a ** (-base.n) - 1) * base.scale
-            if e in self.eliminated:
-                return self.unfold(self.eliminated[e], base, deep)
-            if e in self.variables:
-                return e
-            if self.is_generator(e) and not (deep and self.order(e) == 1):
-                return e
-            return self.unfold(self.definition[e], base, deep)
+            return self._unfold_symbol(e, base, deep)
         if isinstance(e, sp.Add | sp.Mul):
             return e.func(*(self.unfold(a, base, deep) for a in e.args))
         if isinstance(e, sp.Pow):
             return self._unfold_power(e, base, deep)
         if isinstance(e, sp.log):
             return self._unfold_log(e.args[0], base, deep)
-        if len(e.args) != 1:
-            raise _OpaqueError(str(e))
-        taylor = self.taylor(e.args[0])
+        return self._unfold_function(e, base, deep)
+
+    def _unfold_symbol(self, e: sp.Symbol, base: _Base | None, deep: bool) -> sp.Expr:
+        if e in self.opaque:
+            raise _OpaqueError(e.name)
+        if base is not None and e == base.generator:
+            return (base.a ** (-base.n) - 1) * base.scale
+        if e in self.eliminated:
+            return self.unfold(self.eliminated[e], base, deep)
+        if e in self.variables:
+            return e
+        if self.is_generator(e) and not (deep and self.order(e) == 1):
+            return e
+        return self.unfold(self.definition[e], base, deep)
+
+    def _unfold_function(self, e: sp.Expr, base: _Base | None, deep: bool) -> sp.Expr:
+        taylor = self.taylor(e.args[0]) if len(e.args) == 1 else None
         if taylor is None:
             raise _OpaqueError(str(e))
         x = e.args[0]
@@ -350,10 +360,13 @@ class _Stabiliser(Orders):
             small = x - taylor[0]
             rest = self.helper(expm1mx(small), "exp_rest")
             return sp.exp(taylor[0]) * (1 + self.unfold(small, base, deep) + rest)
-        if taylor[0] == 0 and isinstance(e, sp.cos | sp.cosh):
-            half = self.helper((sp.sin if isinstance(e, sp.cos) else sp.sinh)(x / 2), "half")
-            return 1 - 2 * half**2 if isinstance(e, sp.cos) else 1 + 2 * half**2
-        if taylor[0] == 0 and e.func(0) == 0 and not deep:
+        if taylor[0] != 0:
+            raise _OpaqueError(str(e))
+        if isinstance(e, sp.cos):
+            return 1 - 2 * self.helper(sp.sin(x / 2), "half") ** 2
+        if isinstance(e, sp.cosh):
+            return 1 + 2 * self.helper(sp.sinh(x / 2), "half") ** 2
+        if e.func(0) == 0 and not deep:
             return self.helper(e, type(e).__name__)
         raise _OpaqueError(str(e))
 

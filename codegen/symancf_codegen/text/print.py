@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symancf_codegen.graph.schedule import Output, Section
-from symancf_codegen.modes import COMMON, MODES, signature
+from symancf_codegen.modes import COMMON, MODES, OPERANDS, signature
 from symancf_codegen.structure import classes_of
 from symancf_codegen.text.contract import contract_residual, jets_function
 from symancf_codegen.text.contract_tangent import contract_tangent
@@ -25,6 +26,7 @@ from symancf_codegen.text.print_point import (
     principal_function,
     principal_loads,
     principal_section,
+    store_rows,
 )
 from symancf_codegen.text.printer import TABLES, Printer
 
@@ -84,13 +86,8 @@ def cell_kernel(name: str, structure: Structure, uniform: list[str], cell: list[
         parts += jets_functions(structure, segment)
         shared = len(structure.shared)
         laws.append([law_functions(use, segment, uniform, cell, shared) for use in segment.uses])
-    functions = [law.parameters for group in laws for law in group]
-    functions += [law.geometry for group in laws for law in group]
-    functions += [law.principal for group in laws for law in group]
-    functions += [f for group in laws for law in group for f in law.solve]
-    for mode in structure.modes:
-        functions += [f for group in laws for law in group for f in law.modes[mode]]
-    parts += [f.text for f in functions if f is not None]
+    stages = zip(*(law.stages() for law in chain(*laws)), strict=True)
+    parts += [f.text for f in chain(*chain(*stages))]
     if any(MODES[mode].result("vector") for mode in structure.modes):
         parts.append(contract_residual(structure))
     parts += [contract_tangent(structure, s) for s in structure.segments if s.slot_count]
@@ -150,77 +147,103 @@ def point_kernel(
     name: str, results: Results, law: PointLaw, uniform: list[str], cell: list[str]
 ) -> str:
     """Return the C text of a kernel on tuples of scalars, without its header comment."""
-    graph, zero = results.graph, results.graph.zero
-    size, title, history = len(results.leaves), law.name, law.history
-    rows = {leaf: f"g[{8 * k} + l]" for k, leaf in enumerate(results.leaves)}
-    rows.update({f"d_{leaf}": f"h[{8 * k} + l]" for k, leaf in enumerate(results.leaves)})
-    rows.update({m.name: f"cell[{8 * (len(cell) + k)} + l]" for k, m in enumerate(history)})
-    tangent = results.tangent
-    parts = [includes([results])]
-
-    def store(array_name: str, nodes: Sequence[Node]) -> list[Output]:
-        return [Output(f"{array_name}[{8 * k} + l] = {{}};", x) for k, x in enumerate(nodes)]
-
-    if results.symmetric:
-        keys = [(r, c) for c in range(size) for r in range(c + 1)]
-    else:
-        keys = [(r, c) for r in range(size) for c in range(size)]
-    sections = {
-        "energy": [Section("energy", [Output("W[l] = {};", results.energy)])],
-        "residual": [Section("residual", store("N", results.residual))],
-        "tangent": [Section("residual", store("N", results.residual_with_tangent))],
-        "product": [Section("tangent times direction", store("N", results.product))],
-        "parameter": [Section("derivative by parameters", store("N", results.parameter))],
-        **{key: [outputs_section(results)] for key in TABLES},
-    }
-    if tangent:
-        nodes = [tangent.get(key, zero) for key in keys]
-        sections["tangent"].append(Section("tangent", store("M", nodes)))
-    loads = loads_of_parameters(uniform, cell)
-    count = len(results.local.unknowns) if results.local is not None else 0
-    loads |= local_loads(results, range(count), count) | principal_loads(results)
-    printer = Printer(results, {**loads, **rows})
-    domain = domain_section(graph, results.domain)
-    solve: list[Function] = []
+    printer = Printer(results, _tuple_loads(results, law, uniform, cell))
+    sections = _tuple_sections(results)
+    domain = domain_section(results.graph, results.domain)
     principal: list[Function] = []
+    solve: list[Function] = []
     if results.principal[0]:
         principal = [principal_function(name, principal_section(results), printer, {})]
-        parts.append(principal[0].text)
     if results.local is not None:
-        solve = solve_functions(name, title, results, range(count), printer, {})
-        parts += [f.text for f in solve]
+        rows = range(_unknowns(results))
+        solve = solve_functions(name, law.name, results, rows, printer, {})
+    parts = [includes([results]), *(f.text for f in (*principal, *solve))]
     for mode in results.chosen:
-        row = MODES[mode]
-        function = printer.function(
-            f"{name}_{mode}_at_point",
-            f"{mode} of {title}",
-            [*domain, *sections[mode]],
-            {},
-        )
-        parts.append(function.text)
+        title = f"{mode} of {law.name}"
+        stored = [*domain, *sections[mode]]
+        function = printer.function(f"{name}_{mode}_at_point", title, stored, {})
         called = [*(solve[-1:] if "X" in function.arguments else ()), function]
         if any("Q" in f.arguments for f in called):
             called = [*principal, *called]
-        vector = row.result("vector")
-        values = {"g": "u", "h": "v", "N": vector or "", "M": "K", "bad": "(double *)&bad"}
-        lines = [signature(name, mode), "{", "    v8 bad = {0};"]
-        read = {values.get(a, a) for f in called for a in f.arguments}
-        if "Q" in read:
-            lines.append("    double Q[120] __attribute__((aligned(64)));")
-        if "X" in read:
-            lines.append(f"    double X[{8 * count * (1 + count)}] __attribute__((aligned(64)));")
-        unused = [a for a in (*sorted(("uniform", "cell", "u")), COMMON[2]) if a not in read]
-        unused += [a for a in row.inputs[1:] if a not in read]
-        lines += [f"    (void){a};" for a in unused]
-        if mode == "tangent" and not tangent:
-            lines.append("    (void)K; /* the law is linear in the unknowns: K = 0 */")
-        for f in called:
-            lines.append(f"    {f.name}({', '.join(values.get(a, a) for a in f.arguments)});")
-        for found, size_of in ((row.result("scalar"), 1), (vector, size)):
-            if found:
-                lines.append(f"    symancf_finite({size_of}, (const v8 *){found}, &bad);")
-        if mode == "tangent" and tangent:
-            lines.append(f"    symancf_finite({len(keys)}, (const v8 *)K, &bad);")
-        lines += ["    return symancf_count(lanes, &bad);", "}", ""]
-        parts.append("\n".join(lines))
+        parts += [function.text, _tuple_function(name, mode, results, called)]
     return "\n".join(parts)
+
+
+def _tuple_loads(
+    results: Results, law: PointLaw, uniform: list[str], cell: list[str]
+) -> dict[str, str]:
+    """Return the C of the leaves of a law on tuples of scalars."""
+    count = _unknowns(results)
+    loads = loads_of_parameters(uniform, cell)
+    loads |= local_loads(results, range(count), count) | principal_loads(results)
+    for k, leaf in enumerate(results.leaves):
+        loads |= {leaf: f"g[{8 * k} + l]", f"d_{leaf}": f"h[{8 * k} + l]"}
+    for k, m in enumerate(law.history, len(cell)):
+        loads[m.name] = f"cell[{8 * k} + l]"
+    return loads
+
+
+def _tuple_sections(results: Results) -> dict[str, list[Section]]:
+    """Return what each mode stores of a law on tuples of scalars."""
+
+    def store(title: str, array_name: str, nodes: Sequence[Node]) -> Section:
+        return Section(title, store_rows(array_name, enumerate(nodes), "="))
+
+    sections = {
+        "energy": [Section("energy", [Output("W[l] = {};", results.energy)])],
+        "residual": [store("residual", "N", results.residual)],
+        "tangent": [store("residual", "N", results.residual_with_tangent)],
+        "product": [store("tangent times direction", "N", results.product)],
+        "parameter": [store("derivative by parameters", "N", results.parameter)],
+        **{key: [outputs_section(results)] for key in TABLES},
+    }
+    if results.tangent:
+        nodes = [results.tangent.get(key, results.graph.zero) for key in _entries(results)]
+        sections["tangent"].append(store("tangent", "M", nodes))
+    return sections
+
+
+def _unknowns(results: Results) -> int:
+    """Return how many unknowns a law has at a point."""
+    return 0 if results.local is None else len(results.local.unknowns)
+
+
+def _entries(results: Results) -> list[tuple[int, int]]:
+    """Return row and column of the entries of K; of a symmetric one the upper triangle."""
+    size = len(results.leaves)
+    if results.symmetric:
+        return [(r, c) for c in range(size) for r in range(c + 1)]
+    return [(r, c) for r in range(size) for c in range(size)]
+
+
+def _tuple_function(name: str, mode: str, results: Results, called: Sequence[Function]) -> str:
+    """Return the text of function `mode`, which calls point functions one after the other."""
+    row = MODES[mode]
+    values = {
+        "g": "u",
+        "h": "v",
+        "N": row.result("vector") or "",
+        "M": "K",
+        "bad": "(double *)&bad",
+    }
+    read = {values.get(a, a) for f in called for a in f.arguments}
+    lines = [signature(name, mode), "{", "    v8 bad = {0};"]
+    if "Q" in read:
+        lines.append("    double Q[120] __attribute__((aligned(64)));")
+    if "X" in read:
+        count = _unknowns(results)
+        lines.append(f"    double X[{8 * count * (1 + count)}] __attribute__((aligned(64)));")
+    inputs = (*sorted(("uniform", "cell", "u")), COMMON[2], *row.inputs[1:])
+    lines += [f"    (void){a};" for a in inputs if a not in read]
+    if "K" in row.results and not results.tangent:
+        lines.append("    (void)K; /* the law is linear in the unknowns: K = 0 */")
+    for f in called:
+        lines.append(f"    {f.name}({', '.join(values.get(a, a) for a in f.arguments)});")
+    entries = len(_entries(results)) if results.tangent else 0
+    sizes = {"scalar": 1, "vector": len(results.leaves), "matrix": entries}
+    for result in row.results:
+        size = sizes.get(OPERANDS[result].shape, 0)
+        if size:
+            lines.append(f"    symancf_finite({size}, (const v8 *){result}, &bad);")
+    lines += ["    return symancf_count(lanes, &bad);", "}", ""]
+    return "\n".join(lines)

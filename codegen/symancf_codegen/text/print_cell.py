@@ -11,6 +11,7 @@ from symancf_codegen.graph.schedule import identifier
 from symancf_codegen.modes import COMMON, MODES, signature
 from symancf_codegen.text.contract_tangent import assigns, tangent_chunk
 from symancf_codegen.text.print_local import after, before, solve_in_cell, unused
+from symancf_codegen.text.printer import broken
 
 if TYPE_CHECKING:
     from symancf_codegen.structure import LawUse, Segment, Structure
@@ -92,11 +93,10 @@ class Kept:
 
     def jets(self, segment: Segment, asked: Collection[str]) -> None:
         """Keep the jets that are `asked` for at all points of a segment."""
-        s, same = segment.index, segment.reference_jets == segment.jets
-        reference = f"{'' if same else 'reference_'}jets{s}"
+        s = segment.index
         calls = []
         for a, jets, function, source in (
-            ("G", segment.reference_jets, reference, "reference"),
+            ("G", segment.reference_jets, reference_jets(segment), "reference"),
             ("g", segment.jets, f"jets{s}", "u"),
         ):
             if a in asked:
@@ -112,9 +112,8 @@ def keep(structure: Structure, laws: Sequence[Sequence[LawFunctions]]) -> Kept:
     for segment, group in zip(structure.segments, laws, strict=True):
         s, count = segment.index, segment.size
         shared = [law for law in group if law.shared]
-        functions = [f for law in shared for f in (law.geometry, law.principal, *law.solve)]
-        functions += [f for law in shared for mode in law.modes.values() for f in mode]
-        kept.jets(segment, {a for f in functions if f is not None for a in f.arguments})
+        functions = [f for law in shared for stage in law.stages() for f in stage]
+        kept.jets(segment, {a for f in functions for a in f.arguments})
         for k, (use, law) in enumerate(zip(segment.uses, group, strict=True)):
             if law.shared and law.parameters is not None:
                 kept.arrays[f"P{s}_{k}"] = f"double P{s}_{k}[{law.parameter_rows}]"
@@ -152,68 +151,107 @@ def _segment(
     structure: Structure, segment: Segment, laws: Sequence[LawFunctions], mode: str
 ) -> list[str]:
     """Return the loops over the points of one segment."""
-    tangent = mode == "tangent" and structure.has_tangent
-    s, size = segment.index, chunk(segment, tangent)
-    functions = [f for law in laws for f in _functions(law, mode)]
-    arguments = {a for f in functions for a in f.arguments}
-    own = {a for law in laws if not law.shared for f in _functions(law, mode) for a in f.arguments}
+    tangent = mode == "tangent" and structure.has_tangent and segment.slot_count > 0
+    size = chunk(segment, tangent)
     vector = MODES[mode].result("vector") is not None and bool(segment.jets)
-    if not functions and not vector:
+    if not vector and not any(_functions(law, mode) for law in laws):
         return []
+    arrays, first = _point_arrays(structure, segment, laws, mode, size)
+    if tangent:
+        arrays.append(f"v8 M[{size}][{segment.slot_count}];")
     once: list[str] = []
-    before: list[str] = []
-    first: list[str] = []
-    if "G" in own:
-        same = segment.reference_jets == segment.jets
-        before.append(f"v8 G[{size}][{3 * len(segment.reference_jets)}];")
-        first.append(f"{'' if same else 'reference_'}jets{s}(q, (const v8 *)reference, G[p]);")
-    if "V" in arguments:
-        rows = 3 * structure.space.size
-        before.append(f"v8 V[{size}][{3 * len(segment.jets)}];")
-        first.append(f"jets{s}(q, (const v8 *)reference + {rows}, V[p]);")
-    for a, source, asked in (("g", "u", own), ("h", "v", arguments)):
-        if a in asked:
-            before.append(f"v8 {a}[{size}][{3 * len(segment.jets)}];")
-            first.append(f"jets{s}(q, (const v8 *){source}, {a}[p]);")
-    if vector and not ("N" in arguments and segment.alone):
-        first.append(f"symancf_zero({3 * len(segment.jets)}, N{s}[q]);")
-    if tangent and segment.slot_count:
-        before.append(f"v8 M[{size}][{segment.slot_count}];")
-        if not segment.alone:
-            first.append(f"symancf_zero({segment.slot_count}, M[p]);")
-    body = _points(first)
+    body = _points([*first, *_zeros(segment, laws, mode, vector, tangent)])
     for k, (use, law) in enumerate(zip(segment.uses, laws, strict=True)):
-        points = size * use.sections
-        parts = _functions(law, mode)
-        used = {a for f in parts for a in f.arguments}
-        if law.shared:
-            used -= {"A", "P", "X"}
-        if "A" in used:
-            before.append(f"v8 A{k}[{points}][{law.geometry_rows}];")
-        if "X" in used:
-            before.append(f"v8 X{k}[{points}][{len(use.rows) * (1 + len(use.rows))}];")
-        if "Q" in used:
-            before.append(f"v8 Q{k}[{points}][15];")
-        if "P" in used and law.parameters is not None:
-            once.append(f"double P{k}[{law.parameter_rows}];")
-            once.append(f"{law.parameters.name}(uniform, P{k});")
-        if "S" in used:
-            before.append(f"v8 S{k}[{points}][{law.factor_rows[mode]}];")
-        for function in parts:
+        used = _arguments([law], mode) - ({"A", "P", "X"} if law.shared else set())
+        arrays += _tables(use, law, mode, k, size, used)
+        once += _parameters(law, f"P{k}") if "P" in used else []
+        for function in _functions(law, mode):
             body += _points(_call(structure, function, use, k, segment))
-    if tangent and segment.slot_count:
+    if tangent:
         body += _points([f"symancf_finite({segment.slot_count}, M[p], &bad);"])
-        body.append(f"contract_tangent{s}(start, stop, M, (v8 *)K);")
-    if size == segment.size:
-        lines = [f"const int start = 0, stop = {size};", *before, *body]
-    else:
-        end = f"start + {size}"
-        if segment.size % size:
-            end = f"start + {size} < {segment.size} ? start + {size} : {segment.size}"
-        lines = [f"for (int start = 0; start < {segment.size}; start += {size}) {{"]
-        inner = [f"const int stop = {end};", *before, *body]
-        lines += [*(f"    {line}" for line in inner), "}"]
-    return ["    {", *(f"        {line}" for line in (*once, *lines)), "    }"]
+        body.append(f"contract_tangent{segment.index}(start, stop, M, (v8 *)K);")
+    lines = [*once, *_chunks(segment.size, size, [*arrays, *body])]
+    return ["    {", *(f"        {line}" for line in lines), "    }"]
+
+
+def _point_arrays(
+    structure: Structure, segment: Segment, laws: Sequence[LawFunctions], mode: str, size: int
+) -> tuple[list[str], list[str]]:
+    """Return the declarations of the jets at the points of a chunk, and what fills them."""
+    jets = f"jets{segment.index}"
+    arguments = _arguments(laws, mode)
+    own = _arguments([law for law in laws if not law.shared], mode)  # the others have theirs kept
+    rates = f"(const v8 *)reference + {3 * structure.space.size}"
+    arrays: list[str] = []
+    filled: list[str] = []
+    for array, asked, count, function, source in (
+        ("G", own, len(segment.reference_jets), reference_jets(segment), "(const v8 *)reference"),
+        ("V", arguments, len(segment.jets), jets, rates),
+        ("g", own, len(segment.jets), jets, "(const v8 *)u"),
+        ("h", arguments, len(segment.jets), jets, "(const v8 *)v"),
+    ):
+        if array in asked:
+            arrays.append(f"v8 {array}[{size}][{3 * count}];")
+            filled.append(f"{function}(q, {source}, {array}[p]);")
+    return arrays, filled
+
+
+def _zeros(
+    segment: Segment, laws: Sequence[LawFunctions], mode: str, vector: bool, tangent: bool
+) -> list[str]:
+    """Return what clears N and M at a point, if laws add to them."""
+    lines: list[str] = []
+    if vector and not (segment.alone and "N" in _arguments(laws, mode)):
+        lines.append(f"symancf_zero({3 * len(segment.jets)}, N{segment.index}[q]);")
+    if tangent and not segment.alone:
+        lines.append(f"symancf_zero({segment.slot_count}, M[p]);")
+    return lines
+
+
+def _parameters(law: LawFunctions, table: str) -> list[str]:
+    """Return the table of expressions of parameters and what fills it."""
+    if law.parameters is None:
+        return []
+    declared = f"double {table}[{law.parameter_rows}];"
+    return [declared, f"{law.parameters.name}(uniform, {table});"]
+
+
+def reference_jets(segment: Segment) -> str:
+    """Return the name of the function that interpolates the jets of the reference."""
+    same = segment.reference_jets == segment.jets
+    return f"{'' if same else 'reference_'}jets{segment.index}"
+
+
+def _tables(
+    use: LawUse, law: LawFunctions, mode: str, k: int, size: int, used: Collection[str]
+) -> list[str]:
+    """Return the declarations of the tables that functions of a law hand to one another."""
+    count = len(use.rows)
+    rows = {
+        "A": law.geometry_rows,
+        "X": count * (1 + count),
+        "Q": 15,
+        "S": law.factor_rows.get(mode, 0),
+    }
+    points = size * use.sections
+    return [f"v8 {table}{k}[{points}][{n}];" for table, n in rows.items() if table in used]
+
+
+def _chunks(points: int, size: int, statements: Sequence[str]) -> list[str]:
+    """Return the loop over chunks of `size` points."""
+    if size == points:
+        return [f"const int start = 0, stop = {size};", *statements]
+    end = f"start + {size}"
+    if points % size:
+        end = f"start + {size} < {points} ? start + {size} : {points}"
+    inner = [f"const int stop = {end};", *statements]
+    head = f"for (int start = 0; start < {points}; start += {size}) {{"
+    return [head, *(f"    {line}" for line in inner), "}"]
+
+
+def _arguments(laws: Sequence[LawFunctions], mode: str) -> set[str]:
+    """Return the arguments of all functions of some laws in a mode."""
+    return {a for law in laws for f in _functions(law, mode) for a in f.arguments}
 
 
 def _functions(law: LawFunctions, mode: str) -> list[Function]:
@@ -318,21 +356,13 @@ def _call(
         }
     if solving:
         values["Q"] = f"(double *)Q{s}_{k}[{point}]"
-    names = [str(x) for x in structure.space.coordinates] if use.coordinates else []
+    names = [str(x) for x in structure.space.coordinates]
     values |= {identifier(x): f"point{s}[q][{names.index(x)}]" for x in use.coordinates}
     section = _section(use, f"section{s}_{k}")
     if section["weight"] != "1.0":
         values["weight"] += f"*{section['weight']}"
     values |= {identifier(name): value for name, value in section.items() if name != "weight"}
-    lines, line = [], f"{function.name}("
-    indent = " " * len(line)
-    for i, argument in enumerate(function.arguments):
-        piece = values[argument] + (");" if i == len(function.arguments) - 1 else ", ")
-        if len(line) + len(piece.rstrip()) > 76 and line.strip():
-            lines.append(line.rstrip())
-            line = indent
-        line += piece
-    lines.append(line)
+    lines = broken(f"{function.name}(", [values[a] for a in function.arguments], ");", 76)
     if not single:
         lines = [
             f"for (int s = 0; s < {use.sections}; s++)",

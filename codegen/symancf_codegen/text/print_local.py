@@ -11,7 +11,8 @@ unit of the unknown k adds to the residual, and likewise for products.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from symancf_codegen.errors import CompileError
@@ -21,7 +22,7 @@ from symancf_codegen.text.printer import Function, declaration
 
 if TYPE_CHECKING:
     from symancf_codegen.derive import LocalResults, Results
-    from symancf_codegen.graph.dag import Node
+    from symancf_codegen.graph.dag import Graph, Node
     from symancf_codegen.structure import LawUse, Segment, Structure
     from symancf_codegen.text.printer import Printer
 
@@ -64,26 +65,32 @@ def sum_section(
     """
     local, g = results.local, results.graph
     assert local is not None
-    equations = local.equations_with_slopes if slopes else local.equations
-    pairs = [*zip(rows, equations, strict=True)]
     end = size + size * (size + 1) // 2
     if slopes:
-        pairs += _slopes(local, rows, size)
+        pairs = [*zip(rows, local.equations_with_slopes, strict=True), *_slopes(local, rows, size)]
         pairs += [(end + r, node) for r, node in zip(rows, local.magnitudes, strict=True)]
-    domain = results.domain
-    if first and all(g.is_constant(x) for x in local.start):
+    else:
+        pairs = [*zip(rows, local.equations, strict=True)]
+    places, nodes, domain = [p for p, _ in pairs], [x for _, x in pairs], results.domain
+    if first and all(map(g.is_constant, local.start)):
         begin = dict(zip(local.unknowns, local.start, strict=True))
-        nodes = g.substitute([*(x for _, x in pairs), *domain], begin)
-        pairs = [(p, x) for (p, _), x in zip(pairs, nodes, strict=False)]
-        domain = nodes[len(pairs) :]
-    outputs = [Output(f"E[{8 * p} + l] += {{}};", x) for p, x in pairs if x != g.zero]
+        nodes, domain = g.substitute(nodes, begin), g.substitute(domain, begin)
+    outputs = _added("E", zip(places, nodes, strict=True), g.zero)
     domain = [x for x in dict.fromkeys(domain) if not g.is_constant(x)]
     if domain:
-        good = g.call("lt", g.zero, domain[0])
-        for node in domain[1:]:
-            good = g.call("and", good, g.call("lt", g.zero, node))
-        outputs.append(Output(f"E[{8 * (end + size)} + l] += {{}};", g.call("not", good)))
+        outputs.append(Output(f"E[{8 * (end + size)} + l] += {{}};", outside(g, domain)))
     return Section("equations", outputs)
+
+
+def outside(graph: Graph, domain: Sequence[Node]) -> Node:
+    """Return the node that is true where not all of the domain's expressions are > 0."""
+    positive = [graph.call("lt", graph.zero, node) for node in domain]
+    return graph.call("not", reduce(partial(graph.call, "and"), positive))
+
+
+def _added(array: str, pairs: Iterable[tuple[int, Node]], zero: Node) -> list[Output]:
+    """Return the outputs that add nodes to rows of an array."""
+    return [Output(f"{array}[{8 * row} + l] += {{}};", node) for row, node in pairs if node != zero]
 
 
 def _slopes(local: LocalResults, rows: Sequence[int], size: int) -> list[tuple[int, Node]]:
@@ -101,21 +108,21 @@ def coupling_sections(use: LawUse, segment: Segment, mode: str, size: int) -> li
     local, zero = use.results.local, use.results.graph.zero
     if local is None or not local.shared or mode not in ("tangent", "product", "parameter"):
         return []
+    sign = "=" if segment.alone else "+="
     outputs: list[Output] = []
     for row, column in zip(use.rows, local.columns, strict=True):
         pairs = zip(use.results.leaves, column, strict=True)
         places = {segment.row(leaf): node for leaf, node in pairs if node != zero}
         if segment.alone:
             places = {k: places.get(k, zero) for k in range(3 * len(segment.jets))}
-        sign = "=" if segment.alone else "+="
         outputs += [Output(f"C{row}[{8 * k} + l] {sign} {{}};", places[k]) for k in sorted(places)]
-    rates = zip(use.rows, local.moved, strict=mode != "tangent") if mode != "tangent" else ()
-    outputs += [Output(f"D[{8 * row} + l] += {{}};", node) for row, node in rates]
     sums = _slopes(local, use.rows, size)
     if mode == "tangent":
         sums += zip(use.rows, local.equations_with_slopes, strict=True)
-    outputs += [Output(f"E[{8 * row} + l] += {{}};", node) for row, node in sums if node != zero]
-    return [Section(COUPLING, outputs)]
+    else:
+        rates = zip(use.rows, local.moved, strict=True)
+        outputs += [Output(f"D[{8 * row} + l] += {{}};", node) for row, node in rates]
+    return [Section(COUPLING, [*outputs, *_added("E", sums, zero)])]
 
 
 def solve_functions(
@@ -250,20 +257,24 @@ def before(
     enough = "LINEAR" if columns(mode) or mode == "energy" else "ROUND_OFF"
     given = ", ".join(["uniform", "cell", *kept, f"SYMANCF_{enough}", "X"])
     lines.append(f"    {name}_solve({given}, (double *)&bad);")
-    for s in structure.segments if columns(mode) else ():
-        if s.jets:
-            for k in range(size):
-                lines.append(f"    v8 C{s.index}_{k}[{s.size}][{3 * len(s.jets)}];")
-                if not s.alone or not any(use.law.shared for use in s.uses):
-                    lines.append(
-                        f"    symancf_zero({s.size * 3 * len(s.jets)}, C{s.index}_{k}[0]);"
-                    )
-    if columns(mode) and mode != "tangent":
+    return [*lines, *_column_arrays(structure, mode)] if columns(mode) else lines
+
+
+def _column_arrays(structure: Structure, mode: str) -> list[str]:
+    """Return the arrays of what units of the cell's unknowns change, and what clears them."""
+    size, lines = len(structure.shared), []
+    for s in (s for s in structure.segments if s.jets):
+        rows = 3 * len(s.jets)
+        added = not s.alone or not any(use.law.shared for use in s.uses)
+        for k in range(size):
+            name = f"C{s.index}_{k}"
+            lines.append(f"    v8 {name}[{s.size}][{rows}];")
+            if added:
+                lines.append(f"    symancf_zero({s.size * rows}, {name}[0]);")
+    if mode != "tangent":
         lines += [f"    v8 D[{size}];", f"    symancf_zero({size}, D);"]
-    if columns(mode):
-        rows = 2 * size + size * (size + 1) // 2 + 1
-        lines += [f"    v8 E[{rows}], Y[{size * size}];", f"    symancf_zero({rows}, E);"]
-    return lines
+    rows = 2 * size + size * (size + 1) // 2 + 1
+    return [*lines, f"    v8 E[{rows}], Y[{size * size}];", f"    symancf_zero({rows}, E);"]
 
 
 def columns(mode: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from symancf_codegen.graph.dag import Kind
@@ -23,6 +24,7 @@ from symancf_codegen.text.print_local import (
     COUPLING,
     coupling_sections,
     local_loads,
+    outside,
     solve_functions,
     step_section,
     sum_section,
@@ -50,10 +52,7 @@ def domain_section(graph: Graph, domain: Sequence[Node]) -> list[Section]:
     """Return the section that counts a lane whose domain expressions are not all > 0."""
     if not domain:
         return []
-    good = graph.call("lt", graph.zero, domain[0])
-    for node in domain[1:]:
-        good = graph.call("and", good, graph.call("lt", graph.zero, node))
-    return [Section("domain", [Output("bad[l] += {};", graph.call("not", good))])]
+    return [Section("domain", [Output("bad[l] += {};", outside(graph, domain))])]
 
 
 @dataclass
@@ -83,6 +82,11 @@ class LawFunctions:
     solve: list[Function] = field(default_factory=list)
     shared: bool = False
 
+    def stages(self) -> list[list[Function]]:
+        """Return all functions in the order of the text: one-time ones, then those of each mode."""
+        once = (self.parameters, self.geometry, self.principal)
+        return [*([] if f is None else [f] for f in once), self.solve, *self.modes.values()]
+
 
 def law_functions(
     use: LawUse,
@@ -92,113 +96,171 @@ def law_functions(
     shared: int = 0,
 ) -> LawFunctions:
     """Return the point functions of one law in a kernel whose cells have `shared` unknowns."""
-    results, graph = use.results, use.results.graph
-    loads = loads_of_parameters(uniform, cell, segment.varying)
+    results = use.results
     unknowns = shared if use.law.shared else len(use.rows)
-    loads |= local_loads(results, use.rows, unknowns)
-    found, entries = bool(results.principal[0]), principal_section(results)
-    loads |= principal_loads(results)
-    for leaf in results.leaves:
-        if leaf[2:-1] in segment.jets:
-            loads[leaf] = f"g[{8 * segment.row(leaf)} + l]"
-            loads[f"d_{leaf}"] = f"h[{8 * segment.row(leaf)} + l]"
-            loads[f"w_{leaf[2:]}"] = f"V[{8 * segment.row(leaf)} + l]"
-    loads.update({m.name: f"old[{8 * k} + l]" for k, m in enumerate(use.law.history)})
-    for jet in segment.reference_jets:
-        for a in COMPONENTS:
-            loads[f"R_{jet}{a}"] = f"G[{8 * segment.reference_row(f'R_{jet}{a}')} + l]"
+    loads = _loads(use, segment, loads_of_parameters(uniform, cell, segment.varying), unknowns)
     through = (name for name, value in use.rule.section.items() if value is None)
-    scalars = [WEIGHT, *use.coordinates, *through]
-    printer = Printer(results, loads, scalars)
+    printer = Printer(results, loads, [WEIGHT, *use.coordinates, *through])
     modes = _mode_sections(use, segment, shared)
-    domain = domain_section(graph, results.domain)
-    steps = []
-    if results.local is not None:
-        if use.law.shared:
-            steps = [sum_section(results, use.rows, unknowns, slopes=True)]
-        else:
-            steps = [step_section(results.local, use.rows, unknowns)]
-    solved = _outputs([*steps, entries])
-    everything = [o.node for s in modes.values() for o in [*_outputs([*s, *domain]), *solved]]
-    once = parameter_cut(graph, everything)
+    domain = domain_section(results.graph, results.domain)
+    found, entries = bool(results.principal[0]), principal_section(results)
+    others = [*domain, *_equations(use, unknowns), entries]
+    once, cut, factors = _cuts(use, modes, others)
     constants = {node: f"P[{k}]" for k, node in enumerate(once)}
-    parameters = None
+    given = constants | _loaded("A", cut)
+    result = LawFunctions(None, len(once), None, len(cut), {}, {}, shared=use.law.shared)
     if once:
-        name = f"{use.name}_parameters"
-        parameters = printer.once(name, f"parameters of {use.name}, for all points", once)
-    cut = geometry_cut(graph, everything, Kind.LOCAL if use.law.shared else Kind.UNKNOWN)
-    # laws of principal stretches have more numbers than there are registers
-    factors = {mode: _factors(graph, _outputs(s), cut, found) for mode, s in modes.items()}
-    geometry = None
-    table: dict[Node, str] = {}
-    if cut and (steps or found or any(factors.values())):
-        outputs = [Output(f"A[{8 * k} + l] = {{}};", node) for k, node in enumerate(cut)]
-        geometry = printer.function(
+        title = f"parameters of {use.name}, for all points"
+        result.parameters = printer.once(f"{use.name}_parameters", title, once)
+    if cut:
+        result.geometry = printer.function(
             f"{use.name}_geometry_at_point",
             f"geometry of {use.name} at one point",
-            [Section("geometry table", outputs)],
+            [Section("geometry table", _stored("A", cut))],
             constants,
         )
-        table = {node: f"A[{8 * k} + l]" for k, node in enumerate(cut)}
-    result = LawFunctions(parameters, len(once), geometry, len(table), {}, {})
-    given = {**constants, **table}
     if found:
         result.principal = principal_function(use.name, entries, printer, given)
     if results.local is not None:
         names = use.name, use.name
-        result.shared = use.law.shared
         result.solve = solve_functions(*names, results, use.rows, printer, given, unknowns)
     for mode, sections in modes.items():
-        result.modes[mode] = []
-        if not _outputs(sections) and not domain:
-            continue
-        name, title = f"{use.name}_{mode}", f"{mode} of {use.name} at one point"
-        reads = found or use.law.shared
-        sections, given = [*domain, *sections], {**constants, **table} if reads else constants
-        if kept := factors[mode]:
-            outputs = [Output(f"S[{8 * k} + l] = {{}};", node) for k, node in enumerate(kept)]
-            first = printer.function(
-                f"{name}_factors_at_point",
-                f"{title}: slow operations",
-                [*domain, Section("factors", outputs)],
-                {**constants, **table},
-            )
-            result.modes[mode].append(first)
-            result.factor_rows[mode] = len(kept)
-            stored = {node: f"S[{8 * k} + l]" for k, node in enumerate(kept)}
-            sections, given = sections[len(domain) :], {**constants, **table, **stored}
-        elif (coupled := [s for s in sections if s.title == COUPLING]) and long(
-            graph, [o.node for o in _outputs(sections)]
-        ):
-            sections = [s for s in sections if s.title != COUPLING]
-            known = set(graph.reach([o.node for o in _outputs(sections)]))
-            nodes = [o.node for o in _outputs(coupled)]
-            kept = value_cut(graph, nodes, known.__contains__, table)
-            outputs = [Output(f"S[{8 * k} + l] = {{}};", node) for k, node in enumerate(kept)]
-            sections = [*sections, Section("values for what follows", outputs)]
-            result.modes[mode].append(printer.function(f"{name}_at_point", title, sections, given))
-            result.factor_rows[mode] = len(kept)
-            given = {**given, **{node: f"S[{8 * k} + l]" for k, node in enumerate(kept)}}
-            sections, name, title = coupled, f"{name}_coupling", f"coupling in the {title}"
-        last = printer.function(f"{name}_at_point", title, sections, given)
-        result.modes[mode].append(last)
+        printed = _Mode(f"{use.name}_{mode}", f"{mode} of {use.name} at one point", printer, domain)
+        if factors[mode]:
+            functions = printed.after_factors(sections, factors[mode], given)
+        else:
+            loaded = given if found or use.law.shared else constants
+            functions = printed.functions(sections, loaded)
+        result.modes[mode], result.factor_rows[mode] = functions, printed.rows
     return result
 
 
+@dataclass
+class _Mode:
+    """Prints the functions of a law in one mode, to be called one after the other.
+
+    The first of two stores `rows` of the table S.
+    """
+
+    name: str
+    title: str
+    printer: Printer
+    domain: list[Section]
+    rows: int = 0
+
+    def functions(self, sections: list[Section], given: Mapping[Node, str]) -> list[Function]:
+        """Return the function of some sections; of a long one the coupling apart."""
+        graph = self.printer.results.graph
+        sections = [*self.domain, *sections]
+        if not _nodes(sections):
+            return []
+        coupled = [s for s in sections if s.title == COUPLING]
+        if not coupled or not long(graph, _nodes(sections)):
+            return [self._function("", self.title, sections, given)]
+        sections = [s for s in sections if s.title != COUPLING]
+        known = set(graph.reach(_nodes(sections)))
+        kept = value_cut(graph, _nodes(coupled), known.__contains__, given)
+        self.rows = len(kept)
+        sections.append(Section("values for what follows", _stored("S", kept)))
+        return [
+            self._function("", self.title, sections, given),
+            self._function(
+                "_coupling",
+                f"coupling in the {self.title}",
+                coupled,
+                {**given, **_loaded("S", kept)},
+            ),
+        ]
+
+    def after_factors(
+        self, sections: list[Section], factors: list[Node], given: Mapping[Node, str]
+    ) -> list[Function]:
+        """Return the function that stores the results of slow operations, and that of the rest."""
+        self.rows = len(factors)
+        first = [*self.domain, Section("factors", _stored("S", factors))]
+        return [
+            self._function("_factors", f"{self.title}: slow operations", first, given),
+            self._function("", self.title, sections, {**given, **_loaded("S", factors)}),
+        ]
+
+    def _function(
+        self, suffix: str, title: str, sections: Sequence[Section], given: Mapping[Node, str]
+    ) -> Function:
+        return self.printer.function(f"{self.name}{suffix}_at_point", title, sections, given)
+
+
+def _loads(
+    use: LawUse, segment: Segment, of_parameters: Mapping[str, str], unknowns: int
+) -> dict[str, str]:
+    """Return the C of all leaves of a law at a point."""
+    results = use.results
+    loads = {
+        **of_parameters,
+        **local_loads(results, use.rows, unknowns),
+        **principal_loads(results),
+    }
+    for leaf in results.leaves:
+        if leaf[2:-1] in segment.jets:
+            row = f"[{8 * segment.row(leaf)} + l]"
+            loads |= {leaf: f"g{row}", f"d_{leaf}": f"h{row}", f"w_{leaf[2:]}": f"V{row}"}
+    loads |= {m.name: f"old[{8 * k} + l]" for k, m in enumerate(use.law.history)}
+    for jet in segment.reference_jets:
+        for a in COMPONENTS:
+            loads[f"R_{jet}{a}"] = f"G[{8 * segment.reference_row(f'R_{jet}{a}')} + l]"
+    return loads
+
+
+def _equations(use: LawUse, unknowns: int) -> list[Section]:
+    """Return the section that evaluates the equations of a law's own unknowns, if it has any."""
+    if use.results.local is None:
+        return []
+    if use.law.shared:
+        return [sum_section(use.results, use.rows, unknowns, slopes=True)]
+    return [step_section(use.results.local, use.rows, unknowns)]
+
+
+def _cuts(
+    use: LawUse, modes: Mapping[str, Sequence[Section]], others: Sequence[Section]
+) -> tuple[list[Node], list[Node], dict[str, list[Node]]]:
+    """Return what functions store for others: parameters, geometry, and factors of each mode.
+
+    `others` : what is evaluated beside the modes.
+    """
+    results, graph = use.results, use.results.graph
+    nodes = _nodes([*chain(*modes.values()), *others])
+    moving = Kind.LOCAL if use.law.shared else Kind.UNKNOWN
+    geometry = geometry_cut(graph, nodes, moving)
+    # laws of principal stretches have more numbers than there are registers
+    always = bool(results.principal[0])
+    factors = {mode: _factors(graph, _nodes(s), geometry, always) for mode, s in modes.items()}
+    if not (always or results.local is not None or any(factors.values())):
+        geometry = []
+    return parameter_cut(graph, nodes), geometry, factors
+
+
 def _factors(
-    graph: Graph, outputs: Sequence[Output], geometry: Sequence[Node], always: bool
+    graph: Graph, nodes: Sequence[Node], geometry: Sequence[Node], always: bool
 ) -> list[Node]:
     """Return the factors at which to cut a mode; empty if it is better not cut."""
-    nodes = [o.node for o in outputs]
     if not (always or worthwhile(graph, nodes)):
         return []
     cut = factor_cut(graph, nodes, geometry)
     return [] if set(nodes) <= set(cut) else cut
 
 
-def _outputs(sections: Sequence[Section]) -> list[Output]:
-    """Return all outputs of `sections`."""
-    return [o for s in sections for o in s.outputs]
+def _stored(table: str, nodes: Sequence[Node]) -> list[Output]:
+    """Return the outputs that store nodes in the rows of a table."""
+    return store_rows(table, enumerate(nodes), "=")
+
+
+def _loaded(table: str, nodes: Sequence[Node]) -> dict[Node, str]:
+    """Return the C of nodes that are stored in the rows of a table."""
+    return {node: f"{table}[{8 * k} + l]" for k, node in enumerate(nodes)}
+
+
+def _nodes(sections: Iterable[Section]) -> list[Node]:
+    """Return the nodes of all outputs of `sections`."""
+    return [o.node for s in sections for o in s.outputs]
 
 
 def _mode_sections(use: LawUse, segment: Segment, shared: int) -> dict[str, list[Section]]:

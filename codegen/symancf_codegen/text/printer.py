@@ -63,37 +63,21 @@ class Printer:
         `given` are nodes that an earlier function has stored, with the C to load them.
         """
         graph = self.results.graph
-        outputs = [o.node for s in sections for o in s.outputs]
         names = {s: self.plain(s) for s in self.scalars}
         loads = {**self.loads, **names}
         program = schedule(graph, sections, self.results.named, loads, given)
-        used = used_symbols(graph, outputs, given)
+        used = used_symbols(graph, [o.node for s in sections for o in s.outputs], given)
         body = "\n".join(line for _, lines in program.body for line in lines)
         whole = "\n".join([*program.before, body])
-        stored = {a for a in (*ARRAYS_OUT, "A", "S") if _stores(body, a)}
-        arguments: list[str] = []
-        declared: list[str] = []
-        for a in ARRAYS_IN:
-            if a not in stored and f"{a}[" in whole.replace(f"_{a}[", ""):
-                arguments.append(a)
-                declared.append(f"const double *restrict {a}")
-        for s in self.scalars:
-            if s in used:
-                arguments.append(names[s])
-                declared.append(f"double {names[s]}")
-        for a in ("A", "S", *ARRAYS_OUT):
-            if a in stored:
-                arguments.append(a)
-                declared.append(f"double *restrict {a}")
+        results = [a for a in ("A", "S", *ARRAYS_OUT) if _stores(body, a)]
+        inputs = [a for a in ARRAYS_IN if a not in results and _loads(whole, a)]
+        scalars = [names[s] for s in self.scalars if s in used]
+        declared = _declared(inputs, scalars, results)
         lines = [f"/* {title} */", *declaration(name, declared), "{"]
         lines += [f"    {line}" for line in program.before]
-        lines.append("    #pragma omp simd simdlen(8)")
-        lines.append("    for (int l = 0; l < 8; l++) {")
-        for section_title, statements in program.body:
-            lines.append(f"        /* {section_title} */")
-            lines += [f"        {statement}" for statement in statements]
-        lines += ["    }", "}", ""]
-        return Function(name, "\n".join(lines), arguments)
+        lines += _lanes(program.body)
+        lines += ["}", ""]
+        return Function(name, "\n".join(lines), [*inputs, *scalars, *results])
 
     def once(self, name: str, title: str, nodes: Sequence[Node]) -> Function:
         """Return the function that stores expressions of parameters in the array P."""
@@ -105,17 +89,44 @@ class Printer:
         return Function(name, "\n".join(text), ["uniform", "P"])
 
 
+def _lanes(body: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return the loop over lanes of titled statements."""
+    lines = ["    #pragma omp simd simdlen(8)", "    for (int l = 0; l < 8; l++) {"]
+    for title, statements in body:
+        lines.append(f"        /* {title} */")
+        lines += [f"        {statement}" for statement in statements]
+    return [*lines, "    }"]
+
+
+def _declared(inputs: Sequence[str], scalars: Sequence[str], results: Sequence[str]) -> list[str]:
+    """Return the declarations of arrays that are read, of numbers and of arrays that are stored."""
+    return [
+        *(f"const double *restrict {a}" for a in inputs),
+        *(f"double {a}" for a in scalars),
+        *(f"double *restrict {a}" for a in results),
+    ]
+
+
+def _loads(text: str, array: str) -> bool:
+    return f"{array}[" in text.replace(f"_{array}[", "")
+
+
 def _stores(body: str, array: str) -> bool:
     return any(line.startswith(f"{array}[") for line in body.splitlines())
 
 
 def declaration(name: str, arguments: Sequence[str]) -> list[str]:
     """Return the head of a function, broken between arguments."""
-    lines, line = [], f"static void {name}("
-    indent = " " * len(line)
+    return broken(f"static void {name}(", arguments, ")", 96)
+
+
+def broken(head: str, arguments: Sequence[str], end: str, width: int) -> list[str]:
+    """Return a head or call of a function in lines of a `width`, broken between arguments."""
+    lines, line = [], head
+    indent = " " * len(head)
     for k, argument in enumerate(arguments):
-        piece = argument + (")" if k == len(arguments) - 1 else ", ")
-        if len(line) + len(piece.rstrip()) > 96 and line.strip():
+        piece = argument + (end if k == len(arguments) - 1 else ", ")
+        if len(line) + len(piece.rstrip()) > width and line.strip():
             lines.append(line.rstrip())
             line = indent
         line += piece

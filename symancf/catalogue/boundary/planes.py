@@ -12,8 +12,7 @@ from ...arrays import Array, Mask
 from ...errors import MeshError, ParameterError
 from ...places.interpolation import Interpolation
 from ...values.arguments import one_of
-from ...values.parameter import Parameter, Scalar, evaluate, label
-from ...values.parameter import direction as unit_vector
+from ...values.parameter import Parameter, Scalar, evaluate, label, unit_vector
 from .directions import EXACT, Directions, HeldDisplacements
 from .names import AXES
 from .nodes import NodeSupport
@@ -92,7 +91,7 @@ class Roller(NodeSupport):
         direction: npt.ArrayLike,
         amount: Displacement,
     ) -> None:
-        n = self.direction = _unit(name, direction)
+        n = self.direction = unit_vector(f"{name}: direction", direction)
         what, w = f"{name}: displacement", cast("Any", 0.0 if amount is None else amount)
         if np.ndim(w):
             raise ParameterError(
@@ -124,20 +123,3 @@ class Roller(NodeSupport):
             return None
         place = Directions(self.body, glue, np.ones_like(glue.nodes), False, self.direction)
         return HeldDisplacements(f"{layout.name(self)} (direction)", place, self.amount)
-
-
-def _unit(name: str, direction: npt.ArrayLike) -> Array:
-    """Return a direction as a unit vector.
-
-    Raises
-    ------
-    ParameterError : it is none.
-    """
-    vector = unit_vector(direction)
-    if not len(vector):
-        raise ParameterError(
-            f"{name}: direction is {label(direction)}: give three numbers",
-            asked="direction",
-            given=direction,
-        )
-    return vector

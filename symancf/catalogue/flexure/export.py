@@ -11,12 +11,11 @@ import numpy.typing as npt
 
 from ...assembly.group import source
 from ...errors import SymancfError
-from ...places.ends import Ground
 from ...runtime import jit
 from ...runtime.collective import together
 from ...runtime.files import write_whole
 from ...values.parameter import evaluate
-from .flexure import Flexure
+from .flexure import Flexure, unknowns_of
 from .law import CELL
 
 if TYPE_CHECKING:
@@ -63,6 +62,19 @@ def _braces(values: npt.NDArray[np.generic], form: str) -> str:
     return "{\n" + ",\n".join(_braces(v, form) for v in values) + "}"
 
 
+def _of_one_kind(system: Configuration) -> list[Flexure]:
+    """Return the flexures of a system, all of one kernel and one kind of stiffness."""
+    flexures = [t for t in system.terms if isinstance(t, Flexure)]
+    if len({(system.of(t, jit.Kernel).name, source(t.EI)) for t in flexures}) != 1:
+        kinds = ", ".join(sorted({f"{t.model} ({t.tangent})" for t in flexures})) or "none"
+        raise SymancfError(
+            f"export: flexures must be of one kind; the system has {kinds}",
+            asked="flexures",
+            given=kinds,
+        )
+    return flexures
+
+
 def export(system: Configuration, folder: str | Path) -> list[Path]:
     """Write a mechanism of flexures as C files into `folder` and return their paths (rank 0 does).
 
@@ -77,27 +89,15 @@ def export(system: Configuration, folder: str | Path) -> list[Path]:
     OSError : on every rank: the folder cannot be written, the disk is full.
     """
     bodies = list(system.bodies)
-    if any(hasattr(body, "region") for body in bodies):
+    if deformable := [body.name for body in bodies if hasattr(body, "region")]:
         raise SymancfError(
             "export: the system holds deformable bodies; only planar ones can go",
             asked="bodies",
-            given=[b.name for b in bodies if hasattr(b, "region")],
+            given=deformable,
         )
-    flexures = [t for t in system.terms if isinstance(t, Flexure)]
-    if len({(system.of(t, jit.Kernel).name, source(t.EI)) for t in flexures}) != 1:
-        kinds = ", ".join(sorted({f"{t.model} ({t.tangent})" for t in flexures})) or "none"
-        raise SymancfError(
-            f"export: flexures must be of one kind; the system has {kinds}",
-            asked="flexures",
-            given=kinds,
-        )
+    flexures = _of_one_kind(system)
     kernel = system.of(flexures[0], jit.Kernel)
-    first = {id(body): 3 * k for k, body in enumerate(bodies)}
-    unknown = np.full((len(flexures), 6), -1)
-    for row, flexure in zip(unknown, flexures, strict=True):
-        for k, place in enumerate(flexure.ends):
-            if not isinstance(place, Ground):
-                row[3 * k : 3 * k + 3] = first[id(place.body)] + np.arange(3)
+    unknown = unknowns_of(flexures, bodies)
     cell = np.array([[t.cell[name] for name in kernel.cell] for t in flexures])
     batches = -(-len(flexures) // LANES)
     index = np.minimum(np.arange(batches * LANES), len(flexures) - 1).reshape(batches, LANES)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array
+from ...arrays import Array, Ints
 from ...bodies.plane.body import PlanarBody, PlanarPoint, place_of, rotation, turned
 from ...errors import ConstraintError, ParameterError, closest
 from ...places.ends import Ground
@@ -373,6 +373,17 @@ class Flexure(OneProcess, Shown):
         """Return force and moment about the origin that the ground exerts, if it holds an end."""
         held = [k for k, p in enumerate(self.ends) if isinstance(p, Ground)]
         return self.forces(system)[held].sum(axis=0) if held else None
+
+
+def unknowns_of(flexures: Sequence[Flexure], bodies: Sequence[object]) -> Ints:
+    """Return the unknowns (flexures, 6) at both ends, three of each body in turn; -1 on ground."""
+    first = {id(body): 3 * k for k, body in enumerate(bodies)}
+    starts = [
+        [-3 if isinstance(place, Ground) else first[id(place.body)] for place in flexure.ends]
+        for flexure in flexures
+    ]
+    numbers = np.array(starts, int).reshape(-1, 2, 1) + np.arange(3)
+    return np.asarray(np.maximum(numbers, -1).reshape(-1, 6))
 
 
 def ground_wrench(system: Configuration) -> Array:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array
-from ...places.ends import Ground
 from ...runtime import jit
 from ...values.parameter import evaluate
-from .flexure import Flexure
+from .flexure import Flexure, unknowns_of
 from .law import TANGENTS, flexure_law
 
 if TYPE_CHECKING:
@@ -28,24 +27,21 @@ def tangent_parts(system: Configuration) -> dict[str, Array]:
     columns (x, y, theta): differences of the tangents of `flexure_law` (collective).
     """
     bodies = [b for b in system.bodies if not hasattr(b, "region")]
-    place = {id(b): 3 * k for k, b in enumerate(bodies)}
     total = {name: np.zeros((3 * len(bodies), 3 * len(bodies))) for name in PARTS}
     flexures = [term for term in system.terms if isinstance(term, Flexure)]
+    unknowns = unknowns_of(flexures, bodies)
     kernels = {
         model: [jit.points(flexure_law(model, tangent), system.comm) for tangent in TANGENTS]
         for model in dict.fromkeys(flexure.model for flexure in flexures)
     }
-    for flexure in flexures:
+    for flexure, row in zip(flexures, unknowns, strict=True):
         q = flexure.coordinates(system)
         EI = evaluate(f"{flexure.name}: EI", flexure.EI, system.time)
         given = flexure.cell | {"EI": EI}
         found = (kernel.tangent(q[None], None, given)[1] for kernel in kernels[flexure.model])
         whole, first, both = found
-        rows = [-1 if isinstance(p, Ground) else place[id(p.body)] for p in flexure.ends]
+        free = np.flatnonzero(row >= 0)
         for name, part in zip(PARTS, (first, both - first, whole - both), strict=True):
-            block = part.reshape(2, 3, 2, 3)
-            for i, r in enumerate(rows):
-                for j, c in enumerate(rows):
-                    if r >= 0 and c >= 0:
-                        total[name][r : r + 3, c : c + 3] += block[i, :, j]
+            block = part.reshape(6, 6)[np.ix_(free, free)]
+            np.add.at(total[name], np.ix_(row[free], row[free]), block)
     return total

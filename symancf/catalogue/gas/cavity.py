@@ -20,7 +20,7 @@ from ...values.arguments import among
 from ...values.parameter import depends_on_time, evaluate, label
 from .amount import Gas
 from .enclosure import Enclosure
-from .surface import surfaces_of
+from .surface import Surface, surfaces_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,21 +99,7 @@ class Cavity(OneProcess, Shown):
         name: str = "cavity",
     ) -> None:
         self.name = name
-        given = list(walls) if isinstance(walls, Sequence) else [walls]
-        if not given:
-            raise ParameterError(
-                f"{name}: give its walls, sa.Cavity([body['region'], ...])", asked="walls", given=()
-            )
-        self.surfaces = [surface for place in given for surface in surfaces_of(place, name)]
-        kinds = dict.fromkeys(surface.element.cell for surface in self.surfaces)
-        edges = {surface.element.topology.edge for surface in self.surfaces}
-        if len(edges) > 1:
-            raise ParameterError(
-                f"{name}: its walls have facets of types {' and '.join(map(repr, kinds))}, which "
-                "leave gaps between them; give walls of one order",
-                asked="walls",
-                given=tuple(kinds),
-            )
+        self.surfaces = _surfaces(name, walls)
         if caps is not None and not among(caps, ("flat",)):
             raise ParameterError(
                 f"{name}: caps={label(caps)} is not possible: give None or 'flat'",
@@ -267,3 +253,27 @@ class Cavity(OneProcess, Shown):
         if self.gas is None:
             return evaluate(f"pressure of {self.name!r}", self.p or 0.0, system.time)
         return space.pressure(system) * self._scale(system)
+
+
+def _surfaces(name: str, walls: Sequence[Nodes | Face] | Nodes | Face) -> list[Surface]:
+    """Return the surfaces of walls, whose facets are of one order.
+
+    Raises
+    ------
+    ParameterError
+    """
+    given = list(walls) if isinstance(walls, Sequence) else [walls]
+    if not given:
+        raise ParameterError(
+            f"{name}: give its walls, sa.Cavity([body['region'], ...])", asked="walls", given=()
+        )
+    surfaces = [surface for place in given for surface in surfaces_of(place, name)]
+    kinds = dict.fromkeys(surface.element.cell for surface in surfaces)
+    if len({surface.element.topology.edge for surface in surfaces}) > 1:
+        raise ParameterError(
+            f"{name}: its walls have facets of types {' and '.join(map(repr, kinds))}, which "
+            "leave gaps between them; give walls of one order",
+            asked="walls",
+            given=tuple(kinds),
+        )
+    return surfaces

@@ -26,6 +26,7 @@ from .surface import surface_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..samples import Samples
     from .surface import Surface
 
 __all__ = ["Diagram", "Scene", "animate", "draw_film", "regions", "render", "show", "write_film"]
@@ -126,22 +127,8 @@ def render(
     held = {caption: gathered(comm, scene) for caption, scene in named.items()}
     with together(comm):
         if comm.rank == 0:
-            panels = {
-                caption: [
-                    surface_of(s, field, whole=bool(classes), directions=directions)
-                    for s in bodies
-                    if len(s.points)
-                ]
-                for caption, bodies in held.items()
-            }
-            if not any(panels.values()):
-                raise SymancfError(
-                    "nothing to draw: the samples hold no points", asked="points", given=0
-                )
+            panels = _panels(held, field, bool(classes), directions)
             every = [s for bodies in held.values() for s in bodies]
-            require_field(every, field)
-            if directions is not None:
-                require_tensor(every, directions)
             picture = Picture(
                 panels,
                 limits,
@@ -159,6 +146,30 @@ def render(
                 path, title, label or (field or ""), unit, cmap, columns, width, engine
             )
     return path or image
+
+
+def _panels(
+    held: Mapping[str, list[Samples]],
+    field: str | None,
+    whole: bool = False,
+    directions: str | None = None,
+) -> dict[str, list[Surface]]:
+    """Return the surfaces of each panel's bodies, some of which have the field and directions."""
+    panels = {
+        caption: [
+            surface_of(s, field, whole=whole, directions=directions)
+            for s in bodies
+            if len(s.points)
+        ]
+        for caption, bodies in held.items()
+    }
+    if not any(panels.values()):
+        raise SymancfError("nothing to draw: the samples hold no points", asked="points", given=0)
+    every = [s for bodies in held.values() for s in bodies]
+    require_field(every, field)
+    if directions is not None:
+        require_tensor(every, directions)
+    return panels
 
 
 def show(
@@ -205,12 +216,7 @@ def show(
     plotter: Any = None
     with together(comm):
         if comm.rank == 0:
-            panels = {"": [surface_of(s, field) for s in held if len(s.points)]}
-            if not panels[""]:
-                raise SymancfError(
-                    "nothing to draw: the samples hold no points", asked="points", given=0
-                )
-            require_field(held, field)
+            panels = _panels({"": held}, field)
             try:
                 import pyvista
             except ImportError:
@@ -223,17 +229,11 @@ def show(
             job = {k: np.asarray(v) for k, v in picture.job(np.array(size), cmap).items()}
             compose(plotter, job, 0)
             if picture.coloured:
-                title = (label or field or "").replace("_", " ")
+                title = (label or field or "").replace("_", " ") + "\n"
                 mappers = (actor.mapper for actor in plotter.actors.values())
                 shown = next(mapper for mapper in mappers if mapper.scalar_visibility)
-                plotter.add_scalar_bar(
-                    title=title + "\n",
-                    mapper=shown,
-                    color="black",
-                    n_labels=5,
-                    width=0.4,
-                    position_x=0.3,
-                )
+                bar = {"color": "black", "n_labels": 5, "width": 0.4, "position_x": 0.3}
+                plotter.add_scalar_bar(title=title, mapper=shown, **bar)
     if plotter is not None and interactive:
         plotter.show()
     return plotter

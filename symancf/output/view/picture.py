@@ -23,7 +23,7 @@ from .directions import cross
 from .surface import NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
@@ -75,32 +75,33 @@ class Picture:
                 given=tuple(eye),
             )
         self.screen = np.stack([_unit(right), np.cross(self.toward, _unit(right))], axis=1)
-        self.frames = np.array([self._frame(bodies) for bodies in panels.values()])
-        self.own_frames = self.frames.copy()
-        extent = np.ptp(self.frames, axis=1).max(axis=1)
+        self.own_frames = np.array([self._frame(bodies) for bodies in panels.values()])
         if frame is not None:
-            self.frames[:] = self.own_frames[:] = frame
-        elif self._of_one(panels) and np.ptp(self.frames, axis=(0, 1)).max() < 1.6 * extent.max():
-            self.frames[:] = self.frames[:, 0].min(axis=0), self.frames[:, 1].max(axis=0)
-        elif shared and extent.max() < APART * extent.min():  # one scale, too
-            half = 0.5 * np.ptp(self.frames, axis=1).max(axis=0)
-            centre = self.frames.mean(axis=1)
-            self.frames[:] = np.stack([centre - half, centre + half], axis=1)
+            self.own_frames[:] = frame
+        self.frames = self.own_frames.copy() if frame is not None else self._aligned()
         for bodies in panels.values():
             self._lift(bodies)
         self.coloured = any(b.values is not None for bodies in panels.values() for b in bodies)
-        ranges = [value_range(bodies) for bodies in panels.values()]
-        if shared:
-            known = [r for r in ranges if r is not None]
-            whole = (min(r[0] for r in known), max(r[1] for r in known)) if known else None
-            ranges = [whole] * len(panels)
         if classes:
             limits = -0.5, len(classes) - 0.5
+        ranges = value_ranges(panels.values(), shared)
         self.limits = np.array([limits or r or (0.0, 1.0) for r in ranges], float)
         size = np.abs(self.limits).max(axis=1)
         flat = np.ptp(self.limits, axis=1) <= np.maximum(NOISE * size, least)
         by = np.where(size > least, 0.5 * size, 0.5)  # of no kind where all is zero
         self.limits[flat] += (by[:, None] * [-1.0, 1.0])[flat]
+
+    def _aligned(self) -> Array:
+        """Return frames that let panels be compared: the same for states of one body, one scale."""
+        frames = self.own_frames.copy()
+        extent = np.ptp(frames, axis=1).max(axis=1)
+        if self._of_one(self.panels) and np.ptp(frames, axis=(0, 1)).max() < 1.6 * extent.max():
+            frames[:] = frames[:, 0].min(axis=0), frames[:, 1].max(axis=0)
+        elif self.shared and extent.max() < APART * extent.min():
+            half = 0.5 * np.ptp(frames, axis=1).max(axis=0)
+            centre = frames.mean(axis=1)
+            frames = np.stack([centre - half, centre + half], axis=1)
+        return frames
 
     @staticmethod
     def _of_one(panels: dict[str, list[Surface]]) -> bool:
@@ -195,16 +196,12 @@ class Picture:
         size = width / columns
         head = 0.36 if title else 0.06
         above = 0.24 if any(self.panels) else 0.04  # captions
-        foot = 0.58 if self.coloured and self.shared else 0.08
-        fit = 1
-        if self.legend:  # names in rows below
-            longest = max(len(name) for _, name in self.legend)
-            fit = max(1, int((width - 0.3) / (0.4 + 0.056 * longest)))
-            foot = 0.15 + 0.17 * -(-len(self.legend) // fit)
-        below = 0.58 if self.coloured and not self.shared else 0.0
+        common, own = self.coloured and self.shared, self.coloured and not self.shared
+        foot = self._foot(width)
+        below = 0.58 if own else 0.0
         tall = size * self.aspect(columns=columns)
         crops = self._crops(columns, tall / size)
-        tops = np.cumsum([0.0, *((high - low) * tall + above + below for low, high in crops)])
+        tops = np.cumsum([0.0, *(np.ptp(crops, axis=1) * tall + above + below)])
         height = head + foot + tops[-1]
         figure = blank(width, height, dots, layout=None)
         if engine != "matplotlib" and pictures is None:
@@ -240,27 +237,40 @@ class Picture:
                 ha="center",
                 size=STYLE["axes.titlesize"],
             )
-            if self.coloured and not self.shared:
+            if own:
                 where = (left + 0.15 * size, bottom - 0.14, 0.7 * size, 0.08)
                 box = np.array(where) / [width, height, width, height]
                 self._bar(figure.add_axes(tuple(box)), shade, label, unit)
         if self.legend:
-            from matplotlib.patches import Patch
-
-            figure.legend(
-                handles=[Patch(color=colour, label=name) for colour, name in self.legend],
-                loc="lower center",
-                bbox_to_anchor=(0.5, 0.03 / height),
-                ncols=min(fit, len(self.legend)),
-                frameon=False,
-            )
-        elif self.coloured and self.shared:
+            self._add_legend(figure, width, height)
+        elif common:
             span = min(3.6, 0.7 * width)
             box = np.array([(width - span) / 2, 0.42, span, 0.1]) / [width, height, width, height]
             self._bar(figure.add_axes(tuple(box)), shade, label, unit)
         if title:
             figure.text(0.5, 1 - 0.25 / height, title, ha="center", size=STYLE["figure.titlesize"])
         return figure
+
+    def _names_in_a_row(self, width: float) -> int:
+        longest = max(len(name) for _, name in self.legend)
+        return max(1, int((width - 0.3) / (0.4 + 0.056 * longest)))
+
+    def _foot(self, width: float) -> float:
+        """Return the height of what is below all panels: names in rows, or a colour bar [inch]."""
+        if self.legend:
+            return 0.15 + 0.17 * -(-len(self.legend) // self._names_in_a_row(width))
+        return 0.58 if self.coloured and self.shared else 0.08
+
+    def _add_legend(self, figure: Figure, width: float, height: float) -> None:
+        from matplotlib.patches import Patch
+
+        figure.legend(
+            handles=[Patch(color=colour, label=name) for colour, name in self.legend],
+            loc="lower center",
+            bbox_to_anchor=(0.5, 0.03 / height),
+            ncols=min(self._names_in_a_row(width), len(self.legend)),
+            frameon=False,
+        )
 
     def aspect(self, columns: int = 1, alone: bool = False) -> float:
         """Height of the panels, each `alone` or in rows, as a part of their width."""
@@ -367,6 +377,15 @@ def value_range(bodies: list[Surface]) -> tuple[float, float] | None:
     joined = np.concatenate([np.zeros(0), *values])
     joined = joined[np.isfinite(joined)]
     return (float(joined.min()), float(joined.max())) if len(joined) else None
+
+
+def value_ranges(panels: Iterable[list[Surface]], shared: bool) -> list[tuple[float, float] | None]:
+    """Return the ranges of values of panels, or that of all for each where it is `shared`."""
+    ranges = [value_range(bodies) for bodies in panels]
+    known = [r for r in ranges if r is not None]
+    if not shared or not known:
+        return ranges
+    return [(min(low for low, _ in known), max(high for _, high in known))] * len(ranges)
 
 
 def _power(largest: float, unit: str) -> int:

@@ -87,12 +87,40 @@ def regions(
     arguments.instance("view.regions: mesh", mesh, Mesh, "give a mesh")
     require_drawable("view.regions", title=title, eye=eye, up=up, width=width)
     eye, up = direction(eye).tolist(), direction(up).tolist()
+    shown = _asked(mesh, names)
+    order = sorted(reversed(shown), key=lambda r: (r.dim, r.size))
+    rows = [{"vertex": r.points()[:, None]} if r.dim == 0 else {} for r in order]
+    rows.append({})  # what is in no region
+    inside = np.array([mesh["all"].dim == 3 and r.dim == 2 for r in order])
+    for dimension in (1, 2):
+        found, outside = seen(mesh, order, dimension)
+        inside &= outside == 0
+        rows = [one | other for one, other in zip(rows, found, strict=True)]
+    layers = [_gathered(mesh, each) for each in rows]
+    with together(mesh.comm):
+        if mesh.comm.rank == 0:
+            if not any(layers):
+                raise MeshError(f"{mesh.name} has no cells that can be drawn")
+            colour = _colours(mesh, shown)
+            texts = {
+                region.name: _label(region, bool(layer), hidden)
+                for region, layer, hidden in zip(order, layers, inside, strict=False)
+            }
+            legend = [(colour[r.name], texts[r.name]) for r in shown]
+            palette = [*(colour[r.name] for r in order), REST]
+            picture = _picture(layers, palette, legend, eye, up)
+            image = picture.compose(path, title, "", "", "", 2, width, engine)
+    return path or image
+
+
+def _asked(mesh: Mesh, names: str | Sequence[str] | None) -> list[Region]:
+    """Return the regions to show."""
     if names is not None and not isinstance(names, str | list | tuple):
         raise ParameterError(
             f"view.regions(names={names!r}): give names of regions", asked="names", given=names
         )
-    every = [region for region in mesh if region.name != "all"]
     named = [names] if isinstance(names, str) else names
+    every = [region for region in mesh if region.name != "all"]
     shown = every if named is None else [mesh[name] for name in named]
     if not shown:
         raise ParameterError(
@@ -101,40 +129,22 @@ def regions(
             given=names,
             possible=mesh.regions,
         )
-    order = sorted(reversed(shown), key=lambda r: (r.dim, r.size))
-    layers: list[Corners] = [{} for _ in (*order, None)]  # the last one: what is in no region
-    for region, layer in zip(order, layers, strict=False):
-        if region.dim == 0 and region.size:
-            layer |= _gathered(mesh, {"vertex": region.points()[:, None]})
-    inside = np.array([mesh["all"].dim == 3 and r.dim == 2 for r in order])
-    for dimension in (1, 2):
-        found, outside = seen(mesh, order, dimension)
-        inside &= outside == 0
-        for layer, rows in zip(layers, found, strict=True):
-            layer |= _gathered(mesh, rows)
-    with together(mesh.comm):
-        if mesh.comm.rank == 0:
-            if not any(layers):
-                raise MeshError(f"{mesh.name} has no cells that can be drawn")
-            colour = {r.name: COLOURS[k % len(COLOURS)] for k, r in enumerate(shown)}
-            colour |= {r.name: REST for r in shown if r.sizes == mesh["all"].sizes}
-            words = {
-                r.name: "" if layer else " (covered)"
-                for r, layer in zip(order, layers[:-1], strict=True)
-            }
-            words |= {
-                r.name: " (inside)" for r, hidden in zip(order, inside, strict=True) if hidden
-            }
-            legend = [(colour[r.name], _label(r, words[r.name])) for r in shown]
-            palette = [*(colour[r.name] for r in order), REST]
-            picture = _picture(layers, palette, legend, eye, up)
-            image = picture.compose(path, title, "", "", "", 2, width, engine)
-    return path or image
+    return shown
 
 
-def _label(region: Region, words: str) -> str:
-    held = ", ".join(f"{count} {kind}" for kind, count in region.sizes.items())
-    return f"{region.name}: {held or 'nothing'}{'' if region.dim == 3 else words}"
+def _colours(mesh: Mesh, shown: list[Region]) -> dict[str, str]:
+    """Return colours by the names of regions; what is the whole mesh is grey."""
+    whole = mesh["all"].sizes
+    return {
+        r.name: REST if r.sizes == whole else COLOURS[k % len(COLOURS)] for k, r in enumerate(shown)
+    }
+
+
+def _label(region: Region, drawn: bool, inside: bool) -> str:
+    """Return the line of the legend, with whether others or the bodies hide the region."""
+    size = ", ".join(f"{count} {kind}" for kind, count in region.sizes.items()) or "nothing"
+    hidden = " (inside)" if inside else "" if drawn or region.dim == 3 else " (covered)"
+    return f"{region.name}: {size}{hidden}"
 
 
 def seen(mesh: Mesh, order: list[Region], dimension: int) -> tuple[list[dict[str, Ints]], Ints]:
@@ -143,35 +153,37 @@ def seen(mesh: Mesh, order: list[Region], dimension: int) -> tuple[list[dict[str
     Of several regions the first has them; the last entry is of none. Also how many of each region
     are on the outside, on all ranks.
     """
-    every, rest = mesh["all"], len(order)
-    rows: list[tuple[int, Sides]] = []
-    for n, region in (*enumerate(order), (rest, every)):
-        held = [s for s in cells_of(region) if s.kind in CELLS]
-        if region.dim == 3 and dimension == 2:
-            held = sides_of(mesh.comm, held, outer=True)
-        elif region.dim != dimension:
-            continue
-        rows += [(n, s) for s in held]
+    rest = len(order)
+    every = *order, mesh["all"]
+    rows = [(n, s) for n, region in enumerate(every) for s in _cells(mesh, region, dimension)]
+    found: list[dict[str, Ints]] = [{} for _ in every]
     if not rows:
-        return [{} for _ in (*order, None)], np.zeros(rest, np.int64)
+        return found, np.zeros(rest, np.int64)
     meeting = Meeting(mesh.comm, joined([hashes(s.nodes) for _, s in rows], np.uint64))
     number = meeting.bring(joined([np.full(len(s.order), n) for n, s in rows], np.int64))
     best = np.full(meeting.groups, rest)
     np.minimum.at(best, meeting.group, number)
     outside = np.zeros(meeting.groups, bool)
     outside[meeting.group[number == rest]] = True
-    volume = np.array([*(r.dim == 3 for r in order), False])
+    volume = np.array([region.dim == 3 for region in order] + [False])
     best[~outside & volume[best]] = -1  # walls between parts
     first = np.zeros(len(number), bool)
     first[np.unique(meeting.group, return_index=True)[1]] = True
     told = meeting.answer(np.where(first, best[meeting.group], -1))
-    found: list[dict[str, Ints]] = [{} for _ in (*order, None)]
     ends = np.cumsum([len(s.order) for _, s in rows])[:-1]
     for part, (_, s) in zip(np.split(told, ends), rows, strict=True):
         for n, layer in enumerate(found):
             layer[s.kind] = np.concatenate([layer.get(s.kind, s.nodes[:0]), s.nodes[part == n]])
     counts = np.bincount(number[outside[meeting.group]], minlength=rest + 1)[:rest]
     return found, reduced(mesh.comm, counts.astype(np.int64))
+
+
+def _cells(mesh: Mesh, region: Region, dimension: int) -> list[Sides]:
+    """Return the lines or surfaces of a region, of volumes the outer sides. Collective."""
+    cells = [s for s in cells_of(region) if s.kind in CELLS]
+    if region.dim == 3 and dimension == 2:
+        return sides_of(mesh.comm, cells, outer=True)
+    return cells if region.dim == dimension else []
 
 
 def _gathered(mesh: Mesh, rows: dict[str, Ints]) -> Corners:
@@ -185,6 +197,22 @@ def _gathered(mesh: Mesh, rows: dict[str, Ints]) -> Corners:
     return found
 
 
+def _with_marks(layer: Corners, radius: float) -> Corners:
+    """Return the cells of a layer, with a small sphere in place of each point."""
+    if "vertex" not in layer:
+        return layer
+    ball = Mesh.sphere(radius, 2, cell="quad", comm=MPI.COMM_SELF)
+    mark = ball.points[ball.cells["quad"].connectivity]
+    x = layer["vertex"][:, :, None] + mark  # (points, quads, 4, 3)
+    return {"quad": x.reshape(-1, 4, 3)}
+
+
+def _coloured(kind: str, x: Array, number: int) -> Samples:
+    """Return cells at (k, nv, 3) in the colour of a number."""
+    cells = {kind: np.arange(x.shape[0] * x.shape[1]).reshape(x.shape[:2])}
+    return Samples(x.reshape(-1, 3), cells, {}, {"region": np.full(len(x), float(number))})
+
+
 def _picture(
     layers: list[Corners],
     palette: list[str],
@@ -195,27 +223,25 @@ def _picture(
     """Lay out the views of what is seen. On rank 0."""
     places = np.concatenate([x.reshape(-1, 3) for layer in layers for x in layer.values()])
     extent = np.ptp(places, axis=0)
-    samples = []
-    for number, layer in enumerate(layers):
-        if "vertex" in layer:
-            ball = Mesh.sphere(MARK * float(extent.max()), 2, cell="quad", comm=MPI.COMM_SELF)
-            mark = ball.points[ball.cells["quad"].connectivity]
-            x = layer["vertex"][:, :, None] + mark  # (points, quads, 4, 3)
-            layer = {"quad": x.reshape(-1, 4, 3)}
-        for kind, x in layer.items():
-            cells = {kind: np.arange(x.shape[0] * x.shape[1]).reshape(x.shape[:2])}
-            values = {"region": np.full(len(x), float(number))}
-            samples.append(Samples(x.reshape(-1, 3), cells, {}, values))
-    panels = {"": [surface_of(s, "region", whole=True) for s in samples]}
-    if extent.min() > 1e-6 * extent.max():
+    samples = [
+        _coloured(kind, x, number)
+        for number, layer in enumerate(layers)
+        for kind, x in _with_marks(layer, MARK * float(extent.max())).items()
+    ]
+    panels = {"": samples}
+    solid = bool(extent.min() > 1e-6 * extent.max())
+    if solid:
         toward, above = (np.asarray(v, float) / np.linalg.norm(v) for v in (eye, up))
         upwards = np.cross(toward, np.cross(above, toward))  # in the picture
         turn = 2.0 * np.outer(upwards, upwards) / (upwards @ upwards) - np.eye(3)
-        behind = [replace(s, points=np.asarray(s.points, float) @ turn) for s in samples]
-        where = "below" if toward @ above > 0.1 else "above" if toward @ above < -0.1 else ""
-        caption = f"from behind and {where}" if where else "from behind"
-        panels[caption] = [surface_of(s, "region", whole=True) for s in behind]
-        for caption, surfaces in panels.items():  # edges that are hidden stay so
-            panels[caption] = [replace(s, solid=True) for s in surfaces]
+        height = toward @ above
+        where = " and below" if height > 0.1 else " and above" if height < -0.1 else ""
+        panels[f"from behind{where}"] = [
+            replace(s, points=np.asarray(s.points, float) @ turn) for s in samples
+        ]
+    surfaces = {  # of solids edges that are hidden stay so
+        caption: [replace(surface_of(s, "region", whole=True), solid=solid) for s in each]
+        for caption, each in panels.items()
+    }
     names = [str(k) for k in range(len(layers))]
-    return Picture(panels, None, True, False, eye, up, classes=names, legend=legend, own=palette)
+    return Picture(surfaces, None, True, False, eye, up, classes=names, legend=legend, own=palette)

@@ -21,7 +21,7 @@ from .coefficients import Coefficients
 from .directors import Directors
 from .explanation import explained
 from .initial import InitialValues, after
-from .interval import Interval, rates
+from .interval import Interval
 from .spin import Spin
 
 if TYPE_CHECKING:
@@ -308,7 +308,7 @@ class GeneralizedAlpha:
         A is the acceleration at another time than a, so that multipliers do not swing.
         """
         m = self.motion
-        (_, before), (_, after) = rates(whole.begin), rates(whole.end)
+        (_, before), (_, after) = whole.begin.rates, whole.end.rates
         change = m.system.numbering.local((after - before) * (self._usual / whole.length))
         InitialValues(self.accelerations, self._usual).settle()
         self.started()
@@ -400,6 +400,8 @@ class GeneralizedAlpha:
                 break
             with together(newton.comm):
                 system.update(t + h)
+        if converged and self._review.verdict is Verdict.STANDS and self._before is not None:
+            self._review = self.directors.require_resolved(self._before)
         converged = converged and self._review.verdict is Verdict.STANDS
         if converged:
             newton.steps.conclude()

@@ -51,7 +51,7 @@ class Interval:
         linear, spread = self._linear, m.system.numbering.spread
         if linear.any():
             u[linear] = (1.0 - s) * a.displacement[linear] + s * b.displacement[linear]
-        (va, aa), (vb, ab) = rates(a), rates(b)
+        (va, aa), (vb, ab) = a.rates, b.rates
         spread(u, m.state)
         spread(np.where(self._second, v, (1.0 - s) * va + s * vb), m.rate)
         spread((1.0 - s) * aa + s * ab, m.acceleration)
@@ -61,7 +61,7 @@ class Interval:
     def _cubic(self, s: float) -> tuple[Array, Array]:
         """Return positions and their derivative, from positions and rates."""
         h, u0, u1 = self.length, self.begin.displacement, self.end.displacement
-        (v0, _), (v1, _) = rates(self.begin), rates(self.end)
+        (v0, _), (v1, _) = self.begin.rates, self.end.rates
         rise = u1 - u0
         first = h * v0 - rise
         last = rise - h * v1
@@ -72,7 +72,7 @@ class Interval:
     def _smooth(self, s: float) -> tuple[Array, Array]:
         """Return positions and rates, from positions, rates and accelerations."""
         h, u0, u1 = self.length, self.begin.displacement, self.end.displacement
-        (v0, a0), (v1, a1) = rates(self.begin), rates(self.end)
+        (v0, a0), (v1, a1) = self.begin.rates, self.end.rates
         u = self._hermite(s, u0, u1, v0, v1) if self._first.any() else u0.copy()
         second, bend = self._second, 0.5 * h * h * a0
         rise = u1 - u0 - h * v0 - bend
@@ -91,10 +91,3 @@ class Interval:
         u: Array = u0 + s * rise
         u += s * (1.0 - s) * ((1.0 - s) * (h * v0 - rise) + s * (rise - h * v1))
         return u
-
-
-def rates(state: State) -> tuple[Array, Array]:
-    """Return rates and accelerations (owned,) of a state of a motion."""
-    assert state.rate is not None
-    assert state.acceleration is not None
-    return state.rate, state.acceleration

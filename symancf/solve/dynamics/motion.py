@@ -18,7 +18,6 @@ from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.arguments import number
 from ...values.parameter import depends_on_time
-from .interval import rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -221,7 +220,7 @@ class Motion:
     def restore(self, state: State) -> None:
         """Go to a state of `snapshot`; loads stay (collective)."""
         self.system.restore(state)
-        self.system.numbering.spread(rates(state)[1], self.acceleration)
+        self.system.numbering.spread(state.rates[1], self.acceleration)
 
     def go_to(self, state: State) -> None:
         """Go to a state of `snapshot`, with the loads of its time (collective)."""

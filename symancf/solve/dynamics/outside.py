@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .initial import InitialValues
-from .interval import rates
 
 if TYPE_CHECKING:
     from ...assembly.state import State
@@ -46,7 +45,7 @@ class Outside:
         assert self._left is not None
         numbering = self.system.numbering
         chosen = ((m.second | m.first) & (numbering.fixed_by < 0))[: numbering.owned]
-        pairs = (m.state, self._left.displacement), (m.rate, rates(self._left)[0])
+        pairs = (m.state, self._left.displacement), (m.rate, self._left.rates[0])
         moved, turned = (
             bool(self.system.comm.allreduce(bool((a[: len(b)] != b)[chosen].any())))
             for a, b in pairs

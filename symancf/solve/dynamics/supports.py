@@ -12,7 +12,6 @@ from ...arrays import Array
 from ...errors import owner
 from ...runtime.collective import together
 from ...values.parameter import Parameter, Value, depends_on_time, evaluate
-from .interval import rates
 
 if TYPE_CHECKING:
     from ...assembly.protocol import Support
@@ -61,7 +60,7 @@ class MovingSupports:
             return False, False, False
         n = numbering.owned
         fixed = numbering.fixed_by[:n] >= 0
-        rate, acceleration = rates(before)[0], m.acceleration[:n].copy()
+        rate, acceleration = before.rates[0], m.acceleration[:n].copy()
         m.prescribe(self.system.time, h)
         sizes = np.zeros((3, 2))
         old, new = (before.displacement, rate, acceleration), (m.state, m.rate, m.acceleration)
@@ -111,7 +110,7 @@ class MovingSupports:
         at, middle = support.prescribed(system, step.time(0.5))
         own = at < system.numbering.owned
         at, ends = at[own], (step.begin, step.end)
-        (v0, a0), (v1, a1) = map(rates, ends)
+        (v0, a0), (v1, a1) = (end.rates for end in ends)
         u0, u1 = (end.displacement[at] for end in ends)
         return _Course(
             system.name(support),

@@ -14,6 +14,40 @@ if TYPE_CHECKING:
     from .equilibrium import EquilibriumSolver
 
 
+def explained_path(
+    solver: EquilibriumSolver, error: ConvergenceError, name: str, to: float | None
+) -> ConvergenceError:
+    """Add likely causes to the failure of a path along a parameter (collective)."""
+    system, state = solver.system, solver.system.state.copy()
+
+    def tangent() -> Undetermined | None:
+        solver.guarded(lambda: system.plan.tangent(state, solver.local_f, solver.matrix))
+        return undetermined(system)
+
+    failure = Failure(
+        system,
+        state,
+        system.time,
+        0.0 if to is None else to,
+        0.0,
+        system.time,
+        smallest=0.0,
+        reason=error.reason,
+        along=name,
+    )
+    if error.reason == "DIVERGED_LINEAR_SOLVE":
+        failure.tangent = tangent
+    return ConvergenceError(
+        str(error),
+        reason=error.reason,
+        iteration=error.iteration,
+        time=error.time,
+        causes=likely(failure),
+        asked=error.asked,
+        given=error.given,
+    )
+
+
 def explained(
     solver: EquilibriumSolver,
     error: ConvergenceError,

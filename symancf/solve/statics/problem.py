@@ -28,7 +28,7 @@ from .asked import require_possible, steps_asked
 from .branch import HARD
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
-from .explanation import explained
+from .explanation import explained, explained_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,11 @@ EASY = 8  # Newton iterations of a part that leave its size as it is, up to `HAR
 class _Leg:
     """A step of load: from one pseudo-time to another, of which a fraction is made.
 
-    `first` is the state at its start, `cuts` the history's number of these then.
+    Attributes
+    ----------
+    first : the state at its start.
+    cuts : the history's number of these then.
+    fades : whether the start was no equilibrium, and what was out of balance fades away.
     """
 
     start: float
@@ -59,6 +63,11 @@ class _Leg:
     first: Array
     cuts: int
     fraction: float = 0.0
+    fades: bool = False
+
+    def time(self, fraction: float) -> float:
+        """Return the pseudo-time of a fraction."""
+        return self.goal if fraction == 1.0 else self.start + fraction * (self.goal - self.start)
 
 
 class StaticProblem(OneProcess, Shown):
@@ -165,6 +174,7 @@ class StaticProblem(OneProcess, Shown):
         """The test that ends Newton's method."""
         return self.made.convergence
 
+    # ---- a step of load -------------------------------------------------------------------------
     def _reach(self, leg: _Leg, smallest: float, restarts: Restarts | None) -> None:
         """Go on from the present state to the equilibrium at the end of a step, or in parts.
 
@@ -173,64 +183,98 @@ class StaticProblem(OneProcess, Shown):
         it. Equilibria on the way are steps of their own; whatever happens, the state is left at
         the last one.
         """
-        system, solver = self.system, self.solver
-        start, goal, fraction = leg.start, leg.goal, leg.fraction
-        last = reached = system.snapshot()  # the last equilibrium that is recorded, and the last
-        first = before = system.state.copy()
+        system = self.system
+        recorded = reached = system.snapshot()
+        before = system.state.copy()
         iterations = linear = 0
-        solver.sudden.forget()
-        faded = False
-        if not fraction:
-            if not self._path or self._path[-1][0] != start:
-                begins = start != goal
-                self._path = solver.branch.beginning(start, solver.convergence) if begins else []
-            faded = self._part < 1.0 and solver.measure_imbalance(start, first)
+        self._begin_leg(leg)
         try:
-            while fraction < 1.0:
-                whole = fraction + self._part > 1.0 - 1e-9
-                trial = 1.0 if whole else fraction + self._part
-                time = goal if whole else start + trial * (goal - start)
-                now = start + fraction * (goal - start)
-                system.memory.begin(now)
-                accepted = solver.convergence.accepted
-                result = solver.advance(now, time, before, 1.0 - trial, self._path)
-                if smallest < 1.0 and isinstance(result, Step) and not self._jump:
-                    hard = solver.hardest > HARD or self.history.cut_backs > leg.cuts
-                    parts = trial - fraction >= 2.0 * max(smallest, SHORT)
-                    result = solver.refused(result, before, accepted, hard, parts) or result
+            while leg.fraction < 1.0:
+                end = leg.fraction + self._part
+                end = 1.0 if end > 1.0 - 1e-9 else end
+                result = self._attempt(leg, end, before, smallest)
                 if isinstance(result, ConvergenceError):
                     system.restore(reached)
-                    self.history.cut_backs += not solver.long
-                    self._part = (trial - fraction) / 2.0
-                    if self._part < smallest or solver.hopeless:
-                        begun = start, leg.first
-                        raise explained(solver, result, begun, before, fraction, goal, smallest)
-                    if fraction == 0.0:
-                        faded = solver.measure_imbalance(start, first)
-                        self._path = [(0.0, first)] if start == goal else self._path
+                    self._shorten(leg, end, before, smallest, result)
                     continue
-                system.accept()
-                solver.sudden.reach()
-                fraction, before, reached = trial, system.state.copy(), system.snapshot()
-                self._path = [*self._path[-2:], (fraction if start == goal else time, before)]
+                before = self._accept(leg, end, result)
+                reached = system.snapshot()
                 iterations += result.iterations
                 linear += result.linear_iterations
-                if not EASY <= solver.hardest <= HARD:
-                    ease = math.sqrt(EASY / max(1, solver.hardest))
-                    self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
-                if whole or not faded:
-                    last = reached
-                    solver.sudden.settle()
-                    solver.record(Step(time, iterations, linear, result.norms))
+                if end == 1.0 or not leg.fades:
+                    recorded = reached
+                    self.solver.sudden.settle()
+                    self.solver.record(Step(result.time, iterations, linear, result.norms))
                     iterations = linear = 0
-                    leg.fraction = fraction
-                    if not whole:
+                    if end < 1.0:
                         self._rest(restarts, leg)
-            if faded:
+            if leg.fades:
                 self._path = []
         finally:
-            system.restore(last)
-            system.revise(last.time)
+            system.restore(recorded)
+            system.revise(recorded.time)
+
+    def _begin_leg(self, leg: _Leg) -> None:
+        """See what the first part of a step begins with."""
+        solver = self.solver
+        solver.sudden.forget()
+        if leg.fraction:
+            return
+        if not self._path or self._path[-1][0] != leg.start:
+            begins = leg.start != leg.goal
+            self._path = solver.branch.beginning(leg.start, solver.convergence) if begins else []
+        leg.fades = self._part < 1.0 and solver.measure_imbalance(leg.start, leg.first)
+
+    def _attempt(
+        self, leg: _Leg, end: float, before: Array, smallest: float
+    ) -> Step | ConvergenceError:
+        """Try the part of a step up to a fraction of it; the state may be anywhere after an error.
+
+        An equilibrium that is not on the path, or that a term would rather have in parts, is one.
+        """
+        solver, now = self.solver, leg.time(leg.fraction)
+        accepted = solver.convergence.accepted
+        self.system.memory.begin(now)
+        result = solver.advance(now, leg.time(end), before, 1.0 - end, self._path)
+        if smallest >= 1.0 or self._jump or isinstance(result, ConvergenceError):
+            return result
+        hard = solver.hardest > HARD or self.history.cut_backs > leg.cuts
+        parts = end - leg.fraction >= 2.0 * max(smallest, SHORT)
+        return solver.refused(result, before, accepted, hard, parts) or result
+
+    def _shorten(
+        self, leg: _Leg, end: float, before: Array, smallest: float, error: ConvergenceError
+    ) -> None:
+        """Halve the part of a step that has failed.
+
+        Raises
+        ------
+        ConvergenceError : it would be too short.
+        """
+        solver = self.solver
+        self.history.cut_backs += not solver.long
+        self._part = (end - leg.fraction) / 2.0
+        if self._part < smallest or solver.hopeless:
+            begun = leg.start, leg.first
+            raise explained(solver, error, begun, before, leg.fraction, leg.goal, smallest)
+        if leg.fraction == 0.0:
+            leg.fades = solver.measure_imbalance(leg.start, leg.first)
+            self._path = [(0.0, leg.first)] if leg.start == leg.goal else self._path
+
+    def _accept(self, leg: _Leg, end: float, step: Step) -> Array:
+        """End a part of a step at the present state, and return that.
+
+        After few iterations the next part is longer.
+        """
+        self.system.accept()
+        self.solver.sudden.reach()
+        at = end if leg.start == leg.goal else step.time
+        self._path = [*self._path[-2:], (at, state := self.system.state.copy())]
+        leg.fraction = end
+        if not EASY <= self.solver.hardest <= HARD:
+            ease = math.sqrt(EASY / max(1, self.solver.hardest))
+            self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
+        return state
 
     def _begin(self, steps: bool = True) -> None:
         """Make ready for steps of load at rest, or for a path (collective)."""
@@ -466,7 +510,10 @@ class StaticProblem(OneProcess, Shown):
             path = self._continuation
             if path is None or path.parameter is not parameter:
                 path = self._continuation = Continuation(self.solver, parameter)
-            path.follow(to, step, steps, until, direction, largest, smallest)
+            try:
+                path.follow(to, step, steps, until, direction, largest, smallest)
+            except ConvergenceError as error:
+                raise explained_path(self.solver, error, path.arc.name, to) from error.__cause__
             self._options.warn_unused(self.system.comm)
         return self.history
 
