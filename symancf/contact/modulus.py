@@ -73,7 +73,7 @@ class Modulus:
         given = {name: body.parameters[name] for name in names}
         self._fields = {k: value for k, value in given.items() if isinstance(value, Field)}
         self._scalars = {k: v for k, v in given.items() if not isinstance(v, Field)}
-        of_time = [v for v in self._scalars.values() if depends_on_time(v)]
+        of_time = list(filter(depends_on_time, self._scalars.values()))
         self.changes = bool(of_time)
         self.timed = any(not isinstance(value, Parameter) for value in of_time)
         order = [sp.Symbol(name, real=True) for name in (*self._fields, *self._scalars)]

@@ -54,16 +54,7 @@ class Entities:
         self, layout: Layout, name: str, ends: Sequence[End], virtual: Block | None = None
     ) -> None:
         self.name, self.ends = name, list(ends)
-        known = {
-            k: end.resolve(layout, follows=True) for k, end in enumerate(ends) if not end.anywhere
-        }
-        if not known or not all(places.total for places in known.values()):
-            listed = " and ".join(map(str, ends))
-            raise ConstraintError(f"{name}: there is no place to act on in {listed}")
-        for k, places in known.items():
-            attached = ends[k].attached(places)
-            if attached is not None:
-                layout.attach(*attached)
+        known = self._resolved(layout)
         grouped = [places for places in known.values() if places.group is not None]
         widest = max(grouped or known.values(), key=lambda places: places.total)
         self.size, comm = widest.total, layout.comm
@@ -77,10 +68,11 @@ class Entities:
         if widest.group is not None:
             group = widest.group if widest.starts is not None else widest.group[mine]
             self.groups = comm.allreduce(int(group.max(initial=-1)), MPI.MAX) + 1
-        self.block = "" if virtual is None else virtual.name
-        columns.append(np.zeros((len(mine), 0), dtype=np.int64))
+        self.block, own = "", np.zeros((len(mine), 0), dtype=np.int64)
         if virtual is not None:
-            columns[-1] = layout.new_range(self.groups, name, virtual) + group[:, None]
+            self.block = virtual.name
+            own = layout.new_range(self.groups, name, virtual) + group[:, None]
+        columns.append(own)
         self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
         vertices = np.concatenate(columns, axis=1)
         family = Family(name, mine, vertices, partitioned=False)
@@ -93,6 +85,21 @@ class Entities:
             layout.announce_changing(family, 2 * self._ids.size)
         else:
             layout.announce(family)
+
+    def _resolved(self, layout: Layout) -> dict[int, Resolved]:
+        """Return the places of the ends that have places of their own, by number (collective)."""
+        ends = self.ends
+        found = {
+            k: end.resolve(layout, follows=True) for k, end in enumerate(ends) if not end.anywhere
+        }
+        if not found or not all(places.total for places in found.values()):
+            listed = " and ".join(map(str, ends))
+            raise ConstraintError(f"{self.name}: there is no place to act on in {listed}")
+        for k, places in found.items():
+            attached = ends[k].attached(places)
+            if attached is not None:
+                layout.attach(*attached)
+        return found
 
     def _require_sizes(self) -> None:
         """Raise where an end has neither one place, which serves all entities, nor as many."""

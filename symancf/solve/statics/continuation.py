@@ -119,35 +119,43 @@ class Continuation:
         ConvergenceError : there is no equilibrium at the start.
         ParameterError : nothing depends on the parameter.
         """
-        arc, now = self.arc, self.arc.value
+        now, going = self.arc.value, self.goes_on()
         whole = math.inf if to is None or to == now else abs(to - now)
-        going = self.goes_on()
         if not going:
-            if step is None and (to is None or to == now):
-                raise ParameterError(
-                    f"follow({arc.name}): give step=..., the change of {arc.name} in the first "
-                    "step",
-                    asked="step",
-                )
-            self.unit = min(whole, step or whole / PARTS)
-            arc.step = self.unit
+            self.unit = self.arc.step = self._first_step(step, whole)
             self._start()
         assert self.point is not None
-        if direction is None and to is not None and not (going and to == now):
-            direction = -1 if to < now else 1
-            if going and direction != self.point.heading and self._limits:
-                goes, back = ("rises", -1) if self.point.heading > 0 else ("falls", 1)
-                raise ParameterError(
-                    f"follow({arc.name}, to={to:g}): {arc.name} = {now:.7g} {goes} here beyond a "
-                    f"limit point: direction={back} goes back the way it came, direction={-back} "
-                    f"goes on, to where {arc.name} turns again",
-                    asked="direction",
-                    possible=(back, -back),
-                )
-        if direction is not None and direction != self.point.heading:
+        if direction is None and to is not None and (to != now or not going):
+            direction = self._direction(self.point, to, turns=going and self._limits > 0)
+        if direction not in (None, self.point.heading):
             self.point, self._bend = self.point.turned(), None
         if step is not None or not going:
             self.step = min(step or self.unit, whole)
+
+    def _first_step(self, step: float | None, whole: float) -> float:
+        """Return the change of the parameter in the first step of the whole way."""
+        name = self.arc.name
+        if step is None and whole == math.inf:
+            raise ParameterError(
+                f"follow({name}): give step=..., the change of {name} in the first step",
+                asked="step",
+            )
+        return min(whole, step or whole / PARTS)
+
+    def _direction(self, at: Point, to: float, turns: bool) -> int:
+        """Return the direction from a point to a value; raise where the path `turns` before it."""
+        name, now = self.arc.name, self.arc.value
+        direction = -1 if to < now else 1
+        if not turns or direction == at.heading:
+            return direction
+        goes, back = ("rises", -1) if at.heading > 0 else ("falls", 1)
+        raise ParameterError(
+            f"follow({name}, to={to:g}): {name} = {now:.7g} {goes} here beyond a limit point: "
+            f"direction={back} goes back the way it came, direction={-back} goes on, to where "
+            f"{name} turns again",
+            asked="direction",
+            possible=(back, -back),
+        )
 
     def _start(self) -> None:
         solver, arc = self.solver, self.arc
