@@ -80,8 +80,12 @@ ROWS = [row[:2] for row in TABLE.rows if row[0] in ("element", "term")]
 def test_a_cell_of_each_row(
     row: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One column of each; the whole table is the class `capabilities` of the campaign."""
+    """One column of each; the whole table is the class `capabilities` of the campaign.
+
+    Of elements it is that for which the fewest kernels are compiled.
+    """
     monkeypatch.setenv("SYMANCF_CAMPAIGN", str(tmp_path))
     columns = [column for *name, column in capabilities.cells() if tuple(name) == row][1:]
     chosen = random.Random(f"{SEED} {row}").choice(columns)
+    chosen = "multigrid" if row[0] == "element" else chosen
     capabilities.tried(*row, chosen)
