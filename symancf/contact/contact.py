@@ -242,10 +242,10 @@ class Contact(OneProcess, Shown):
                 asked="side",
                 given=side.name,
             )
-        one = Side(self.who, side, radius, facing=True)
-        lines = isinstance(target, Nodes) and target.body.element.dimension == 1
-        radius = radius if lines else None
-        two = one if target is None else Side(self.who, target, radius, facing=True)
+        lines = [_has_lines(place) for place in (side, target)]
+        radii = [radius if line else None for line in lines] if any(lines) else [radius, None]
+        one = Side(self.who, side, radii[0], facing=True)
+        two = one if target is None else Side(self.who, target, radii[1], facing=True)
         if one.cable or two.cable:
             raise ParameterError(
                 f"{self.who}: {one if one.cable else two} is a cable; cables touch rigid shapes, "
@@ -609,6 +609,12 @@ class Contact(OneProcess, Shown):
 
 def _is_zero(mu: Any) -> bool:
     return isinstance(mu, int | float) and not isinstance(mu, bool) and mu == 0
+
+
+def _has_lines(place: Place | None) -> bool:
+    """Tell whether axes of cables are among what the user gives as a side."""
+    each = place if isinstance(place, list | tuple) else [place]
+    return any(isinstance(p, Nodes) and p.body.element.dimension == 1 for p in each)
 
 
 def _ordered(side: Any, target: Any) -> tuple[Any, Any]:

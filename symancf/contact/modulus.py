@@ -68,7 +68,9 @@ class Modulus:
         if called.local or any(name not in body.parameters for name in names):
             raise ParameterError(
                 f"{who}: the stiffness of {body.name!r} at rest does not follow from its "
-                "energy alone: give that of the contact, stiffness="
+                "energy alone: give that of the contact, stiffness=",
+                asked="stiffness",
+                given=body.name,
             )
         given = {name: body.parameters[name] for name in names}
         self._fields = {k: value for k, value in given.items() if isinstance(value, Field)}
@@ -101,7 +103,9 @@ class Modulus:
         if len(found) and not (np.isfinite(found).all() and (found > 0.0).all()):
             raise ParameterError(
                 f"{self.who}: the modulus of {self.body.name!r} is {found.min():g} at rest, so "
-                "that of the contact cannot follow from it: give stiffness="
+                "that of the contact cannot follow from it: give stiffness=",
+                asked="stiffness",
+                given=self.body.name,
             )
         return found
 

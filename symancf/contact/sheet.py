@@ -275,12 +275,13 @@ class Sheet(FacetPoints):
         return Modulus(self.who, self.body)
 
     def moduli(self, fields: Array, present: tuple[float, ...]) -> Array:
-        """Return E (n,) [Pa] of facets, of cables EA over the section of the radius.
+        """Return E (n,) [Pa] of facets, of cables without a section EA over that of the radius.
 
         `fields` are those of `Facets`, `present` is what `Modulus.present` tells of a time.
         """
         E = self.modulus.of(fields, present)
-        return E / (np.pi * self.rho**2) if self.cable else E
+        per_length = self.cable and self.body.element.section < 2
+        return E / (np.pi * self.rho**2) if per_length else E
 
     def _of_cells(self, modulus: bool) -> Array:
         """Return volume, z of the face and fields (cells, k) of this rank's share of the cells."""

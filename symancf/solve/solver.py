@@ -205,11 +205,12 @@ def _over_grids(system: System, asked: str | None) -> bool:
     """
     found = over_nodes(system, alone=asked != GRIDS and not is_saddle(system))
     if asked == GRIDS and isinstance(found, str):
+        other = "lu" if _multipliers(system) else "gamg"  # which breaks down with them
         raise SymancfError(
-            f"-pc_type {GRIDS} is not possible: {found}; -pc_type gamg is",
+            f"-pc_type {GRIDS} is not possible: {found}; -pc_type {other} is",
             asked="-pc_type",
             given=GRIDS,
-            possible=("gamg",),
+            possible=(other,),
         )
     return not isinstance(found, str)
 
@@ -222,8 +223,14 @@ def _delays(system: System) -> bool:
     numbering = system.numbering
     if numbering.size <= 20_000:
         return True
-    multipliers = numbering.to_rows(numbering.those("multiplier").astype(float)).sum()
-    return bool(system.sum(np.array([multipliers]))[0] > 0.1 * numbering.size)
+    return bool(_multipliers(system) > 0.1 * numbering.size)
+
+
+def _multipliers(system: System) -> float:
+    """Return the number of multipliers among the unknowns (collective)."""
+    numbering = system.numbering
+    here = numbering.to_rows(numbering.those("multiplier").astype(float)).sum()
+    return float(system.sum(np.array([here]))[0])
 
 
 def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
