@@ -230,7 +230,6 @@ class StaticProblem(OneProcess, Shown):
                 self._path = []
         finally:
             system.restore(last)
-            system.revise(last.time)
 
     def _begin(self, steps: bool = True) -> None:
         """Make ready for steps of load at rest, or for a path (collective)."""
