@@ -116,7 +116,7 @@ class System(OneProcess, Configuration, Shown):
             for item in protocol.having(self._members, protocol.HasStateVariables)
             for variable in item.state_variables(self)
         ]
-        self._first_variables = tuple(variable.value for variable in self.state_variables)
+        self._first_variables = self.variables
         self.memory = Memory(self.comm, self.pieces)
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
         self.memory.prepare(self.plan)
@@ -466,7 +466,7 @@ class System(OneProcess, Configuration, Shown):
             displacement=self.state[: self.numbering.owned].copy(),
             stiffness=self.stiffness,
             internal=self.memory.values,
-            terms=tuple(variable.value for variable in self.state_variables),
+            terms=self.variables,
             active=tuple(term.active(self) for term in self.changing),
             pattern=self._pattern,
             parameters=tuple(parameter.value for parameter in self.parameters),
@@ -499,6 +499,17 @@ class System(OneProcess, Configuration, Shown):
         """Give `Parameter` objects the values that they had in a state."""
         for parameter, value in zip(self.parameters, state.parameters, strict=True):
             parameter.value = value
+
+    @property
+    def variables(self) -> tuple[Array, ...]:
+        """Present values of the state variables of terms, see `State.terms`."""
+        return tuple(variable.value for variable in self.state_variables)
+
+    def learn(self, failed: Sequence[Array]) -> None:
+        """Let terms know the `variables` of an attempt that failed, once a step is begun anew."""
+        for variable, value in zip(self.state_variables, failed, strict=True):
+            if variable.learn is not None:
+                variable.value = variable.learn(value, variable.value)
 
     def take_variables(self, values: Sequence[Array]) -> None:
         """Give the state variables of terms other values, see `State.terms`."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -88,7 +88,10 @@ class StateVariable:
     ----------
     name : in checkpoints; no other of the system.
     value : any shape, the same on every rank. Assign another array, never write to this one.
+    learn : what an attempt at a step that failed is to the next one: of the value there and that to
+        begin with, the one to begin with instead. Default: nothing.
     """
 
     name: str
     value: Array
+    learn: Callable[[Array, Array], Array] | None = None

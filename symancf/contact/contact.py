@@ -412,7 +412,7 @@ class Contact(OneProcess, Shown):
     def review(self, configuration: Configuration) -> Verdict:
         """Judge a solution: has a point passed through, is one too deep? (collective)."""
         step = configuration.of(self, Step)
-        grown, overlap, solved = step.grown, step.overlap, step.most()
+        grown, overlap, solved = step.grown, step.overlap, step.most
         step.put(grown, overlap)
         with together(configuration.comm):
             looks = [each.look(configuration) for each in self.passes]

@@ -12,6 +12,7 @@ import pytest
 import symancf as sa
 from symancf import elements
 from symancf.assembly.state import State, same_arrays
+from symancf.contact.steps import Step
 from symancf.energies import neo_hooke
 from tests.unit.facing import MATERIAL, shifted, touching
 
@@ -169,3 +170,17 @@ def test_one_contact_in_two_systems_at_once_is_as_in_each_alone(kind: Any) -> No
         assert parts[2].report(system) == report
     assert alone[0][1] != alone[1][1]
     assert str(parts[2]) == str(blocks()[2])  # which knows of no system
+
+
+def test_what_an_attempt_has_shown_is_told_to_the_next_but_to_no_earlier_state() -> None:
+    parts = blocks()
+    system = dragged(parts)
+    problem = sa.StaticProblem(system)
+    there, step = problem.state, system.of(parts[2], Step)
+    step.put(2.0, 0.0)  # a larger stiffness, with which the step is not solved
+    failed = system.variables
+    system.restore(there)
+    system.learn(failed)
+    assert (step.grown, step.most) == (1.0, 1.0)
+    problem.restore(there)
+    assert (step.grown, step.most) == (1.0, np.inf)

@@ -326,9 +326,11 @@ class GeneralizedAlpha:
 
     # ---- a step ---------------------------------------------------------------------------------
     def _restore(self) -> None:
-        """Go back to the beginning of the step."""
+        """Go back to the beginning of the step; terms know what was tried."""
         assert self._before is not None
+        tried = self.motion.system.variables
         self.restore(self._before)
+        self.motion.system.learn(tried)
 
     def _factors(self, h: float) -> None:
         """Set the factors of rates and accelerations for steps of length h."""

@@ -199,7 +199,9 @@ class StaticProblem(OneProcess, Shown):
                     parts = trial - fraction >= 2.0 * max(smallest, SHORT)
                     result = solver.refused(result, before, accepted, hard, parts) or result
                 if isinstance(result, ConvergenceError):
+                    failed = system.variables
                     system.restore(reached)
+                    system.learn(failed)
                     self.history.cut_backs += not solver.long
                     self._part = (trial - fraction) / 2.0
                     if self._part < smallest or solver.hopeless:
