@@ -160,14 +160,14 @@ class FacetPass:
             return self._list(configuration, before, x) if left else Change.NONE
         begins = configuration.memory.stepping or time != configuration.time or not before.begun
         active = before._replace(reach=self._reach(surfaces, time))
-        stale = left or active.reach > before.reach
+        stale = left or active.reach > before.reach or self._behind(configuration)
         if begins:
             moved = _differ(before.accepted, x)
             active = active._replace(contactor=x[0], target=x[1])
             if moved:
                 active = active._replace(anchored=False)
                 self._feet(configuration).first[...] = 0.0
-            stale = stale or self._lost(configuration, active, moved) or self._behind(configuration)
+            stale = stale or self._lost(configuration, active, moved)
         configuration.keep(self, active)
         if not stale:
             return Change.NONE
