@@ -61,7 +61,7 @@ class Report:
 
     `counts` of points that are open, stick and slip; `deepest` penetration in parts of l, and its
     `mean` over the area that presses; `grown` the factor of the stiffness; `friction`, `surface` :
-    whether there is friction, and whether the points are those of a surface.
+    whether there is friction, and whether the points are those of a surface; `contact` between what.
     """
 
     counts: tuple[int, int, int]
@@ -70,11 +70,13 @@ class Report:
     grown: float
     friction: bool = False
     surface: bool = True
+    contact: str = ""
 
     def __str__(self) -> str:
         _, stuck, slid = self.counts
         state = f"{stuck} stick, {slid} slip" if self.friction else f"{stuck} touch"
-        text = f"of {sum(self.counts)} points of quadrature {state}"
+        text = f"{self.contact}; " if self.contact else ""
+        text += f"of {sum(self.counts)} points of quadrature {state}"
         text += f"; deepest {self.deepest:.2g} l, in the mean {self.mean:.2g} l"
         if self.surface and 0 < stuck + slid < FEW <= sum(self.counts) / FEW:
             text += f"; {stuck + slid} of them carry all: the force is in balance, its pressure is "
@@ -456,7 +458,7 @@ class Contact(OneProcess, Shown):
         opened, stuck, slid = map(int, every)
         mean_depth, friction = sunk / area if area > 0.0 else 0.0, self.coulomb is not None
         counts = opened, stuck, slid
-        return Report(counts, deepest, mean_depth, grown, friction, bool(self.sides))
+        return Report(counts, deepest, mean_depth, grown, friction, bool(self.sides), str(self))
 
     def _late(self, configuration: Configuration, looks: Sequence[Look]) -> bool:
         """Tell whether most of what presses came from afar in this step, and rubs (collective).
@@ -554,8 +556,8 @@ class Contact(OneProcess, Shown):
     def report(self, system: Configuration) -> Report:
         """Return how many points touch and slide, and how deep they are (collective).
 
-        ``print(contact.report(system))``: of 16 points of quadrature 4 stick, 0 slip; deepest
-        0.01 l, in the mean 0.008 l.
+        ``print(contact.report(system))``: contact 'stand': region 'z0' of 'block' on plane; of 16
+        points of quadrature 4 touch; deepest 0.01 l, in the mean 0.008 l.
         """
         with results.searched(system, self.passes), together(system.comm):
             looks = [each.look(system) for each in self.passes]
