@@ -61,7 +61,7 @@ class Report:
 
     `counts` of points that are open, stick and slip; `deepest` penetration in parts of l, and its
     `mean` over the area that presses; `grown` the factor of the stiffness; `friction`, `surface` :
-    whether there is friction, and whether the points are those of a surface; `contact` between what.
+    whether there is friction, and whether the points are those of a surface; `contact` : its text.
     """
 
     counts: tuple[int, int, int]
