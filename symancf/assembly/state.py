@@ -3,11 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
-from ..arrays import Array
+import numpy as np
+
+from ..arrays import Array, Data
+
+# arrays of a term by name, the same on every rank and never written to
+ActiveSet: TypeAlias = Mapping[str, Data]
+
+
+def same_arrays(one: ActiveSet, other: ActiveSet) -> bool:
+    """Tell whether two sets have the same arrays; most often they share them."""
+    return one.keys() == other.keys() and all(
+        value is other[name] or np.array_equal(value, other[name]) for name, value in one.items()
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +59,10 @@ class State:
     internal : internal variables of laws.
     terms : values of the `StateVariable` of all terms, such as the factor by which the stiffness
         of a contact has grown.
+    active : of each term whose list of entities changes, which these are and what the next search
+        for them depends on, such as the pairs of facets that may touch; see `Revises`.
+    pattern : of the same terms, the entities that the pattern of the tangent was made for, of one
+        list or of several: it decides on the order of elimination, and so on the last bits.
     parameters : values of the system's `Parameter` objects.
     method : of the method, by name: numbers, as JSON has them, and arrays (owned,).
     """
@@ -56,6 +72,8 @@ class State:
     stiffness: float = 1.0
     internal: InternalVariables = field(default_factory=InternalVariables)
     terms: tuple[Array, ...] = ()
+    active: tuple[ActiveSet, ...] = ()
+    pattern: tuple[tuple[ActiveSet, ...], ...] = ()
     parameters: tuple[float, ...] = ()
     rate: Array | None = None
     acceleration: Array | None = None
@@ -83,7 +101,10 @@ class StateVariable:
     ----------
     name : in checkpoints; no other of the system.
     value : any shape, the same on every rank. Assign another array, never write to this one.
+    learn : what an attempt at a step that failed is to the next one: of the value there and that to
+        begin with, the one to begin with instead. Default: nothing.
     """
 
     name: str
     value: Array
+    learn: Callable[[Array, Array], Array] | None = None

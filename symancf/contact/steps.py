@@ -13,6 +13,7 @@ from ..kinematics.quantity import real
 from .laws import DAMPING, SPAN
 
 if TYPE_CHECKING:
+    from ..arrays import Array
     from ..assembly.configuration import Configuration
     from ..values.parameter import Scalar
 
@@ -44,8 +45,9 @@ class Step:
 
     Attributes
     ----------
-    variable : `grown`, `overlap`, whether the last step was one of a motion, and the factor of the
-        stiffness beyond which a step could not be solved; they belong to the accepted state.
+    variable : `grown`, `overlap`, whether the last step was one of a motion, the factor of the
+        stiffness beyond which a step could not be solved, and whether the present one has just
+        grown and is tried; they belong to the state.
     uniform : parameters of laws by name.
     """
 
@@ -53,8 +55,8 @@ class Step:
         self, configuration: Configuration, name: str, damping: float, overlap: float
     ) -> None:
         self.configuration, self.damping = configuration, damping
-        self.variable = StateVariable(name, np.array([1.0, overlap, 0.0, np.inf]))
-        self._tried, self._most = 0.0, np.inf
+        first = np.array([1.0, overlap, 0.0, np.inf, 0.0])
+        self.variable = StateVariable(name, first, _learn)
         self.uniform: dict[str, Scalar] = {
             GROWN.name: OfStep(lambda time: self.grown),
             RELEASE.name: OfStep(lambda time: self.overlap if self.moves else 0.0),
@@ -77,21 +79,15 @@ class Step:
         """Whether a motion is being solved, not a static problem."""
         return getattr(self.configuration, "motion", None) is not None
 
+    @property
     def most(self) -> float:
-        """Return the largest factor of the stiffness with which steps can be solved, as is known.
-
-        One that was tried in vain has been put back since.
-        """
-        if self._tried > self.grown:
-            self._most = self.grown
-        self._tried = 0.0
-        self._most = min(self._most, float(self.variable.value[3]))
-        return self._most
+        """The largest factor of the stiffness with which steps can be solved, as is known."""
+        return float(self.variable.value[3])
 
     def put(self, grown: float, overlap: float) -> None:
         """Take other numbers; a stiffness that has grown is tried."""
-        self._tried = grown if grown > self.grown else 0.0
-        self.variable.value = np.array([grown, overlap, float(self.moves), self._most])
+        tried = grown > self.grown
+        self.variable.value = np.array([grown, overlap, self.moves, self.most, tried], dtype=float)
 
     def _span(self, time: float) -> float:
         """Return the length of the step in a motion."""
@@ -101,3 +97,9 @@ class Step:
         """Return theta in steps of a motion; at its start the last step is one of statics."""
         stepped = bool(self.variable.value[2]) or self.configuration.memory.stepping
         return self.damping if stepped and self.moves else 0.0
+
+
+def _learn(failed: Array, begin: Array) -> Array:
+    """Return what a step begins with after one that failed, perhaps with a larger stiffness."""
+    most = min(failed[3], begin[3], begin[0] if failed[4] else np.inf)
+    return np.array([*begin[:3], most, begin[4]])

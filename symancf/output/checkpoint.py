@@ -13,6 +13,8 @@ One HDF5 file::
     memory/<number>/            of each piece whose laws remember: ids (n,) of cells or places,
                                 old and next (n, rows), see `symancf.assembly.memory`
     terms/<number>              values of the state variables of terms
+    active/<number>/<name>      of each term whose entities change its active set, see `State`
+    pattern/<number>/<number>/<name>  the entities that the pattern of the tangent was made for
 
 The file does not depend on the number of ranks that wrote it. Rank 0 writes what the others send
 it slice by slice, under a temporary name that is replaced when all has reached the disk: a run
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     import h5py
 
     from ..assembly.numbering import Block
-    from ..assembly.state import InternalVariables
+    from ..assembly.state import ActiveSet, InternalVariables
     from ..system import System
 
 
@@ -219,16 +221,27 @@ def write(
 
 
 def _append_variables(file: HdfFile, system: System, state: State) -> None:
-    """Write the state variables of terms and the internal variables of laws (collective)."""
+    """Write state variables and active sets of terms, and internal variables (collective)."""
     rank0 = slice(None if system.comm.rank == 0 else 0)
     for k, values in enumerate(state.terms):
         file.append(f"terms/{k}", values.reshape(-1)[rank0])
+    for folder, arrays in _sets_of(state).items():
+        for name, array in arrays.items():
+            file.append(f"{folder}/{name}", array[rank0])
     old, after = map(system.memory.told, (state.internal.old, state.internal.next))
     for k, (group, entities) in enumerate(_remembering(system)):
         ids, pair = entities.sort([v[k][entities.owned] for v in (old, after)])
         file.append(f"{group}/ids", ids)
         for name, values in zip(("old", "next"), pair, strict=True):
             file.append(f"{group}/{name}", values)
+
+
+def _sets_of(state: State) -> dict[str, ActiveSet]:
+    """Return the active sets of a state and those of its pattern, by their groups in files."""
+    found = {f"active/{k}": active for k, active in enumerate(state.active)}
+    for k, lists in enumerate(state.pattern):
+        found |= {f"pattern/{k}/{n}": entities for n, entities in enumerate(lists)}
+    return found
 
 
 def vectors_of(state: State) -> dict[str, Array]:
@@ -372,6 +385,8 @@ def read(path: str | Path, system: System) -> tuple[State, Facts]:
         stiffness=float(attributes["stiffness"]),
         internal=_internal(there, system, attributes.pop("length", 0.0)),
         terms=_terms(there, system),
+        active=tuple(_set(there, system, f"active/{k}") for k, _ in enumerate(system.changing)),
+        pattern=_pattern(there, system),
         parameters=tuple(np.asarray(attributes.pop(PARAMETERS)).tolist()),
         method=json.loads(np.asarray(attributes.pop(METHOD), np.uint8).tobytes()),
         rate=owned.pop("rate", None),
@@ -412,6 +427,37 @@ def _terms(there: Examined, system: System) -> tuple[Array, ...]:
         every = np.concatenate(system.comm.allgather(mine))
         found.append(every.reshape(variable.value.shape))
     return tuple(found)
+
+
+def _set(there: Examined, system: System, folder: str) -> ActiveSet:
+    """Return the arrays of a group, all of them on every rank (collective)."""
+    found: dict[str, Data] = {}
+    for name in _names(there, system, folder):
+        with together(system.comm):
+            (mine,) = _slices(there, [f"{folder}/{name}"], system.comm)
+        found[name] = np.concatenate(system.comm.allgather(mine))
+    return found
+
+
+def _pattern(there: Examined, system: System) -> tuple[tuple[ActiveSet, ...], ...]:
+    """Return the entities that the pattern of the tangent was made for (collective)."""
+    folders = [f"pattern/{k}" for k in _names(there, system, "pattern")]
+    return tuple(
+        tuple(_set(there, system, f"{folder}/{n}") for n in _names(there, system, folder))
+        for folder in folders
+    )
+
+
+def _names(there: Examined, system: System, folder: str) -> list[str]:
+    """Return what a group of the file holds, in the order of its numbers (collective)."""
+    names: list[str] = []
+    with together(system.comm):
+        try:
+            with there.open() as file:
+                names = sorted(file.get(folder, ()), key=lambda name: (len(name), name))
+        except DAMAGED as error:
+            raise _unreadable(there.path, error) from None
+    return names
 
 
 def _examined(path: Path, comm: MPI.Comm) -> Examined:

@@ -385,7 +385,6 @@ class Explicit:
                 self.accelerations.find(self._suited)
             look()
         self.motion.go_to(whole.end)
-        system.revise(whole.end.time)
         self._known = known
 
     def land(self, t: float, whole: Interval) -> None:

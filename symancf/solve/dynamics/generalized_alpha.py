@@ -326,9 +326,11 @@ class GeneralizedAlpha:
 
     # ---- a step ---------------------------------------------------------------------------------
     def _restore(self) -> None:
-        """Go back to the beginning of the step."""
+        """Go back to the beginning of the step; terms know what was tried."""
         assert self._before is not None
+        tried = self.motion.system.variables
         self.restore(self._before)
+        self.motion.system.learn(tried)
 
     def _factors(self, h: float) -> None:
         """Set the factors of rates and accelerations for steps of length h."""
@@ -342,10 +344,12 @@ class GeneralizedAlpha:
         self._k[m.second] = 1.0 / (c.beta * h * h)
         self._k[m.first] = 1.0 / (h * c.theta)
 
-    def _predict(self, h: float) -> None:
-        """Set the affine map of a step of length h, and a state to begin with."""
+    def _predict(self, h: float, w: Array | None) -> None:
+        """Set the affine map of a step of length h, and a state to begin with.
+
+        `w` : where the bias of rates changes, the jerk at the beginning.
+        """
         c, m = self.coefficients, self.motion
-        w = self._jerk_at_start(h) if abs(h - self.biased) > 1e-12 * h else None
         u, v, a, A = m.state, m.rate, m.acceleration, self.auxiliary
         if self.last_step and abs(h - self.last_step) > 1e-12 * h:
             A = np.where(
@@ -385,8 +389,9 @@ class GeneralizedAlpha:
 
     def _try(self, t: float, h: float, again: bool = False) -> bool:
         m, system, newton = self.motion, self.motion.system, self.newton
+        jerk = self._jerk_at_start(h) if abs(h - self.biased) > 1e-12 * h else None
         system.revise(t + h)
-        self._predict(h)
+        self._predict(h, jerk)
         m.system.memory.begin(t)
         m.prescribe(t + h, h)
         if newton.kinked and newton.numbering.size:

@@ -446,8 +446,7 @@ class DynamicProblem(OneProcess, Shown):
         """Write a checkpoint from which `restore` goes on (collective); also from a monitor.
 
         A run that goes on from it repeats this one bit for bit on one rank with the factors of
-        UMFPACK or KLU; with others, or where deformable bodies touch each other, whose lists are
-        made anew, to round-off.
+        UMFPACK or KLU; with others to round-off.
         """
         write(path, self.system, self.state)
         self.newton.forget()
@@ -512,7 +511,6 @@ class DynamicProblem(OneProcess, Shown):
         self._first = self._first or state
         self.take(state)
         self.motion.lead()
-        self.system.revise(self.system.time)
         self.outside.leave()
 
     def take(self, state: State) -> None:

@@ -254,7 +254,9 @@ class Continuation:
         system.memory.begin(system.time)
         self._stepping = system.snapshot()
         while True:
+            tried = system.variables
             system.take_memory(self._stepping)
+            system.learn(tried)
             length = min(self.step, largest)
             found = self._step(a, length)
             if isinstance(found, Point):

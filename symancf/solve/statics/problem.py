@@ -194,7 +194,9 @@ class StaticProblem(OneProcess, Shown):
                 end = 1.0 if end > 1.0 - 1e-9 else end
                 result = self._attempt(leg, end, before, smallest)
                 if isinstance(result, ConvergenceError):
+                    failed = system.variables
                     system.restore(reached)
+                    system.learn(failed)
                     self._shorten(leg, end, before, smallest, result)
                     continue
                 before = self._accept(leg, end, result)
@@ -212,7 +214,6 @@ class StaticProblem(OneProcess, Shown):
                 self._path = []
         finally:
             system.restore(recorded)
-            system.revise(recorded.time)
 
     def _begin_leg(self, leg: _Leg) -> None:
         """See what the first part of a step begins with."""
