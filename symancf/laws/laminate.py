@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..kinematics.quantity import Kinematics
     from ..values.parameter import Value
     from .layers import Kind, Layers
+    from .mixed import Pressure
     from .parts import Parts
 
 Laws = list[tuple[PointLaw, Rule]]
@@ -130,6 +131,7 @@ def layered_laws(
     volumetric: str | None,
     quadrature: object,
     outputs: Mapping[str, sp.Expr] | None,
+    pressure: Pressure | None,
     layer: int | None,
 ) -> Laws:
     """Return the point laws of the strain energy; see `laws.energy_laws`.
@@ -138,6 +140,10 @@ def layered_laws(
     ----------
     layer : number of the one that is looked at; None: all of them.
     """
+    if pressure is not None:
+        raise KinematicsError(
+            "pressure= is not for bodies of layers", asked="pressure", given=pressure.kind
+        )
     thick, base = _thick(element), element.kinematics()
     if isinstance(quadrature, dict) or not (quadrature is None or isinstance(quadrature, str)):
         raise KinematicsError(
