@@ -88,6 +88,7 @@ _PUBLIC = {
     "remember": "kinematics.memory",
     "VirtualWork": "terms.work",
     "Table": "runtime.tables",
+    "capabilities": "solve.capabilities",
     "check": "solve.check",
     "momentum": "solve.rigid",
     "print": "runtime.launch",
@@ -162,6 +163,7 @@ __all__ = [
     "Viscosity",
     "__version__",
     "body_force",
+    "capabilities",
     "check",
     "checkpoint",
     "elements",
@@ -232,6 +234,7 @@ if TYPE_CHECKING:
     from .places.ends import Ground
     from .runtime.launch import print
     from .runtime.tables import Table
+    from .solve.capabilities import capabilities
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
     from .solve.modes import EigenProblem

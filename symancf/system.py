@@ -18,6 +18,7 @@ from .assembly.memory import Memory
 from .assembly.numbering import IDLE, Block
 from .assembly.plan import Plan
 from .assembly.revisions import Change, Review, Verdict
+from .assembly.state import ActiveSet, State, same_arrays
 from .assembly.unknowns import Unknowns, as_scipy
 from .bodies.members import Members
 from .errors import ConstraintError, KinematicsError, ParameterError, SymancfError
@@ -31,7 +32,7 @@ from .runtime.shown import Shown
 from .values.parameter import Parameter, label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from scipy.sparse import csr_array
@@ -58,7 +59,8 @@ class System(OneProcess, Configuration, Shown):
         present solution; fixed coordinates and ghosts included.
     reference : local vector of the reference configuration.
     numbering, topology, plan, pieces : see their classes.
-    memory : what laws remember from one step to the next.
+    memory : internal variables of laws, from one step to the next.
+    state_variables : numbers of terms that belong to the state.
     stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
     changing : terms with lists of entities that `revise` may replace.
     reviews : whether a term judges solutions.
@@ -109,11 +111,16 @@ class System(OneProcess, Configuration, Shown):
         self._idle_multipliers()
         self.redundant = find_redundant(self, self.pieces)
         self._leave_out(self.redundant.left_out)
-        keeping = protocol.having(self._members, protocol.Keeps)
-        kept = [number for item in keeping for number in item.keeps(self)]
-        self.memory = Memory(self.comm, self.pieces, kept)
+        self.state_variables = [
+            variable
+            for item in protocol.having(self._members, protocol.HasStateVariables)
+            for variable in item.state_variables(self)
+        ]
+        self._first_variables = self.variables
+        self.memory = Memory(self.comm, self.pieces)
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
         self.memory.prepare(self.plan)
+        self._pattern: tuple[tuple[ActiveSet, ...], ...] = ()  # see `State`
         if self.memory.moves:  # before its entities do
             self._start_memory()
         self._common = Common(self.comm, self._prescribed())
@@ -237,7 +244,12 @@ class System(OneProcess, Configuration, Shown):
         """The tangent's storage; its pattern is built on first use (collective)."""
         matrix = Matrix(self.comm, self.numbering, self.pieces)
         self.plan.attach(matrix)
+        self._pattern = tuple((entities,) for entities in self._entities())
         return matrix
+
+    def _entities(self) -> list[ActiveSet]:
+        """Return the present entities of the terms whose lists change."""
+        return [term.entities_of(term.active(self)) for term in self.changing]
 
     @property
     def moves(self) -> bool:
@@ -291,10 +303,11 @@ class System(OneProcess, Configuration, Shown):
         plan = Plan(pieces, self.numbering, self.reference, self.comm)
         with together(self.comm):
             plan.update(self.time)
+        self.__dict__.pop("parameters", None)  # those of the mass, too
         self._mass_changes = plan.changes
         return plan
 
-    @property
+    @cached_property
     def parameters(self) -> list[Parameter]:
         """The `Parameter` objects that act on the system, each once; not those within functions."""
         plans = [self.plan, *([self.inertia] if "inertia" in self.__dict__ else [])]
@@ -388,22 +401,150 @@ class System(OneProcess, Configuration, Shown):
         """Replace lists; return the names of the terms with other entities (collective)."""
         if not self.changing:
             return []
+        before = self._entities()
         with EVENTS["search"]:
-            asked = [(term, term.search(self, time)) for term in self.changing]
-        changed = [term for term, change in asked if change]
-        if changed:
-            self.hold(np.concatenate([term.needed(self) for term in self.changing]))
-            pieces = [piece for term in changed for piece in term.renew(self)]
+            found = [term.search(self, time) for term in self.changing]
+        changed = [change is not Change.NONE for change in found]
+        if any(changed):
+            every = [*self._entities(), *before]
+            self._hold_entities(zip([*self.changing] * 2, every, strict=True))
+            pieces = self._renew(changed)
             rebuilt = "matrix" in self.__dict__ and self.matrix.renew(pieces)
-            for holder in self._living():
-                holder.relisted(pieces, rebuilt)
+            if rebuilt:
+                made_for = zip(self._entities(), before, changed, strict=True)
+                self._pattern = tuple(
+                    (own, old) if other else (own,) for own, old, other in made_for
+                )
+            self._tell_relisted(pieces, rebuilt)
         self.refresh()
-        return [self.name(term) for term, change in asked if change is Change.OTHER]
+        pairs = zip(self.changing, found, strict=True)
+        return [self.name(term) for term, change in pairs if change is Change.OTHER]
+
+    def _hold_entities(self, lists: Iterable[tuple[protocol.Revises, ActiveSet]]) -> None:
+        """Have the vertices of lists of entities on the ranks that need them (collective)."""
+        self.hold(np.concatenate([term.needed(self, entities) for term, entities in lists]))
+
+    def _renew(self, changed: Sequence[bool]) -> list[Piece]:
+        """Replace the lists of terms that have `changed`; return the pieces (collective)."""
+        some = [term for term, other in zip(self.changing, changed, strict=True) if other]
+        return [piece for term in some for piece in term.renew(self)]
+
+    def _tell_relisted(self, pieces: Sequence[Piece], rebuilt: bool) -> None:
+        for holder in self._living():
+            holder.relisted(pieces, rebuilt)
+
+    def _activate(self, state: State) -> None:
+        """Go to the active sets of a state, with the pattern that the tangent had (collective)."""
+        pairs = zip(self.changing, state.active, strict=True)
+        changed = [term.activate(self, active) for term, active in pairs]
+        patterned = "matrix" in self.__dict__ and not _alike(self._pattern, state.pattern)
+        if not (any(changed) or patterned):
+            return
+        pattern = state.pattern or tuple((entities,) for entities in self._entities())
+        listed = [(k, own) for k, every in enumerate(pattern) for own in every]
+        of_pattern = [(self.changing[k], own) for k, own in listed]
+        self._hold_entities([*of_pattern, *zip(self.changing, self._entities(), strict=True)])
+        pieces, rebuilt = self._renew(changed), patterned
+        if patterned:
+            every = [term.listed(self, own) for term, own in of_pattern]
+            self.matrix.rebuild([one for some in every for one in some])
+            self._pattern = pattern
+        elif "matrix" in self.__dict__:
+            rebuilt = self.matrix.renew(pieces)
+        self._tell_relisted(pieces, rebuilt)
+        self.refresh()
 
     def settle(self) -> None:
         """Give coordinates that are functions of the others their values (collective)."""
         for item in self._settling:
             item.settle(self)
+
+    def snapshot(self, **more: Any) -> State:
+        """Return the present state as a value; `more`: what a motion adds, see `State`."""
+        return State(
+            time=self.time,
+            displacement=self.state[: self.numbering.owned].copy(),
+            stiffness=self.stiffness,
+            internal=self.memory.values,
+            terms=self.variables,
+            active=tuple(term.active(self) for term in self.changing),
+            pattern=self._pattern,
+            parameters=tuple(parameter.value for parameter in self.parameters),
+            **more,
+        )
+
+    def restore(self, state: State) -> None:
+        """Go to a state of `snapshot` (collective).
+
+        Loads and prescribed displacements are those of its time after `prescribe` or `update`;
+        values of `Parameter` objects stay, see `restore_parameters`.
+        """
+        self.numbering.spread(state.displacement, self.state)
+        if state.rate is not None:
+            self.numbering.spread(state.rate, self.rate)
+        self.time, self.stiffness = state.time, state.stiffness
+        self.take_memory(state)
+
+    def require_own(self, state: State, *method: str) -> None:
+        """Raise where a state is one of another system or of another method (collective).
+
+        `method` : what it has to tell of the method.
+
+        Raises
+        ------
+        ParameterError
+        """
+        own = self.snapshot()
+        with together(self.comm):
+            if state.sizes != own.sizes:
+                there, here = (", ".join(map(str, each.sizes)) for each in (state, own))
+                raise ParameterError(
+                    f"restore: this is a state of another system: it has {there} coordinates of "
+                    f"this rank, laws with memory, numbers of terms and parameters; here {here}",
+                    asked="state",
+                    given=state.sizes,
+                    possible=(own.sizes,),
+                )
+            lacking = [name for name in method if name not in state.method]
+            if lacking:
+                raise ParameterError(
+                    f"restore: this state is not one of this method: it lacks {lacking[0]!r}; "
+                    "system.restore(state) takes displacements and memory alone",
+                    asked="state",
+                    given=sorted(state.method),
+                    possible=method,
+                )
+
+    def take_memory(self, state: State) -> None:
+        """Take what laws and terms remember in a state, and nothing else of it (collective)."""
+        self.take_terms(state)
+        self.memory.values = state.internal
+
+    def take_terms(self, state: State) -> None:
+        """Take the numbers and the active sets of terms in a state alone (collective)."""
+        self._activate(state)
+        self.take_variables(state.terms)
+
+    def restore_parameters(self, state: State) -> None:
+        """Give `Parameter` objects the values that they had in a state."""
+        for parameter, value in zip(self.parameters, state.parameters, strict=True):
+            parameter.value = value
+
+    @property
+    def variables(self) -> tuple[Array, ...]:
+        """Present values of the state variables of terms, see `State.terms`."""
+        return tuple(variable.value for variable in self.state_variables)
+
+    def learn(self, failed: Sequence[Array]) -> None:
+        """Let terms know the `variables` of an attempt that failed, once a step is begun anew."""
+        for variable, value in zip(self.state_variables, failed, strict=True):
+            if variable.learn is not None:
+                variable.value = variable.learn(value, variable.value)
+
+    def take_variables(self, values: Sequence[Array]) -> None:
+        """Give the state variables of terms other values, see `State.terms`."""
+        for variable, value in zip(self.state_variables, values, strict=True):
+            variable.value = value
 
     def accept(self) -> None:
         """End a step at the present state: laws remember it (collective)."""
@@ -412,6 +553,7 @@ class System(OneProcess, Configuration, Shown):
     def forget(self) -> None:
         """Let laws remember nothing but their initial values (collective)."""
         self.memory.forget()
+        self.take_variables(self._first_variables)
         self._start_memory()
 
     def _start_memory(self) -> None:
@@ -647,6 +789,14 @@ class System(OneProcess, Configuration, Shown):
         values = self.evaluate(place, [(j, v) for v in (self.reference, self.state) for j in jets])
         R, u = (np.stack(part, axis=2) for part in (values[: len(jets)], values[len(jets) :]))
         return np.asarray((R + u) @ np.linalg.pinv(R))
+
+
+def _alike(one: Sequence[Sequence[ActiveSet]], other: Sequence[Sequence[ActiveSet]]) -> bool:
+    """Tell whether lists of entities are the same, term by term."""
+    if [*map(len, one)] != [*map(len, other)]:
+        return False
+    pairs = ((a, b) for p, q in zip(one, other, strict=True) for a, b in zip(p, q, strict=True))
+    return all(same_arrays(a, b) for a, b in pairs)
 
 
 def _empty_layout(members: Members, comm: MPI.Comm | None) -> Layout:

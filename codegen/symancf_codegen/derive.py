@@ -7,9 +7,10 @@ the linear maps to the leaves inside the same graph, and the cheapest Hessian is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from symancf_codegen.declare import RATE_FACTOR
@@ -155,9 +156,9 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
     first, product, strategy = residual, residual, "nothing"
     matrix: Matrix = {}
     inner = inner_derivatives(point)
-    if "tangent" in modes or "product" in modes:
+    if {"tangent", "product"} & {*modes}:
         first, product, matrix, strategy = _second(point, forces, residual, inner)
-    keys = [key for key, node in matrix.items() if node != g.zero]
+    matrix = {key: node for key, node in matrix.items() if node != g.zero}
     local = _local(point, forces, modes, inner)
     told = _told(point, modes)
     groups = [
@@ -165,7 +166,7 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
         residual,
         product,
         first,
-        [matrix[key] for key in keys],
+        [*matrix.values()],
         _by_parameters(point, residual) if "parameter" in modes else [],
         [node for _, node in told],
         point.domain,
@@ -173,12 +174,7 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
         *([] if local is None else local.groups()),
         *([node for _, node in pairs] for _, pairs in point.named),
     ]
-    flat = g.substitute([node for group in groups for node in group], point.replace)
-    flat = g.expanded(flat)
-    needed = sum(len(group) for group in groups[: len(groups) - len(point.named)])
-    while replace := share_roots(g, flat[:needed]):
-        flat = g.substitute(flat, replace)
-    split = _split(flat, groups)
+    split = _in_leaves(point, groups)
     energy, residual, product, first, entries, parameter, outputs, domain, given, *named = split
     if local is not None:
         count = len(local.groups())
@@ -190,16 +186,13 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
         energy=energy[0],
         residual=residual,
         product=product,
-        tangent=dict(zip(keys, entries, strict=True)),
+        tangent=dict(zip(matrix, entries, strict=True)),
         residual_with_tangent=first,
         parameter=parameter,
         outputs=[(name, node) for (name, _), node in zip(told, outputs, strict=True)],
         domain=domain,
         named=[
-            (
-                title,
-                [(name, node) for (name, _), node in zip(pairs, nodes, strict=True)],
-            )
+            (title, [(name, node) for (name, _), node in zip(pairs, nodes, strict=True)])
             for (title, pairs), nodes in zip(point.named, named, strict=True)
         ],
         strategy=strategy,
@@ -207,6 +200,17 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
         principal=([] if point.principal is None else point.principal.leaves, given),
         local=local,
     )
+
+
+def _in_leaves(point: Point, groups: Sequence[Sequence[Node]]) -> list[list[Node]]:
+    """Return groups of nodes, at their end those of names, in the leaves and with shared roots."""
+    g = point.graph
+    flat = g.expanded(g.substitute([*chain(*groups)], point.replace))
+    needed = sum(map(len, groups[: len(groups) - len(point.named)]))
+    while replace := share_roots(g, flat[:needed]):
+        flat = g.substitute(flat, replace)
+    nodes = iter(flat)
+    return [[*islice(nodes, len(group))] for group in groups]
 
 
 def _local(
@@ -225,24 +229,19 @@ def _local(
     else:
         again, slopes = local.equations, jacobian(g, local.equations, local.unknowns)
         sizes = magnitudes(g, local.equations, point.principal.sizes if point.principal else None)
-    if complete:
-        if inner is None:
+        if complete:
             by_unknown = jacobian(g, forces, local.unknowns)
             columns = [_pull(point, [by_unknown[r, k] for r in range(len(forces))]) for k in size]
+    if complete:
         if "product" in modes:
             moved = directional(g, local.equations, _direction(point))
-            if inner is not None:
-                # the map is a product of jets and unknowns
-                rates = [g.symbol(f"d_{name}", Kind.DIRECTION) for name in point.leaves]
-                moved = [
-                    g.total(g.mul(a, b) for a, b in zip(column, rates, strict=True))
-                    for column in columns
-                ]
+            if inner is not None:  # the map is a product of jets and unknowns
+                moved = [g.dot(column, _rates(point)) for column in columns]
         if "parameter" in modes:
             moved = _by_parameters(point, local.equations)
     return LocalResults(
         unknowns=local.unknowns,
-        inverse=[x for row in local.inverse for x in row],
+        inverse=[*chain(*local.inverse)],
         start=local.start,
         equations=local.equations,
         equations_with_slopes=again,
@@ -254,11 +253,15 @@ def _local(
     )
 
 
+def _rates(point: Point) -> list[Node]:
+    """Return the direction of the leaves that the mode `product` is given."""
+    return [point.graph.symbol(f"d_{name}", Kind.DIRECTION) for name in point.leaves]
+
+
 def _direction(point: Point) -> dict[Node, Node]:
     """Return the direction of the variables that the mode `product` is given."""
     g = point.graph
-    rates = [g.symbol(f"d_{name}", Kind.DIRECTION) for name in point.leaves]
-    seeds = point.to_variables.apply(g, point.to_jets.apply(g, rates))
+    seeds = point.to_variables.apply(g, point.to_jets.apply(g, _rates(point)))
     return dict(zip(point.variables, seeds, strict=True))
 
 
@@ -268,9 +271,7 @@ def _change(point: Point, rates: Sequence[Node]) -> dict[Node, Node]:
     if local is None or local.shared:
         return {}
     pairs = zip(local.unknowns, local.inverse, strict=True)
-    return {
-        x: g.neg(g.total(g.mul(a, b) for a, b in zip(row, rates, strict=True))) for x, row in pairs
-    }
+    return {x: g.neg(g.dot(row, rates)) for x, row in pairs}
 
 
 def _told(point: Point, modes: Sequence[str]) -> list[tuple[str, Node]]:
@@ -325,7 +326,7 @@ def _by_parameters(point: Point, nodes: list[Node]) -> list[Node]:
         moves = {"frozen": 0, "instead": 1}.get(g.op[node])
         image[node] = same if moves is None else args[moves]
     flat = [image[node] for node in flat]
-    names = [p.name for p in point.law.parameters if p.name != RATE_FACTOR]
+    names = {p.name for p in point.law.parameters} - {RATE_FACTOR}
     rates = {point.nodes[name]: g.symbol(f"rate {name}", Kind.DIRECTION) for name in names}
     rates |= _change(point, directional(g, flat[: len(equations)], rates))
     known, nodes = set(g.reach(flat)), directional(g, flat[len(equations) :], rates)
@@ -397,12 +398,3 @@ def _pull_matrix(point: Point, matrix: Matrix) -> Matrix:
     g, symmetric = point.graph, point.symmetric
     inner = point.to_variables.pull_matrix(g, matrix, symmetric)
     return point.to_jets.pull_matrix(g, inner, symmetric)
-
-
-def _split(flat: Sequence[Node], groups: Iterable[Sequence[Node]]) -> list[list[Node]]:
-    """Cut `flat` into lists as long as `groups`."""
-    result, start = [], 0
-    for group in groups:
-        result.append(list(flat[start : start + len(group)]))
-        start += len(group)
-    return result

@@ -160,8 +160,9 @@ def build(
     """Find the common structure of laws under their rules, given what each computes at a point."""
     segments = _segments(space, pairs, results)
     uses = [use for segment in segments for use in segment.uses]
-    _rows_of_points(segments, [law for law, _ in pairs])
-    _slots_of_sections(segments, [law for law, _ in pairs])
+    laws = [law for law, _ in pairs]
+    _rows_of_points(segments, laws)
+    _slots_of_sections(segments, laws)
     _rows_of_outputs(uses)
     shared = _rows_of_unknowns(uses)
     symmetric = all(use.results.symmetric for use in uses)
@@ -169,18 +170,17 @@ def build(
         _jets(segment, space)
         _slots(segment, symmetric)
     tables = [space.tabulate(s.jets, s.points) for s in segments]
-    reference_tables = [space.tabulate(s.reference_jets, s.points) for s in segments]
     classes = _ordered(classes_of(tables), segments)
     for segment in segments:
         own = [c.points for c in classes if c.patched and c.jets[segment.index]]
         segment.patch = next(iter(own), segment.size)
     return Structure(
         space=space,
-        laws=[law for law, _ in pairs],
+        laws=laws,
         segments=segments,
         classes=classes,
         tables=tables,
-        reference_tables=reference_tables,
+        reference_tables=[space.tabulate(s.reference_jets, s.points) for s in segments],
         symmetric=symmetric,
         has_tangent=bool(shared) or any(s.slot_count for s in segments),
         modes=results[0].chosen,

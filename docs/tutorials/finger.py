@@ -64,7 +64,7 @@ problem.record("tip", lambda: system.displacement(tip)[0])
 problem.record("force", lambda: touch.force(system))
 problem.record("root", lambda: root.reaction(system))
 history = problem.solve(to=0.06, step=0.005)
-sa.print(touch)
+sa.print(touch.report(system))
 
 # %% [markdown]
 # The gas loads the bore and both lids, a closed surface, so its resultant is zero, and the wall's
@@ -113,8 +113,8 @@ picture
 # %% [markdown]
 # ## How well is it resolved?
 # Contact acts at points within the facets. The stiffness lets these enter the wall by what
-# `sa.print(touch)` tells, in parts of a cell; the sharp edge of the tip, beyond the outermost of
-# them, is further in, here by 0.3 mm. The mesh is the larger question. Here are a coarser and a
+# `touch.report(system)` tells, in parts of a cell; the sharp edge of the tip, beyond the outermost
+# of them, is further in, here by 0.3 mm. The mesh is the larger question. Here are a coarser and a
 # finer one:
 
 

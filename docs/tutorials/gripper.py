@@ -72,7 +72,7 @@ for held.value in (0.1, 0.01, 0.0):
     problem.solve()
     sa.print(f"holder {held.value} N/mm: ball {system.displacement(ball.centre)[0].round(4)} mm")
 for grip in grips:
-    sa.print(grip)
+    sa.print(grip.report(system))
 normal = [abs(grip.force(system, on=ball)[0]) for grip in grips]
 sa.print(f"the fingers press with {normal[0]:.5f} and {normal[1]:.5f} N")
 

@@ -397,7 +397,11 @@ class Configuration(ABC):
         return [(k, places) for k in np.flatnonzero(reduced(self.comm, carried, MPI.MAX)).tolist()]
 
     def register(self, holder: HoldsVectors) -> None:
-        """Keep the local vectors of something right where other vertices come into the room."""
+        """Keep the local vectors of something right where other vertices come into the room.
+
+        Collective; what is no longer there is forgotten.
+        """
+        self._living()
         self._holders.append(weakref.ref(holder))
 
     def _living(self) -> list[HoldsVectors]:

@@ -127,13 +127,17 @@ class Matrix:
                 assert positions is not None
                 self.positions[k] = positions
             return False
+        self.rebuild([piece.former for piece in changed if piece.former is not None])
+        return True
+
+    def rebuild(self, others: Sequence[Listed]) -> None:
+        """Make the pattern of all pieces and of other lists; `mat` is another one (collective)."""
         disown(self.comm, self.mat)
-        self._build([piece.former for piece in changed if piece.former is not None])
+        self._build(others)
         for known, of in list(self._plans):
             plan = known()
             if plan is not None:
                 plan.attach(self, of)
-        return True
 
     def _find(self, piece: Piece) -> Positions | None:
         """Return the places of a piece in the pattern as it is, or None."""

@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What laws remember from one step to the next, at the points of all pieces.
+"""Internal variables of laws: what they remember from one step to the next at their points.
 
-A step goes through three calls::
+A step goes through two calls::
 
     begin     what was remembered at the end of the last step is that of the beginning of this one
     accept    what is remembered at the end: the kernels' function ``update`` at the state reached
-    put       back to what was held: the step is cut, or taken back
 
 Between `begin` and `accept` evaluations change nothing, however many there are. After `accept`
 they see the beginning of the step and its length still, so that forces and energies that are
-read there are those with which the step was solved.
+read there are those with which the step was solved. A step that is cut, or taken back, gives
+`values` those of an earlier state.
 
-Numbers that a term changes as it reviews solutions (`Kept`) go the same way.
-
-Where a list of entities changes between steps (`Revises`) every rank keeps what all of its
+Where a list of entities changes between steps (`Revises`) every rank has what all of its
 entities remember, by their numbers: whichever of them come here, in whichever order.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,6 +28,7 @@ from ..arrays import Array, Ints, Mask
 from ..errors import ConvergenceError, KinematicsError
 from ..kinematics.memory import STEP
 from ..runtime.collective import block_starts, reduced, together
+from .state import InternalVariables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,58 +37,20 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
-@dataclass
-class Kept:
-    """Numbers of a term that belong to the accepted state, such as a stiffness that grows.
-
-    Attributes
-    ----------
-    name : in checkpoints; no other of the system.
-    value : any shape, the same on every rank. Assign another array, never write to this one.
-    """
-
-    name: str
-    value: Array
-
-
-@dataclass(frozen=True)
-class Held:
-    """What is remembered; the arrays are never written to.
-
-    Attributes
-    ----------
-    old, next : of each piece with memory, (entities, rows) at the beginning and at the end of the
-        last step, or of the present one; of lists that change all entities of all ranks.
-    length, since : of the last step and where the present one began [s].
-    stepping : whether there is a present step.
-    known : whether the initial values have been found.
-    kept : values of all `Kept`.
-    """
-
-    old: tuple[Array, ...]
-    next: tuple[Array, ...]
-    length: float = 0.0
-    since: float = 0.0
-    stepping: bool = False
-    known: bool = True
-    kept: tuple[Array, ...] = ()
-
-
 class Memory:
     """What the laws of a system remember.
 
     Parameters
     ----------
     pieces : of the system; those with memory get a place for it here.
-    kept : numbers of terms.
 
     Attributes
     ----------
     pieces : those with memory.
     """
 
-    def __init__(self, comm: MPI.Comm, pieces: Sequence[Piece], kept: Sequence[Kept] = ()) -> None:
-        self.comm, self.kept = comm, tuple(kept)
+    def __init__(self, comm: MPI.Comm, pieces: Sequence[Piece]) -> None:
+        self.comm = comm
         self._numbers = [k for k, piece in enumerate(pieces) if piece.kernel.memory]
         self.pieces = [pieces[k] for k in self._numbers]
         self._places = {piece: k for k, piece in enumerate(self.pieces)}
@@ -103,8 +64,7 @@ class Memory:
                 piece.recall = partial(self._recall, k)
         rows = [len(piece.kernel.memory) for piece in self.pieces]
         none = tuple(map(np.zeros, zip(sizes, rows, strict=True)))
-        self._first = tuple(number.value for number in self.kept)
-        self.put(Held(none, none, known=not self.pieces, kept=self._first))
+        self.values = InternalVariables(none, none, known=not self.pieces)
 
     def _total(self, piece: Piece) -> int:
         """Return the number of entities of all ranks (collective)."""
@@ -116,6 +76,17 @@ class Memory:
     def _recall(self, k: int) -> Array:
         """Return what the present entities of a list that changes remember."""
         return np.asarray(self._now.old[k][self.pieces[k].ids])
+
+    @property
+    def values(self) -> InternalVariables:
+        """The present internal variables; the next `System.update` tells the kernels of others."""
+        return self._now
+
+    @values.setter
+    def values(self, values: InternalVariables) -> None:
+        self._now = values
+        for k, (piece, old) in enumerate(zip(self.pieces, values.old, strict=True)):
+            piece.remembered = old if piece.plans is None else self._recall(k)
 
     @property
     def moves(self) -> bool:
@@ -158,26 +129,26 @@ class Memory:
         KinematicsError : they are not finite.
         """
         values = self._evaluate(plan, state, initial=True)
-        self._now = Held(values, values, kept=self._first)
+        self._now = InternalVariables(values, values)
         if not self.moves:
-            self.put(self._now)
+            self.values = self._now
 
     def share(self) -> None:
         """Let all ranks know initial values of lists that change (collective)."""
         if self.moves:
             values = self._shared(self._now.next)
-            self.put(Held(values, values, kept=self._first))
+            self.values = InternalVariables(values, values)
 
     def forget(self) -> None:
         """Let the next `System.update` find the initial values again."""
-        self.put(replace(self._now, known=not self.pieces, kept=self._first))
+        self.values = replace(self._now, known=not self.pieces)
 
     def begin(self, time: float) -> None:
         """Begin a step at a time, unless one has begun."""
         if self.pieces and not self._now.stepping:
             assert self.known
-            now = self.hold()
-            self.put(replace(now, old=now.next, since=time, stepping=True))
+            now = self._now
+            self.values = replace(now, old=now.next, since=time, stepping=True)
 
     def accept(self, plan: Plan, state: Array, time: float) -> None:
         """End the step at the state reached, whose parameters have been written (collective).
@@ -193,25 +164,13 @@ class Memory:
             length = time - self._now.since
             self._now = replace(self._now, next=values, length=length, stepping=False)
 
-    def hold(self) -> Held:
-        """Return what is remembered now, for `put`."""
-        return replace(self._now, kept=tuple(number.value for number in self.kept))
-
-    def put(self, held: Held | None) -> None:
-        """Remember what was held, if something was; the next `System.update` tells the kernels."""
-        self._now = self._now if held is None else held
-        for k, (piece, old) in enumerate(zip(self.pieces, self._now.old, strict=True)):
-            piece.remembered = old if piece.plans is None else self._recall(k)
-        for number, value in zip(self.kept, self._now.kept, strict=True):
-            number.value = value
-
     def remembered(self, piece: Piece) -> tuple[Array, Array]:
         """Return what all entities of a list that changes remember, before and after the step."""
         k = self._places[piece]
         return self._now.old[k], self._now.next[k]
 
     def own(self, values: Sequence[Array]) -> list[Array]:
-        """Return what the entities of this rank remember, of `Held.old` or `next`."""
+        """Return what the entities of this rank remember, of `InternalVariables.old` or `next`."""
         pairs = zip(self.pieces, values, strict=True)
         return [v if piece.plans is None else v[piece.ids] for piece, v in pairs]
 
@@ -232,15 +191,15 @@ class Memory:
         return found
 
     def told(self, values: Sequence[Array]) -> list[Array]:
-        """Return what the entities of `parts` remember, of `Held.old` or `next`."""
+        """Return what the entities of `parts` remember, of `InternalVariables.old` or `next`."""
         rows = zip(self.pieces, self.parts(), values, strict=True)
         return [v if piece.plans is None else v[ids] for piece, (ids, _), v in rows]
 
-    def held(
-        self, old: Sequence[Array], after: Sequence[Array], length: float, kept: Sequence[Array]
-    ) -> Held:
-        """Return what is held where the entities of `parts` remember this (collective)."""
-        return Held(self._joined(old), self._joined(after), length, kept=tuple(kept))
+    def joined(
+        self, old: Sequence[Array], after: Sequence[Array], length: float
+    ) -> InternalVariables:
+        """Return the internal variables of which `parts` has these (collective)."""
+        return InternalVariables(self._joined(old), self._joined(after), length)
 
     def _joined(self, values: Sequence[Array]) -> tuple[Array, ...]:
         """Return the shares of entities of lists that change as one (collective)."""

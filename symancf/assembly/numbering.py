@@ -391,6 +391,23 @@ class Numbering:
         found = np.concatenate(parts, axis=1).ravel()
         return np.asarray(found[found >= 0], dtype=np.int32)
 
+    @property
+    def owned(self) -> int:
+        """Number of coordinates of owned vertices, which come first in local vectors."""
+        return int(self.start[self.owned_vertices])
+
+    def spread(self, owned: Array, vector: Array) -> None:
+        """Write a vector of owned coordinates to a local one, ghosts included (collective)."""
+        vector[: len(owned)] = owned
+        if self.comm.size > 1:
+            self.halo.update(vector)
+
+    def local(self, owned: Array) -> Array:
+        """Return a local vector, ghosts included, of a vector of owned coordinates (collective)."""
+        vector: Array = np.zeros(self.coordinates)
+        self.spread(owned, vector)
+        return vector
+
     def update_held(self, vector: Array) -> None:
         """Bring the held coordinates of ghosts up to date in a local vector (collective)."""
         values = vector[self._held]

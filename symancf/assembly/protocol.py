@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from ..mesh import Region
     from .agreement import Given
     from .configuration import Configuration, Layout
-    from .memory import Kept
-    from .piece import Piece
+    from .piece import Listed, Piece
     from .plan import Plan
     from .revisions import Change, Verdict
+    from .state import ActiveSet, StateVariable
     from .vertices import AtVertices
 
 Part = TypeVar("Part")
@@ -171,7 +171,8 @@ class Settles(Protocol):
 class Revises(Protocol):
     """Has a list of entities that follows the state: it may be another one after a step.
 
-    `System.revise` asks it, between steps, in the order `search`, `needed`, `renew`.
+    `System.revise` asks it, between steps, in the order `search`, `needed`, `renew`. Its active set
+    belongs to the state: `System.restore` gives an earlier one back, and then asks for the same.
     """
 
     name: str
@@ -182,12 +183,30 @@ class Revises(Protocol):
     def search(self, configuration: Configuration, time: float, /) -> Change:
         """Find the entities of the present state at `time`; the same answer on every rank.
 
-        They are a function of state and time alone, so that a step that is made again, or a run
-        that goes on from a checkpoint, finds the same. (Collective.)
+        They are a function of state, time and active set alone, so that a step that is made again,
+        or a run that goes on from a checkpoint, finds the same. (Collective.)
         """
 
-    def needed(self, configuration: Configuration, /) -> Ints:
-        """Return the global numbers of all vertices of this rank's entities, old and new."""
+    def active(self, configuration: Configuration, /) -> ActiveSet:
+        """Return the present active set; the arrays are shared, not copied."""
+
+    def activate(self, configuration: Configuration, active: ActiveSet, /) -> bool:
+        """Take an active set; tell whether its entities are others than the present ones."""
+
+    def entities_of(self, active: ActiveSet, /) -> ActiveSet:
+        """Return what an active set says of the entities alone."""
+
+    def needed(self, configuration: Configuration, entities: ActiveSet, /) -> Ints:
+        """Return the global numbers of all vertices of this rank's share of entities (collective).
+
+        `entities` : of `entities_of`, present ones or others.
+        """
+
+    def listed(self, configuration: Configuration, entities: ActiveSet, /) -> list[Listed]:
+        """Return this rank's share of entities by their local vertices (collective).
+
+        `needed` went before, so that these are on this rank.
+        """
 
     def renew(self, configuration: Configuration, /) -> list[Piece]:
         """Replace the lists of its pieces, `Piece.replace`, and return these (collective).
@@ -206,8 +225,8 @@ class Reviews(Protocol):
         """Judge the present state, a solution with the present lists of entities (collective).
 
         The same answer on every rank. What it changes to have Newton's method go on belongs to
-        the step: let `Keeps` have it, so that a step that is cut begins with the old values. It
-        is asked `REVISIONS` times at most, then the step is cut.
+        the step: let `HasStateVariables` have it, so that a step that is cut begins with the old
+        values. It is asked `REVISIONS` times at most, then the step is cut.
         """
 
 
@@ -226,10 +245,10 @@ class Holds(Protocol):
 
 
 @runtime_checkable
-class Keeps(Protocol):
+class HasStateVariables(Protocol):
     """Has numbers that belong to the accepted state, as memory does, but not to its points."""
 
-    def keeps(self, configuration: Configuration, /) -> list[Kept]:
+    def state_variables(self, configuration: Configuration, /) -> list[StateVariable]:
         """Return them; asked once, when the pieces are there."""
 
 

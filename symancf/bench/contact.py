@@ -12,9 +12,9 @@ from mpi4py import MPI
 from ..assembly.linearized import Linearized
 from ..assembly.revisions import Change
 from ..bodies.body import Body
+from ..contact.active import Active
 from ..contact.contact import Contact
 from ..contact.facets import FacetPass
-from ..contact.lists import Lists
 from ..contact.shapes import Plane
 from ..elements import hex8_plain
 from ..energies import neo_hooke
@@ -131,9 +131,10 @@ def _search(system: System, contact: Contact) -> Row:
     times = np.zeros(2)
     for each in contact.passes:
         assert isinstance(each, FacetPass)
-        lists = system.of(each, Lists)
         for k, again in enumerate((False, True)):
-            lists.listed = None if again else lists.listed
+            if again:  # as if the list had been made elsewhere
+                active = system.of(each, Active)
+                system.keep(each, active._replace(listed=3.0 * active.listed))
             start = time.thread_time()
             assert each.search(system, 0.0) is not Change.OTHER
             times[k] += time.thread_time() - start

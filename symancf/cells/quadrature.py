@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from itertools import permutations, product
 from typing import TYPE_CHECKING
 
@@ -166,9 +167,9 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: int = 0) -> Rule:
     """
     d = len(cell.factors)
     name = "x".join(map(str, counts))
-    possible = [d, d + section] if section else [d]
+    possible = dict.fromkeys((d, d + section))
     if len(counts) not in possible or min(counts, default=0) < 1:
-        need = " or ".join(str(p) for p in possible)
+        need = " or ".join(map(str, possible))
         raise ValueError(f"the rule {name!r} does not fit a {cell.name}: give {need} counts >= 1")
     if math.prod(counts) > MOST:
         raise ValueError(
@@ -182,14 +183,17 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: int = 0) -> Rule:
                 f"{', '.join(map(str, _SIMPLEX[factor]))} points"
             )
         parts.append(_line(cell, count) if factor == 1 else _simplex(factor, count))
-    points = np.array([np.concatenate(p) for p in product(*(x for x, _ in parts))])
-    weights = np.array([np.prod(w) for w in product(*(w for _, w in parts))])
     if not section:
-        return Rule(name, points, weights)
-    lines = [gauss_legendre(n) for n in counts[d:]] or [(np.zeros(1), np.full(1, 2.0))] * section
-    z = np.array(list(product(*(x for x, _ in lines))))
-    w = np.array([np.prod(weight) for weight in product(*(w for _, w in lines))])
-    return Rule(name, points, weights, ("eta", "zeta")[-section:], z, w)
+        return Rule(name, *_product(parts))
+    axis = [(np.zeros((1, 1)), np.full(1, 2.0))] * section
+    lines = [(x[:, None], w) for x, w in map(gauss_legendre, counts[d:])] or axis
+    return Rule(name, *_product(parts), ("eta", "zeta")[-section:], *_product(lines))
+
+
+def _product(rules: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return points and weights of the product of rules; the points of the last run fastest."""
+    points = np.array([np.concatenate(p) for p in product(*(x for x, _ in rules))])
+    return points, np.array([np.prod(w) for w in product(*(w for _, w in rules))])
 
 
 def divided(cell: Cell, counts: tuple[int, ...], parts: int) -> Rule:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..assembly.piece import Corners
-from .lists import joined_ranges, of_leaves, offsets
+from .surfaces import joined_ranges, of_leaves, offsets
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration

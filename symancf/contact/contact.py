@@ -11,7 +11,6 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..arrays import Array, Ints, Ints32
-from ..assembly.memory import Kept
 from ..assembly.revisions import Verdict
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
@@ -23,9 +22,9 @@ from ..runtime.shown import Shown
 from ..values import arguments
 from ..values.parameter import label, vector3
 from . import results
+from .active import Active
 from .facets import FacetPass
 from .laws import Coulomb, Normal, penalty
-from .lists import Lists
 from .nodal import Nodal, told
 from .overlap import DEEP
 from .rigid import Points, RigidPass
@@ -33,15 +32,16 @@ from .shapes import Plane, Shape, shape_of
 from .sides import Place, Side, is_place
 from .skin import require_apart, skin_of
 from .steps import Step
+from .surfaces import Surfaces
 from .touch import Part, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.memory import Kept
-    from ..assembly.piece import Piece
+    from ..assembly.piece import Listed, Piece
     from ..assembly.revisions import Change
+    from ..assembly.state import ActiveSet, StateVariable
     from ..values.parameter import Scalar
     from .laws import Coefficient, NormalLaw
     from .look import Look
@@ -57,16 +57,31 @@ Pass: TypeAlias = "RigidPass | FacetPass"
 
 @dataclass(frozen=True)
 class Report:
-    """What the last review has seen: shown by ``print(contact)``.
+    """What the points of a contact are at, see `Contact.report`.
 
     `counts` of points that are open, stick and slip; `deepest` penetration in parts of l, and its
-    `mean` over the area that presses; `grown` the factor of the stiffness.
+    `mean` over the area that presses; `grown` the factor of the stiffness; `friction`, `surface` :
+    whether there is friction, and whether the points are those of a surface; `contact` : its text.
     """
 
     counts: tuple[int, int, int]
     deepest: float
     mean: float
     grown: float
+    friction: bool = False
+    surface: bool = True
+    contact: str = ""
+
+    def __str__(self) -> str:
+        _, stuck, slid = self.counts
+        state = f"{stuck} stick, {slid} slip" if self.friction else f"{stuck} touch"
+        text = f"{self.contact}; " if self.contact else ""
+        text += f"of {sum(self.counts)} points of quadrature {state}"
+        text += f"; deepest {self.deepest:.2g} l, in the mean {self.mean:.2g} l"
+        if self.surface and 0 < stuck + slid < FEW <= sum(self.counts) / FEW:
+            text += f"; {stuck + slid} of them carry all: the force is in balance, its pressure is "
+            text += "not resolved (smaller cells there)"
+        return text + (f"; stiffness grown {self.grown:g} times" if self.grown > 1 else "")
 
 
 class Contact(OneProcess, Shown):
@@ -179,7 +194,6 @@ class Contact(OneProcess, Shown):
         side, target = _ordered(side, target)
         self.dampers: list[RigidPass] = []
         self.passes = self._passes(side, target, radius, values)
-        self._report: Report | None = None
 
     # ---- what touches ---------------------------------------------------------------------------
     def _passes(
@@ -242,10 +256,10 @@ class Contact(OneProcess, Shown):
                 asked="side",
                 given=side.name,
             )
-        one = Side(self.who, side, radius, facing=True)
-        lines = isinstance(target, Nodes) and target.body.element.dimension == 1
-        radius = radius if lines else None
-        two = one if target is None else Side(self.who, target, radius, facing=True)
+        lines = [_has_lines(place) for place in (side, target)]
+        radii = [radius if line else None for line in lines] if any(lines) else [radius, None]
+        one = Side(self.who, side, radii[0], facing=True)
+        two = one if target is None else Side(self.who, target, radii[1], facing=True)
         if one.cable or two.cable:
             raise ParameterError(
                 f"{self.who}: {one if one.cable else two} is a cable; cables touch rigid shapes, "
@@ -338,9 +352,9 @@ class Contact(OneProcess, Shown):
         every = (*self.passes, *self.dampers)
         return [piece for each in every for piece in each.pieces(configuration)]
 
-    def keeps(self, configuration: Configuration) -> list[Kept]:
+    def state_variables(self, configuration: Configuration) -> list[StateVariable]:
         """Return the numbers that belong to the accepted state; see `Step`."""
-        return [configuration.of(self, Step).kept]
+        return [configuration.of(self, Step).variable]
 
     # ---- lists that change, see `Revises` -------------------------------------------------------
     @property
@@ -357,9 +371,40 @@ class Contact(OneProcess, Shown):
         self._tell_of_blow(configuration)
         return max(each.search(configuration, time) for each in self.facing)
 
-    def needed(self, configuration: Configuration) -> Ints:
+    def active(self, configuration: Configuration) -> ActiveSet:
+        """Return the active sets of the passes, by name: ``0 pairs``, ``0 near``, ..."""
+        sets = [configuration.of(each, Active).arrays() for each in self.facing]
+        return {f"{k} {name}": value for k, own in enumerate(sets) for name, value in own.items()}
+
+    def activate(self, configuration: Configuration, active: ActiveSet) -> bool:
+        """Take active sets; tell whether points have others opposite (collective)."""
+        sets = [
+            Active.of({name: active[f"{k} {name}"] for name in Active._fields})
+            for k, _ in enumerate(self.facing)
+        ]
+        pairs = zip(self.facing, sets, strict=True)
+        return any([each.activate(configuration, own) for each, own in pairs])
+
+    def entities_of(self, active: ActiveSet) -> ActiveSet:
+        """Return the pairs of facets of the passes."""
+        names = [f"{k} {name}" for k, _ in enumerate(self.facing) for name in ("pairs", "extra")]
+        return {name: active[name] for name in names}
+
+    def _pairs(self, entities: ActiveSet) -> list[tuple[FacetPass, Ints]]:
+        """Return the passes with their pairs (k, 2) of facets among entities."""
+        parts = (
+            (entities[f"{k} pairs"], entities[f"{k} extra"]) for k, _ in enumerate(self.facing)
+        )
+        return list(zip(self.facing, map(np.concatenate, parts), strict=True))
+
+    def needed(self, configuration: Configuration, entities: ActiveSet) -> Ints:
         """Return the numbers of the vertices that the points of this rank need."""
-        return np.concatenate([each.needed(configuration) for each in self.facing])
+        pairs = self._pairs(entities)
+        return np.concatenate([each.needed(configuration, own) for each, own in pairs])
+
+    def listed(self, configuration: Configuration, entities: ActiveSet) -> list[Listed]:
+        """Return the patches of this rank by their vertices."""
+        return [each.listed(configuration, own) for each, own in self._pairs(entities)]
 
     def renew(self, configuration: Configuration) -> list[Piece]:
         """Replace the lists (collective)."""
@@ -369,7 +414,7 @@ class Contact(OneProcess, Shown):
     def review(self, configuration: Configuration) -> Verdict:
         """Judge a solution: has a point passed through, is one too deep? (collective)."""
         step = configuration.of(self, Step)
-        grown, overlap, solved = step.grown, step.overlap, step.most()
+        grown, overlap, solved = step.grown, step.overlap, step.most
         step.put(grown, overlap)
         with together(configuration.comm):
             looks = [each.look(configuration) for each in self.passes]
@@ -377,17 +422,17 @@ class Contact(OneProcess, Shown):
         verdict = max(each.review(configuration, look) for each, look in pairs)
         if verdict is not Verdict.STANDS:
             return verdict
-        self._report = self._seen(configuration, looks, grown)
+        report = self._seen(configuration, looks, grown)
         if overlap > 0.0:
             step.put(grown, max(0.0, overlap - 1.0 / PARTS) if step.moves else 0.0)
             return Verdict.STANDS
-        over = self._report.mean / self.penetration
+        over = report.mean / self.penetration
         if over <= 1.0:
             late = self.coulomb is not None and not step.moves and self._late(configuration, looks)
             return Verdict.LONG if late else Verdict.STANDS
         most = min((MOST_IN_MOTION if step.moves else MOST) / self.c, solved)
         may = self.stiffness is None and grown < most
-        self._tell(configuration, grown if may else None)
+        self._tell(configuration, report.mean, grown if may else None)
         if may:
             step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
         return Verdict.AGAIN if may else Verdict.STANDS
@@ -402,16 +447,18 @@ class Contact(OneProcess, Shown):
 
     def _seen(self, configuration: Configuration, looks: Sequence[Look], grown: float) -> Report:
         """Return what all points are at, of all ranks (collective)."""
-        counts, deepest, mean = np.zeros(3), 0.0, np.zeros(2)
+        numbers, deepest, mean = np.zeros(3), 0.0, np.zeros(2)
         for own in looks:
             part, area = -own.gap / own.length, own.weight * (own.owned & (own.pressure > 0.0))
             deepest = max(deepest, float(part.max(initial=0.0)))
-            counts += [(own.status[own.owned] == s).sum() for s in range(3)]
+            numbers += [(own.status[own.owned] == s).sum() for s in range(3)]
             mean += area @ part, area.sum()
         deepest = float(reduced(configuration.comm, np.array([deepest]), MPI.MAX)[0])
-        *every, sunk, area = configuration.sum(np.concatenate([counts, mean]))
+        *every, sunk, area = configuration.sum(np.concatenate([numbers, mean]))
         opened, stuck, slid = map(int, every)
-        return Report((opened, stuck, slid), deepest, sunk / area if area > 0.0 else 0.0, grown)
+        mean_depth, friction = sunk / area if area > 0.0 else 0.0, self.coulomb is not None
+        counts = opened, stuck, slid
+        return Report(counts, deepest, mean_depth, grown, friction, bool(self.sides), str(self))
 
     def _late(self, configuration: Configuration, looks: Sequence[Look]) -> bool:
         """Tell whether most of what presses came from afar in this step, and rubs (collective).
@@ -434,7 +481,7 @@ class Contact(OneProcess, Shown):
         if self.initial != "press" or getattr(configuration, "motion", None) is None:
             return
         moved = configuration.comm.allreduce(bool(configuration.state.any()), MPI.LOR)
-        sunk = max(configuration.of(each, Lists).sunk for each in self.facing)
+        sunk = max(configuration.of(each, Surfaces).sunk for each in self.facing)
         if moved or sunk <= DEEP:
             return
         configuration.once.warn(
@@ -446,15 +493,13 @@ class Contact(OneProcess, Shown):
             "the overlap out gradually",
         )
 
-    def _tell(self, configuration: Configuration, grown: float | None) -> None:
-        if self._report is None:
-            return
+    def _tell(self, configuration: Configuration, mean: float, grown: float | None) -> None:
         so = "its stiffness was given, or is as large as it may be"
         if grown is not None:
             so = f"its stiffness is raised from c = {self.c * grown:g} on"
         configuration.once.warn(
             ("deep", configuration.name(self), grown is None),
-            f"{self.who}: points that press lie {100 * self._report.mean:.3g} % of the local size "
+            f"{self.who}: points that press lie {100 * mean:.3g} % of the local size "
             f"deep in the mean, more than penetration={self.penetration:g}; {so}",
         )
 
@@ -507,6 +552,16 @@ class Contact(OneProcess, Shown):
         """Return the energy that friction and damper have dissipated since the first step [J]."""
         system.layout.number(self)  # one of its terms
         return results.dissipated(system, (*self.passes, *self.dampers))
+
+    def report(self, system: Configuration) -> Report:
+        """Return how many points touch and slide, and how deep they are (collective).
+
+        ``print(contact.report(system))``: contact 'stand': region 'z0' of 'block' on plane; of 16
+        points of quadrature 4 touch; deepest 0.01 l, in the mean 0.008 l.
+        """
+        with results.searched(system, self.passes), together(system.comm):
+            looks = [each.look(system) for each in self.passes]
+        return self._seen(system, looks, system.of(self, Step).grown)
 
     def status(self, system: Configuration) -> Counts:
         """Return how many points are open, stick and slip (collective)."""
@@ -592,23 +647,17 @@ class Contact(OneProcess, Shown):
             mu = f", mu = {label(self.mu)}"
             if isinstance(self.mu, tuple | list):
                 mu = f", mu = {label(self.mu[0])}, sliding {label(self.mu[1])}"
-        text = f"{self.who}: {' on '.join(self.between)}{mu}"
-        report = self._report
-        if report is None:
-            return text
-        _, stuck, slid = report.counts
-        state = f"{stuck} stick, {slid} slip" if self.coulomb else f"{stuck} touch"
-        text += f"; of {sum(report.counts)} points of quadrature {state}"
-        text += f"; deepest {report.deepest:.2g} l"
-        text += f", in the mean {report.mean:.2g} l"
-        if self.sides and 0 < stuck + slid < FEW <= sum(report.counts) / FEW:
-            text += f"; {stuck + slid} of them carry all: the force is in balance, its pressure is "
-            text += "not resolved (smaller cells there)"
-        return text + (f"; stiffness grown {report.grown:g} times" if report.grown > 1 else "")
+        return f"{self.who}: {' on '.join(self.between)}{mu}"
 
 
 def _is_zero(mu: Any) -> bool:
     return isinstance(mu, int | float) and not isinstance(mu, bool) and mu == 0
+
+
+def _has_lines(place: Place | None) -> bool:
+    """Tell whether axes of cables are among what the user gives as a side."""
+    each = place if isinstance(place, list | tuple) else [place]
+    return any(isinstance(p, Nodes) and p.body.element.dimension == 1 for p in each)
 
 
 def _ordered(side: Any, target: Any) -> tuple[Any, Any]:

@@ -25,23 +25,25 @@ from mpi4py import MPI
 
 from ..arrays import Array, Ints, Mask
 from ..assembly.feet import Passes, follow
-from ..assembly.piece import Feet, Piece
+from ..assembly.piece import Feet, Former, Piece
 from ..assembly.revisions import Change, Verdict
+from ..assembly.state import same_arrays
 from ..mesh.partition import Family
 from ..runtime import jit
 from ..runtime.collective import owners_of
 from ..runtime.shared import Shared
 from ..values.parameter import evaluate
+from .active import NO_PAIRS, Active
 from .around import Around
 from .facet_law import BASE, FOOT, GAP, RUB, WEIGHT, facet_law
 from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING, K
-from .lists import Lists, among, joined, joined_ranges, of_points, offsets, patches
 from .look import Look
 from .modulus import Following
 from .overlap import DEEP, numbered, overlaps, require_apart
-from .search import BEHIND, Shape, candidates, motion
+from .search import BEHIND, candidates, motion
 from .skin import skin_of
 from .steps import GROWN, OVERLAP, RELEASE, Step
+from .surfaces import Surfaces, among, joined_ranges, of_points, offsets, patches, positions
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw
@@ -95,150 +97,177 @@ class FacetPass:
         first, second = numbered(*sides, layout)
         bodies = np.array(first)[one.type], np.array(second)[other.type]
         common, none = bool({*first} & {*second}), np.zeros(0)
-        lists = layout.keep(self, Lists((one, other), none, none, none, bodies, common))
-        require_apart(lists, layout)
+        surfaces = layout.keep(self, Surfaces((one, other), none, none, none, bodies, common))
+        require_apart(surfaces, layout)
         ids = np.flatnonzero(one.own)
         family = Family(layout.name(self), ids, one.ids[one.facets[ids]], partitioned=False)
         layout.announce_changing(family, len(one.ids))
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel, with no entities yet (collective)."""
-        lists = self._placed(configuration)
-        depth = overlaps(lists, self.initial)
-        lists.overlap = depth if self.initial == "release" else np.zeros_like(depth)
-        s, m = lists.skins
-        lists.sunk = float((depth / s.length[s.facet_of]).max(initial=0.0))
-        lists.area = self.part * s.areas(lists.shapes[0].x)
-        lists.stiffness = np.full(len(lists.area), self.stiffness or 0.0)
-        self._stiffness(lists, configuration.time)
+        surfaces = self._placed(configuration)
+        depth = overlaps(surfaces, self.initial)
+        surfaces.overlap = depth if self.initial == "release" else np.zeros_like(depth)
+        s, m = surfaces.skins
+        surfaces.sunk = float((depth / s.length[s.facet_of]).max(initial=0.0))
+        surfaces.area = self.part * s.areas(surfaces.shapes[0].x)
+        surfaces.stiffness = np.full(len(surfaces.area), self.stiffness or 0.0)
+        self._stiffness(surfaces, configuration.time)
         coulomb, own = self.coulomb, self.normal
         key = (own.energy(GAP),)
         key += () if coulomb is None else (coulomb.coefficient, coulomb.speeds)
         law = _LAWS.get(key, lambda: facet_law("facet_contact", own, coulomb))
-        lists.kernel = jit.points(law, configuration.comm)
+        surfaces.kernel = jit.points(law, configuration.comm)
         configuration.keep(self, Around(m))
-        lists.touching = TOUCHING * float(m.length.mean())
-        lists.least = 0.5 * float(np.mean([np.mean(shape.radius) for shape in lists.shapes]))
-        piece = self._piece(configuration, lists)
-        piece.plans, piece.total = [], len(lists.area)
+        configuration.keep(self, Active())
+        surfaces.touching = TOUCHING * float(m.length.mean())
+        surfaces.least = 0.5 * float(np.mean([np.mean(shape.radius) for shape in surfaces.shapes]))
+        piece = self._piece(configuration, surfaces)
+        piece.plans, piece.total = [], len(surfaces.area)
         return [configuration.keep(self, piece)]
 
-    def _stiffness(self, lists: Lists, time: float) -> Array:
+    def _stiffness(self, surfaces: Surfaces, time: float) -> Array:
         """Return k (F q,) at a time, the same array where nothing has changed."""
         if self.stiffness is None:
-            s, m = lists.skins
+            s, m = surfaces.skins
             E = s.modulus(time), m.modulus(time)
-            if lists.moduli is None or E[0] is not lists.moduli[0] or E[1] is not lists.moduli[1]:
+            if (
+                surfaces.moduli is None
+                or E[0] is not surfaces.moduli[0]
+                or E[1] is not surfaces.moduli[1]
+            ):
                 soft = np.maximum(s.length / E[0], (m.length / E[1]).mean())
-                lists.moduli, lists.stiffness = E, (s.parts / soft)[s.facet_of]
-        return lists.stiffness
+                surfaces.moduli, surfaces.stiffness = E, (s.parts / soft)[s.facet_of]
+        return surfaces.stiffness
 
-    def _placed(self, configuration: Configuration) -> Lists:
-        """Return the lists, with the nodes found in the numbered configuration (collective)."""
-        lists = configuration.of(self, Lists)
-        if lists.reference is None:
-            for skin in dict.fromkeys(lists.skins):
+    def _placed(self, configuration: Configuration) -> Surfaces:
+        """Return the surfaces, with the nodes found in the numbered configuration (collective)."""
+        surfaces = configuration.of(self, Surfaces)
+        if surfaces.reference is None:
+            for skin in dict.fromkeys(surfaces.skins):
                 skin.place(configuration)
-            X = [skin.vectors(configuration, configuration.reference) for skin in lists.skins]
-            lists.reference = self._shapes(lists, (X[0], X[1]))
-        return lists
+            X = [skin.vectors(configuration, configuration.reference) for skin in surfaces.skins]
+            surfaces.reference = surfaces.shapes_of((X[0], X[1]))
+        return surfaces
 
     # ---- lists that change, see `Revises` -------------------------------------------------------
     def search(self, configuration: Configuration, time: float) -> Change:
         """Find what may touch in a step that ends at `time`, the same on all ranks (collective)."""
-        lists = configuration.of(self, Lists)
-        x = self._positions(configuration, lists)
+        surfaces, before = configuration.of(self, Surfaces), configuration.of(self, Active)
+        x = self._positions(configuration, surfaces)
+        left = self._left(before, x)
         if configuration.reviewing:
-            return self._list(configuration, lists, x) if self._left(lists, x) else Change.NONE
-        known, lists.reach = lists.reach, self._reach(lists, time)
-        begins = configuration.memory.stepping or time != configuration.time
-        before, feet = lists.accepted, configuration.of(self, Piece).entities
-        assert isinstance(feet, Feet)
-        if moved := begins or before is None:
-            lists.accepted = self._shapes(lists, x)
-            moved = before is None or any((a != b.x).any() for a, b in zip(x, before, strict=True))
-        if moved:
-            feet.first[...] = 0.0
-        farther, least = lists.reach > known, float(lists.skins[1].length.min())
-        stale = self._left(lists, x) or self._lost(configuration, lists, moved)
-        if before is None or farther or stale or self._deepest(configuration) > BEHIND * least:
-            way = 0.0 if before is None else motion(*joined(x, (before[0].x, before[1].x)))
-            lists.margin = max(lists.least, 3.0 * way)
-            return self._list(configuration, lists, x)
-        return Change.NONE
+            return self._list(configuration, before, x) if left else Change.NONE
+        begins = configuration.memory.stepping or time != configuration.time or not before.begun
+        active = before._replace(reach=self._reach(surfaces, time))
+        stale = left or active.reach > before.reach or self._behind(configuration)
+        if begins:
+            moved = _differ(before.accepted, x)
+            active = active._replace(contactor=x[0], target=x[1])
+            if moved:
+                active = active._replace(anchored=False)
+                self._feet(configuration).first[...] = 0.0
+            stale = stale or self._lost(configuration, active, moved)
+        configuration.keep(self, active)
+        if not stale:
+            return Change.NONE
+        way = motion(positions(x), positions(before.accepted)) if before.begun else 0.0
+        active = active._replace(margin=max(surfaces.least, 3.0 * way))
+        return self._list(configuration, active, x)
 
-    def _positions(self, configuration: Configuration, lists: Lists) -> tuple[Array, Array]:
-        """Return the present vectors of the nodes of both sides (collective)."""
-        present = configuration.reference, configuration.state
-        one = lists.skins[0].vectors(configuration, *present)
-        same = lists.skins[0] is lists.skins[1]
-        return one, one if same else lists.skins[1].vectors(configuration, *present)
+    def _feet(self, configuration: Configuration) -> Feet:
+        """Return the present entities of this rank."""
+        feet = configuration.of(self, Piece).entities
+        assert isinstance(feet, Feet)
+        return feet
 
     @staticmethod
-    def _shapes(lists: Lists, x: tuple[Array, Array]) -> tuple[Shape, Shape]:
-        s, m = lists.skins
-        one = Shape(s, x[0])
-        return one, one if s is m else Shape(m, x[1])
+    def _positions(configuration: Configuration, surfaces: Surfaces) -> tuple[Array, Array]:
+        """Return the present vectors of the nodes of both sides (collective)."""
+        present = configuration.reference, configuration.state
+        s, m = surfaces.skins
+        one = s.vectors(configuration, *present)
+        return one, one if s is m else m.vectors(configuration, *present)
 
-    def _reach(self, lists: Lists, time: float) -> float:
+    def _reach(self, surfaces: Surfaces, time: float) -> float:
         """Return the gap at which the law ends; facets opposite have to be wider."""
         return self.normal.reach(
-            2.0 * lists.shapes[1].radius.max(initial=0.0),
-            self._stiffness(lists, time).mean(),
+            2.0 * surfaces.shapes[1].radius.max(initial=0.0),
+            self._stiffness(surfaces, time).mean(),
             time,
         )
 
     @staticmethod
-    def _left(lists: Lists, x: tuple[Array, Array]) -> bool:
+    def _left(active: Active, x: tuple[Array, Array]) -> bool:
         """Tell whether a pair that is not listed may be closer than nothing now."""
-        return lists.listed is None or 2.0 * motion(*joined(x, lists.listed)) > lists.margin
+        return not active.begun or 2.0 * motion(positions(x), active.listed) > active.margin
 
-    def _anchors(self, configuration: Configuration, lists: Lists) -> Ints:
+    def _anchors(self, configuration: Configuration) -> Ints:
         """Return pairs of facets: those with points, and where these have their anchors."""
         piece = configuration.of(self, Piece)
         if self.coulomb is None:
-            return np.zeros((0, 2), dtype=np.int64)
-        (s, m), found = lists.skins, []
+            return NO_PAIRS
+        (s, m), found = configuration.of(self, Surfaces).skins, []
         width = m.size
         for rows in configuration.memory.remembered(piece):
             at = np.flatnonzero(rows[:, 0] > 0.0)
             found.append(s.facet_of[at] * width + rows[at, 0].astype(np.int64) - 1)
         return np.stack(np.divmod(np.unique(np.concatenate(found)), width), axis=1)
 
-    def _lost(self, configuration: Configuration, lists: Lists, moved: bool) -> bool:
+    def _lost(self, configuration: Configuration, active: Active, moved: bool) -> bool:
         """Tell whether the list lacks facets of anchors, or, of what has `moved`, the first."""
-        anchors = self._anchors(configuration, lists)
+        anchors = self._anchors(configuration)
         if moved and self.coulomb is not None and not len(anchors):
-            return len(lists.pairs) > 0
-        return bool((~among(anchors, np.concatenate([lists.pairs, lists.extra]))).any())
+            return len(active.pairs) > 0
+        return bool((~among(anchors, active.every)).any())
 
-    def _list(self, configuration: Configuration, lists: Lists, x: tuple[Array, Array]) -> Change:
+    def _behind(self, configuration: Configuration) -> bool:
+        """Tell whether a point was behind a facet at the end of the last step."""
+        least = float(configuration.of(self, Surfaces).skins[1].length.min())
+        return self._deepest(configuration) > BEHIND * least
+
+    def _list(self, configuration: Configuration, active: Active, x: tuple[Array, Array]) -> Change:
         """Make the list for the way from the accepted state to the present one."""
-        assert lists.accepted is not None
-        s, m = lists.accepted if configuration.reviewing else self._shapes(lists, x)
-        path, margin = (s, m), lists.margin
+        surfaces = configuration.of(self, Surfaces)
+        s, m = surfaces.shapes_at(active.accepted if configuration.reviewing else x)
+        path, margin = (s, m), active.margin
         if configuration.reviewing:
-            path = self._shapes(lists, x)
-            margin = max(margin, motion(*joined(x, (s.x, m.x))))  # all that lies on the way
-        lists.near, kept = candidates(s, m, lists.rest, margin + lists.reach, path)
-        pairs = lists.near[kept]
-        lists.listed = x
-        anchors = self._anchors(configuration, lists)
+            path = surfaces.shapes_of(x)
+            way = motion(positions(x), positions(active.accepted))
+            margin = max(margin, way)  # all that lies on it
+        near, kept = candidates(s, m, surfaces.rest, margin + active.reach, path)
+        pairs = near[kept]
+        anchors = self._anchors(configuration)
         anchors = anchors[np.isin(anchors[:, 0], pairs[:, 0])]
-        beside = configuration.of(self, Around).beside(pairs, lists.skins[0].size)
+        beside = configuration.of(self, Around).beside(pairs, surfaces.skins[0].size)
         anchors = anchors[~among(anchors, np.concatenate([pairs, beside]))]
         extra = np.concatenate([beside, anchors])
-        if np.array_equal(pairs, lists.pairs) and np.array_equal(extra, lists.extra):
-            return Change.NONE
-        lists.former = np.concatenate([lists.pairs, lists.extra])
-        lists.pairs, lists.extra = pairs, extra
-        return Change.OTHER
+        active = active._replace(near=near, listed=positions(x))
+        same = np.array_equal(pairs, active.pairs) and np.array_equal(extra, active.extra)
+        if not same:
+            active = active._replace(pairs=pairs, extra=extra, anchored=True)
+        configuration.keep(self, active)
+        return Change.NONE if same else Change.OTHER
 
-    def _mine(self, configuration: Configuration, lists: Lists, pairs: Ints) -> Mask:
+    def activate(self, configuration: Configuration, active: Active) -> bool:
+        """Take an active set; tell whether points have others opposite, or other anchors."""
+        present = configuration.of(self, Active)
+        configuration.keep(self, active)
+        if not active.anchored:
+            self._feet(configuration).first[...] = 0.0
+        depends = ["pairs", "extra"]
+        if active.anchored:
+            depends += ["anchored", "contactor", "target", "margin", "reach"]
+        sets = (
+            {name: own[name] for name in depends} for own in (present.arrays(), active.arrays())
+        )
+        return not same_arrays(*sets)
+
+    def _mine(self, configuration: Configuration, surfaces: Surfaces, pairs: Ints) -> Mask:
         """Return which pairs (k,) are of patches that have a vertex of this rank."""
         topology = configuration.topology
         first, end = topology.starts[topology.comm.rank : topology.comm.rank + 2]
-        s, m = lists.skins
+        s, m = surfaces.skins
         own = [
             ((skin.numbers >= first) & (skin.numbers < end))[skin.facets].any(axis=1)
             for skin in (s, m)
@@ -248,34 +277,42 @@ class FacetPass:
         touched[pairs[own[1][pairs[:, 1]], 0]] = True
         return np.asarray(touched[pairs[:, 0]])
 
-    def needed(self, configuration: Configuration) -> Ints:
-        """Return the numbers of the vertices of this rank's patches, old and new."""
-        lists, found = configuration.of(self, Lists), [np.zeros(0, dtype=np.int64)]
-        s, m = lists.skins
-        for pairs in (np.concatenate([lists.pairs, lists.extra]), lists.former):
-            a, b = pairs[self._mine(configuration, lists, pairs)].T
-            found += [s.numbers[s.facets[np.unique(a)]].ravel()]
-            found += [m.numbers[m.facets[np.unique(b)]].ravel()]
-        return np.unique(np.concatenate(found))
+    def needed(self, configuration: Configuration, pairs: Ints) -> Ints:
+        """Return the numbers of the vertices of this rank's patches, of some pairs."""
+        surfaces = configuration.of(self, Surfaces)
+        s, m = surfaces.skins
+        a, b = pairs[self._mine(configuration, surfaces, pairs)].T
+        own, opposite = s.facets[np.unique(a)].ravel(), m.facets[np.unique(b)].ravel()
+        found: Ints = np.unique(np.concatenate([s.numbers[own], m.numbers[opposite]]))
+        return found
+
+    def listed(self, configuration: Configuration, pairs: Ints) -> Former:
+        """Return the patches of some pairs that have a vertex of this rank, by their vertices."""
+        surfaces = configuration.of(self, Surfaces)
+        a, b = pairs[self._mine(configuration, surfaces, pairs)].T
+        facets, patch = np.unique(a, return_inverse=True)
+        vertices, start, _ = patches(surfaces, facets, patch.ravel(), b)
+        return Former(configuration.topology.local(vertices), start)
 
     def renew(self, configuration: Configuration) -> list[Piece]:
         """Replace the points and their patches (collective)."""
         piece = configuration.of(self, Piece)
-        piece.replace(self._piece(configuration, configuration.of(self, Lists)))
+        piece.replace(self._piece(configuration, configuration.of(self, Surfaces)))
         return [piece]
 
     # ---- entities -------------------------------------------------------------------------------
-    def _piece(self, configuration: Configuration, lists: Lists) -> Piece:
+    def _piece(self, configuration: Configuration, surfaces: Surfaces) -> Piece:
         """Return the points of patches that have a vertex of this rank."""
-        s, m = lists.skins
-        every = np.concatenate([lists.pairs, lists.extra])
-        anchors = np.arange(len(every)) >= len(lists.pairs)
-        mine = self._mine(configuration, lists, every)
+        s, m = surfaces.skins
+        active = configuration.of(self, Active)
+        every = active.every
+        anchors = np.arange(len(every)) >= len(active.pairs)
+        mine = self._mine(configuration, surfaces, every)
         order = np.lexsort((every[mine, 1], anchors[mine], every[mine, 0]))
         (a, b), only = every[mine][order].T, anchors[mine][order]
         facets, patch, count = np.unique(a, return_inverse=True, return_counts=True)
         topology, n = configuration.topology, len(facets)
-        vertices, start, corner = patches(lists, facets, patch.ravel(), b)
+        vertices, start, corner = patches(surfaces, facets, patch.ravel(), b)
         local = topology.local(vertices)
         opposite, of = np.unique(b, return_inverse=True)
         points, own = s.points_of(facets)
@@ -300,8 +337,8 @@ class FacetPass:
             value=value,
             own=s.inner[points],
             own_widths=s.width[s.facet_of[points]],
-            first=self._first(lists, facets, patch.ravel()[~only], b[~only]),
-            reach=np.inf if lists.reach else lists.touching,
+            first=self._first(surfaces, active, facets, patch.ravel()[~only], b[~only]),
+            reach=np.inf if active.reach else surfaces.touching,
             row=FOOT[0].name,
             gap=GAP.name,
             damping=DAMPING.name,
@@ -310,8 +347,12 @@ class FacetPass:
             turn=9 if self.coulomb is None else 12,
             rate=12 if self.coulomb is None else 15,
         )
-        known = {str(WEIGHT): lists.area, str(BASE): lists.stiffness, str(OVERLAP): lists.overlap}
-        kernel, zero = lists.kernel, np.zeros(len(points))
+        known = {
+            str(WEIGHT): surfaces.area,
+            str(BASE): surfaces.stiffness,
+            str(OVERLAP): surfaces.overlap,
+        }
+        kernel, zero = surfaces.kernel, np.zeros(len(points))
         assert kernel is not None
         rows = [known[r][points] if r in known else zero for r in kernel.cell]
         cell = np.stack(rows, axis=1)
@@ -323,7 +364,7 @@ class FacetPass:
             compact=self.normal.compact,
             uniform=self._uniform(configuration),
             cell=cell,
-            cell_at=self._following(lists, cell, points),
+            cell_at=self._following(surfaces, cell, points),
             owned=(owners == topology.comm.rank)[own],
             vertices=local,
             vertex_start=start,
@@ -332,35 +373,36 @@ class FacetPass:
             ids=points,
         )
 
-    def _following(self, lists: Lists, cell: Array, points: Ints) -> Following | None:
+    def _following(self, surfaces: Surfaces, cell: Array, points: Ints) -> Following | None:
         """Return what lets k of some points follow the materials of the sides, if these change."""
-        assert lists.kernel is not None
-        s, m = lists.skins
+        assert surfaces.kernel is not None
+        s, m = surfaces.skins
         if self.stiffness is not None or not (s.changes or m.changes):
             return None
-        row, timed = lists.kernel.cell.index(str(BASE)), s.timed or m.timed
-        return Following(cell, row, partial(self._stiffness, lists), points, timed)
+        row, timed = surfaces.kernel.cell.index(str(BASE)), s.timed or m.timed
+        return Following(cell, row, partial(self._stiffness, surfaces), points, timed)
 
     def _uniform(self, configuration: Configuration) -> dict[str, Value]:
         """Return the parameters that are the same for all points."""
         step = configuration.layout.find(self, Step)
-        near = {NEAR.name: configuration.of(self, Lists).touching}
+        near = {NEAR.name: configuration.of(self, Surfaces).touching}
         return {**self.uniform, **near, **({} if step is None else step.uniform)}
 
-    def _first(self, lists: Lists, facets: Ints, patch: Ints, b: Ints) -> Array:
-        """Return the closest points of the accepted state (n, 3) as anchors of points."""
-        s, m = lists.skins
+    def _first(
+        self, surfaces: Surfaces, active: Active, facets: Ints, patch: Ints, b: Ints
+    ) -> Array:
+        """Return the closest points of the accepted state (n, 3) as anchors of points, or zeros."""
+        s, m = surfaces.skins
         points, _ = s.points_of(facets)
         found = np.zeros((len(points), 3))
-        if self.coulomb is None or not len(b):
+        if self.coulomb is None or not len(b) or not active.anchored:
             return found
-        assert lists.accepted is not None
-        one, other = lists.accepted
+        one, other = surfaces.shapes_at(active.accepted)
         r = s.at_points(one.x)[points]
         every, of = s.points_of(facets[patch])
         point, facet = np.searchsorted(points, every), b[of]
         away = np.linalg.norm(r[point] - other.centre[facet], axis=1)
-        near = away < other.radius[facet] + lists.margin + lists.reach
+        near = away < other.radius[facet] + active.margin + active.reach
         point, facet = point[near], facet[near]
         xi, g = m.feet(other.P, other.Q, facet, r[point])
         there = ~np.isnan(g)
@@ -374,7 +416,7 @@ class FacetPass:
     # ---- results --------------------------------------------------------------------------------
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's points."""
-        lists, piece = configuration.of(self, Lists), configuration.of(self, Piece)
+        surfaces, piece = configuration.of(self, Surfaces), configuration.of(self, Piece)
         ids, plan = piece.ids, configuration.plan
         assert ids is not None
         number = plan.number(piece)
@@ -385,48 +427,53 @@ class FacetPass:
         )
         uniform = self._uniform(configuration)
         at: At = {k: evaluate(k, value, configuration.time) for k, value in uniform.items()}
-        at[K.name] = self._stiffness(lists, configuration.time)[ids] * at["grown"]
+        at[K.name] = self._stiffness(surfaces, configuration.time)[ids] * at["grown"]
         at[GAP.name] = end[GAP.name]
         p = np.broadcast_to(self._pressure(at)[0], (len(ids),))
         status = np.asarray(p > 0.0, dtype=float)
         status = np.rint(end["status"]) + 1.0 if "status" in end else status
-        skin = lists.skins[0]
+        skin = surfaces.skins[0]
         length = skin.length[skin.facet_of[ids]]
         none = np.zeros(len(ids))
         rub, slid = (end.get(s.name, none) for s in (RUB, SLID))
         seen = end[GAP.name], length, p, status, rub, slid
-        return Look(*seen, lists.area[ids], ids, piece.owned)
+        return Look(*seen, surfaces.area[ids], ids, piece.owned)
 
     def gaps(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) that were seen; NaN where nothing is opposite (collective).
 
         There memory holds exactly 0.
         """
-        lists = configuration.of(self, Lists)
-        m, x = lists.skins[1], self._positions(configuration, lists)
+        surfaces = configuration.of(self, Surfaces)
+        m, x = surfaces.skins[1], self._positions(configuration, surfaces)
+        pairs = configuration.of(self, Active).pairs
         gap, none = look.gap.copy(), np.flatnonzero(look.gap == 0.0)
         now = m.polynomials(x[1]), m.normals(x[1])
-        gap[none[np.isinf(self._across(lists, x[0], now, look.ids[none]))]] = np.nan
+        gap[none[np.isinf(self._across(surfaces, pairs, x[0], now, look.ids[none]))]] = np.nan
         return gap
 
     def before(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) at the beginning of the step; inf where nothing was opposite."""
-        lists, piece = configuration.of(self, Lists), configuration.of(self, Piece)
-        assert lists.accepted is not None
+        surfaces, piece = configuration.of(self, Surfaces), configuration.of(self, Piece)
+        active = configuration.of(self, Active)
         remembered, _ = configuration.memory.remembered(piece)
         gap: Array = remembered[look.ids, piece.kernel.memory.index(GAP.name)]
         none = np.flatnonzero((gap == 0.0) & (look.pressure > 0.0))
-        one, other = lists.accepted
-        gap[none] = self._across(lists, one.x, (other.P, other.Q), look.ids[none])
+        one, other = surfaces.shapes_at(active.accepted)
+        at = one.x, (other.P, other.Q)
+        gap[none] = self._across(surfaces, active.pairs, *at, look.ids[none])
         return gap
 
-    def _across(self, lists: Lists, x: Array, facets: tuple[Array, Array], ids: Ints) -> Array:
-        """Return how far points are from the facets listed, given by coefficients; inf: no foot."""
-        (s, m), a = lists.skins, lists.pairs[:, 0]
+    @staticmethod
+    def _across(
+        surfaces: Surfaces, pairs: Ints, x: Array, facets: tuple[Array, Array], ids: Ints
+    ) -> Array:
+        """Return how far points are from facets, given by coefficients; inf: no foot."""
+        (s, m), a = surfaces.skins, pairs[:, 0]
         first, last = (np.searchsorted(a, s.facet_of[ids], side=k) for k in ("left", "right"))
         of = np.repeat(np.arange(len(ids)), last - first)
-        pairs = lists.pairs[joined_ranges(first, last), 1]
-        _, g = m.feet(*facets, pairs, s.at_points(x)[ids][of])
+        opposite = pairs[joined_ranges(first, last), 1]
+        _, g = m.feet(*facets, opposite, s.at_points(x)[ids][of])
         found = np.full(len(ids), np.inf)
         np.fmin.at(found, of, np.abs(g))
         return found
@@ -438,15 +485,14 @@ class FacetPass:
     # ---- solutions, see `Reviews` ---------------------------------------------------------------
     def review(self, configuration: Configuration, look: Look) -> Verdict:
         """Cut a step in which a point has crossed a facet (collective)."""
-        lists = configuration.of(self, Lists)
-        if not len(lists.near) or lists.accepted is None:
+        if not len(configuration.of(self, Active).near):
             return Verdict.STANDS
-        crossed = self._crosses(configuration, lists, self._positions(configuration, lists))
+        crossed = self._crosses(configuration)
         return Verdict.CUT if crossed else Verdict.STANDS
 
     def presses(self, configuration: Configuration) -> bool:
         """Tell whether a point has pressed at the end of the last step, or will from the start."""
-        return self._deepest(configuration) > 0.0 or configuration.of(self, Lists).sunk > DEEP
+        return self._deepest(configuration) > 0.0 or configuration.of(self, Surfaces).sunk > DEEP
 
     def _deepest(self, configuration: Configuration) -> float:
         """Return how deep a point was at the end of the last step; 0: none has pressed."""
@@ -460,32 +506,33 @@ class FacetPass:
         Or let them follow the state again. Returns the angle by which this turns the normals that
         were held (collective).
         """
-        lists, feet = configuration.of(self, Lists), configuration.of(self, Piece).entities
-        assert isinstance(feet, Feet)
-        corners = feet.corners
+        corners = self._feet(configuration).corners
         corners.holds[0] = held
         if not held:
             return 0.0
-        assert lists.accepted is not None
-        m = lists.skins[1]
-        x = lists.accepted[1].x if before else self._positions(configuration, lists)[1]
+        surfaces = configuration.of(self, Surfaces)
+        m = surfaces.skins[1]
+        accepted = configuration.of(self, Active).target
+        x = accepted if before else self._positions(configuration, surfaces)[1]
         now = m.corner_normals(x)[corners.ids]
         turned = float(np.linalg.norm(now - corners.held, axis=1).max(initial=0.0))
         corners.held[...] = now
         return float(configuration.comm.allreduce(turned, MPI.MAX))
 
-    def _crosses(self, configuration: Configuration, lists: Lists, x: tuple[Array, Array]) -> bool:
+    def _crosses(self, configuration: Configuration) -> bool:
         """Tell whether a point has come to lie behind a facet in this step (collective)."""
-        assert lists.accepted is not None
-        (s, m), (one, other), comm = lists.skins, lists.accepted, configuration.comm
-        parts = max(1, int(np.ceil(2.0 * motion(*joined(x, (one.x, other.x))) / m.length.min())))
+        surfaces, active = configuration.of(self, Surfaces), configuration.of(self, Active)
+        x, comm = self._positions(configuration, surfaces), configuration.comm
+        (s, m), (one, other) = surfaces.skins, surfaces.shapes_at(active.accepted)
+        way = motion(positions(x), positions(active.accepted))
+        parts = max(1, int(np.ceil(2.0 * way / m.length.min())))
         if parts > PARTS:
             return True
         found = follow(
             m.library,
             [leaf.basis for leaf in m.leaves],
             m.type,
-            lists.near[comm.rank :: comm.size],
+            active.near[comm.rank :: comm.size],
             s.first,
             (
                 (s.at_points(one.x), other.P, other.Q),
@@ -498,3 +545,8 @@ class FacetPass:
         if worst is Passes.NO_MEMORY:
             raise MemoryError(f"{self.name}: no memory to follow points past facets")
         return worst is Passes.CROSSED
+
+
+def _differ(x: tuple[Array, Array], y: tuple[Array, Array]) -> bool:
+    """Tell whether vectors of the nodes of both sides are others."""
+    return not all(np.array_equal(a, b) for a, b in zip(x, y, strict=True))

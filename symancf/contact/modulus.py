@@ -68,12 +68,14 @@ class Modulus:
         if called.local or any(name not in body.parameters for name in names):
             raise ParameterError(
                 f"{who}: the stiffness of {body.name!r} at rest does not follow from its "
-                "energy alone: give that of the contact, stiffness="
+                "energy alone: give that of the contact, stiffness=",
+                asked="stiffness",
+                given=body.name,
             )
         given = {name: body.parameters[name] for name in names}
         self._fields = {k: value for k, value in given.items() if isinstance(value, Field)}
         self._scalars = {k: v for k, v in given.items() if not isinstance(v, Field)}
-        of_time = [v for v in self._scalars.values() if depends_on_time(v)]
+        of_time = list(filter(depends_on_time, self._scalars.values()))
         self.changes = bool(of_time)
         self.timed = any(not isinstance(value, Parameter) for value in of_time)
         order = [sp.Symbol(name, real=True) for name in (*self._fields, *self._scalars)]
@@ -101,7 +103,9 @@ class Modulus:
         if len(found) and not (np.isfinite(found).all() and (found > 0.0).all()):
             raise ParameterError(
                 f"{self.who}: the modulus of {self.body.name!r} is {found.min():g} at rest, so "
-                "that of the contact cannot follow from it: give stiffness="
+                "that of the contact cannot follow from it: give stiffness=",
+                asked="stiffness",
+                given=self.body.name,
             )
         return found
 

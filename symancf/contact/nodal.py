@@ -30,8 +30,8 @@ from ..arrays import Array, Data, Ints
 from ..cells import CELLS
 from ..runtime.collective import together
 from .facets import FacetPass
-from .lists import Lists
 from .skin import Skin, skin_of
+from .surfaces import Surfaces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,7 +186,7 @@ def told(side: Side, passes: Sequence[RigidPass | FacetPass], configuration: Con
     area, pressure, gap, status, slid, seen = configuration.sum(table).T
     gap = np.where(seen > 0.0, gap, np.nan)
     one = passes[0]
-    area = configuration.of(one, Lists).area if isinstance(one, FacetPass) else area
+    area = configuration.of(one, Surfaces).area if isinstance(one, FacetPass) else area
     start = configuration.reference
     before, now = (
         skin.areas(skin.vectors(configuration, *x))

@@ -13,8 +13,8 @@ from .search import BEHIND, BEHIND_AT_REST, FACING, candidates, close
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..assembly.configuration import Layout
-    from .lists import Lists
     from .sides import Side
+    from .surfaces import Surfaces
 
 DEPTH = 2.0  # radii of facets: overlaps that are looked for
 DEEP = 0.05  # of a cell: facets of curved surfaces overlap so far
@@ -52,14 +52,14 @@ def _joined(side: Side, layout: Layout) -> list[list[int]]:
     return every
 
 
-def require_apart(lists: Lists, layout: Layout) -> None:
+def require_apart(surfaces: Surfaces, layout: Layout) -> None:
     """Raise where two bodies have nodes in common (collective)."""
-    s, m = lists.skins
+    s, m = surfaces.skins
     if s is m:
         return
     _, a, b = np.intersect1d(s.ids, m.ids, assume_unique=True, return_indices=True)
     bodies = [np.zeros(len(skin.ids), dtype=np.int64) for skin in (s, m)]
-    for found, skin, own in zip(bodies, (s, m), lists.bodies, strict=True):
+    for found, skin, own in zip(bodies, (s, m), surfaces.bodies, strict=True):
         found[skin.facets] = own[:, None]
     common = s.ids[a[bodies[0][a] != bodies[1][b]]]
     if len(common):
@@ -73,7 +73,7 @@ def require_apart(lists: Lists, layout: Layout) -> None:
         )
 
 
-def overlaps(lists: Lists, initial: str | None) -> Array:
+def overlaps(surfaces: Surfaces, initial: str | None) -> Array:
     """Return how deep all points (P,) lie in facets in the reference.
 
     The nearest facet within `DEPTH` counts: deeper overlaps are not seen.
@@ -83,10 +83,10 @@ def overlaps(lists: Lists, initial: str | None) -> Array:
     ConstraintError : deeper than `DEEP` cells where nobody said what that means (`initial`), or so
         deep that the points are behind what they are to be pushed out of.
     """
-    s, m = lists.shapes
+    s, m = surfaces.shapes
     margin = DEPTH * float(np.mean(m.radius))
     near = np.stack(close(s, m, margin), axis=1)
-    rest = lists.rest
+    rest = surfaces.rest
     if rest is not None:
         near, _ = candidates(s, m, rest, margin, (s, m))
     point, of = s.skin.points_of(near[:, 0])

@@ -16,8 +16,8 @@ from ..arrays import Array, Mask
 from ..bodies.natural import RigidBody
 from ..places.interpolation import Interpolation
 from ..runtime.collective import together
+from .active import Active
 from .facets import FacetPass
-from .lists import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ class Counts(NamedTuple):
 def searched(system: Configuration, passes: Sequence[RigidPass | FacetPass]) -> Iterator[None]:
     """Find lists and what laws remember before the first step, too, which finds its own."""
     facing = [each for each in passes if isinstance(each, FacetPass)]
-    if any(system.of(each, Lists).accepted is None for each in facing):
+    if not all(system.of(each, Active).begun for each in facing):
         system.revise(system.time)
     first = not system.memory.known
     if first:

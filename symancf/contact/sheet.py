@@ -47,7 +47,10 @@ from ..values.parameter import Field, Value, call_array, depends_on_time, evalua
 from .modulus import Modulus
 
 if TYPE_CHECKING:
+    from symancf_codegen.declare import Rule
+
     from ..assembly.configuration import Configuration, Layout
+    from ..elements.element import Element
 
 FINE = 3  # parts of edges of quadratic facets on facets, whose functions have kinks anywhere there
 PARTS_OF = {3: 10.0, 2: 1.0, 1: 0.01}  # c of solids, plates and cables
@@ -121,30 +124,27 @@ class Sheet(FacetPoints):
         self._require_touchable(place)
         element = self.element
         assert element is not None
-        cell, degree = element.topology, {1: 7, 2: 5}[element.dimension]
-        if not element.slopes and element.degree == 1:
-            degree = 3 if max(cell.factors) == 1 else 2
-        elif max(cell.factors) > 1:
-            degree = 4
-        rule = gauss(cell, counts_for(cell, degree))
-        if facing and not element.slopes and element.degree > 1:
-            rule = divided(cell, counts_for(cell, 3 if max(cell.factors) == 1 else 2), FINE)
-        low, high = cell.domain
+        rule = _rule(element, facing)
+        low, high = element.topology.domain
         self.points, self.weights = np.asarray(rule.points), np.asarray(rule.weights)
         self.unit = (self.points - low) / (high - low)
         self.cable = element.dimension == 1
-        if not self.cable and radius is not None:
-            raise ParameterError(
-                f"{who}: radius={label(radius)} is for cables; {self} has a surface of its own",
-                asked="radius",
-                given=radius,
-            )
-        if self.cable and radius is None:
-            raise ParameterError(
-                f"{who}: {self} is an axis: give radius=, that of the cable", asked="radius"
-            )
-        self.rho = positive(who, "radius", radius) if self.cable else 0.0
+        self.rho = self._radius(radius)
         self.parts = PARTS_OF[self.body.element.dimension]
+
+    def _radius(self, given: float | None) -> float:
+        """Return the radius of a cable, 0 of what is none."""
+        if self.cable and given is None:
+            raise ParameterError(
+                f"{self.who}: {self} is an axis: give radius=, that of the cable", asked="radius"
+            )
+        if not self.cable and given is not None:
+            raise ParameterError(
+                f"{self.who}: radius={label(given)} is for cables; {self} has a surface of its own",
+                asked="radius",
+                given=given,
+            )
+        return positive(self.who, "radius", given) if self.cable else 0.0
 
     def _require_touchable(self, place: Nodes | Face) -> None:
         """Raise where the place is an edge, or a plate of which no side is given."""
@@ -275,12 +275,13 @@ class Sheet(FacetPoints):
         return Modulus(self.who, self.body)
 
     def moduli(self, fields: Array, present: tuple[float, ...]) -> Array:
-        """Return E (n,) [Pa] of facets, of cables EA over the section of the radius.
+        """Return E (n,) [Pa] of facets, of cables without a section EA over that of the radius.
 
         `fields` are those of `Facets`, `present` is what `Modulus.present` tells of a time.
         """
         E = self.modulus.of(fields, present)
-        return E / (np.pi * self.rho**2) if self.cable else E
+        per_length = self.cable and self.body.element.section < 2
+        return E / (np.pi * self.rho**2) if per_length else E
 
     def _of_cells(self, modulus: bool) -> Array:
         """Return volume, z of the face and fields (cells, k) of this rank's share of the cells."""
@@ -344,3 +345,15 @@ class Sheet(FacetPoints):
     def __str__(self) -> str:
         face = f", face({-1 if self.turned else 1:+d})" if self.body.element.dimension == 2 else ""
         return f"region {self.region.name!r} of {self.body.name!r}{face}"
+
+
+def _rule(element: Element, facing: bool) -> Rule:
+    """Return the rule of quadrature on a facet; `facing` as of `Sheet`."""
+    cell = element.topology
+    product = max(cell.factors) == 1  # of lines: no triangle
+    coarse = counts_for(cell, 3 if product else 2)
+    if not element.slopes and element.degree == 1:
+        return gauss(cell, coarse)
+    if facing and not element.slopes:
+        return divided(cell, coarse, FINE)
+    return gauss(cell, counts_for(cell, {1: 7, 2: 5}[element.dimension] if product else 4))

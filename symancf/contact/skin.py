@@ -28,7 +28,7 @@ from ..errors import MeshError
 from .leaf import Leaf, filled, stacked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -48,7 +48,7 @@ def require_apart(one: Skin, two: Skin) -> None:
     if one.facets.shape[1] != two.facets.shape[1]:
         return
     rows = [
-        np.c_[np.sort(x.ids[x.facets], axis=1), x._of_leaves([s.turned for s in x.side.sheets])]
+        np.c_[np.sort(x.ids[x.facets], axis=1), x._of_leaves(lambda leaf: leaf.sheet.turned)]
         for x in (one, two)
     ]
     known = len(np.unique(np.concatenate(rows), axis=0))
@@ -92,29 +92,28 @@ class Skin:
         self.side, comm = side, layout.comm
         self.library = library(comm)
         given = [sheet.facets(layout, modulus) for sheet in side.sheets]
-        nodes = [np.concatenate(comm.allgather(own.vertices)) for own in given]
-        numbers = [np.stack([own.length, own.height], axis=1) for own in given]
-        every = np.concatenate([np.concatenate(comm.allgather(part)) for part in numbers])
-        self.length, self.height = every.T
-        self._fields = [np.concatenate(comm.allgather(own.fields)) for own in given]
+
+        def everywhere(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            return np.concatenate(comm.allgather(part))
+
+        nodes = [everywhere(own.vertices) for own in given]
+        numbers = [everywhere(np.stack([own.length, own.height], axis=1)) for own in given]
+        self.length, self.height = np.concatenate(numbers).T
+        self._fields = [everywhere(own.fields) for own in given]
         self._moduli: tuple[Any, Array] | None = None
         self.changes = modulus and any(sheet.modulus.changes for sheet in side.sheets)
         self.timed = modulus and any(sheet.modulus.timed for sheet in side.sheets)
         self.ids = np.unique(np.concatenate([part.ravel() for part in nodes]))
-        self.leaves: list[Leaf] = []
-        for sheet, part in zip(side.sheets, nodes, strict=True):
-            last = self.leaves[-1] if self.leaves else None
-            facet, point = (last.at.stop, last.points.stop) if last else (0, 0)
-            self.leaves.append(Leaf(sheet, part, self.ids, facet, point))
+        self.leaves = self._leaves(nodes)
         self.facets = filled([leaf.facets for leaf in self.leaves])
         self.own = np.zeros(len(self.facets), dtype=bool)
         for leaf, part in zip(self.leaves, given, strict=True):
             start, end = part.starts[comm.rank : comm.rank + 2] + leaf.at.start
             self.own[start:end] = True
-        self.type = self._of_leaves([*range(len(self.leaves))]).astype(np.int32)
-        self.nodes = self._of_leaves([leaf.basis.vertices for leaf in self.leaves])
-        self.parts = self._of_leaves([leaf.sheet.parts for leaf in self.leaves])
-        count = self._of_leaves([leaf.count for leaf in self.leaves])
+        self.type = self._of_leaves(self.leaves.index).astype(np.int32)
+        self.nodes = self._of_leaves(lambda leaf: leaf.basis.vertices)
+        self.parts = self._of_leaves(lambda leaf: leaf.sheet.parts)
+        count = self._of_leaves(lambda leaf: leaf.count)
         self.first = np.concatenate([[0], np.cumsum(count)])
         self.facet_of = np.repeat(np.arange(self.size), count)
         X = layout.fetch_points(self.ids)
@@ -147,8 +146,18 @@ class Skin:
             self._moduli = present, E
         return self._moduli[1]
 
-    def _of_leaves(self, values: Sequence[float]) -> npt.NDArray[Any]:
+    def _leaves(self, nodes: Sequence[Ints]) -> list[Leaf]:
+        """Return a leaf for each sheet, their facets and points one after the other."""
+        leaves: list[Leaf] = []
+        facet = point = 0
+        for sheet, own in zip(self.side.sheets, nodes, strict=True):
+            leaves.append(Leaf(sheet, own, self.ids, facet, point))
+            facet, point = leaves[-1].at.stop, leaves[-1].points.stop
+        return leaves
+
+    def _of_leaves(self, number: Callable[[Leaf], float]) -> npt.NDArray[Any]:
         """Return a number of each leaf for its facets (F,)."""
+        values = [number(leaf) for leaf in self.leaves]
         return np.repeat(np.asarray(values), [len(leaf.facets) for leaf in self.leaves])
 
     def _require_once(self, X: Array) -> None:
@@ -219,7 +228,7 @@ class Skin:
         group = np.asarray(label, dtype=np.int64)
         rim = np.zeros(self.groups, dtype=bool)
         rim[group[free]] = rim[group[nexts][free]] = True
-        square, between = self._of_leaves([leaf.corners for leaf in self.leaves])[facet] == 4, ~free
+        square, between = self._of_leaves(lambda leaf: leaf.corners)[facet] == 4, ~free
         between[one] = between[other] = square[one] & square[other]
         bits, first = [], 0
         for leaf in self.leaves:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..assembly.memory import Kept
+from ..assembly.state import StateVariable
 from ..kinematics.quantity import real
 from .laws import DAMPING, SPAN
 
 if TYPE_CHECKING:
+    from ..arrays import Array
     from ..assembly.configuration import Configuration
     from ..values.parameter import Scalar
 
@@ -44,8 +45,9 @@ class Step:
 
     Attributes
     ----------
-    kept : `grown`, `overlap`, whether the last step was one of a motion, and the factor of the
-        stiffness beyond which a step could not be solved; they belong to the accepted state.
+    variable : `grown`, `overlap`, whether the last step was one of a motion, the factor of the
+        stiffness beyond which a step could not be solved, and whether the present one has just
+        grown and is tried; they belong to the state.
     uniform : parameters of laws by name.
     """
 
@@ -53,8 +55,8 @@ class Step:
         self, configuration: Configuration, name: str, damping: float, overlap: float
     ) -> None:
         self.configuration, self.damping = configuration, damping
-        self.kept = Kept(name, np.array([1.0, overlap, 0.0, np.inf]))
-        self._tried, self._most = 0.0, np.inf
+        first = np.array([1.0, overlap, 0.0, np.inf, 0.0])
+        self.variable = StateVariable(name, first, _learn)
         self.uniform: dict[str, Scalar] = {
             GROWN.name: OfStep(lambda time: self.grown),
             RELEASE.name: OfStep(lambda time: self.overlap if self.moves else 0.0),
@@ -65,33 +67,27 @@ class Step:
     @property
     def grown(self) -> float:
         """Factor of the stiffness."""
-        return float(self.kept.value[0])
+        return float(self.variable.value[0])
 
     @property
     def overlap(self) -> float:
         """Part of the initial overlap that is not let out yet."""
-        return float(self.kept.value[1])
+        return float(self.variable.value[1])
 
     @property
     def moves(self) -> bool:
         """Whether a motion is being solved, not a static problem."""
         return getattr(self.configuration, "motion", None) is not None
 
+    @property
     def most(self) -> float:
-        """Return the largest factor of the stiffness with which steps can be solved, as is known.
-
-        One that was tried in vain has been put back since.
-        """
-        if self._tried > self.grown:
-            self._most = self.grown
-        self._tried = 0.0
-        self._most = min(self._most, float(self.kept.value[3]))
-        return self._most
+        """The largest factor of the stiffness with which steps can be solved, as is known."""
+        return float(self.variable.value[3])
 
     def put(self, grown: float, overlap: float) -> None:
         """Take other numbers; a stiffness that has grown is tried."""
-        self._tried = grown if grown > self.grown else 0.0
-        self.kept.value = np.array([grown, overlap, float(self.moves), self._most])
+        tried = grown > self.grown
+        self.variable.value = np.array([grown, overlap, self.moves, self.most, tried], dtype=float)
 
     def _span(self, time: float) -> float:
         """Return the length of the step in a motion."""
@@ -99,5 +95,11 @@ class Step:
 
     def _damping(self, time: float) -> float:
         """Return theta in steps of a motion; at its start the last step is one of statics."""
-        stepped = bool(self.kept.value[2]) or self.configuration.memory.stepping
+        stepped = bool(self.variable.value[2]) or self.configuration.memory.stepping
         return self.damping if stepped and self.moves else 0.0
+
+
+def _learn(failed: Array, begin: Array) -> Array:
+    """Return what a step begins with after one that failed, perhaps with a larger stiffness."""
+    most = min(failed[3], begin[3], begin[0] if failed[4] else np.inf)
+    return np.array([*begin[:3], most, begin[4]])

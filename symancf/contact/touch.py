@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import sympy as sp
 
@@ -27,13 +27,27 @@ if TYPE_CHECKING:
 
 AXES, SPINS = ("e1", "e2", "e3"), ("w1", "w2", "w3")
 RHO, BASE = real("rho"), real("stiffness")
-FRAME = [real(f"origin{a}") for a in (1, 2, 3)]
-FRAME += [real(f"axis{k}{a}") for k in (1, 2, 3) for a in (1, 2, 3)]
+ORIGIN = [real(f"origin{a}") for a in (1, 2, 3)]
+FRAME_AXES = [[real(f"axis{k}{a}") for a in (1, 2, 3)] for k in (1, 2, 3)]
+FRAME = [*ORIGIN, *FRAME_AXES[0], *FRAME_AXES[1], *FRAME_AXES[2]]
 BEFORE, ANCHOR, OWN, STRETCH = "gap_before", "anchor", "own_anchor", "stretch_before"
 
 Part: TypeAlias = Literal["energy", "damper", "friction"]
 
 _known: dict[tuple[Hashable, ...], tuple[sp.Expr, list[sp.Expr]]] = {}  # by kind and coordinates
+
+
+class Place(NamedTuple):
+    """Where a point is, in the frame of a shape with the axes E.
+
+    `x` its coordinates, `G` the gradient of the distance there, `closest` the point of the shape.
+    """
+
+    origin: sp.Matrix
+    E: list[sp.Matrix]
+    x: list[sp.Symbol]
+    G: list[sp.Symbol]
+    closest: list[sp.Expr]
 
 
 class Touch:
@@ -108,7 +122,7 @@ class Touch:
     def _first(self) -> dict[str, sp.Expr]:
         """Return what a point remembers before the first step, of the reference configuration."""
         X = symbols_of((0, "value"), "reference")
-        o, E = FRAME[:3], [FRAME[3 + 3 * k : 6 + 3 * k] for k in range(3)]
+        o, E = ORIGIN, FRAME_AXES
         if self.shape.body is not None:
             o = symbols_of((1, "value"), "reference")
             E = [symbols_of((1, f"axis{k}"), "reference") for k in range(3)]
@@ -141,56 +155,85 @@ class Touch:
         """Return forces and motions, or an energy, with what is remembered."""
         q = dict(zip(self._names, quantities, strict=True))
         self.lets.clear()
-        o, E = sp.Matrix(FRAME[:3]), [sp.Matrix(FRAME[3 + 3 * k : 6 + 3 * k]) for k in range(3)]
+        self.slid = self.rub = sp.S.Zero
+        at = self._place(q)
+        if self.part == "energy":
+            return self._without_friction(at)
+        return self._damper(at, q) if self.part == "damper" else self._with_friction(at, q, own)
+
+    def _place(self, q: Mapping[str, V]) -> Place:
+        """Return where the point is, and take gap and pressure there."""
+        o, E = sp.Matrix(ORIGIN), [sp.Matrix(e) for e in FRAME_AXES]
         if self.shape.body is not None:
             o, E = q["r_b"], [q[f"{e}_b"] for e in AXES]
         x = self._three("x", [dot(e, q["r_a"] - o) for e in E])
         s, slopes = self.distance(x)
         s, G = self._let("distance", s), self._three("slope", slopes)
-        touched = [a - s * b for a, b in zip(x, G, strict=True)]
-        g = self._let("gap", s - RHO - NEAR + RELEASE * OVERLAP)
+        self.gap = self._let("gap", s - RHO - NEAR + RELEASE * OVERLAP)
         self._let(str(K), BASE * GROWN)
-        still = self.law.pressure(g)
-        self.slid: sp.Expr = sp.S.Zero
-        self.rub: sp.Expr = sp.S.Zero
-        self.gap, self.point, stored = g, x, self.law.energy(g)
-        after: dict[str, sp.Expr] = {BEFORE: g}
-        p = self.pressure = self._let("pressure", still)
-        if self.part == "energy":
-            self.force = [p * n for n in _in_space(G, E)]
-            self.status = sp.Piecewise((1, p > 0), (0, True))
-            after |= {f"{ANCHOR}{k}": a for k, a in enumerate(touched, 1)}
-            return remember(stored, stored=stored, **after)
-        at, motion = x, q["v_a"]
-        stretched: Sequence[sp.Expr] = x
+        self.pressure = self._let("pressure", self.law.pressure(self.gap))
+        self.point = x
+        return Place(o, E, x, G, [a - s * b for a, b in zip(x, G, strict=True)])
+
+    def _without_friction(self, at: Place) -> Remembered:
+        """Return the energy of the gap."""
+        p, energy = self.pressure, self.law.energy(self.gap)
+        self.force = [p * n for n in _in_space(at.G, at.E)]
+        self.status = sp.Piecewise((1, p > 0), (0, True))
+        after = {f"{ANCHOR}{k}": a for k, a in enumerate(at.closest, 1)}
+        return remember(energy, stored=energy, **{BEFORE: self.gap}, **after)
+
+    def _relative(self, velocity: V, at: Sequence[sp.Expr], q: Mapping[str, V]) -> V:
+        """Return a velocity less that of the shape's body at coordinates in the frame."""
+        if self.shape.body is None:
+            return velocity
+        velocity = velocity - q["v_b"]
+        for a, w in zip(at, SPINS, strict=True):
+            velocity = velocity - a * q[f"{w}_b"]
+        return velocity
+
+    def _damper(self, at: Place, q: Mapping[str, V]) -> list[tuple[V, V]]:
+        """Return the pressure that the rate of the gap adds, and the motion it works on."""
+        speed = motion = self._relative(q["v_a"], at.x, q)
+        if self.shape.moved:
+            speed = speed - sp.Matrix([rate(s) for s in ORIGIN])
+            for a, axis in zip(at.x, FRAME_AXES, strict=True):
+                speed = speed - a * sp.Matrix([rate(s) for s in axis])
+        n = self._three("n", _in_space(at.G, at.E))
+        away = self._let("gap_rate", dot(n, speed))
+        more = self.law.pressure(ahead(self.gap, away)) - self.pressure
+        return [(sp.Matrix(motion), sp.Matrix(self._three("F", [more * a for a in n])))]
+
+    def _rolling(
+        self, at: Place, q: Mapping[str, V], own: Mapping[str, sp.Symbol]
+    ) -> tuple[list[sp.Symbol], list[sp.Symbol]]:
+        """Return of a ball its anchor now, in the frame of the shape, and the arm to the contact.
+
+        The arm is in the ball's own frame.
+        """
+        axes = [q[f"{e}_a"] for e in AXES]
+        y = [own[f"{OWN}{k}"] for k in (1, 2, 3)]
+        material = q["r_a"] + y[0] * axes[0] + y[1] * axes[1] + y[2] * axes[2]
+        anchor = self._three("material", [dot(e, material - at.origin) for e in at.E])
+        n = self._three("n", _in_space(at.G, at.E))
+        return anchor, self._three("arm", [-RHO * dot(e, n) for e in axes])
+
+    def _with_friction(
+        self, at: Place, q: Mapping[str, V], own: Mapping[str, sp.Symbol]
+    ) -> Remembered:
+        """Return the forces of pressure and friction."""
+        assert self.coulomb is not None
+        p, G, after = self.pressure, at.G, {BEFORE: self.gap}
+        motion, material, contact = q["v_a"], at.x, list[sp.Expr](at.x)
         if self.rolls:
-            axes = [q[f"{e}_a"] for e in AXES]
-            y = [own[f"{OWN}{k}"] for k in (1, 2, 3)]
-            material = q["r_a"] + y[0] * axes[0] + y[1] * axes[1] + y[2] * axes[2]
-            stretched = self._three("material", [dot(e, material - o) for e in E])
-            n = self._three("n", _in_space(G, E))
-            arm = self._three("arm", [-RHO * dot(e, n) for e in axes])
+            material, arm = self._rolling(at, q, own)
             for a, w in zip(arm, SPINS, strict=True):
                 motion = motion + a * q[f"{w}_a"]
-            at = [a - RHO * b for a, b in zip(x, G, strict=True)]
+            contact = [a - RHO * b for a, b in zip(at.x, G, strict=True)]
             after |= {f"{OWN}{k}": a for k, a in enumerate(arm, 1)}
-        if self.shape.body is not None:
-            motion = motion - q["v_b"]
-            for a, w in zip(at, SPINS, strict=True):
-                motion = motion - a * q[f"{w}_b"]
-        if self.part == "damper":
-            speed = motion
-            if self.shape.moved:
-                speed = speed - sp.Matrix([rate(s) for s in FRAME[:3]])
-                for a, k in zip(at, (3, 6, 9), strict=True):
-                    speed = speed - a * sp.Matrix([rate(s) for s in FRAME[k : k + 3]])
-            n = self._three("n", _in_space(G, E))
-            away = self._let("gap_rate", dot(n, speed))
-            more = self.law.pressure(ahead(g, away)) - p
-            return [(sp.Matrix(motion), sp.Matrix(self._three("F", [more * a for a in n])))]
-        assert self.coulomb is not None
+        motion = self._relative(motion, contact, q)
         anchor = [own[f"{ANCHOR}{k}"] for k in (1, 2, 3)]
-        t = self._three("stretch", [a - b for a, b in zip(stretched, anchor, strict=True)])
+        t = self._three("stretch", [a - b for a, b in zip(material, anchor, strict=True)])
         along = self._let("stretch_n", dot(G, t))
         T = sp.Matrix(self._three("T", [a - along * b for a, b in zip(t, G, strict=True)]))
         m = self._let("coefficient", self.coulomb.coefficient)
@@ -198,22 +241,38 @@ class Touch:
         rub = laws.friction(T, p, m, before=before, let=self._let)
         self.rub = sp.sqrt(dot(rub.force, rub.force))
         local = [p * a + f for a, f in zip(G, rub.force, strict=True)]
-        F = self.force = self._three("F", _in_space(local, E))
+        self.force = self._three("F", _in_space(local, at.E))
         self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))
-        near = self._three("near", [a - b for a, b in zip(touched, rub.stretch, strict=True)])
+        self.slid = _if_closed(p, own[str(SLID)] + rub.length)
+        after |= self._anchors(at, anchor, rub) | {
+            str(SLID): self.slid,
+            str(SLIPPED): _if_closed(p, self.coulomb.slipped(rub, real(STEP))),
+        }
+        return remember(
+            [(sp.Matrix(motion), sp.Matrix(self.force))],
+            stored=self.law.energy(self.gap) + _if_closed(p, rub.stored),
+            dissipated=rub.dissipated,
+            **after,
+        )
+
+    def _anchors(
+        self, at: Place, anchor: Sequence[sp.Symbol], rub: laws.Friction
+    ) -> dict[str, sp.Expr]:
+        """Return anchor and stretch after the step, where the point is open those of no stretch."""
+        p, after = self.pressure, {}
+        near = self._three("near", [a - b for a, b in zip(at.closest, rub.stretch, strict=True)])
         s, slopes = self.distance(near)
-        for k, (old, a, b) in enumerate(zip(anchor, near, slopes, strict=True), 1):
+        for k, (old, a, b) in enumerate(zip(anchor, near, slopes, strict=True)):
             new = a - s * b
             kept = new if self.rolls else sp.Piecewise((old, rub.sticks), (new, True))
-            after[f"{ANCHOR}{k}"] = sp.Piecewise((touched[k - 1], p <= 0), (kept, True))
-            after[f"{STRETCH}{k}"] = sp.Piecewise((0, p <= 0), (rub.stretch[k - 1], True))
-        slid = self.coulomb.slipped(rub, real(STEP))
-        self.slid = sp.Piecewise((0, p <= 0), (own[str(SLID)] + rub.length, True))
-        after[str(SLID)] = self.slid
-        after[str(SLIPPED)] = sp.Piecewise((0, p <= 0), (slid, True))
-        stored += sp.Piecewise((0, p <= 0), (rub.stored, True))
-        pairs = [(sp.Matrix(motion), sp.Matrix(F))]
-        return remember(pairs, stored=stored, dissipated=rub.dissipated, **after)
+            after[f"{ANCHOR}{k + 1}"] = _if_closed(p, kept, at.closest[k])
+            after[f"{STRETCH}{k + 1}"] = _if_closed(p, rub.stretch[k])
+        return after
+
+
+def _if_closed(p: sp.Expr, value: sp.Expr, otherwise: sp.Expr = sp.S.Zero) -> sp.Expr:
+    """Return a value where there is pressure, and another one elsewhere."""
+    return sp.Piecewise((otherwise, p <= 0), (value, True))
 
 
 def _in_space(local: Sequence[sp.Expr], E: Sequence[Sequence[sp.Expr]]) -> list[sp.Expr]:

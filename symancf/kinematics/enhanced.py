@@ -10,8 +10,8 @@ import sympy as sp
 
 from symancf_codegen.declare import Local, reference, unknown
 
-from .quantity import Kinematics, Quantity, centre, cross, general, motion, positive, real, vector
-from .solid import JETS, cofactor, invariants, solid, strain
+from .quantity import Kinematics, Quantity, centre, dot, general, motion, positive, real
+from .solid import JETS, cofactors, invariants, solid, strain
 
 
 @cache
@@ -42,16 +42,12 @@ def enhanced_solid() -> Kinematics:
     cell does not know which of two homogeneous states, at rest or swollen, is its reference.
     """
     base = solid()
-    R = [vector(reference(centre(jet))) for jet in JETS]
+    R = sp.Matrix([reference(centre(jet)) for jet in JETS])
     G, H, A, P = (general(name, 3) for name in ("gradJ0_", "Ht", "enh", "Ge"))
     detJc, factor = real("detJc"), real("inv_detJ0")
-    geometry = list(base.geometry)
-    cofactors = [cross(R[1], R[2]), cross(R[2], R[0]), cross(R[0], R[1])]
-    geometry.append((detJc, sp.Add(*(R[0][i] * cofactors[0][i] for i in range(3)))))
-    geometry.append((factor, 1 / real("detJ0")))
-    M = general("mode", 3)
-    xi = [real(jet) for jet in JETS]
-    geometry += [(M[k, i], xi[k] * cofactors[k][i] * factor) for k in range(3) for i in range(3)]
+    M, xi, cof = general("mode", 3), [real(jet) for jet in JETS], cofactors(R)
+    geometry = [*base.geometry, (detJc, dot(R[0, :], cof[0, :])), (factor, 1 / real("detJ0"))]
+    geometry += zip(M, sp.diag(*xi) * cof * factor, strict=True)
     bulges = [real(f"bulge_{k + 1}") for k in range(3)]
     geometry += [(bulges[k], xi[k - 2] * xi[k - 1] * detJc * factor) for k in range(3)]
 
@@ -60,26 +56,19 @@ def enhanced_solid() -> Kinematics:
     bulge = real("enh_b")
     modes = [(bulge, dict(zip(b, bulges, strict=True)))]
     along = general("along", 3)  # of the gradients of jets with the modes
-    rows = range(3)
-    geometry += [
-        (along[j, k], sp.Add(*(G[j, i] * M[k, i] for i in rows))) for j in rows for k in rows
-    ]
-    geometry += [
-        (P[j, c], G[j, c] + sp.Add(*(along[j, k] * a[k, c] for k in rows)))
-        for j in rows
-        for c in rows
-    ]
-    geometry += [(A[i, c], sp.Add(*(M[k, i] * a[k, c] for k in rows))) for i in rows for c in rows]
+    geometry += zip(along, G * M.T, strict=True)
+    geometry += zip(P, G + along * a, strict=True)
+    geometry += zip(A, M.T * a, strict=True)
     # invariants of A = M^T a: tr A, tr cof A = cof M : cof a, det A = det M det a
-    area = general("area", 3)
-    geometry += [(area[k, c], cofactor(M, k, c)) for k in rows for c in rows]
-    volume = real("mode_det")
-    geometry.append((volume, sp.Add(*(M[0, i] * area[0, i] for i in rows))))
-    cof = [[cofactor(a, k, c) for c in rows] for k in rows]
+    area, cof, volume = general("area", 3), cofactors(a), real("mode_det")
+    geometry += zip(area, cofactors(M), strict=True)
     trace, m2, det = (real(f"enh_{name}") for name in ("tr", "m2", "det"))
-    geometry.append((trace, sp.Add(*(M[k, c] * a[k, c] for k in rows for c in rows))))
-    geometry.append((m2, sp.Add(*(area[k, c] * cof[k][c] for k in rows for c in rows))))
-    geometry.append((det, volume * sp.Add(*(a[0, c] * cof[0][c] for c in rows))))
+    geometry += [
+        (volume, dot(M[0, :], area[0, :])),
+        (trace, dot(M, a)),
+        (m2, dot(area, cof)),
+        (det, volume * dot(a[0, :], cof[0, :])),
+    ]
     whole = positive("enh_J")
     geometry.append((whole, 1 + trace + m2 + det))
     u = [unknown(jet) for jet in JETS]
@@ -136,7 +125,7 @@ def dilated(
         + scale**2 * (1 + 2 * root + 3 * root**2),
     }
     own, I = general("H", 3), sp.eye(3)
-    lets += [(own[i, c], H[i, c] + scale * (I[i, c] + H[i, c])) for i in range(3) for c in range(3)]
+    lets += zip(own, H + scale * (I + H), strict=True)
     quantities, others = strain(own)
     moving, _ = motion()
     quantities = {

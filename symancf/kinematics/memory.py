@@ -250,27 +250,26 @@ def _call(
     step = {STEP: real(STEP)} if STEP in inspect.signature(function).parameters else {}
     while True:
         symbols = {key: symbols_of(key, value, key in symmetric) for key, value in initial.items()}
-        found = call({**symbols, **step, **own})
-        after = _values(name, found, initial)
+        found, after = _values(name, call({**symbols, **step, **own}), initial)
         turned = {key for key in symmetric if not is_symmetric(after[key])}
         if not turned:
             break
         symmetric -= turned
-    assert isinstance(found, Remembered)
     history: list[Memory] = []
     for key, symbol in symbols.items():
-        rows = zip(*map(entries, (symbol, after[key], initial[key])), strict=True)
         kept: dict[sp.Symbol, Memory] = {}
-        for s, end, start in rows:
-            kept.setdefault(s, Memory(s, end, start))
+        for row in zip(*map(entries, (symbol, after[key], initial[key])), strict=True):
+            kept.setdefault(row[0], Memory(*row))
         history += kept.values()
     if found.dissipated != 0:
         history.append(Memory(real(DISSIPATED), found.dissipated, total=True))
     return Called(found.result, tuple(history), found.stored, values=after)
 
 
-def _values(name: str, found: Result, initial: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the values at the end of a step, which have the shapes of the initial ones."""
+def _values(
+    name: str, found: Result, initial: Mapping[str, Value]
+) -> tuple[Remembered, dict[str, Value]]:
+    """Return what was returned, and the values at the end of a step in the initial shapes."""
     listed = ", ".join(initial)
     if not isinstance(found, Remembered):
         raise KinematicsError(
@@ -306,4 +305,4 @@ def _values(name: str, found: Result, initial: Mapping[str, Value]) -> dict[str,
                 given=shapes[1],
                 possible=(shapes[0],),
             )
-    return after
+    return found, after

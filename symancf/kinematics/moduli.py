@@ -29,10 +29,12 @@ def _at(kinematics: Kinematics, energy: sp.Expr, F: sp.Matrix, logs: Sequence[sp
         "I2": (trace**2 - (C * C).trace()) / 2,
         "C": C,
         "E_gl": E,
+        "E_beam": E,
         "H": F - sp.eye(3),
     }
     replace: dict[sp.Symbol, sp.Expr] = dict(zip(LOGS, logs, strict=True))
-    for name, value in values.items():
+    for name in values.keys() & kinematics.quantities.keys():
+        value = values[name]
         symbol = kinematics.quantities[name].value
         if isinstance(symbol, sp.Symbol):
             replace[symbol] = value

@@ -162,9 +162,9 @@ def require_parameters(
     possible = tuple(dict.fromkeys((*required, *optional)))
     listed = ", ".join(possible) if possible else "no parameters"
     called = "()" if name.isidentifier() else ""
+    spare = [g for g in given if g not in possible]
     for p in required:
         if p not in given:
-            spare = [g for g in given if g not in possible]
             hint = closest(p, spare).replace("Did you mean", "Is it what you gave as")
             if {"E", "nu"} <= {*spare}:
                 known = [f"{q} = {MODULI[q]}" for q in required if q in MODULI]
@@ -176,8 +176,8 @@ def require_parameters(
                 given=given,
                 possible=possible,
             )
-    for g in given if exact else ():
-        if g not in possible and g in before:
+    for g in spare if exact else ():
+        if g in before:
             raise ParameterError(
                 f"{name}() has {g!r} before the '*' in its arguments, where quantities stand; a "
                 f"parameter is written after it: def {name}(..., *, {g})",
@@ -185,13 +185,12 @@ def require_parameters(
                 possible=possible,
                 given=tuple(before),
             )
-        if g not in possible:
-            raise ParameterError(
-                f"{name}() does not take the parameter {g!r}. It takes: {listed}."
-                f"{closest(g, possible)}",
-                asked=g,
-                possible=possible,
-            )
+        raise ParameterError(
+            f"{name}() does not take the parameter {g!r}. It takes: {listed}."
+            f"{closest(g, possible)}",
+            asked=g,
+            possible=possible,
+        )
 
 
 def call_law(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import combinations_with_replacement
 
 import sympy as sp
 
@@ -55,11 +56,9 @@ def rod() -> Kinematics:
         lets.append((real(name), expression))
         return real(name)
 
-    E = symmetric("E_section", 3)
-    for i in range(3):
-        for j in range(i, 3):
-            change = dot(D[i], d[j]) + dot(D[j], d[i]) + dot(d[i], d[j])
-            let(E[i, j].name, change / 2)
+    E, pairs = symmetric("E_section", 3), [*combinations_with_replacement(range(3), 2)]
+    for i, j in pairs:
+        let(E[i, j].name, (dot(D[i], d[j]) + dot(D[j], d[i]) + dot(d[i], d[j])) / 2)
     strain = [
         let(name, (dot(D[k], u) + dot(d[k], R) + dot(d[k], u)) / length - E[0, k])
         for k, name in enumerate(("epsilon", "gamma2", "gamma3"))
@@ -109,7 +108,7 @@ def rod() -> Kinematics:
         density=rho * A,
         density_parameters=("rho", "A", "I2", "I3"),
         unit="J/m",
-        strains=(*strain, *curvature, *(E[i, j] for i in range(3) for j in range(i, 3))),
+        strains=(*strain, *curvature, *(E[pair] for pair in pairs)),
         penalties=True,
         kinetic=rho * (A * dot(v, v) + turning) / 2,
         defaults={"I23": 0.0},

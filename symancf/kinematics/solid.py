@@ -74,19 +74,13 @@ def beam_solid() -> Kinematics:
 
 def _solid(name: str = "solid", section: Mapping[str, tuple[str, str]] | None = None) -> Kinematics:
     """Return the kinematics; `section`: coordinates across, what they follow from, their sizes."""
-    R = [vector(reference(jet)) for jet in JETS]
+    R = sp.Matrix([reference(jet) for jet in JETS])
     section = section or {}
-    geometry: list[tuple[sp.Symbol, sp.Expr]] = []
-    for coordinate, (point, size) in section.items():
-        geometry.append((real(coordinate), real(point) * real(size) / 2))
-    cofactors = [cross(R[1], R[2]), cross(R[2], R[0]), cross(R[0], R[1])]
-    names = [[real(f"cofJ0_{a + 1}{i + 1}") for i in range(3)] for a in range(3)]
-    for a in range(3):
-        geometry.extend((names[a][i], cofactors[a][i]) for i in range(3))
-    detJ0 = real("detJ0")
-    geometry.append((detJ0, sp.Add(*(R[0][i] * names[0][i] for i in range(3)))))
-    G = general("gradJ0_", 3)
-    geometry.extend((G[a, i], names[a][i] / detJ0) for a in range(3) for i in range(3))
+    geometry = [(real(s), real(point) * real(size) / 2) for s, (point, size) in section.items()]
+    names, G, detJ0 = general("cofJ0_", 3), general("gradJ0_", 3), real("detJ0")
+    geometry += zip(names, cofactors(R), strict=True)
+    geometry.append((detJ0, dot(R[0, :], names[0, :])))
+    geometry += zip(G, names / detJ0, strict=True)
 
     H = general("H", 3)
     u = [unknown(jet) for jet in JETS]
@@ -121,19 +115,16 @@ def invariants(H: sp.Matrix, suffix: str = "") -> list[tuple[sp.Symbol, sp.Expr]
     def named(name: str) -> sp.Symbol:
         return real(name + suffix)
 
-    cof = [[cofactor(H, i, k) for k in range(3)] for i in range(3)]
-    m2 = let(named("H_m2"), cof[0][0] + cof[1][1] + cof[2][2])
-    det = let(named("H_det"), sp.Add(*(H[0, k] * cof[0][k] for k in range(3))))
-    trace = H[0, 0] + H[1, 1] + H[2, 2]
+    cof, trace = cofactors(H), H[0, 0] + H[1, 1] + H[2, 2]
+    m2 = let(named("H_m2"), cof[0, 0] + cof[1, 1] + cof[2, 2])
+    det = let(named("H_det"), dot(H[0, :], cof[0, :]))
     second = let(named("Jm1_2"), m2 + det)
     Jm1 = let(named("Jm1"), trace + second)
     I1d = let(named("I1d"), sp.Add(*(x**2 for x in H)) - 2 * second)
     let(positive("J" + suffix), 1 + Jm1)
     let(positive("I1" + suffix), 3 + 2 * Jm1 + I1d)
     K = general(f"cofF{suffix}_m1_", 3)
-    for i in range(3):
-        for k in range(3):
-            let(K[i, k], (trace if i == k else 0) - H[k, i] + cof[i][k])
+    lets += zip(K, trace * sp.eye(3) - H.T + cof, strict=True)
     I2d = let(named("I2d"), sp.Add(*(x**2 for x in K)) - 2 * m2 - 4 * det)
     let(positive("I2" + suffix), 3 + 4 * Jm1 + I2d)
     return lets
@@ -157,10 +148,7 @@ def strain(
         let(E[i, k], H[i, i] + product / 2 if i == k else (H[i, k] + H[k, i] + product) / 2)
     for i, k in pairs:
         let(C[i, k], 1 + 2 * E[i, k] if i == k else 2 * E[i, k])
-    for i in range(3):
-        for k in range(3):
-            let(F[i, k], 1 + H[i, k] if i == k else H[i, k])
-
+    lets += zip(F, sp.eye(3) + H, strict=True)
     logs = [real(f"log_stretch{k}") for k in (1, 2, 3)]
     for k in range(3):
         let(logs[k], log_stretch(k + 1, *H))
@@ -181,7 +169,6 @@ def strain(
     return quantities | common, lets
 
 
-def cofactor(H: sp.Matrix, i: int, k: int) -> sp.Expr:
-    """Return a cofactor of a 3x3 matrix."""
-    a, b, c, d = (i + 1) % 3, (i + 2) % 3, (k + 1) % 3, (k + 2) % 3
-    return H[a, c] * H[b, d] - H[a, d] * H[b, c]
+def cofactors(H: sp.Matrix) -> sp.Matrix:
+    """Return the cofactors of a 3x3 matrix, a matrix."""
+    return sp.Matrix([cross(H[i - 2, :], H[i - 1, :]).T for i in range(3)])

@@ -21,6 +21,8 @@ from .mixed import Kind, Pressure, split
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import sympy as sp
+
     from ..elements.element import Element
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
@@ -57,7 +59,22 @@ def pressure_of(
             given=asked,
         )
     called = evaluate_energy(element, energy)
-    compliance = split(called)[1]
+    incompressible, plain = _limit(split(called)[1], values)
+    if incompressible and asked == "condensed":
+        raise KinematicsError(
+            "pressure='condensed' needs a finite modulus, to which the pressure of a cell belongs; "
+            f"{called.signature.name}() is incompressible: take 'discontinuous'",
+            asked="pressure",
+            given=asked,
+            possible=("discontinuous",),
+        )
+    limits = tuple(plain) if incompressible else ()
+    unbounded = tuple(n for n in limits if math.isinf(plain[n]))
+    return Pressure(asked, degrees[asked], incompressible, unbounded, limits)
+
+
+def _limit(compliance: sp.Expr, values: Mapping[str, Value]) -> tuple[bool, dict[str, float]]:
+    """Return whether 1/kappa is 0, and those of its parameters that are numbers."""
     names = sorted(s.name for s in compliance.free_symbols)
     plain: dict[str, float] = {}
     for name in names:
@@ -72,19 +89,8 @@ def pressure_of(
                 given=value.value,
                 possible=("number",),
             )
-    incompressible = compliance == 0
-    if names and len(plain) == len(names) and -math.inf not in plain.values():
-        with np.errstate(all="ignore"):
-            made = numerical([real(n) for n in names], compliance, "numpy")
-            incompressible = bool(made(*(np.float64(plain[n]) for n in names)) == 0.0)
-    unbounded = tuple(n for n, v in plain.items() if incompressible and math.isinf(v))
-    if incompressible and asked == "condensed":
-        raise KinematicsError(
-            "pressure='condensed' needs a finite modulus, to which the pressure of a cell belongs; "
-            f"{called.signature.name}() is incompressible: take 'discontinuous'",
-            asked="pressure",
-            given=asked,
-            possible=("discontinuous",),
-        )
-    limits = tuple(plain) if incompressible else ()
-    return Pressure(asked, degrees[asked], incompressible, unbounded, limits)
+    if not names or len(plain) < len(names) or -math.inf in plain.values():
+        return compliance == 0, plain
+    with np.errstate(all="ignore"):
+        made = numerical([real(n) for n in names], compliance, "numpy")
+        return bool(made(*map(np.float64, plain.values())) == 0.0), plain

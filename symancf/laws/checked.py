@@ -96,39 +96,37 @@ def scalar(
 
     What is only `told`, not differentiated, may depend on the order of principal stretches.
     """
-    of = f"part {part!r} of {name}()" if part else f"{name}()"
+    of, asked = (f"part {part!r} of {name}()", part) if part else (f"{name}()", name)
     if value is None:
         raise KinematicsError(
-            f"{of} is None: the function returns nothing (no return statement?)", asked=part or name
+            f"{of} is None: the function returns nothing (no return statement?)", asked=asked
         )
     try:
         w = expression(value)
     except (sp.SympifyError, TypeError, ValueError) as error:
         raise KinematicsError(
             f"{of} is {value!r}, which is not a SymPy expression (text is not evaluated)",
-            asked=part or name,
+            asked=asked,
             given=value,
         ) from error
     if not isinstance(w, sp.Expr) or isinstance(w, sp.MatrixExpr):
         what = f"a matrix of shape {w.shape}" if hasattr(w, "shape") else label(value)
         raise KinematicsError(
             f"{of} is {what}; an energy is a scalar",
-            asked=part or name,
+            asked=asked,
             given=getattr(w, "shape", what),
         )
     if undefined(w) is not None:
         raise KinematicsError(
             f"{of} is {short(w)}: infinite, undefined or complex. For eigenvalues of C ask for the "
             "principal stretches lambda1, lambda2, lambda3",
-            asked=part or name,
+            asked=asked,
             given=short(w),
         )
     if extent(w)[1] > DEEPEST:  # told as where SymPy finds it itself
         raise RecursionError(f"more than {DEEPEST} operations are nested in one another")
-    stands = uncompilable(w)
-    if stands:
-        found, why = stands
-        raise CompileError(f"{of} cannot be compiled: {why}", asked=part or name, given=found)
+    if stands := uncompilable(w):
+        raise CompileError(f"{of} cannot be compiled: {stands[1]}", asked=asked, given=stands[0])
     foreign = sorted(s.name for s in w.free_symbols - known)
     if foreign:
         raise KinematicsError(

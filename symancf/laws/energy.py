@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
 
-from symancf_codegen.declare import Local, PointLaw, Rule
+from symancf_codegen.declare import Lets, Local, PointLaw, Rule
 
 from ..errors import KinematicsError
 from ..kinematics import stretches
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from .parts import Parts
 
 Volumetric = Literal["full", "reduced", "split"]
+
+#: A part of an energy: its name, its density, the rule at whose points it is.
+Share = tuple[str, sp.Expr, Rule]
 
 
 def energy_laws(
@@ -84,10 +87,6 @@ def energy_laws(
         missing or unknown.
     """
     if isinstance(energy, Layers):
-        if pressure is not None:
-            raise KinematicsError(
-                "pressure= is not for bodies of layers", asked="pressure", given=pressure.kind
-            )
         return layered_laws(
             element,
             energy,
@@ -96,6 +95,7 @@ def energy_laws(
             volumetric=volumetric,
             quadrature=quadrature,
             outputs=outputs,
+            pressure=pressure,
             layer=layer,
         )
     called = evaluate_energy(element, energy, given=values, pressure=pressure, held=held, **options)
@@ -104,41 +104,34 @@ def energy_laws(
         _require_full(volumetric)
         kinds = {**kinds, **dict.fromkeys((*FRAME, *pressure.names), "cell")}
         volumetric = "full"
-    geometry: list[tuple[sp.Symbol, sp.Expr]] = []
-    shares: list[tuple[str, sp.Expr, Rule]] = []
-    for part, rule, factor, label in _shares(element, called, volumetric, quadrature):
-        if isinstance(factor, tuple):
-            geometry = [factor[0]]
-            factor = factor[1]
-        shares.append((label, factor * called.parts[part], rule))
-    _require_suited(element, called, [r for *_, r in shares])
+    shares, geometry = _shares(element, called, volumetric, quadrature)
+    _require_suited(element, called, shares)
     volume = NONE if geometry else _volume(element, energy, called, pressure, values)
+    _require_one_rule(called, shares)
     laws: list[tuple[PointLaw, Rule]] = []
-    remembers = _rule_of_memory(called, shares)
     for rule in _distinct(shares):
-        chosen = [(label, w) for label, w, r in shares if _same(r, rule)]
-        labels = [label for label, _ in chosen if label]
-        complete = set(called.parts) <= {label for label, _ in chosen}
-        local = _local_of(called, [w for _, w in chosen])
-        whole, own, told = sp.Add(*(w for _, w in chosen)), kinds, outputs
+        names, parts, _ = zip(*(s for s in shares if _same(s[-1], rule)), strict=True)
+        labels = [] if called.parts.keys() <= {*names} else [*filter(None, names)]
+        local = _local_of(called, parts)
+        whole, own, told = sp.Add(*parts), kinds, outputs
         if outputs is None and not (called.history or (local and not pressure)):
             plain = not (local or pressure)
             whole, corrections, told = _corrected(
-                called, whole, volume if PART in labels else NONE, local, plain
+                called, whole, volume if PART in names else NONE, local, plain
             )
             own = {**kinds, **corrections}
         law = build_law(
-            called.name if complete else "_".join([called.name, *labels]),
+            "_".join([called.name, *labels]),
             called.kinematics,
             whole,
             named=called.named,
-            extra_geometry=tuple(geometry),
+            extra_geometry=geometry,
             kinds=own,
-            title=_title(called, labels),
-            called=_words(called, () if complete else labels),
+            title=_title(called, names),
+            called=_words(called, labels),
             outputs=told,
-            history=called.history if rule is remembers else (),
-            stored=called.stored if rule is remembers else None,
+            history=called.history,
+            stored=called.stored,
             local=local,
             shared=called.shared and bool(local),
         )
@@ -157,9 +150,9 @@ def _require_full(volumetric: Volumetric | None) -> None:
         )
 
 
-def _require_suited(element: Element, called: Parts, rules: Sequence[Rule]) -> None:
+def _require_suited(element: Element, called: Parts, shares: Sequence[Share]) -> None:
     """Check that an energy goes with the unknowns of the element's cells, if it has any."""
-    why, data = _unsuited(element, called, rules) if called.kinematics.local else ("", {})
+    why, data = _unsuited(element, called, shares) if called.kinematics.local else ("", {})
     if why:
         other = element.without.name if element.without else "another"
         raise KinematicsError(
@@ -220,12 +213,13 @@ def unsuited(
     called = evaluate_energy(element, energy)
     if not called.kinematics.local:
         return ""
-    shares = _shares(element, called, volumetric, quadrature)
-    return _unsuited(element, called, [rule for _, rule, *_ in shares])[0]
+    return _unsuited(element, called, _shares(element, called, volumetric, quadrature)[0])[0]
 
 
-def _unsuited(element: Element, called: Parts, rules: Sequence[Rule]) -> tuple[str, dict[str, Any]]:
-    name = called.signature.name
+def _unsuited(
+    element: Element, called: Parts, shares: Sequence[Share]
+) -> tuple[str, dict[str, Any]]:
+    name, rules = called.signature.name, [rule for *_, rule in shares]
     solves = f"{element.name} solves for unknowns of each cell in its strain"
     if called.local:
         where = "cell" if called.shared else "point"
@@ -250,17 +244,15 @@ def _local_of(called: Parts, parts: Sequence[sp.Expr]) -> tuple[Local, ...]:
     return tuple(x for x in called.local if x.symbol in used or not called.shared)
 
 
-def _rule_of_memory(called: Parts, shares: Sequence[tuple[str, sp.Expr, Rule]]) -> Rule | None:
-    """Return the rule at whose points an energy remembers; None: it does not.
+def _require_one_rule(called: Parts, shares: Sequence[Share]) -> None:
+    """Check that all parts of an energy are at the points where it remembers, or has unknowns.
 
     Raises
     ------
-    KinematicsError : parts at several rules ask for it, or not all parts are at its points.
+    KinematicsError : they are at those of several rules.
     """
-    if not called.history and (called.shared or not called.local):
-        return None
     rules = _distinct(shares)
-    if len(rules) > 1:
+    if len(rules) > 1 and (called.history or (called.local and not called.shared)):
         does = "remembers" if called.history else "has unknowns at its points"
         raise KinematicsError(
             f"{called.signature.name}() {does}, and its parts are integrated at the points of "
@@ -269,10 +261,6 @@ def _rule_of_memory(called: Parts, shares: Sequence[tuple[str, sp.Expr, Rule]]) 
             asked="quadrature",
             given=[rule.name for rule in rules],
         )
-    return rules[0]
-
-
-Share = tuple[str, Rule, sp.Expr | tuple[tuple[sp.Symbol, sp.Expr], sp.Expr], str]
 
 
 def _shares(
@@ -280,29 +268,28 @@ def _shares(
     called: Parts,
     volumetric: Volumetric | None,
     quadrature: str | Rule | Mapping[str, str | Rule] | None,
-) -> list[Share]:
-    """Return (part, rule, factor, label) for every part, two of them for a split one."""
+) -> tuple[list[Share], Lets]:
+    """Return all parts with their rules, two of a split one, and what defines its factors."""
     mode = _integration(element, called, volumetric)
     rules = _rules(element, called, quadrature)
     full = "full" if quadrature is None or isinstance(quadrature, Mapping) else quadrature
     shares: list[Share] = []
-    split = volumetric == "split"
-    for part in called.parts:
-        if part in rules and not (split and part == "volumetric"):
-            shares.append((part, rules[part], sp.Integer(1), part))
-        elif part != "volumetric" or mode == "full":
+    geometry: Lets = ()
+    for part, w in called.parts.items():
+        if part in rules and not (volumetric == "split" and part == PART):
+            shares.append((part, w, rules[part]))
+        elif part != PART or mode == "full":
             own = part if quadrature is None and part in element.rules else full
-            shares.append((part, rule_of(element, own), sp.Integer(1), part))
+            shares.append((part, w, rule_of(element, own)))
         elif mode == "reduced":
-            shares.append((part, rule_of(element, "reduced"), sp.Integer(1), part))
+            shares.append((part, w, rule_of(element, "reduced")))
         else:
             k0_over_k = real("k0_over_k")
-            let = (k0_over_k, split_factor(called.kinematics, called.parts))
-            shares.append((part, rule_of(element, full), (let, k0_over_k), part))
-            rest = f"{part}_reduced"
+            geometry = ((k0_over_k, split_factor(called.kinematics, called.parts)),)
+            shares.append((part, k0_over_k * w, rule_of(element, full)))
             few = rules.get(part) or rule_of(element, "reduced")
-            shares.append((part, few, (let, 1 - k0_over_k), rest))
-    return shares
+            shares.append((f"{part}_reduced", (1 - k0_over_k) * w, few))
+    return shares, geometry
 
 
 def _integration(element: Element, called: Parts, volumetric: Volumetric | None) -> Volumetric:
@@ -374,7 +361,7 @@ def _same(a: Rule, b: Rule) -> bool:
     )
 
 
-def _distinct(shares: Sequence[tuple[str, sp.Expr, Rule]]) -> list[Rule]:
+def _distinct(shares: Sequence[Share]) -> list[Rule]:
     result: list[Rule] = []
     for _, _, rule in shares:
         if not any(_same(rule, r) for r in result):

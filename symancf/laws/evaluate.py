@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -15,7 +16,7 @@ from symancf_codegen.functions import symbolic
 
 from ..errors import KinematicsError, ParameterError
 from ..kinematics import stretches
-from ..kinematics.naming import Energy, call_law, require_quantities, signature
+from ..kinematics.naming import Energy, Signature, call_law, require_quantities, signature
 from ..kinematics.quantity import Kinematics, real
 from .checked import check_values, default, scalar
 from .layers import Layers
@@ -97,24 +98,14 @@ def evaluate_on(
             possible=kinematics.quantities,
             asked=asked.name,
         )
-    require_quantities(asked, kinematics.quantities, where)
-    reserved = kinematics.reserved() | set(kinematics.quantities)
-    reserved |= frozenset() if pressure is None else pressure.reserved
-    for p in asked.parameters:
-        if p in reserved:
-            raise ParameterError(
-                f"{asked.name}() calls a parameter {p!r}, but on {where} this is the name "
-                f"of a quantity or symbol of the element: choose another name.",
-                asked=p,
-                given=where,
-            )
+    reserved = kinematics.reserved() | kinematics.quantities.keys()
+    if pressure is not None:
+        reserved |= pressure.reserved
+    _require_names(asked, kinematics.quantities, reserved, where)
     own = stretches.invariants() if {*stretches.STRETCHES} & {*asked.quantities} else {}
     values = [own.get(q, kinematics.quantities[q].value) for q in asked.quantities]
-    parameters: dict[str, sp.Expr] = {p: real(p) for p in asked.parameters}
-    if given is not None:
-        check_values(asked, kinematics, given, () if pressure is None else pressure.unbounded)
-        absent = {p: v for p, v in asked.defaults.items() if p not in given}
-        parameters.update({p: default(asked.name, p, v) for p, v in absent.items()})
+    unbounded = () if pressure is None else pressure.unbounded
+    parameters = _parameters(asked, kinematics, given, unbounded)
     quantities = dict(zip(asked.quantities, values, strict=True))
     called, named = call_law(energy, quantities, parameters)
     result = called.result
@@ -126,34 +117,21 @@ def evaluate_on(
             asked=asked.name,
             given=result,
         )
-    known = {s for p in parameters.values() for s in p.free_symbols}.union(
-        *(symbolic(v).free_symbols for v in values)
-    )
+    given_symbols = (symbolic(v).free_symbols for v in (*parameters.values(), *values))
+    known: set[sp.Symbol] = set().union(*given_symbols)
     fixed, known = known - _moving(kinematics), known | called.symbols
     checked = {part: scalar(asked.name, part, w, known) for part, w in parts.items()}
     history, stored = _remembered(asked.name, called, known, fixed, reserved)
     local = _local(asked.name, called, known, fixed, reserved)
-    given_forms = (*(m.update for m in history), *(x.equation for x in local))
-    for w in (*checked.values(), *(e for e in given_forms if e is not None)):
-        for q, v in zip(asked.quantities, values, strict=True):
-            if _rough(w, v):
-                raise KinematicsError(
-                    f"{asked.name}() is not even in {q!r}: on a straight reference the direction "
-                    f"of {q!r} is undefined where it is 0, so only even powers such as {q}**2 may "
-                    f"occur. For a curved reference give curved=True.",
-                    asked=q,
-                    possible=(f"{q}**2",),
-                )
-    named = {n: w for n, w in named.items() if not any(_rough(w, v) for v in values)}
-    named = {n: stretches.joined(w) for n, w in named.items() if w not in values}
+    told = (*(m.update for m in history), *(x.equation for x in local))
+    _require_even(asked.name, (*checked.values(), *told), quantities)
     identifier = re.sub(r"\W", "_", asked.name, flags=re.ASCII).lstrip("_0123456789") or "energy"
-    stages = _unique(named, reserved, known)
     found = Parts(
         name=identifier,
         signature=asked,
         kinematics=kinematics,
         parts=checked,
-        named=stages,
+        named=_unique(named, values, reserved, known),
         history=history,
         stored=stored,
         local=local,
@@ -161,6 +139,51 @@ def evaluate_on(
         values=called.values,
     )
     return found if pressure is None else mixed(found, pressure, held=held)
+
+
+def _require_names(
+    asked: Signature, offered: Collection[str], reserved: Collection[str], where: str
+) -> None:
+    """Check that quantities are offered, and that parameters do not bear names of the element."""
+    require_quantities(asked, offered, where)
+    for p in asked.parameters:
+        if p in reserved:
+            raise ParameterError(
+                f"{asked.name}() calls a parameter {p!r}, but on {where} this is the name "
+                f"of a quantity or symbol of the element: choose another name.",
+                asked=p,
+                given=where,
+            )
+
+
+def _parameters(
+    asked: Signature,
+    kinematics: Kinematics,
+    given: Mapping[str, Value] | None,
+    unbounded: Collection[str],
+) -> dict[str, sp.Expr]:
+    """Return the symbols of parameters, and the default values of those that are not given."""
+    found: dict[str, sp.Expr] = {p: real(p) for p in asked.parameters}
+    if given is None:
+        return found
+    check_values(asked, kinematics, given, unbounded)
+    absent = {p: v for p, v in asked.defaults.items() if p not in given}
+    return found | {p: default(asked.name, p, v) for p, v in absent.items()}
+
+
+def _require_even(
+    name: str, forms: Collection[sp.Expr | None], quantities: Mapping[str, sp.Basic]
+) -> None:
+    """Check that quantities that are square roots occur in even powers."""
+    for w, (q, value) in product(forms, quantities.items()):
+        if w is not None and _rough(w, value):
+            raise KinematicsError(
+                f"{name}() is not even in {q!r}: on a straight reference the direction "
+                f"of {q!r} is undefined where it is 0, so only even powers such as {q}**2 may "
+                f"occur. For a curved reference give curved=True.",
+                asked=q,
+                possible=(f"{q}**2",),
+            )
 
 
 def _moving(kinematics: Kinematics) -> set[sp.Symbol]:
@@ -229,11 +252,17 @@ def _rough(w: sp.Expr, value: sp.Basic) -> bool:
 
 
 def _unique(
-    named: Mapping[str, sp.Expr], reserved: frozenset[str] | set[str], known: set[sp.Symbol]
+    named: Mapping[str, sp.Expr],
+    values: Collection[sp.Basic],
+    reserved: Collection[str],
+    known: set[sp.Symbol],
 ) -> dict[str, sp.Expr]:
-    """Return the named scalars that depend on what is known, under names that are free."""
+    """Return named scalars of what is known that are none of the values, under free names."""
     result: dict[str, sp.Expr] = {}
-    for name, w in named.items():
+    for name, given in named.items():
+        if given in values or any(_rough(given, v) for v in values):
+            continue
+        w = stretches.joined(given)
         if w.free_symbols and w.free_symbols <= known:
             result[name if name not in reserved else f"{name}_"] = w
     return result

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..kinematics.quantity import Kinematics
     from ..values.parameter import Value
     from .layers import Kind, Layers
+    from .mixed import Pressure
     from .parts import Parts
 
 Laws = list[tuple[PointLaw, Rule]]
@@ -130,6 +131,7 @@ def layered_laws(
     volumetric: str | None,
     quadrature: object,
     outputs: Mapping[str, sp.Expr] | None,
+    pressure: Pressure | None,
     layer: int | None,
 ) -> Laws:
     """Return the point laws of the strain energy; see `laws.energy_laws`.
@@ -138,6 +140,10 @@ def layered_laws(
     ----------
     layer : number of the one that is looked at; None: all of them.
     """
+    if pressure is not None:
+        raise KinematicsError(
+            "pressure= is not for bodies of layers", asked="pressure", given=pressure.kind
+        )
     thick, base = _thick(element), element.kinematics()
     if isinstance(quadrature, dict) or not (quadrature is None or isinstance(quadrature, str)):
         raise KinematicsError(
@@ -351,18 +357,23 @@ class _Build:
         form = Quadratic.of(W, [free[i, k] for i, k in (*PLANE, *ACROSS)])
         return None if form is None else form.without(3)
 
-    def _resultants(self, summed: list[tuple[Kind, Quadratic]], flat: Rule) -> Laws:
-        """Return the law of membrane strain and curvature, of matrices A, B, D."""
-        half = real("thickness") / 2
-        geometry: list[tuple[sp.Symbol, sp.Expr]] = []
-        total = [[sp.zeros(3, 3), sp.zeros(3, 1)] for _ in range(3)]
-        constant, brought = sp.S.Zero, self.layers.numbers
+    def _sums(
+        self,
+        summed: list[tuple[Kind, Quadratic]],
+        geometry: list[tuple[sp.Symbol, sp.Expr]],
+        brought: dict[str, float],
+    ) -> tuple[list[list[sp.Matrix]], sp.Expr]:
+        """Return A, B, D with forces N, M and a third one, and the constant, summed over layers.
 
+        Their names and numbers are added to `geometry` and `brought`.
+        """
+        half, constant = real("thickness") / 2, sp.S.Zero
+        total = [[sp.zeros(3, 3), sp.zeros(3, 1)] for _ in range(3)]
+        turned, plain = (components(*map(real, ANGLE)), (4, 2)), (sp.eye(3), (0, 0))
         for kind, plane in summed:
             first = f"layer{kind.numbers[0] + 1}"
             C, s0 = named(f"{first}_C", plane.C, geometry), named(f"{first}_s", plane.s, geometry)
-            T = components(*map(real, ANGLE)) if kind.turns else sp.eye(3)
-            degrees = (4, 2) if kind.turns else (0, 0)
+            T, degrees = turned if kind.turns else plain
             for k, (M, degree) in enumerate(zip((T.T * C * T, T.T * s0), degrees, strict=True)):
                 for power, part in by_powers(M, degree).items():
                     Q = named(f"{first}_{'Qs'[k]}_{power}", part, geometry)
@@ -370,9 +381,15 @@ class _Build:
                         name = f"{first}_{'ABD'[n]}_{power}_{degree}"
                         brought[name] = moment
                         total[n][k] += real(name) * half ** (n + 1) * Q
-            name = f"{first}_share"
-            brought[name] = self.layers.moments(kind.numbers)[0]
-            constant += real(name) * half * plane.c
+            brought[f"{first}_share"] = self.layers.moments(kind.numbers)[0]
+            constant += real(f"{first}_share") * half * plane.c
+        return total, constant
+
+    def _resultants(self, summed: list[tuple[Kind, Quadratic]], flat: Rule) -> Laws:
+        """Return the law of membrane strain and curvature, of matrices A, B, D."""
+        geometry: list[tuple[sp.Symbol, sp.Expr]] = []
+        brought = self.layers.numbers
+        total, constant = self._sums(summed, geometry, brought)
         ABD = [named(f"layers_{x}", M, geometry) for x, (M, _) in zip("ABD", total, strict=True)]
         NM = [named(f"layers_{x}", v, geometry) for x, (_, v) in zip("NM", total, strict=False)]
         if any(kind.turns for kind, _ in summed):
@@ -383,8 +400,8 @@ class _Build:
                 named(f"local_{x}", T.T * M * T, geometry) for x, M in zip("ABD", ABD, strict=True)
             ]
             NM = [named(f"local_{x}", T.T * v, geometry) for x, v in zip("NM", NM, strict=True)]
-        strain, bend = (self.base.quantities[q].value for q in ("E_gl", "kappa"))
-        E, k = (sp.Matrix([M[i, j] for i, j in PLANE]) for M in (strain, bend))
+        strains = (self.base.quantities[q].value for q in ("E_gl", "kappa"))
+        E, k = (sp.Matrix([M[place] for place in PLANE]) for M in strains)
         A, B, D = ABD
         W = (E.T * A * E)[0] / 2 - (E.T * B * k)[0] + (k.T * D * k)[0] / 2
         W += (NM[0].T * E)[0] - (NM[1].T * k)[0] + constant

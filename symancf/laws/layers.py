@@ -347,7 +347,8 @@ def _layer(number: int, given: object) -> Layer:
             given=given,
         )
     law, thickness, *rest = given
-    angle, own = (rest[0] if rest else 0.0), (rest[1] if len(rest) > 1 else {})
+    absent: list[Any] = [0.0, {}]
+    angle, own = rest + absent[len(rest) :]
     for what, value in (("thickness", thickness), ("angle", angle)):
         if reals(value).shape != ():
             raise ParameterError(

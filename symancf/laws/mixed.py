@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -139,8 +140,7 @@ def mixed(called: Parts, pressure: Pressure, *, held: bool = False) -> Parts:
     if pressure.of_system and not held:
         p = SCALE / AREA * p
         jets = scalar_jets(pressure.count)
-        scalars = [s for jet in jets for s in unknown(jet)]
-        pairs = zip(unknowns, scalars, strict=False)
+        pairs = zip(unknowns, chain(*map(unknown, jets)), strict=False)
         kinematics = replace(
             kinematics,
             jets=(*kinematics.jets, *jets),

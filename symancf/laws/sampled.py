@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -49,6 +50,9 @@ THROUGH = {
 #: Fields of one layer of a body of layers.
 OF_LAYERS = ("W", "P", "S", "cauchy", "sigma", "von_mises", "S_layer", "E_layer")
 
+#: Fields of a thin plate of a thickness.
+OF_THICKNESS = "von_mises_top", "von_mises_bottom"
+
 #: Quantities that are no strain: an energy of these alone has no stress.
 PLACE = ("u", "r", "X", "t")
 
@@ -70,7 +74,7 @@ def default_fields(
     if not strained:
         return ()
     if "E_gl" in offered:
-        return "von_mises_top", "von_mises_bottom"
+        return OF_THICKNESS
     if "kappa1" in offered:
         return "axial_force", "shear_force", "torque", "bending_moment"
     return ("axial_force", "bending_moment") if "epsilon" in offered else ()
@@ -245,66 +249,66 @@ def sampled_fields(
     KinematicsError : a quantity that is not offered, or a result that is no expression of them.
     ParameterError : a function asks for a parameter that the body does not have.
     """
-    refused: dict[str, Quantity] = {}
-    of_law: dict[str, Quantity] = {}
-    name_of = signature(energy).name
-    if isinstance(energy, Layers):
-        of_energy = _of_layer(element, energy, layer, resultant)
-        offered = {**element.kinematics().quantities, **of_energy}
-    else:
-        called = evaluate_energy(
-            element, energy, given=None, pressure=pressure, held=True, **options
-        )
-        density = sp.Add(*called.parts.values()) if called.stored is None else called.stored
-        of_energy = stresses(called.kinematics, density)
-        of_law = _own(energy, called)
-        if called.history and not remembered:
-            moved = {n: q for n, q in of_energy.items() if n == "W" or q.value.has(force_on)}
-            refused = moved | of_law
-        offered = {**called.kinematics.quantities, **of_energy, **of_law}
-        offered = {name: q for name, q in offered.items() if name not in refused}
+    offered, refused = _offered(element, energy, remembered, pressure, layer, resultant, **options)
     if "thickness" not in values:
-        for name in ("von_mises_top", "von_mises_bottom"):
-            offered.pop(name, None)
+        offered = {n: q for n, q in offered.items() if n not in OF_THICKNESS}
+    parameters = {p: real(p) for p in values}
+    allowed = set(parameters.values()).union(
+        *(symbolic(q.value).free_symbols for q in offered.values())
+    )
     outputs: dict[str, sp.Expr] = {}
     names, shapes = {}, {}
-    parameters = {p: real(p) for p in values}
     for k, (field, asked) in enumerate(fields.items()):
         for name in _names(asked):
-            one = layer is not None or resultant  # resultants are sums over all of them
-            if isinstance(energy, Layers) and not one and name in OF_LAYERS:
-                raise KinematicsError(
-                    f"field {field!r}: {name!r} is that of one layer: say which, layer=1 or "
-                    f"layer=(1, 'top'); there are {energy.listed}",
-                    asked=name,
-                    possible=range(1, len(energy.layers) + 1),
-                )
             if name in refused:
-                raise KinematicsError(
-                    f"field {field!r}: {name!r} follows from what {name_of}() "
-                    "remembers, which is known at its quadrature points alone: choose at='gauss' "
-                    "for these, or at='cells' for means",
-                    asked=name,
-                    given=name_of,
-                    possible=("gauss", "cells"),
-                )
-            if name in of_law and name in of_energy:
-                raise KinematicsError(
-                    f"field {field!r}: {name!r} is a name in {name_of}(), and also "
-                    f"{of_energy[name].meaning}: choose another name in the law",
-                    asked=name,
-                )
+                why, data = refused[name]
+                raise KinematicsError(f"field {field!r}: {name!r} {why}", asked=name, **data)
         value = _value(field, asked, offered, parameters, element.name)
         components = list(value) if isinstance(value, sp.MatrixBase) else [value]
-        allowed = set(parameters.values()).union(
-            *(symbolic(q.value).free_symbols for q in offered.values())
-        )
         for e in components:
             _require_expression(field, e, allowed)
         names[field] = tuple(f"field{k}_{i}" for i in range(len(components)))
         shapes[field] = _shape(value)
         outputs.update(zip(names[field], components, strict=True))
     return Fields(outputs, names, shapes)
+
+
+def _offered(
+    element: Element,
+    energy: Energy,
+    remembered: bool,
+    pressure: Pressure | None,
+    layer: int | None,
+    resultant: bool,
+    **options: bool,
+) -> tuple[dict[str, Quantity], dict[str, tuple[str, dict[str, Any]]]]:
+    """Return the quantities of fields, and of others why they are none, with data of the error."""
+    refused: dict[str, tuple[str, dict[str, Any]]] = {}
+    if isinstance(energy, Layers):
+        if layer is None and not resultant:  # resultants are sums over all of them
+            why = "is that of one layer: say which, layer=1 or layer=(1, 'top'); there are "
+            numbers = {"possible": range(1, len(energy.layers) + 1)}
+            refused = dict.fromkeys(OF_LAYERS, (f"{why}{energy.listed}", numbers))
+        of_energy = _of_layer(element, energy, layer, resultant)
+        return {**element.kinematics().quantities, **of_energy}, refused
+    called = evaluate_energy(element, energy, given=None, pressure=pressure, held=True, **options)
+    density = sp.Add(*called.parts.values()) if called.stored is None else called.stored
+    of_energy, of_law = stresses(called.kinematics, density), _own(energy, called)
+    offered = {**called.kinematics.quantities, **of_energy, **of_law}
+    name_of = called.signature.name
+    for name in of_law.keys() & of_energy:
+        why = f"is a name in {name_of}(), and also {of_energy[name].meaning}: choose another name"
+        refused[name] = f"{why} in the law", {}
+    if called.history and not remembered:
+        why = (
+            f"follows from what {name_of}() remembers, which is known at its quadrature points "
+            "alone: choose at='gauss' for these, or at='cells' for means"
+        )
+        moved = [n for n, q in of_energy.items() if n == "W" or _stressed(q)]
+        data = {"given": name_of, "possible": ("gauss", "cells")}
+        refused |= dict.fromkeys((*moved, *of_law), (why, data))
+        offered = {n: q for n, q in offered.items() if n not in refused}
+    return offered, refused
 
 
 def _of_layer(
@@ -454,33 +458,28 @@ def at_points(law: PointLaw) -> PointLaw:
     """
     own: list[Local | Memory] = [*law.history, *(law.local if law.shared else ())]
     given = (*law.parameters, *(Parameter(x.symbol, "cell") for x in own))
-    local = () if law.shared else law.local
     modes = ((s, sp.Add(*(x * c for x, c in row.items()))) for s, row in law.modes)
     law = replace(
         law,
         parameters=given,
         history=(),
         stored=None,
-        local=local,
+        local=() if law.shared else law.local,
         shared=False,
         modes=(),
         geometry=(*law.geometry, *modes),
     )
-    expressions = [law.energy, *law.outputs.values(), *law.domain]
-    expressions += [e for _, e in (*law.geometry, *law.lets)]
+    defined = dict((*law.geometry, *law.lets))
+    expressions = [law.energy, *law.outputs.values(), *law.domain, *defined.values()]
     expressions += [e for x in law.local for e in (x.start, x.equation or 0)]
-    expressions += [c for _, row in law.inner for c in row.values()]
+    expressions += chain(*(row.values() for _, row in law.inner))
     used = set().union(*(symbolic(e).free_symbols for e in expressions))
-    known = {p.name for p in law.parameters} | {s.name for s in law.unknowns}
-    known |= {s.name for s, _ in (*law.geometry, *law.lets, *law.inner)}
-    known |= {x.symbol.name for x in law.local} | {m.name for m in law.history}
-    more = sorted(s.name for s in used if s.name not in known)
+    symbols = (*law.unknowns, *defined, *dict(law.inner), *(x.symbol for x in law.local))
+    known = {x.name for x in (*law.parameters, *symbols)}
+    more = sorted({s.name for s in used} - known)
     return replace(
         law,
         jets=(),
         measure=sp.S.One,
-        parameters=(
-            *law.parameters,
-            *(Parameter(real(name), "cell") for name in dict.fromkeys(more)),
-        ),
+        parameters=(*law.parameters, *(Parameter(real(name), "cell") for name in more)),
     )

@@ -160,47 +160,55 @@ class PartBacktracking:
         if not self._fresh():
             return False
         try:
-            rows, leftover = self.rows, self._leftover
-            here, step = x.getArray(readonly=True), y.getArray(readonly=True).copy()
-            f = self._snes.getFunction()[0].getArray(readonly=True)
-            (norms,) = rows.of(f)
-            before, part = rows.total(norms), np.ones(rows.parts)
-            best, least = part.copy(), np.full(rows.parts, np.inf)
-            open_ = leftover is not None and not self._acts()
-            if leftover is not None:
-                length = leftover.corrections(f)
-                part[self._stalls(length) & (not open_)] = 0.5
-                moving = (length > STILL * leftover.lengths(here)) & ~self.test.closed
-            for _ in range(HALVINGS if leftover is None else KINKS + 1):
-                self._trial.setArray(here - part[rows.row_part] * step)
-                bad = self.evaluate(self._trial, self._g)
-                if open_ and not self._acts():
-                    if rows.parts == 1:
-                        return False
-                    leftover = None
-                open_ = False
-                g = self._g.getArray(readonly=True)
-                (norms,) = rows.of(g)
-                after = rows.total(norms)
-                wrong = ~np.isfinite(after)
-                if bad and not wrong.any():
-                    wrong[:] = True
-                if self._alpha is not None:
-                    limit = before * np.sqrt(np.maximum(0.0, 1.0 - 2.0 * self._alpha * part))
-                    wrong |= (after > limit) & (before > 0.0) & ~self.test.closed
-                if leftover is not None:
-                    left = leftover.corrections(np.where(wrong[rows.row_part], 0.0, g))
-                    left[wrong] = np.inf
-                    best, least = np.where(left < least, part, best), np.minimum(left, least)
-                    wrong |= moving & (left >= length)
-                if not wrong.any():
-                    break
-                part[wrong] /= 2.0
-            else:
-                part = np.where(wrong & (least < np.inf), best, part)
+            step = y.getArray(readonly=True).copy()
+            part = self._parts(x.getArray(readonly=True), step)
             if (part < 1.0).any():
-                y.setArray(part[rows.row_part] * step)
+                y.setArray(part[self.rows.row_part] * step)
                 return True
         except BaseException as error:
             self.error = self.error or error
         return False
+
+    def _parts(self, here: Array, step: Array) -> Array:
+        """Return how much of the step each part makes, (parts,)."""
+        rows, leftover = self.rows, self._leftover
+        f = self._snes.getFunction()[0].getArray(readonly=True)
+        (norms,) = rows.of(f)
+        before, part = rows.total(norms), np.ones(rows.parts)
+        best, least = part.copy(), np.full(rows.parts, np.inf)
+        open_ = leftover is not None and not self._acts()
+        if leftover is not None:
+            length = leftover.corrections(f)
+            part[self._stalls(length) & (not open_)] = 0.5
+            moving = (length > STILL * leftover.lengths(here)) & ~self.test.closed
+        for _ in range(HALVINGS if leftover is None else KINKS + 1):
+            self._trial.setArray(here - part[rows.row_part] * step)
+            bad = self.evaluate(self._trial, self._g)
+            if open_ and not self._acts():
+                if rows.parts == 1:
+                    return part
+                leftover = None
+            open_ = False
+            g = self._g.getArray(readonly=True)
+            wrong = self._wrong(g, bad, before, part)
+            if leftover is not None:
+                left = leftover.corrections(np.where(wrong[rows.row_part], 0.0, g))
+                left[wrong] = np.inf
+                best, least = np.where(left < least, part, best), np.minimum(left, least)
+                wrong |= moving & (left >= length)
+            if not wrong.any():
+                return part
+            part[wrong] /= 2.0
+        return np.where(wrong & (least < np.inf), best, part)
+
+    def _wrong(self, g: Array, bad: int, before: Array, part: Array) -> Mask:
+        """Tell which parts leave the domain of a law, or have a residual g that grows too much."""
+        (norms,) = self.rows.of(g)
+        after = self.rows.total(norms)
+        wrong = ~np.isfinite(after)
+        if bad and not wrong.any():
+            wrong[:] = True
+        if self._alpha is not None:
+            limit = before * np.sqrt(np.maximum(0.0, 1.0 - 2.0 * self._alpha * part))
+            wrong |= (after > limit) & (before > 0.0) & ~self.test.closed
+        return np.asarray(wrong)

@@ -78,6 +78,37 @@ def rows_by_groups(A: csr_array, owner: Ints) -> list[Rows]:
     return made
 
 
+class _Store:
+    """Blocks of rows by the groups of columns that they have."""
+
+    def __init__(self, groups: int, blocks: Iterable[Rows]) -> None:
+        self._blocks: dict[int, Rows] = {}
+        self._of = [set[int]() for _ in range(groups)]
+        self._added = 0
+        for rows in blocks:
+            self.add(rows)
+
+    def add(self, rows: Rows) -> None:
+        self._blocks[self._added] = rows
+        for g in rows.groups:
+            self._of[g].add(self._added)
+        self._added += 1
+
+    def neighbours(self, group: int) -> tuple[int, ...]:
+        """Return the other groups of the blocks that have a group."""
+        near = {g for number in self._of[group] for g in self._blocks[number].groups}
+        return tuple(sorted(near - {group}))
+
+    def take(self, group: int) -> list[Rows]:
+        """Return the blocks that have a group, which are no longer in store."""
+        numbers = sorted(self._of[group])
+        taken = [self._blocks.pop(number) for number in numbers]
+        for number, rows in zip(numbers, taken, strict=True):
+            for g in rows.groups:
+                self._of[g].discard(number)
+        return taken
+
+
 @dataclass
 class _Done:
     """What elimination left of a group: its columns as functions of those of later groups."""
@@ -118,30 +149,20 @@ class Elimination:
         self._first = np.cumsum(widths) - widths
         self._done: list[_Done] = []
         self.count, self.operations, self.complete = 0, 0.0, True
-        store: dict[int, Rows] = dict(enumerate(parts))
-        at: list[set[int]] = [set() for _ in widths]
-        for key, rows in store.items():
-            for g in rows.groups:
-                at[g].add(key)
-        fresh = len(store)
+        store = _Store(len(widths), parts)
         heap = [(0, g) for g in range(len(widths))]
         heapq.heapify(heap)
-        left = [True] * len(widths)
+        left = set(range(len(widths)))
         while heap:
             degree, group = heapq.heappop(heap)
-            if not left[group]:
+            if group not in left:
                 continue
-            near = {g for key in at[group] for g in store[key].groups} - {group}
-            if len(near) > degree:
-                heapq.heappush(heap, (len(near), group))
+            later = store.neighbours(group)
+            if len(later) > degree:
+                heapq.heappush(heap, (len(later), group))
                 continue
-            left[group] = False
-            keys = sorted(at[group])
-            mine = [store.pop(key) for key in keys]
-            for key, rows in zip(keys, mine, strict=True):
-                for g in rows.groups:
-                    at[g].discard(key)
-            later = tuple(sorted(near))
+            left.remove(group)
+            mine = store.take(group)
             shape = sum(len(rows.values) for rows in mine), int(widths[[group, *later]].sum())
             self.operations += float(shape[0] * shape[1] ** 2)
             if self.operations > most:
@@ -149,11 +170,9 @@ class Elimination:
                 return
             rest = self._eliminate(group, later, _stacked(widths, (group, *later), mine), zero)
             if later and len(rest):
-                store[fresh] = Rows(later, rest)
+                store.add(Rows(later, rest))
                 for g in later:
-                    at[g].add(fresh)
                     heapq.heappush(heap, (len(later) - 1, g))  # or more
-                fresh += 1
 
     def _eliminate(self, group: int, later: tuple[int, ...], front: Array, zero: float) -> Array:
         """Take a group out of rows on its columns and those of later ones; return what is left."""

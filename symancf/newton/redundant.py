@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import Array, Ints
 from ..errors import ConstraintError, ParameterError, listed, owner
 from ..runtime.collective import share_error, together
-from .dependent import STEP, Group, Jacobian, fulfil, groups_of, joined, named, structure
+from .dependent import STEP, Group, Jacobian, Rows, fulfil, groups_of, joined, named, structure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,38 +145,42 @@ def _search(jacobian: Jacobian) -> _Found:
     found = structure(jacobian.here(state), other)
     jacobian.peel(found)
     data = jacobian.gather(found)
-    groups: list[Group] = []
-    if data is not None:
-        for group in groups_of(data):
-            if not group.elimination.complete:
-                jacobian.system.once.warn(
-                    ("not searched", len(group.rows)),
-                    f"{len(group.rows)} equations of constraints were not searched for redundant "
-                    "ones: they share too many coordinates; where some follow from others, "
-                    "solutions fail",
-                )
-            elif group.elimination.count:
-                groups.append(group)
+    groups = [] if data is None else _dependent(jacobian, data)
     none = np.zeros(0, dtype=np.int64)
     if not comm.bcast(len(groups)):
         return _Found(none, none, none, [])
     root = data is not None
     jacobian.move(state, joined(groups, [g.sideways() for g in groups]) if root else None)
     groups, moved = fulfil(jacobian, state, groups)
+    kept: list[Ints] = []
     dropped, used, wrong = [none], [none], [none]
-    kept = []
-    if root:
-        for group in groups:
-            vectors = group.dependences()
-            if not vectors:
-                continue
-            implied = _implied(vectors)
-            dropped.append(group.rows[implied])
-            kept.append(np.delete(group.rows, implied))
-            involved = np.unique(np.concatenate([r[np.abs(v) > SMALL] for r, v in vectors]))
-            used.append(group.rows[involved])
-            residual = max(abs(float(v @ group.phi[r])) for r, v in vectors)
-            if moved < 1e-8 and residual > WRONG * jacobian.size:
-                wrong.append(group.rows[involved])
+    for group in groups if root else ():
+        vectors = group.dependences()
+        if not vectors:
+            continue
+        implied = _implied(vectors)
+        dropped.append(group.rows[implied])
+        kept.append(np.delete(group.rows, implied))
+        involved = np.unique(np.concatenate([r[np.abs(v) > SMALL] for r, v in vectors]))
+        used.append(group.rows[involved])
+        residual = max(abs(float(v @ group.phi[r])) for r, v in vectors)
+        if moved < 1e-8 and residual > WRONG * jacobian.size:
+            wrong.append(group.rows[involved])
     sets = comm.bcast([np.sort(np.concatenate(part)) for part in (dropped, used, wrong)])
     return _Found(sets[0], sets[1], sets[2], kept)
+
+
+def _dependent(jacobian: Jacobian, data: Rows) -> list[Group]:
+    """Return the groups with rows that depend on others; warn of those too large to be searched."""
+    groups: list[Group] = []
+    for group in groups_of(data):
+        if not group.elimination.complete:
+            jacobian.system.once.warn(
+                ("not searched", len(group.rows)),
+                f"{len(group.rows)} equations of constraints were not searched for redundant "
+                "ones: they share too many coordinates; where some follow from others, "
+                "solutions fail",
+            )
+        elif group.elimination.count:
+            groups.append(group)
+    return groups

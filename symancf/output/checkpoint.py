@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Vectors of a system on disk, by original vertex id: to go on later, on any number of ranks.
+"""States of a system on disk, by original vertex id: to go on later, on any number of ranks.
 
 One HDF5 file::
 
     attributes   format, version
     system                      JSON in bytes of UTF-8, see `fingerprint`
-    attributes/  group: what the caller gave, numbers and texts as attributes, arrays as data sets
+    attributes/  group: what the caller gave, numbers and texts as attributes, arrays as data sets;
+                        time and stiffness, the numbers of the method as JSON
     vertices/<block>            (n,) ids of the vertices that carry the block, ascending
     vectors/<name>/<block>      (n, size) coordinates of those vertices
     reference/<block>           (n, size) reference positions, for comparison, and slopes
     memory/<number>/            of each piece whose laws remember: ids (n,) of cells or places,
                                 old and next (n, rows), see `symancf.assembly.memory`
-    kept/<number>               numbers of terms that belong to the state, likewise
+    terms/<number>              values of the state variables of terms
+    active/<number>/<name>      of each term whose entities change its active set, see `State`
+    pattern/<number>/<number>/<name>  the entities that the pattern of the tangent was made for
 
 The file does not depend on the number of ranks that wrote it. Rank 0 writes what the others send
 it slice by slice, under a temporary name that is replaced when all has reached the disk: a run
@@ -22,8 +25,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +35,7 @@ from mpi4py import MPI
 
 from ..arrays import Array, Data, Integers, Ints, Ints32, Mask
 from ..assembly.numbering import IDLE, RIGID_AXES
+from ..assembly.state import State
 from ..errors import CheckpointError, ParameterError
 from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
 from ..runtime.files import HdfFile, decoded, encoded
@@ -38,13 +43,13 @@ from ..runtime.hdf import DAMAGED, Examined, examined
 from ..runtime.log import EVENTS
 from ..values import arguments
 from ..values.parameter import label
-from .fingerprint import Facts, differences, fingerprint, remedy
+from .fingerprint import Facts, differences, fingerprint
 
 if TYPE_CHECKING:
     import h5py
 
-    from ..assembly.memory import Held
     from ..assembly.numbering import Block
+    from ..assembly.state import ActiveSet, InternalVariables
     from ..system import System
 
 
@@ -52,12 +57,11 @@ Given: TypeAlias = "str | float | npt.ArrayLike"
 T = TypeVar("T")
 
 FORMAT = "symancf checkpoint"
-VERSION = 2
-# 1: the system is an attribute, and each term has a block of its own instead of a part of a
-# shared one
-OLDER = (1,)
+VERSION = 3
+METHOD, PARAMETERS = "method", "parameters"  # attributes: numbers of the method, of `Parameter`
+MOTION = ("rate", "acceleration")  # vectors of a state, beside `state`
 
-__all__ = ["load", "save"]
+__all__ = ["load", "read", "save", "write"]
 
 
 def __dir__() -> list[str]:
@@ -138,14 +142,13 @@ def _remembering(system: System) -> list[tuple[str, _ById]]:
 
 
 # ---- writing ------------------------------------------------------------------------------------
-@EVENTS["output"]
 def save(
     path: str | Path,
     system: System,
     vectors: Mapping[str, Array] | None = None,
     attributes: Mapping[str, Given] | None = None,
 ) -> Path:
-    """Write local vectors of a system (collective).
+    """Write the present state of a system, and vectors of your own (collective).
 
     Parameters
     ----------
@@ -163,51 +166,89 @@ def save(
     """
     path = arguments.path("checkpoint.save", path)
     _require_system("checkpoint.save", system)
-    given = {"state": system.state, **_by_name("vectors", vectors)}
-    facts = {
-        "time": system.time,
-        "stiffness": system.stiffness,
-        **_by_name("attributes", attributes),
-    }
+    vectors, attributes = _by_name("vectors", vectors), _by_name("attributes", attributes)
     with together(system.comm):
-        for name, vector in given.items():
+        for name, vector in vectors.items():
             _require_vector(system, name, vector)
         if not system.memory.known:
             system.update(system.time)
-        memory = system.memory.hold()
-        facts |= {"length": memory.length} if system.memory else {}
-        remembered = [system.memory.told(v) for v in (memory.old, memory.next)]
+    own = {name: vector[: system.numbering.owned] for name, vector in vectors.items()}
+    state = replace(system.snapshot(), displacement=own.pop("state", system.state))
+    rates = own.pop("rate", None), own.pop("acceleration", None)
+    state = replace(state, rate=rates[0], acceleration=rates[1], method=own)
+    return write(path, system, state, attributes)
+
+
+@EVENTS["output"]
+def write(
+    path: str | Path,
+    system: System,
+    state: State,
+    attributes: Mapping[str, Given] | None = None,
+) -> Path:
+    """Write a state of a system, with the arrays of its method (collective); see `save`.
+
+    Raises
+    ------
+    ParameterError : an attribute is neither a number, a text nor an array of numbers.
+    OSError : on every rank; the file cannot be written, the disk is full. An older file is kept.
+    """
+    path = arguments.path("checkpoint.write", path)
+    given = vectors_of(state)
+    numbers = {name: value for name, value in state.method.items() if name not in given}
+    with together(system.comm):
+        facts: dict[str, Given] = {"time": state.time, "stiffness": state.stiffness}
+        facts |= attributes or {}
+        facts |= {"length": state.internal.length} if system.memory else {}
+        facts |= {METHOD: _as_bytes(numbers), PARAMETERS: np.array(state.parameters)}
         kept = {name: _attribute(name, value) for name, value in facts.items()}
     about: dict[str, str | int] = {"format": FORMAT, "version": VERSION}
-    text = json.dumps(fingerprint(system))
+    text = _as_bytes(fingerprint(system))
     file = HdfFile(path, system.comm, lambda file: _begin(file, about, text, kept))
     try:
         for number, block in enumerate(system.numbering.blocks):
             rows = _Rows(system, number)
-            ids, held = rows.sorted(list(given.values()))
+            ids, found = rows.sorted(list(given.values()))
             file.append(f"vertices/{block.name}", ids)
-            for name, values in zip(given, held, strict=True):
+            for name, values in zip(given, found, strict=True):
                 file.append(f"vectors/{name}/{block.name}", values)
             if _has_reference(block):
                 file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
-        _append_memory(file, system, memory.kept, remembered)
+        _append_variables(file, system, state)
     finally:
         file.close()
     return path
 
 
-def _append_memory(
-    file: HdfFile, system: System, kept: Sequence[Array], remembered: Sequence[Sequence[Array]]
-) -> None:
-    """Write what laws keep of the whole, and what they remember of each entity (collective)."""
+def _append_variables(file: HdfFile, system: System, state: State) -> None:
+    """Write state variables and active sets of terms, and internal variables (collective)."""
     rank0 = slice(None if system.comm.rank == 0 else 0)
-    for k, values in enumerate(kept):
-        file.append(f"kept/{k}", values.reshape(-1)[rank0])
+    for k, values in enumerate(state.terms):
+        file.append(f"terms/{k}", values.reshape(-1)[rank0])
+    for folder, arrays in _sets_of(state).items():
+        for name, array in arrays.items():
+            file.append(f"{folder}/{name}", array[rank0])
+    old, after = map(system.memory.told, (state.internal.old, state.internal.next))
     for k, (group, entities) in enumerate(_remembering(system)):
-        ids, pair = entities.sort([v[k][entities.owned] for v in remembered])
+        ids, pair = entities.sort([v[k][entities.owned] for v in (old, after)])
         file.append(f"{group}/ids", ids)
         for name, values in zip(("old", "next"), pair, strict=True):
             file.append(f"{group}/{name}", values)
+
+
+def _sets_of(state: State) -> dict[str, ActiveSet]:
+    """Return the active sets of a state and those of its pattern, by their groups in files."""
+    found = {f"active/{k}": active for k, active in enumerate(state.active)}
+    for k, lists in enumerate(state.pattern):
+        found |= {f"pattern/{k}/{n}": entities for n, entities in enumerate(lists)}
+    return found
+
+
+def vectors_of(state: State) -> dict[str, Array]:
+    """Return the arrays (owned,) of a state by their names in files."""
+    motion = {name: v for name in MOTION if (v := getattr(state, name)) is not None}
+    method = {name: v for name, v in state.method.items() if isinstance(v, np.ndarray)}
+    return {"state": state.displacement, **motion, **method}
 
 
 def _by_name(name: str, given: Mapping[str, T] | None) -> Mapping[str, T]:
@@ -256,13 +297,17 @@ def _attribute(name: str, value: Given) -> str | Data:
     return array
 
 
+def _as_bytes(facts: Any) -> Data:
+    """Return facts as bytes of JSON: texts of HDF5 end at 64 KiB."""
+    return np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+
+
 def _begin(
-    file: h5py.File, about: dict[str, str | int], system: str, facts: Mapping[str, str | Data]
+    file: h5py.File, about: dict[str, str | int], system: Data, facts: Mapping[str, str | Data]
 ) -> None:
     """Write what rank 0 knows."""
     file.attrs.update(about)
-    # no attribute: those end at 64 KiB
-    file["system"] = np.frombuffer(system.encode(), dtype=np.uint8)
+    file["system"] = system
     group = file.create_group("attributes")
     for name, value in facts.items():
         if isinstance(value, str):
@@ -275,15 +320,14 @@ def _begin(
 
 # ---- reading ------------------------------------------------------------------------------------
 def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
-    """Read a checkpoint for a system built as that which wrote it (collective).
+    """Read vectors and attributes of a checkpoint for a system built alike (collective).
 
     The system may live on another number of ranks. It is not changed.
 
     Returns
     -------
     vectors : name -> local vector, ghosts included; ``state`` among them.
-    attributes : name -> number, text or array; ``time`` and ``stiffness`` among them, and of a
-        system whose laws remember ``memory``, what `System.memory.put` takes.
+    attributes : name -> number, text or array; ``time`` and ``stiffness`` among them.
 
     Raises
     ------
@@ -292,66 +336,78 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
     """
     path = arguments.path("checkpoint.load", path)
     _require_system("checkpoint.load", system)
+    state, attributes = read(path, system)
+    own = vectors_of(state)
+    return {name: system.numbering.local(vector) for name, vector in own.items()}, attributes
+
+
+def read(path: str | Path, system: System) -> tuple[State, Facts]:
+    """Read a state for a system built as that which wrote it, for `System.restore` (collective).
+
+    The system may live on another number of ranks. It is not changed. Returns the state and the
+    attributes of `write`.
+
+    Raises
+    ------
+    CheckpointError : see `load`.
+    """
+    path = arguments.path("checkpoint.read", path)
     there = _examined(path, system.comm)
     with together(system.comm):
-        saved, names, attributes, version = _head(there)
+        saved, names, attributes = _head(there)
     _require_same(path, saved, fingerprint(system))
     vectors = {name: np.zeros(system.numbering.coordinates) for name in names}
-    kinds, _ = system.numbering.kind_of_coordinates()
     for number, block in enumerate(system.numbering.blocks):
         rows = _Rows(system, number)
-        reference = _has_reference(block) and (version > 1 or block.name == "position")
+        parts = [f"vertices/{block.name}", *(f"vectors/{name}/{block.name}" for name in names)]
+        parts += [f"reference/{block.name}"] * (has_reference := _has_reference(block))
         with together(system.comm):
-            parts = [block.name]
-            if version == 1 and block.of:
-                parts = [k.name for k in kinds if k.block == block]
-            other = [f"reference/{block.name}"] * reference
-            ids, held = _of_block(there, parts, names, other, system.comm)
+            rows_of_file: tuple[Any, ...] = _slices(there, parts, system.comm)
+        ids, *values = rows_of_file
         placed = system.reference.copy()
-        if reference:
-            rows.spread(ids, [held.pop()], [placed])
-        rows.spread(ids, held, list(vectors.values()))
+        if has_reference:
+            rows.spread(ids, [values.pop()], [placed])
+        rows.spread(ids, values, list(vectors.values()))
         if block.name == "position":
             size = system.extent
             with together(system.comm):
                 _require_same_place(path, system, rows, placed, 1e-9 * size)
-        elif reference:
+        elif has_reference:
             with together(system.comm):
                 _turn_slopes(path, system, rows, placed, list(vectors.values()))
     left_out = system.numbering.fixed_by == IDLE  # here, not where the file was written
     for vector in vectors.values():
         vector[left_out] = 0.0
-    if system.memory or system.memory.kept:
-        attributes["memory"] = _recalled(there, system, attributes.pop("length", 0.0))
-    return vectors, attributes
+    owned = {name: vector[: system.numbering.owned].copy() for name, vector in vectors.items()}
+    state = State(
+        time=float(attributes["time"]),
+        displacement=owned.pop("state"),
+        stiffness=float(attributes["stiffness"]),
+        internal=_internal(there, system, attributes.pop("length", 0.0)),
+        terms=_terms(there, system),
+        active=tuple(_set(there, system, f"active/{k}") for k, _ in enumerate(system.changing)),
+        pattern=_pattern(there, system),
+        parameters=tuple(np.asarray(attributes.pop(PARAMETERS)).tolist()),
+        method=json.loads(np.asarray(attributes.pop(METHOD), np.uint8).tobytes()),
+        rate=owned.pop("rate", None),
+        acceleration=owned.pop("acceleration", None),
+    )
+    return replace(state, method={**state.method, **owned}), attributes
 
 
 def _require_same(path: Path, saved: Facts, present: Facts) -> None:
     """Refuse checkpoints of another system, and say in what that differs."""
     if found := differences(saved, present):
         raise CheckpointError(
-            f"{str(path)!r} is a checkpoint of another system: {'; '.join(found)}"
-            + remedy(saved, present),
+            f"{str(path)!r} is a checkpoint of another system: {'; '.join(found)}",
             path=str(path),
             differences=found,
             asked="system",
         )
 
 
-def _of_block(
-    there: Examined, parts: list[str], vectors: list[str], other: list[str], comm: MPI.Comm
-) -> tuple[Ints, list[Array]]:
-    """Return this rank's ids, vectors and other data sets of a block, which is in some parts."""
-    taken = []
-    for part in parts:
-        names = [f"vertices/{part}", *(f"vectors/{name}/{part}" for name in vectors), *other]
-        taken.append(_slices(there, names, comm))
-    ids, *values = (np.concatenate(rows) for rows in zip(*taken, strict=True))
-    return ids, values
-
-
-def _recalled(there: Examined, system: System, length: float) -> Held:
-    """Return what laws remember in a file (collective)."""
+def _internal(there: Examined, system: System, length: float) -> InternalVariables:
+    """Return the internal variables of laws (collective)."""
     pairs = []
     for group, entities in _remembering(system):
         with together(system.comm):
@@ -359,13 +415,49 @@ def _recalled(there: Examined, system: System, length: float) -> Held:
             ids, *rows = _slices(there, names, system.comm)
         pairs.append(entities.find(ids.astype(np.int64), rows))
     old, after = ([pair[k] for pair in pairs] for k in (0, 1))
-    kept = []
-    for k, number in enumerate(system.memory.kept):
+    return system.memory.joined(old, after, length)
+
+
+def _terms(there: Examined, system: System) -> tuple[Array, ...]:
+    """Return the values of the state variables of terms (collective)."""
+    found = []
+    for k, variable in enumerate(system.state_variables):
         with together(system.comm):
-            (mine,) = _slices(there, [f"kept/{k}"], system.comm)
+            (mine,) = _slices(there, [f"terms/{k}"], system.comm)
         every = np.concatenate(system.comm.allgather(mine))
-        kept.append(every.reshape(number.value.shape))
-    return system.memory.held(old, after, length, kept)
+        found.append(every.reshape(variable.value.shape))
+    return tuple(found)
+
+
+def _set(there: Examined, system: System, folder: str) -> ActiveSet:
+    """Return the arrays of a group, all of them on every rank (collective)."""
+    found: dict[str, Data] = {}
+    for name in _names(there, system, folder):
+        with together(system.comm):
+            (mine,) = _slices(there, [f"{folder}/{name}"], system.comm)
+        found[name] = np.concatenate(system.comm.allgather(mine))
+    return found
+
+
+def _pattern(there: Examined, system: System) -> tuple[tuple[ActiveSet, ...], ...]:
+    """Return the entities that the pattern of the tangent was made for (collective)."""
+    folders = [f"pattern/{k}" for k in _names(there, system, "pattern")]
+    return tuple(
+        tuple(_set(there, system, f"{folder}/{n}") for n in _names(there, system, folder))
+        for folder in folders
+    )
+
+
+def _names(there: Examined, system: System, folder: str) -> list[str]:
+    """Return what a group of the file holds, in the order of its numbers (collective)."""
+    names: list[str] = []
+    with together(system.comm):
+        try:
+            with there.open() as file:
+                names = sorted(file.get(folder, ()), key=lambda name: (len(name), name))
+        except DAMAGED as error:
+            raise _unreadable(there.path, error) from None
+    return names
 
 
 def _examined(path: Path, comm: MPI.Comm) -> Examined:
@@ -383,13 +475,13 @@ def _examined(path: Path, comm: MPI.Comm) -> Examined:
         raise _unreadable(path, error) from None
 
 
-def _head(there: Examined) -> tuple[Facts, list[str], Facts, int]:
-    """Return the fingerprint, the names of the vectors, the attributes and the version."""
+def _head(there: Examined) -> tuple[Facts, list[str], Facts]:
+    """Return the fingerprint, the names of the vectors and the attributes."""
     path = there.path
     try:
         with there.open() as file:
             kind, version = decoded(file.attrs.get("format", "")), file.attrs.get("version")
-            if kind != FORMAT or version not in (VERSION, *OLDER):
+            if kind != FORMAT or version != VERSION:
                 given = f"{kind!r}, version {version}" if kind else "something else"
                 raise CheckpointError(
                     f"{str(path)!r} is {given}; this symancf reads {FORMAT!r}, version {VERSION}",
@@ -401,8 +493,7 @@ def _head(there: Examined) -> tuple[Facts, list[str], Facts, int]:
             group = file["attributes"]
             facts = {name: _plain(value) for name, value in group.attrs.items()}
             facts |= {name: data[()] for name, data in group.items()}
-            text = file.attrs["system"] if version == 1 else file["system"][()].tobytes()
-            return json.loads(text), list(file["vectors"]), facts, int(version)
+            return json.loads(file["system"][()].tobytes()), list(file["vectors"]), facts
     except DAMAGED as error:
         raise _unreadable(path, error) from None
 

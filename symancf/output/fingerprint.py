@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 Facts: TypeAlias = "dict[str, Any]"  # as JSON keeps them
 
-LIDS = "lid:"  # begins the names of the points of lids, which files had not at first
-
 
 def fingerprint(system: System) -> Facts:
     """Return what must agree for a vector to fit: bodies, points, blocks (collective).
@@ -46,7 +44,7 @@ def fingerprint(system: System) -> Facts:
             for k, count in zip(kinds, coordinates, strict=True)
         },
         "memory": {p.name: [p.kernel.name, *p.kernel.memory] for p in system.memory.pieces},
-        "kept": {number.name: list(number.value.shape) for number in system.memory.kept},
+        "terms": {v.name: list(v.value.shape) for v in system.state_variables},
     }
 
 
@@ -57,7 +55,7 @@ def differences(saved: Facts, present: Facts) -> list[str]:
         ("bodies", "body {!r}".format, _body_text),
         ("blocks", words_of, _block_text),
         ("memory", lambda name: f"memory of {owner(name)!r}", _memory_text),
-        ("kept", "kept numbers {!r}".format, lambda shape: f"an array {tuple(shape)}"),
+        ("terms", "state variables {!r}".format, lambda shape: f"an array {tuple(shape)}"),
     ]
     for kind, words, text in kinds:
         old, new = saved.get(kind, {}), present[kind]
@@ -71,20 +69,6 @@ def differences(saved: Facts, present: Facts) -> list[str]:
         if saved.get(kind) != present[kind]:
             found.append(f"{saved.get(kind)} {kind} in the file, {present[kind]} here")
     return found
-
-
-def remedy(saved: Facts, present: Facts) -> str:
-    """Tell what to do about a file that an earlier version has written."""
-    older, here = (
-        not any(name.startswith(LIDS) for name in facts.get("blocks", {}))
-        for facts in (saved, present)
-    )
-    if here or not older:
-        return ""
-    return (
-        ". If an earlier version wrote the file: lids of cavities had no points there; "
-        "make the checkpoint anew with this one"
-    )
 
 
 def _body_text(facts: list[str | int]) -> str:

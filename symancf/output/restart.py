@@ -12,8 +12,8 @@ import hashlib
 import math
 import sys
 import time as clock
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from ..assembly.state import State
     from ..runtime.interruption import Interruption
     from ..system import System
     from .fingerprint import Facts
@@ -39,10 +40,7 @@ if TYPE_CHECKING:
 
 SAME = 1e-6  # relative: states that differ by more are not those of the same run
 ROUND_OFF = 1e-9  # relative: likewise of given values, which machines may round differently
-NUMBERS = "numbers"  # of the solution, among the facts
 LEAST, SHARE = 10.0, 50.0  # seconds between two files that nobody asked for; times their cost
-
-Kept: TypeAlias = "tuple[Mapping[str, Array], Mapping[str, Any]]"
 
 
 @dataclass(frozen=True)
@@ -113,14 +111,13 @@ class Saved:
     Attributes
     ----------
     done : whether it is that of the end.
-    vectors, numbers : of the solution, as `Restarts.point` was given them.
-    facts : what `symancf.output.checkpoint.load` returned beside vectors.
+    state : of the solution, arrays of its method included.
+    present : what uniform parameters were, by name.
     """
 
     done: bool
-    vectors: dict[str, Array]
-    numbers: dict[str, Any]
-    facts: Facts
+    state: State
+    present: Facts
 
 
 class Restarts:
@@ -152,7 +149,8 @@ class Restarts:
         self._suspension, self._interruption = Suspension(str(self.path)), interruption
         self._written, self._cost = clock.monotonic(), 0.0
         self._inputs: dict[str, Any] = {}
-        self._last: tuple[tuple[float, int, int], Kept] | None = None
+        self._ended_at: tuple[float, int, int] | None = None
+        self._state: State
 
     def __enter__(self) -> Restarts:
         self._suspension.__enter__()
@@ -190,7 +188,7 @@ class Restarts:
                 require_writable(self.path)
         if not comm.bcast(there):
             return None
-        vectors, facts = checkpoint.load(self.path, system)
+        state, facts = checkpoint.read(self.path, system)
         if "restart" not in facts:
             raise CheckpointError(
                 f"{str(self.path)!r} was written by save(), not by {self._call}(checkpoint=...): "
@@ -209,12 +207,11 @@ class Restarts:
         with together(comm):
             if comm.rank == 0 and not held["done"]:
                 require_writable(self.path)
-        put_history(self.history, str(self.path), vectors, facts)
+        put_history(self.history, str(self.path), system.numbering, state.method, facts)
         put_series(held["series"])
-        for parameter, value in zip(system.parameters, held["parameters"], strict=True):
-            parameter.value = value
+        system.restore_parameters(state)
         self._written = clock.monotonic()
-        return Saved(held["done"], vectors, held[NUMBERS] | {"present": held["present"]}, facts)
+        return Saved(held["done"], state, held["present"])
 
     @property
     def _here(self) -> tuple[float, int, int]:
@@ -229,7 +226,7 @@ class Restarts:
         CheckpointError : a function of the program gives another value, as one whose variables a
             monitor has changed on the way.
         """
-        found = _other_values(saved.numbers["present"], _values(self.system))
+        found = _other_values(saved.present, _values(self.system))
         if found:
             raise CheckpointError(
                 f"{str(self.path)!r} cannot be gone on from: {'; '.join(found)}. What a monitor or "
@@ -248,14 +245,14 @@ class Restarts:
             self._say(f"{self._call} goes on from {str(self.path)!r} {at}")
 
     # ---- a step ---------------------------------------------------------------------------------
-    def step(self, done: bool, rests: bool, keep: Callable[[], Kept]) -> None:
+    def step(self, done: bool, rests: bool, keep: Callable[[], State]) -> None:
         """Write the file after a step, where it is due (collective).
 
         Parameters
         ----------
         done : whether this is the end of the call.
         rests : whether this is a restart point.
-        keep : returns vectors and numbers (as JSON has them) of the solution.
+        keep : returns the state of the solution.
 
         Raises
         ------
@@ -272,19 +269,19 @@ class Restarts:
         if done:  # what comes now is for the next call
             self._interruption.suspension = None
         if done or ends or due:
-            self._write(done, *keep())
+            self._write(done, keep())
         if ends:
             self._tell(signal)
             raise Suspended(str(self.path))
 
-    def hold(self, kept: Kept) -> None:
-        """Take what a checkpoint of the present step has, in case that `stop` comes in the next."""
-        self._last = self._here, kept
+    def ended(self, state: State) -> None:
+        """Take the state at the end of a step, in case that `stop` comes in the next."""
+        self._ended_at, self._state = self._here, state
 
-    def stop(self, keep: Callable[[], Kept] | None = None) -> None:
+    def stop(self, keep: Callable[[], State] | None = None) -> None:
         """Write the file when a check of the interruption has raised (collective).
 
-        `keep` as for `step`; default: what was held, where the system is at that step again.
+        `keep` as for `step`; default: that of `ended`, where the system is at that step again.
 
         Raises
         ------
@@ -293,35 +290,29 @@ class Restarts:
         if not self._interruption.stopped:
             return
         signal = max(self.system.comm.allgather(self._suspension.asked)) or "Ctrl-C"
-        if keep is None:
-            if self._last is None or self._last[0] != self._here:
-                self._say(
-                    f"{signal} before a step of {self._call} has ended: {str(self.path)!r} is left "
-                    "as it is"
-                )
-                return
-            kept = self._last[1]
-        else:
-            kept = keep()
-        self._write(False, *kept)
+        if keep is None and self._ended_at != self._here:
+            self._say(
+                f"{signal} before a step of {self._call} has ended: {str(self.path)!r} is left "
+                "as it is"
+            )
+            return
+        self._write(False, keep() if keep is not None else self._state)
         self._tell(signal)
 
-    def _write(self, done: bool, vectors: Mapping[str, Array], numbers: Mapping[str, Any]) -> None:
+    def _write(self, done: bool, state: State) -> None:
         begun, comm = clock.monotonic(), self.system.comm
         with together(comm):
             self.system.update(self.system.time)
-        of_points, held = of_history(self.history)
+        of_points, held = of_history(self.history, self.system.numbering.owned)
         facts = {
             "inputs": self._inputs,
             "done": done,
-            NUMBERS: dict(numbers),
             "series": of_series(),
-            "parameters": [p.value for p in self.system.parameters],
             "present": _values(self.system),
         }
-        checkpoint.save(
-            self.path, self.system, {**vectors, **of_points}, {**held, "restart": packed(facts)}
-        )
+        held["restart"] = packed(facts)
+        state = replace(state, method={**state.method, **of_points})
+        checkpoint.write(self.path, self.system, state, held)
         self._written = clock.monotonic()
         self._cost = self._written - begun
 

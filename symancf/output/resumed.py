@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..arrays import Data
+    from ..assembly.numbering import Numbering
     from .history import History
 
 POINTS = ("limit_points", "bifurcations")
@@ -37,8 +38,11 @@ def unpacked(given: Data) -> Any:
     return json.loads(np.asarray(given, np.uint8).tobytes())
 
 
-def of_history(history: History) -> tuple[dict[str, Array], dict[str, Data]]:
-    """Return the states of points on paths and what else a history holds, for a checkpoint."""
+def of_history(history: History, owned: int) -> tuple[dict[str, Array], dict[str, Data]]:
+    """Return the states of points on paths and what else a history holds, for a checkpoint.
+
+    `owned` : number of the coordinates that this rank owns, which states are written of.
+    """
     vectors: dict[str, Array] = {}
     facts: dict[str, Any] = {
         "counts": [history.cut_backs, history.wasted],
@@ -51,7 +55,7 @@ def of_history(history: History) -> tuple[dict[str, Array], dict[str, Data]]:
     for kind in POINTS:
         found: list[dict[str, Any]] = []
         for number, point in enumerate(getattr(history, kind)):
-            vectors[f"{kind} {number}"] = point.state
+            vectors[f"{kind} {number}"] = point.state[:owned]
             values = {name: value.tolist() for name, value in point.values.items()}
             found.append(
                 {
@@ -85,7 +89,11 @@ def of_history(history: History) -> tuple[dict[str, Array], dict[str, Data]]:
 
 
 def put_history(
-    history: History, path: str, vectors: Mapping[str, Array], held: Mapping[str, Data]
+    history: History,
+    path: str,
+    numbering: Numbering,
+    vectors: Mapping[str, Array],
+    held: Mapping[str, Data],
 ) -> None:
     """Give a history what `of_history` took of another one (collective).
 
@@ -137,7 +145,7 @@ def put_history(
     for kind in POINTS:
         points = [
             LimitPoint(
-                state=vectors[f"{kind} {number}"],
+                state=numbering.local(vectors[f"{kind} {number}"]),
                 values={name: np.array(value) for name, value in point.pop("values").items()},
                 **point,
             )

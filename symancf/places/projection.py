@@ -60,11 +60,12 @@ class Foots:
 
     Attributes
     ----------
+    cells : those given.
     e : (K, functions, 3) coefficients of the reference in the cells.
     """
 
     def __init__(self, body: Interpolated, cells: Ints) -> None:
-        self.body, mesh = body, body.region.mesh
+        self.body, self.cells, mesh = body, cells, body.region.mesh
         self.size = np.zeros(len(cells))
         if not body.element.slopes:
             self.e = mesh.fetch_points(cells.ravel()).reshape(*cells.shape, 3)

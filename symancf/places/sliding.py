@@ -30,7 +30,7 @@ EDGE = 1e-8  # of a cell: beyond it its polynomial is exact to round-off
 TAYLOR = tuple(f"taylor{k}" for k in range(4))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Chain:
     """The cells of a cable one after the other, on every rank.
 
@@ -42,7 +42,6 @@ class Chain:
     closed : whether the chain is a ring.
     jets : (n, 4, 3) reference position and its derivatives by the parameter, in the middle.
     at : (K,) reference lengths at which places were made.
-    last : (K,) numbers of the cells that they were in last.
     """
 
     cells: Ints
@@ -51,7 +50,6 @@ class Chain:
     closed: bool
     jets: Array
     at: Array
-    last: Ints | None = None
 
     def of(self, s: Array, last: Ints | None = None) -> Ints:
         """Return the numbers of the cells that hold reference lengths, -1 beyond the ends.
@@ -148,7 +146,6 @@ class Sliding(PointsOnBody):
 
     def _in(self, chain: Chain, cell: Ints, known: Resolved, base: int) -> Resolved:
         """Return the places in cells, with what laws take of these."""
-        chain.last = cell
         middle = (chain.starts[cell] + chain.starts[cell + 1]) / 2.0
         turns = np.where(chain.forward[cell], 1.0, -1.0)
         scale = turns / (chain.starts[cell + 1] - chain.starts[cell])
@@ -180,7 +177,8 @@ class Sliding(PointsOnBody):
         layout = configuration.layout
         known, chain = self.resolve(layout, follows=True), layout.of(self, Chain)
         s = self._slid(configuration, configuration.state)
-        cell = chain.of(chain.at + s, chain.last)
+        last = chain.of(chain.at + known.within[:, 0])  # the middles of the cells
+        cell = chain.of(chain.at + s, last)
         if (cell < 0).any():
             off = float(s[int(np.argmin(cell))])
             raise ConstraintError(f"{self} has slid by {off:g}, off the end of its cable")

@@ -80,16 +80,13 @@ class Travelling(PointsOnBody):
 
     def _moved(self, layout: Layout, known: Resolved, X: Array) -> Resolved:
         """Return the places of points: of the cells where they were, while they lie inside."""
+        base = layout.base(self.body.region.mesh)
+        cells = known.vertices[:, : self.body.element.vertices] - base
         foots = layout.find(self, Foots)
-        if foots is None:
-            base = layout.base(self.body.region.mesh)
-            corners = known.vertices[:, : self.body.element.vertices]
-            foots = layout.keep(self, Foots(self.body, corners - base))
+        if foots is None or not np.array_equal(foots.cells, cells):
+            foots = layout.keep(self, Foots(self.body, cells))
         unit = foots.within(X)
-        if unit is not None:
-            return known._replace(X=X, within=unit)
-        layout.drop(self, Foots)
-        return self._at(layout, X)
+        return self._at(layout, X) if unit is None else known._replace(X=X, within=unit)
 
     def velocity(self, configuration: Configuration) -> Array:
         """Raise: the place is another material point at each time."""

@@ -188,7 +188,9 @@ class Preconditioner:
             others = over_nodes(self._system, alone=False)
             if not isinstance(others, str):
                 return Saddle(self._system, self._matrix, others, self._symmetric, self._prefix)
-            raise SymancfError(f"there is no preconditioner {GRIDS!r}: {nodes}")
+            raise SymancfError(
+                f"there is no preconditioner {GRIDS!r}: {nodes}", asked="-pc_type", given=GRIDS
+            )
         made = Multigrid(self._matrix, nodes, self._symmetric, self._prefix)
         self._products = Products(self._matrix, made.levels[0].pattern)
         return made

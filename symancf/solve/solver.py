@@ -132,26 +132,26 @@ def linear_defaults(
     worth a direct solver of one process; chains of cables and rigid bodies, with few entries in
     a row, get one without dense blocks (PETSc's own where no pivot can be zero, else KLU).
     """
-    symmetric = is_symmetric(system, dynamic)
-    definite, kind = not is_saddle(system), _multigrid(system, asked, dynamic)
-    if kind is not None:
-        bound = any(block.is_equation for block in system.numbering.blocks)  # pressures of gas
-        method = "cg" if symmetric and definite and not bound else "gmres"
-        krylov: dict[str, Option] = {
-            "ksp_type": method,
-            "ksp_rtol": 3e-3,
-            "ksp_atol": 0.0,
-            "ksp_max_it": MOST,
-        }
-        if method == "gmres":
-            krylov["ksp_gmres_restart"] = 100  # with stiff contact 30 do not get there
-        if kind == GRIDS:
-            if isinstance(over_nodes(system), str):
-                krylov |= {"ksp_type": "fgmres", "ksp_gmres_restart": 60, "ksp_max_it": 200}
-                krylov["ksp_rtol"] = 1e-5 if dynamic else krylov["ksp_rtol"]  # fewer residuals
-            return krylov | {"pc_type": GRIDS}
-        return krylov | {
-            "pc_type": "gamg",
+    kind = _multigrid(system, asked, dynamic)
+    return _direct(system, dynamic) if kind is None else _iterative(system, kind, dynamic)
+
+
+def _iterative(system: System, kind: str, dynamic: bool) -> dict[str, Option]:
+    """Return the options of Krylov's methods with a multigrid."""
+    bound = any(block.is_equation for block in system.numbering.blocks)  # pressures of gas
+    definite = is_symmetric(system, dynamic) and not is_saddle(system) and not bound
+    method = "cg" if definite else "gmres"
+    options: dict[str, Option] = {
+        "ksp_type": method,
+        "ksp_rtol": 3e-3,
+        "ksp_atol": 0.0,
+        "ksp_max_it": MOST,
+        "pc_type": kind,
+    }
+    if method == "gmres":
+        options["ksp_gmres_restart"] = 100  # with stiff contact 30 do not get there
+    if kind == "gamg":
+        return options | {
             "pc_gamg_threshold": 0.02,
             "pc_gamg_use_sa_esteig": False,
             "mg_levels_ksp_type": "chebyshev",
@@ -159,23 +159,34 @@ def linear_defaults(
             "mg_levels_esteig_ksp_type": method,
             "mg_levels_pc_type": "jacobi",
         }
+    if isinstance(over_nodes(system), str):
+        options |= {"ksp_type": "fgmres", "ksp_gmres_restart": 60, "ksp_max_it": 200}
+        if dynamic:
+            options["ksp_rtol"] = 1e-5  # fewer residuals
+    return options
+
+
+def _direct(system: System, dynamic: bool) -> dict[str, Option]:
+    """Return the options of a direct solver."""
     options: dict[str, Option] = {"ksp_type": "preonly", "pc_type": "lu"}
-    small = 20_000 if dynamic else 2000
+    saddle, small = is_saddle(system), 20_000 if dynamic else 2000
     if system.comm.size == 1 and system.numbering.size <= small and has("suitesparse"):
         cells = {getattr(getattr(body, "element", None), "cell", "line") for body in system.bodies}
-        chain = dynamic and cells == {"line"}
-        options["pc_factor_mat_solver_type"] = "umfpack"
-        if chain:
-            options["pc_factor_mat_solver_type"] = "petsc" if definite else "klu"
-            if definite:
-                options["pc_factor_mat_ordering_type"] = "rcm"  # 1.2 times faster along a chain
-                # PETSc's own factors take pivots below 2e-14 for zero, whatever the units
-                options["pc_factor_zeropivot"] = 1e-300
-    elif has("mumps"):
+        if not dynamic or cells != {"line"}:
+            return options | {"pc_factor_mat_solver_type": "umfpack"}
+        if saddle:
+            return options | {"pc_factor_mat_solver_type": "klu"}
+        return options | {
+            "pc_factor_mat_solver_type": "petsc",
+            "pc_factor_mat_ordering_type": "rcm",  # 1.2 times faster along a chain
+            # PETSc's own factors take pivots below 2e-14 for zero, whatever the units
+            "pc_factor_zeropivot": 1e-300,
+        }
+    if has("mumps"):
         options["pc_factor_mat_solver_type"] = "mumps"
-        if symmetric:
+        if is_symmetric(system, dynamic):
             options["pc_type"] = "cholesky"
-        if not definite:
+        if saddle:
             options["mat_mumps_icntl_14"] = 400 if _delays(system) else 60
     return options
 
@@ -194,11 +205,12 @@ def _over_grids(system: System, asked: str | None) -> bool:
     """
     found = over_nodes(system, alone=asked != GRIDS and not is_saddle(system))
     if asked == GRIDS and isinstance(found, str):
+        other = "lu" if _multipliers(system) else "gamg"  # which breaks down with them
         raise SymancfError(
-            f"-pc_type {GRIDS} is not possible: {found}; -pc_type gamg is",
+            f"-pc_type {GRIDS} is not possible: {found}; -pc_type {other} is",
             asked="-pc_type",
             given=GRIDS,
-            possible=("gamg",),
+            possible=(other,),
         )
     return not isinstance(found, str)
 
@@ -211,8 +223,14 @@ def _delays(system: System) -> bool:
     numbering = system.numbering
     if numbering.size <= 20_000:
         return True
-    multipliers = numbering.to_rows(numbering.those("multiplier").astype(float)).sum()
-    return bool(system.sum(np.array([multipliers]))[0] > 0.1 * numbering.size)
+    return bool(_multipliers(system) > 0.1 * numbering.size)
+
+
+def _multipliers(system: System) -> float:
+    """Return the number of multipliers among the unknowns (collective)."""
+    numbering = system.numbering
+    here = numbering.to_rows(numbering.those("multiplier").astype(float)).sum()
+    return float(system.sum(np.array([here]))[0])
 
 
 def configure(snes: PETSc.SNES, system: System, options: Options) -> None:

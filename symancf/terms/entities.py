@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Array, Ints, Ints32, Mask
-from ..assembly.piece import Jets, Piece, Role
+from ..arrays import Array, Data, Ints, Ints32, Mask
+from ..assembly.piece import Former, Jets, Piece, Role
 from ..assembly.resolved import Resolved, Rows
 from ..assembly.revisions import Change
+from ..assembly.state import same_arrays
 from ..errors import ConstraintError
 from ..mesh.partition import Family
 from ..runtime.collective import block_starts, owners_of, together
@@ -25,9 +26,13 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
+    from ..assembly.state import ActiveSet
     from ..places.ends import End
     from ..runtime.jit import Kernel
     from ..values.parameter import Value
+
+
+PLACE = "X", "vertices", "within"  # of a place that travels, see `Resolved`
 
 
 class Entities:
@@ -54,16 +59,7 @@ class Entities:
         self, layout: Layout, name: str, ends: Sequence[End], virtual: Block | None = None
     ) -> None:
         self.name, self.ends = name, list(ends)
-        known = {
-            k: end.resolve(layout, follows=True) for k, end in enumerate(ends) if not end.anywhere
-        }
-        if not known or not all(places.total for places in known.values()):
-            listed = " and ".join(map(str, ends))
-            raise ConstraintError(f"{name}: there is no place to act on in {listed}")
-        for k, places in known.items():
-            attached = ends[k].attached(places)
-            if attached is not None:
-                layout.attach(*attached)
+        known = self._resolved(layout)
         grouped = [places for places in known.values() if places.group is not None]
         widest = max(grouped or known.values(), key=lambda places: places.total)
         self.size, comm = widest.total, layout.comm
@@ -77,15 +73,14 @@ class Entities:
         if widest.group is not None:
             group = widest.group if widest.starts is not None else widest.group[mine]
             self.groups = comm.allreduce(int(group.max(initial=-1)), MPI.MAX) + 1
-        self.block = "" if virtual is None else virtual.name
-        columns.append(np.zeros((len(mine), 0), dtype=np.int64))
+        self.block, own = "", np.zeros((len(mine), 0), dtype=np.int64)
         if virtual is not None:
-            columns[-1] = layout.new_range(self.groups, name, virtual) + group[:, None]
+            self.block = virtual.name
+            own = layout.new_range(self.groups, name, virtual) + group[:, None]
+        columns.append(own)
         self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
         vertices = np.concatenate(columns, axis=1)
         family = Family(name, mine, vertices, partitioned=False)
-        self._numbers: Ints | None = None  # of the vertices of all entities, where they change
-        self._before: Ints | None = None
         self.shipped: dict[tuple[int, str], Rows] | None = None
         self.changing = any(end.travels for end in ends)
         if self.changing:
@@ -93,6 +88,21 @@ class Entities:
             layout.announce_changing(family, 2 * self._ids.size)
         else:
             layout.announce(family)
+
+    def _resolved(self, layout: Layout) -> dict[int, Resolved]:
+        """Return the places of the ends that have places of their own, by number (collective)."""
+        ends = self.ends
+        found = {
+            k: end.resolve(layout, follows=True) for k, end in enumerate(ends) if not end.anywhere
+        }
+        if not found or not all(places.total for places in found.values()):
+            listed = " and ".join(map(str, ends))
+            raise ConstraintError(f"{self.name}: there is no place to act on in {listed}")
+        for k, places in found.items():
+            attached = ends[k].attached(places)
+            if attached is not None:
+                layout.attach(*attached)
+        return found
 
     def _require_sizes(self) -> None:
         """Raise where an end has neither one place, which serves all entities, nor as many."""
@@ -127,29 +137,54 @@ class Entities:
         if not self.changing:
             return Change.NONE
         change = Change.NONE
-        for k, end in enumerate(self.ends):
-            if not end.travels:
-                continue
+        for k in self._travelling():
+            end = self.ends[k]
             end.travel(configuration, time)
-            places = end.resolve(configuration.layout, follows=True)
-            if places is not self.places[k]:
-                change = max(change, Change.WITHIN)
+            places, before = end.resolve(configuration.layout, follows=True), self.places[k]
+            if places is not before:
                 self.places[k] = places
-            columns = slice(*self.columns[k : k + 2])
-            if (places.vertices != self._ids[:, columns]).any():
-                change = Change.OTHER
-                self._ids[:, columns] = places.vertices
-        if self._numbers is None or change is Change.OTHER:
-            now = configuration.numbers(self._ids)
-            self._before = now if self._numbers is None else self._numbers
-            self._numbers = now
+                other = (places.vertices != before.vertices).any()
+                change = max(change, Change.OTHER if other else Change.WITHIN)
         return change
 
-    def needed(self, configuration: Configuration) -> Ints:
-        """Return the numbers of the vertices of this rank's entities, old and new."""
-        tables = [t for t in (self._numbers, self._before) if t is not None]
-        mine = [table[self._touching(configuration, table)].ravel() for table in tables]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *mine])
+    def _travelling(self) -> list[int]:
+        """Return the numbers of the ends that travel."""
+        return [k for k, end in enumerate(self.ends) if end.travels]
+
+    def active(self) -> dict[str, Data]:
+        """Return where ends that travel are, by name: ``1 X``, ``1 vertices``, ``1 within``."""
+        places = {k: self.places[k] for k in self._travelling()}
+        return {f"{k} {name}": getattr(own, name) for k, own in places.items() for name in PLACE}
+
+    def activate(self, configuration: Configuration, active: ActiveSet) -> bool:
+        """Take places of `active`; tell whether they are others than the present ones."""
+        changed = False
+        for k in self._travelling():
+            given: dict[str, Any] = {name: active[f"{k} {name}"] for name in PLACE}
+            present = {name: getattr(self.places[k], name) for name in PLACE}
+            if not same_arrays(given, present):
+                self.places[k], changed = self.places[k]._replace(**given), True
+            configuration.keep(self.ends[k], self.places[k])
+        return changed
+
+    def _numbers_of(self, configuration: Configuration, entities: ActiveSet) -> Ints:
+        """Return the global numbers of the vertices of all entities (collective)."""
+        ids = self._ids.copy()
+        for k in self._travelling():
+            ids[:, slice(*self.columns[k : k + 2])] = entities[f"{k} vertices"]
+        return configuration.numbers(ids)
+
+    def needed(self, configuration: Configuration, entities: ActiveSet) -> Ints:
+        """Return the numbers of the vertices of this rank's entities; see `Revises.needed`."""
+        numbers = self._numbers_of(configuration, entities)
+        return numbers[self._touching(configuration, numbers)].ravel()
+
+    def listed(self, configuration: Configuration, entities: ActiveSet) -> Former:
+        """Return this rank's entities by their vertices; see `Revises.listed`."""
+        numbers = self._numbers_of(configuration, entities)
+        mine = numbers[self._touching(configuration, numbers)]
+        starts = mine.shape[1] * np.arange(len(mine) + 1, dtype=np.int32)
+        return Former(configuration.topology.local(mine.ravel()), starts)
 
     @staticmethod
     def _touching(configuration: Configuration, numbers: Ints) -> Mask:
@@ -164,10 +199,10 @@ class Entities:
         A rank may have rows of an entity, but not what its jets are made of: the rank of the first
         vertex of each place makes them for all.
         """
-        assert self._numbers is not None
         topology, comm = configuration.topology, configuration.comm
-        self.ids = np.flatnonzero(self._touching(configuration, self._numbers))
-        mine = self._numbers[self.ids]
+        numbers = self._numbers_of(configuration, self.active())
+        self.ids = np.flatnonzero(self._touching(configuration, numbers))
+        mine = numbers[self.ids]
         self.local = topology.local(mine.ravel()).reshape(mine.shape)
         self.owned = owners_of(topology.starts, mine[:, 0]) == comm.rank
         self.here = [places.fetch(comm, self.ids) for places in self.places]

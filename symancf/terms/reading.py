@@ -7,7 +7,7 @@ import inspect
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from types import FunctionType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -154,51 +154,57 @@ class Reading:
         states: Sequence[str] = (),
         vector: type[V] = sp.Matrix,
     ) -> None:
-        self.what, self.function, self.ends = what, function, ends
+        self.what, self.function, self.ends, self.vector = what, function, ends, vector
         edges = (k for k, end in enumerate(ends) if isinstance(end, FacetPoints))
         self.edges = next(edges, None)
-        self.vector = vector
         self.states = {s: sp.Symbol(f"state_{s}", real=True) for s in states}
         self.offered = QUANTITIES | DERIVATIVES | (RATES if rates else {})
-        own = _OWN.setdefault(function, {}) if _is_own(function) else {}
+        known = _OWN.setdefault(function, {}) if _is_own(function) else {}
         key = vector, rates, len(ends), *states
-        asked = own.get(key) or self._ask(inspect.signature(function).parameters)
+        asked = known.get(key) or self._ask(inspect.signature(function).parameters)
         self.jets, self.rates = list(asked.jets), list(asked.rates)
         self.keywords, self.fixed, self.uses_time = asked.keywords, asked.fixed, asked.uses_time
         for number, jet in [*self.jets, *self.rates]:
             written = "" if _is_own(function) else asked.written[number, jet]
             require_offered(what, ends[number], jet, "abc"[number], written)
         values = self._values(parameters, asked.defaults)
-        self.per_place = {
-            k: _numbers(f"{what}, {k}", v)
-            for k, v in values.items()
-            if isinstance(v, list | tuple) or (isinstance(v, np.ndarray) and v.ndim)
-        }
-        self.parameters = {
-            k: cast("Scalar", v) for k, v in values.items() if k not in self.per_place
-        }
-        if asked.called is None:
-            with nullcontext() if _is_own(function) else _on_all_ranks(ends):
-                try:
-                    asked.called = self._call(asked)
-                except SymancfError:
-                    raise
-                except Exception as error:
-                    raise ConstraintError(
-                        f"{what} failed on the symbols of its arguments: {in_words(error)}",
-                        asked=argument(what),
-                        given=error,
-                    ) from error
-            own[key] = asked
-        called = asked.called
-        self.lets: tuple[Let, ...] = tuple(getattr(function, "lets", ()))
+        arrays = {k: v for k, v in values.items() if _is_array(v)}
+        self.per_place = {k: _numbers(f"{what}, {k}", v) for k, v in arrays.items()}
+        self.parameters = {k: cast("Scalar", v) for k, v in values.items() if k not in arrays}
+        asked.called = asked.called or self._call(asked)
+        known[key] = asked
+        self._take_result(asked.called)
+
+    def _call(self, asked: Asked) -> Called:
+        """Call the function with the symbols of its arguments, and of what it remembers."""
+        given = dict(zip(asked.names, asked.arguments, strict=True)) | asked.keywords
+        with nullcontext() if _is_own(self.function) else _on_all_ranks(self.ends):
+            try:
+                return call_own(
+                    self.what,
+                    self.function,
+                    given,
+                    lambda own: self.function(*asked.arguments, **asked.keywords, **own),
+                )
+            except SymancfError:
+                raise
+            except Exception as error:
+                raise ConstraintError(
+                    f"{self.what} failed on the symbols of its arguments: {in_words(error)}",
+                    asked=argument(self.what),
+                    given=error,
+                ) from error
+
+    def _take_result(self, called: Called) -> None:
+        """Take what the function returned, and what a place remembers."""
+        self.lets: tuple[Let, ...] = tuple(getattr(self.function, "lets", ()))
         if called.local:
-            own_unknowns = ", ".join(str(x.symbol) for x in called.local)
+            own_unknowns = [str(x.symbol) for x in called.local]
             raise ConstraintError(
-                f"{what} has unknowns of its own ({own_unknowns}): only energies of bodies may; a "
-                "VirtualWork may have states=",
+                f"{self.what} has unknowns of its own ({', '.join(own_unknowns)}): only energies "
+                "of bodies may; a VirtualWork may have states=",
                 asked="unknowns",
-                given=[str(x.symbol) for x in called.local],
+                given=own_unknowns,
             )
         self.result, self._remembered = called.result, called.symbols if called.history else set()
         must = "what is remembered must be an expression of its arguments"
@@ -207,16 +213,6 @@ class Reading:
             for m in called.history
         )
         self.stored = None if called.stored is None else self.scalar(called.stored, must)
-
-    def _call(self, asked: Asked) -> Called:
-        """Call the function with the symbols of its arguments, and of what it remembers."""
-        given = dict(zip(asked.names, asked.arguments, strict=True)) | asked.keywords
-        return call_own(
-            self.what,
-            self.function,
-            given,
-            lambda own: self.function(*asked.arguments, **asked.keywords, **own),
-        )
 
     def _ask(self, signature: Mapping[str, inspect.Parameter]) -> Asked:
         """Return what the arguments of the function ask for."""
@@ -242,20 +238,14 @@ class Reading:
 
     def _argument(self, name: str, asked: Asked) -> V | S:
         base, _, suffix = name.rpartition("_")
-        suffixes = "abc"[: len(self.ends)]
-        known = base in self.offered and bool(suffix) and suffix in suffixes
-        if known and self.offered[base].jet == "slide":
-            known = "slide" in self.ends[suffixes.index(suffix)].curved
-        if not known:
+        ends = dict(zip("abc", self.ends, strict=False))
+        end, quantity = ends.get(suffix), self.offered.get(base)
+        if end is None or quantity is None or (quantity.jet == "slide" and not _slides(end)):
             possible = [
                 f"{q}_{s}"
-                for s, end in zip(suffixes, self.ends, strict=True)
+                for s, end in ends.items()
                 for q, quantity in self.offered.items()
-                if q not in DERIVATIVES
-                and (quantity.jet != "angle" or end.plane)
-                and (quantity.jet != "line" or isinstance(end, Line) or "slide" in end.curved)
-                and (quantity.jet != "slide" or "slide" in end.curved)
-                and (quantity.jet == end.only if end.only else quantity.jet != "factor")
+                if q not in DERIVATIVES and _offers(end, quantity.jet)
             ]
             raise ConstraintError(
                 f"{self.what} asks for {name!r}; its ends offer {', '.join(possible)} and "
@@ -264,7 +254,6 @@ class Reading:
                 asked=name,
                 possible=(*possible, "t", *self.states),
             )
-        quantity = self.offered[base]
         jet = ("abc".index(suffix), quantity.jet)
         into = {"rate": asked.rates, "reference": asked.fixed}.get(quantity.of, asked.jets)
         if jet not in into:
@@ -437,6 +426,11 @@ class Reading:
         return edges.measure(configuration, entities.here[self.edges], vertices)
 
 
+def _is_array(given: Given) -> TypeGuard[Sequence[float] | Array]:
+    """Tell whether a value is given for each place."""
+    return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0)
+
+
 def _numbers(what: str, given: npt.ArrayLike) -> Array:
     """Return one number for each place, of our own: users change theirs.
 
@@ -455,6 +449,20 @@ def _numbers(what: str, given: npt.ArrayLike) -> Array:
     return numbers
 
 
+def _slides(end: End) -> bool:
+    """Tell whether the places of an end slide along their body."""
+    return "slide" in end.curved
+
+
+def _offers(end: End, jet: str) -> bool:
+    """Tell whether messages name the quantities of a jet among those of an end."""
+    if end.only:
+        return jet == end.only
+    slides = _slides(end)
+    line = isinstance(end, Line) or slides
+    return {"factor": False, "angle": end.plane, "line": line, "slide": slides}.get(jet, True)
+
+
 def require_offered(what: str, end: End, jet: str, suffix: str, written: str) -> None:
     """Raise where an end has no jet of this name.
 
@@ -468,7 +476,7 @@ def require_offered(what: str, end: End, jet: str, suffix: str, written: str) ->
     ConstraintError : says which ends have one.
     """
     why, possible = _lacking(end, jet), []
-    if not why and "slide" in end.curved and jet not in ("value", "line", "slide"):
+    if not why and _slides(end) and jet not in ("value", "line", "slide"):
         possible = [f"{q}_{suffix}" for q in ("r", "u", "v", "rs", "s", "ds")]
         why = f"it offers {', '.join(possible)}"
     if why:
@@ -484,7 +492,7 @@ def _lacking(end: End, jet: str) -> str:
         return "only sa.Factor has a load factor, and it has nothing else"
     if jet == "angle" and not (end.plane or isinstance(end, Ground)):
         return "only planar bodies have an angle"
-    if "slide" in end.curved:
+    if _slides(end):
         return ""
     if jet == "line" and not isinstance(end, Line):
         return "only lines have a direction"

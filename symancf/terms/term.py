@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
-    from ..assembly.piece import Jets, Role
+    from ..assembly.piece import Jets, Listed, Role
     from ..assembly.revisions import Change
+    from ..assembly.state import ActiveSet
     from ..places.ends import End
     from ..values.parameter import Scalar
     from .quantities import At, Given, JetOfEnd, Law, V
@@ -236,9 +237,25 @@ class PlaceTerm(OneProcess, Shown):
         """Find the places of ends that travel (collective)."""
         return self.entities(configuration).search(configuration, time)
 
-    def needed(self, configuration: Configuration) -> Ints:
-        """Return the numbers of the vertices that the entities of this rank need."""
-        return self.entities(configuration).needed(configuration)
+    def active(self, configuration: Configuration) -> ActiveSet:
+        """Return where the ends that travel are."""
+        return self.entities(configuration).active()
+
+    def activate(self, configuration: Configuration, active: ActiveSet) -> bool:
+        """Take places of `active`; tell whether they are others."""
+        return self.entities(configuration).activate(configuration, active)
+
+    def entities_of(self, active: ActiveSet) -> ActiveSet:
+        """Return the vertices of places."""
+        return {name: vertices for name, vertices in active.items() if name.endswith("vertices")}
+
+    def needed(self, configuration: Configuration, entities: ActiveSet) -> Ints:
+        """Return the numbers of the vertices that this rank's share of entities needs."""
+        return self.entities(configuration).needed(configuration, entities)
+
+    def listed(self, configuration: Configuration, entities: ActiveSet) -> list[Listed]:
+        """Return this rank's share of entities by their vertices."""
+        return [self.entities(configuration).listed(configuration, entities)]
 
     def renew(self, configuration: Configuration) -> list[Piece]:
         """Replace the entities by those that were found (collective)."""

@@ -19,6 +19,7 @@ CLASSES: dict[str, tuple[int, float]] = {
     "functions": (90, 30.0),
     "mistakes": (219, 30.0),
     "states": (44, 30.0),
+    "capabilities": (600, 60.0),
     "energies": (30, 90.0),
     "frames": (60, 60.0),
     "relations": (60, 120.0),

@@ -46,7 +46,7 @@ from tests.mpi import ROOT
 
 from .checkouts import Checkout, unpacked
 
-BEFORE = "72fd4db"  # the last commit before model, problem and state were taken apart
+BEFORE = "7cfcf78"  # tag before-redesign: before model, problem and state were taken apart
 
 # group: the numbers of ranks on which its cases run, one after the other
 GROUPS = {

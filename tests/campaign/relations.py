@@ -13,6 +13,7 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import neo_hooke, rod, saint_venant_kirchhoff, yeoh
+from tests.refusals import refused
 
 from . import arrays, models
 from .case import Case, Wrong, require_near
@@ -54,6 +55,10 @@ def _pendulum(method: str, lengths: tuple[float, float], length: float, time: fl
 
 def _units(method: str, lengths: tuple[float, float], length: float, time: float) -> Run:
     def run() -> Any:
+        if method == "adams" and MPI.COMM_WORLD.size > 1:
+            with refused(sa.ParameterError, asked="ranks", given=MPI.COMM_WORLD.size):
+                _pendulum(method, lengths, length, time)
+            return []
         (end, steps), (other, others) = (
             _pendulum(method, lengths, *units) for units in ((1.0, 1.0), (length, time))
         )
@@ -184,14 +189,19 @@ def _strains(element: str, law: str, size: float, seed: int) -> Run:
         body = sa.Body(mesh["body"], getattr(E, element), energy, **given)
         system = sa.System(body, terms=[sa.fix(body["x0"])])
         chance = np.random.default_rng(seed)
-        right = abs(system.tangent(scipy=True)).max()
-        for _ in range(40):
-            tiny = 10.0 ** chance.uniform(-40.0, -6.0)
-            system.state[:] = tiny * size * chance.standard_normal(len(system.state))
-            found = abs(system.tangent(scipy=True)).max()
+
+        def largest() -> float:
+            own = abs(system.tangent(scipy=True).data).max(initial=0.0)  # a rank may have no row
+            return float(system.comm.allreduce(float(own), MPI.MAX))
+
+        right = largest()
+        for k, power in enumerate(chance.uniform(-40.0, -6.0, 40)):
+            tiny = 10.0**power
+            system.state[:] = tiny * size * system.numbering.random(seed + k)
+            found = largest()
             if not abs(found - right) <= 1e-3 * right:
                 raise Wrong(f"the largest entry is {found} at strains of {tiny}, {right} at rest")
-        return [float(right)]
+        return [right]
 
     return run
 
@@ -324,4 +334,4 @@ def generate(chance: random.Random, count: int) -> Iterator[Case]:
 
     for k in range(count):
         name, run = one(k)
-        yield Case(f"{k} {name}", run, "right")
+        yield Case(f"{k} {name}", run, "right", alike=not name.startswith("adams"))

@@ -9,14 +9,14 @@ import sys
 import time
 from pathlib import Path
 
+import h5py
 import numpy as np
-import pytest
 
 import symancf as sa
 from symancf.energies import cable, saint_venant_kirchhoff
 from tests.mpi import environment
 from tests.refusals import refused
-from tests.shells import tube
+from tests.unit.test_review import pressed
 
 RUN = """
 import sys
@@ -119,11 +119,29 @@ def test_slopes_that_supports_turned_are_turned_back(tmp_path: Path) -> None:
     np.testing.assert_allclose(found[1][1], found[0][1], atol=1e-12)
 
 
-def test_a_file_without_points_of_lids_says_what_to_do(tmp_path: Path) -> None:
-    mesh = tube(8, 2)
-    values = {"C10": 2e5, "C20": 0.0, "C30": 0.0, "k": 1e7, "thickness": 0.01}
-    skin = sa.Body(mesh["skin"], sa.elements.ancf_plate, sa.energies.yeoh, smooth=80.0, **values)
-    sa.checkpoint.save(tmp_path / "old.h5", sa.System(skin))
-    closed = sa.System(skin, terms=[sa.Cavity([skin["skin"]], caps="flat", pressure=1.0)])
-    with pytest.raises(sa.CheckpointError, match="lids of cavities had no points there; make the"):
-        sa.checkpoint.load(tmp_path / "old.h5", closed)
+def test_a_file_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
+    system, path = rope(4), tmp_path / "old.h5"
+    sa.checkpoint.save(path, system)
+    with h5py.File(path, "r+") as file:
+        file.attrs["version"] = 2
+        del file.attrs["checksum"]
+    with refused(sa.CheckpointError, asked=str(path), given="symancf checkpoint"):
+        sa.StaticProblem(system).restore(path)
+
+
+def test_a_state_is_written_and_read(tmp_path: Path) -> None:
+    system, _, way = pressed()
+    problem = sa.StaticProblem(system)
+    way.value = 0.01
+    problem.solve(to=0.5, step=0.25)
+    there = problem.state
+    sa.checkpoint.write(tmp_path / "state.h5", system, there, {"kind": "pressed"})
+    problem.solve(to=1.0, step=0.25)
+    state, attributes = sa.checkpoint.read(tmp_path / "state.h5", system)
+    assert attributes["kind"] == "pressed"
+    assert (state.time, state.stiffness, state.parameters) == (0.5, there.stiffness, ())
+    np.testing.assert_array_equal(state.displacement, there.displacement)
+    np.testing.assert_array_equal(state.terms, there.terms)
+    assert state.method == there.method
+    system.restore(state)
+    assert system.time == 0.5

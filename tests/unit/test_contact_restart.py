@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Motions that go on from a checkpoint made in the midst of contact."""
+"""States in the midst of contact: motions and equilibria that go on from them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 
 import symancf as sa
 from symancf import elements
+from symancf.assembly.state import State, same_arrays
+from symancf.contact.steps import Step
 from symancf.energies import neo_hooke
 from tests.unit.facing import MATERIAL, shifted, touching
 
@@ -78,3 +80,107 @@ def test_stiffness_follows_the_material(on: str, shared_tmp_path: Path) -> None:
     resumed.restore(shared_tmp_path / "follows.h5")
     assert same.force(again) == pytest.approx(force, rel=1e-13, abs=1e-15)
     assert resumed.energies.contact == pytest.approx(energy, rel=1e-12)
+
+
+# ---- active sets ---------------------------------------------------------------------------------
+BEGIN, LAST, SHORT = 0.3, 0.8, 0.025  # twenty steps after a state is taken
+
+
+def blocks() -> tuple[sa.Body, sa.Body, sa.Contact]:
+    """A block on a long one that is several of its facets long."""
+    bed = sa.Mesh.box((2.0, 0.4, 0.3), (10, 2, 1))
+    top = sa.Mesh.box((0.3, 0.3, 0.2), (2, 2, 1), warp=lambda x: x + np.array([0.1, 0.06, 0.3]))
+    lower, upper = (
+        sa.Body(mesh["body"], elements.hex8_plain, neo_hooke, name=name, rho=1e-3, **MATERIAL)
+        for name, mesh in (("lower", bed), ("upper", top))
+    )
+    return lower, upper, touching(upper["z0"], lower["z1"], mu=0.3)
+
+
+def dragged(parts: tuple[sa.Body, sa.Body, sa.Contact], speed: float = 1.2) -> sa.System:
+    """The upper block is pressed down and dragged over the lower one, faster and faster."""
+    lower, upper, contact = parts
+    held = sa.fix(lower["z0"])
+    drag = sa.fix(
+        upper["z1"],
+        displacement=lambda t: (speed * t * t, 0.03 * t, -0.02 * np.sin(np.pi / 2 * t)),
+    )
+    return sa.System(lower, upper, terms=[contact, held, drag])
+
+
+def kept(state: State) -> list[bytes]:
+    """Return the bits of the active sets of a state."""
+    sets = [*state.active, *(entities for every in state.pattern for entities in every)]
+    return [array.tobytes() for own in sets for array in own.values()]
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("kind", [sa.StaticProblem, sa.DynamicProblem])
+def test_a_state_leads_to_the_same_contacts(kind: Any, shared_tmp_path: Path) -> None:
+    """Kept, and from a file in another system: on one rank the same bits, with other lists."""
+    parts = blocks()
+    system = dragged(parts)
+    problem = kind(system)
+    problem.solve(to=BEGIN, step=0.1)
+    there, bits = problem.state, kept(problem.state)
+    problem.save(shared_tmp_path / "dragged.h5")
+    problem.solve(to=LAST, step=SHORT)
+    ended = problem.state
+    assert len(ended.active) == 1
+    assert not same_arrays(there.pattern[0][0], ended.pattern[0][0])
+    force = parts[2].force(system)
+    assert np.linalg.norm(force[:2]) > 0.25 * force[2] > 1e-5
+    others = [(system, problem, there, parts[2])]
+    again = blocks()
+    other = dragged(again)
+    others.append((other, kind(other), shared_tmp_path / "dragged.h5", again[2]))
+    limit = 0.0 if system.comm.size == 1 else 1e-10
+    for own, same, start, contact in others:
+        same.restore(start)
+        assert own.time == BEGIN
+        same.solve(to=LAST, step=SHORT)
+        found = same.state
+        gap = np.abs(found.displacement - ended.displacement).max(initial=0.0)
+        assert gap <= limit
+        assert contact.force(own) == pytest.approx(force, rel=limit, abs=limit)
+        if system.comm.size == 1:
+            assert kept(found) == kept(ended)
+    assert kept(there) == bits
+
+
+@pytest.mark.parametrize("kind", [sa.StaticProblem, sa.DynamicProblem])
+def test_one_contact_in_two_systems_at_once_is_as_in_each_alone(kind: Any) -> None:
+    speeds, times = (1.2, 0.7), (0.2, 0.35, 0.5)
+    alone = []
+    for speed in speeds:
+        parts = blocks()
+        system = dragged(parts, speed)
+        problem = kind(system)
+        for time in times:
+            problem.solve(to=time, step=0.05)
+        alone.append((system.state.copy(), parts[2].report(system)))
+    parts = blocks()
+    systems = [dragged(parts, speed) for speed in speeds]
+    problems = [kind(system) for system in systems]
+    for time in times:
+        for problem in problems:
+            problem.solve(to=time, step=0.05)
+    for system, (state, report) in zip(systems, alone, strict=True):
+        np.testing.assert_array_equal(system.state, state)
+        assert parts[2].report(system) == report
+    assert alone[0][1] != alone[1][1]
+    assert str(parts[2]) == str(blocks()[2])  # which knows of no system
+
+
+def test_what_an_attempt_has_shown_is_told_to_the_next_but_to_no_earlier_state() -> None:
+    parts = blocks()
+    system = dragged(parts)
+    problem = sa.StaticProblem(system)
+    there, step = problem.state, system.of(parts[2], Step)
+    step.put(2.0, 0.0)  # a larger stiffness, with which the step is not solved
+    failed = system.variables
+    system.restore(there)
+    system.learn(failed)
+    assert (step.grown, step.most) == (1.0, 1.0)
+    problem.restore(there)
+    assert (step.grown, step.most) == (1.0, np.inf)

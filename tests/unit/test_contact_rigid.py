@@ -196,7 +196,7 @@ def test_sphere_rolls_or_slides_down_a_slope(mu: float, linear: float, angular: 
     assert np.abs(spin[[0, 2]]).max() < 1e-9
     N = ball.mass * 9.81 * np.cos(np.radians(30.0))
     assert contact.force(system)[2] == pytest.approx(N, rel=5e-3)
-    assert ("1 slip" in str(contact)) == (mu == 0.1)
+    assert ("1 slip" in str(contact.report(system))) == (mu == 0.1)
 
 
 def test_sphere_thrown_slides_and_then_rolls() -> None:
@@ -221,7 +221,7 @@ def test_box_on_an_incline_slides_beyond_the_angle_of_friction(
     tilt = [sa.Parameter(n, a) for n, a in zip("xyz", slope(21.6), strict=True)]
     system, contact = on_plane(box, (0.4, 0.3), tilt, initial="press")
     sa.StaticProblem(system).solve()
-    assert "4 stick, 0 slip" in str(contact)
+    assert "4 stick, 0 slip" in str(contact.report(system))
     for part, a in zip(tilt, slope(degrees), strict=True):
         part.value = a
     problem = sa.DynamicProblem(system)
@@ -469,14 +469,14 @@ def test_stiffness_grows_where_points_are_too_deep_and_is_saved(shared_tmp_path:
         problem.solve(1.0)
     texts = [str(w.message) for w in told]
     assert sum("more than penetration=0.001" in t for t in texts) == (system.comm.rank == 0)
-    kept = contact.keeps(system)[0].value
+    kept = contact.state_variables(system)[0].value
     assert kept[0] >= 4.0
     assert contact.penetration_of(system)[1] < 2e-3
     force = contact.force(system)
     problem.save(shared_tmp_path / "grown.h5")
     _, other, again = pressed(penetration=1e-3)
     sa.StaticProblem(again).restore(shared_tmp_path / "grown.h5")
-    assert other.keeps(again)[0].value == pytest.approx(kept)
+    assert other.state_variables(again)[0].value == pytest.approx(kept)
     assert other.force(again) == pytest.approx(force, rel=1e-12)
 
 

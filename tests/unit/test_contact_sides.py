@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import symancf as sa
 from symancf import elements, energies
@@ -129,3 +130,55 @@ def test_facets_within_a_body_and_thickness_in_time_are_told() -> None:
         Sheet("contact", inside["body"].face(+1)).facets(layout(inside))
     with refused(sa.ParameterError, asked="radius", given=0.1):
         Sheet("contact", body["z1"], radius=0.1)
+
+
+AREA = np.pi * 0.1**2
+SECTION = {"E": 3e3, "nu": 0.3, "width": 0.2, "height": 0.2}
+LINES: dict[str, tuple[str, str, object, dict[str, float], float]] = {
+    "cable": (
+        "line",
+        "ancf_cable",
+        energies.cable(),
+        {"EA": 90.0, "EI": 1.0},
+        90.0 / AREA,
+    ),
+    "beam": ("line", "ancf_3243", energies.saint_venant_kirchhoff, SECTION, 3e3),
+    "split beam": ("line3", "ancf_3333", energies.split_beam, SECTION, 3e3),
+}
+
+
+@pytest.mark.parametrize("unit", [1.0, 1000.0])
+@pytest.mark.parametrize("name", LINES)
+def test_stiffness_of_lines_follows_from_the_law_in_any_unit(name: str, unit: float) -> None:
+    """A line that lies in a plane by d presses with 0.01 E d per length, E that of the solid."""
+    cell, element, law, given, modulus = LINES[name]
+    pressures = {"E": unit**-2}
+    lengths = {"width": unit, "height": unit, "EI": unit**2}
+    given = {k: v * pressures.get(k, lengths.get(k, 1.0)) for k, v in given.items()}
+    mesh = sa.Mesh.box((2.0 * unit,), (2,), cell=cell)
+    line = sa.Body(mesh["body"], getattr(elements, element), law, **given)
+    floor = sa.Plane((0.0, 0.0, -0.08 * unit))
+    touch = sa.Contact(line["body"], floor, radius=0.1 * unit, initial="press")
+    system = sa.System(line, terms=[sa.fix(line["body"], "all"), touch])
+    sa.StaticProblem(system).solve()
+    force = 0.01 * modulus * 0.02 * 2.0
+    np.testing.assert_allclose(touch.force(system), [0.0, 0.0, force], atol=1e-9 * force)
+
+
+def test_a_cable_is_refused_as_side_and_as_target() -> None:
+    block, cord = solid(elements.hex8_plain), cable()
+    for pair in ((block["z1"], cord["body"]), (cord["body"], block["z1"])):
+        with refused(sa.ParameterError, asked="cable", given=lambda found: "body" in found):
+            sa.Contact(*pair, radius=0.1)
+
+
+def test_a_law_that_tells_no_stiffness_is_refused_by_name() -> None:
+    @sa.local(p=0, at="cell")
+    def mixed(J: Any, I1: Any, *, mu: Any, k: Any, p: Any) -> Any:
+        return mu / 2 * (I1 - 3 - 2 * sp.log(J)) + p * (J - 1) - p**2 / (2 * k)
+
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    block = sa.Body(mesh["body"], elements.hex8_plain, mixed, name="rubber", mu=1.0, k=9.0)
+    touch = sa.Contact(block["z1"], sa.Plane((0.0, 0.0, 2.0), normal=(0.0, 0.0, -1.0)))
+    with refused(sa.ParameterError, asked="stiffness", given="rubber"):
+        sa.System(block, terms=[sa.fix(block["z0"]), touch])

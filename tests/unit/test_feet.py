@@ -12,7 +12,6 @@ import pytest
 import symancf as sa
 from symancf import elements
 from symancf.assembly.linearized import Linearized
-from symancf.assembly.memory import Memory
 from symancf.assembly.piece import Piece
 from symancf.assembly.plan import Plan
 from symancf.energies import neo_hooke
@@ -289,7 +288,7 @@ def test_blocks_of_one_outline_press_at_once(low: str, high: str) -> None:
 
 def test_what_is_done_for_all_contacts_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many contacts there are, so that a step costs as many times one of them."""
-    spied = (Memory, "hold"), (Plan, "_place"), (Plan, "_regroup")
+    spied = (sa.System, "snapshot"), (Plan, "_place"), (Plan, "_regroup")
     counts: list[dict[str, int]] = []
 
     def count(kind: type, name: str) -> None:

@@ -244,6 +244,12 @@ def test_grids_are_refused_with_a_reason() -> None:
     )
     with refused(sa.SymancfError, asked="-pc_type", given="grids", possible=("gamg",)):
         problem.solve()
+    tied = sa.length(rod["body"], per="line")  # multipliers, with which gamg breaks down
+    problem = sa.StaticProblem(
+        sa.System(rod, terms=[sa.fix(rod["x0"]), tied]), options={"pc_type": "grids"}
+    )
+    with refused(sa.SymancfError, asked="-pc_type", given="grids", possible=("lu",)):
+        problem.solve()
 
 
 @pytest.mark.parametrize("method", ["generalized-alpha", "rk"])

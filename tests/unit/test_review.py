@@ -11,8 +11,8 @@ import pytest
 from sympy import Max
 
 import symancf as sa
-from symancf.assembly.memory import Kept
 from symancf.assembly.revisions import Verdict
+from symancf.assembly.state import StateVariable
 from symancf.elements import hex8_plain
 from symancf.energies import saint_venant_kirchhoff
 from tests.refusals import refused
@@ -33,7 +33,7 @@ class Floor:
 
     def __init__(self, body: sa.Body, most: float = np.inf) -> None:
         self.body, self.most = body, most
-        self.number = Kept("floor", np.array([100.0]))
+        self.number = StateVariable("floor", np.array([100.0]))
         self.asked = 0
 
     def declare(self, layout: Any) -> None:
@@ -42,7 +42,7 @@ class Floor:
     def pieces(self, configuration: Any) -> list[Any]:
         return []
 
-    def keeps(self, configuration: Any) -> list[Kept]:
+    def state_variables(self, configuration: Any) -> list[StateVariable]:
         return [self.number]
 
     def stiffness(self, time: float) -> float:

@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A state is one value: an error in a monitor, a copy of a system, a second system.
-
-Strict expected failures: what a step depends on lives in several objects today.
-"""
+"""A state is one value: kept, restored, an error in a monitor, a second system."""
 
 from __future__ import annotations
 
 import copy
-from typing import Any
+import gc
+import math
+import weakref
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+import sympy as sp
 
 import symancf as sa
 from symancf.energies import cable
 from symancf.runtime.copies import SEND
 from tests.refusals import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from symancf.assembly.state import State
 
 
 def rope(load: Any) -> tuple[sa.Body, sa.System]:
@@ -23,18 +30,7 @@ def rope(load: Any) -> tuple[sa.Body, sa.System]:
     return body, sa.System(body, terms=[sa.fix(body["x0"]), sa.force(body["x1"], (0, 0, load))])
 
 
-@pytest.mark.parametrize(
-    "problem",
-    [
-        pytest.param(
-            sa.StaticProblem,
-            marks=pytest.mark.xfail(
-                strict=True, raises=AssertionError, reason="the row is written after the monitor"
-            ),
-        ),
-        sa.DynamicProblem,
-    ],
-)
+@pytest.mark.parametrize("problem", [sa.StaticProblem, sa.DynamicProblem])
 def test_a_monitor_that_raises_loses_no_step(problem: Any) -> None:
     _, system = rope(lambda t: 0.1 * t)
     calculation = problem(system)
@@ -59,3 +55,231 @@ def test_a_copy_of_a_system_is_refused_and_does_not_share_its_state() -> None:
     for copied in (copy.copy, copy.deepcopy):
         with refused(sa.SymancfError, asked="System", possible=SEND):
             copied(system)
+
+
+def swing() -> tuple[sa.RigidBody, sa.System, sa.Parameter]:
+    """A pendulum on a spring that can be changed."""
+    stiffness = sa.Parameter("k", 20.0)
+    bob = sa.RigidBody.box((0.1, 0.1, 0.2), at=(0.5, 0.0, 0.0), rho=1000.0, name="bob")
+    pivot = sa.joints.revolute(bob.at((-0.5, 0, 0)), axis=(0, 1, 0))
+    spring = sa.Potential(lambda r_a, *, k: k / 2 * r_a.dot(r_a), bob.at((0.1, 0, 0)), k=stiffness)
+    terms = [pivot, spring, sa.gravity((0.0, 0.0, -9.81))]
+    return bob, sa.System(bob, terms=terms), stiffness
+
+
+def pressed() -> sa.System:
+    """A block with memory that is pressed on a plane."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 2))
+    law = sa.energies.saint_venant_kirchhoff
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, law, E=1e3, nu=0.3, rho=1.0)
+    floor = sa.Contact(block["z0"], sa.Plane((0, 0, 0), normal=(0, 0, 1)), mu=0.3)
+    press = sa.fix(block["z1"], displacement=lambda t: (0.02 * t, 0.0, -0.05 * t))
+    return sa.System(block, terms=[press, floor])
+
+
+def kept(state: State) -> list[Any]:
+    """Return all numbers of a state."""
+    arrays = [state.displacement, state.rate, state.acceleration, *state.terms]
+    arrays += [*state.internal.old, *state.internal.next]
+    arrays += [v for v in state.method.values() if isinstance(v, np.ndarray)]
+    numbers = {k: v for k, v in state.method.items() if not isinstance(v, np.ndarray)}
+    copies = [None if a is None else a.tobytes() for a in arrays]
+    return [state.time, state.stiffness, state.parameters, repr(numbers), *copies]
+
+
+MOTIONS = [{}, {"method": "rk"}, {"method": "adams"}]
+
+
+@pytest.mark.parametrize("method", MOTIONS, ids=["alpha", "rk", "adams"])
+def test_a_state_of_a_motion_keeps_its_bits_and_leads_to_the_same_ones(method: Any) -> None:
+    _, system, k = swing()
+    motion = sa.DynamicProblem(system, **method)
+    begin = motion.state  # before the first step
+    motion.solve(to=0.1, step=2e-3)
+    there, bits = motion.state, kept(motion.state)
+    assert there.time == 0.1
+    ends = []
+    for value in (20.0, 80.0, 20.0):
+        motion.restore(there)
+        assert k.value == 20.0
+        k.value = value
+        motion.solve(to=0.3, step=2e-3)
+        ends.append(kept(motion.state)[4:6])
+    assert ends[0] == ends[2] != ends[1]
+    motion.solve(to=2.3, step=2e-3)  # a thousand steps
+    assert kept(there) == bits
+    motion.restore(begin)
+    assert system.time == 0.0
+    assert not np.any(system.state)
+    motion.solve(to=0.1, step=2e-3)
+    assert kept(motion.state)[4:6] == bits[4:6]
+    motion.reset()
+    assert kept(motion.state)[4:6] == kept(begin)[4:6]
+
+
+@pytest.mark.parametrize("make", [lambda: rope(lambda t: 0.1 * t)[1], pressed])
+def test_a_state_of_statics_leads_to_the_same_equilibria(make: Any) -> None:
+    system = make()
+    problem = sa.StaticProblem(system)
+    begin = problem.state
+    problem.solve(to=0.5, step=0.25)
+    there, bits = problem.state, kept(problem.state)
+    ends = []
+    for _ in range(2):
+        problem.restore(there)
+        problem.solve(to=1.0, step=0.25)
+        ends.append(system.state.copy())
+    np.testing.assert_array_equal(*ends)
+    assert kept(there) == bits
+    problem.reset()
+    assert system.time == begin.time == 0.0
+    assert not system.state.any()
+    problem.solve(to=0.5, step=0.25)
+    np.testing.assert_allclose(problem.state.displacement, there.displacement, rtol=0, atol=1e-12)
+
+
+def test_a_state_of_another_system_or_method_is_refused() -> None:
+    _, system, _ = swing()
+    motion, other = sa.DynamicProblem(system), sa.StaticProblem(rope(1.0)[1])
+    before = kept(motion.state)
+    for state in (
+        other.state,
+        sa.StaticProblem(system).state,
+        sa.DynamicProblem(system, method="rk").state,
+    ):
+        with refused(sa.ParameterError, asked="state"):
+            motion.restore(state)
+        assert kept(motion.state) == before
+    with refused(sa.ParameterError, asked="state"):
+        other.restore(motion.state)
+    other.restore(other.state)
+
+
+def test_two_problems_of_one_system_take_turns() -> None:
+    """Each with its own state: interleaved as one after the other."""
+    ends = []
+    for turns in (1, 4):
+        _, system, k = swing()
+        problems = [sa.DynamicProblem(system), sa.DynamicProblem(system, rho=0.5)]
+        states = [problem.state for problem in problems]
+        for turn in range(turns):
+            for n, problem in enumerate(problems):
+                problem.restore(states[n])
+                k.value = (20.0, 5000.0)[n]
+                problem.solve(to=0.4 * (turn + 1) / turns, step=2e-3)
+                states[n] = problem.state
+        ends.append([state.displacement for state in states])
+    np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-9)
+    assert np.abs(ends[0][0] - ends[0][1]).max() > 1e-3
+
+
+@pytest.mark.collective
+def test_any_rank_drops_ten_thousand_states_by_itself() -> None:
+    _, system = rope(lambda t: 0.1 * t)
+    problem = sa.StaticProblem(system)
+    problem.solve(to=0.25, step=0.25)
+    states = [problem.state for _ in range(10_000)]
+    alive = weakref.WeakSet(states)
+    if system.comm.rank == 0:
+        del states[:]
+        gc.collect()
+        assert len(alive) == 0
+    problem.solve(to=0.5, step=0.25)
+    assert system.time == 0.5
+
+
+def several(kind: str) -> tuple[list[Any], list[Any]]:
+    """Return bodies and terms, among them those of a kind."""
+    mesh = sa.Mesh.box((1.0, 0.2, 0.2), (2, 1, 1))
+    given = {"mu": 3e3, "lam": 6e3, "rho": 10.0}
+    beam = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
+    ball = sa.RigidBody.sphere(0.1, at=(1.3, 0.1, 0.1), rho=100.0, name="ball")
+    tip, end = beam.at((1.0, 0.1, 0.1)), ball.at((-0.1, 0.0, 0.0))
+
+    def pull(t: float) -> float:
+        return math.sin(5.0 * t)
+
+    def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
+        return k / 2 * (r_a - r_b).dot(r_a - r_b)
+
+    @sa.memory(x=0.0)
+    def slider(r_a: Any, *, x: Any, k: Any, f: Any) -> Any:
+        trial = k * (r_a[2] - x)
+        over = sp.Max(sp.Abs(trial) - f, 0)
+        force = trial - over * sp.sign(trial)
+        way = (trial - force) / k
+        energy, stored = trial**2 / (2 * k) - over**2 / (2 * k), force**2 / (2 * k)
+        return sa.remember(energy, x=x + way, stored=stored, dissipated=force * way)
+
+    def drag(v_a: Any, *, c: Any) -> Any:
+        return {v_a: -c * v_a}
+
+    def height(r_a: Any) -> Any:
+        return r_a[2]
+
+    def lift(v_a: Any) -> Any:
+        return v_a[2]
+
+    axis = (0.0, 1.0, 0.0)
+    made: dict[str, Callable[[], Any]] = {
+        "support": lambda: sa.fix(beam["x1"], displacement=lambda t: (0, 0, 0.1 * pull(t))),
+        "force": lambda: sa.force(beam["x1"], (0.0, 0.0, pull)),
+        "traction": lambda: sa.traction(beam["x1"], (0.0, 0.0, pull)),
+        "pressure": lambda: sa.pressure(beam["y1"], pull),
+        "joint": lambda: sa.joints.distance(tip, ball.at((0.0, 0.0, 0.0)), length=0.3),
+        "drive": lambda: sa.joints.revolute(ball.at((0.0, 0.0, 0.3)), axis=axis),
+        "virtual work": lambda: sa.VirtualWork(drag, end, c=2.0),
+        "memory": lambda: sa.Potential(slider, end, k=50.0, f=1.0),
+        "controller": lambda: sa.PID(height, lift, end, target=0.1, kp=50.0, ki=10.0),
+        "contact": lambda: sa.Contact(
+            beam["z0"], sa.Plane((0, 0, -0.005), normal=(0, 0, 1)), mu=0.3
+        ),
+        "damping": lambda: sa.KelvinVoigt(beam, eta=0.1),
+    }
+    common = [sa.fix(beam["x0"]), sa.Potential(spring, tip, end, k=50.0), sa.gravity((0, 0, -9.81))]
+    return [beam, ball], [*common, made[kind]()]
+
+
+KINDS = (
+    "support",
+    "force",
+    "traction",
+    "pressure",
+    "joint",
+    "drive",
+    "virtual work",
+    "memory",
+    "controller",
+    "contact",
+    "damping",
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_systems_have_terms_and_bodies_in_common(kind: str) -> None:
+    """In turns as each alone, to the bit; the second begins at another time and speed."""
+
+    def begun(bodies: list[Any], terms: list[Any], second: bool) -> sa.DynamicProblem:
+        system = sa.System(*bodies, terms=terms)
+        if second:
+            system.time = 0.3
+        return sa.DynamicProblem(system, options={"pc_type": "lu"})
+
+    def go(problem: sa.DynamicProblem, turns: int) -> None:
+        for _ in range(turns):
+            problem.solve(to=problem.system.time + 0.02, step=0.01)
+
+    alone = []
+    for second in (False, True):
+        problem = begun(*several(kind), second)
+        go(problem, 3)
+        alone.append(problem)
+    bodies, terms = several(kind)
+    together = [begun(bodies, terms, second) for second in (False, True)]
+    for _ in range(3):
+        for problem in together:
+            go(problem, 1)
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(other.system.state, one.system.state)
+    if kind in KINDS[:4]:  # functions of time
+        assert np.abs(alone[0].system.state - alone[1].system.state).max() > 1e-6

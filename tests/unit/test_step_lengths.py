@@ -114,11 +114,6 @@ def test_steps_that_follow_the_local_error_leave_no_swing_in_forces() -> None:
     assert np.abs(found - wanted).max() < 5e-3 * np.abs(wanted).max()
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=sa.ConvergenceError,
-    reason="after a step that failed the next ones stay short, and fail in the end",
-)
 @pytest.mark.filterwarnings("ignore:at t")
 def test_steps_grow_again_after_one_that_failed() -> None:
     """An arm of rods whose tendon is pulled at once: with steps of 1 ms none fails."""
@@ -138,3 +133,8 @@ def test_steps_grow_again_after_one_that_failed() -> None:
     cords = [sa.Potential(tendon, *pair, T=2.0) for pair in pairwise(at)]
     problem = sa.DynamicProblem(sa.System(arm, terms=[sa.fix(arm["x0"]), *cords]), rho=0.7)
     problem.solve(to=0.1, step=5e-3)
+    assert 0 < problem.history.cut_backs < 10
+    assert len(problem.history.steps) < 40
+    fixed = (0.1063, 0.0730, 0.0)  # with steps of 0.5 ms
+    np.testing.assert_allclose(problem.system.position(at[-1])[0], fixed, atol=6e-3)
+    assert abs(problem.energies.drift) < 0.02 * problem.energies.total

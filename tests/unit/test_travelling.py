@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import math
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -275,3 +276,34 @@ def test_a_wheel_rolls_down_a_cable() -> None:
     way = g * math.sin(slope) / (1.0 + J / (m * R**2)) * time**2 / 2
     assert foot.slid(system) == pytest.approx([way], rel=1e-6)
     assert wheel.position(system) == pytest.approx([0.3 + way, R, -way / R], rel=1e-6)
+
+
+@pytest.mark.parametrize("slides", [True, False])
+def test_a_state_leads_to_the_same_places(slides: bool, tmp_path: Path) -> None:
+    """Over several joints of cells: kept, and from a file in another system, the same bits."""
+
+    def made() -> tuple[sa.System, sa.DynamicProblem]:
+        cord = rope(12, EA=100.0, EI=0.05)
+        held = [sa.fix(cord[end], "position") for end in ("x0", "x1")]
+        weight = sa.gravity((1.0, 0.0, -9.0))
+        if slides:
+            terms = [lambda *_, term=term: term for term in (*held, weight)]
+            system, _ = bead(cord, 0.13, *terms)
+        else:
+            force = sa.force(cord.at(lambda t: (0.1 + t * t, 0.0, 0.0)), (0.0, 0.0, -1.0))
+            system = sa.System(cord, terms=[*held, weight, force])
+        return system, sa.DynamicProblem(system)
+
+    _, problem = made()
+    problem.solve(to=0.3, step=0.02)
+    there = problem.state
+    problem.save(tmp_path / "there.h5")
+    problem.solve(to=0.7, step=0.02)
+    ended = problem.state
+    (before,), (after,) = there.active, ended.active
+    number = "1" if slides else "0"
+    assert (before[f"{number} vertices"] != after[f"{number} vertices"]).any()
+    for same, start in ((problem, there), (made()[1], tmp_path / "there.h5")):
+        same.restore(start)
+        same.solve(to=0.7, step=0.02)
+        np.testing.assert_array_equal(same.state.displacement, ended.displacement)

@@ -235,6 +235,10 @@ WRONG: dict[str, tuple[Any, dict[str, Any]]] = {
         lambda: sa.Potential(lambda v_a: v_a[0], rope()["x0"], name="p"),
         {"asked": "v_a", "possible": lambda found: found[:2] == ("r_a", "u_a")},
     ),
+    "two ends": (
+        lambda: sa.Potential(lambda u_ab: u_ab[0], rope()["x0"], sa.ground, name="p"),
+        {"asked": "u_ab", "possible": lambda found: "u_a" in found and "u_b" in found},
+    ),
 }
 
 

@@ -363,6 +363,10 @@ class Graph:
             return self.power(args[0], self.value[args[1]], self.value[args[2]])
         return self.call(op, *args)
 
+    def dot(self, a: Iterable[Node], b: Iterable[Node]) -> Node:
+        """Return the sum of the products of two lists."""
+        return self.total(self.mul(x, y) for x, y in zip(a, b, strict=True))
+
     def total(self, nodes: Iterable[Node]) -> Node:
         """Return the sum of `nodes`, long ones as a sum of short sums.
 

@@ -17,6 +17,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 from symancf_codegen.errors import CompileError
 from symancf_codegen.graph.dag import Graph, Kind, Node
@@ -128,32 +129,31 @@ def second_partials(graph: Graph, node: Node) -> list[tuple[Node, Node, Node]]:
     image = graph.apply(op, leaves)
     back = {leaf: x for leaf, x in zip(leaves, a, strict=True) if not graph.is_constant(x)}
     back[image] = node
-    first = [(x, d) for x, d in partials(graph, image) if x in back]
+    slopes = {x: d for x, d in partials(graph, image) if x in back}
     result: list[tuple[Node, Node, Node]] = []
-    for i, (x, _) in enumerate(first):
-        seed = {y: graph.one if y == x else graph.zero for y, _ in first}
-        columns = directional(graph, [d for _, d in first[i:]], seed)
-        for (y, _), d in zip(first[i:], graph.substitute(columns, back), strict=True):
-            result.append((back[x], back[y], d))
-    return [(x, y, d) for x, y, d in result if d != graph.zero]
+    for i, x in enumerate(slopes):
+        rates = _column(graph, [*slopes.values()][i:], x, slopes)
+        pairs = zip([*slopes][i:], graph.substitute(rates, back), strict=True)
+        result += [(back[x], back[y], d) for y, d in pairs if d != graph.zero]
+    return result
 
 
-def _active(graph: Graph, order: Sequence[Node], variables: Sequence[Node]) -> set[Node]:
-    active = set(variables)
-    for node in order:
-        if any(a in active for a in graph.args[node]):
+def _moving(graph: Graph, output: Node, variables: Sequence[Node]) -> tuple[list[Node], set[Node]]:
+    """Return what lies between `output` and variables, the last first; the same with these."""
+    inner, active = [], set(variables)
+    for node in graph.reach([output], stop=dict.fromkeys(variables)):
+        if node not in active and any(a in active for a in graph.args[node]):
+            inner.append(node)
             active.add(node)
-    return active
+    return inner[::-1], active
 
 
 def gradient(graph: Graph, output: Node, variables: Sequence[Node]) -> list[Node]:
     """Return d output / d variables by one reverse sweep."""
-    order = graph.reach([output], stop=dict.fromkeys(variables))
-    active = _active(graph, order, variables)
-    inputs = set(variables)
+    inner, active = _moving(graph, output, variables)
     bar: dict[Node, Node] = {output: graph.one}
-    for node in reversed(order):
-        if node not in active or node not in bar or node in inputs:
+    for node in inner:
+        if node not in bar:
             continue
         for x, d in partials(graph, node):
             if x in active:
@@ -207,52 +207,47 @@ def directional(
     return [dot[node] for node in outputs]
 
 
+def _column(
+    graph: Graph, outputs: Sequence[Node], x: Node, variables: Iterable[Node]
+) -> list[Node]:
+    """Return the derivatives of `outputs` by x, one of `variables`."""
+    seed = {y: graph.one if y == x else graph.zero for y in variables}
+    return directional(graph, outputs, seed)
+
+
 def edge_pushing(
     graph: Graph, output: Node, variables: Sequence[Node]
 ) -> tuple[list[Node], Matrix]:
     """Return gradient and Hessian (upper triangle) by edge pushing."""
     g = graph
-    order = g.reach([output])
-    active = _active(g, order, variables)
-    inputs = set(variables)
+    inner, active = _moving(g, output, variables)
     bar: dict[Node, Node] = {output: g.one}
     pairs: dict[Node, dict[Node, Node]] = defaultdict(dict)
 
     def push(i: Node, j: Node, value: Node) -> None:
         if value != g.zero:
-            total = g.add(pairs[i].get(j, g.zero), value)
-            pairs[i][j] = total
-            pairs[j][i] = total
+            pairs[i][j] = pairs[j][i] = g.add(pairs[i].get(j, g.zero), value)
 
-    for node in reversed(order):
-        if node not in active or node in inputs:
-            continue
+    for node in inner:
         first = [(x, d) for x, d in partials(g, node) if x in active]
         for p, w in pairs.pop(node, {}).items():
-            if p != node:
-                pairs[p].pop(node, None)
-                if w == g.zero:
-                    continue
-                for x, d in first:
-                    dw = g.mul(d, w)
-                    push(x, p, g.mul(g.constant(2.0), dw) if x == p else dw)
-            else:
-                for k, (x, dx) in enumerate(first):
-                    for y, dy in first[k:]:
-                        push(x, y, g.mul(g.mul(w, dx), dy))
+            if p == node:
+                for (x, dx), (y, dy) in combinations_with_replacement(first, 2):
+                    push(x, y, g.mul(g.mul(w, dx), dy))
+                continue
+            pairs[p].pop(node, None)
+            for x, d in first:
+                dw = g.mul(d, w)
+                push(x, p, g.mul(g.constant(2.0), dw) if x == p else dw)
         adjoint = bar.get(node, g.zero)
         if adjoint != g.zero:
             for x, y, d in second_partials(g, node):
-                if x in active and y in active:
+                if {x, y} <= active:
                     push(x, y, g.mul(adjoint, d))
             for x, d in first:
                 bar[x] = g.add(bar.get(x, g.zero), g.mul(adjoint, d))
-    hessian = {
-        (k, m): pairs.get(x, {}).get(y, g.zero)
-        for k, x in enumerate(variables)
-        for m, y in enumerate(variables)
-        if k <= m
-    }
+    places = combinations_with_replacement(enumerate(variables), 2)
+    hessian = {(k, m): pairs.get(x, {}).get(y, g.zero) for (k, x), (m, y) in places}
     return [bar.get(x, g.zero) for x in variables], hessian
 
 
@@ -263,8 +258,7 @@ def forward_over_reverse(
     first = gradient(graph, output, variables)
     hessian: Matrix = {}
     for column, x in enumerate(variables):
-        seed = {y: graph.one if y == x else graph.zero for y in variables}
-        rates = directional(graph, first[: column + 1], seed)
+        rates = _column(graph, first[: column + 1], x, variables)
         hessian.update({(row, column): rate for row, rate in enumerate(rates)})
     return first, hessian
 
@@ -290,7 +284,7 @@ class StagedHessian:
     def times(self, g: Graph, x: Sequence[Node]) -> list[Node]:
         """Return H x."""
         size = len(x)
-        dots = [g.total(g.mul(a, b) for a, b in zip(v, x, strict=True)) for v in self.first]
+        dots = [g.dot(v, x) for v in self.first]
         weights = [
             g.total(g.mul(self.curvature[min(p, q), max(p, q)], d) for q, d in enumerate(dots))
             for p in range(len(dots))
@@ -354,8 +348,7 @@ def jacobian(graph: Graph, outputs: Sequence[Node], variables: Sequence[Node]) -
             by_rows[row, column] = d
     by_columns: Matrix = {}
     for column, x in enumerate(variables):
-        seed = {y: graph.one if y == x else graph.zero for y in variables}
-        for row, rate in enumerate(directional(graph, outputs, seed)):
+        for row, rate in enumerate(_column(graph, outputs, x, variables)):
             by_columns[row, column] = rate
     rows, columns = list(by_rows.values()), list(by_columns.values())
     return by_rows if graph.cost(rows) <= graph.cost(columns) else by_columns

@@ -76,15 +76,12 @@ class LinearMap:
             groups.setdefault(tuple(row), []).append(k)
         result: Matrix = {}
         for (columns, first), (others, second) in itertools.combinations(groups.items(), 2):
-            size = len(first)
-            if size != len(second):
-                continue
             a = [list(self.rows[k].values()) for k in first]
             if a != [list(self.rows[k].values()) for k in second]:
                 continue
             s = [[matrix.get(_upper(k, m), g.zero) for m in second] for k in first]
-            pairs = list(itertools.combinations(range(size), 2))
-            if any(s[k][k] != g.zero for k in range(size)):
+            pairs = list(itertools.combinations(range(len(first)), 2))
+            if any(row[k] != g.zero for k, row in enumerate(s)):
                 continue
             if any(s[m][k] != g.neg(s[k][m]) for k, m in pairs):
                 continue

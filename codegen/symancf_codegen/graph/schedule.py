@@ -125,24 +125,24 @@ class Scheduler:
             if node not in given:
                 self.uses.update(graph.args[node])
         self.names: dict[Node, str] = {}
-        texts = [o.target for s in sections for o in s.outputs]
-        texts += [given[node] for node in self.order if node in given]
-        texts += [loads[graph.name[n]] for n in self.order if graph.op[n] == "symbol"]
-        self.taken = {array for text in texts for array in re.findall(r"\b([A-Za-z]\w*)\[", text)}
-        self.named: list[tuple[str, list[Node]]] = []
-        for title, pairs in named:
-            nodes = []
-            for name, node in pairs:
-                if node in reached and graph.args[node] and node not in self.names:
-                    self.names[node] = self._unique(identifier(name))
-                    if node not in given:
-                        nodes.append(node)
-            self.named.append((title, nodes))
+        self.taken = self._arrays()
+        self.named = named
+        for name, node in (pair for _, pairs in named for pair in pairs):
+            if node in reached and graph.args[node] and node not in self.names:
+                self.names[node] = self._unique(identifier(name))
         self.lines: list[str] = []
         self.before: list[str] = []
         self.texts: dict[Node, str] = {}
         self.counter = 0
         self.kept = self._keep()
+
+    def _arrays(self) -> set[str]:
+        """Return the names of the arrays that statements load from and store to."""
+        graph, given = self.graph, self.given
+        texts = [o.target for s in self.sections for o in s.outputs]
+        texts += [given[node] for node in self.order if node in given]
+        texts += [self.loads[graph.name[n]] for n in self.order if graph.op[n] == "symbol"]
+        return {array for text in texts for array in re.findall(r"\b([A-Za-z]\w*)\[", text)}
 
     def _unique(self, name: str) -> str:
         candidate, k = name, 2
@@ -189,8 +189,8 @@ class Scheduler:
     def run(self) -> Program:
         """Return the statements."""
         body = []
-        for title, nodes in self.named:
-            for node in nodes:
+        for title, pairs in self.named:
+            for node in (n for _, n in pairs if n in self.names and n not in self.given):
                 self._emit(node)
             body.append((title, self._take()))
         for section in self.sections:

@@ -18,7 +18,7 @@ The last two are minimum cuts, found as maximum flows.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from symancf_codegen.graph.dag import COST, Graph, Kind, Node
 
@@ -77,9 +77,10 @@ class _Network:
             total += flow
         return False
 
-    def sink_side(self) -> set[int]:
-        """Return the vertices on the sink's side of the cut nearest the sink."""
-        return set(self._search(_SINK, False, None))
+    def cut(self, values: Iterable[Node]) -> list[Node]:
+        """Return the values n whose edges, 2 n to 2 n + 1, are in the cut nearest the sink."""
+        side = self._search(_SINK, False, None)
+        return sorted(n for n in values if 2 * n not in side and 2 * n + 1 in side)
 
 
 def worthwhile(graph: Graph, outputs: Sequence[Node]) -> bool:
@@ -146,30 +147,23 @@ def value_cut(
     between them, cut, is a value stored and loaded at the cost `store`.
     """
     stop = dict.fromkeys(given)
-    needed = {node for node in outputs if known(node)}
-    for node in graph.reach(outputs, stop=stop):
-        if node not in stop and not known(node):
-            needed.update(a for a in graph.args[node] if known(a))
-    needed = {node for node in needed if not graph.is_uniform(node)}
+    later = [n for n in graph.reach(outputs, stop=stop) if n not in stop and not known(n)]
+    needed = {*outputs}.union(*(graph.args[node] for node in later))
+    needed = {node for node in needed if known(node) and not graph.is_uniform(node)}
     network = _Network()
     for node in sorted(needed):
         network.edge(_SOURCE, 2 * node, _ENDLESS)
-    for node in graph.reach(needed, stop=stop):
-        if graph.is_uniform(node):
-            continue
+    values = [node for node in graph.reach(needed, stop=stop) if not graph.is_uniform(node)]
+    for node in values:
         if not graph.args[node] or node in stop:
             network.edge(2 * node, _SINK, 1)
             continue
         network.edge(2 * node, 2 * node + 1, store)
         network.edge(2 * node + 1, _SINK, COST.get(graph.op[node], 60))
-        for a in graph.args[node]:
-            if not graph.is_uniform(a):
-                network.edge(2 * node + 1, 2 * a, _ENDLESS)
+        for a in graph.args[node]:  # from a uniform value no edge leads on
+            network.edge(2 * node + 1, 2 * a, _ENDLESS)
     network.saturate()
-    side = network.sink_side()
-    return sorted(
-        v // 2 for v in network.room if v >= 0 and v % 2 == 0 and v not in side and v + 1 in side
-    )
+    return network.cut(values)
 
 
 def factor_cut(
@@ -199,7 +193,4 @@ def factor_cut(
         network.edge(2 * node, 2 * node + 1, 1)
         if node in ends:
             network.edge(2 * node + 1, _SINK, _ENDLESS)
-    if not network.saturate(limit):
-        return []
-    side = network.sink_side()
-    return sorted(n for n in below if 2 * n not in side and 2 * n + 1 in side)
+    return network.cut(below) if network.saturate(limit) else []

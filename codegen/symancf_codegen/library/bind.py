@@ -238,25 +238,21 @@ class Kernel:
             raise ValueError(f"kernel {self.name}: no value for {', '.join(missing)}")
         cells, row = len(u), MODES[mode]
         turned = {**dict.fromkeys((*self.uniform, *self.cell), 0.0), **(rates or {})}
-        given: dict[str, Array] = {}
+        operands: dict[str, Array] = {}
+        for suffix, source in (("", values), ("_rate", turned)):
+            operands[f"uniform{suffix}"] = aligned(self.uniform_values(source))
+            operands[f"cell{suffix}"] = self._cell_values(source, cells)
         for name, vector in (("u", u), ("v", v), ("reference", reference)):
-            given[name] = np.zeros((cells, self.rows)) if vector is None else np.asarray(vector)
-        inputs: list[Array] = []
-        for name in (*COMMON, *row.inputs):
-            source = turned if name.endswith("_rate") else values
-            if name.startswith("uniform"):
-                inputs.append(aligned(self.uniform_values(source)))
-            elif name.startswith("cell"):
-                inputs.append(self._cell_values(source, cells))
-            else:
-                vector = given[name]
-                inputs.append(batches(vector.reshape(cells, int(np.prod(vector.shape[1:])))))
+            rows = np.zeros((cells, self.rows)) if vector is None else np.asarray(vector)
+            operands[name] = batches(rows.reshape(cells, int(np.prod(rows.shape[1:]))))
+        inputs = [operands[name] for name in (*COMMON, *row.inputs)]
         count = -(-cells // LANES)
         results = [
             aligned(np.full((count, self.size(name), LANES), np.nan)) for name in row.results
         ]
-        addresses = np.array([a.ctypes.data for a in (*inputs, *results)])
-        strides = np.array([a.strides[0] if a.ndim > 1 else 0 for a in (*inputs, *results)])
+        arrays = [*inputs, *results]
+        addresses = np.array([a.ctypes.data for a in arrays])
+        strides = np.array([a.strides[0] * (a.ndim > 1) for a in arrays])
         bad = 0
         for b in range(count):
             lanes = min(LANES, cells - LANES * b)

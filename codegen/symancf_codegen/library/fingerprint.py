@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -53,6 +54,14 @@ class _Hasher:
 
     def value(self, e: object) -> None:
         self.text(str(self.expression(symbolic(e))))
+
+    def row(self, *items: object) -> None:
+        """Hash words and expressions."""
+        for x in items:
+            if isinstance(x, sp.Basic):
+                self.value(x)
+            else:
+                self.text(repr(x))
 
     def numbers(self, array: object) -> None:
         values = np.ascontiguousarray(array, dtype=float)
@@ -116,52 +125,22 @@ _DIGESTS: WeakKeyDictionary[PointLaw, str] = WeakKeyDictionary()
 
 
 def _law(h: _Hasher, law: PointLaw) -> None:
-    h.text("law", law.name, law.title, *law.jets)
-    for s in law.unknowns:
-        h.text("unknown", s.name)
-    for symbol, row in (*law.inner, *law.modes):
-        h.text("inner", symbol.name)
-        for unknown, coefficient in row.items():
-            h.text(str(unknown))
-            h.value(coefficient)
-    for title, definitions in (("geometry", law.geometry), ("lets", law.lets)):
-        for symbol, e in definitions:
-            h.text(title, symbol.name)
-            h.value(e)
-    if law.energy is not None:
-        h.text("energy")
-        h.value(law.energy)
-    for quantity, e in (law.work or {}).items():
-        h.text("work")
-        h.value(quantity)
-        h.value(e)
-    for symbol, e in law.rate_of.items():
-        h.text("rate of", symbol.name)
-        h.value(e)
-    for motion, force in law.powers:
-        h.text("power")
-        h.value(motion)
-        h.value(force)
-    for output, e in law.outputs.items():
-        h.text("output", output)
-        h.value(e)
-    if law.rates:
-        h.text("rates")
-    for m in law.history:
-        h.text("memory", m.name, str(m.total))
-        h.value(m.update)
-        h.value(m.initial)
-    if law.stored is not None:
-        h.text("stored")
-        h.value(law.stored)
-    h.text("measure")
-    h.value(law.measure)
-    for e in law.domain:
-        h.text("domain")
-        h.value(e)
-    for x in law.local:
-        h.text("local", x.symbol.name, str(law.shared))
-        h.value(x.start)
-        h.value(sp.nan if x.equation is None else x.equation)
-    for p in law.parameters:
-        h.text("parameter", p.name, p.kind)
+    h.row("law", law.name, law.title, *law.jets)
+    h.row("density", law.energy, law.stored, law.measure, law.rates, law.shared)
+    tables: dict[str, Iterable[Iterable[object]]] = {
+        "unknown": zip(law.unknowns, strict=True),
+        "inner": ((symbol, *chain(*row.items())) for symbol, row in (*law.inner, *law.modes)),
+        "geometry": law.geometry,
+        "lets": law.lets,
+        "work": (law.work or {}).items(),
+        "rate of": law.rate_of.items(),
+        "power": law.powers,
+        "output": law.outputs.items(),
+        "memory": (vars(m).values() for m in law.history),
+        "domain": zip(law.domain, strict=True),
+        "local": (vars(x).values() for x in law.local),
+        "parameter": ((p.name, p.kind) for p in law.parameters),
+    }
+    for title, rows in tables.items():
+        for row in rows:
+            h.row(title, *row)

@@ -81,18 +81,14 @@ class Principal:
 
     def _strain(self, axes: list[list[Node]]) -> list[Node]:
         g, rows = self.graph, range(0, 9, 3)
-
-        def dot(x: list[Node], y: list[Node]) -> Node:
-            return g.total(g.mul(p, q) for p, q in zip(x, y, strict=True))
-
-        moved = [[dot(self.given[r : r + 3], axis) for r in rows] for axis in axes]
+        moved = [[g.dot(self.given[r : r + 3], axis) for r in rows] for axis in axes]
         half = g.constant(0.5)
         found: list[Node] = []
         for a, b in ((0, 0), (1, 1), (2, 2), *MIXED):
-            linear = dot(axes[a], moved[b])
+            linear = g.dot(axes[a], moved[b])
             if a != b:
-                linear = g.mul(half, g.add(linear, dot(axes[b], moved[a])))
-            whole = g.add(linear, g.mul(half, dot(moved[a], moved[b])))
+                linear = g.mul(half, g.add(linear, g.dot(axes[b], moved[a])))
+            whole = g.add(linear, g.mul(half, g.dot(moved[a], moved[b])))
             found.append(g.instead(whole, g.zero))
         return found
 

@@ -72,7 +72,7 @@ class Orders:
         symbols = sorted(self.moving(e), key=lambda s: s.name)
         if not symbols:
             return e, {}
-        if any(s in self.opaque or s not in self.reference for s in symbols):
+        if not self.reference.keys() >= {*symbols}:
             return None
         at = {s: self.reference[s] for s in symbols}
         value = e.xreplace(at)

@@ -12,7 +12,6 @@ import numpy as np
 from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
 from .explicit import Explicit
-from .interval import End
 
 if TYPE_CHECKING:
     from ...runtime.petsc import PETSc
@@ -105,7 +104,7 @@ class Adams(Explicit):
         """
         if self._anew:
             self.resume(ts)
-        self._before = End.of(self.motion)
+        self._before = self.snapshot()
         solver, to, before = self._solver, ts.getMaxTime(), self._before.time
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what VODE says is said below
@@ -139,7 +138,7 @@ class Adams(Explicit):
         """End the step at t, by VODE's own polynomial, as exact as the step; then start anew."""
         begins, ends = t <= whole.begin.time, t >= whole.end.time
         if begins or ends:
-            (whole.begin if begins else whole.end).put(self.motion)
+            self.motion.go_to(whole.begin if begins else whole.end)
         else:
             self.accept(t, self._solver.integrate(t))
         self._anew = not ends

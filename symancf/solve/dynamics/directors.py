@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ...arrays import Array, Ints, Mask
+from ...assembly.revisions import Review, Verdict
 from ...places.interpolation import Interpolation
 
 if TYPE_CHECKING:
+    from ...assembly.state import State
     from .motion import Motion
 
 AXES = np.eye(3)
+TURNED = 1.0  # change of a director in a step, 60 degrees: beyond it no step is resolved
 
 
 class Directors:
@@ -68,6 +72,31 @@ class Directors:
         part = 2.0 * mass[:, :, None] / (mass[:, :, None] + mass[:, None, :])
         return _Nodes(rows, numbering.fixed_by[rows] < 0, axes, part)
 
+    def _present(self) -> _Nodes:
+        """Return the nodes with the inertia that they have now (collective)."""
+        if self._nodes is None or self._revision != self.motion.mass.revision:
+            self._nodes = self._find()
+            self._revision = self.motion.mass.revision
+        return self._nodes
+
+    def _gradient(self, nodes: _Nodes) -> Array:
+        """Return F (n, 3, 3) at the nodes."""
+        return np.asarray(AXES + self.motion.state[nodes.rows].transpose(0, 2, 1))
+
+    def require_resolved(self, before: State) -> Review:
+        """Refuse a step from a state in which a section turns too far (collective).
+
+        Newton's method finds other solutions of such steps, with energy from nowhere.
+        """
+        m, names = self.motion, list[str]()
+        if self.bodies:
+            nodes = self._present()
+            change = m.state - m.system.numbering.local(before.displacement)
+            turned = np.linalg.norm(change[nodes.rows], axis=2).max(initial=0.0)
+            if m.system.comm.allreduce(bool(turned > TURNED), MPI.LOR):
+                names = [m.system.name(body) for body in self.bodies]
+        return Review(Verdict.CUT if names else Verdict.STANDS, names)
+
     def settle(self, auxiliary: Array) -> None:
         """Take the present rates and an auxiliary acceleration to those of a rotation (collective).
 
@@ -75,12 +104,9 @@ class Directors:
         """
         if not self.bodies:
             return
-        m = self.motion
-        if self._nodes is None or self._revision != m.mass.revision:
-            self._nodes = self._find()
-            self._revision = m.mass.revision
-        nodes, rows = self._nodes, self._nodes.rows
-        F = AXES + m.state[rows].transpose(0, 2, 1)
+        m, nodes = self.motion, self._present()
+        rows = nodes.rows
+        F = self._gradient(nodes)
         W: Array = np.zeros(F.shape)
         for vector in (m.rate, auxiliary):
             W = nodes.turned(np.linalg.solve(F, vector[rows].transpose(0, 2, 1)), W @ W)

@@ -110,6 +110,19 @@ def works(piece: Piece) -> bool:
     return piece.role == "work" or (piece.role == "constraint" and changes(piece))
 
 
+SUMS = 5
+
+
+def _sums(piece: Piece) -> tuple[bool, ...]:
+    """Tell in which sums the energy of a piece is.
+
+    Strain, potential and contact of `Energies`; what changes by work; what loads take as work.
+    """
+    own, work = stores(piece), works(piece)
+    kinds = (own and piece.role == kind for kind in ("strain", "potential", "contact"))
+    return (*kinds, own and work, piece.role == "potential" and not own and not work)
+
+
 @dataclass(frozen=True)
 class Instant:
     """An instant of a motion: the coordinates that forces work on, their rates, and the forces.
@@ -165,30 +178,23 @@ class Audit:
     def __init__(self, motion: Motion, visit: Visit | None = None) -> None:
         self.motion, self.visit, system = motion, visit, motion.system
         pieces = system.pieces
-        self._groups = {
-            "work": [p for p in pieces if works(p)],
-            "dissipated": [p for p in pieces if p.role == "dissipation"],
-        }
+        working = list(filter(works, pieces))
+        damping = [p for p in pieces if p.role == "dissipation"]
         self._plans = {
             name: Plan(chosen, system.numbering, system.reference, system.comm)
-            for name, chosen in self._groups.items()
+            for name, chosen in (("work", working), ("dissipated", damping))
             if system.comm.allreduce(bool(chosen))
         }
-        # energies of `Energies`; those of which the changes are work; minus the work of loads
-        own = [p for p in pieces if stores(p)]
-        chosen = [{p for p in own if p.role == r} for r in ("strain", "potential", "contact")]
-        chosen.append({p for p in own if works(p)})
-        chosen.append({p for p in pieces if p.role == "potential"} - {*own, *self._groups["work"]})
-        self._loads = chosen[4]
-        self._masks = np.array([[p in kind for p in pieces] for kind in chosen], dtype=float)
-        remembering = system.memory.pieces
-        self._remembering = [[p for p in remembering if p in kind] for kind in chosen]
+        sums = np.array([_sums(p) for p in pieces], dtype=float).reshape(-1, SUMS)
+        self._masks = np.ascontiguousarray(sums.T)
+        self._loads = bool(self._masks[4].any())
+        self._remembering = [[p for p in system.memory.pieces if _sums(p)[k]] for k in range(SUMS)]
         self._lost: Array = np.zeros(3)  # see `_present`, when this was last looked at
         self._f: Array = np.zeros(system.numbering.coordinates)
         owned = system.numbering.vertex_of < system.numbering.owned_vertices
         moved = owned & (motion.second | system.numbering.those("dependent"))
         self._at, self._owned = np.flatnonzero(moved), np.where(moved, 1.0, 0.0)
-        reacts = any(p.role == "constraint" for p in self._groups["work"])
+        reacts = any(p.role == "constraint" for p in working)
         reacts = bool(reacts or motion.moving or motion.settled.any())
         self._reacts = system.comm.allreduce(reacts, MPI.LOR)
         self._fixed = owned & motion.second & (system.numbering.fixed_by >= 0)
@@ -200,6 +206,11 @@ class Audit:
         self._parameters = system.parameters
         self._values: list[float] = []  # of parameters, at the last energies
         self._ramp: float | None = None  # see `watch`
+
+    @property
+    def begun(self) -> bool:
+        """Whether energies were taken on this motion since it began, or goes on from a state."""
+        return self._last is not None
 
     @property
     def closed(self) -> bool:

@@ -10,6 +10,7 @@ step, safeguarded by bisection, then take the end to the zero.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
 from ...runtime.collective import share_error
+from ...values import arguments
 from ...values.parameter import label
 
 if TYPE_CHECKING:
@@ -77,13 +79,7 @@ class Event:
                 raise ParameterError(
                     f"event: {value!r} is no {what} to be called", asked=what, given=value
                 )
-        if not isinstance(terminate, bool | np.bool_):
-            raise ParameterError(
-                f"event(terminate={terminate!r}): give True or False",
-                asked="terminate",
-                given=terminate,
-                possible=(True, False),
-            )
+        terminate = arguments.flag("event", "terminate", terminate)
         if isinstance(direction, bool) or direction not in (-1, 0, 1):
             raise ParameterError(
                 f"event(direction={direction!r}): 1 are rising zeros, -1 falling ones, 0 both",
@@ -108,6 +104,16 @@ class Event:
         if abs(value) <= max(self.band, ZERO * self.largest):
             return 0
         return 1 if value > 0.0 else -1
+
+    def secant(self, last: tuple[float, float], now: tuple[float, float], near: float) -> float:
+        """Return how much later the zero is, by two times and values; inf: halving is faster.
+
+        0 where times are `near` and the value is small: solutions of steps are no sharper.
+        """
+        (before, old), (t, value) = last, now
+        if abs(value) < FASTER * abs(old):
+            return value * (t - before) / (old - value)
+        return 0.0 if abs(t - before) <= near and abs(value) <= BAND * self.largest else math.inf
 
     def see(self, value: float) -> None:
         """Take the side of a value, at which the motion is."""
@@ -285,13 +291,13 @@ class Events:
         for s in [0.0, *inside]:
             found[s] = self._at(step, s)
         self._look_closer(step, found)
-        step.end.put(step.motion)
+        step.motion.go_to(step.end)
         fractions = sorted(found)
         return fractions, np.array([found[s] for s in fractions])
 
     def _at(self, step: Interval, s: float) -> Array:
         if s <= 0.0:
-            step.begin.put(step.motion)
+            step.motion.go_to(step.begin)
         else:
             step.show(step.time(s))
         return self.values()
@@ -338,7 +344,7 @@ class Events:
 
             def value(s: float, k: int = k, step: Interval = step) -> float:
                 if s >= 1.0:
-                    step.end.put(step.motion)
+                    step.motion.go_to(step.end)
                     return float(self.values()[k])
                 return float(self._at(step, s)[k])
 
@@ -347,7 +353,7 @@ class Events:
             else:
                 s = b if k == landed else self._arrival(event, value, a, b)
             roots.append((step.time(float(s)), k))
-        step.end.put(step.motion)
+        step.motion.go_to(step.end)
         return roots
 
     @staticmethod
@@ -367,41 +373,32 @@ class Events:
         If there is none, the motion is at the end of the whole step again.
         """
         event, sharp = self._all[k], self._sharp(whole)
-        low, latest = whole.begin.time, whole.end.time
+        low, high, latest = whole.begin.time, math.inf, whole.end.time
         side = self._side_before(event, whole, t, k)
-        high: float | None = None
-        last: tuple[float, float] | None = None
         if event.sign(self._value(made, whole, latest, k)) != side:
             high = latest
+        last: tuple[float, float] | None = None
         for _ in range(100):
-            t = min(max(t, low), latest if high is None else high)
+            t = min(max(t, low), high, latest)
             value = self._value(made, whole, t, k)
             if event.sign(value) == 0 or t - whole.begin.time <= sharp:
                 return True
-            if value * side > 0.0:
-                if t == latest:
-                    return False
-                low = t
-            else:
-                high = t
-            if high is not None and high - low <= sharp:
+            if value * side > 0.0 and t == latest:
+                return False
+            low, high = (t, high) if value * side > 0.0 else (low, t)
+            if high - low <= sharp:
                 if t != high:
                     self._value(made, whole, high, k)
                 return True
-            change = self._newton(made, k, value, side) if last is None else None
-            if last is not None and abs(value) < FASTER * abs(last[1]):
-                change = value * (t - last[0]) / (last[1] - value)
-            near = last is not None and abs(t - last[0]) <= BLURRED * whole.length
-            if near and change is None and abs(value) <= BAND * event.largest:
-                return True  # solutions of steps are no sharper
-            last = t, value
-            if change is not None and abs(change) <= sharp:
-                return True
-            after = latest if high is None else high
-            if change is not None and low < t + change < after:
-                t += change
+            if last is None:
+                change = self._newton(made, k, value, side)
             else:
-                t = after if high is None else 0.5 * (low + high)
+                change = event.secant(last, (t, value), BLURRED * whole.length)
+            last = t, value
+            if abs(change) <= sharp:
+                return True
+            inside = low < t + change < min(high, latest)
+            t = t + change if inside else min(0.5 * (low + high), latest)
         return True
 
     def _value(self, made: Stepper, whole: Interval, t: float, k: int) -> float:
@@ -421,14 +418,17 @@ class Events:
                 return side
         return -1
 
-    def _newton(self, made: Stepper, k: int, value: float, side: int) -> float | None:
-        """Return how much later the zero is, by the function's rate at the end of the step."""
+    def _newton(self, made: Stepper, k: int, value: float, side: int) -> float:
+        """Return how much later the zero is, by the function's rate at the end of the step.
+
+        inf: it does not come nearer.
+        """
         step = made.interval()
         little = 1e-4
         before = float(self._at(step, 1.0 - little)[k])
-        step.end.put(step.motion)
+        step.motion.go_to(step.end)
         rate = (value - before) / (little * step.length)
-        return -value / rate if rate * side < 0.0 else None
+        return -value / rate if rate * side < 0.0 else math.inf
 
     def _ends(
         self, event: Event, part: Interval, fractions: list[float], values: Array, sharp: float

@@ -15,11 +15,12 @@ from ...runtime.options import Options
 from ...runtime.petsc import PETSc, functions, loosely
 from .ahead import Ahead
 from .explanation import explained
-from .interval import End, Interval
+from .interval import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...assembly.state import State
     from .accelerations import Accelerations
     from .stabilise import Stabilisation
 
@@ -151,9 +152,14 @@ class Explicit:
         """Tell whether accelerations fit the loads: here they are found anew at each time."""
         return True
 
-    def vectors(self) -> dict[str, Array]:
-        """Return what a restart needs beside the state and its rate."""
-        return {"acceleration": self.motion.acceleration}
+    def snapshot(self) -> State:
+        """Return the present state as a value."""
+        return self.motion.snapshot(method={"last_step": self.last_step})
+
+    def restore(self, state: State) -> None:
+        """Go to a state of `snapshot`; loads stay (collective)."""
+        self.motion.restore(state)
+        self.last_step = float(state.method["last_step"])
 
     # ---- the vector of TS -----------------------------------------------------------------------
     def write(self, U: PETSc.Vec) -> None:
@@ -276,7 +282,7 @@ class Explicit:
         ConvergenceError : none was found, or the state is outside of a law's domain.
         Exception : what a user's function raised.
         """
-        self._before = End.of(self.motion)
+        self._before = self.snapshot()
         self._tolerate(ts)
         t, to = ts.getTime(), ts.getMaxTime()
         h = min(self.asked if self._fixed else ts.getTimeStep(), self.longest)
@@ -358,7 +364,7 @@ class Explicit:
     # ---- events ---------------------------------------------------------------------------------
     def interval(self) -> Interval:
         """Return the last step."""
-        return Interval(self.motion, self._before, End.of(self.motion), True)
+        return Interval(self.motion, self._before, self.snapshot(), True)
 
     def within(self) -> tuple[float, ...]:
         """Return parts of a step where its work needs the motion to have the method's order."""
@@ -378,8 +384,7 @@ class Explicit:
             if solved:
                 self.accelerations.find(self._suited)
             look()
-        whole.end.put(self.motion)
-        system.revise(whole.end.time)
+        self.motion.go_to(whole.end)
         self._known = known
 
     def land(self, t: float, whole: Interval) -> None:
@@ -389,9 +394,9 @@ class Explicit:
             self._stride(t)
         self.ts.setTimeStep(self.asked if self._fixed else self._next)
 
-    def _go(self, end: End) -> None:
+    def _go(self, end: State) -> None:
         """Go to an end of a step."""
-        end.put(self.motion)
+        self.motion.go_to(end)
         self.resume(self.ts)
 
     def _stride(self, t: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,13 +21,14 @@ from .coefficients import Coefficients
 from .directors import Directors
 from .explanation import explained
 from .initial import InitialValues, after
-from .interval import End, Interval
+from .interval import Interval
 from .spin import Spin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...assembly.piece import Piece
+    from ...assembly.state import State
     from .accelerations import Accelerations
     from .native import Made
 
@@ -91,10 +92,10 @@ class GeneralizedAlpha:
         self._k: Array = np.zeros(n)
         newton.steps.give(newton.steps.data, auxiliary=self.auxiliary, auxiliary_factor=self._k)
         self._take(Coefficients.of_radius(rho))
-        self._before: End | None = None
+        self._before: State | None = None
         self.last_step = self.biased = self._usual = 0.0
         self._jerk: Array | None = None
-        self._jerk_of: End | None = None
+        self._jerk_of: State | None = None
         self.calm = 0
         self._factors_of = 0.0
         self._failed = False  # the step from here has no solution at full length
@@ -190,7 +191,7 @@ class GeneralizedAlpha:
             self.error = error
             if self._before is not None:
                 with contextlib.suppress(Exception):
-                    self._before.put(self.motion)
+                    self.motion.move_to(self._before.time)
                 self._restore()
             ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
 
@@ -251,14 +252,23 @@ class GeneralizedAlpha:
         values[rows:] = to_rows(self.motion.rate)
 
     # ---- steps that end at an event --------------------------------------------------------------
-    def _end(self) -> End:
-        """Copy the present motion."""
-        return End.of(self.motion, self.auxiliary, self.last_step, self.biased)
+    def snapshot(self) -> State:
+        """Return the present state as a value."""
+        auxiliary = self.auxiliary[: self.motion.system.numbering.owned].copy()
+        numbers = {"last_step": self.last_step, "biased": self.biased, "calm": self.calm}
+        return self.motion.snapshot(method={"auxiliary": auxiliary, **numbers})
+
+    def restore(self, state: State) -> None:
+        """Go to a state of `snapshot`; loads stay, and `calm` (collective)."""
+        self.motion.restore(state)
+        method = state.method
+        self.motion.system.numbering.spread(method["auxiliary"], self.auxiliary)
+        self.last_step, self.biased = method["last_step"], method["biased"]
 
     def interval(self) -> Interval:
         """Return the last step."""
         assert self._before is not None
-        return Interval(self.motion, self._before, self._end(), False)
+        return Interval(self.motion, self._before, self.snapshot(), False)
 
     def land(self, t: float, whole: Interval) -> None:
         """Make a step anew so that it ends at t (collective).
@@ -273,9 +283,8 @@ class GeneralizedAlpha:
         self._before = begin
         self._restore()
         if t >= end.time:
-            end.put(m)
-            self.auxiliary[:] = end.auxiliary
-            self.last_step, self.biased = end.last_step, end.biased
+            m.move_to(end.time)
+            self.restore(end)
             return
         constrained = self.accelerations.kinematics.any
         if h >= SHORT * self._usual and self._lands(begin.time, h):
@@ -284,7 +293,9 @@ class GeneralizedAlpha:
         else:
             self.last_step, share = self._usual, h / whole.length
             whole.show(t)
-            self.auxiliary[:] = (1.0 - share) * begin.auxiliary + share * end.auxiliary
+            before, after = begin.method["auxiliary"], end.method["auxiliary"]
+            between = (1.0 - share) * before + share * after
+            m.system.numbering.spread(between, self.auxiliary)
             if constrained:
                 self.accelerations.kinematics.refresh()
                 self.accelerations.project_positions()
@@ -296,8 +307,9 @@ class GeneralizedAlpha:
 
         A is the acceleration at another time than a, so that multipliers do not swing.
         """
-        m, begin, end = self.motion, whole.begin, whole.end
-        change = (end.acceleration - begin.acceleration) * (self._usual / whole.length)
+        m = self.motion
+        (_, before), (_, after) = whole.begin.rates, whole.end.rates
+        change = m.system.numbering.local((after - before) * (self._usual / whole.length))
         InitialValues(self.accelerations, self._usual).settle()
         self.started()
         self.auxiliary += np.where(m.second, self.coefficients.shift * change, 0.0)
@@ -314,13 +326,11 @@ class GeneralizedAlpha:
 
     # ---- a step ---------------------------------------------------------------------------------
     def _restore(self) -> None:
-        """Go back to the beginning of the step."""
-        m, before = self.motion, self._before
-        assert before is not None
-        m.state[:], m.rate[:], m.acceleration[:] = before.state, before.rate, before.acceleration
-        m.system.memory.put(before.held)
-        self.auxiliary[:] = before.auxiliary
-        self.last_step, self.biased = before.last_step, before.biased
+        """Go back to the beginning of the step; terms know what was tried."""
+        assert self._before is not None
+        tried = self.motion.system.variables
+        self.restore(self._before)
+        self.motion.system.learn(tried)
 
     def _factors(self, h: float) -> None:
         """Set the factors of rates and accelerations for steps of length h."""
@@ -334,27 +344,34 @@ class GeneralizedAlpha:
         self._k[m.second] = 1.0 / (c.beta * h * h)
         self._k[m.first] = 1.0 / (h * c.theta)
 
-    def _predict(self, h: float) -> None:
-        """Set the affine map of a step of length h, and a state to begin with."""
-        c, m, before = self.coefficients, self.motion, self._before
-        assert before is not None
-        u, v, a, A = before.state, before.rate, before.acceleration, before.auxiliary
+    def _predict(self, h: float, w: Array | None) -> None:
+        """Set the affine map of a step of length h, and a state to begin with.
+
+        `w` : where the bias of rates changes, the jerk at the beginning.
+        """
+        c, m = self.coefficients, self.motion
+        u, v, a, A = m.state, m.rate, m.acceleration, self.auxiliary
         if self.last_step and abs(h - self.last_step) > 1e-12 * h:
             A = np.where(
                 m.second, a + (h / self.last_step) * (A - a), v + (h / self.last_step) * (A - v)
             )
-        w = self._jerk_at(before, h) if abs(h - self.biased) > 1e-12 * h else None
         if w is not None:
             v = v + c.bias * (h * h - self.biased**2) * w
             A = A if self.last_step else A + c.shift * h * w
         self._factors(h)
         self.newton.steps.predict(h, (u, v, a, A), not self.calm)
 
-    def _jerk_at(self, before: End, h: float) -> Array | None:
-        """Return what constraints determine of the jerk at the beginning of a step (collective)."""
+    def _jerk_at_start(self, h: float) -> Array | None:
+        """Return what constraints determine of the jerk at the beginning of a step (collective).
+
+        The motion is there, and stays.
+        """
+        before = self._before
+        assert before is not None
         if self._jerk_of is not before:
-            before.put(self.motion)
+            self.motion.go_to(before)
             self._jerk, self._jerk_of = self.accelerations.jerk(h), before
+            self._restore()
         return self._jerk
 
     def _begin(self, h: float, again: bool) -> None:
@@ -362,20 +379,19 @@ class GeneralizedAlpha:
 
         `again`: the nearest one has been tried.
         """
-        m, newton, before = self.motion, self.newton, self._before
-        assert before is not None
-        ahead = newton.base + self.coefficients.beta * h * h * before.acceleration
-        starts = [np.where(m.second, x, m.state) for x in (ahead, newton.base, before.state)]
+        m, newton = self.motion, self.newton
+        assert self._before is not None
+        ahead = newton.base + self.coefficients.beta * h * h * m.acceleration
+        before = newton.numbering.local(self._before.displacement)
+        starts = [np.where(m.second, x, m.state) for x in (ahead, newton.base, before)]
         free = newton.numbering.free
         m.state[free] = starts[newton.nearest(starts, h)[int(again)]][free]
 
     def _try(self, t: float, h: float, again: bool = False) -> bool:
         m, system, newton = self.motion, self.motion.system, self.newton
+        jerk = self._jerk_at_start(h) if abs(h - self.biased) > 1e-12 * h else None
         system.revise(t + h)
-        if system.changing and self._before is not None:  # as copies of what is in the room now
-            before, now = self._before, self._end()
-            self._before = replace(now, time=before.time)
-        self._predict(h)
+        self._predict(h, jerk)
         m.system.memory.begin(t)
         m.prescribe(t + h, h)
         if newton.kinked and newton.numbering.size:
@@ -389,6 +405,8 @@ class GeneralizedAlpha:
                 break
             with together(newton.comm):
                 system.update(t + h)
+        if converged and self._review.verdict is Verdict.STANDS and self._before is not None:
+            self._review = self.directors.require_resolved(self._before)
         converged = converged and self._review.verdict is Verdict.STANDS
         if converged:
             newton.steps.conclude()
@@ -396,7 +414,7 @@ class GeneralizedAlpha:
 
     def _step(self, ts: PETSc.TS) -> None:
         t, end = ts.getTime(), ts.getMaxTime()
-        before = self._before = self._end()
+        before = self._before = self.snapshot()
         left = end - t
         usual = min(self.asked, self.last_step or self.asked)
         if left < (SHORT if self.last_step else SHORT_FIRST) * usual:
@@ -412,8 +430,9 @@ class GeneralizedAlpha:
             h, error, last = self._search(t, end, h)
             self.last_step = self.biased = self._usual = h
             self.motion.system.time = end if last else t + h
-            if h < SUDDEN * before.last_step and self.accelerations.kinematics.any:
-                self._usual = before.last_step
+            last_step = before.method["last_step"]
+            if h < SUDDEN * last_step and self.accelerations.kinematics.any:
+                self._usual = last_step
                 self._settle(self.interval())
         self.directors.settle(self.auxiliary)
         self.spin.settle(self.auxiliary, self.coefficients, h, self.rho, self.biased)
@@ -509,7 +528,8 @@ class GeneralizedAlpha:
         h = self._factors_of
         share = abs(6.0 * c.beta - 1.0) / 6.0 + abs(c.shift) / 6.0
         assert self._before is not None
-        e = h * h * share * (self.auxiliary - self._before.auxiliary)
+        change = self.auxiliary[: numbering.owned] - self._before.method["auxiliary"]
+        e = h * h * share * change
         order = numbering.coordinate_of_row
         rows = np.flatnonzero(m.second[order] & (numbering.fixed_by[order] < 0))
         chosen = order[rows]
@@ -519,7 +539,3 @@ class GeneralizedAlpha:
         squares = np.array([np.square(share[moving]).sum(), float(moving.sum())])
         total, count = m.system.sum(squares)
         return math.sqrt(total / count) if count else 0.0
-
-    def vectors(self) -> dict[str, Array]:
-        """Return what a restart needs beside the state and its rate."""
-        return {"acceleration": self.motion.acceleration, "auxiliary": self.auxiliary}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from mpi4py import MPI
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ...assembly.matrix import Matrix
     from ...assembly.piece import Piece
     from ...assembly.plan import Plan
+    from ...assembly.state import State
     from ...system import System
 
 
@@ -209,6 +210,23 @@ class Motion:
             matrix.off += beta * stiff[1]
         matrix.finish()
         return bad
+
+    def snapshot(self, **more: Any) -> State:
+        """Return the present state as a value; `more`: of the method, see `State`."""
+        n = self.system.numbering.owned
+        rate, acceleration = self.rate[:n].copy(), self.acceleration[:n].copy()
+        return self.system.snapshot(rate=rate, acceleration=acceleration, **more)
+
+    def restore(self, state: State) -> None:
+        """Go to a state of `snapshot`; loads stay (collective)."""
+        self.system.restore(state)
+        self.system.numbering.spread(state.rates[1], self.acceleration)
+
+    def go_to(self, state: State) -> None:
+        """Go to a state of `snapshot`, with the loads of its time (collective)."""
+        self.system.take_memory(state)
+        self.move_to(state.time)
+        self.restore(state)
 
     def lead(self) -> None:
         """Let forces follow the rates of this motion (collective)."""

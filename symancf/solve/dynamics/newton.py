@@ -178,7 +178,7 @@ class Newton:
         """Take up other entities, and a tangent of another pattern (collective)."""
         self._list_fixed()
         self.native.describe()
-        self.stale = self.stale or any(piece.kernel.has_tangent for piece in changed)
+        self.stale |= rebuilt or any(piece.kernel.has_tangent for piece in changed)
         if rebuilt:
             self.J = self.motion.matrix.mat
             self.snes.getKSP().reset()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .initial import InitialValues
 
 if TYPE_CHECKING:
-    from ...arrays import Array
+    from ...assembly.state import State
     from ...runtime.petsc import PETSc
     from .explicit import Explicit
     from .generalized_alpha import GeneralizedAlpha
@@ -21,11 +21,11 @@ class Outside:
     def __init__(self, integrator: GeneralizedAlpha | Explicit, supports: MovingSupports) -> None:
         self.integrator, self.supports = integrator, supports
         self.motion, self.system = integrator.motion, integrator.motion.system
-        self._left: tuple[Array, Array] | None = None
+        self._left: State | None = None
 
     def leave(self) -> None:
         """Remember the motion, to see later whether something else has changed it."""
-        self._left = self.system.state.copy(), self.system.rate.copy()
+        self._left = self.motion.snapshot()
 
     def go_on(self, ts: PETSc.TS, step: float, end: float) -> None:
         """Go on to another end, from a time at which functions of it may jump (collective)."""
@@ -43,14 +43,15 @@ class Outside:
         """
         m, made = self.motion, self.integrator
         assert self._left is not None
-        chosen = (m.second | m.first) & (self.system.numbering.fixed_by < 0)
-        now = (self.system.state, self.system.rate)
+        numbering = self.system.numbering
+        chosen = ((m.second | m.first) & (numbering.fixed_by < 0))[: numbering.owned]
+        pairs = (m.state, self._left.displacement), (m.rate, self._left.rates[0])
         moved, turned = (
-            bool(self.system.comm.allreduce(bool((a[chosen] != b[chosen]).any())))
-            for a, b in zip(now, self._left, strict=True)
+            bool(self.system.comm.allreduce(bool((a[: len(b)] != b)[chosen].any())))
+            for a, b in pairs
         )
         values = InitialValues(made.accelerations, step)
-        jumps = self.supports.jumps(*self._left, step)
+        jumps = self.supports.jumps(self._left, step)
         moved, turned, pushed = moved or jumps[0], turned or jumps[1], jumps[2]
         if moved or turned:
             values.find(positions=moved)

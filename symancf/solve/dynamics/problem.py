@@ -7,10 +7,12 @@ import math
 import time as clock
 import weakref
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from ...errors import ParameterError, SymancfError
-from ...output.checkpoint import load, save
+from ...assembly.state import State
+from ...errors import CheckpointError, ParameterError, SymancfError
+from ...output.checkpoint import read, write
 from ...output.restart import Restarts
 from ...output.steps import Step
 from ...output.tracking import Watched, kept_by, made_of, monitored, record
@@ -28,6 +30,7 @@ from ...values import arguments
 from ..contradiction import require_consistent, require_redundant
 from ..solver import attach_rigid_modes, fitting, idle_options
 from .accelerations import Accelerations
+from .call import Call
 from .energy import Audit
 from .events import Event, Events
 from .explicit import Explicit
@@ -39,7 +42,6 @@ from .observed import Observed
 from .options import defaults, used_by
 from .outside import Outside
 from .requested import Requested, requested
-from .saved import Call, kept, take
 from .supports import MovingSupports
 from .unseen import Unseen
 
@@ -136,6 +138,7 @@ class DynamicProblem(OneProcess, Shown):
         self._energies: Energies | None = None
         self.steps = 0
         self.scaled_for = math.inf
+        self._first: State | None = None
 
     def headline(self) -> str:
         """Return the method, the system and how far it is."""
@@ -443,32 +446,86 @@ class DynamicProblem(OneProcess, Shown):
         """Write a checkpoint from which `restore` goes on (collective); also from a monitor.
 
         A run that goes on from it repeats this one bit for bit on one rank with the factors of
-        UMFPACK or KLU; with others, or where deformable bodies touch each other, whose lists are
-        made anew, to round-off.
+        UMFPACK or KLU; with others to round-off.
         """
-        if not self._started:
-            raise ParameterError("save: nothing has moved yet; call solve or initialize first")
-        self.measure()
-        save(path, self.system, *kept(self))
+        write(path, self.system, self.state)
         self.newton.forget()
 
+    @property
+    def state(self) -> State:
+        """The present state as a value, for `restore` (collective).
+
+        It holds all that the next step depends on, and no step changes it.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1000.0)
+        >>> system = sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))])
+        >>> fall = sa.DynamicProblem(system)
+        >>> begin = fall.state
+        >>> history = fall.solve(to=1.0, step=0.25)
+        >>> fall.restore(begin)
+        >>> system.time
+        0.0
+        """
+        self._made()
+        if self.audit.begun:
+            self.measure()
+        state = self.integrator.snapshot()
+        course = {
+            "started": self._started,
+            "steps": self.steps,
+            "scaled_for": self.scaled_for,
+            "audit": self.audit.state(),
+            "events": self.events.state(),
+        }
+        return replace(state, method={**state.method, **course})
+
     @warns_once
-    def restore(self, path: str | Path) -> None:
-        """Go to the state of a checkpoint of a system built alike (collective).
+    def restore(self, state: State | str | Path) -> None:
+        """Go to a state of this problem, or to that of a checkpoint (collective).
+
+        Parameters
+        ----------
+        state : a value of `state`, with which `Parameter` objects get the values that they had; or
+            the file of `save` of a system built alike, which leaves them to the program.
 
         Raises
         ------
+        ParameterError : a state of another system or method.
         CheckpointError : on every rank; the file does not fit this system, or cannot be read.
         """
-        vectors, attributes = load(path, self.system)
-        with self._options:
-            self._prepare()
-        take(self, path, vectors, attributes)
+        self._made()
+        if isinstance(state, State):
+            self.system.require_own(state, *self.integrator.snapshot().method, "audit")
+            self.system.restore_parameters(state)
+        else:
+            path, (state, _) = state, read(state, self.system)
+            if state.rate is None or "audit" not in state.method:
+                raise CheckpointError(
+                    f"{str(path)!r} holds no motion; a state alone is read by checkpoint.load",
+                    path=str(path),
+                    asked="motion",
+                )
+        self._first = self._first or state
+        self.take(state)
         self.motion.lead()
-        self.system.revise(self.system.time)
-        self._energies = None
         self.outside.leave()
-        self._started = True
+
+    def take(self, state: State) -> None:
+        """Take a state of `state`; loads stay (collective)."""
+        self.integrator.restore(state)
+        self.integrator.calm = int(state.method.get("calm", 0))
+        self.steps, self.scaled_for = state.method["steps"], state.method["scaled_for"]
+        self._started, self._energies = state.method["started"], None
+        self.audit.resume(state.method["audit"])
+        self.events.resume(state.method["events"])
+
+    def reset(self) -> None:
+        """Go to where the first call of `solve` began (collective); the history stays."""
+        if self._first is not None:
+            self.restore(self._first)
 
     # ---- restart points -------------------------------------------------------------------------
     def _rest(self, restarts: Restarts | None, done: bool = False) -> None:
@@ -477,7 +534,7 @@ class DynamicProblem(OneProcess, Shown):
             self.measure()
         if restarts is not None:
             rests = done or self._call.left(restarts) == restarts.every
-            restarts.step(done, rests, self._call.kept)
+            restarts.step(done, rests, self._call.state)
             if rests:
                 self._call.anew()
 
@@ -564,6 +621,8 @@ class DynamicProblem(OneProcess, Shown):
         require_consistent(system, to)
         made, ts = self.integrator, self.ts
         made.asked, made.longest, made.rtol = step, asked.longest, asked.rtol
+        if not self._started:
+            self._first = self._first or self.state
         saved = None if restarts is None else restarts.saved(to)
         call = self._call = Call(self, asked.adaptive)
         self._go_to_start(step, restarts, saved)
@@ -580,7 +639,7 @@ class DynamicProblem(OneProcess, Shown):
         made.begin(ts, to, asked.adaptive)
         made.write(self.U)
         if saved is not None:
-            call.anew(*saved.numbers["ts"])
+            call.anew(*saved.state.method["ts"])
         begun, renewals = clock.process_time(), self.newton.renewals
         try:
             if to > system.time and not (saved and saved.done):

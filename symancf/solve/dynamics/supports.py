@@ -15,6 +15,7 @@ from ...values.parameter import Parameter, Value, depends_on_time, evaluate
 
 if TYPE_CHECKING:
     from ...assembly.protocol import Support
+    from ...assembly.state import State
     from .interval import Interval
     from .motion import Motion
 
@@ -44,32 +45,36 @@ class MovingSupports:
         """Whether `watch` may still warn."""
         return not self._told and bool(self.motion.moving or self._driven)
 
-    def jumps(self, state: Array, rate: Array, h: float) -> tuple[bool, bool, bool]:
+    def jumps(self, before: State, h: float) -> tuple[bool, bool, bool]:
         """Tell whether they jump now in position, rate or acceleration (collective).
 
         Where they do, the motion has what comes right after.
 
         Parameters
         ----------
-        state, rate : local vectors that were before.
+        before : the state, of which displacements and rates count.
         h : length of a step.
         """
         m, numbering = self.motion, self.system.numbering
         if not m.moving:
             return False, False, False
-        fixed = numbering.fixed_by >= 0
-        before = state, rate, m.acceleration.copy()
+        n = numbering.owned
+        fixed = numbering.fixed_by[:n] >= 0
+        rate, acceleration = before.rates[0], m.acceleration[:n].copy()
         m.prescribe(self.system.time, h)
         sizes = np.zeros((3, 2))
-        for k, (a, b) in enumerate(zip(before, (m.state, m.rate, m.acceleration), strict=True)):
-            now = b[fixed]
+        old, new = (before.displacement, rate, acceleration), (m.state, m.rate, m.acceleration)
+        for k, (a, b) in enumerate(zip(old, new, strict=True)):
+            now = b[:n][fixed]
             sizes[k] = np.abs(now - a[fixed]).max(initial=0.0), np.abs(now).max(initial=0.0)
         (far, x), (fast, v), (hard, a) = np.max(self.system.comm.allgather(sizes), axis=0)
         moved = bool(far > MOVED * max(x, h * v))
         turned = bool(fast > TURNED * v + ROUND_OFF * x / h)
         pushed = bool(hard > PUSHED * a + TURNED * v / h + ROUND_OFF * x / h**2)
         if not (moved or turned or pushed):  # runs go on bit for bit
-            m.rate[fixed], m.acceleration[fixed] = rate[fixed], before[2][fixed]
+            m.rate[:n][fixed], m.acceleration[:n][fixed] = rate[fixed], acceleration[fixed]
+            self.system.update_held(m.rate)
+            self.system.update_held(m.acceleration)
         return moved, turned, pushed
 
     def watch(self, step: Interval) -> None:
@@ -101,15 +106,18 @@ class MovingSupports:
         return str(max(self.system.comm.allgather((worst, name)))[1])
 
     def _of_support(self, support: Support, step: Interval) -> _Course:
-        begin, end = step.begin, step.end
-        at, middle = support.prescribed(self.system, step.time(0.5))
         system = self.system
+        at, middle = support.prescribed(system, step.time(0.5))
+        own = at < system.numbering.owned
+        at, ends = at[own], (step.begin, step.end)
+        (v0, a0), (v1, a1) = (end.rates for end in ends)
+        u0, u1 = (end.displacement[at] for end in ends)
         return _Course(
             system.name(support),
-            (begin.state[at], end.state[at]),
-            (begin.rate[at], end.rate[at]),
-            (begin.acceleration[at], end.acceleration[at]),
-            middle,
+            (u0, u1),
+            (v0[at], v1[at]),
+            (a0[at], a1[at]),
+            middle[own],
             STILL * float(system.numbering.natural(system.extent, at).max(initial=0.0)),
         )
 

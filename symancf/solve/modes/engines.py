@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 import scipy.linalg as la
@@ -46,38 +46,43 @@ def chosen(pencil: Pencil, count: int, asked: str | None = None, tuned: bool = F
     ------
     SymancfError : several ranks need SLEPc, and there is none; another name.
     """
-    module, why = slepc()
-    if asked not in (None, "dense", "slepc", "scipy"):
+    possible = get_args(Engine)
+    if asked is not None and asked not in possible:
         raise SymancfError(
             f"the option eigen is {asked!r}: give 'dense', 'slepc' or 'scipy'",
             asked="eigen",
             given=asked,
-            possible=("dense", "slepc", "scipy"),
+            possible=possible,
         )
-    all_of_some = pencil.size <= MANY and 2 * count >= pencil.room()
-    if asked is None and tuned and module is not None and 2 * count < pencil.room():
-        return "slepc"
-    if asked == "dense" or (asked is None and (pencil.size <= FEW or all_of_some)):
-        return "dense"
-    if asked == "slepc" and module is None:
+    module, why = slepc()
+    engine = cast("Engine", asked) if asked else _suitable(pencil, count, tuned)
+    if engine == "slepc" and module is None:
         raise SymancfError(
             f"eigen='slepc': {why}. {REMEDY}",
             asked="eigen",
             given=asked,
             possible=("dense", "scipy"),
         )
-    if asked == "scipy" or module is None:
-        if pencil.comm.size > 1:
-            said = "SciPy works on one rank" if module is not None else why
-            raise SymancfError(
-                f"eigenvalues of {pencil.size} unknowns on {pencil.comm.size} ranks need SLEPc, "
-                f"beyond {FEW} unknowns: {said}. {REMEDY}; or run on one rank",
-                asked="eigen",
-                given=asked,
-                possible=("slepc",),
-            )
-        return "scipy"
-    return "slepc"
+    if engine == "scipy" and pencil.comm.size > 1:
+        said = "SciPy works on one rank" if module is not None else why
+        raise SymancfError(
+            f"eigenvalues of {pencil.size} unknowns on {pencil.comm.size} ranks need SLEPc, "
+            f"beyond {FEW} unknowns: {said}. {REMEDY}; or run on one rank",
+            asked="eigen",
+            given=asked,
+            possible=("slepc",),
+        )
+    return engine
+
+
+def _suitable(pencil: Pencil, count: int, tuned: bool) -> Engine:
+    """Return what solves best for some eigenvalues (collective); arguments as of `chosen`."""
+    module, _ = slepc()
+    if tuned and module is not None and 2 * count < pencil.room():
+        return "slepc"
+    if pencil.size <= FEW or (pencil.size <= MANY and 2 * count >= pencil.room()):
+        return "dense"
+    return "scipy" if module is None else "slepc"
 
 
 def largest(

@@ -154,16 +154,7 @@ class EigenProblem(OneProcess):
                 given=damped,
                 possible=(True,),
             )
-        if near is not None:
-            near = arguments.positive("EigenProblem.solve", "near", near)
-            if damped or gyroscopic:
-                raise ParameterError(
-                    "EigenProblem.solve(near=...) is for modes without rates: of damped ones and "
-                    "those in a turning frame ask for more, count=...",
-                    asked="near",
-                    given=near,
-                    possible=(None,),
-                )
+        omega = self._omega(near, damped or gyroscopic)
         balance(system)
         stiffness, mass, rates = system.tangent(), system.mass(), None
         if damped:
@@ -175,7 +166,6 @@ class EigenProblem(OneProcess):
                 rates = system.damping()
         symmetric = rates is None and _symmetric(system, stiffness)
         pencil = Pencil(system, stiffness, mass, rates, symmetric=symmetric)
-        omega = None if near is None else 2.0 * math.pi * near
         try:
             search = self._search(pencil, count)
             if not symmetric:
@@ -191,9 +181,31 @@ class EigenProblem(OneProcess):
         finally:
             pencil.destroy()
         self._tell_unused()
+        self._warn(search, count, values, hidden)
+        return self.modes
+
+    def _omega(self, near: float | None, rates: bool) -> float | None:
+        """Return the angular frequency next to which modes are looked for."""
+        if near is None:
+            return None
+        near = arguments.positive("EigenProblem.solve", "near", near)
+        if rates:
+            raise ParameterError(
+                "EigenProblem.solve(near=...) is for modes without rates: of damped ones and "
+                "those in a turning frame ask for more, count=...",
+                asked="near",
+                given=near,
+                possible=(None,),
+            )
+        return 2.0 * math.pi * near
+
+    def _warn(self, search: Search, count: int, values: Complex, hidden: int) -> None:
+        """Warn of modes that were not found, of `hidden` ones among those of frequency zero."""
+        assert self.modes is not None
+        once = self.system.once
         if search.checked is False:
             found = int((self.modes.omega > 0.0).sum())
-            system.once.warn(
+            once.warn(
                 "modes missing",
                 f"EigenProblem.solve: not all modes were found, {found} of {count} that are not "
                 "zero; options such as {'eps_max_it': 2000, 'eps_ncv': 100} give more time and "
@@ -201,16 +213,14 @@ class EigenProblem(OneProcess):
             )
         slowest = float(np.abs(values[values != 0.0]).min(initial=math.inf))
         hides = slowest == math.inf and search.hides
-        hides = hidden > 0 and (hides or search.floor > HIDDEN * slowest)
-        if hides:
-            system.once.warn(
+        if hidden > 0 and (hides or search.floor > HIDDEN * slowest):
+            once.warn(
                 "modes hidden",
                 f"EigenProblem.solve: {hidden} of the modes of frequency zero are no motions "
                 f"of the whole: below {search.floor / (2.0 * math.pi):.2g} Hz none can be told "
                 "from zero, which is round-off of what is stiffest. Let that be less stiff "
                 "(EA, k, springs), or a constraint instead",
             )
-        return self.modes
 
     def _search(self, pencil: Pencil, count: int) -> Search:
         asked, own = self._options.choice("eigen"), self._options.having(SLEPC)

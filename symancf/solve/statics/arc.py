@@ -20,6 +20,7 @@ from ...runtime.options import complaint
 from ...runtime.petsc import PETSc
 
 if TYPE_CHECKING:
+    from ...assembly.state import State
     from ...values.parameter import Parameter
     from .equilibrium import EquilibriumSolver
 
@@ -51,7 +52,7 @@ class Equilibrium:
     state : local vector.
     rows : the same as rows of this rank.
     value : of the parameter.
-    kept : what terms keep of it, see `symancf.assembly.memory`.
+    terms : with the numbers and the active sets of terms there.
     """
 
     state: Array
@@ -60,7 +61,7 @@ class Equilibrium:
     iterations: int = 0
     linear: int = 0
     norms: dict[str, float] | None = None
-    kept: tuple[Array, ...] = ()
+    terms: State | None = None
 
 
 @dataclass
@@ -151,8 +152,8 @@ class Arc:
     def put(self, point: Equilibrium) -> None:
         """Bring the system to an equilibrium."""
         self.system.state[:] = point.state
-        memory = self.system.memory
-        memory.put(replace(memory.hold(), kept=point.kept))
+        if point.terms is not None:
+            self.system.take_terms(point.terms)
         self.prescribe(point.value)
 
     def here(self, iterations: int = 0, linear: int = 0) -> Equilibrium:
@@ -160,8 +161,8 @@ class Arc:
         state = self.system.state.copy()
         norms = self.solver.convergence.norms
         rows = self.system.numbering.to_rows(state)
-        kept = self.system.memory.hold().kept
-        return Equilibrium(state, rows, self.value, iterations, linear, norms, kept)
+        terms = self.system.snapshot()
+        return Equilibrium(state, rows, self.value, iterations, linear, norms, terms)
 
     # ---- measures -------------------------------------------------------------------------------
     def product(self, a: Direction, b: Direction) -> float:

@@ -65,43 +65,46 @@ def require_possible(
             possible=("Parameter", "time"),
         )
     name = "time" if isinstance(parameter, str) else parameter.name
-    given = {"to": to, "step": step, "largest": largest, "smallest": smallest}
-    for key, value in given.items():
+    arguments_given = {"to": to, "step": step, "largest": largest, "smallest": smallest}
+    for key, value in arguments_given.items():
         if value is not None:
             check = arguments.number if key == "to" else arguments.positive
             check("follow", f"{name}, {key}", value)
-    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
-        raise ParameterError(
-            f"follow({name}, steps={steps!r}): give a number of steps", asked="steps", given=steps
-        )
-    if not (direction is None or any(direction is sign for sign in (1, -1))):
-        raise ParameterError(
-            f"follow({name}, direction={direction!r}): 1, the parameter grows at first, or -1",
-            asked="direction",
-            given=direction,
-            possible=(1, -1),
-        )
-    if not (until is None or callable(until)):
-        raise ParameterError(
-            f"follow({name}, until={until!r}): give a function of the Step",
-            asked="until",
-            given=until,
-        )
-    if to is None and until is None and steps is None:
+    count = isinstance(steps, int) and not isinstance(steps, bool) and steps >= 1
+    sign = type(direction) is int and direction in (1, -1)
+    ends = any(end is not None for end in (to, until, steps))
+    checks: tuple[tuple[str, Any, bool, str, tuple[Any, ...]], ...] = (
+        ("steps", steps, count, "give a number of steps", ()),
+        ("direction", direction, sign, "1, the parameter grows at first, or -1", (1, -1)),
+        ("until", until, callable(until), "give a function of the Step", ()),
+    )
+    for asked, given, fits, remedy, possible in checks:
+        if not (fits or given is None):
+            raise ParameterError(
+                f"follow({name}, {asked}={given!r}): {remedy}",
+                asked=asked,
+                given=given,
+                possible=possible,
+            )
+    if not ends:
         raise ParameterError(
             f"follow({name}): say where to end: to=, until= or steps=",
             asked="to",
             possible=("to", "until", "steps"),
         )
-    timed = solver.system.memory.timed
-    if timed:
+    _require_path(solver.system, name)
+
+
+def _require_path(system: System, name: str) -> None:
+    """Raise where a system has no path."""
+    if timed := system.memory.timed:
         raise ParameterError(
             f"follow({name}): the steps of a path have no length in time, for which {timed[0]!r} "
             "asks as dt; give a law that asks for none, or solve() steps of pseudo-time",
             asked="dt",
             given=timed[0],
         )
-    if not solver.numbering.size:
+    if not system.numbering.size:
         raise ParameterError(
             f"follow({name}): all coordinates are prescribed, so solve() does it",
             asked="degrees of freedom",

@@ -335,18 +335,7 @@ class Branch:
             if known is not before or (touches and size > SHORTER * refused):
                 self._doubted = before, float(size)
                 return "Newton's method came from far away"
-        if touches:
-            return ""
-        if sums[3] < 0.0:
-            return "the path through it goes backward there"
-        if sums[4] < TURN * ahead * behind:
-            angle = np.degrees(np.arccos(sums[4] / (ahead * behind)))
-            return f"the path turns by {angle:.0f} degrees on the way"
-        if size > BEHIND * behind:
-            return (
-                f"it is {size / behind:.2g} times as far from the last one as its own tangent says"
-            )
-        return ""
+        return "" if touches else _turn(sums)
 
     def end(self, start: tuple[float, Array], last: Array, part: float, trial: float) -> EndOfPath:
         r"""Return where the last equilibrium is, and whether it is near a limit point (collective).
@@ -416,3 +405,20 @@ class Branch:
         if not most > max(STEEP, 2.0 * usual):
             return "", 0.0
         return where, most
+
+
+def _turn(products: Array) -> str:
+    """Tell how tangents contradict the change between two equilibria, or "".
+
+    `products`: those of the change v and of the predictions a, b at its ends v.v, a.a, b.b, b.v
+    and a.b.
+    """
+    size, ahead, behind = np.sqrt(products[:3])
+    if products[3] < 0.0:
+        return "the path through it goes backward there"
+    if products[4] < TURN * ahead * behind:
+        angle = np.degrees(np.arccos(products[4] / (ahead * behind)))
+        return f"the path turns by {angle:.0f} degrees on the way"
+    if size > BEHIND * behind:
+        return f"it is {size / behind:.2g} times as far from the last one as its own tangent says"
+    return ""

@@ -64,8 +64,7 @@ class Continuation:
         self._bend: Direction | None = None  # change of the tangent with the arc length
         self._limits = 0  # limit points since the start
         self.step, self.unit = 0.0, 1.0
-        memory = solver.system.memory  # what laws remember at `point`, and from there on
-        self._held = self._stepping = memory.hold()
+        self._begin = self._stepping = solver.system.snapshot()  # at `point`, and from there on
 
     def goes_on(self) -> bool:
         """Tell whether the system is where this path ended (collective)."""
@@ -120,41 +119,49 @@ class Continuation:
         ConvergenceError : there is no equilibrium at the start.
         ParameterError : nothing depends on the parameter.
         """
-        arc, now = self.arc, self.arc.value
-        going = self.goes_on()
+        now, going = self.arc.value, self.goes_on()
+        whole = math.inf if to is None or to == now else abs(to - now)
         if not going:
-            if step is None and (to is None or to == now):
-                raise ParameterError(
-                    f"follow({arc.name}): give step=..., the change of {arc.name} in the first "
-                    "step",
-                    asked="step",
-                )
-            whole = math.inf if to is None or to == now else abs(to - now)
-            self.unit = min(whole, step or whole / PARTS)
-            arc.step = self.unit
+            self.unit = self.arc.step = self._first_step(step, whole)
             self._start()
         assert self.point is not None
-        if direction is None and to is not None and not (going and to == now):
-            direction = -1 if to < now else 1
-            if going and direction != self.point.heading and self._limits:
-                goes, back = ("rises", -1) if self.point.heading > 0 else ("falls", 1)
-                raise ParameterError(
-                    f"follow({arc.name}, to={to:g}): {arc.name} = {now:.7g} {goes} here beyond a "
-                    f"limit point: direction={back} goes back the way it came, direction={-back} "
-                    f"goes on, to where {arc.name} turns again",
-                    asked="direction",
-                    possible=(back, -back),
-                )
-        if direction is not None and direction != self.point.heading:
+        if direction is None and to is not None and (to != now or not going):
+            direction = self._direction(self.point, to, turns=going and self._limits > 0)
+        if direction not in (None, self.point.heading):
             self.point, self._bend = self.point.turned(), None
         if step is not None or not going:
-            self.step = step or self.unit
+            self.step = min(step or self.unit, whole)
+
+    def _first_step(self, step: float | None, whole: float) -> float:
+        """Return the change of the parameter in the first step of the whole way."""
+        name = self.arc.name
+        if step is None and whole == math.inf:
+            raise ParameterError(
+                f"follow({name}): give step=..., the change of {name} in the first step",
+                asked="step",
+            )
+        return min(whole, step or whole / PARTS)
+
+    def _direction(self, at: Point, to: float, turns: bool) -> int:
+        """Return the direction from a point to a value; raise where the path `turns` before it."""
+        name, now = self.arc.name, self.arc.value
+        direction = -1 if to < now else 1
+        if not turns or direction == at.heading:
+            return direction
+        goes, back = ("rises", -1) if at.heading > 0 else ("falls", 1)
+        raise ParameterError(
+            f"follow({name}, to={to:g}): {name} = {now:.7g} {goes} here beyond a limit point: "
+            f"direction={back} goes back the way it came, direction={-back} goes on, to where "
+            f"{name} turns again",
+            asked="direction",
+            possible=(back, -back),
+        )
 
     def _start(self) -> None:
         solver, arc = self.solver, self.arc
         system = solver.system
         solver.sudden.forget()
-        before, self._held = system.state.copy(), system.memory.hold()
+        before, self._begin = system.state.copy(), system.snapshot()
         result = solver.advance(system.time, system.time, before, 0.0)
         if system.memory and (isinstance(result, ConvergenceError) or result.iterations):
             # no end of a step, whose tangent tells how the path goes on
@@ -162,7 +169,7 @@ class Continuation:
             system.memory.begin(system.time)
             result = solver.advance(system.time, system.time, before, 0.0)
         if isinstance(result, ConvergenceError):
-            system.memory.put(self._held)
+            system.take_memory(self._begin)
             raise ConvergenceError(
                 f"follow({arc.name}) starts from an equilibrium, and Newton's method finds none at "
                 f"{arc.name} = {arc.value:g}; solve() finds it in steps: {result}",
@@ -242,12 +249,14 @@ class Continuation:
         """
         solver, a = self.solver, self.point
         assert a is not None
-        memory = solver.system.memory
-        self._held = memory.hold()
-        memory.begin(solver.system.time)
-        self._stepping = memory.hold()
+        system = solver.system
+        self._begin = system.snapshot()
+        system.memory.begin(system.time)
+        self._stepping = system.snapshot()
         while True:
-            memory.put(self._stepping)
+            tried = system.variables
+            system.take_memory(self._stepping)
+            system.learn(tried)
             length = min(self.step, largest)
             found = self._step(a, length)
             if isinstance(found, Point):
@@ -308,7 +317,7 @@ class Continuation:
         extreme = heading != a.heading
         point = Point(a.at, a.arc, way, number, heading, extreme, a.negative, True)
         if extreme:
-            self.solver.system.memory.put(self._held)
+            self.solver.system.take_memory(self._begin)
             self._note(point, a.heading > 0, self.solver.history.at_point())
         self.point, self._bend = point, None
         return point
@@ -391,7 +400,7 @@ class Continuation:
                     time=self.point.arc,
                 )
         finally:
-            self.solver.system.memory.put(self._held)
+            self.solver.system.take_memory(self._begin)
             self.arc.put(self.point.at)
 
     def _along(
@@ -439,7 +448,7 @@ class Continuation:
         """Bring the system to a point of the path and record it; tell whether it is the last."""
         solver, at = self.solver, point.at
         self._end_at(point)
-        self.point, self._held = point, solver.system.memory.hold()
+        self.point, self._begin = point, solver.system.snapshot()
         solver.sudden.settle()
         unstable = point.unstable if self.arc.stability.how == "pivots" else None
         step = Step(point.arc, at.iterations, at.linear, at.norms or {}, point.value, unstable)
@@ -458,7 +467,7 @@ class Continuation:
     def _end_at(self, point: Point) -> None:
         """Bring the system to a point where the present step ends, and laws remember it."""
         system = self.solver.system
-        system.memory.put(self._stepping)
+        system.take_memory(self._stepping)
         self.arc.put(point.at)
         system.accept()
 

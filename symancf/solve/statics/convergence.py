@@ -167,27 +167,11 @@ class Convergence(Stopping):
         if not np.isfinite(n).all():
             return NOT_FINITE
         rtol, atol, stol, _ = snes.getTolerances()
-        if iteration == 0:
-            if not self.going_on:
-                self._first, self._largest = n, self._zero
-            self.constraints.begin()
-            noise, rests = self._resting(n)
-            self._start(self.settled(n) | rests)
-        self._largest = np.maximum(self._largest, n)
-        if self.constraints.any:
-            if iteration:
-                self.constraints.refresh()
-            share = rtol * self.constraints.shares(f, rtol, first=True)
-            self._violations = share if iteration else None
         if iteration:
-            size = np.maximum(self.rows.total(size), UNLOADED * self._size)
-            moved = self.rows.total(moved)
-            part = np.divide(moved, size, out=np.full(len(size), np.inf), where=size > 0.0)
-            reason = self._reason(rtol, stol, lambda: part)
+            reason = self._of_step(f, moved, size, rtol, stol)
         else:
-            closed = self.closed | (self.rows.least((n == 0.0).astype(float)) > 0.0)
-            done = closed.all() or self._at_rest(f, local, rtol, noise)
-            reason = int(reasons.CONVERGED_FNORM_RELATIVE) if done else 0
+            solved = self._begin(f, local, rtol)
+            reason = int(reasons.CONVERGED_FNORM_RELATIVE) if solved else 0
         if not reason and _norm(n) <= atol:
             reason = int(reasons.CONVERGED_FNORM_ABS)
             self.by_tolerance = float(self.shares().max(initial=0.0)) if atol > 0.0 else 0.0
@@ -196,6 +180,36 @@ class Convergence(Stopping):
         if reason > 0:
             self.accepted = n
         return reason
+
+    def _begin(self, f: Array, local: Array, rtol: float) -> bool:
+        """Take up the first state of a solution; tell whether it is one (collective)."""
+        n = self._norms
+        if not self.going_on:
+            self._first, self._largest = n, self._zero
+        self.constraints.begin()
+        noise, rests = self._resting(n)
+        self._start(self.settled(n) | rests)
+        self._largest = np.maximum(self._largest, n)
+        if self.constraints.any:
+            self.constraints.shares(f, rtol, first=True)  # which takes the largest violations
+        self._violations = None
+        closed = self.closed | (self.rows.least((n == 0.0).astype(float)) > 0.0)
+        return bool(closed.all()) or self._at_rest(f, local, rtol, noise)
+
+    def _of_step(self, f: Array, moved: Array, size: Array, rtol: float, stol: float) -> int:
+        """Return the reason to stop after a step, or 0; `moved`, `size`: norms of it and of x."""
+        self._largest = np.maximum(self._largest, self._norms)
+        if self.constraints.any:
+            self._violations = self._violated(f, rtol)
+        moved, size = self.rows.total(moved), self.rows.total(size)
+        size = np.maximum(size, UNLOADED * self._size)
+        part = np.divide(moved, size, out=np.full(len(size), np.inf), where=size > 0.0)
+        return self._reason(rtol, stol, lambda: part)
+
+    def _violated(self, f: Array, rtol: float) -> Array:
+        """Return the violations of constraints, by the present tangent (collective)."""
+        self.constraints.refresh()
+        return rtol * self.constraints.shares(f, rtol, first=True)
 
     def _at_rest(self, f: Array, local: Array, rtol: float, noise: Array) -> bool:
         """Tell whether nothing is loaded and violations of constraints are none (collective).
@@ -206,8 +220,7 @@ class Convergence(Stopping):
         if not constraints.any or (self._norms > noise)[~constraints.classes].any():
             return False
         self.system.plan.tangent(self.system.state, np.zeros_like(local), constraints.matrix)
-        constraints.refresh()
-        self._violations = rtol * constraints.shares(f, rtol, first=True)
+        self._violations = self._violated(f, rtol)
         return bool((self._violations <= rtol).all())
 
     def _settled(self, snes: PETSc.SNES, f: Array, x: Array, step: Array) -> bool:

@@ -117,7 +117,20 @@ class EquilibriumSolver:
         for term in system.terms:
             if isinstance(term, Chooses):
                 term.choose(system, system.plan, self.options.choice)
-        monitors = self._watching
+        self._make_solver(scratch)
+        self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP(), scratch)
+        self.stability: Stability = Stability(system, self.linear)
+        if unsure:
+            require_held(system)
+        if new:
+            require_pressed(system)
+            self._held = True
+        system.state[held] = before[held]
+        self.ready = True
+
+    def _make_solver(self, scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
+        """Make Newton's method and its linear solver (collective)."""
+        system, monitors = self.system, self._watching
         self.snes: PETSc.SNES = PETSc.SNES().create(system.comm)
         for function, arguments, named in monitors:
             self.snes.setMonitor(function, arguments, named)
@@ -150,15 +163,6 @@ class EquilibriumSolver:
         )
         if not self.linear.direct and self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
             self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
-        self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP(), scratch)
-        self.stability: Stability = Stability(system, self.linear)
-        if unsure:
-            require_held(system)
-        if new:
-            require_pressed(system)
-            self._held = True
-        system.state[held] = before[held]
-        self.ready = True
 
     def _operate(self) -> None:
         """Give SNES the tangent that the linear solver at work solves with."""
@@ -182,7 +186,12 @@ class EquilibriumSolver:
     def memory(self) -> dict[str, Any]:
         """The few numbers of earlier steps that the next one depends on, as JSON has them."""
         accepted = self.convergence.accepted.tolist()
-        return {"accepted": accepted, "predicts": self._predicts, "hardest": self.hardest}
+        return {
+            "accepted": accepted,
+            "predicts": self._predicts,
+            "hardest": self.hardest,
+            "settled": self.sudden.settled.tolist(),
+        }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
         """After `prepare`, at an equilibrium: go on with what `memory` was."""
@@ -190,7 +199,7 @@ class EquilibriumSolver:
         if len(accepted) == self.convergence.rows.count:
             self.convergence.accepted = accepted
         self._predicts, self.hardest = bool(memory["predicts"]), int(memory["hardest"])
-        self.sudden.settle()
+        self.sudden.recall(memory["settled"])
 
     # ---- lists that change, see `HoldsVectors` --------------------------------------------------
     def local_vectors(self) -> list[Array]:
@@ -314,12 +323,8 @@ class EquilibriumSolver:
         try:
             at = 1.0 - fade if start == time else time
             guessed = self.branch.guess(path, at, self.convergence)
-            if not guessed and self.sudden.grown:
-                self._extra_linear = self.branch.follow_loads(before, self.sudden.before())
-            elif not guessed and self._kinked and self._predicts and start != time:
-                self._extra_linear = self.branch.follow_tangent(before, start, time, self.leave_out)
-            elif not guessed:
-                self._extra_linear = self.branch.follow_supports(before)
+            if not guessed:
+                self._extra_linear = self._predict(start, time, before)
             iteration, linear, review = self._solve(time, before)
         except PETSc.Error as error:
             self.ready = False  # what PETSc leaves behind is not to be trusted
@@ -348,6 +353,14 @@ class EquilibriumSolver:
         system.state[:] = before
         return self._failure(time, name, text, iteration, [] if stands else review.names)
 
+    def _predict(self, start: float, time: float, before: Array) -> int:
+        """Begin where the tangent leads; return the iterations of the linear solver."""
+        if self.sudden.grown:
+            return self.branch.follow_loads(before, self.sudden.before())
+        if self._kinked and self._predicts and start != time:
+            return self.branch.follow_tangent(before, start, time, self.leave_out)
+        return self.branch.follow_supports(before)
+
     def _solve(self, time: float, before: Array) -> tuple[int, int, Review]:
         """Solve, and go on where the solution changes lists of entities or numbers (collective).
 
@@ -365,13 +378,10 @@ class EquilibriumSolver:
         try:
             for k in range(rough + REVISIONS):
                 if rough and k <= rough:
-                    turned = self.system.hold_normals(k < rough, k == 0)
-                    if 0 < k < rough and turned < TURN:
-                        rough = k
-                        self.system.hold_normals(False, False)
-                least = ROUGH if k < rough else LOOSE
-                test.going_on, test.loose = k > 0, 0.0 if tight else np.inf if k < rough else LOOSE
-                self.snes.setTolerances(rtol=rtol if tight else max(rtol, least))
+                    rough = self._hold_normals(k, rough)
+                test.going_on = k > 0
+                if not tight:
+                    self._loosen(rtol, k < rough)
                 made, of_these = self._iterate(before if k == 0 else None)
                 iterations, linear = iterations + made, linear + of_these
                 self.hardest = max(self.hardest, self.snes.getIterationNumber())
@@ -384,13 +394,27 @@ class EquilibriumSolver:
                 elif tight or review.verdict is Verdict.CUT:
                     break
                 elif k >= rough:
-                    tight, test.accepted = True, accepted
+                    tight, test.accepted, test.loose = True, accepted, 0.0
+                    self.snes.setTolerances(rtol=rtol)
         finally:
             self.snes.setTolerances(rtol=rtol)
             test.loose = 0.0
             if rough:
                 self.system.hold_normals(False, False)
         return iterations, linear, review
+
+    def _loosen(self, rtol: float, rough: bool) -> None:
+        """Ask less of solutions that may change what they were made with."""
+        self.convergence.loose = np.inf if rough else LOOSE
+        self.snes.setTolerances(rtol=max(rtol, ROUGH if rough else LOOSE))
+
+    def _hold_normals(self, k: int, rough: int) -> int:
+        """Hold normals in the k-th of `rough` solutions; return how many are to be rough then."""
+        turned = self.system.hold_normals(k < rough, k == 0)
+        if 0 < k < rough and turned < TURN:
+            self.system.hold_normals(False, False)
+            return k
+        return rough
 
     def _iterate(self, before: Array | None) -> tuple[int, int]:
         """Make iterations from the present state, which may change; return how many (collective).
@@ -480,9 +504,9 @@ class EquilibriumSolver:
         self.system.renew_rate()
         step.parameters = by_name(self.system.parameters)
         self.history.steps.append(step)
+        self.history.sample(step.time)
         self.progress.clear()
         with together(self.system.comm):
             for monitor in self.monitors:
                 monitor(step)
-        self.history.sample(step.time)
         self.progress.step(step.time, step.iterations, step.linear_iterations)

@@ -293,14 +293,18 @@ class LinearSolver:
             ksp.solve(b, y)
             if takeover is not None and takeover.wanted():
                 return self._by_factors(b, y)
-            if ksp.getConvergedReason() in _INDEFINITE and not b.dot(y) > 0.0:
-                ksp.getPC().apply(b, y)
-            if b.dot(y) > 0.0 and self._falls(b.norm()):
+            if self._leads_downhill(b, y):
                 return Mended.DOWNHILL
         if takeover is not None and takeover.at_hand:
             return self._by_factors(b, y)
         y.set(0.0)
         return Mended.NOT
+
+    def _leads_downhill(self, b: PETSc.Vec, y: PETSc.Vec) -> bool:
+        """Tell whether what CG has found, else the preconditioner, leads downhill (collective)."""
+        if self.ksp.getConvergedReason() in _INDEFINITE and not b.dot(y) > 0.0:
+            self.ksp.getPC().apply(b, y)
+        return b.dot(y) > 0.0 and self._falls(b.norm())
 
     def _falls(self, residual: float) -> bool:
         """Tell whether steps downhill have made the residual smaller lately."""

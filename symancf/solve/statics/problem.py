@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...arrays import Array
+from ...assembly.state import State
 from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
 from ...output.restart import Restarts
@@ -50,7 +51,11 @@ EASY = 8  # Newton iterations of a part that leave its size as it is, up to `HAR
 class _Leg:
     """A step of load: from one pseudo-time to another, of which a fraction is made.
 
-    `first` is the state at its start, `cuts` the history's number of these then.
+    Attributes
+    ----------
+    first : the state at its start.
+    cuts : the history's number of these then.
+    fades : whether the start was no equilibrium, and what was out of balance fades away.
     """
 
     start: float
@@ -58,6 +63,11 @@ class _Leg:
     first: Array
     cuts: int
     fraction: float = 0.0
+    fades: bool = False
+
+    def time(self, fraction: float) -> float:
+        """Return the pseudo-time of a fraction."""
+        return self.goal if fraction == 1.0 else self.start + fraction * (self.goal - self.start)
 
 
 class StaticProblem(OneProcess, Shown):
@@ -119,6 +129,8 @@ class StaticProblem(OneProcess, Shown):
         self._part, self._jump = 1.0, False  # of a step of load
         self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
         self._continuation: Continuation | None = None
+        self._recalls: Mapping[str, Any] | None = None  # numbers of the solver, once it is ready
+        self._first: State | None = None
 
     def headline(self) -> str:
         """Return the system and how far it is."""
@@ -162,6 +174,7 @@ class StaticProblem(OneProcess, Shown):
         """The test that ends Newton's method."""
         return self.made.convergence
 
+    # ---- a step of load -------------------------------------------------------------------------
     def _reach(self, leg: _Leg, smallest: float, restarts: Restarts | None) -> None:
         """Go on from the present state to the equilibrium at the end of a step, or in parts.
 
@@ -170,70 +183,103 @@ class StaticProblem(OneProcess, Shown):
         it. Equilibria on the way are steps of their own; whatever happens, the state is left at
         the last one.
         """
-        system, solver = self.system, self.solver
-        start, goal, fraction = leg.start, leg.goal, leg.fraction
-        last, last_time, held = system.state.copy(), system.time, system.memory.hold()
-        before = last
-        reached = held  # what laws remember at the last equilibrium, recorded or not
+        system = self.system
+        recorded = reached = system.snapshot()
+        before = system.state.copy()
         iterations = linear = 0
-        solver.sudden.forget()
-        faded = False
-        if not fraction:
-            if not self._path or self._path[-1][0] != start:
-                begins = start != goal
-                self._path = solver.branch.beginning(start, solver.convergence) if begins else []
-            faded = self._part < 1.0 and solver.measure_imbalance(start, last)
+        self._begin_leg(leg)
         try:
-            while fraction < 1.0:
-                whole = fraction + self._part > 1.0 - 1e-9
-                trial = 1.0 if whole else fraction + self._part
-                time = goal if whole else start + trial * (goal - start)
-                now = start + fraction * (goal - start)
-                system.memory.begin(now)
-                accepted = solver.convergence.accepted
-                result = solver.advance(now, time, before, 1.0 - trial, self._path)
-                if smallest < 1.0 and isinstance(result, Step) and not self._jump:
-                    hard = solver.hardest > HARD or self.history.cut_backs > leg.cuts
-                    parts = trial - fraction >= 2.0 * max(smallest, SHORT)
-                    result = solver.refused(result, before, accepted, hard, parts) or result
+            while leg.fraction < 1.0:
+                end = leg.fraction + self._part
+                end = 1.0 if end > 1.0 - 1e-9 else end
+                result = self._attempt(leg, end, before, smallest)
                 if isinstance(result, ConvergenceError):
-                    system.memory.put(reached)
-                    self.history.cut_backs += not solver.long
-                    self._part = (trial - fraction) / 2.0
-                    if self._part < smallest or solver.hopeless:
-                        begun = start, leg.first
-                        raise explained(solver, result, begun, before, fraction, goal, smallest)
-                    if fraction == 0.0:
-                        faded = solver.measure_imbalance(start, last)
-                        self._path = [(0.0, last)] if start == goal else self._path
+                    failed = system.variables
+                    system.restore(reached)
+                    system.learn(failed)
+                    self._shorten(leg, end, before, smallest, result)
                     continue
-                system.accept()
-                solver.sudden.reach()
-                fraction, before, reached = trial, system.state.copy(), system.memory.hold()
-                self._path = [*self._path[-2:], (fraction if start == goal else time, before)]
+                before = self._accept(leg, end, result)
+                reached = system.snapshot()
                 iterations += result.iterations
                 linear += result.linear_iterations
-                if not EASY <= solver.hardest <= HARD:
-                    ease = math.sqrt(EASY / max(1, solver.hardest))
-                    self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
-                if whole or not faded:
-                    last, last_time, held = before, time, reached
-                    solver.sudden.settle()
-                    solver.record(Step(time, iterations, linear, result.norms))
+                if end == 1.0 or not leg.fades:
+                    recorded = reached
+                    self.solver.sudden.settle()
+                    self.solver.record(Step(result.time, iterations, linear, result.norms))
                     iterations = linear = 0
-                    leg.fraction = fraction
-                    if not whole:
+                    if end < 1.0:
                         self._rest(restarts, leg)
-            if faded:
+            if leg.fades:
                 self._path = []
         finally:
-            system.state[:] = last
-            system.time = last_time
-            system.memory.put(held)
-            system.revise(last_time)
+            system.restore(recorded)
+
+    def _begin_leg(self, leg: _Leg) -> None:
+        """See what the first part of a step begins with."""
+        solver = self.solver
+        solver.sudden.forget()
+        if leg.fraction:
+            return
+        if not self._path or self._path[-1][0] != leg.start:
+            begins = leg.start != leg.goal
+            self._path = solver.branch.beginning(leg.start, solver.convergence) if begins else []
+        leg.fades = self._part < 1.0 and solver.measure_imbalance(leg.start, leg.first)
+
+    def _attempt(
+        self, leg: _Leg, end: float, before: Array, smallest: float
+    ) -> Step | ConvergenceError:
+        """Try the part of a step up to a fraction of it; the state may be anywhere after an error.
+
+        An equilibrium that is not on the path, or that a term would rather have in parts, is one.
+        """
+        solver, now = self.solver, leg.time(leg.fraction)
+        accepted = solver.convergence.accepted
+        self.system.memory.begin(now)
+        result = solver.advance(now, leg.time(end), before, 1.0 - end, self._path)
+        if smallest >= 1.0 or self._jump or isinstance(result, ConvergenceError):
+            return result
+        hard = solver.hardest > HARD or self.history.cut_backs > leg.cuts
+        parts = end - leg.fraction >= 2.0 * max(smallest, SHORT)
+        return solver.refused(result, before, accepted, hard, parts) or result
+
+    def _shorten(
+        self, leg: _Leg, end: float, before: Array, smallest: float, error: ConvergenceError
+    ) -> None:
+        """Halve the part of a step that has failed.
+
+        Raises
+        ------
+        ConvergenceError : it would be too short.
+        """
+        solver = self.solver
+        self.history.cut_backs += not solver.long
+        self._part = (end - leg.fraction) / 2.0
+        if self._part < smallest or solver.hopeless:
+            begun = leg.start, leg.first
+            raise explained(solver, error, begun, before, leg.fraction, leg.goal, smallest)
+        if leg.fraction == 0.0:
+            leg.fades = solver.measure_imbalance(leg.start, leg.first)
+            self._path = [(0.0, leg.first)] if leg.start == leg.goal else self._path
+
+    def _accept(self, leg: _Leg, end: float, step: Step) -> Array:
+        """End a part of a step at the present state, and return that.
+
+        After few iterations the next part is longer.
+        """
+        self.system.accept()
+        self.solver.sudden.reach()
+        at = end if leg.start == leg.goal else step.time
+        self._path = [*self._path[-2:], (at, state := self.system.state.copy())]
+        leg.fraction = end
+        if not EASY <= self.solver.hardest <= HARD:
+            ease = math.sqrt(EASY / max(1, self.solver.hardest))
+            self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
+        return state
 
     def _begin(self, steps: bool = True) -> None:
         """Make ready for steps of load at rest, or for a path (collective)."""
+        self._first = self._first or self.state
         self.solver.ready &= self.system.motion is None  # which scales multipliers its way
         self._make_ready()
         self.solver.linear.call(steps)
@@ -247,14 +293,17 @@ class StaticProblem(OneProcess, Shown):
         if not self.solver.ready:
             self.solver.prepare()
             self._continuation = None
+        if self._recalls is not None:
+            self.solver.recall(self._recalls)
+            self._recalls = None
 
     # ---- restart points -------------------------------------------------------------------------
     def _rest(self, restarts: Restarts | None, leg: _Leg, done: bool = False) -> None:
         """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
         if restarts is not None:
             rests = done or restarts.left(len(self.history.steps)) == restarts.every
-            restarts.hold(kept := self._kept(leg))
-            restarts.step(done, rests, lambda: kept)
+            restarts.ended(state := self._state(leg))
+            restarts.step(done, rests, lambda: state)
             if rests:
                 self._anew(self.solver.memory)
         if not done:
@@ -263,39 +312,39 @@ class StaticProblem(OneProcess, Shown):
     def _anew(self, memory: Mapping[str, Any]) -> None:
         """Forget all that earlier steps have left but the state, and a few numbers (collective)."""
         self.solver.ready, self.solver.restored = False, True
+        self._recalls = memory
         self._make_ready()
-        self.solver.recall(memory)
 
-    def _kept(self, leg: _Leg) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Return what the next step depends on beside the state."""
-        vectors = {"first": leg.first}
-        vectors |= {f"path {k}": state for k, (_, state) in enumerate(self._path)}
-        numbers = {
+    def _state(self, leg: _Leg) -> State:
+        """Return what the next step of a call depends on."""
+        owned = self.system.numbering.owned
+        method: dict[str, Any] = {
             "leg": [leg.start, leg.goal, leg.cuts, leg.fraction],
             "part": self._part,
             "path": [time for time, _ in self._path],
             "solver": self.solver.memory,
+            "first": leg.first[:owned],
         }
-        return vectors, numbers
+        method |= {f"path {k}": state[:owned] for k, (_, state) in enumerate(self._path)}
+        return replace(self.system.snapshot(), method=method)
 
     def _go_on(self, restarts: Restarts, saved: Saved) -> _Leg:
         """Go to where a checkpoint is (collective)."""
-        vectors, numbers = saved.vectors, saved.numbers
-        self._take(vectors, saved.facts)
+        method, local = saved.state.method, self.system.numbering.local
+        self._take(saved.state)
         restarts.resume(saved)
-        self._anew(numbers["solver"])
-        self._part = numbers["part"]
-        self._path = [(time, vectors[f"path {k}"]) for k, time in enumerate(numbers["path"])]
-        start, goal, cuts, fraction = numbers["leg"]
-        return _Leg(start, goal, vectors["first"], cuts, fraction)
+        self._anew(method["solver"])
+        self._part = method["part"]
+        self._path = [(t, local(method[f"path {k}"])) for k, t in enumerate(method["path"])]
+        start, goal, cuts, fraction = method["leg"]
+        return _Leg(start, goal, local(method["first"]), cuts, fraction)
 
-    def _take(self, vectors: Mapping[str, Array], facts: Facts) -> None:
-        """Take the state of a checkpoint (collective)."""
-        self.system.stiffness = facts["stiffness"]
+    def _take(self, state: State) -> None:
+        """Go to a state (collective)."""
+        self.system.prescribe(state.time)
+        self.system.restore(state)
         self.solver.restored, self.solver.ready = True, False
-        self.system.prescribe(facts["time"])
-        self.system.state[:] = vectors["state"]
-        self.system.memory.put(facts.pop("memory", None))
+        self._recalls = state.method.get("solver")
 
     # ---- for the user ---------------------------------------------------------------------------
     @warns_once
@@ -491,21 +540,45 @@ class StaticProblem(OneProcess, Shown):
     def save(
         self, path: str | Path, attributes: Mapping[str, checkpoint.Given] | None = None
     ) -> Path:
-        """Write state, pseudo-time and `attributes`; see `symancf.output.checkpoint.save`."""
-        return checkpoint.save(path, self.system, attributes=attributes)
+        """Write the state and `attributes`; see `symancf.output.checkpoint.save`."""
+        return checkpoint.write(path, self.system, self.state, attributes=attributes)
+
+    @property
+    def state(self) -> State:
+        """The present state as a value, for `restore`: no step changes it."""
+        method = {"solver": self.solver.memory} if self.solver.ready else {}
+        return replace(self.system.snapshot(), method=method)
 
     @warns_once
-    def restore(self, path: str | Path) -> Facts:
-        """Take up the state and pseudo-time of `save`; return the attributes (collective).
+    def restore(self, state: State | str | Path) -> Facts:
+        """Go to a state of this problem, or to that of a checkpoint (collective).
 
-        The system must be built like the saved one, on any number of ranks; values of
-        parameters that the program changed on the way are the program's to set. With a direct
-        solver what follows is, on the same number of ranks, the run that was saved, bit for bit.
+        Parameters
+        ----------
+        state : a value of `state`, with which `Parameter` objects get the values that they had; or
+            the file of `save` of a system built alike, on any number of ranks, which leaves them
+            to the program.
+
+        Returns
+        -------
+        attributes of the file. With a direct solver what follows is, on the same number of ranks,
+        the run that was saved, bit for bit.
 
         Raises
         ------
+        ParameterError : a state of another system.
         CheckpointError : see `symancf.output.checkpoint.load`.
         """
-        vectors, attributes = checkpoint.load(path, self.system)
-        self._take(vectors, attributes)
+        attributes: Facts = {}
+        if isinstance(state, State):
+            self.system.require_own(state)
+            self.system.restore_parameters(state)
+        else:
+            state, attributes = checkpoint.read(state, self.system)
+        self._take(state)
         return attributes
+
+    def reset(self) -> None:
+        """Go to where the first `solve` or `follow` began (collective); the history stays."""
+        if self._first is not None:
+            self.restore(self._first)

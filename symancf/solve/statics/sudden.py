@@ -13,7 +13,7 @@ alone would crush the first row of cells.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -28,14 +28,19 @@ if TYPE_CHECKING:
 
 
 class Sudden:
-    """Jumps, since the last equilibrium, of prescribed coordinates, parameters, `Piece.growing`."""
+    """Jumps, since the last equilibrium, of prescribed coordinates, parameters, `Piece.growing`.
+
+    Attributes
+    ----------
+    settled : values at the last equilibrium that was recorded, nan: not known.
+    """
 
     def __init__(self, system: System) -> None:
         self._system, self._plan = system, system.plan
         turning = system.plan.growing()
         self._places = np.union1d(turning, system.plan.of_parameters())
         self._turns = np.isin(self._places, turning)  # from zero; others: see `settle`
-        self._settled: Array = np.where(self._turns, 0.0, np.nan)
+        self.settled: Array = np.where(self._turns, 0.0, np.nan)
         self._reached: Array = np.zeros(len(self._places))  # of the last equilibrium on the way
         self._jump: Array = np.zeros(len(self._places))
         self._moved: Array = np.zeros(0)
@@ -52,7 +57,7 @@ class Sudden:
         """
         system = self._system
         held = system.numbering.fixed_by >= 0
-        change = self._plan.values[self._places] - self._settled
+        change = self._plan.values[self._places] - self.settled
         self._jump[:] = np.where(np.isnan(change), 0.0, change)
         moved = np.where(held, system.state - state, 0.0)
         # also a function of time may be rounded differently from rank to rank
@@ -72,7 +77,12 @@ class Sudden:
 
     def settle(self) -> None:
         """Note the present values: this is the equilibrium at the end of a step."""
-        self._settled = self._plan.values[self._places]
+        self.settled = self._plan.values[self._places]
+        self.reach()
+
+    def recall(self, settled: Sequence[float]) -> None:
+        """Take the values of another time at the equilibrium where the system is."""
+        self.settled = np.array(settled, dtype=float)
         self.reach()
 
     def reach(self) -> None:

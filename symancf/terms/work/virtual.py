@@ -55,14 +55,11 @@ class _Motions:
     ) -> None:
         for motion in motions:
             self._require_linear(reading, motion)
-        every = (*forces, *state_rates, *(e for _, e in reading.lets))
-        used = {s for f in every for s in f.free_symbols}
-        changing = {s for f in every for r in f.atoms(rate) for s in r.free_symbols}
-        self.rates = list(reading.rates)
-        for jet in reading.jets:
-            if changing & set(symbols_of(jet, "change")):
-                used |= set(symbols_of(jet, "rate"))
-                self.rates += [jet] if jet not in self.rates else []
+        every = sp.Tuple(*forces, *state_rates, *(e for _, e in reading.lets))
+        changing = set[sp.Basic]().union(*(r.free_symbols for r in every.atoms(rate)))
+        of_forces = [jet for jet in reading.jets if changing & set(symbols_of(jet, "change"))]
+        used = every.free_symbols.union(*(symbols_of(jet, "rate") for jet in of_forces))
+        self.rates = list(dict.fromkeys([*reading.rates, *of_forces]))
         self.changing = [name for name, s in reading.keywords.items() if s in changing]
         moved = [r for r in self.rates if r not in reading.jets]
         gathered = [r for r in self.rates if used & set(symbols_of(r, "rate"))]
@@ -143,11 +140,13 @@ class VirtualWork(PlaceTerm):
                     f"{self.what} remembers, so it tells what it dissipates, and its states are "
                     "what it remembers: leave out dissipation= and states="
                 )
-        pairs, self.state_rates = self._split(reading.result)
+        items = self._items(reading.result)
+        self.state_rates = self._rates({k: v for k, v in items if isinstance(k, str)})
         self.motions: list[sp.Expr] = []
         self.forces: list[sp.Expr] = []
-        for motion, force in pairs:
-            self._take(motion, force)
+        for motion, force in items:
+            if not isinstance(motion, str):
+                self._take(motion, force)
         self.results = [*self.motions, *self.forces, *self.state_rates]
         self._require_known_speeds()
         given = [tuple(part) for part in (self.motions, self.forces, self.state_rates)]
@@ -180,8 +179,8 @@ class VirtualWork(PlaceTerm):
                     given=force,
                 )
 
-    def _split(self, result: Any) -> tuple[list[tuple[E, E]], list[E]]:
-        """Return the pairs (motion, force) and the rates of the states."""
+    def _items(self, result: Any) -> list[tuple[E, E]]:
+        """Return the pairs (motion, force) and (name of a state, its rate)."""
         items = list(result.items()) if isinstance(result, Mapping) else result
         pairs = isinstance(items, list | tuple) and len(items) > 0
         if not pairs or any(not isinstance(p, tuple) or len(p) != 2 for p in items):
@@ -192,7 +191,10 @@ class VirtualWork(PlaceTerm):
                 given=result,
                 possible=("{motion: force}",),
             )
-        rates = {k: v for k, v in items if isinstance(k, str)}
+        return list(items)
+
+    def _rates(self, rates: Mapping[str, E]) -> list[E]:
+        """Return the rates of the states, in their order."""
         names = ", ".join(map(repr, self.states)) or "none"
         foreign = sorted(set(rates) - set(self.states))
         if foreign:
@@ -213,8 +215,7 @@ class VirtualWork(PlaceTerm):
                     possible=self.states,
                 )
         must = "the rate of a state must be an expression"
-        found = [self.reading.scalar(rates[s], must) for s in self.states]
-        return [(k, v) for k, v in items if not isinstance(k, str)], found
+        return [self.reading.scalar(rates[s], must) for s in self.states]
 
     def _take(self, motion: E | V, force: E | V) -> None:
         """Add a pair of scalars or of vectors."""

@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a pass between deformable sides has found in a system, and how ranks take it."""
+"""The surfaces of a pass between deformable sides, and how ranks take patches of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import Array, Ints, Ints32, Mask
 from .leaf import Leaf, filled, stacked
-from .search import Rest
+from .search import Rest, Shape
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from ..runtime import jit
-    from .search import Shape
     from .skin import Skin
 
 
 @dataclass
-class Lists:
-    """What a pass has found in a system.
+class Surfaces:
+    """What a pass has found in a system: no step changes it; what steps change is `Active`.
 
     Attributes
     ----------
@@ -32,15 +31,9 @@ class Lists:
     sunk : the deepest of all points in the reference, in parts of their cells.
     bodies : (F,), (G,) numbers of the bodies of facets; joined bodies are one.
     common : whether both sides have one of them in common.
-    reference, accepted : the shapes in the reference and in the accepted state.
+    reference : the shapes in the reference.
     kernel : of the law.
-    listed : the positions for which the list was made.
-    pairs, near, extra : (k, 2) facets that may touch; with those that are behind each other; of
-        which one holds anchors of the other's points, or is beside one that may be touched.
-    margin : distance that pairs were looked for in.
-    former : the pairs before.
     least : the margin where nothing moves.
-    reach : the gap at which the law ends, see `Normal.reach`.
     touching : the gap up to which points press, see `NEAR`.
     """
 
@@ -53,17 +46,10 @@ class Lists:
     moduli: tuple[Array, Array] | None = None
     reference: tuple[Shape, Shape] | None = None
     kernel: jit.Kernel | None = None
-    accepted: tuple[Shape, Shape] | None = None
-    listed: tuple[Array, Array] | None = None
     sunk: float = 0.0
-    pairs: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
-    near: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
-    extra: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
-    margin: float = 0.0
-    former: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
     least: float = 0.0
-    reach: float = 0.0
     touching: float = 0.0
+    _last: tuple[Shape, Shape] | None = None
 
     @property
     def shapes(self) -> tuple[Shape, Shape]:
@@ -71,15 +57,31 @@ class Lists:
         assert self.reference is not None
         return self.reference
 
+    def shapes_at(self, x: tuple[Array, Array]) -> tuple[Shape, Shape]:
+        """Return the shapes at vectors of the nodes of both sides; the last ones are known."""
+        s, m = self.skins
+        known = self._last
+        if known is None or known[0].x is not x[0] or (s is not m and known[1].x is not x[1]):
+            known = self._last = self.shapes_of(x)
+        return known
+
+    def shapes_of(self, x: tuple[Array, Array]) -> tuple[Shape, Shape]:
+        """Return the shapes at vectors of the nodes of both sides, made anew."""
+        s, m = self.skins
+        one = Shape(s, x[0])
+        return one, one if s is m else Shape(m, x[1])
+
     @property
     def rest(self) -> Rest | None:
         """These of sides with a body in common: what is behind each other there never touches."""
         return Rest(self.shapes, self.bodies) if self.common else None
 
 
-def patches(lists: Lists, facets: Ints, patch: Ints, opposite: Ints) -> tuple[Ints, Ints32, Ints32]:
+def patches(
+    surfaces: Surfaces, facets: Ints, patch: Ints, opposite: Ints
+) -> tuple[Ints, Ints32, Ints32]:
     """Return the numbers of vertices of patches, where those begin, and corners (k, nv)."""
-    s, m = lists.skins
+    s, m = surfaces.skins
     nv, width = s.nodes[facets], len(m.ids)
     keys = patch[:, None] * width + m.facets[opposite]
     unique, at = np.unique(keys, return_inverse=True)
@@ -132,10 +134,9 @@ def joined_ranges(start: Ints, end: Ints) -> Ints:
     return np.asarray(np.repeat(start - np.cumsum(count) + count, count) + np.arange(count.sum()))
 
 
-def joined(x: tuple[Array, Array], y: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Return the positions of the nodes of both sides in two states, each (n, 3)."""
-    one, other = (np.concatenate([part[:, 0] for part in of]) for of in (x, y))
-    return one, other
+def positions(x: tuple[Array, Array]) -> Array:
+    """Return the positions (n, 3) of the nodes of both sides, given their vectors."""
+    return np.concatenate([part[:, 0] for part in x])
 
 
 def among(some: Ints, every: Ints) -> Mask:

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What goes with what: elements, laws, bodies and terms against what a model may be asked for."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import astuple, dataclass, fields
+from typing import TYPE_CHECKING
+
+from .. import elements, energies
+from ..catalogue import joints
+from ..elements import Element
+from ..runtime.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+YES = "yes"
+ONE_BY_ONE = "one by one"
+IN_PYTHON = "in Python"
+SHAPES = "rigid shapes"
+DIGITS = "digits"
+NO_STIFFNESS = "ParameterError: stiffness"
+NO_GRIDS = "SymancfError: -pc_type"
+NO_MOTION = "ParameterError: factor"
+BEST_FIRST = (YES, ONE_BY_ONE, IN_PYTHON, SHAPES)  # then what is refused
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one element, law, body or term can do; see `capabilities` for the columns."""
+
+    kind: str
+    name: str
+    ranks: str = YES
+    restart: str = YES
+    steps: str = YES
+    multigrid: str = YES
+    audit: str = YES
+    contact: str = ""
+
+
+HEADS = {
+    "kind": "kind",
+    "name": "name",
+    "ranks": "several ranks",
+    "restart": "restart",
+    "steps": "steps in C",
+    "multigrid": "multigrid",
+    "audit": "audit",
+    "contact": "contact",
+}
+
+#: Laws beside those of `symancf.energies`.
+LAWS = (
+    Row("law", "Layers", multigrid=NO_GRIDS, contact=YES),
+    Row("law", "memory", steps=ONE_BY_ONE, contact=NO_STIFFNESS),
+    Row("law", "local", contact=NO_STIFFNESS),
+    Row("law", "implicit", contact=NO_STIFFNESS),
+    Row("law", "parameter of time", contact=YES),
+    Row("law", "density of time", steps=ONE_BY_ONE, contact=YES),
+    Row("law", "pressure, condensed", contact=YES),
+    Row("law", "pressure, continuous", contact=YES),
+    Row("law", "pressure, discontinuous", contact=YES),
+)
+BODIES = (
+    Row("body", "PlanarBody", multigrid=NO_GRIDS, contact="ParameterError: surface"),
+    Row("body", "RigidBody", steps=ONE_BY_ONE, multigrid=NO_GRIDS, contact=YES),
+)
+TERMS = (
+    Row("term", "fix"),
+    Row("term", "fix, displacement of time", steps=ONE_BY_ONE),
+    Row("term", "planar"),
+    Row("term", "symmetry"),
+    Row("term", "prescribe", steps=NO_MOTION, multigrid=NO_GRIDS, audit=NO_MOTION),
+    Row("term", "gravity"),
+    Row("term", "force"),
+    Row("term", "force, place of time", steps=IN_PYTHON),
+    Row("term", "force, factor", steps=NO_MOTION, multigrid=NO_GRIDS, audit=NO_MOTION),
+    Row("term", "traction"),
+    Row("term", "body_force"),
+    Row("term", "moment"),
+    Row("term", "pressure"),
+    Row("term", "Cavity, pressure", restart=DIGITS),
+    Row("term", "Cavity, gas", restart=DIGITS),
+    Row("term", "rotating_frame"),
+    Row("term", "length"),
+    Row("term", "Constraint"),
+    Row("term", "Constraint, function of time", steps=ONE_BY_ONE),
+    Row("term", "Constraint, place that slides", steps=IN_PYTHON, multigrid=NO_GRIDS),
+    Row("term", "Potential"),
+    Row("term", "Potential, kinked", steps=IN_PYTHON),
+    Row("term", "Potential, memory", steps=ONE_BY_ONE),
+    Row("term", "VirtualWork"),
+    Row("term", "VirtualWork, states"),
+    Row("term", "Controller"),
+    Row("term", "PID"),
+    Row("term", "KelvinVoigt"),
+    Row("term", "Viscosity"),
+    Row("term", "Flexure", multigrid=NO_GRIDS),
+    Row("term", "Contact, deformable bodies", steps=IN_PYTHON),
+    Row("term", "Contact, friction", steps=IN_PYTHON),
+    Row("term", "Contact, rigid bodies", steps=IN_PYTHON, multigrid=NO_GRIDS),
+    *(
+        Row("term", f"Contact, {shape}", steps=IN_PYTHON)
+        for shape in ("Plane", "Sphere", "Cylinder", "Capsule", "Box", "Distance")
+    ),
+    Row("damping", "Rayleigh, mass"),
+    Row("damping", "Rayleigh, stiffness", steps=IN_PYTHON),
+)
+#: Joints that can do less than others.
+JOINTS = {
+    "clamp": Row("term", "joints.clamp", steps=ONE_BY_ONE, multigrid=NO_GRIDS),
+    "fold": Row("term", "joints.fold", multigrid=NO_GRIDS),
+}
+
+
+def capabilities() -> Table:
+    """Return the table of what elements, laws, bodies and terms can do.
+
+    A model can do what every one of its parts can: a rod in joints makes its steps in Python,
+    because rods do.
+
+    =================  ==========================================================================
+    column             what it tells
+    =================  ==========================================================================
+    ``several ranks``  a script runs under ``mpirun``, with the same result
+    ``restart``        a motion (where there is none, a path) goes on from ``problem.state`` and
+                       from the file of ``problem.save``, on one rank with the same bits; "digits":
+                       but for round-off
+    ``steps in C``     generalized-alpha on one rank with a direct solver: "yes", many steps in one
+                       call; "one by one", iterations in C and steps in Python; "in Python", slower
+    ``multigrid``      ``options={"pc_type": "grids"}``
+    ``audit``          ``problem.energies.drift`` is the error of the steps alone: it vanishes with
+                       their square
+    ``contact``        the body as a side of `Contact` and as its target; "rigid shapes": as a side
+                       of rigid shapes alone. Of a law: whether a stiffness follows from it. Of
+                       terms nothing
+    =================  ==========================================================================
+
+    Anything else in a cell is the error that says no, and its `asked`. Two of them have a way
+    round: ``ParameterError: stiffness`` by ``stiffness=`` of the contact, and
+    ``SymancfError: -pc_type`` by a direct solver, which is the default there.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> table = sa.capabilities()
+    >>> table.heads[2:]
+    ['several ranks', 'restart', 'steps in C', 'multigrid', 'audit', 'contact']
+    >>> next(row[4:6] for row in table.rows if row[1] == "ancf_rod")
+    ('in Python', 'SymancfError: -pc_type')
+    """
+    table = Table("What goes with what", *(HEADS[each.name] for each in fields(Row)))
+    for row in rows():
+        table.add(*astuple(row))
+    return table
+
+
+def rows() -> Iterator[Row]:
+    """Return the rows: what classes declare is asked of them, the rest stands above."""
+    found = [getattr(elements, name) for name in elements.__all__]
+    known = [e for e in found if isinstance(e, Element) and is_of_bodies(e)]
+    yield from map(of_element, known)
+    for name in energies.__all__:
+        law = getattr(energies, name)
+        if not law.__module__.endswith(".domain"):
+            yield of_law(name, quantities(law), known)
+    yield from (*LAWS, *BODIES, *TERMS)
+    for name in joints.__all__:
+        if not isinstance(getattr(joints, name), type):
+            yield JOINTS.get(name, Row("term", f"joints.{name}"))
+
+
+def is_of_bodies(element: Element) -> bool:
+    """Tell whether bodies may have an element: it offers strains, not places of a face alone."""
+    return not {*element.quantities} <= {"u", "r", "X", "t"}
+
+
+def of_element(element: Element) -> Row:
+    """Return the row of an element."""
+    return Row(
+        "element",
+        element.name,
+        steps=IN_PYTHON if element.kinematics().penalties else YES,
+        multigrid=YES if element.coordinates == 3 * element.vertices else NO_GRIDS,
+        contact=_contact(element),
+    )
+
+
+def _contact(element: Element) -> str:
+    if element.dimension == 1:
+        return SHAPES
+    if element.dimension == 2 and not element.has_thickness:
+        return "ParameterError: element"
+    return YES
+
+
+def quantities(law: Callable[..., object]) -> list[str]:
+    """Return what a law of the catalogue asks of an element, or the law that it makes."""
+    given = inspect.signature(law).parameters.values()
+    asked = [p.name for p in given if p.kind is not p.KEYWORD_ONLY]
+    if asked == ["law"]:
+        return quantities(law(energies.neo_hooke))  # type: ignore[arg-type]
+    return asked or quantities(law())  # type: ignore[arg-type]
+
+
+def of_law(name: str, asked: list[str], known: list[Element]) -> Row:
+    """Return the row of a law: the best of the elements that offer what it asks."""
+    on = [of_element(e) for e in known if {*asked} <= {*e.quantities}]
+
+    def best(column: str) -> str:
+        cells = [str(getattr(row, column)) for row in on]
+        return min(cells, key=lambda c: BEST_FIRST.index(c) if c in BEST_FIRST else len(BEST_FIRST))
+
+    return Row("law", name, **{c: best(c) for c in ("steps", "multigrid", "contact")})
