@@ -194,6 +194,10 @@ def write(
     OSError : on every rank; the file cannot be written, the disk is full. An older file is kept.
     """
     path = arguments.path("checkpoint.write", path)
+    _require_system("checkpoint.write", system)
+    state = arguments.instance("checkpoint.write(state)", state, State, "give problem.state")
+    system.require_own(state)
+    attributes = _by_name("attributes", attributes)
     given = vectors_of(state)
     numbers = {name: value for name, value in state.method.items() if name not in given}
     with together(system.comm):
@@ -352,6 +356,7 @@ def read(path: str | Path, system: System) -> tuple[State, Facts]:
     CheckpointError : see `load`.
     """
     path = arguments.path("checkpoint.read", path)
+    _require_system("checkpoint.read", system)
     there = _examined(path, system.comm)
     with together(system.comm):
         saved, names, attributes = _head(there)

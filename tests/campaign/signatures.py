@@ -266,6 +266,7 @@ def examples() -> dict[str, Example]:
     constraint = sa.Constraint(_height, tip, h=0.25)
     bound = _system(constraint)
     samples = sa.sample(system, block)
+    state = system.snapshot()
     found: dict[str, Example] = {
         # meshes
         "Mesh.box": (sa.Mesh.box, {"lengths": (2.0, 1.0), "divisions": (2, 1)}, _as_mesh),
@@ -846,8 +847,13 @@ def examples() -> dict[str, Example]:
             None,
         ),
         "StaticProblem.restore": (
-            lambda path: sa.StaticProblem(_system()).restore(path),
-            {"path": "none.h5"},
+            lambda state: sa.StaticProblem(_system()).restore(state),
+            {"state": "none.h5"},
+            None,
+        ),
+        "DynamicProblem.restore": (
+            lambda state: sa.DynamicProblem(_system()).restore(state),
+            {"state": "none.h5"},
             None,
         ),
         "follow": (_follow, {"parameter": None, "to": 0.1, "step": 0.05}, None),
@@ -960,6 +966,12 @@ def examples() -> dict[str, Example]:
             None,
         ),
         "checkpoint.load": (sa.checkpoint.load, {"path": "none.h5", "system": system}, None),
+        "checkpoint.write": (
+            sa.checkpoint.write,
+            {"path": _path("k.h5"), "system": system, "state": state, "attributes": None},
+            None,
+        ),
+        "checkpoint.read": (sa.checkpoint.read, {"path": "none.h5", "system": system}, None),
         "view.render": (
             sa.view.render,
             {

@@ -26,7 +26,16 @@ from tests.campaign.worker import found
 from tests.refusals import refused
 
 MESH_METHODS = ("read", "from_arrays", "box", "disc", "cylinder", "sphere", "tube", "select")
-NO_ARGUMENTS = {"Projection", "print", "implicit", "remember", "Table.add", "Mesh", "Region"}
+NO_ARGUMENTS = {
+    "Projection",
+    "capabilities",
+    "print",
+    "implicit",
+    "remember",
+    "Table.add",
+    "Mesh",
+    "Region",
+}
 
 
 @pytest.mark.collective
