@@ -21,7 +21,7 @@ CEILINGS = {
     "second": (179, 45),
     "motion": (494, 81),
 }
-STATEMENTS = 47957
+STATEMENTS = 47962
 
 
 @cache
