@@ -138,3 +138,23 @@ def test_steps_grow_again_after_one_that_failed() -> None:
     fixed = (0.1063, 0.0730, 0.0)  # with steps of 0.5 ms
     np.testing.assert_allclose(problem.system.position(at[-1])[0], fixed, atol=6e-3)
     assert abs(problem.energies.drift) < 0.02 * problem.energies.total
+
+
+@pytest.mark.parametrize("step", [5e-3, 2e-2])
+def test_a_rod_that_spins_fast_is_resolved_with_any_step(step: float) -> None:
+    """100 rad/s, by 29 and 115 degrees in a step; its middle goes straight on."""
+    mesh, section = sa.Mesh.box((0.2,), (4,), cell="line3"), sa.Section.circle(6e-3)
+    rod = sa.Body(
+        mesh["body"],
+        sa.elements.ancf_rod,
+        sa.energies.rod,
+        direction=lambda X: np.tile((0, 1.0, 0), (len(X), 1)),
+        spin=(0, 0, 100.0),
+        **section.rod(E=1e6, nu=0.3, rho=1070.0),
+    )
+    system = sa.System(rod)
+    problem = sa.DynamicProblem(system)
+    problem.solve(to=0.2, step=step)
+    ends = system.position(rod.at([(0.0, 0, 0), (0.2, 0, 0)]))
+    np.testing.assert_allclose(ends.mean(axis=0), (0.1, 0.1 * 100.0 * 0.2, 0.0), atol=1e-6)
+    assert abs(problem.energies.drift) < 0.1 * problem.energies.total

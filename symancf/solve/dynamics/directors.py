@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from .motion import Motion
 
 AXES = np.eye(3)
-TURNED = 1.0  # change of a director in a step, 60 degrees: beyond it no step is resolved
+TURNED = 0.5  # change of a director in a step, 29 degrees: beyond it no step is resolved
+NEAR = 0.9  # of that: what the next step aims at
 
 
 class Directors:
@@ -46,6 +48,7 @@ class Directors:
         self.bodies = [b for b, e in elements if e is not None and e.kinematics().penalties]
         self._nodes: _Nodes | None = None
         self._revision = -1  # of the mass that they have
+        self._turned = 0.0  # largest change of a director in the last step
 
     def forget(self) -> None:
         """Forget where the coordinates of the nodes are."""
@@ -93,9 +96,14 @@ class Directors:
             nodes = self._present()
             change = m.state - m.system.numbering.local(before.displacement)
             turned = np.linalg.norm(change[nodes.rows], axis=2).max(initial=0.0)
-            if m.system.comm.allreduce(bool(turned > TURNED), MPI.LOR):
+            self._turned = float(m.system.comm.allreduce(float(turned), MPI.MAX))
+            if self._turned > TURNED:
                 names = [m.system.name(body) for body in self.bodies]
         return Review(Verdict.CUT if names else Verdict.STANDS, names)
+
+    def longest(self, h: float) -> float:
+        """Return the length of a step that turns no section too far, after one of length h."""
+        return h * NEAR * TURNED / self._turned if self._turned else math.inf
 
     def settle(self, auxiliary: Array) -> None:
         """Take the present rates and an auxiliary acceleration to those of a rotation (collective).

@@ -518,7 +518,8 @@ class GeneralizedAlpha:
     def _next(self, h: float, error: float) -> float:
         """Return the length of the next step; small gains are not worth a new tangent."""
         if not self.adaptive:
-            return min(self.asked, (2.0 if self.iterations <= EASY else 1.3) * h)
+            growth = 2.0 if self.iterations <= EASY else 1.3
+            return min(self.asked, growth * h, self.directors.longest(h))
         factor = min(2.0, 0.9 * max(error, 1e-6) ** (-1.0 / 3.0))
         return h if 1.0 <= factor < 1.3 else h * factor
 
