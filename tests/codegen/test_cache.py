@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from symancf_codegen import CompileError, Options, Parameter, PointLaw, compile_
 from symancf_codegen.library import cache
 from symancf_codegen.library import compile as compile_stage
 from symancf_codegen.library.compile import compiler_command, library
+from symancf_codegen.library.fingerprint import digest
 from tests.refusals import refused
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,6 +122,15 @@ from tests.codegen.test_cache import check, spring
 from symancf_codegen import compile_points
 check(compile_points("spring", spring()))
 """
+
+
+def test_what_may_be_left_out_belongs_to_a_law(folder):
+    """A law that needs a parameter does not get the kernel of one that takes 0 for it."""
+    law = spring()
+    free = replace(law, parameters=tuple(replace(p, optional=True) for p in law.parameters))
+    assert digest(free) != digest(law)
+    assert compile_points("spring", free).optional == tuple(p.name for p in law.parameters)
+    assert compile_points("spring", law).optional == ()
 
 
 def test_many_processes_at_once(folder, monkeypatch):

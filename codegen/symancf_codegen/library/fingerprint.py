@@ -139,7 +139,7 @@ def _law(h: _Hasher, law: PointLaw) -> None:
         "memory": (vars(m).values() for m in law.history),
         "domain": zip(law.domain, strict=True),
         "local": (vars(x).values() for x in law.local),
-        "parameter": ((p.name, p.kind) for p in law.parameters),
+        "parameter": ((p.name, p.kind, p.optional) for p in law.parameters),
     }
     for title, rows in tables.items():
         for row in rows:
