@@ -217,7 +217,8 @@ def test_a_cache_in_a_folder_that_others_may_write(tmp_path, monkeypatch, sticky
 def test_what_belongs_to_another_user_is_not_trusted(tmp_path, monkeypatch, what):
     path = tmp_path / "above" / "cache"
     monkeypatch.setenv("SYMANCF_CACHE", str(path))
-    made = compile_points("spring", spring()).path
+    law = replace(spring(), name=f"spring{time.time_ns()}")  # that no private folder has
+    made = compile_points("spring", law).path
     given = {"folder": path, "above": path.parent, "entry": made}[what]
     os.chown(given, 65534, 65534)
     again = cache.folder(tell=False)
