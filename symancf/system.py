@@ -499,7 +499,7 @@ class System(OneProcess, Configuration, Shown):
             if state.sizes != own.sizes:
                 there, here = (", ".join(map(str, each.sizes)) for each in (state, own))
                 raise ParameterError(
-                    f"restore: this is a state of another system: it has {there} coordinates of "
+                    f"this is a state of another system: it has {there} coordinates of "
                     f"this rank, laws with memory, numbers of terms and parameters; here {here}",
                     asked="state",
                     given=state.sizes,
@@ -508,7 +508,7 @@ class System(OneProcess, Configuration, Shown):
             lacking = [name for name in method if name not in state.method]
             if lacking:
                 raise ParameterError(
-                    f"restore: this state is not one of this method: it lacks {lacking[0]!r}; "
+                    f"this state is not one of this method: it lacks {lacking[0]!r}; "
                     "system.restore(state) takes displacements and memory alone",
                     asked="state",
                     given=sorted(state.method),

@@ -173,7 +173,8 @@ def save(
         if not system.memory.known:
             system.update(system.time)
     own = {name: vector[: system.numbering.owned] for name, vector in vectors.items()}
-    state = replace(system.snapshot(), displacement=own.pop("state", system.state))
+    state = system.snapshot()
+    state = replace(state, displacement=own.pop("state", state.displacement))
     rates = own.pop("rate", None), own.pop("acceleration", None)
     state = replace(state, rate=rates[0], acceleration=rates[1], method=own)
     return write(path, system, state, attributes)
