@@ -9,6 +9,8 @@ import numpy as np
 
 from symancf_codegen.stable.accuracy import digits_lost as law_loss
 
+from ..errors import KinematicsError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -56,6 +58,10 @@ def digits_lost(
     Returns
     -------
     (energy, stress) : the worst over the laws and some random displacements, against 50 digits.
+
+    Raises
+    ------
+    KinematicsError : a law is nested too deeply.
     """
     jets = {f"{jet}{a + 1}": x for jet, v in REFERENCE.items() for a, x in enumerate(v)}
     energy = stress = 0.0
@@ -68,6 +74,14 @@ def digits_lost(
             ones[str(x.symbol)] = float(x.start) if x.start.is_number else 0.0
         given = {**ones, **jets, **PLACE, **(values or {})}
         at = {name: float(np.mean(value)) for name, value in given.items()}
-        loss = law_loss(law, at, size=size, as_written=as_written)
+        try:
+            loss = law_loss(law, at, size=size, as_written=as_written)
+        except RecursionError:
+            raise KinematicsError(
+                f"the law {law.name!r} has too many levels for its round-off to be looked for: "
+                "write it with fewer functions of functions",
+                asked="law",
+                given=law.name,
+            ) from None
         energy, stress = max(energy, loss.digits[1]), max(stress, loss.digits[0])
     return energy, stress

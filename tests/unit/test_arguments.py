@@ -18,8 +18,10 @@ import sympy as sp
 from mpi4py import MPI
 
 import symancf as sa
+from symancf.laws.accuracy import digits_lost
 from symancf.values import arguments
 from symancf.values.parameter import direction, is_empty, reals
+from symancf_codegen import PointLaw
 from tests.campaign import signatures
 from tests.campaign.case import judge
 from tests.campaign.worker import found
@@ -366,3 +368,13 @@ def test_a_polynomial_in_horners_form_needs_no_signs() -> None:
         return (I1 - 3 - 2 * sp.log(J)) / 2 + ((J - 1) * y) ** 2
 
     sa.System(_block(law))
+
+
+def test_a_law_that_is_too_deep_for_its_round_off_is_told() -> None:
+    x = sp.Symbol("x", real=True)
+    energy = x
+    for _ in range(60):
+        energy = sp.sin(energy) + x**2
+    law = PointLaw("deep", (x,), energy=energy**2)
+    with refused(sa.KinematicsError, asked="law", given="deep"):
+        digits_lost([(law, None)])

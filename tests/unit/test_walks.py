@@ -21,7 +21,7 @@ CEILINGS = {
     "second": (179, 45),
     "motion": (495, 81),
 }
-STATEMENTS = 47970
+STATEMENTS = 47973
 
 
 @cache
