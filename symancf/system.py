@@ -83,19 +83,19 @@ class System(OneProcess, Configuration, Shown):
         comm: MPI.Comm | None = None,
     ) -> None:
         members = Members(bodies, terms)
-        self._members: list[protocol.Body | protocol.Term] = [*members.bodies, *members.terms]
-        self.supports = protocol.having(members.terms, protocol.Support)
         layout = _empty_layout(members, comm)
-        for item in self._members:
-            item.declare(layout)
+        self._of_bodies: list[protocol.BodyBinding] = [layout.bind(b) for b in members.bodies]
+        of_terms: list[protocol.Binding] = [layout.bind(term) for term in members.terms]
+        self._members: list[protocol.Binding] = [*self._of_bodies, *of_terms]
+        self.supports = protocol.having(of_terms, protocol.SupportBinding)
         super().__init__(layout, [s for s in self.supports if s.mirror is not None])
         for oriented in protocol.having(self._members, protocol.Oriented):
             oriented.orient(self)
         carrying = protocol.having(self._members, protocol.Carries)
         self.number(pair for item in carrying for pair in item.carriers(self))
-        for body in self.bodies:
+        for body in self._of_bodies:
             body.build_reference(self, self.supports)
-        self._apply_supports()
+        self._apply_supports(of_terms)
         self.pieces: list[Piece] = []
         for item in self._members:
             self.pieces += item.pieces(self)
@@ -141,14 +141,15 @@ class System(OneProcess, Configuration, Shown):
         return [("", "member"), *((kind, label(item, most=100)) for kind, item in members)]
 
     # ---- building -----------------------------------------------------------------------------
-    def _apply_supports(self) -> None:
+    def _apply_supports(self, terms: Sequence[protocol.Binding]) -> None:
+        numbers = {id(term): k for k, term in enumerate(terms)}
         fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int32)
         lengths = [self.extent_of(support.body) for support in self.supports]
         self._sizes: list[Array] = []
         with together(self.comm):
             for k, support in enumerate(self.supports):
                 places = support.coordinates(self)
-                fixed_by[places] = self.layout.number(support)
+                fixed_by[places] = numbers[id(support)]
                 self._sizes.append(self.numbering.natural(lengths[k], places))
         if self.supports:
             self.numbering.fix(fixed_by)
@@ -264,7 +265,7 @@ class System(OneProcess, Configuration, Shown):
 
     def _initial_rate(self) -> Array:
         rate: Array = np.full(self.numbering.coordinates, np.nan)  # which no body has given
-        for body in protocol.having(self.bodies, protocol.HasInitialRate):
+        for body in protocol.having(self._of_bodies, protocol.HasInitialRate):
             body.initial_rate(self, rate)
         return np.nan_to_num(rate, copy=False)
 
@@ -292,7 +293,7 @@ class System(OneProcess, Configuration, Shown):
         """
         pieces = [
             piece
-            for body in protocol.having(self.bodies, protocol.HasMass)
+            for body in protocol.having(self._of_bodies, protocol.HasMass)
             for piece in body.inertia(self)
         ]
         if not pieces:
@@ -562,7 +563,7 @@ class System(OneProcess, Configuration, Shown):
             self.update(self.time)
         self.memory.share()
 
-    def remembered(self, item: protocol.Body | protocol.Term) -> dict[str, Array]:
+    def remembered(self, item: protocol.Term) -> dict[str, Array]:
         """Return what a body or a term with memory remembers, on every rank (collective).
 
         By name, ``e`` of a number and ``e11`` of an entry of a matrix: (places,) or, of the cells

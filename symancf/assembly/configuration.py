@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 import weakref
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -23,7 +24,7 @@ from .numbering import Block, Numbering, Owners
 from .resolved import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ..mesh import Mesh
     from ..mesh.partition import Topology
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 
 Data = TypeVar("Data")
+Bound = TypeVar("Bound")
+Bound_co = TypeVar("Bound_co", covariant=True)
 
 
 class Named(Protocol):
@@ -42,6 +45,13 @@ class Named(Protocol):
     @property
     def name(self) -> str:
         """Shown in messages."""
+
+
+class Binds(Hashable, Protocol[Bound_co]):
+    """A body, a term or a part of one: it has a binding in each system that it is in."""
+
+    def bind(self, layout: Layout, /) -> Bound_co:
+        """Announce what it needs; return what it is in the system (collective)."""
 
 
 class Placed(Protocol):
@@ -70,9 +80,8 @@ class Extended(Named, Protocol):
 class Layout:
     """The vertices, entities and blocks of coordinates that bodies and terms announce.
 
-    Every rank announces the same in the same order, its own slice of each family. What a body, a
-    term or a place finds here it keeps here (`keep`, `of`) as long as it exists, and is not changed
-    itself. Such data must hold neither their owner nor the configuration.
+    Every rank announces the same in the same order, its own slice of each family. What a body or a
+    term finds here its binding has (`bind`, `binding`); it is not changed itself.
 
     Parameters
     ----------
@@ -99,6 +108,7 @@ class Layout:
     ) -> None:
         self.comm = comm
         self._data: WeakKeyDictionary[Hashable, list[Any]] = WeakKeyDictionary()
+        self._bindings: WeakKeyDictionary[Binds[Any], Any] = WeakKeyDictionary()
         self._names = dict(names or {})
         self.bodies, self.terms = bodies, terms
         self._ids = {id(body) for body in bodies}
@@ -226,6 +236,33 @@ class Layout:
             shared = (name for name, block in zip(names, blocks, strict=True) if block.of)
             self.owners.add(first, count, owner, next(shared, ""))
         return first
+
+    def bind(self, item: Binds[Bound]) -> Bound:
+        """Let a body, a term or a part of one announce itself; return its binding (collective)."""
+        return self.register(item, item.bind(self))
+
+    def register(self, item: Binds[Bound], binding: Bound) -> Bound:
+        """Know a binding from here on; for one whose parts ask for it before it is complete."""
+        self._bindings[item] = binding
+        return binding
+
+    def binding(self, item: Binds[Bound]) -> Bound:
+        """Return what a body, a term or a part of one is in this system.
+
+        Raises
+        ------
+        ParameterError : it is not in this system.
+        """
+        binding: Bound | None = self._bindings.get(item)
+        if binding is None:
+            name = getattr(item, "name", None)
+            what = str(item) if name is None else repr(name)
+            raise ParameterError(
+                f"{what} is not in this system: give it to System(...)",
+                asked="system",
+                given=str(item) if name is None else name,
+            )
+        return binding
 
     def keep(self, owner: Hashable, data: Data) -> Data:
         """Keep data of an owner, in place of those of the same class, and return them."""
@@ -495,7 +532,11 @@ class Configuration(ABC):
         """
         return max(float(body.extent), 2.0 * self._reach[id(body)]) or 1.0
 
-    # ---- what members keep ----------------------------------------------------------------------
+    # ---- members --------------------------------------------------------------------------------
+    def binding(self, item: Binds[Bound]) -> Bound:
+        """Return what a body, a term or a part of one is in this system; see `Layout.binding`."""
+        return self.layout.binding(item)
+
     def keep(self, owner: Hashable, data: Data) -> Data:
         """Keep data of a body, term or place; see `Layout.keep`."""
         return self.layout.keep(owner, data)

@@ -4,7 +4,7 @@
 The phases, each for bodies first and then for terms, in the order in which they were given:
 
 =====================  ===========================================================================
-`declare`              to announce entities, vertices and blocks of coordinates to a `Layout`
+`bind`                 to announce entities, vertices and blocks of coordinates to a `Layout`
 (distribution)         by the system: every rank has its share of entities from here on
 `orient`               to take the own local vertices, and to find directions there
 `carriers`             to tell which blocks of coordinates the local vertices carry
@@ -17,11 +17,12 @@ The phases, each for bodies first and then for terms, in the order in which they
 `review`               of each solution: to judge it
 =====================  ===========================================================================
 
-Only `declare` sees the `Layout`, what follows sees a `Configuration`. All are collective. What a
-body or a term finds in a system it keeps there, `layout.keep(self, data)`, and asks for it again,
-`configuration.of(self, Data)`: it may serve in several systems at once, with a name of its own in
-each (`configuration.name(self)`). A body is a `Body`, a term a `Term`; the other classes are parts
-that they may have.
+Only `bind` sees the `Layout`, what follows sees a `Configuration`. All are collective. Bodies and
+terms do not change: what one is in a system is the binding that its `bind` returns, which has all
+other phases and the data that they find. So it may serve in several systems at once, with a name of
+its own in each (`layout.name(self)`); `configuration.binding(body)` returns that of one system. A
+term that finds nothing there may be its own binding. A body is a `Body`, a term a `Term`, their
+bindings are a `Binding`; the other classes are parts that bindings may have.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 from ..arrays import Array, Integers, Ints, Ints32
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy as np
 
@@ -62,32 +63,50 @@ def having(items: Iterable[Any], part: Callable[..., Part]) -> list[Part]:
     return chosen
 
 
-@runtime_checkable
-class Contributes(Hashable, Protocol):
-    """What a body and a term have in common."""
+class Binding(Protocol):
+    """What a body or a term is in one system.
+
+    Attributes
+    ----------
+    name : in the system.
+    """
 
     name: str
-
-    def declare(self, layout: Layout, /) -> None:
-        """Announce entities, new vertices and blocks of coordinates."""
 
     def pieces(self, configuration: Configuration, /) -> list[Piece]:
         """Return the kernels and entities that it contributes on this rank."""
 
 
-class Term(Contributes, Protocol):
-    """What acts on bodies."""
-
-
 @runtime_checkable
-class HasReference(Protocol):
-    """Part of every body: coordinates of a reference configuration."""
+class Term(Hashable, Protocol):
+    """What acts on bodies; a body is one, too, as far as a system asks."""
 
-    def build_reference(self, configuration: Configuration, supports: Sequence[Support], /) -> None:
+    name: str
+
+    def bind(self, layout: Layout, /) -> Binding:
+        """Announce entities, new vertices and blocks of coordinates; return the binding."""
+
+
+class BodyBinding(Binding, Protocol):
+    """What a body is in one system.
+
+    Attributes
+    ----------
+    pressures : of a deformable body, that are unknowns; None: it has none.
+    """
+
+    pressures: Any
+
+    def build_reference(
+        self, configuration: Configuration, supports: Sequence[SupportBinding], /
+    ) -> None:
         """Write the reference coordinates, with directions of slopes as supports need them."""
 
+    def carriers(self, configuration: Configuration, /) -> Carriers:
+        """Return the blocks of coordinates that it puts on local vertices."""
 
-class Body(Contributes, HasReference, Protocol):
+
+class Body(Term, Protocol):
     """What has coordinates that terms act on.
 
     Attributes
@@ -98,12 +117,12 @@ class Body(Contributes, HasReference, Protocol):
 
     named: bool
 
+    def bind(self, layout: Layout, /) -> BodyBinding:
+        """Announce entities, new vertices and blocks of coordinates; return the binding."""
+
     @property
     def extent(self) -> float:
         """Size of the body itself [m]."""
-
-    def carriers(self, configuration: Configuration, /) -> Carriers:
-        """Return the blocks of coordinates that it puts on local vertices."""
 
 
 # ---- parts of bodies -----------------------------------------------------------------------------
@@ -116,11 +135,28 @@ class HasMesh(Protocol):
 
 
 @runtime_checkable
-class HasMass(Protocol):
+class HasMass(BodyBinding, Protocol):
     """Resists accelerations."""
 
     def inertia(self, configuration: Configuration, /) -> list[Piece]:
         """Return the kinetic energy of a vector of rates; empty: no mass."""
+
+    def weight(self, configuration: Configuration, uniform: Mapping[str, Any], /) -> Piece:
+        """Return the potential of the weight in a field ``g1, g2, g3`` [m/s^2]."""
+
+    def turning(self, configuration: Configuration, uniform: Mapping[str, Any], /) -> list[Piece]:
+        """Return centrifugal potential and Coriolis forces in a frame that turns."""
+
+
+class MayWeigh(Body, Protocol):
+    """A body that has a mass, or none."""
+
+    @property
+    def weighs(self) -> bool:
+        """Whether it has a mass."""
+
+    def bind(self, layout: Layout, /) -> HasMass:
+        """Announce entities, new vertices and blocks of coordinates; return the binding."""
 
 
 @runtime_checkable
@@ -281,9 +317,9 @@ class Chooses(Protocol):
 
 @runtime_checkable
 class TurnsSlopes(Protocol):
-    """Chooses the directions that slopes are stored along at nodes of a body."""
+    """Chooses the directions that slopes are stored along at nodes of a body of cells."""
 
-    body: Body
+    body: Any
 
     def turned(
         self,
@@ -296,8 +332,8 @@ class TurnsSlopes(Protocol):
 
 
 @runtime_checkable
-class Support(Contributes, Protocol):
-    """Holds coordinates of a body, by elimination.
+class SupportBinding(Binding, Protocol):
+    """A support in one system: it holds coordinates of a body, by elimination.
 
     Attributes
     ----------

@@ -108,7 +108,7 @@ class Unknowns:
     def _carried(self, body: Body) -> list[tuple[int, Ints]]:
         """Return the blocks of a body with all vertices here that carry them."""
         numbering, pairs = self._numbering, []
-        for name, vertices in body.carriers(self._of):
+        for name, vertices in self._of.binding(body).carriers(self._of):
             member = np.zeros(numbering.vertices, dtype=bool)
             member[vertices] = True
             if numbering.comm.size > 1:

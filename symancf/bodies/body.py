@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf_codegen.declare import brought
+from symancf_codegen.declare import RATE_FACTOR, brought
 
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.piece import Piece, Role
@@ -22,6 +22,7 @@ from ..laws import (
     Kind,
     Layers,
     at_points,
+    body_force_laws,
     energy_equation,
     energy_laws,
     inertia_laws,
@@ -31,6 +32,7 @@ from ..laws import (
 from ..laws.asked import pressure_of
 from ..laws.layers import JUMPS, advice
 from ..laws.mixed import FRAME, frames
+from ..laws.turning import turning_laws
 from ..mesh import Region
 from ..mesh.partition import Family
 from ..mesh.sides import in_one_sense
@@ -58,7 +60,6 @@ from ..values.parameter import (
     label,
 )
 from .choice import pair
-from .curved import Curved
 from .formulas import plain, written
 from .inspection import KernelText, kernel_text
 from .pressure import Pressures
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     from symancf_codegen.declare import Rule
 
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.protocol import Support
+    from ..assembly.protocol import SupportBinding
     from ..elements import Element
     from ..laws.body import Laws
     from ..laws.mixed import Kind as PressureKind
@@ -247,7 +248,7 @@ class Body(OneProcess, Shown):
         """What laws of its mass and weight are made of."""
         return {"values": self.parameters, "fields": self.fields, "layers": self.layers}
 
-    def _density(self, time: float) -> float:
+    def density(self, time: float) -> float:
         """Return the density in a motion, where it must be positive."""
         number = self.number_at("rho", self.parameters["rho"], time)
         if number == 0.0:
@@ -307,21 +308,8 @@ class Body(OneProcess, Shown):
         """Whether its energy has memory."""
         return any(law.history for law, _ in self.laws)
 
-    def variants(self, configuration: Configuration) -> list[tuple[Laws, Mask]]:
-        """Return the laws of the energy, each with the cells (n,) where it holds (collective).
-
-        Cables have one for straight and one for curved references; where all cells of all ranks
-        are of one kind there is only that.
-        """
-        if "curved" not in self.element.variants:
-            cells = configuration.of(self, Interpolation).cells
-            return [(self.laws, np.ones(len(cells), dtype=bool))]
-        found = Curved.of(self, configuration)
-        straight = [(self.laws, ~found.cells)] if found.some_straight else []
-        return straight + ([(self.curved_laws, found.cells)] if found.some else [])
-
     @staticmethod
-    def _kernel_name(laws: Laws, element: Element) -> str:
+    def kernel_name(laws: Laws, element: Element) -> str:
         """Name kernels by law and element: bodies alike share them."""
         return identifier(f"{laws[0][0].name}_{element.name}")
 
@@ -380,62 +368,14 @@ class Body(OneProcess, Shown):
         """
         p, bare = self.pressure, self.element.space
         space = bare.with_scalars(p.count) if p and p.of_system else bare
-        made = jit.cells(self._kernel_name(self.laws, self.element), space, self.laws)
+        made = jit.cells(self.kernel_name(self.laws, self.element), space, self.laws)
         return kernel_text(made, function, {**brought(self.laws), **self.numbers(0.0)})
 
-    # ---- before distribution --------------------------------------------------------------------
-    def declare(self, layout: Layout) -> None:
+    # ---- in a system ----------------------------------------------------------------------------
+    def bind(self, layout: Layout) -> BodyBinding:
         """Announce cells and blocks of coordinates."""
-        name, (ids, vertices) = layout.name(self), self.region.slice(self.element.cell)
-        cost = float(self.element.size**2)
-        vertices = with_edges(layout, self, vertices + layout.base(self.region.mesh))
-        links = links_of(self.element)
-        if self.pressure is not None and self.pressure.of_system:
-            own = layout.keep(self, Pressures(layout, self, self.pressure)).of_cells(layout, ids)
-            links += ((0, vertices.shape[1]),) * own.shape[1]
-            vertices = np.concatenate([vertices, own], axis=1)
-        layout.announce(Family(f"body:{name}", ids, vertices, weight=cost, links=links))
-        announce_blocks(layout, self)
+        return BodyBinding(self, layout)
 
-    # ---- after distribution -------------------------------------------------------------------
-    def orient(self, configuration: Configuration) -> None:
-        """Take this rank's cells, and find the directions of the nodes (collective)."""
-        self.require_sides(configuration.keep(self, Interpolation(self, configuration)))
-
-    def require_sides(self, on: Interpolation) -> None:
-        """Check that cells of layers that differ have their normals on one side.
-
-        Raises
-        ------
-        MeshError : neighbours are numbered in opposite senses, so that layers would change places.
-        """
-        of = self.layers
-        if of is None or on.directions is None or (len(of.layers) == 1 and not of.offset):
-            return
-        if on.directions.opposite:
-            raise MeshError(
-                f"body {self.name!r}: cells are numbered in opposite senses, so that their layers "
-                "would lie in opposite order: turn them over in the mesh",
-                asked="orientation",
-                given=self.name,
-            )
-
-    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
-        """Blocks that this body puts on local vertices."""
-        carried = configuration.of(self, Interpolation).carriers()
-        own = self._pressures(configuration)
-        return carried if own is None else carried + own.carriers(configuration)
-
-    def idle(self, configuration: Configuration) -> Ints:
-        """Return the local offsets of pressures on which no free coordinate depends."""
-        own = self._pressures(configuration)
-        return np.zeros(0, dtype=np.int64) if own is None else own.idle(configuration)
-
-    def build_reference(self, configuration: Configuration, supports: Sequence[Support]) -> None:
-        """Compute slope maps and the body's reference slopes (collective)."""
-        configuration.of(self, Interpolation).build(configuration, supports)
-
-    # ---- kernels --------------------------------------------------------------------------------
     def uniform_values(self) -> dict[str, Scalar]:
         """Return the values of the kernels' uniform parameters; these watch their domain."""
         values = self._scalars()
@@ -444,6 +384,87 @@ class Body(OneProcess, Shown):
             if isinstance(given, Parameter) or callable(given):
                 values[name] = Checked(given, partial(self.number_at, name, given))
         return values
+
+
+class BodyBinding:
+    """A deformable body in one system.
+
+    Attributes
+    ----------
+    name : in the system.
+    interpolation : of its cells on this rank, after `orient`.
+    pressures : that are unknowns of the system; None: there are none.
+    """
+
+    interpolation: Interpolation
+
+    def __init__(self, body: Body, layout: Layout) -> None:
+        self.body, self.name = body, layout.name(body)
+        ids, vertices = body.region.slice(body.element.cell)
+        cost = float(body.element.size**2)
+        vertices = with_edges(layout, body, vertices + layout.base(body.region.mesh))
+        links = links_of(body.element)
+        self.pressures: Pressures | None = None
+        if body.pressure is not None and body.pressure.of_system:
+            self.pressures = Pressures(layout, body, body.pressure)
+            own = self.pressures.of_cells(layout, ids)
+            links += ((0, vertices.shape[1]),) * own.shape[1]
+            vertices = np.concatenate([vertices, own], axis=1)
+        layout.announce(Family(f"body:{self.name}", ids, vertices, weight=cost, links=links))
+        announce_blocks(layout, body)
+        self._curved: Mask | None = None  # which cells have a curved reference
+        self._some = False, False  # some cells of all ranks are curved, are straight
+
+    def orient(self, configuration: Configuration) -> None:
+        """Take this rank's cells, and find the directions of the nodes (collective).
+
+        Raises
+        ------
+        MeshError : neighbours are numbered in opposite senses, so that layers would change places.
+        """
+        self.interpolation = on = Interpolation(self.body, configuration)
+        of = self.body.layers
+        if of is None or on.directions is None or (len(of.layers) == 1 and not of.offset):
+            return
+        if on.directions.opposite:
+            raise MeshError(
+                f"body {self.body.name!r}: cells are numbered in opposite senses, so that their "
+                "layers would lie in opposite order: turn them over in the mesh",
+                asked="orientation",
+                given=self.body.name,
+            )
+
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
+        """Blocks that this body puts on local vertices."""
+        carried, own = self.interpolation.carriers(), self.pressures
+        return carried if own is None else carried + own.carriers(configuration)
+
+    def idle(self, configuration: Configuration) -> Ints:
+        """Return the local offsets of pressures on which no free coordinate depends."""
+        own = self.pressures
+        return np.zeros(0, dtype=np.int64) if own is None else own.idle(configuration)
+
+    def build_reference(
+        self, configuration: Configuration, supports: Sequence[SupportBinding]
+    ) -> None:
+        """Compute slope maps and the body's reference slopes (collective)."""
+        self.interpolation.build(configuration, supports)
+
+    def variants(self, configuration: Configuration) -> list[tuple[Laws, Mask]]:
+        """Return the laws of the energy, each with the cells (n,) where it holds (collective).
+
+        Cables have one for straight and one for curved references; where all cells of all ranks
+        are of one kind there is only that.
+        """
+        body, on = self.body, self.interpolation
+        if "curved" not in body.element.variants:
+            return [(body.laws, np.ones(len(on.cells), dtype=bool))]
+        if self._curved is None:
+            self._curved = mine = on.curved()
+            some = configuration.comm.allreduce([bool(mine.any()), bool((~mine).any())])
+            self._some = any(some[0::2]), any(some[1::2])
+        found = [(body.laws, ~self._curved)] if self._some[1] else []
+        return found + ([(body.curved_laws, self._curved)] if self._some[0] else [])
 
     def cell_parameters(
         self,
@@ -458,23 +479,23 @@ class Body(OneProcess, Shown):
         the centroid, as everywhere by default and for fields per cell. `cells`: others than this
         rank's, given by local vertices.
         """
-        on = configuration.of(self, Interpolation)
+        body, on = self.body, self.interpolation
         n = len(on.cells if cells is None else cells)
         values = np.zeros((n, len(names)))
         with together(configuration.comm):
             if {*FRAME} & {*names}:
                 X = configuration.points[on.cells if cells is None else cells]
-                frame = dict(zip(FRAME, frames(self.element.topology, X).T, strict=True))
+                frame = dict(zip(FRAME, frames(body.element.topology, X).T, strict=True))
             for k, name in enumerate(names):
                 if name in FRAME:
                     values[:, k] = frame[name]
                     continue
-                what = f"{name} of body {self.name!r}"
-                field = self.parameters[name]
+                what = f"{name} of body {body.name!r}"
+                field = body.parameters[name]
                 point = points[k] if points is not None and field.at == "points" else ()
                 values[:, k] = call_array(what, field.function, (n,), on.at(point, cells))
-                if name in self.domains:
-                    self.domains[name].require(name, what, values[:, k], " in a cell")
+                if name in body.domains:
+                    body.domains[name].require(name, what, values[:, k], " in a cell")
         return values
 
     def piece(
@@ -491,11 +512,11 @@ class Body(OneProcess, Shown):
 
         `values` : parameters (n,) of the cells that are not those of the body.
         """
-        on, own = configuration.of(self, Interpolation), values or {}
-        patch = patch or on.patch()
+        body, own = self.body, values or {}
+        patch = patch or self.interpolation.patch()
         count = patch.gathered.scalars.shape[1]
         space = patch.element.space.with_scalars(count) if count else patch.element.space
-        kernel = jit.cells(self._kernel_name(laws, patch.element), space, laws, configuration.comm)
+        kernel = jit.cells(body.kernel_name(laws, patch.element), space, laws, configuration.comm)
         given = {*own, *kernel.memory, *kernel.optional}
         asked = [k for k, parameter in enumerate(kernel.cell) if parameter not in given]
         names, points = [kernel.cell[k] for k in asked], [kernel.points[k] for k in asked]
@@ -506,7 +527,7 @@ class Body(OneProcess, Shown):
                 cell[:, k] = own[parameter]
         vertices, start = patch.vertices
         known = {*kernel.uniform, *kernel.cell}
-        material = {k: value for k, value in self.uniform_values().items() if k in known}
+        material = {k: value for k, value in body.uniform_values().items() if k in known}
         return Piece(
             name=name,
             kernel=kernel,
@@ -520,9 +541,9 @@ class Body(OneProcess, Shown):
             ids=patch.ids,
         )
 
-    def patch(self, configuration: Configuration, chosen: Mask) -> Patch:
+    def patch(self, chosen: Mask) -> Patch:
         """Return the chosen ones of this rank's cells as kernels take them."""
-        on = configuration.of(self, Interpolation)
+        on = self.interpolation
         if chosen.all():
             return on.patch()
         return on.patch(None, on.whole[chosen], on.owned[chosen], ids=on.ids[chosen])
@@ -530,14 +551,15 @@ class Body(OneProcess, Shown):
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the strain energy, with a kernel of its own for cables of curved reference."""
         made: list[Piece] = []
-        own = configuration.name(self)
         for laws, cells in self.variants(configuration):
-            name = f"{own} (curved)" if made else own
-            patch, uniform = self.patch(configuration, cells), {}
-            if pressures := self._pressures(configuration):
-                patch, uniform = pressures.patch(configuration), pressures.uniform(configuration)
+            name = f"{self.name} (curved)" if made else self.name
+            if self.pressures is None:
+                patch, uniform = self.patch(cells), {}
+            else:
+                patch = self.pressures.patch(configuration)
+                uniform = self.pressures.uniform(configuration)
             piece = self.piece(configuration, name, laws, "strain", uniform, patch)
-            check_rest(self, configuration, laws, piece, np.flatnonzero(cells)[:CELLS])
+            check_rest(self.body, configuration, laws, piece, np.flatnonzero(cells)[:CELLS])
             made.append(piece)
         return made
 
@@ -550,36 +572,46 @@ class Body(OneProcess, Shown):
         ------
         ParameterError : the density is zero, also when a `Parameter` is set to that later.
         """
-        if not self.weighs:
+        body = self.body
+        if not body.weighs:
             return []
-        laws = inertia_laws(self.element, **self.mass)
-        given, uniform = self.parameters.get("rho", 1.0), {}
-        if "rho" in self.parameters and not isinstance(given, Field):
+        laws = inertia_laws(body.element, **body.mass)
+        given, uniform = body.parameters.get("rho", 1.0), {}
+        if "rho" in body.parameters and not isinstance(given, Field):
             with together(configuration.comm):
-                self._density(configuration.time)
+                body.density(configuration.time)
             if depends_on_time(given):
-                uniform["rho"] = Checked(given, self._density)
-        name = f"inertia:{configuration.name(self)}"
+                uniform["rho"] = Checked(given, body.density)
+        name = f"inertia:{self.name}"
         return [self.piece(configuration, name, laws, "inertia", uniform)]
 
-    def _pressures(self, configuration: Configuration) -> Pressures | None:
-        """Return the pressures that are unknowns of a system, if there are some."""
-        return configuration.layout.find(self, Pressures)
+    def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Piece:
+        """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
+        laws = body_force_laws(self.body.element, **self.body.mass)
+        return self.piece(configuration, f"gravity:{self.name}", laws, "potential", uniform)
+
+    def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Piece]:
+        """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
+        potential, forces = turning_laws(self.body.element, **self.body.mass)
+        by_rates = {**uniform, RATE_FACTOR: 0.0}
+        return [
+            self.piece(configuration, "centrifugal", potential, "potential", uniform),
+            self.piece(configuration, "coriolis", forces, "inertia", by_rates),
+        ]
 
     # ---- a motion -------------------------------------------------------------------------------
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` or `spin` into a local vector (collective)."""
-        if self.start is None:
+        start, numbering = self.body.start, configuration.numbering
+        if start is None:
             return
-        on, numbering = configuration.of(self, Interpolation), configuration.numbering
-        h = STEP * self.extent
         with together(configuration.comm):
-            self.start.write(on, configuration, h, rate)
+            start.write(self.interpolation, configuration, STEP * self.body.extent, rate)
         numbering.update_ghosts(rate, np.arange(numbering.coordinates))
 
     def settle(self, configuration: Configuration) -> None:
         """Let pressures of a finite modulus follow the present state of a motion."""
-        if configuration.moves and (own := self._pressures(configuration)):
+        if configuration.moves and (own := self.pressures):
             own.settle(configuration)
 
 

@@ -39,8 +39,9 @@ def volume_conditions(
     moving = moving_volume(law, own.pressure.names, weights)
     patch, uniform = own.patch(configuration), own.uniform(configuration)
     still = {str(w): 0.0 for w in weights} | {declare.RATE_FACTOR: 0.0}
+    binding = configuration.binding(body)
     first, second = (
-        body.piece(configuration, own.name, [(made, rule)], "constraint", given, patch)
+        binding.piece(configuration, own.name, [(made, rule)], "constraint", given, patch)
         for made, given in ((law, uniform), (moving, {**uniform, **still}))
     )
     return first, second

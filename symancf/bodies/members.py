@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ..assembly.protocol import Body, Contributes, HasReference, Term, having
+from ..assembly.protocol import Body, Term, having
 from ..errors import ParameterError
 from ..values.arguments import text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 
 class Members:
@@ -56,13 +56,6 @@ class Members:
             self.names[id(item)] = name
 
 
-def _those(
-    given: Sequence[Contributes], part: Callable[..., Contributes | HasReference]
-) -> set[int]:
-    """Return the ids of those objects, no classes, that have a part of the protocol."""
-    return {id(item) for item in having(given, part) if not isinstance(item, type)}
-
-
 def _check_kinds(bodies: Sequence[Body], terms: Any) -> None:
     if not bodies:
         raise ParameterError("a system needs at least one body", asked="bodies", given=())
@@ -72,9 +65,9 @@ def _check_kinds(bodies: Sequence[Body], terms: Any) -> None:
             asked="terms",
             given=type(terms).__name__,
         )
-    known = _those(bodies, HasReference)
+    members = {id(item) for item in having([*bodies, *terms], Term) if not isinstance(item, type)}
     for body in bodies:
-        if id(body) not in known:
+        if id(body) not in members or not hasattr(body, "named"):
             raise ParameterError(
                 f"{type(body).__name__} is not a body: give bodies, System(plate, cable), and "
                 "what acts on them as terms=[...]",
@@ -92,9 +85,8 @@ def _check_kinds(bodies: Sequence[Body], terms: Any) -> None:
                 given=counts[id(twice)],
                 possible=(1,),
             )
-    acting = _those(terms, Contributes) - _those(terms, HasReference)
     for term in terms:
-        if id(term) not in acting:
+        if id(term) not in members or hasattr(term, "named"):
             if belongs := getattr(term, "belongs", ""):
                 raise ParameterError(
                     f"{type(term).__name__} is not a term: give {belongs}",

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -19,13 +18,6 @@ if TYPE_CHECKING:
     from ..assembly.numbering import Block
     from ..values.motion import Displacement, Gradient, Motion
     from ..values.parameter import Value
-
-
-@dataclass(frozen=True)
-class Vertex:
-    """The vertex that a body has in one system, by its id."""
-
-    id: int
 
 
 class OneNode(OneProcess, ABC):
@@ -53,34 +45,24 @@ class OneNode(OneProcess, ABC):
 
     @property
     @abstractmethod
+    def weighs(self) -> bool:
+        """Whether it has a mass."""
+
+    @property
+    @abstractmethod
     def extent(self) -> float:
         """Size [m], without what is attached to it."""
 
-    def declare(self, layout: Layout) -> None:
+    @abstractmethod
+    def bind(self, layout: Layout) -> NodeBinding:
         """Announce the node and its blocks of coordinates."""
-        vertex = layout.new_vertices(1, layout.name(self), *self.blocks)
-        layout.keep(self, Vertex(int(vertex[0])))
-
-    def local_vertices(self, configuration: Configuration) -> Ints32:
-        """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
-        return configuration.topology.find(configuration.of(self, Vertex).id)
-
-    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
-        """Blocks of coordinates on local vertices."""
-        local = self.local_vertices(configuration)
-        return [(block.name, local) for block in self.blocks]
-
-    def here(self, configuration: Configuration) -> Ints32:
-        """Return the local offsets (size,) of its coordinates, (0,) where it is not."""
-        numbering, local = configuration.numbering, self.local_vertices(configuration)
-        blocks = [numbering.block(block.name) for block in self.blocks]
-        return np.concatenate([numbering.coordinates_of(b, local).ravel() for b in blocks])
 
     def node(self, configuration: Configuration, vector: Array | None = None) -> Array:
         """Return its entries (size,) of a local vector, default: state, everywhere (collective)."""
-        value, local = np.zeros(self.size), self.local_vertices(configuration)
+        own, value = configuration.binding(self), np.zeros(self.size)
+        local = own.local_vertices(configuration)
         if len(local) and local[0] < configuration.numbering.owned_vertices:
-            value[:] = (configuration.state if vector is None else vector)[self.here(configuration)]
+            value[:] = (configuration.state if vector is None else vector)[own.here(configuration)]
         return configuration.sum(value)
 
     # ---- what supports ask ----------------------------------------------------------------------
@@ -102,3 +84,35 @@ class OneNode(OneProcess, ABC):
     @abstractmethod
     def position(self, system: Configuration) -> Array:
         """Return the present position (3,) of the body's origin, of planar ones (x, y, theta)."""
+
+
+class NodeBinding:
+    """A body of one node in one system.
+
+    Attributes
+    ----------
+    name : in the system.
+    vertex : id of its vertex.
+    pressures : it has none.
+    """
+
+    pressures = None
+
+    def __init__(self, body: OneNode, layout: Layout) -> None:
+        self.body, self.name = body, layout.name(body)
+        self.vertex = int(layout.new_vertices(1, self.name, *body.blocks)[0])
+
+    def local_vertices(self, configuration: Configuration) -> Ints32:
+        """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
+        return configuration.topology.find(self.vertex)
+
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
+        """Blocks of coordinates on local vertices."""
+        local = self.local_vertices(configuration)
+        return [(block.name, local) for block in self.body.blocks]
+
+    def here(self, configuration: Configuration) -> Ints32:
+        """Return the local offsets (size,) of its coordinates, (0,) where it is not."""
+        numbering, local = configuration.numbering, self.local_vertices(configuration)
+        blocks = [numbering.block(block.name) for block in self.body.blocks]
+        return np.concatenate([numbering.coordinates_of(b, local).ravel() for b in blocks])

@@ -11,13 +11,12 @@ from mpi4py import MPI
 from ..arrays import Array, Ints, Ints32
 from ..assembly.numbering import Block
 from ..laws.mixed import AREA, SCALE, frames
-from ..places.interpolation import Interpolation, Patch
 from ..runtime.collective import together
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..laws.mixed import Pressure
-    from ..places.edges import Interpolated
+    from ..places.interpolation import Interpolated, Patch
     from ..values.parameter import Scalar
 
 
@@ -64,7 +63,7 @@ class Pressures:
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's cells; return the block and the vertices that carry it."""
-        on, cell = configuration.of(self.body, Interpolation), self.body.element.topology
+        on, cell = configuration.binding(self.body).interpolation, self.body.element.topology
         self.vertices = on.cells[:, : cell.corners] if self.pressure.continuous else on.own
         return [(self.block.name, np.unique(self.vertices))]
 
@@ -84,13 +83,13 @@ class Pressures:
     def patch(self, configuration: Configuration) -> Patch:
         """Return this rank's cells with their pressures as scalars."""
         extra = np.repeat(self.vertices, self.block.size, axis=1)
-        on = configuration.of(self.body, Interpolation)
+        on = configuration.binding(self.body).interpolation
         return on.patch(extra=extra, scalars=self.offsets(configuration))
 
     def area(self, configuration: Configuration) -> float:
         """Return the square of the mean size of all cells [m^2] (collective on first use)."""
         if not self._area:
-            on, cell = configuration.of(self.body, Interpolation), self.body.element.topology
+            on, cell = configuration.binding(self.body).interpolation, self.body.element.topology
             B = frames(cell, configuration.points[on.cells[on.owned]])[:, 3:]
             volume = np.abs(1.0 / np.linalg.det(B.reshape(-1, 3, 3))).sum()
             total = configuration.sum(np.array([volume, float(len(B))]))
@@ -159,7 +158,7 @@ class Pressures:
         """
         if not self.pressure.incompressible:
             return np.zeros(0, dtype=np.int64)
-        on, fixed = configuration.of(self.body, Interpolation), configuration.numbering.fixed_by
+        on, fixed = configuration.binding(self.body).interpolation, configuration.numbering.fixed_by
         start = on.offset(on.cells, "value")
         free = (fixed[start[..., None] + np.arange(3)] < 0).any(axis=(1, 2))
         offsets = self.offsets(configuration)

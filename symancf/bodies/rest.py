@@ -18,8 +18,7 @@ from symancf_codegen.declare import PointLaw, Rule, brought, unknown
 from ..arrays import Array, Ints
 from ..errors import KinematicsError
 from ..kinematics.naming import signature
-from ..places.edges import Interpolated
-from ..places.interpolation import Interpolation
+from ..places.interpolation import Interpolated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +78,7 @@ def check_rest(
     values: dict[str, Array | float] = {"t": configuration.time, **body.numbers(configuration.time)}
     values |= brought(laws)
     values |= {name: piece.cell[: len(chosen), k] for k, name in enumerate(kernel.cell)}
-    on = configuration.of(body, Interpolation)
+    on = configuration.binding(body).interpolation
     R = on.coefficients(on.cells[chosen], on.maps[chosen])
     values |= {name: 1.0 for name in kernel.uniform if name not in values}
     own = dict.fromkeys(x.symbol.name for law, _ in laws for x in law.local)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 import sympy as sp
@@ -16,7 +16,6 @@ from ..errors import ConstraintError
 from ..places.ends import End, vector_rows
 from ..places.geometry import arc_slope
 from ..places.glue import EDGE, Glue, NodesHere, glue_of
-from ..places.interpolation import Interpolation
 from ..places.middles import Middles
 from ..places.on_body import Nodes, require_region
 from ..places.vectors import unit
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Jets, Piece
     from ..bodies.body import Body
-    from ..places.edges import Interpolated
+    from ..places.interpolation import Interpolated
     from ..terms.quantities import E, V
 
 
@@ -80,7 +79,7 @@ class FoldNodes(End):
         if jet == "value":
             return self.place.rows(configuration, places, vertices, jet)
         node, k = vertices[:, 0], int(jet.removeprefix("axis"))
-        on = configuration.of(self.body, Interpolation)
+        on = configuration.binding(self.body).interpolation
         along = configuration.of(self, Frames).at[node][:, k]
         weights = np.einsum("nka,na->nk", on.basis[node], along)
         offset = on.offset(vertices[:, :1], "slope0")
@@ -116,7 +115,7 @@ class FoldMiddles(End):
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> Rows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
-        on = configuration.of(self.body, Interpolation)
+        on = configuration.binding(self.body).interpolation
         if jet == "axis1":
             offset = on.offset(vertices[:, :1], "across")
             return vector_rows(offset, np.ones(offset.shape))
@@ -146,7 +145,9 @@ class FoldMiddles(End):
 
     def normals(self, configuration: Configuration, vertices: Ints32) -> Array:
         """Return the normals (k, 3) at its places, given by local vertices."""
-        return np.asarray(configuration.of(self.body, Interpolation).middles[vertices[:, 0]][:, 6:])
+        return np.asarray(
+            configuration.binding(self.body).interpolation.middles[vertices[:, 0]][:, 6:]
+        )
 
     def __str__(self) -> str:
         return f"middles of edges of {self.body.name!r}"
@@ -242,9 +243,9 @@ class Fold(Constraint):
             name=named(name, f"fold of {place}"),
         )
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce entities and vertices before distribution (collective)."""
-        super().declare(layout)
+        super().bind(layout)
         a, b = (glue_of(layout, layout.name(self), nodes) for nodes in self.places)
         bad = (a.kind != EDGE).any()
         if layout.comm.allreduce(int(bad)):
@@ -259,8 +260,9 @@ class Fold(Constraint):
             ends = [FoldMiddles(n.body, m) for n, m in zip(self.places, found, strict=True) if m]
             angles.append(Angle(_angle, *ends, name=f"{name} (angle at edges)"))
         for angle in angles:
-            angle.declare(layout)
+            angle.bind(layout)
         layout.keep(self, Folded((a, b), angles))
+        return self
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this term puts on local vertices; also finds the directions at nodes."""

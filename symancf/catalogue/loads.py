@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 
@@ -15,12 +15,11 @@ from ..assembly.plan import Plan
 from ..bodies.natural import RigidBody
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint
 from ..errors import ConstraintError, ParameterError
-from ..laws import body_force_laws, dead_load_laws
+from ..laws import dead_load_laws
 from ..mesh.partition import Family
 from ..places.edges import with_edges
 from ..places.ends import End, Ground, require_place
 from ..places.facets import FacetPoints
-from ..places.interpolation import Interpolation
 from ..places.on_body import Nodes, require_region
 from ..runtime.copies import OneProcess
 from ..runtime.shown import Shown
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
+    from ..assembly.protocol import MayWeigh
     from ..bodies.body import Body
     from ..terms.quantities import At, E, S, V
     from ..values.parameter import Scalar
@@ -57,11 +57,11 @@ class Gravity(OneProcess, Shown):
         """Return its name, which tells."""
         return self.name
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce entities and vertices before distribution."""
         for body in self.bodies or ():
             layout.require_member(body, layout.name(self))
-            if not self._has_mass(body):
+            if not body.weighs:
                 lacks = "mass" if isinstance(body, RigidBody | PlanarBody) else "rho"
                 raise ParameterError(
                     f"gravity acts on body {body.name!r}, which has no {lacks}",
@@ -73,6 +73,7 @@ class Gravity(OneProcess, Shown):
                 "gravity: no body has a density; give rho=... to a body", asked="rho"
             )
         self._warn_of_another(layout)
+        return self
 
     def _warn_of_another(self, layout: Layout) -> None:
         """Warn where an earlier load is the same gravity on some of the same bodies."""
@@ -92,27 +93,14 @@ class Gravity(OneProcess, Shown):
                     stacklevel=5,
                 )
 
-    @staticmethod
-    def _has_mass(body: Body | RigidBody | PlanarBody) -> bool:
-        if isinstance(body, RigidBody | PlanarBody):
-            return body.mass > 0.0
-        return body.weighs
-
-    def _heavy(self, within: Layout | Configuration) -> list[Body | RigidBody | PlanarBody]:
-        return [b for b in self.bodies or within.bodies if self._has_mass(b)]
+    def _heavy(self, within: Layout | Configuration) -> list[MayWeigh]:
+        return [b for b in self.bodies or within.bodies if b.weighs]
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         uniform: dict[str, Value] = {f"g{a + 1}": g for a, g in enumerate(self.g)}
-        made = []
-        for body in self._heavy(configuration):
-            if isinstance(body, RigidBody | PlanarBody):
-                made.append(body.weight(configuration, uniform))
-                continue
-            name = f"gravity:{configuration.name(body)}"
-            laws = body_force_laws(body.element, **body.mass)
-            made.append(body.piece(configuration, name, laws, "potential", uniform))
-        return made
+        heavy = map(configuration.binding, self._heavy(configuration))
+        return [body.weight(configuration, uniform) for body in heavy]
 
 
 def gravity(g: Vector, *bodies: Body | RigidBody | PlanarBody) -> Gravity:
@@ -209,7 +197,7 @@ class Spread(OneProcess, Shown):
         name = within.name(self)
         return [name] if len(self.parts) == 1 else [f"{name} ({p.kind})" for p in self.parts]
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce the facets before distribution."""
         place = self.place
         layout.require_member(place.body, str(place))
@@ -226,6 +214,7 @@ class Spread(OneProcess, Shown):
             vertices = vertices + layout.base(place.region.mesh)
             vertices = with_edges(layout, place.body, vertices)
             layout.announce(Family(name, ids, vertices, partitioned=False))
+        return self
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel on this rank's facets, of each type (collective)."""
@@ -238,13 +227,14 @@ class Spread(OneProcess, Shown):
         return made
 
     def _piece(self, configuration: Configuration, place: FacetPoints, name: str) -> Piece:
-        body, family = cast("Body", place.body), configuration.topology.families[name]
-        cells, on = family.vertices, configuration.of(body, Interpolation)
-        patch = on.patch(place.element, cells, family.owned)
+        own = configuration.binding(cast("Body", place.body))
+        family = configuration.topology.families[name]
+        cells = family.vertices
+        patch = own.interpolation.patch(place.element, cells, family.owned)
         laws = dead_load_laws(patch.element, of_place=self.load.of_place is not None)
         zero = dict.fromkeys(FORCES, np.zeros(len(cells)))
         uniform = {"share": 1.0, **self.load.vector}
-        piece = body.piece(configuration, name, laws, "potential", uniform, patch, zero)
+        piece = own.piece(configuration, name, laws, "potential", uniform, patch, zero)
         if self.load.of_place is not None:
             points = piece.kernel.points[::3]  # F1, F2, F3 of each point follow each other
             X = np.stack([place.at(configuration, point, cells) for point in points], axis=1)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import sympy as sp
@@ -111,7 +111,7 @@ class Periodic(WithEdges):
         law = _law(len(a.slopes), gradient is not None)
         super().__init__(law, first, Opposite(who, right, [first], NEAR), name=name, **entries)
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Find the pairs, and announce those that others do not imply (collective)."""
         a, b = self.left.resolve(layout), self.right.resolve(layout)
         if a.total != b.total:
@@ -143,10 +143,11 @@ class Periodic(WithEdges):
             starts = shares(comm, int(kept.sum()))
         first = layout.keep(self.ends[0], _some(a, kept, starts))
         layout.keep(self.ends[1], _some(b, kept, starts)._replace(given=first))
-        super().declare(layout)
+        super().bind(layout)
         self._declare_edges(layout, lambda place: EdgesOpposite(self.right, layout, place))
         if self.left.body.element.across and layout.find(self, Across) is None:
             raise _no_edges(self.who, self.left)
+        return self
 
     def _before(self, layout: Layout, gap: Array) -> list[Ints]:
         """Return the pairs of conditions before this one that cannot contradict it.

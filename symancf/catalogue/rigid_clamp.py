@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from ..places.glue import (
     glued_slopes,
     slots,
 )
-from ..places.interpolation import Interpolation
 from ..places.middles import Middles, MiddlesHere
 from ..places.on_body import Nodes, PointsOnBody
 from ..places.vectors import unit
@@ -107,7 +106,7 @@ class Slopes(End):
         slope = self.slope[places.ids]
         if isinstance(self.place, PointsOnBody):
             return self.place._derivative(configuration, places.given, vertices, slope)
-        on = configuration.of(self.body, Interpolation)
+        on = configuration.binding(self.body).interpolation
         weights = np.einsum("nka,na->nk", on.basis[vertices[:, 0]], slope)
         weights[np.abs(weights) < 1e-15] = 0.0
         offset = on.offset(vertices, "slope0")
@@ -136,7 +135,7 @@ class SlopesAcross(Slopes):
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> Rows:
         """Return a jet as combinations of local coordinates; an edge has no position of its own."""
-        on = configuration.of(self.body, Interpolation)
+        on = configuration.binding(self.body).interpolation
         some = jet != "value"
         offset = on.offset(vertices[:, :1] if some else vertices[:, :0], "across")
         return vector_rows(offset, np.ones(offset.shape))
@@ -206,13 +205,13 @@ class RigidClamp(Constraint):
         self.places, self.body = places, body
 
     # ---- as a term ------------------------------------------------------------------------------
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce entities and vertices before distribution (collective)."""
-        super().declare(layout)
+        super().bind(layout)
         element = self.places.body.element
         if self.dofs == "all" or not element.slopes:
             self._declare_edges(layout, layout.keep(self, Glued(None, [], [])))
-            return
+            return self
         glue: Glue | None = None
         places, comm = self.places.resolve(layout), layout.comm
         if isinstance(self.places, Nodes):
@@ -231,8 +230,9 @@ class RigidClamp(Constraint):
                 end = self.body.holding(place)
                 name = f"{layout.name(self)} ({what})"
                 glued.conditions.append(Constraint(law, place, end, name=name))
-                glued.conditions[-1].declare(layout)
+                glued.conditions[-1].bind(layout)
         self._declare_edges(layout, glued)
+        return self
 
     def _declare_edges(self, layout: Layout, glued: Glued) -> None:
         """Announce what is held of slopes across edges (collective)."""
@@ -246,7 +246,7 @@ class RigidClamp(Constraint):
             if len(place.slopes):
                 end, name = self.body.holding(place), f"{layout.name(self)} ({what} of edges)"
                 glued.conditions.append(Constraint(law, place, end, name=name))
-                glued.conditions[-1].declare(layout)
+                glued.conditions[-1].bind(layout)
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that this term puts on local vertices; also finds which slopes are held."""

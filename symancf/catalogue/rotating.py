@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..bodies.natural import RigidBody
 from ..bodies.plane import PlanarBody
 from ..errors import ParameterError
-from ..laws.turning import ABOUT, OMEGA, turning_laws
-from ..runtime.jit import declare
+from ..laws.turning import ABOUT, OMEGA
 from ..values.arguments import named
 from ..values.parameter import Parameter, components, evaluate, label
 from .loads import Gravity
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
     from ..bodies.body import Body
+    from ..bodies.natural import RigidBody
     from ..values.parameter import Value, Vector
 
 
@@ -50,10 +49,10 @@ class RotatingFrame(Gravity):
         self.name = name
         self.about = components(f"{name}, about", about)
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce nothing; check that the bodies have masses, and that no other frame turns."""
-        for body in self.bodies or ():
-            layout.require_member(body, layout.name(self))
+        for given in self.bodies or ():
+            layout.require_member(given, layout.name(self))
         heavy = self._heavy(layout)
         if not heavy:
             raise ParameterError(
@@ -77,30 +76,17 @@ class RotatingFrame(Gravity):
                     asked="omega",
                     given=self.g,
                 )
+        return self
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
         uniform: dict[str, Value] = dict(zip(OMEGA, self.g, strict=True))
         uniform |= zip(ABOUT, self.about, strict=True)
         own, made = configuration.name(self), []
-        for body in self._heavy(configuration):
-            name = f"{own}:{configuration.name(body)}"
-            if isinstance(body, RigidBody | PlanarBody):
-                pair = body.turning(configuration, uniform)
-            else:
-                laws = turning_laws(body.element, **body.mass)
-                pair = [
-                    body.piece(configuration, name, laws[0], "potential", uniform),
-                    body.piece(
-                        configuration,
-                        name,
-                        laws[1],
-                        "inertia",
-                        {**uniform, declare.RATE_FACTOR: 0.0},
-                    ),
-                ]
+        for body in map(configuration.binding, self._heavy(configuration)):
+            pair = body.turning(configuration, uniform)
             for piece, what in zip(pair, ("centrifugal", "coriolis"), strict=True):
-                piece.name = f"{what}:{name}"
+                piece.name = f"{what}:{own}:{body.name}"
             pair[1].moving = True
             made += pair
         return made

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class WithEdges(Constraint):
         place = SlopesAcross(self.nodes, middles, each)
         name = f"{layout.name(self)} (slopes across edges)"
         condition = Constraint(_same_slope, place, opposite(place), name=name)
-        condition.declare(layout)
+        condition.bind(layout)
         layout.keep(self, Across(middles, place, condition))
 
     def _across(self, configuration: Configuration) -> Across | None:
@@ -116,10 +116,11 @@ class Weld(WithEdges):
         super().__init__(welded(a.body.element.directions), a, PointsOnBody(b, a), name=name)
         self.nodes, self.other = a, b
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce entities and vertices before distribution (collective)."""
-        super().declare(layout)
+        super().bind(layout)
         self._declare_edges(layout, lambda place: PointsOnBody(self.other, place))
+        return self
 
 
 def _same_slope(g1_a: V, g1_b: V) -> V:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ..bodies.body import Body
 from ..errors import KinematicsError, ParameterError
@@ -111,9 +111,10 @@ class Viscosity(OneProcess, Shown):
         self.kinds = {k: body.fields[k] for k in fields}
         self._law(curved=False)
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Check that the body is one of the system's."""
         layout.require_member(self.body, layout.name(self))
+        return self
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels on this rank's cells."""
@@ -121,12 +122,12 @@ class Viscosity(OneProcess, Shown):
         given = self.body.parameters
         values = {k: v for k, v in self.parameters.items() if v is not given.get(k)}
         values[declare.RATE_FACTOR] = 0.0  # the assembly knows it
-        for k, (laws, chosen) in enumerate(self.body.variants(configuration)):
-            own = configuration.name(self)
-            name = f"{own} (curved)" if k else own
+        own, first = configuration.binding(self.body), configuration.name(self)
+        for k, (laws, chosen) in enumerate(own.variants(configuration)):
+            name = f"{first} (curved)" if k else first
             law = self._law(curved=laws is not self.body.laws)
-            patch = self.body.patch(configuration, chosen)
-            made.append(self.body.piece(configuration, name, [law], "dissipation", values, patch))
+            patch = own.patch(chosen)
+            made.append(own.piece(configuration, name, [law], "dissipation", values, patch))
         return made
 
     def _law(self, curved: bool) -> tuple[PointLaw, Rule]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -324,17 +324,18 @@ class Contact(OneProcess, Shown):
             )
 
     # ---- as a term ------------------------------------------------------------------------------
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce the points (collective)."""
         for side, _ in self.sides:
             if len(side.sheets) > 1:  # which must not have facets in common
                 skin_of(side, layout, self.stiffness is None)
         for each in (*self.passes, *self.dampers):
             layout.call(each, each.name.replace(self.name, layout.name(self), 1))
-            each.declare(layout)
+            each.bind(layout)
         if len(self.facing) > 1:
             one, two = (skin_of(side, layout, self.stiffness is None) for side, _ in self.sides)
             require_apart(one, two)
+        return self
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's points (collective)."""

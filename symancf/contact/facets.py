@@ -18,7 +18,7 @@ are not seen.
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from mpi4py import MPI
@@ -90,7 +90,7 @@ class FacetPass:
         self.uniform |= {} if coulomb is None else coulomb.parameters
 
     # ---- as a part of a term --------------------------------------------------------------------
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce the facets that have points (collective)."""
         sides, modulus = (self.contactor, self.target), self.stiffness is None
         one, other = (skin_of(side, layout, modulus) for side in sides)
@@ -102,6 +102,7 @@ class FacetPass:
         ids = np.flatnonzero(one.own)
         family = Family(layout.name(self), ids, one.ids[one.facets[ids]], partitioned=False)
         layout.announce_changing(family, len(one.ids))
+        return self
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel, with no entities yet (collective)."""

@@ -11,7 +11,6 @@ import numpy as np
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.piece import Basis
 from ..cells.shape import ShapeFunctions
-from ..places.interpolation import Interpolation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration
     from ..elements import Element
+    from ..places.interpolation import Interpolation
     from .sheet import Sheet
 
 
@@ -185,7 +185,7 @@ class Leaf:
 
     def on(self, configuration: Configuration) -> Interpolation:
         """Return how the body is interpolated."""
-        return configuration.of(self.sheet.body, Interpolation)
+        return configuration.binding(self.sheet.body).interpolation
 
     def take(self, configuration: Configuration, values: Sequence[Array], to: Array) -> None:
         """Write a sum of local vectors at this rank's nodes: positions, slopes (U, 1 + s, 3)."""

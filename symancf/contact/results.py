@@ -14,7 +14,6 @@ from mpi4py import MPI
 
 from ..arrays import Array, Mask
 from ..bodies.natural import RigidBody
-from ..places.interpolation import Interpolation
 from ..runtime.collective import together
 from .active import Active
 from .facets import FacetPass
@@ -119,9 +118,9 @@ def _coordinates(system: Configuration, body: Body | RigidBody) -> Mask:
     """Return which local coordinates are those of a body and owned by this rank."""
     found = np.zeros(system.numbering.coordinates, dtype=bool)
     if isinstance(body, RigidBody):
-        found[body.here(system)] = True
+        found[system.binding(body).here(system)] = True
     else:
-        on = system.of(body, Interpolation)
+        on = system.binding(body).interpolation
         vertices = np.zeros(len(system.points), dtype=bool)
         vertices[np.unique(on.cells)] = True
         found = vertices[system.numbering.vertex_of]

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from mpi4py import MPI
@@ -28,7 +28,6 @@ from mpi4py import MPI
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.revisions import Verdict
 from ..errors import ConstraintError, ParameterError
-from ..places.interpolation import Interpolation
 from ..runtime import jit
 from ..runtime.collective import reduced, share_error, together
 from ..terms.term import PlaceTerm
@@ -159,11 +158,12 @@ class RigidPass(PlaceTerm):
         return made
 
     # ---- as a part of a term --------------------------------------------------------------------
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce the points (collective)."""
         if isinstance(self.points.end, Sheet):
             self.points.end.facets(layout, modulus=self.points.stiffness is None)
-        super().declare(layout)
+        super().bind(layout)
+        return self
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's points (collective)."""
@@ -198,7 +198,7 @@ class RigidPass(PlaceTerm):
         end, shape = self.points.end, self.touch.shape
         if not isinstance(shape, Plane) or shape.body is not None or not isinstance(end, Sheet):
             return
-        vertices = np.unique(configuration.of(end.body, Interpolation).cells)
+        vertices = np.unique(configuration.binding(end.body).interpolation.cells)
         origin, axes = shape.placed(0.0)
         x = (configuration.points[vertices] - origin) @ axes
         far = float(self._distances(x, self._sizes(configuration))[0].max(initial=-np.inf))

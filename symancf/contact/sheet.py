@@ -39,7 +39,7 @@ from ..errors import MeshError, ParameterError
 from ..mesh.cells import sizes
 from ..places.ends import End
 from ..places.facets import FacetPoints
-from ..places.interpolation import Interpolation, tabulate
+from ..places.interpolation import tabulate
 from ..places.on_body import Face, Nodes
 from ..runtime.collective import exchange, lookup, owners_of, share_error, shares, together
 from ..values.arguments import positive
@@ -340,7 +340,7 @@ class Sheet(FacetPoints):
         assert self.element is not None
         jet = ("value", *self.element.topology.coordinates)[derivative]
         table = tabulate(self.element, jet, places.within[:, :-1], places.within[:, -1])
-        return configuration.of(self.body, Interpolation).weighted(table, vertices)
+        return configuration.binding(self.body).interpolation.weighted(table, vertices)
 
     def __str__(self) -> str:
         face = f", face({-1 if self.turned else 1:+d})" if self.body.element.dimension == 2 else ""

@@ -186,7 +186,7 @@ class RowNorms:
         """The parts to which coordinates of each body belong on this rank."""
         found = []
         for body in self.system.bodies:
-            vertices = [vertices for _, vertices in body.carriers(self.system)]
+            vertices = [vertices for _, vertices in self.system.binding(body).carriers(self.system)]
             own = np.unique(self.of_vertex[np.concatenate(vertices)])
             found.append(own[own != NONE])
         return found

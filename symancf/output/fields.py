@@ -18,7 +18,7 @@ from ..errors import SymancfError
 from ..laws import sampled_fields
 from ..laws.mixed import FRAME
 from ..laws.sampled import THROUGH
-from ..places.interpolation import Interpolation, power
+from ..places.interpolation import power
 from ..runtime import jit
 from ..runtime.collective import together
 from ..values.parameter import Field, call_array
@@ -64,7 +64,7 @@ def coefficients(system: System, body: Body, vector: Array, cells: Ints | None =
 
     `cells` : some of these, by their numbers.
     """
-    on = system.of(body, Interpolation)
+    on = system.binding(body).interpolation
     at = np.flatnonzero(on.owned) if cells is None else np.flatnonzero(on.owned)[cells]
     vertices = on.cells[at]
     if body.element.across:
@@ -136,8 +136,9 @@ class At:
         of_cells = [name for name, kind in body.fields.items() if kind == "cell"]
         of_cells += FRAME if body.pressure is not None and body.pressure.degree else ()
         if of_cells:
-            owned = np.flatnonzero(system.of(body, Interpolation).owned)[points.cells]
-            given = body.cell_parameters(system, of_cells)[owned]
+            own = system.binding(body)
+            owned = np.flatnonzero(own.interpolation.owned)[points.cells]
+            given = own.cell_parameters(system, of_cells)[owned]
             self.values |= {name: given[:, k, None] for k, name in enumerate(of_cells)}
         with together(system.comm):  # functions of the user may fail on one rank only
             self.values |= {name: self._over_points(name) for name in body.fields}
@@ -254,8 +255,9 @@ class FieldKernels:
         self.sections: list[tuple[Rule, PointLaw, jit.Kernel]] = []
         if not fields:
             return
-        owned = system.of(body, Interpolation).owned
-        variants = [(laws is not body.laws, cells[owned]) for laws, cells in body.variants(system)]
+        own = system.binding(body)
+        owned = own.interpolation.owned
+        variants = [(law is not body.laws, cells[owned]) for law, cells in own.variants(system)]
         with together(system.comm):  # functions of the user may fail on one rank only
             parts = [(cells, *self._law(plain, curved)) for curved, cells in variants]
             sections = self._section_laws() if self.through else []

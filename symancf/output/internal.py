@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Mask
-from ..bodies.pressure import Pressures
 from ..errors import SymancfError
 from ..kinematics.memory import STEP
-from ..places.interpolation import Interpolation
 from ..runtime import jit
 from ..runtime.collective import together
 
@@ -32,10 +30,10 @@ def weights(rule: Rule) -> Array:
 
 def _pressures(system: System, body: Body, state: Array) -> dict[str, Array]:
     """Return pressures of a body that are coordinates, at the cells of this rank (collective)."""
-    pressures = system.layout.find(body, Pressures)
+    pressures = system.binding(body).pressures
     if pressures is None:
         return {}
-    owned = system.of(body, Interpolation).owned
+    owned = system.binding(body).interpolation.owned
     return {name: values[owned] for name, values in pressures.values(system, state).items()}
 
 
@@ -66,7 +64,8 @@ class Internal:
         self._points: dict[str, Array] = {}  # (cells, points of the rule)
         self._length = system.memory.length(system.time)
         laws = [law for law, _ in body.laws]
-        owned = system.of(body, Interpolation).owned
+        binding = system.binding(body)
+        owned = binding.interpolation.owned
         if not any(law.history or law.shared for law in laws):
             return
         with together(system.comm):
@@ -74,7 +73,7 @@ class Internal:
         own = system.name(body)
         numbers = [k for k, p in enumerate(system.pieces) if p.name in (own, f"{own} (curved)")]
         solved = _solved(system, own, numbers, state) if any(law.shared for law in laws) else {}
-        for number, (own_laws, cells) in zip(numbers, body.variants(system), strict=True):
+        for number, (own_laws, cells) in zip(numbers, binding.variants(system), strict=True):
             piece, here = system.pieces[number], cells[owned]
             if number in solved:
                 kernel = jit.with_modes(piece.kernel, ("outputs",), system.comm)

@@ -16,7 +16,6 @@ from ..contact.contact import Contact
 from ..errors import ParameterError
 from ..laws.layers import Layers
 from ..laws.sampled import default_fields
-from ..places.interpolation import Interpolation
 from ..runtime.collective import lookup, together
 from ..terms.constraint import Constraint
 from ..values.arguments import instance
@@ -122,7 +121,7 @@ def _of_body(
     made = sample(system, body, fields={**fields, **tensors}, at=at, divisions=divisions)
     with together(system.comm):
         _principal(made, tensors, units)
-    on = system.of(body, Interpolation)
+    on = system.binding(body).interpolation
     ids = on.ids[on.owned]
     parts = made.n_cells // max(1, len(ids))
     mesh = body.region.mesh

@@ -16,7 +16,6 @@ from ..contact.contact import Contact
 from ..contact.shapes import Shape
 from ..errors import ParameterError, SymancfError
 from ..laws.sampled import default_fields
-from ..places.interpolation import Interpolation
 from ..runtime.collective import together
 from ..values.arguments import among, flag, whole
 from ..values.parameter import label, reals
@@ -38,7 +37,7 @@ Place = Literal["lattice", "cells", "gauss"]
 
 def _rigid(system: System, body: RigidBody, state: Array, reference: bool) -> Samples:
     """Return the shape of a rigid body on the rank that owns it."""
-    local = body.local_vertices(system)
+    local = system.binding(body).local_vertices(system)
     name = "u" if reference else "displacement"
     if not (len(local) and local[0] < system.numbering.owned_vertices):
         none: Array = np.zeros((0, 3))
@@ -344,7 +343,7 @@ class _Shown:
         self.section: Mapping[str, float] = {}
         if body.layers is not None:
             self.section = body.layers.known(layer or 0)
-        self.cells = np.arange(int(system.of(body, Interpolation).owned.sum()))
+        self.cells = np.arange(int(system.binding(body).interpolation.owned.sum()))
 
     def _at(self, points: Points, fields: bool = True) -> tuple[Array, dict[str, Data]]:
         """Return positions (n, 3) and point data of points, cell by cell."""
@@ -433,7 +432,7 @@ class _Shown:
         """Return given points on the rank that owns their cell."""
         place = self.body.at(given)
         found = place.resolve(self.system.layout)
-        on = self.system.of(self.body, Interpolation)
+        on = self.system.binding(self.body).interpolation
         own = self.system.topology.vertex_ids[on.cells[on.owned]]
         rows = {tuple(cell): k for k, cell in enumerate(own.tolist())}
         cells = np.array([rows.get(tuple(cell), -1) for cell in found.vertices.tolist()], dtype=int)

@@ -17,7 +17,6 @@ from ..contact.distance import Distance
 from ..contact.shapes import Box, Cylinder, Plane, Shape, X
 from ..errors import SymancfError
 from ..kinematics.quantity import real
-from ..places.interpolation import Interpolation
 from ..runtime.collective import reduced
 from ..values.parameter import Parameter, depends_on_time, evaluate
 from .fields import At
@@ -84,7 +83,7 @@ def _places(system: System, body: object, state: Array) -> Array:
     """Return places that a body covers at present: corners of this rank's cells, or a box."""
     if isinstance(body, Body):
         xi, _ = body.element.sample(1)
-        cells = np.arange(system.of(body, Interpolation).owned.sum())
+        cells = np.arange(system.binding(body).interpolation.owned.sum())
         place = At(system, body, Points(cells, xi, np.zeros(len(xi))), state)
         return np.asarray((place.X() + place.u()).reshape(-1, 3))
     if isinstance(body, RigidBody):

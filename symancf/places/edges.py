@@ -13,39 +13,28 @@ from ..cells import CELLS
 from ..mesh.edges import NumberedEdges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from ..arrays import Array, Ints
+    from ..arrays import Ints
     from ..assembly.configuration import Layout
     from ..cells.table import Links
     from ..elements.element import Element
     from ..mesh import Mesh, Region
 
 
-class Interpolated(Hashable, Protocol):
-    """A body of cells, as far as places on it ask; see `symancf.Body`.
+class OfCells(Hashable, Protocol):
+    """A body of cells, as far as its blocks of coordinates and edges go; see `symancf.Body`.
 
     Attributes
     ----------
-    direction, smooth : how the slopes of nodes are directed, as the user says.
     join : ``"all"``: slopes are shared with other bodies, ``"position"``: only positions are.
     """
 
     name: str
     region: Region
     element: Element
-    direction: Callable[[Array], npt.ArrayLike] | None
-    smooth: float
     join: str
 
-    @property
-    def extent(self) -> float:
-        """Size [m]."""
 
-
-def slopes_block(body: Interpolated, name: str) -> str:
+def slopes_block(body: OfCells, name: str) -> str:
     """Return the name of the block of slopes of a body that a system knows by `name`."""
     element = body.element
     return (
@@ -60,7 +49,7 @@ def across_block(slopes: str) -> str:
     return f"{slopes}:across"
 
 
-def announce_blocks(layout: Layout, body: Interpolated) -> None:
+def announce_blocks(layout: Layout, body: OfCells) -> None:
     """Announce the blocks of positions and slopes of a body."""
     element, name = body.element, slopes_block(body, layout.name(body))
     layout.announce_block(Block("position", 3))
@@ -100,7 +89,7 @@ class Edges:
         return np.where(number < 0, -1, number + self.base)
 
 
-def with_edges(layout: Layout, body: Interpolated, vertices: Ints) -> Ints:
+def with_edges(layout: Layout, body: OfCells, vertices: Ints) -> Ints:
     """Return cells (n, corners) of a body with the vertices of their edges, if it has some.
 
     Cells of other types stay (collective).

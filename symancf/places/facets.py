@@ -18,7 +18,7 @@ from ..mesh.conformity import side_keys
 from ..runtime.collective import exchange, exchange_blocks, shares
 from .ends import End, vector_rows
 from .geometry import arc_slope
-from .interpolation import Interpolation, tabulate
+from .interpolation import tabulate
 from .vectors import unit
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..elements import Element
     from ..mesh import Region
-    from .edges import Interpolated
+    from .interpolation import Interpolated
 
 
 WORDS = {"line": "line", "triangle": "triangle", "quad": "quadrilateral", "tetra": "tetrahedron"}
@@ -148,7 +148,7 @@ class FacetPoints(End):
     def at(self, configuration: Configuration, point: Sequence[float], cells: Ints32) -> Array:
         """Return the reference places (n, 3) of a point of each of some facets."""
         if self.kind == self.body.element.cell:
-            return configuration.of(self.body, Interpolation).at(point, cells)
+            return configuration.binding(self.body).interpolation.at(point, cells)
         value, _ = CELLS[self.kind].evaluate(np.array([point], dtype=float))
         return np.asarray(np.einsum("v,nva->na", value[0], configuration.points[cells]))
 
@@ -165,7 +165,7 @@ class FacetPoints(End):
         derivative: int,
     ) -> tuple[Array, Array | None]:
         """Position coefficients (k, nv) and slope coefficients (k, nv, s) of r or r_derivative."""
-        on = configuration.of(self.body, Interpolation)
+        on = configuration.binding(self.body).interpolation
         if not self.hermite:
             value, slope = CELLS[self.kind].evaluate(places.within)
             return (value if derivative == 0 else slope[:, :, 0]), None
@@ -200,7 +200,7 @@ class FacetPoints(End):
         positions: Array,
         slopes: Array | None,
     ) -> Rows:
-        on = configuration.of(self.body, Interpolation)
+        on = configuration.binding(self.body).interpolation
         return vector_rows(*on.combined(vertices, positions, slopes))
 
     def constant(self, places: Resolved, jet: str) -> Array | None:

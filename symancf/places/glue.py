@@ -12,7 +12,6 @@ from ..arrays import Array, Ints, Mask
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import exchange, lookup, owners_of, shares
 from .geometry import perpendicular
-from .interpolation import Interpolation
 from .on_body import Nodes, PointsOnBody
 from .vectors import unit
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from ..assembly.resolved import Resolved
     from ..elements.element import Element
     from ..mesh import Mesh
-    from .edges import Interpolated
+    from .interpolation import Interpolated, Interpolation
 
 
 POINT, EDGE, CORNER, FACE = range(4)
@@ -231,7 +230,7 @@ class NodesHere:
     @classmethod
     def of(cls, configuration: Configuration, body: Interpolated, glue: Glue) -> NodesHere:
         """Find the nodes of a body that this rank has (collective)."""
-        on, ids = configuration.of(body, Interpolation), configuration.topology.vertex_ids
+        on, ids = configuration.binding(body).interpolation, configuration.topology.vertex_ids
         rows = glue.look(ids)
         vertices = np.flatnonzero(rows[:, 0] > 0.0)
         found = rows[vertices]
@@ -262,7 +261,7 @@ def _straightened(
     """Return tangents in the tangent plane, and square to mirrors, where they are of an `edge`."""
     along = along.copy()
     for support in configuration.mirrors:
-        if configuration.of(support.body, Interpolation).slope_name == on.slope_name:
+        if configuration.binding(support.body).interpolation.slope_name == on.slope_name:
             both = edge & (configuration.of(support, Glue).look(ids)[:, 0] > 0.0)
             axis = np.eye(3)[support.mirror]
             part = along[both] @ axis

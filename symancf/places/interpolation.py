@@ -4,26 +4,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import sympy as sp
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..assembly.piece import Cells, Whole
-from ..assembly.protocol import Support, TurnsSlopes, having
+from ..assembly.protocol import SupportBinding, TurnsSlopes, having
 from ..assembly.vertices import AtVertices
 from ..errors import MeshError
 from ..runtime.collective import together
 from . import geometry, macro
-from .edges import Interpolated, across_block, slopes_block
+from .edges import OfCells, across_block, slopes_block
 from .vectors import unit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from ..assembly.configuration import Configuration
+    import numpy.typing as npt
+
+    from ..assembly.configuration import Configuration, Layout
     from ..elements.element import Element
+
+
+class HasInterpolation(Protocol):
+    """The binding of a body of cells, as far as places on it ask."""
+
+    interpolation: Interpolation
+
+
+class Interpolated(OfCells, Protocol):
+    """A body of cells, as far as places on it ask; see `symancf.Body`.
+
+    Attributes
+    ----------
+    direction, smooth : how the slopes of nodes are directed, as the user says.
+    """
+
+    direction: Callable[[Array], npt.ArrayLike] | None
+    smooth: float
+
+    @property
+    def extent(self) -> float:
+        """Size [m]."""
+
+    def bind(self, layout: Layout, /) -> HasInterpolation:
+        """Return what it is in a system."""
 
 
 def tabulate(element: Element, jet: str, xi: Array, z: Array | None = None) -> Array:
@@ -79,7 +106,7 @@ class Interpolation:
     The coefficients e_i are positions and slopes of the corners; element slopes are combinations
     T of the slopes that nodes carry, see `geometry`. Of a body in a system::
 
-        system.of(body, Interpolation)
+        system.binding(body).interpolation
 
     Parameters
     ----------
@@ -143,7 +170,7 @@ class Interpolation:
         across = [(across_block(self.slope_name), edges)] if self.element.across else []
         return [*((name, used) for name in names), *across]
 
-    def build(self, configuration: Configuration, supports: Sequence[Support]) -> None:
+    def build(self, configuration: Configuration, supports: Sequence[SupportBinding]) -> None:
         """Choose the slopes of nodes, write them to the reference, find the maps (collective).
 
         Raises
@@ -162,7 +189,7 @@ class Interpolation:
         taken = AtVertices(vertices, np.zeros(len(vertices), dtype=bool))
         with together(configuration.comm):  # the first support at a vertex chooses
             for support in having(supports, TurnsSlopes):
-                if configuration.of(support.body, Interpolation).slope_name == self.slope_name:
+                if configuration.binding(support.body).interpolation.slope_name == self.slope_name:
                     support.turned(configuration, self.basis, taken)
         # every local node of the body, also one that only a joint brought here
         at = self.offset(vertices, "slope0")[:, None] + np.arange(3 * len(element.slopes))

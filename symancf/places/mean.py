@@ -17,12 +17,11 @@ from ..runtime.collective import together
 from .ends import End, vector_rows
 from .facets import FacetPoints
 from .geometry import perpendicular
-from .interpolation import Interpolation
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..mesh import Region
-    from .edges import Interpolated
+    from .interpolation import Interpolated
 
 
 class Shares(NamedTuple):
@@ -131,7 +130,7 @@ class Mean(End):
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> Rows:
         """Return the mean position or an axis as combinations of local coordinates."""
-        on = configuration.of(self.body, Interpolation)
+        on = configuration.binding(self.body).interpolation
         shares = places.within.reshape(*vertices.shape, 4)
         if jet == "value":
             weights = shares[..., 0]

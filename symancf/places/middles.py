@@ -11,12 +11,11 @@ import numpy as np
 from ..arrays import Array, Ints, Mask
 from ..runtime.collective import exchange, lookup, owners_of, shares
 from .edges import Edges
-from .interpolation import Interpolation
 from .on_body import Nodes
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from .edges import Interpolated
+    from .interpolation import Interpolated
     from .on_body import PointsOnBody
 
 
@@ -108,7 +107,7 @@ class MiddlesHere:
     @classmethod
     def of(cls, configuration: Configuration, body: Interpolated, middles: Middles) -> MiddlesHere:
         """Find those that this rank has (collective)."""
-        on = configuration.of(body, Interpolation)
+        on = configuration.binding(body).interpolation
         rows = middles.look(configuration.topology.vertex_ids)
         vertices = np.flatnonzero(rows[:, 0] > 0.0)
         vertices = vertices[np.isin(vertices, on.middles.vertices)]

@@ -16,14 +16,13 @@ from ..runtime.collective import shares, together
 from ..values.parameter import label
 from .edges import with_edges
 from .ends import End, frame_of, points_of, require_place, vector_rows
-from .interpolation import Interpolation
 from .mean import Mean
 from .projection import locate_on
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..mesh import Region
-    from .edges import Interpolated
+    from .interpolation import Interpolated
     from .locate import Found
 
 
@@ -137,7 +136,7 @@ class Nodes(_OnBody):
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> Rows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
-        on, node = configuration.of(self.body, Interpolation), vertices[:, 0]
+        on, node = configuration.binding(self.body).interpolation, vertices[:, 0]
         if jet != "director" and not jet.startswith("axis"):
             jet = jet.replace("along", "slope")
             offset = on.offset(vertices, jet)
@@ -154,7 +153,7 @@ class Nodes(_OnBody):
         """Return the reference directions (k, s, 3) of the nodes' slopes."""
         if not self.body.element.slopes:
             return super().directions(configuration, places)
-        basis = configuration.of(self.body, Interpolation).basis
+        basis = configuration.binding(self.body).interpolation.basis
         return np.asarray(basis[_local(configuration, places.vertices[:, 0])])
 
     def __str__(self) -> str:
@@ -258,7 +257,7 @@ class PointsOnBody(_OnBody):
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> tuple[Ints32, Array, Ints]:
         """Return offsets, values and corners (k, m) of a jet for one component."""
-        on = configuration.of(self.body, Interpolation)
+        on = configuration.binding(self.body).interpolation
         xi = on.element.topology.to_domain(places.within)
         return on.combined(vertices, *on.jet(jet, xi, vertices))
 

@@ -11,7 +11,6 @@ from ..arrays import Array, Ints, Ints32
 from ..errors import ConstraintError
 from ..runtime.collective import share_error
 from .ends import End, vector_rows
-from .interpolation import Interpolation
 from .on_body import Nodes
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class Opposite(Nodes):
         element = self.body.element
         if places.given is None or not 0 <= k < element.directions:
             return super().rows(configuration, places, vertices, jet)
-        on = configuration.of(self.body, Interpolation)
+        on = configuration.binding(self.body).interpolation
         basis = on.basis[vertices[:, 0]][:, : element.directions]
         (first,) = self.before
         direction = first.directions(configuration, places.given)[:, k]

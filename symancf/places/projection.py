@@ -18,7 +18,7 @@ from .macro import slopes_across, whole_maps
 
 if TYPE_CHECKING:
     from ..mesh import Region
-    from .edges import Interpolated
+    from .interpolation import Interpolated
 
 
 def locate_on(body: Interpolated, points: Array, shared: bool = False) -> tuple[Found, Array]:

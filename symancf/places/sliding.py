@@ -13,7 +13,7 @@ from ..assembly.numbering import Block
 from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError, MeshError
 from .ends import Symbols, vector_rows
-from .interpolation import Interpolation, tabulate
+from .interpolation import tabulate
 from .on_body import PointsOnBody
 from .projection import Foots
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from ..assembly.configuration import Configuration, Layout
-    from .edges import Interpolated
+    from .interpolation import Interpolated
 
 
 SLIDE = Block("slide", 1, "sliding")
@@ -196,7 +196,7 @@ class Sliding(PointsOnBody):
             at = configuration.numbering.offset[vertices[:, -1], block]
             n = np.arange(places.size)
             return Rows(n, 0 * n, at, np.full(len(n), 2), np.ones(len(n)))
-        on, element = configuration.of(self.body, Interpolation), self.body.element
+        on, element = configuration.binding(self.body).interpolation, self.body.element
         ends = [("value", 0.5), ("xi", 0.5), ("xixi", 0.5), ("xixi", 1.0), ("xixi", 0.0)]
         tables = [tabulate(element, name, np.array([[at]])) for name, at in ends]
         tables[3:] = [tables[3] - tables[4]]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..assembly.configuration import Configuration, Layout
-    from .edges import Interpolated
+    from .interpolation import Interpolated
 
 
 class Travelling(PointsOnBody):

@@ -23,7 +23,6 @@ from ..errors import Cause, SymancfError, listed, owner
 from ..laws import evaluate_energy
 from ..laws.predicted import stiffness_ratio
 from ..mesh.cells import jacobians
-from ..places.interpolation import Interpolation
 from ..runtime.collective import together
 
 if TYPE_CHECKING:
@@ -172,7 +171,7 @@ def flattest(system: System, state: Array) -> tuple[float, str, str]:
     for body in system.bodies:
         if not isinstance(body, Body) or body.element.topology.dimension < 3:
             continue
-        on = system.of(body, Interpolation)
+        on = system.binding(body).interpolation
         at = numbering.offset[on.cells, numbering.block("position")]
         low, vertex = 1.0, np.zeros(0, dtype=np.int64)
         if len(at):

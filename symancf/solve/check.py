@@ -15,7 +15,6 @@ from ..bodies.natural import RigidBody
 from ..bodies.plane import PlanarBody
 from ..laws import digits_lost
 from ..output.tracking import made_of
-from ..places.interpolation import Interpolation
 from ..values import arguments
 
 if TYPE_CHECKING:
@@ -168,7 +167,7 @@ def _cell_size(system: System) -> float:
         if isinstance(body, PlanarBody | RigidBody):
             total += [system.extent_of(body), 1.0]
             continue
-        X = system.points[system.of(body, Interpolation).cells]
+        X = system.points[system.binding(body).interpolation.cells]
         total += [float(np.linalg.norm(X[:, 1] - X[:, 0], axis=1).sum()), len(X)]
     total = system.sum(total)
     return float(total[0] / max(total[1], 1.0))

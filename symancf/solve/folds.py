@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..places.interpolation import Interpolation
-
 if TYPE_CHECKING:
     from ..system import System
 
@@ -40,7 +38,7 @@ class Folds:
         worst, place = MOST, None
         q = system.reference + system.state
         for body in self.bodies:
-            on = system.of(body, Interpolation)
+            on = system.binding(body).interpolation
             F = q[on.offset(on.cells, "slope0")[..., None] + np.arange(9)]
             F /= np.linalg.norm(F, axis=2, keepdims=True)
             for a, b in body.element.topology.links:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import sympy as sp
@@ -187,11 +187,12 @@ class PlaceTerm(OneProcess, Shown):
         """The block of the unknowns that each tuple of places has of its own."""
         return numbering.states(len(self.states)) if self.states else None
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce entities and vertices before distribution (collective)."""
         entities = Entities(layout, layout.name(self), self.ends, self.block)
         self.reading.require_places(entities.size)
         layout.keep(self, entities)
+        return self
 
     def entities(self, configuration: Configuration) -> Entities:
         """Return the tuples of places in a system."""

@@ -22,7 +22,6 @@ from ..catalogue.loads import traction
 from ..elements import Element, hex20, hex27, tet10
 from ..mesh import Mesh
 from ..output.sampling import sample
-from ..places.interpolation import Interpolation
 from ..solve.statics.problem import StaticProblem
 from ..system import System
 from ..values.parameter import Parameter
@@ -94,7 +93,7 @@ def homogeneous() -> Iterator[Number]:
 def on_side(system: System, body: Body, side: str, about: Array) -> Array:
     """Return force and moment (6,) about a point that a support exerts on a side."""
     forces, held = residual(system, system.state), np.zeros_like(system.state)
-    on = system.of(body, Interpolation)
+    on = system.binding(body).interpolation
     vertices = np.flatnonzero(np.isin(system.topology.vertex_ids, body[side].region.slice()[1]))
     at = on.offset(vertices, "value")[:, None] + np.arange(3)
     held[at] = forces[at]

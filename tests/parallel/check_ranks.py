@@ -10,7 +10,6 @@ import numpy as np
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff, yeoh
-from symancf.places.interpolation import Interpolation
 
 RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 50.0}
 ELASTIC = {"E": 1e6, "nu": 0.3, "thickness": 0.05}
@@ -82,7 +81,7 @@ def displacements(bodies, terms):
     values = [system.displacement(place) for _, place in nodes]
     values += [np.vstack(system.gradient(place)) for body, place in nodes if body.element.slopes]
     cells = system.comm.allreduce(
-        sum(int(system.of(body, Interpolation).owned.sum()) for body in bodies)
+        sum(int(system.binding(body).interpolation.owned.sum()) for body in bodies)
     )
     assert cells == sum(body.region.size for body in bodies)
     if system.comm.size > 1:  # a distribution that leaves all to one rank would prove nothing

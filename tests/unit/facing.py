@@ -12,7 +12,6 @@ import symancf as sa
 from symancf import elements
 from symancf.assembly.revisions import Verdict
 from symancf.energies import neo_hooke
-from symancf.places.interpolation import Interpolation
 
 Array = Any
 MATERIAL = {"mu": 1.0 / 2.6, "lam": 0.3 / (1.3 * 0.4)}  # E = 1, nu = 0.3
@@ -61,7 +60,7 @@ def stacked(
 
 def shifted(system: sa.System, body: sa.Body, by: Array) -> Array:
     """Return the state with the nodes of a body moved."""
-    on = system.of(body, Interpolation)
+    on = system.binding(body).interpolation
     u = system.state.copy()
     u[on.offset(np.unique(on.cells), "value")[:, None] + np.arange(3)] += by
     return u

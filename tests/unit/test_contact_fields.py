@@ -15,7 +15,6 @@ from symancf import elements, output
 from symancf.energies import cable, neo_hooke, saint_venant_kirchhoff
 from symancf.errors import SymancfError
 from symancf.output import Samples, gather
-from symancf.places.interpolation import Interpolation
 from tests.refusals import refused
 from tests.unit.facing import shifted
 
@@ -84,7 +83,7 @@ def test_true_pressures_are_per_present_area(kind: str) -> None:
     contact = sa.Contact(side, sa.Plane(), mu=0.1, stiffness=K, **given)
     system = sa.System(body, terms=[contact])
     grown = np.array([0.5, 0.0 if kind == "cable" else 0.2, 0.0])
-    on = system.of(body, Interpolation)
+    on = system.binding(body).interpolation
     nodes = np.unique(on.cells)
     at = on.offset(nodes, "value")[:, None] + np.arange(3)
     system.state[at] = system.points[nodes] * grown - [0.0, 0.0, DEPTH]

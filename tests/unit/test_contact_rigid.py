@@ -114,7 +114,7 @@ def test_forces_and_moments_balance(rolls: bool) -> None:
     R, state = turn((0.01, 0.02, -0.01)), system.state.copy()
     master = shape.body
     assert master is not None
-    here = master.here(system)
+    here = system.binding(master).here(system)
     q = system.reference[here].reshape(-1, 4, 3)
     moved = np.concatenate([q[:, :2] - master.origin, q[:, 2:]], axis=1) @ R.T
     moved[:, :2] += master.origin

@@ -13,7 +13,6 @@ import sympy as sp
 
 import symancf as sa
 from symancf.energies import cable
-from symancf.places.interpolation import Interpolation
 from symancf.values.parameter import difference
 from tests.motion import force, moving, power, tangent_error, velocity
 from tests.refusals import refused
@@ -99,7 +98,7 @@ def test_a_motor_between_two_links_acts_on_both() -> None:
         f, q = force(system), system.reference + system.state
         moment = np.zeros(3)
         member = np.zeros(system.numbering.vertices, dtype=bool)
-        on = system.of(body, Interpolation)
+        on = system.binding(body).interpolation
         member[on.cells] = True
         for block in (on.position_block, on.slope_block):
             start = system.numbering.offset[member, block]

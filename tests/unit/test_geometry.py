@@ -12,7 +12,6 @@ import pytest
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
 from symancf.output.fields import coefficients, jets_at
-from symancf.places.interpolation import Interpolation
 from tests import many
 from tests.refusals import refused
 
@@ -44,7 +43,7 @@ def reference(made: sa.Body, jet: str, xi: Any) -> Any:
 def corners(made: sa.Body) -> Any:
     """Corner positions of this rank's cells, (n, nv, 3)."""
     system = sa.System(made)
-    on = system.of(made, Interpolation)
+    on = system.binding(made).interpolation
     return system.points[on.cells[on.owned]]
 
 
@@ -168,7 +167,7 @@ def test_directions_of_uneven_chords_are_those_of_the_circle() -> None:
     mesh = sa.Mesh.box((1.0,), (6,), warp=uneven)
     made = body(mesh, CABLE)
     system = sa.System(made)
-    on = system.of(made, Interpolation)
+    on = system.binding(made).interpolation
     assert on.directions is not None
     used = np.unique(on.cells)
     X, t = system.points[used], on.directions.at[used]
@@ -284,4 +283,4 @@ def test_bodies_of_which_a_rank_may_have_nothing() -> None:
     tips = [system.displacement(rod.at((1.0, 3.0 * k, 0.0)))[0] for k, rod in enumerate(rods)]
     np.testing.assert_allclose(tips, np.tile(tips[0], (7, 1)), atol=1e-10)
     assert tips[0][2] == pytest.approx(1.0 / (3.0 * 1e3), rel=1e-3)
-    assert all(len(system.of(r, Interpolation).basis.vertices) in (0, 2) for r in rods)
+    assert all(len(system.binding(r).interpolation.basis.vertices) in (0, 2) for r in rods)

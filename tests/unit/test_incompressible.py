@@ -13,7 +13,6 @@ from sympy import Rational, log
 import symancf as sa
 from symancf.output import checkpoint
 from symancf.output.sampling import sample
-from symancf.places.interpolation import Interpolation
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def state_of(body: sa.Body, terms: list[Any]) -> tuple[sa.System, int]:
 def cells_of(system: sa.System, body: sa.Body, field: str) -> Array:
     """Return a field's means over all cells, on every rank, in the order of the mesh."""
     found = sample(system, body, fields=FIELDS, at="cells").cell_data[field]
-    on = system.of(body, Interpolation)
+    on = system.binding(body).interpolation
     pairs = np.stack([on.ids[on.owned], np.asarray(found)], axis=1)
     table = np.concatenate(system.comm.allgather(pairs))
     return table[np.argsort(table[:, 0]), 1]

@@ -24,7 +24,6 @@ from symancf.energies import (
     yeoh,
 )
 from symancf.laws import digits_lost
-from symancf.places.interpolation import Interpolation
 from symancf_codegen.library.fingerprint import fingerprint
 from tests.refusals import refused
 
@@ -55,7 +54,7 @@ def abd(angles: Sequence[float], heights: Sequence[float], turn: float = 0.0) ->
 
 def put(system: Any, body: Any, u: Callable[..., Any], G: Callable[..., Any]) -> None:
     """Write a displacement u(X) (n, 3) with the gradient G(X) (n, 3, 3) to the nodes."""
-    on = system.of(body, Interpolation)
+    on = system.binding(body).interpolation
     nodes = np.unique(on.cells)
     X = system.points[nodes]
     system.state[on.offset(nodes, "value")[:, None] + np.arange(3)] = u(X)
@@ -229,7 +228,9 @@ def test_mass_of_layers() -> None:
     for element in (ancf_plate, ancf_thin_plate):
         body = sa.Body(mesh["body"], element, layers, E=1.0, nu=0.3)
         system = sa.System(body)
-        plan = Plan(body.inertia(system), system.numbering, system.reference, system.comm)
+        plan = Plan(
+            system.binding(body).inertia(system), system.numbering, system.reference, system.comm
+        )
         plan.update(0.0)
         for name, spin in (("still", 0.0), ("turns", 1.0)):
 

@@ -14,7 +14,6 @@ import sympy as sp
 
 import symancf as sa
 from symancf.energies import kirchhoff
-from symancf.places.interpolation import Interpolation
 from symancf.places.lines import Line
 from tests.lines import FULL, STEEL, THIN, block, hoop, of_groups, random, rope, strip, violation
 from tests.refusals import refused
@@ -28,7 +27,7 @@ def stretch(
     system: sa.System, body: sa.Body, u: Callable[..., Any], du: Callable[..., Any]
 ) -> None:
     """Give a straight cable the displacements u(x) along x with their derivative."""
-    on = system.of(body, Interpolation)
+    on = system.binding(body).interpolation
     vertices = np.flatnonzero(system.numbering.offset[:, on.slope_block] >= 0)
     x = system.points[vertices, 0]
     system.state[on.offset(vertices, "value")] = u(x)

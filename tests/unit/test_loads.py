@@ -11,7 +11,6 @@ from scipy.interpolate import CubicSpline
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
-from symancf.places.interpolation import Interpolation
 from tests.motion import leave_out
 from tests.refusals import refused
 
@@ -67,7 +66,7 @@ def resultant(
     force = f[at].sum(axis=0)
     moment = np.cross(q[at] - np.asarray(about), f[at]).sum(axis=0)
     if body.element.slopes:
-        start = numbering.offset[:, system.of(body, Interpolation).slope_block]
+        start = numbering.offset[:, system.binding(body).interpolation.slope_block]
         for k in range(len(body.element.slopes)):
             at = start[start >= 0][:, None] + 3 * k + np.arange(3)
             moment = moment + np.cross(q[at], f[at]).sum(axis=0)

@@ -276,7 +276,7 @@ def test_a_moment_on_a_rigid_body_off_its_constraints(frame: Any) -> None:
     leave_out(plan, "rigidity:rigid body")
     plan.update(0.0)
     numbering = system.numbering
-    vertex = body.local_vertices(system)
+    vertex = system.binding(body).local_vertices(system)
     own = (body.offsets(system, vertex)[0][:, None] + np.arange(3)).ravel()
     state, rate = 0.2 * numbering.random(1), numbering.random(2)[own]
     q = (system.reference + state)[own]

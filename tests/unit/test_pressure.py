@@ -13,7 +13,6 @@ import symancf as sa
 from symancf import elements, energies
 from symancf.assembly.plan import Plan
 from symancf.catalogue.gas.surface import Facets
-from symancf.places.interpolation import Interpolation
 from tests.refusals import refused
 from tests.shells import box_of_walls, resultant, sphere
 
@@ -163,7 +162,7 @@ def forces(facets, system, vector, p):
     x, w = (x + 1.0) / 2.0, w / 2.0
     points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=2).reshape(-1, 2)
     weights = np.outer(w, w).ravel()
-    on = system.of(body, Interpolation)
+    on = system.binding(body).interpolation
     at = on.offset(facets.cells, "value")[..., None] + np.arange(3)
     at = at[:, :, None, :]
     maps = np.ones((*facets.cells.shape, 1, 1))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pytest
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.collective
 
 PARTS = (
-    *("HasMesh", "HasMass", "HasInitialRate", "HasReference", "Oriented", "Carries", "Idles"),
-    *("Settles", "Bonds", "Chooses", "Support", "TurnsSlopes"),
+    *("HasMesh", "HasMass", "HasInitialRate", "Oriented", "Carries", "Idles"),
+    *("Settles", "Bonds", "Chooses", "SupportBinding", "TurnsSlopes"),
 )
 
 EXTRA = Block("extra", 2, "algebraic")
@@ -52,13 +52,14 @@ class Witness:
         assert isinstance(given, kind)
         self.said.append(f"{self.name} {phase}")
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         self._note("declare", layout, Layout)
         vertex = layout.keep(self, Own(int(layout.new_vertices(1, self.name)[0]))).vertex
         mine = np.zeros(1 if layout.comm.rank == 0 else 0, dtype=np.int64)
         vertices = np.full((len(mine), 1), vertex, dtype=np.int64)
         layout.announce(Family(self.name, mine, vertices, partitioned=False))
         layout.announce_block(EXTRA)
+        return self
 
     def orient(self, configuration: Configuration) -> None:
         self._note("orient", configuration, Configuration)
@@ -108,30 +109,32 @@ def _cube() -> sa.Body:
     return sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=1.0)
 
 
+def _hinge(body: sa.PlanarBody) -> sa.Constraint:
+    return sa.joints.revolute(body.at((0, 0)), sa.ground.at((0, 0)))
+
+
 @pytest.mark.parametrize(
-    ("made", "parts"),
+    ("body", "act", "parts"),
     [
-        (lambda: sa.PlanarBody(), {"HasMass", "HasInitialRate", "HasReference", "Carries"}),
+        (sa.PlanarBody, None, {"HasMass", "HasInitialRate", "Carries"}),
+        (sa.RigidBody, None, {"HasMass", "HasInitialRate", "Carries", "Idles"}),
+        (sa.PlanarBody, _hinge, {"Carries", "Idles"}),
+        (sa.PlanarBody, sa.fix, {"SupportBinding"}),
         (
-            lambda: sa.RigidBody(),
-            {"HasMass", "HasInitialRate", "HasReference", "Carries", "Idles"},
+            _cube,
+            lambda cube: sa.fix(cube["x0"]),
+            {"Carries", "Idles", "Oriented", "SupportBinding", "TurnsSlopes"},
         ),
-        (
-            lambda: sa.joints.revolute(sa.PlanarBody().at((0, 0)), sa.ground.at((0, 0))),
-            {"Carries", "Idles"},
-        ),
-        (lambda: sa.fix(sa.PlanarBody()), {"Support"}),
-        (
-            lambda: sa.fix(_cube()["x0"]),
-            {"Carries", "Idles", "Oriented", "Support", "TurnsSlopes"},
-        ),
-        (lambda: sa.gravity((0.0, -9.81, 0.0)), set()),
+        (lambda: sa.PlanarBody(mass=1.0), lambda _: sa.gravity((0.0, -9.81, 0.0)), set()),
     ],
 )
-def test_what_has_which_parts(made: Any, parts: set[str]) -> None:
-    given = made()
-    assert isinstance(given, protocol.Contributes)
-    assert {part for part in PARTS if isinstance(given, getattr(protocol, part))} == parts
+def test_what_has_which_parts(body: Any, act: Any, parts: set[str]) -> None:
+    own = body()
+    given = own if act is None else act(own)
+    assert isinstance(given, protocol.Term)
+    system = System(own, terms=[] if act is None else [given])
+    found = system.binding(given)
+    assert {part for part in PARTS if isinstance(found, getattr(protocol, part))} == parts
 
 
 def test_a_layout_names_what_it_does_not_know() -> None:
@@ -197,8 +200,8 @@ def test_names_are_numbered_in_a_system() -> None:
         def __init__(self, name: str) -> None:
             self.name = name
 
-        def declare(self, layout: Layout) -> None:
-            pass
+        def bind(self, layout: Layout) -> Self:
+            return self
 
         def pieces(self, configuration: Configuration) -> list[Piece]:
             return []

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -36,8 +36,9 @@ class Floor:
         self.number = StateVariable("floor", np.array([100.0]))
         self.asked = 0
 
-    def declare(self, layout: Any) -> None:
+    def bind(self, layout: Any) -> Self:
         """It has no entities: the law reads its number."""
+        return self
 
     def pieces(self, configuration: Any) -> list[Any]:
         return []

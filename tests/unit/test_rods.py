@@ -44,7 +44,7 @@ def test_strains_of_a_kernel() -> None:
     X = np.array([0.0, 1.0, 0.5])
     c, s = math.cos(0.8), math.sin(0.8)
     R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    at = system.of(body, sa_interpolation())
+    at = system.binding(body).interpolation
     state = np.zeros_like(system.state)
 
     def put(position: Any, F: Any) -> float:

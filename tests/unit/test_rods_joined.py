@@ -298,9 +298,7 @@ def test_a_rod_turns_many_times() -> None:
 
 def set_spin(system: sa.System, body: sa.Body, omega: Any) -> None:
     """Give a straight rod through the origin the velocities of a rigid spin."""
-    from symancf.places.interpolation import Interpolation
-
-    at = system.of(body, Interpolation)
+    at = system.binding(body).interpolation
     for node in np.unique(at.cells):
         X = system.points[node]
         place = at.offset(np.array([node]), "value")[0]

@@ -23,7 +23,6 @@ from symancf.errors import ConstraintError, KinematicsError, ParameterError, Sym
 from symancf.mesh import Mesh
 from symancf.output.results import results
 from symancf.output.sampling import sample
-from symancf.places.interpolation import Interpolation
 from symancf.solve.statics.problem import StaticProblem
 from symancf.system import System
 from symancf.values.parameter import Field, Parameter
@@ -157,7 +156,7 @@ def test_stresses_at_gauss_points_are_those_of_the_closed_form() -> None:
     E = (np.swapaxes(F, 1, 2) @ F - I) / 2
     for name, known in (("J", J), ("sigma", sigma), ("S", S), ("W", W), ("E", E)):
         np.testing.assert_allclose(data[name], known, atol=1e-13)
-    assert len(data["J"]) == 8 * system.of(body, Interpolation).owned.sum()
+    assert len(data["J"]) == 8 * system.binding(body).interpolation.owned.sum()
 
 
 @pytest.mark.collective

@@ -17,7 +17,6 @@ from symancf.mesh.conformity import side_keys
 from symancf.output.sampling import sample
 from symancf.output.view.surface import surface_of
 from symancf.output.vtu import read_vtu, write_vtu
-from symancf.places.interpolation import Interpolation
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -313,7 +312,7 @@ def test_files_hold_cells_of_second_order(tmp_path: Path) -> None:
         body = sa.Body(mesh["block"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
         system = sa.System(body, terms=[sa.fix(body["base"])])
         system.state += 0.02 * system.numbering.random(2)
-        own, samples = system.of(body, Interpolation).ids, sample(system, body)
+        own, samples = system.binding(body).interpolation.ids, sample(system, body)
         write_vtu(tmp_path / "out.vtu", samples)
         again, other = read_vtu(tmp_path / "out.vtu"), meshio.read(tmp_path / "out.vtu")
         for found in (again.cells[kind], other.cells_dict[kind]):

@@ -13,7 +13,7 @@ from sympy import Abs, Heaviside, Max, Min, Piecewise, Rational, floor, log, sig
 
 import symancf as sa
 from symancf.laws import energy_laws
-from symancf.places.interpolation import Interpolation, tabulate
+from symancf.places.interpolation import tabulate
 from tests.refusals import refused
 from tests.stresses import solid_stress
 
@@ -273,7 +273,7 @@ def test_cable_with_an_inflection_at_a_quadrature_point(turn: float) -> None:
         terms = [sa.fix(body["x0"], "all"), sa.planar(body), sa.KelvinVoigt(body, eta=1.0, I=0.1)]
         system = sa.System(body, terms=[*terms, sa.force(body["x1"], R @ (0.0, 1e-3, 0.0))])
         if turn == 0.0 and system.comm.size == 1:
-            on = system.of(body, Interpolation)
+            on = system.binding(body).interpolation
             center = on.coefficients(on.cells, on.maps)[1]
             first, second = (
                 tabulate(body.element, j, np.array([[0.5]])) @ center for j in ("xi", "xixi")

@@ -105,7 +105,7 @@ def test_slopes_across_edges_start_as_the_body_does(element: Element) -> None:
 @BOTH
 def test_tangent_planes_are_continuous_and_constant_curvature_is_exact(element: Element) -> None:
     system, body = bent(element, 3)
-    on = system.of(body, Interpolation)
+    on = system.binding(body).interpolation
     random = np.random.default_rng(2)
     system.state[:] = 1e-3 * random.standard_normal(system.state.shape)
     a, b = system.points[on.cells[4]][:2]
@@ -130,7 +130,7 @@ def test_tangent_planes_are_continuous_and_constant_curvature_is_exact(element: 
 
 
 def _area(system: sa.System, body: sa.Body) -> float:
-    X = system.points[system.of(body, Interpolation).cells]
+    X = system.points[system.binding(body).interpolation.cells]
     last = X[:, -1] - X[:, 0]
     first = X[:, 1] - X[:, 0]
     total = np.cross(first, X[:, 2] - X[:, 0])[:, 2].sum() / 2.0

@@ -11,7 +11,6 @@ import pytest
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
-from symancf.places.interpolation import Interpolation
 from symancf_codegen.compiler import cell_source
 from tests.motion import force, moving, power, tangent_error
 from tests.refusals import refused
@@ -84,7 +83,7 @@ def test_power_of_a_thin_plate_in_its_plane_and_in_bending() -> None:
     system.state.fill(0.0)
     system.rate.fill(0.0)
     numbering = system.numbering
-    b = system.of(system.bodies[0], Interpolation)
+    b = system.binding(system.bodies[0]).interpolation
     position = numbering.offset[:, b.position_block]
     x, y = system.points[:, 0], system.points[:, 1]
     system.rate[position + 2] = x**2 / 2 + 0.3 * x * y
@@ -111,7 +110,7 @@ def test_power_of_a_cable(options: Any) -> None:
         place = [radius * np.sin(k * s), radius * (1 - np.cos(k * s)), 0 * s]
         slope = [stretch * np.cos(k * s), stretch * np.sin(k * s), 0 * s]
         q = np.zeros_like(system.state)
-        on = system.of(b, Interpolation)
+        on = system.binding(b).interpolation
         for block, value in ((on.position_block, place), (on.slope_block, slope)):
             at = system.numbering.offset[:, block][:, None] + np.arange(3)
             q[at] = np.stack(value, axis=1)

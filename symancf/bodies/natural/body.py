@@ -19,7 +19,7 @@ from ...runtime import jit
 from ...values.arguments import text
 from ...values.motion import Motion
 from ...values.parameter import Value, vector3
-from ..node import OneNode, Vertex
+from ..node import NodeBinding, OneNode
 from . import shapes
 from .inertia import (
     AXES,
@@ -30,13 +30,13 @@ from .inertia import (
 from .rigidity import Rigidity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from symancf_codegen.declare import PointLaw
 
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece, Role
-    from ...assembly.protocol import Support
+    from ...assembly.protocol import SupportBinding
     from ...values.motion import Displacement, Gradient
 
 
@@ -243,6 +243,11 @@ class RigidBody(OneNode):
         return self.moments.mass if self.moments else 0.0
 
     @property
+    def weighs(self) -> bool:
+        """Whether it has a mass."""
+        return self.mass > 0.0
+
+    @property
     def centre(self) -> RigidPoint:
         """The place of the centre of mass; without mass that of the origin."""
         return self.at(self.moments.centre if self.moments else (0.0, 0.0, 0.0))
@@ -253,18 +258,12 @@ class RigidBody(OneNode):
         """Twice the largest distance of what is drawn, or of r_j, from the origin."""
         return 2.0 * max(self.length, self.shape.reach)
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> RigidBinding:
         """Announce the node, the multipliers of rigidity and their blocks of coordinates."""
-        super().declare(layout)
-        name = f"rigidity:{layout.name(self)}"
-        layout.keep(self, Rigidity(self.at((0, 0, 0)), self.length, name)).declare(layout)
-
-    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
-        """Blocks of coordinates on local vertices."""
-        return [
-            *super().carriers(configuration),
-            *configuration.of(self, Rigidity).carriers(configuration),
-        ]
+        own = layout.register(self, RigidBinding(self, layout))
+        conditions = Rigidity(self.at((0, 0, 0)), self.length, f"rigidity:{own.name}")
+        own.rigidity = layout.bind(conditions)
+        return own
 
     def offsets(self, configuration: Configuration, vertices: Integers) -> Ints32:
         """Return the local offsets (k, 4) of r_i, r_j, u and v at local `vertices` (k,)."""
@@ -272,69 +271,6 @@ class RigidBody(OneNode):
         blocks = [numbering.block(block.name) for block in self.blocks]
         i, j, u = (numbering.offset[vertices, b] for b in blocks)
         return np.asarray(np.stack([i, j, u, u + 3], axis=1))
-
-    def build_reference(self, configuration: Configuration, supports: Sequence[Support]) -> None:
-        """Write the reference coordinates."""
-        local = self.local_vertices(configuration)
-        configuration.points[local] = self.origin
-        if len(local):
-            configuration.reference[self.here(configuration)] = self._natural(
-                self.origin, self.frame
-            )
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the constraints of rigidity."""
-        return configuration.of(self, Rigidity).pieces(configuration)
-
-    def idle(self, configuration: Configuration) -> Ints:
-        """Return the local offsets of multipliers of conditions that only supports can fulfil."""
-        return configuration.of(self, Rigidity).idle(configuration)
-
-    def _own_piece(
-        self,
-        configuration: Configuration,
-        what: str,
-        law: PointLaw,
-        role: Role,
-        uniform: dict[str, Value],
-        rates: bool = False,
-    ) -> Piece:
-        assert self.moments is not None
-        name = f"{what}:{configuration.name(self)}"
-        entities = configuration.of(self, Rigidity).entities(configuration)
-        asked = [(0, "value"), *((0, axis) for axis in AXES)]
-        jets = entities.jets(configuration, asked, asked if rates else ())
-        kernel = jit.points(law, configuration.comm)
-        places = np.concatenate([self.origin, self.frame.T.ravel()])
-        values = {f"place{k + 1}": places[k : k + 1] for k in range(12)}
-        return entities.piece(name, kernel, role, uniform, values | self.moments.values(), jets)
-
-    def inertia(self, configuration: Configuration) -> list[Piece]:
-        """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
-        if self.moments is None:
-            return []
-        return [self._own_piece(configuration, "inertia", kinetic_law(), "inertia", {})]
-
-    def weight(self, configuration: Configuration, uniform: dict[str, Value]) -> Piece:
-        """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
-        law = weight_law("rigid_weight", kinetic_law())
-        return self._own_piece(configuration, "gravity", law, "potential", uniform)
-
-    def turning(self, configuration: Configuration, uniform: dict[str, Value]) -> list[Piece]:
-        """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
-        potential, forces = rigid_turning_laws(kinetic_law())
-        return [
-            self._own_piece(configuration, "centrifugal", potential, "potential", uniform),
-            self._own_piece(configuration, "coriolis", forces, "inertia", uniform, rates=True),
-        ]
-
-    def initial_rate(self, configuration: Configuration, rate: Array) -> None:
-        """Write the rates of a body with `velocity` and `spin` into a local vector."""
-        at = self.here(configuration).reshape(-1, 4, 3)
-        q = (configuration.reference + configuration.state)[at]
-        arms = np.concatenate([np.zeros_like(q[:, :1]), q[:, 1:2] - q[:, :1], q[:, 2:]], axis=1)
-        rate[at] = np.cross(self.spin, arms)
-        rate[at[:, :2]] += self.velocity
 
     # ---- what supports ask ----------------------------------------------------------------------
     def motion(
@@ -353,9 +289,10 @@ class RigidBody(OneNode):
 
     def moved(self, u: Array, G: Array) -> Array:
         """Return the changes (12,) of r_i, r_j, u and v after a motion of the frame."""
-        return self._natural(u, G @ self.frame)
+        return self.natural(u, G @ self.frame)
 
-    def _natural(self, origin: Array, axes: Array) -> Array:
+    def natural(self, origin: Array, axes: Array) -> Array:
+        """Return the coordinates (12,) r_i, r_j, u and v of a frame."""
         return np.concatenate([origin, origin + self.length * axes[:, 0], axes[:, 1], axes[:, 2]])
 
     # ---- results --------------------------------------------------------------------------------
@@ -382,6 +319,88 @@ class RigidBody(OneNode):
         R = self.rotation(system)
         rate = self._axes(self.coordinates(system, system.rate))
         return np.asarray(np.cross(R, rate, axis=0).sum(axis=1) / 2.0)
+
+
+class RigidBinding(NodeBinding):
+    """A rigid body in one system.
+
+    Attributes
+    ----------
+    rigidity : the conditions that keep it rigid.
+    """
+
+    body: RigidBody
+    rigidity: Rigidity
+
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
+        """Blocks of coordinates on local vertices."""
+        return [*super().carriers(configuration), *self.rigidity.carriers(configuration)]
+
+    def build_reference(
+        self, configuration: Configuration, supports: Sequence[SupportBinding]
+    ) -> None:
+        """Write the reference coordinates."""
+        local = self.local_vertices(configuration)
+        configuration.points[local] = self.body.origin
+        if len(local):
+            natural = self.body.natural(self.body.origin, self.body.frame)
+            configuration.reference[self.here(configuration)] = natural
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the constraints of rigidity."""
+        return self.rigidity.pieces(configuration)
+
+    def idle(self, configuration: Configuration) -> Ints:
+        """Return the local offsets of multipliers of conditions that only supports can fulfil."""
+        return self.rigidity.idle(configuration)
+
+    def _own_piece(
+        self,
+        configuration: Configuration,
+        what: str,
+        law: PointLaw,
+        role: Role,
+        uniform: Mapping[str, Value],
+        rates: bool = False,
+    ) -> Piece:
+        assert self.body.moments is not None
+        name = f"{what}:{self.name}"
+        entities = self.rigidity.entities(configuration)
+        asked = [(0, "value"), *((0, axis) for axis in AXES)]
+        jets = entities.jets(configuration, asked, asked if rates else ())
+        kernel = jit.points(law, configuration.comm)
+        places = np.concatenate([self.body.origin, self.body.frame.T.ravel()])
+        values = {f"place{k + 1}": places[k : k + 1] for k in range(12)}
+        return entities.piece(
+            name, kernel, role, uniform, values | self.body.moments.values(), jets
+        )
+
+    def inertia(self, configuration: Configuration) -> list[Piece]:
+        """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
+        if self.body.moments is None:
+            return []
+        return [self._own_piece(configuration, "inertia", kinetic_law(), "inertia", {})]
+
+    def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Piece:
+        """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
+        law = weight_law("rigid_weight", kinetic_law())
+        return self._own_piece(configuration, "gravity", law, "potential", uniform)
+
+    def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Piece]:
+        """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
+        potential, forces = rigid_turning_laws(kinetic_law())
+        return [
+            self._own_piece(configuration, "centrifugal", potential, "potential", uniform),
+            self._own_piece(configuration, "coriolis", forces, "inertia", uniform, rates=True),
+        ]
+
+    def initial_rate(self, configuration: Configuration, rate: Array) -> None:
+        """Write the rates of a body with `velocity` and `spin` into a local vector."""
+        at = self.here(configuration).reshape(-1, 4, 3)
+        q = (configuration.reference + configuration.state)[at]
+        arms = np.concatenate([np.zeros_like(q[:, :1]), q[:, 1:2] - q[:, :1], q[:, 2:]], axis=1)
+        rate[at] = np.cross(self.body.spin, arms)
+        rate[at[:, :2]] += self.body.velocity
 
 
 class RigidPoint(End):
@@ -432,7 +451,7 @@ class RigidPoint(End):
         if local is None:
             local = (X - self.body.origin) @ self.body.frame
             X = self.body.origin + local @ self.body.frame.T
-        vertices = np.full((len(X), 1), layout.of(self.body, Vertex).id, dtype=np.int64)
+        vertices = np.full((len(X), 1), layout.binding(self.body).vertex, dtype=np.int64)
         return Resolved(X, vertices, local, given=given, starts=given and given.starts)
 
     def attached(self, places: Resolved) -> tuple[RigidBody, Array]:

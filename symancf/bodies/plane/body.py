@@ -26,14 +26,14 @@ from ...runtime import jit
 from ...values.arguments import named
 from ...values.motion import Motion
 from ...values.parameter import call, label, reals
-from ..node import OneNode, Vertex
+from ..node import NodeBinding, OneNode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Role
-    from ...assembly.protocol import Support
+    from ...assembly.protocol import SupportBinding
     from ...values.motion import Displacement, Gradient
     from ...values.parameter import Value
 
@@ -176,87 +176,18 @@ class PlanarBody(OneNode):
 
     # ---- what a system asks of a body -----------------------------------------------------------
     @property
+    def weighs(self) -> bool:
+        """Whether it has a mass."""
+        return self.mass > 0.0
+
+    @property
     def extent(self) -> float:
         """Size [m]: none of its own."""
         return 0.0
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> PlanarBinding:
         """Announce the node and its blocks of coordinates."""
-        super().declare(layout)
-        mine = np.zeros(1 if layout.comm.rank == 0 else 0, dtype=np.int64)
-        vertices = np.full((len(mine), 1), layout.of(self, Vertex).id, dtype=np.int64)
-        family = f"body:{layout.name(self)}"
-        layout.announce(Family(family, mine, vertices, partitioned=False))
-
-    def build_reference(self, configuration: Configuration, supports: Sequence[Support]) -> None:
-        """Put the node where the body's centre of mass is (without mass: its origin)."""
-        local = self.local_vertices(configuration)
-        configuration.points[local, :2] = self.reference[:2] - self.offset
-        configuration.reference[self.here(configuration)] = (
-            [*configuration.points[local[0], :2], self.reference[2]] if len(local) else []
-        )
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """A rigid body has no strain energy."""
-        return []
-
-    def _own_piece(
-        self,
-        configuration: Configuration,
-        law: PointLaw,
-        role: Role,
-        uniform: dict[str, Value],
-        rates: bool = False,
-    ) -> Piece:
-        """Return a kernel on (ux, uy, phi) of the node, and on their rates."""
-        here, local = self.here(configuration), self.local_vertices(configuration)
-        n, jets = len(local), 6 if rates else 3
-        values = {"m": self.mass, "J": self.inertia_about_centre}
-        at = self.reference[:2] - self.offset
-        values |= {"place1": float(at[0]), "place2": float(at[1])}
-        kernel = jit.points(law, configuration.comm)
-        cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
-        zero = np.zeros(jets * n, dtype=np.int32)
-        coordinate = np.concatenate([here, ~here]) if rates else here
-        return Piece(
-            name=f"{'gravity' if role == 'potential' else role}:{configuration.name(self)}",
-            kernel=kernel,
-            role=role,
-            uniform=uniform,
-            cell=cell,
-            owned=local < configuration.numbering.owned_vertices,
-            vertices=local,
-            vertex_start=np.arange(n + 1, dtype=np.int32),
-            entities=Jets(
-                zero, np.tile(np.arange(jets, dtype=np.int32), n), coordinate, zero, 1.0 + zero
-            ),
-        )
-
-    def inertia(self, configuration: Configuration) -> list[Piece]:
-        """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
-        if not self.mass:
-            return []
-        return [self._own_piece(configuration, kinetic_law(), "inertia", {})]
-
-    def weight(self, configuration: Configuration, uniform: dict[str, Value]) -> Piece:
-        """Return the potential of the weight, with ``g1, g2`` [m/s^2]."""
-        law = weight_law("planar_weight", kinetic_law(), 2)
-        return self._own_piece(configuration, law, "potential", uniform)
-
-    def turning(self, configuration: Configuration, uniform: dict[str, Value]) -> list[Piece]:
-        """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
-        potential, forces = planar_turning_laws(kinetic_law())
-        return [
-            self._own_piece(configuration, potential, "potential", uniform),
-            self._own_piece(configuration, forces, "inertia", uniform, rates=True),
-        ]
-
-    def initial_rate(self, configuration: Configuration, rate: Array) -> None:
-        """Write the rates of a body with `velocity` and `spin` into a local vector."""
-        here = self.here(configuration)
-        if len(here):
-            arm = rotation(configuration.state[here[2]]) @ self.offset
-            rate[here] = *(self.velocity - self.spin * turned(arm)), self.spin
+        return PlanarBinding(self, layout)
 
     # ---- what supports ask ----------------------------------------------------------------------
     def motion(
@@ -305,7 +236,7 @@ class PlanarBody(OneNode):
     # ---- results --------------------------------------------------------------------------------
     def coordinates(self, system: Configuration) -> Ints32:
         """Local offsets (3,) of (ux, uy, phi) on this rank; empty where the body is not."""
-        return self.here(system)
+        return system.binding(self).here(system)
 
     def displacement(self, system: Configuration) -> Array:
         """Return the present (ux, uy, phi) of the origin, on every rank (collective)."""
@@ -322,6 +253,90 @@ class PlanarBody(OneNode):
     def position(self, system: Configuration) -> Array:
         """Return the present (x, y, theta), on every rank (collective)."""
         return np.asarray(self.reference + self.displacement(system))
+
+
+class PlanarBinding(NodeBinding):
+    """A planar body in one system."""
+
+    body: PlanarBody
+
+    def __init__(self, body: PlanarBody, layout: Layout) -> None:
+        super().__init__(body, layout)
+        mine = np.zeros(1 if layout.comm.rank == 0 else 0, dtype=np.int64)
+        vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
+        layout.announce(Family(f"body:{self.name}", mine, vertices, partitioned=False))
+
+    def build_reference(
+        self, configuration: Configuration, supports: Sequence[SupportBinding]
+    ) -> None:
+        """Put the node where the body's centre of mass is (without mass: its origin)."""
+        local = self.local_vertices(configuration)
+        configuration.points[local, :2] = self.body.reference[:2] - self.body.offset
+        configuration.reference[self.here(configuration)] = (
+            [*configuration.points[local[0], :2], self.body.reference[2]] if len(local) else []
+        )
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """A rigid body has no strain energy."""
+        return []
+
+    def _own_piece(
+        self,
+        configuration: Configuration,
+        law: PointLaw,
+        role: Role,
+        uniform: Mapping[str, Value],
+        rates: bool = False,
+    ) -> Piece:
+        """Return a kernel on (ux, uy, phi) of the node, and on their rates."""
+        here, local = self.here(configuration), self.local_vertices(configuration)
+        n, jets = len(local), 6 if rates else 3
+        values = {"m": self.body.mass, "J": self.body.inertia_about_centre}
+        at = self.body.reference[:2] - self.body.offset
+        values |= {"place1": float(at[0]), "place2": float(at[1])}
+        kernel = jit.points(law, configuration.comm)
+        cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
+        zero = np.zeros(jets * n, dtype=np.int32)
+        coordinate = np.concatenate([here, ~here]) if rates else here
+        return Piece(
+            name=f"{'gravity' if role == 'potential' else role}:{self.name}",
+            kernel=kernel,
+            role=role,
+            uniform=dict(uniform),
+            cell=cell,
+            owned=local < configuration.numbering.owned_vertices,
+            vertices=local,
+            vertex_start=np.arange(n + 1, dtype=np.int32),
+            entities=Jets(
+                zero, np.tile(np.arange(jets, dtype=np.int32), n), coordinate, zero, 1.0 + zero
+            ),
+        )
+
+    def inertia(self, configuration: Configuration) -> list[Piece]:
+        """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
+        if not self.body.mass:
+            return []
+        return [self._own_piece(configuration, kinetic_law(), "inertia", {})]
+
+    def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Piece:
+        """Return the potential of the weight, with ``g1, g2`` [m/s^2]."""
+        law = weight_law("planar_weight", kinetic_law(), 2)
+        return self._own_piece(configuration, law, "potential", uniform)
+
+    def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Piece]:
+        """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
+        potential, forces = planar_turning_laws(kinetic_law())
+        return [
+            self._own_piece(configuration, potential, "potential", uniform),
+            self._own_piece(configuration, forces, "inertia", uniform, rates=True),
+        ]
+
+    def initial_rate(self, configuration: Configuration, rate: Array) -> None:
+        """Write the rates of a body with `velocity` and `spin` into a local vector."""
+        here = self.here(configuration)
+        if len(here):
+            arm = rotation(configuration.state[here[2]]) @ self.body.offset
+            rate[here] = *(self.body.velocity - self.body.spin * turned(arm)), self.body.spin
 
 
 class PlanarPoint(End):
@@ -384,7 +399,7 @@ class PlanarPoint(End):
     def _find(self, layout: Layout) -> Resolved:
         """Find the vertex and the arm from it."""
         layout.require_member(self.body, f"a term's end {self}")
-        vertices = np.array([[layout.of(self.body, Vertex).id]], dtype=np.int64)
+        vertices = np.array([[layout.binding(self.body).vertex]], dtype=np.int64)
         if self.given is None:
             return Resolved(self.X, vertices, np.append(self.arm, 0.0)[None])
         given = self.given.resolve(layout)

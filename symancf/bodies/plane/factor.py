@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -132,7 +132,7 @@ class Prescribed(VirtualWork):
         )
         self.factor = release
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce the place and the factor's node before distribution."""
         others = [t for t in layout.terms if isinstance(t, Prescribed) and t.factor is self.factor]
         if len(others) > 1:
@@ -148,7 +148,8 @@ class Prescribed(VirtualWork):
                 asked="release",
                 given=self.factor.name,
             )
-        super().declare(layout)
+        super().bind(layout)
+        return self
 
 
 def _prescribed_x(u_a: V, dfactor_b: S, *, target: S) -> dict[S, S]:

@@ -15,8 +15,8 @@ from ...runtime.copies import OneProcess
 from .directions import Directions, HeldDirections, split
 
 if TYPE_CHECKING:
-    from ...places.edges import Interpolated
     from ...places.glue import Glue, NodesHere
+    from ...places.interpolation import Interpolated
     from ...values.motion import Motion
 
 ALIGNED = 1e-9  # component of a unit vector that is none

@@ -13,7 +13,6 @@ from ...assembly.resolved import Resolved, Rows
 from ...assembly.vertices import AtVertices
 from ...places.ends import End, vector_rows
 from ...places.glue import PerPlace
-from ...places.interpolation import Interpolation
 from ...terms.constraint import Constraint
 from ...terms.term import AtPlaces
 
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...assembly.configuration import Configuration, Layout
-    from ...places.edges import Interpolated
     from ...places.glue import Glue
+    from ...places.interpolation import Interpolated, Interpolation
     from ...places.middles import Middles
     from ...terms.quantities import E, S, V
     from ...values.parameter import Scalar
@@ -129,7 +128,7 @@ class Directions(End):
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         value = jet == "value"
         weights = np.ones((places.size, 1)) if value else self.weights[places.ids]
-        on = configuration.of(self.body, Interpolation)
+        on = configuration.binding(self.body).interpolation
         offset = self._offset(on, vertices, jet)
         rows = vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
         if self.turning:

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
 from ...arrays import Array, Ints, Mask
 from ...errors import MeshError
-from ...places.interpolation import Interpolation
 from ...places.middles import Middles, MiddlesHere
 from ...places.vectors import unit
 from ...runtime.copies import OneProcess
@@ -18,7 +17,7 @@ from .names import AXES
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
-    from ...places.edges import Interpolated
+    from ...places.interpolation import Interpolated
     from ...values.motion import Motion
 
 
@@ -56,11 +55,11 @@ class MiddleSupport(OneProcess):
     def __init__(self, support: OfNodes, middles: Middles) -> None:
         self.support, self.middles = support, middles
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce conditions along normals that may be no axes (collective)."""
         s = self.support
         if not s.clamped or s.whole:
-            return
+            return self
         count = (~self.middles.inside).astype(np.int64)
         place = self.place = DirectionsAcross(s.body, self.middles, count, s.motion.turns)
         if len(place.conditions):
@@ -68,7 +67,8 @@ class MiddleSupport(OneProcess):
             moved = s.motion.gradient is not None
             name = f"{layout.name(s)} (edges)"
             self.condition = HeldAcross(name, place, inverse, moved)
-            self.condition.declare(layout)
+            self.condition.bind(layout)
+        return self
 
     def orient(self, configuration: Configuration) -> None:
         """Find the edges here, and which components are no coordinates (collective)."""
@@ -100,7 +100,7 @@ class MiddleSupport(OneProcess):
             self.mask |= own[:, 0]
         for name, held in s.parts.items():
             self.mask[self._named(name)[:, None], held] = True
-        start = configuration.of(s.body, Interpolation).offset(here.vertices, "across")
+        start = configuration.binding(s.body).interpolation.offset(here.vertices, "across")
         edge, a = np.nonzero(self.mask)
         return np.asarray(start[edge] + a, dtype=np.int64)
 

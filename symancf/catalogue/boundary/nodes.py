@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from ...arrays import Array, Ints, Ints32, Mask
 from ...errors import MeshError, ParameterError
 from ...places.glue import EDGE, Glue, NodesHere, glue_of
-from ...places.interpolation import Interpolation
 from ...places.middles import Middles
 from ...places.on_body import Nodes, PointsOnBody
 from ...places.vectors import unit
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.vertices import AtVertices
-    from ...places.edges import Interpolated
+    from ...places.interpolation import Interpolated
     from ...values.motion import Displacement, Gradient
 
 
@@ -98,18 +97,19 @@ class NodeSupport(Support):
         return ", ".join(told)
 
     # ---- before distribution --------------------------------------------------------------------
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Find the nodes, announce conditions in directions that may be no axes (collective)."""
-        super().declare(layout)
+        super().bind(layout)
         if isinstance(self.place, Nodes):
             self.place.region.require_on(self.body.region)
         glue = layout.keep(self, glue_of(layout, self.name, self.place))
         condition = self.condition(layout, glue)
         if condition is not None:
-            layout.keep(self, condition).declare(layout)
+            layout.keep(self, condition).bind(layout)
         middles = Middles.of(layout, self.place) if self.slopes else None
         if middles is not None:
-            layout.keep(self, MiddleSupport(self, layout.keep(self, middles))).declare(layout)
+            layout.keep(self, MiddleSupport(self, layout.keep(self, middles))).bind(layout)
+        return self
 
     def condition(self, layout: Layout, glue: Glue) -> Conditions | None:
         """Return the conditions of a clamp on components that are no coordinates."""
@@ -199,7 +199,7 @@ class NodeSupport(Support):
     # ---- coordinates ----------------------------------------------------------------------------
     def hold(self, configuration: Configuration) -> Ints:
         """Find the coordinates to hold on this rank, and return their local offsets."""
-        here, on = configuration.of(self, NodesHere), configuration.of(self.body, Interpolation)
+        here, on = configuration.of(self, NodesHere), configuration.binding(self.body).interpolation
         position = on.offset(here.vertices, "value")
         parts = [(position[:, None] + np.array(self.axes, dtype=np.int64)).ravel()]
         mask, basis = np.zeros((len(position), 0, 3), dtype=bool), np.zeros((len(position), 0, 3))

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from ...arrays import Array, Mask
 from ...errors import MeshError, ParameterError
-from ...places.interpolation import Interpolation
 from ...values.arguments import one_of
 from ...values.parameter import Parameter, Scalar, evaluate, label, unit_vector
 from .directions import EXACT, Directions, HeldDisplacements
@@ -68,7 +67,7 @@ class Mirror(NodeSupport):
         if self.all_of_body:
             director = np.zeros(len(basis), dtype=bool)
             if self.body.element.has_thickness:
-                normals = configuration.of(self.body, Interpolation).normals_at(here.vertices)
+                normals = configuration.binding(self.body).interpolation.normals_at(here.vertices)
                 director = np.abs(normals[:, self.axis]) > 0.5
             mask[:, :, self.axis] = inside | ~director[:, None]
         return mask

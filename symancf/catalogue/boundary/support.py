@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -79,9 +79,10 @@ class Support(OneProcess, Shown, ABC):
         return [self.motion.displacement, self.motion.gradient]
 
     # ---- what a system asks of a support --------------------------------------------------------
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce what it brings, before distribution (collective)."""
         layout.require_member(self.body, self.name)
+        return self
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return conditions in directions that are no coordinates."""
@@ -201,7 +202,7 @@ class FrameSupport(Support):
 
     def hold(self, configuration: Configuration) -> Ints:
         """Return the local offsets of the coordinates that are held."""
-        here = self.body.here(configuration)
+        here = configuration.binding(self.body).here(configuration)
         return np.asarray(here[self.held] if len(here) else here, dtype=np.int64)
 
     def moved(self, configuration: Configuration, time: float) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from mpi4py import MPI
@@ -250,9 +250,10 @@ class Flexure(OneProcess, Shown):
         return f"Flexure {self.name!r} ({self.model})"
 
     # ---- what a system asks of a term -----------------------------------------------------------
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce the pair of places before distribution."""
         layout.keep(self, Entities(layout, layout.name(self), self.ends))
+        return self
 
     def carriers(self, configuration: Configuration) -> Carriers:
         """Take the entity where it is on this rank; a flexure puts no blocks on vertices."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -127,10 +127,11 @@ class Cavity(OneProcess, Shown):
         self._enclosures: WeakSet[Enclosure] = WeakSet()
 
     # ---- as part of a system -------------------------------------------------------------------
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce facets and rims before distribution (collective)."""
         capped, filled = self.caps is not None, self.gas is not None
         layout.keep(self, Enclosure(layout, layout.name(self), self.surfaces, capped, filled))
+        return self
 
     def carriers(self, configuration: Configuration) -> Carriers:
         """Take this rank's facets; the pressure of gas is a coordinate of its own."""

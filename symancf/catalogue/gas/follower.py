@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from ...errors import MeshError, ParameterError
 from ...laws import surface_laws
 from ...mesh.partition import Family
-from ...places.interpolation import Interpolation
 from ...runtime.collective import share_error
 from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
@@ -53,11 +52,12 @@ class Pressure(OneProcess, Shown):
         """Return its name, which tells."""
         return self.name
 
-    def declare(self, layout: Layout) -> None:
+    def bind(self, layout: Layout) -> Self:
         """Announce the facets before distribution."""
         for surface, name in zip(self.surfaces, self._names(layout), strict=True):
             ids, vertices = surface.slice(layout)
             layout.announce(Family(name, ids, vertices, partitioned=False))
+        return self
 
     def _names(self, within: Layout | Configuration) -> list[str]:
         """Return the names of the facets of each type."""
@@ -90,7 +90,7 @@ class Pressure(OneProcess, Shown):
 
     def _tell_kinks(self, configuration: Configuration, facets: Facets) -> None:
         """Warn where faces beside the mid-surface overlap, or leave a gap: at kinks."""
-        directions = configuration.of(facets.surface.body, Interpolation).directions
+        directions = configuration.binding(facets.surface.body).interpolation.directions
         if facets.surface.middle or directions is None:
             return
         kinks = np.unique(facets.cells[directions.kink[facets.cells]])

@@ -16,7 +16,6 @@ from ...mesh.conformity import side_keys
 from ...places.edges import with_edges
 from ...places.ends import End
 from ...places.facets import WORDS
-from ...places.interpolation import Interpolation
 from ...places.on_body import Face, Nodes
 from ...runtime.collective import share_error
 from ...values.parameter import Scalar, label
@@ -220,10 +219,10 @@ class Facets:
             at = self.extra[:, unknown.vertex]
             start: Ints32 = numbering.offset[at, numbering.block(unknown.block)]
             offsets.append(start[:, None] + np.arange(unknown.size, dtype=np.int32))
-        on, own = configuration.of(surface.body, Interpolation), np.concatenate(offsets, axis=1)
-        patch = on.patch(surface.element, self._whole, self.owned, extra, own)
+        body, own = configuration.binding(surface.body), np.concatenate(offsets, axis=1)
+        patch = body.interpolation.patch(surface.element, self._whole, self.owned, extra, own)
         values = {"sense": self.sense, "offset": self.sense, **(cell or {})}
-        made = surface.body.piece(configuration, name, laws, role, uniform, patch, values)
+        made = body.piece(configuration, name, laws, role, uniform, patch, values)
         made.growing = tuple({"p"} & set(uniform))
         return made
 
@@ -231,7 +230,7 @@ class Facets:
 def _offered(configuration: Configuration, body: Body, kind: str) -> Ints32:
     """Return the facets (n, nv) of a type that this rank's cells of a body have."""
     sides = body.element.topology.sides(kind)
-    return configuration.of(body, Interpolation).cells[:, sides].reshape(-1, sides.shape[1])
+    return configuration.binding(body).interpolation.cells[:, sides].reshape(-1, sides.shape[1])
 
 
 def _matched(kind: str, wanted: Ints32, offered: Ints32) -> tuple[Ints, Ints]:

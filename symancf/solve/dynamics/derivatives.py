@@ -26,7 +26,6 @@ from ...arrays import Array
 from ...assembly.piece import Jets, Piece
 from ...assembly.plan import Plan
 from ...bodies.incompressible import volume_conditions
-from ...bodies.pressure import Pressures
 from ...errors import ConstraintError
 from ...runtime import jit
 from ...runtime.collective import together
@@ -146,7 +145,7 @@ class Kinematics:
         """Yield the number of the strain energy of incompressible bodies, and their conditions."""
         system = self.system
         for body in system.bodies:
-            own = system.layout.find(body, Pressures)
+            own = system.binding(body).pressures
             if own is not None and own.pressure.incompressible:
                 names = [p.name if p.role == "strain" else None for p in system.pieces]
                 yield names.index(own.name), *volume_conditions(body, own, system, WEIGHTS)

@@ -12,7 +12,6 @@ from mpi4py import MPI
 
 from ...arrays import Array, Ints, Mask
 from ...assembly.revisions import Review, Verdict
-from ...places.interpolation import Interpolation
 
 if TYPE_CHECKING:
     from ...assembly.state import State
@@ -59,7 +58,7 @@ class Directors:
         system, numbering = self.motion.system, self.motion.system.numbering
         found, every = np.zeros(numbering.coordinates), np.arange(numbering.coordinates)
         for body in self.bodies:
-            on = system.of(body, Interpolation)
+            on = system.binding(body).interpolation
             found[on.offset(np.unique(on.cells), "slope0")] = 1.0
         numbering.update_ghosts(found, every)
         rows = np.flatnonzero(found)[:, None, None] + np.arange(9).reshape(3, 3)

@@ -62,7 +62,7 @@ def _motions(system: System, body: RigidBody) -> tuple[Array, Array]:
     On the rank that owns the body, elsewhere nothing.
     """
     numbering = system.numbering
-    local = body.local_vertices(system)
+    local = system.binding(body).local_vertices(system)
     if not len(local) or local[0] >= numbering.owned_vertices:
         return np.zeros(0), np.zeros((0, 6))
     at = (body.offsets(system, local)[0][:, None] + np.arange(3)).ravel()

@@ -13,7 +13,6 @@ from mpi4py import MPI
 from ...arrays import Array, Ints, Mask
 from ...assembly.numbering import MOVING
 from ...bodies.plane.factor import FACTOR
-from ...bodies.pressure import Pressures
 from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.arguments import number
@@ -88,7 +87,7 @@ class Motion:
             )
         follows = np.zeros(numbering.coordinates, dtype=bool)
         for body in system.bodies:
-            own = system.layout.find(body, Pressures)
+            own = system.binding(body).pressures
             if own is not None and self.damping.stiffness:
                 raise ParameterError(
                     f"Rayleigh(stiffness=...) would damp the pressure of body {own.name!r}: take "

@@ -75,7 +75,7 @@ class Spin:
     def _find(self) -> tuple[Ints, Ints]:
         """Return the bodies that are here and the local offsets (n, 12) of their coordinates."""
         system = self.motion.system
-        found = [body.here(system) for body in self.bodies]
+        found = [system.binding(body).here(system) for body in self.bodies]
         here = np.array([k for k, rows in enumerate(found) if len(rows)], dtype=np.int64)
         return here, np.array([found[k] for k in here], dtype=np.int64).reshape(-1, 12)
 

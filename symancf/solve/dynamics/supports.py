@@ -14,7 +14,7 @@ from ...runtime.collective import together
 from ...values.parameter import Parameter, Value, depends_on_time, evaluate
 
 if TYPE_CHECKING:
-    from ...assembly.protocol import Support
+    from ...assembly.protocol import SupportBinding
     from ...assembly.state import State
     from .interval import Interval
     from .motion import Motion
@@ -105,7 +105,7 @@ class MovingSupports:
                 worst, name = defect, course.name
         return str(max(self.system.comm.allgather((worst, name)))[1])
 
-    def _of_support(self, support: Support, step: Interval) -> _Course:
+    def _of_support(self, support: SupportBinding, step: Interval) -> _Course:
         system = self.system
         at, middle = support.prescribed(system, step.time(0.5))
         own = at < system.numbering.owned

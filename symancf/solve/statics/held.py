@@ -11,7 +11,6 @@ from mpi4py import MPI
 
 from ...arrays import Array, Ints, Ints32, Mask
 from ...assembly.protocol import Body, Bonds
-from ...bodies.pressure import Pressures
 from ...errors import ConstraintError
 from ...newton.elimination import Elimination, rows_by_groups
 from ...runtime.collective import together
@@ -67,7 +66,7 @@ def _group(system: System, bodies: list[Body], q: Array) -> _Group:
     numbering = system.numbering
     blocks, values = [], []
     sums = np.zeros(4)
-    carried = [block for body in bodies for block in body.carriers(system)]
+    carried = [block for body in bodies for block in system.binding(body).carriers(system)]
     for name, vertices in carried:
         number = numbering.block(name)
         block = numbering.blocks[number]
@@ -153,7 +152,7 @@ def require_held(system: System) -> None:
 
 def require_pressed(system: System) -> None:
     """Raise where an even pressure in incompressible bodies, one or all, moves nothing."""
-    found = [(b, system.layout.find(b, Pressures)) for b in system.bodies]
+    found = [(b, system.binding(b).pressures) for b in system.bodies]
     closed = [(b, own) for b, own in found if own is not None and own.pressure.incompressible]
     numbering = system.numbering
     moves = np.flatnonzero(
