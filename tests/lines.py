@@ -83,8 +83,8 @@ def block() -> sa.Body:
 
 def of_groups(term: Any, system: sa.System, local: Array) -> Array:
     """Return the entries of a local vector at the multipliers, on every rank."""
-    groups, start = term.first(system)
-    values = np.zeros(term.entities(system).groups)
+    groups, start = system.binding(term).first(system)
+    values = np.zeros(system.binding(term).entities.groups)
     values[groups] = local[start]
     return system.sum(values)
 

@@ -14,7 +14,7 @@ from ..errors import ConstraintError, ParameterError
 from ..places.lines import Line
 from ..places.on_body import Nodes
 from ..terms.constraint import Constraint
-from ..terms.term import AtPlaces, vector_of
+from ..terms.term import vector_of
 from ..values.arguments import named, one_of
 from ..values.parameter import label, reals
 
@@ -67,18 +67,18 @@ class Length(Constraint):
 
     def lengths(self, system: Configuration) -> Array:
         """Return the present arc length of each edge or line, on every rank (collective) [m]."""
-        n = len(self.entities(system).ids)
-        rs = vector_of(self.at_places(system), (0, "line"), n)
+        own = self.binding(system)
+        rs = vector_of(own.at_places(system), (0, "line"), len(own.entities.ids))
         return self._sums(system, np.linalg.norm(rs, axis=1))
 
     def reference_lengths(self, system: Configuration) -> Array:
         """Return the reference length of each edge or line, on every rank (collective) [m]."""
-        return self._sums(system, np.ones(len(self.entities(system).ids)))
+        return self._sums(system, np.ones(len(self.binding(system).entities.ids)))
 
     def _sums(self, configuration: Configuration, values: Array) -> Array:
         """Return the integrals of values at this rank's points over each group (collective)."""
-        entities = self.entities(configuration)
-        weight = configuration.of(self, AtPlaces).cell["weight"]
+        own = self.binding(configuration)
+        entities, weight = own.entities, own.cell["weight"]
         mine = entities.owned
         total = np.zeros(entities.groups)
         np.add.at(total, entities.group[mine], (weight * values)[mine])

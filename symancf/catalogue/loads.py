@@ -24,7 +24,7 @@ from ..places.on_body import Nodes, require_region
 from ..runtime.copies import OneProcess
 from ..runtime.shown import Shown
 from ..terms.quantities import symbols_of
-from ..terms.term import AtPlaces
+from ..terms.term import PlaceBinding
 from ..terms.work import Potential, VirtualWork
 from ..values.arguments import named, one_of
 from ..values.parameter import Value, Vector, call, call_array, components, label, of_place
@@ -160,23 +160,34 @@ class Force(Potential):
         """Return its name, which tells."""
         return self.name
 
-    def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
+    def bind(self, layout: Layout) -> ForceBinding:
+        """Announce the places."""
+        return ForceBinding(self, layout)
+
+
+class ForceBinding(PlaceBinding):
+    """Dead forces at places in one system."""
+
+    term: Force
+
+    def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the force, unless it depends on the place, and the share of each place."""
-        count = self.size(configuration) if self.load.distribute == "total" else 1
-        return self.load.vector | {"share": 1.0 / count}
+        load = self.term.load
+        count = self.size(configuration) if load.distribute == "total" else 1
+        return load.vector | {"share": 1.0 / count}
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel and entities on this rank."""
-        made = super().pieces(configuration)
-        if self.load.of_place is not None:
-            self.load.vary(made[0], _reference(configuration.of(self, AtPlaces).cell), 3)
+        made, load = super().pieces(configuration), self.term.load
+        if load.of_place is not None:
+            load.vary(made[0], _reference(self.cell), 3)
         return made
 
     def at_places(self, configuration: Configuration) -> At:
-        """Return what the law depends on at this rank's places; see `PlaceTerm.at_places`."""
-        found = super().at_places(configuration)
-        if self.load.of_place is not None:
-            forces = self.load.at(_reference(found), configuration.time)
+        """Return what the law depends on at this rank's places; see `PlaceBinding.at_places`."""
+        found, load = super().at_places(configuration), self.term.load
+        if load.of_place is not None:
+            forces = load.at(_reference(found), configuration.time)
             found |= zip(FORCES, forces.T, strict=True)
         return found
 

@@ -27,6 +27,7 @@ from ..places.ends import End, Ground
 from ..places.mean import Mean
 from ..places.on_body import Nodes, PointsOnBody
 from ..terms.quantities import E, S, V, asking, symbols_of
+from ..terms.term import PlaceBinding
 from ..terms.work import Potential, VirtualWork
 from ..values.arguments import among, named
 from ..values.parameter import Scalar, Vector, components
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..arrays import Array
-    from ..assembly.configuration import Configuration
+    from ..assembly.configuration import Configuration, Layout
     from ..bodies.natural import RigidBody
     from ..values.parameter import Scalar
 
@@ -151,14 +152,24 @@ class Moment(VirtualWork):
         n = f[0].cross(f[1])
         return (n.dot(n) if len(f) == 2 else f[2].dot(n),)
 
-    def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
-        """Return the values of parameters, and the share of each place."""
-        count = self.size(configuration) if self.distribute == "total" else 1
-        return self.parameters | {"share": 1.0 / count}
+    def bind(self, layout: Layout) -> MomentBinding:
+        """Announce the places."""
+        return MomentBinding(self, layout)
 
     def total(self, system: Configuration) -> Array:
         """Return the moment on all places, in space, on every rank (collective)."""
         return np.asarray(self.values(system).sum(axis=0))
+
+
+class MomentBinding(PlaceBinding):
+    """A moment on places in one system."""
+
+    term: Moment
+
+    def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
+        """Return the values of parameters, and the share of each place."""
+        count = self.size(configuration) if self.term.distribute == "total" else 1
+        return self.term.parameters | {"share": 1.0 / count}
 
 
 def moment(

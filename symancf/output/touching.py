@@ -143,8 +143,9 @@ def _of_facets(
 
 def _of_points(system: System, each: RigidPass, reference: bool) -> Samples:
     """Return the points of a rigid body on the rank that counts them; pressures are forces."""
-    look, own = each.look(system), each.entities(system)
-    X, x = own.here[0].X[own.owned], each.positions(system, 0)[own.owned]
+    binding = system.binding(each)
+    look, own = binding.look(system), binding.entities
+    X, x = own.here[0].X[own.owned], binding.positions(system, 0)[own.owned]
     data: dict[str, Data] = {"u" if reference else "displacement": x - X}
     values = {
         "pressure": look.pressure,

@@ -19,6 +19,7 @@ from symancf_codegen import declare
 from symancf_codegen.functions import rate
 
 from ..arrays import Array, Ints, Mask
+from ..assembly.configuration import require_system
 from ..assembly.numbering import multipliers
 from ..errors import ConstraintError
 from ..places.ends import Ground
@@ -30,14 +31,14 @@ from ..values.arguments import one_of
 from ..values.parameter import vector3
 from .quantities import JetOfEnd, symbols_of
 from .substitution import Substitution
-from .term import AtPlaces, PlaceTerm, vector_of
+from .term import PlaceBinding, PlaceTerm, vector_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import numpy.typing as npt
 
-    from ..assembly.configuration import Configuration
+    from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
     from ..assembly.piece import Jets, Role
     from ..places.ends import End
@@ -258,62 +259,14 @@ class Constraint(PlaceTerm):
         """The block of the multipliers."""
         return multipliers(len(self.phi))
 
-    def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
-        """Return the values of parameters, and the scale of the multipliers."""
-        return self.parameters | {"scale": configuration.scale}
+    def bind(self, layout: Layout) -> ConstraintBinding:
+        """Announce entities and the vertices of multipliers (collective)."""
+        return ConstraintBinding(self, layout)
 
-    def cell_values(self, configuration: Configuration) -> dict[str, Array]:
-        """Return what the law takes at each of this rank's places, (n,) by symbol."""
-        cell = super().cell_values(configuration)
-        self._require_still(configuration, cell)
-        return cell
-
-    def _require_still(self, configuration: Configuration, cell: dict[str, Array]) -> None:
-        """Raise where an equation across the plane does not hold."""
-        for wrong in jit.Values(self.still)(cell) if self.still else ():
-            if np.abs(wrong).max(initial=0.0) > 1e-9 * configuration.extent:
-                name = configuration.name(self)
-                raise ConstraintError(
-                    f"constraint {name!r} cannot hold: its ends are {np.abs(wrong).max():.3g} "
-                    "apart across the plane in which they stay",
-                    names=[name],
-                    asked="distance",
-                    given=np.abs(wrong).max(),
-                )
-
-    def idle(self, configuration: Configuration) -> Ints:
-        """Return the local offsets of multipliers whose equation moves no free coordinate.
-
-        Where supports hold both ends, an equation is fulfilled or contradicted by them; its
-        multiplier would make the tangent singular.
-        """
-        entities, jets = self.entities(configuration), configuration.of(self, AtPlaces).jets
-        fixed = configuration.numbering.fixed_by
-        moves = (fixed[jets.coordinate] < 0) & self.counts(configuration, jets)
-        groups, start = self.first(configuration)
-        row, entry = np.nonzero(self.equations.depends[:, jets.jet[moves]])
-        group = entities.group[jets.entity[moves][entry]]
-        at = np.searchsorted(groups, group)
-        own = at < len(groups)
-        own[own] = groups[at[own]] == group[own]
-        free = np.zeros((len(groups), len(self.phi)), dtype=bool)
-        free[at[own], row[own]] = True
-        return (start[:, None] + np.arange(len(self.phi)))[~free]
-
-    def counts(self, configuration: Configuration, jets: Jets) -> Mask:
-        """Return which entries of jets change an equation at rest; others are round-off."""
-        return np.asarray(np.abs(jets.value) > 1e-12)
-
-    def first(self, configuration: Configuration) -> tuple[Ints, Ints]:
-        """Return the groups whose multipliers this rank owns, local offsets of the first ones.
-
-        This rank has all places of these groups.
-        """
-        entities = self.entities(configuration)
-        vertex = entities.end_vertices(len(self.ends))[:, 0]
-        groups, place = np.unique(entities.group, return_index=True)
-        own = vertex[place] < configuration.numbering.owned_vertices
-        return groups[own], entities.starts(configuration)[place[own]].astype(np.int64)
+    def binding(self, system: Configuration) -> ConstraintBinding:
+        """Return what the constraint is in a system; see `PlaceTerm.binding`."""
+        require_system(self.what, system)
+        return system.binding(self)
 
     def multipliers(self, system: Configuration) -> Array:
         """Return the multipliers (K, m) in force units, on every rank (collective).
@@ -321,9 +274,9 @@ class Constraint(PlaceTerm):
         The force on an end is -(d Phi/d r)^T lam; see `reaction`.
         One row for each tuple of places, or for each group of a line.
         """
-        m = len(self.phi)
-        values = np.zeros((self.entities(system).groups, m))
-        groups, start = self.first(system)
+        m, own = len(self.phi), self.binding(system)
+        values = np.zeros((own.entities.groups, m))
+        groups, start = own.first(system)
         values[groups] = system.state[start[:, None] + np.arange(m)] * system.stiffness
         return system.sum(values)
 
@@ -336,12 +289,14 @@ class Constraint(PlaceTerm):
         what acts on the axes (and directors, slopes) of the end, e x (-(d Phi/d e)^T lambda).
         """
         one_of(f"{self.what}: end", end, "abc"[: len(self.ends)])
-        side, entities = "abc".index(end), self.entities(system)
+        side, binding = "abc".index(end), self.binding(system)
+        entities = binding.entities
         with together(system.comm):
-            at = self.substitution.resolve(self.at_places(system))
-            places, own = (self.positions(system, k) for k in (0, side))
+            at = self.substitution.resolve(binding.at_places(system))
+            places, own = (binding.positions(system, k) for k in (0, side))
             moved = [jet for jet in self.equations.jets if jet[0] == side]
-            power = self.power(system, at, {j: _motions(at, j, own - places) for j in moved})
+            rates = {j: _motions(at, j, own - places) for j in moved}
+            power = binding.power(system, at, rates)
         parts = np.zeros((3, entities.size, 3))  # place of a, force, moment
         mine = entities.owned
         for part, values in zip(parts, (places, power[:3].T, power[3:].T), strict=True):
@@ -355,19 +310,81 @@ class Constraint(PlaceTerm):
             "moment": lambda: self.reaction(system).moment,
         }
 
+
+class ConstraintBinding(PlaceBinding):
+    """A constraint in one system."""
+
+    term: Constraint
+
+    def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
+        """Return the values of parameters, and the scale of the multipliers."""
+        return self.term.parameters | {"scale": configuration.scale}
+
+    def cell_values(self, configuration: Configuration) -> dict[str, Array]:
+        """Return what the law takes at each of this rank's places, (n,) by symbol."""
+        cell = super().cell_values(configuration)
+        self._require_still(configuration, cell)
+        return cell
+
+    def _require_still(self, configuration: Configuration, cell: dict[str, Array]) -> None:
+        """Raise where an equation across the plane does not hold."""
+        for wrong in jit.Values(self.term.still)(cell) if self.term.still else ():
+            if np.abs(wrong).max(initial=0.0) > 1e-9 * configuration.extent:
+                raise ConstraintError(
+                    f"constraint {self.name!r} cannot hold: its ends are {np.abs(wrong).max():.3g} "
+                    "apart across the plane in which they stay",
+                    names=[self.name],
+                    asked="distance",
+                    given=np.abs(wrong).max(),
+                )
+
+    def idle(self, configuration: Configuration) -> Ints:
+        """Return the local offsets of multipliers whose equation moves no free coordinate.
+
+        Where supports hold both ends, an equation is fulfilled or contradicted by them; its
+        multiplier would make the tangent singular.
+        """
+        entities, jets, count = self.entities, self.jets, len(self.term.phi)
+        fixed = configuration.numbering.fixed_by
+        moves = (fixed[jets.coordinate] < 0) & self.counts(configuration, jets)
+        groups, start = self.first(configuration)
+        row, entry = np.nonzero(self.term.equations.depends[:, jets.jet[moves]])
+        group = entities.group[jets.entity[moves][entry]]
+        at = np.searchsorted(groups, group)
+        own = at < len(groups)
+        own[own] = groups[at[own]] == group[own]
+        free = np.zeros((len(groups), count), dtype=bool)
+        free[at[own], row[own]] = True
+        return (start[:, None] + np.arange(count))[~free]
+
+    def counts(self, configuration: Configuration, jets: Jets) -> Mask:
+        """Return which entries of jets change an equation at rest; others are round-off."""
+        return np.asarray(np.abs(jets.value) > 1e-12)
+
+    def first(self, configuration: Configuration) -> tuple[Ints, Ints]:
+        """Return the groups whose multipliers this rank owns, local offsets of the first ones.
+
+        This rank has all places of these groups.
+        """
+        entities = self.entities
+        vertex = entities.end_vertices(len(self.term.ends))[:, 0]
+        groups, place = np.unique(entities.group, return_index=True)
+        own = vertex[place] < configuration.numbering.owned_vertices
+        return groups[own], entities.starts(configuration)[place[own]].astype(np.int64)
+
     def power(self, system: Configuration, at: At, rates: Mapping[JetOfEnd, Array]) -> Array:
         """Return the powers (m, n) of the constraint's forces in m motions.
 
         `at` are the present values of all symbols, `rates` (m, n, 3) or (m, 1, 3) those of jets.
         """
-        still = {str(s): 0.0 for jet in self.equations.jets for s in symbols_of(jet, "rate")}
+        still = {str(s): 0.0 for jet in self.term.equations.jets for s in symbols_of(jet, "rate")}
         moving: At = {
             str(s): rate[..., a]
             for jet, rate in rates.items()
             for a, s in enumerate(symbols_of(jet, "rate"))
         }
-        power = self.equations.power(at | still | moving)[0]
-        count, n = max((len(r) for r in rates.values()), default=6), len(self.entities(system).ids)
+        power = self.term.equations.power(at | still | moving)[0]
+        count, n = max((len(r) for r in rates.values()), default=6), len(self.entities.ids)
         return np.broadcast_to(power * at.get("weight", 1.0) * system.stiffness, (count, n))
 
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import sympy as sp
@@ -15,7 +15,6 @@ from symancf_codegen.functions import kinked, symbolic
 from ..arrays import Array, Ints, Ints32
 from ..assembly import numbering
 from ..assembly.configuration import require_system
-from ..assembly.piece import Piece
 from ..errors import ConstraintError
 from ..kinematics.memory import STEP
 from ..places.opposite import in_pairs
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
-    from ..assembly.piece import Jets, Listed, Role
+    from ..assembly.piece import Jets, Listed, Piece, Role
     from ..assembly.revisions import Change
     from ..assembly.state import ActiveSet
     from ..places.ends import End
@@ -47,29 +46,12 @@ if TYPE_CHECKING:
     from .quantities import At, Given, JetOfEnd, Law, V
 
 
-@dataclass
-class AtPlaces:
-    """What a term has gathered at this rank's places of a system.
-
-    Attributes
-    ----------
-    jets : what its law depends on.
-    cell : (n,) reference values, arms and parameters given per place, by symbol.
-    uniform : parameters that are the same at all places.
-    positions : of ends, by number: what their positions follow from, found when asked for.
-    """
-
-    jets: Jets
-    cell: dict[str, Array]
-    uniform: dict[str, Scalar]
-    positions: dict[int, tuple[Substitution, Jets, dict[str, Array]]] = field(default_factory=dict)
-
-
 class PlaceTerm(OneProcess, Shown):
     """A law at tuples of places, made of a user's function.
 
     Such are `Constraint`, `VirtualWork` and `Potential`. A parameter given as an array has one
-    value per place. What a term finds in a system it keeps there; it may serve in several.
+    value per place. It may serve in several
+    systems, see `PlaceBinding`.
 
     Attributes
     ----------
@@ -187,121 +169,22 @@ class PlaceTerm(OneProcess, Shown):
         """The block of the unknowns that each tuple of places has of its own."""
         return numbering.states(len(self.states)) if self.states else None
 
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> PlaceBinding:
         """Announce entities and vertices before distribution (collective)."""
-        entities = Entities(layout, layout.name(self), self.ends, self.block)
-        self.reading.require_places(entities.size)
-        layout.keep(self, entities)
-        return self
+        return PlaceBinding(self, layout)
 
-    def entities(self, configuration: Configuration) -> Entities:
-        """Return the tuples of places in a system."""
-        require_system(self.what, configuration)
-        return configuration.of(self, Entities)
+    def binding(self, system: Configuration) -> PlaceBinding:
+        """Return what the term is in a system.
 
-    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
-        """Take this rank's entities; return the blocks that the term puts on vertices."""
-        entities = self.entities(configuration)
-        entities.bind(configuration)
-        return entities.carriers()
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the kernel and entities on this rank."""
-        entities = self.entities(configuration)
-        with together(configuration.comm):
-            own = self.multipliers_of_place or len(self.states)
-            law, moving = self.substitution, bool(self.states)
-            jets = entities.jets(configuration, law.jets, law.rates, own, moving)
-            cell = self.cell_values(configuration)
-        gathered = configuration.keep(self, AtPlaces(jets, cell, self.uniform(configuration)))
-        piece = entities.piece(
-            configuration.name(self),
-            jit.points(self.law, configuration.comm),
-            self.role,
-            gathered.uniform,
-            cell,
-            jets,
-            self.law if self.multipliers_of_place else None,
-            self.multipliers_of_place,
-        )
-        piece.growing, piece.kinked = self.growing, _kinked(self.law)
-        if entities.changing and configuration.layout.find(self, Piece) is None:
-            configuration.keep(self, piece)
-        return [piece]
-
-    # ---- lists that change, see `Revises` -------------------------------------------------------
-    def changes(self, configuration: Configuration) -> bool:
-        """Tell whether an end travels."""
-        return self.entities(configuration).changing
-
-    def search(self, configuration: Configuration, time: float) -> Change:
-        """Find the places of ends that travel (collective)."""
-        return self.entities(configuration).search(configuration, time)
-
-    def active(self, configuration: Configuration) -> ActiveSet:
-        """Return where the ends that travel are."""
-        return self.entities(configuration).active()
-
-    def activate(self, configuration: Configuration, active: ActiveSet) -> bool:
-        """Take places of `active`; tell whether they are others."""
-        return self.entities(configuration).activate(configuration, active)
-
-    def entities_of(self, active: ActiveSet) -> ActiveSet:
-        """Return the vertices of places."""
-        return {name: vertices for name, vertices in active.items() if name.endswith("vertices")}
-
-    def needed(self, configuration: Configuration, entities: ActiveSet) -> Ints:
-        """Return the numbers of the vertices that this rank's share of entities needs."""
-        return self.entities(configuration).needed(configuration, entities)
-
-    def listed(self, configuration: Configuration, entities: ActiveSet) -> list[Listed]:
-        """Return this rank's share of entities by their vertices."""
-        return [self.entities(configuration).listed(configuration, entities)]
-
-    def renew(self, configuration: Configuration) -> list[Piece]:
-        """Replace the entities by those that were found (collective)."""
-        law, read = self.substitution, self.reading.placed
-        asked = [*law.jets, *law.rates, *read, *((k, "value") for k in range(len(self.ends)))]
-        every = [(k, name) for k, jet in asked for name in self.ends[k].curved or (jet,)]
-        self.entities(configuration).renew(configuration, list(dict.fromkeys(every)))
-        piece = configuration.of(self, Piece)
-        piece.replace(*self.pieces(configuration))
-        return [piece]
-
-    def cell_values(self, configuration: Configuration) -> dict[str, Array]:
-        """Return what the law takes at each of this rank's places, (n,) by symbol."""
-        entities = self.entities(configuration)
-        found = self.reading.cell_values(configuration, entities)
-        return found | self.substitution.cell_values(entities)
-
-    def size(self, configuration: Configuration) -> float:
-        """Return the number of places, or the length of the edges that they are on (collective)."""
-        entities = self.entities(configuration)
-        if self.reading.edges is None:
-            return entities.size
-        with together(configuration.comm):
-            own = self.reading.lengths(configuration, entities)[entities.owned]
-        return float(configuration.sum(np.array([own.sum()]))[0])
-
-    def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
-        """Return the values of parameters that are the same at all places (collective)."""
-        return dict(self.parameters)
+        Raises
+        ------
+        ParameterError : it is not in this system, or `system` is none.
+        """
+        require_system(self.what, system)
+        return system.binding(self)
 
     # ---- results --------------------------------------------------------------------------------
-    def at_places(self, configuration: Configuration) -> At:
-        """Return what the law depends on at this rank's places, (n,) or a number, by symbol."""
-        entities, gathered = self.entities(configuration), configuration.of(self, AtPlaces)
-        found: At = {**gathered.cell}
-        found |= entities.values(configuration, gathered.jets, self.law.unknowns)
-        for name, value in gathered.uniform.items():
-            what = f"{name} of {configuration.name(self)!r}"
-            found[name] = evaluate(what, value, configuration.time)
-        if self.reading.history:
-            found |= configuration.memory.at(configuration.name(self))
-            found[STEP] = configuration.memory.length(configuration.time)
-        return found | {str(TIME): configuration.time}
-
-    def _compiled(self, expressions: tuple[sp.Expr, ...]) -> jit.Values:
+    def compiled(self, expressions: tuple[sp.Expr, ...]) -> jit.Values:
         """Return expressions as a function of values by name."""
         if expressions not in self._functions:
             known = [self.substitution.known(e) for e in expressions]
@@ -309,30 +192,153 @@ class PlaceTerm(OneProcess, Shown):
             self._functions[expressions] = jit.Values(known, lets, self.rate_of)
         return self._functions[expressions]
 
-    def _values(self, configuration: Configuration, expressions: Sequence[sp.Expr]) -> Array:
+    def _values(self, system: Configuration, expressions: Sequence[sp.Expr]) -> Array:
         """Return expressions at the present state, (places, expressions), on every rank."""
-        entities = self.entities(configuration)
-        found = np.zeros((entities.size, len(expressions)))
-        with together(configuration.comm):
-            at, n = self.at_places(configuration), len(entities.ids)
+        own = self.binding(system)
+        found = np.zeros((own.entities.size, len(expressions)))
+        with together(system.comm):
+            at, n = own.at_places(system), len(own.entities.ids)
             if n:
-                made, mine = self._compiled(tuple(expressions))(at), entities.owned
+                made, mine = self.compiled(tuple(expressions))(at), own.entities.owned
                 columns = [np.broadcast_to(column, (n,))[mine] for column in made]
-                found[entities.ids[mine]] = np.stack(columns, axis=1)
-        return configuration.sum(found)
+                found[own.entities.ids[mine]] = np.stack(columns, axis=1)
+        return system.sum(found)
+
+
+class PlaceBinding:
+    """A term at tuples of places in one system.
+
+    Attributes
+    ----------
+    name : in the system.
+    entities : the tuples of places.
+    jets : what the law depends on at this rank's places, after `pieces`.
+    cell : (n,) reference values, arms and parameters given per place, by symbol; after `pieces`.
+    uniform : parameters that are the same at all places, after `pieces`.
+    """
+
+    jets: Jets
+    cell: dict[str, Array]
+    uniform: dict[str, Scalar]
+
+    def __init__(self, term: PlaceTerm, layout: Layout) -> None:
+        self.term, self.name = term, layout.name(term)
+        self.entities = Entities(layout, self.name, term.ends, term.block)
+        term.reading.require_places(self.entities.size)
+        self._piece: Piece | None = None
+        # what positions of ends follow from, by their numbers, found when asked for
+        self._positions: dict[int, tuple[Substitution, Jets, dict[str, Array]]] = {}
+
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
+        """Take this rank's entities; return the blocks that the term puts on vertices."""
+        self.entities.bind(configuration)
+        return self.entities.carriers()
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernel and entities on this rank."""
+        term, entities = self.term, self.entities
+        with together(configuration.comm):
+            own = term.multipliers_of_place or len(term.states)
+            law, moving = term.substitution, bool(term.states)
+            self.jets = entities.jets(configuration, law.jets, law.rates, own, moving)
+            self.cell = self.cell_values(configuration)
+        self.uniform, self._positions = self.uniform_values(configuration), {}
+        piece = entities.piece(
+            self.name,
+            jit.points(term.law, configuration.comm),
+            term.role,
+            self.uniform,
+            self.cell,
+            self.jets,
+            term.law if term.multipliers_of_place else None,
+            term.multipliers_of_place,
+        )
+        piece.growing, piece.kinked = term.growing, _kinked(term.law)
+        if self._piece is None:
+            self._piece = piece
+        return [piece]
+
+    def cell_values(self, configuration: Configuration) -> dict[str, Array]:
+        """Return what the law takes at each of this rank's places, (n,) by symbol."""
+        found = self.term.reading.cell_values(configuration, self.entities)
+        return found | self.term.substitution.cell_values(self.entities)
+
+    def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
+        """Return the values of parameters that are the same at all places (collective)."""
+        return dict(self.term.parameters)
+
+    def size(self, configuration: Configuration) -> float:
+        """Return the number of places, or the length of the edges that they are on (collective)."""
+        entities, reading = self.entities, self.term.reading
+        if reading.edges is None:
+            return entities.size
+        with together(configuration.comm):
+            own = reading.lengths(configuration, entities)[entities.owned]
+        return float(configuration.sum(np.array([own.sum()]))[0])
+
+    # ---- lists that change, see `Revises` -------------------------------------------------------
+    def changes(self, configuration: Configuration) -> bool:
+        """Tell whether an end travels."""
+        return self.entities.changing
+
+    def search(self, configuration: Configuration, time: float) -> Change:
+        """Find the places of ends that travel (collective)."""
+        return self.entities.search(configuration, time)
+
+    def active(self, configuration: Configuration) -> ActiveSet:
+        """Return where the ends that travel are."""
+        return self.entities.active()
+
+    def activate(self, configuration: Configuration, active: ActiveSet) -> bool:
+        """Take places of `active`; tell whether they are others."""
+        return self.entities.activate(configuration, active)
+
+    def entities_of(self, active: ActiveSet) -> ActiveSet:
+        """Return the vertices of places."""
+        return {name: vertices for name, vertices in active.items() if name.endswith("vertices")}
+
+    def needed(self, configuration: Configuration, entities: ActiveSet) -> Ints:
+        """Return the numbers of the vertices that this rank's share of entities needs."""
+        return self.entities.needed(configuration, entities)
+
+    def listed(self, configuration: Configuration, entities: ActiveSet) -> list[Listed]:
+        """Return this rank's share of entities by their vertices."""
+        return [self.entities.listed(configuration, entities)]
+
+    def renew(self, configuration: Configuration) -> list[Piece]:
+        """Replace the entities by those that were found (collective)."""
+        term = self.term
+        law, read = term.substitution, term.reading.placed
+        asked = [*law.jets, *law.rates, *read, *((k, "value") for k in range(len(term.ends)))]
+        every = [(k, name) for k, jet in asked for name in term.ends[k].curved or (jet,)]
+        self.entities.renew(configuration, list(dict.fromkeys(every)))
+        assert self._piece is not None
+        self._piece.replace(*self.pieces(configuration))
+        return [self._piece]
+
+    # ---- results --------------------------------------------------------------------------------
+    def at_places(self, configuration: Configuration) -> At:
+        """Return what the law depends on at this rank's places, (n,) or a number, by symbol."""
+        found: At = {**self.cell}
+        found |= self.entities.values(configuration, self.jets, self.term.law.unknowns)
+        for name, value in self.uniform.items():
+            found[name] = evaluate(f"{name} of {self.name!r}", value, configuration.time)
+        if self.term.reading.history:
+            found |= configuration.memory.at(self.name)
+            found[STEP] = configuration.memory.length(configuration.time)
+        return found | {str(TIME): configuration.time}
 
     def positions(self, configuration: Configuration, number: int) -> Array:
         """Return the present positions (n, 3) of this rank's places of an end."""
-        entities, known = self.entities(configuration), configuration.of(self, AtPlaces).positions
-        jet = (number, "value")
-        if number not in known:
-            found = Substitution.of(self.ends, [jet])
+        entities, jet = self.entities, (number, "value")
+        if number not in self._positions:
+            found = Substitution.of(self.term.ends, [jet])
             jets, cell = entities.jets(configuration, found.jets), found.cell_values(entities)
             X = entities.constant(jet)
             X = entities.reference(configuration, jets, 3) if X is None else X
             names = map(str, symbols_of(jet, "reference"))
-            known[number] = found, jets, cell | dict(zip(names, X.T, strict=True))
-        found, jets, cell = known[number]
+            self._positions[number] = found, jets, cell | dict(zip(names, X.T, strict=True))
+        found, jets, cell = self._positions[number]
         moved: At = {**cell, **entities.values(configuration, jets, found.unknowns)}
         return vector_of(found.resolve(moved), jet, len(entities.ids))
 

@@ -134,9 +134,10 @@ def at_points(system: System, contact: Contact) -> tuple[Array, Array]:
     """Return places and forces (n, 3) of the points of a contact, on every rank."""
     (each,) = contact.passes
     assert isinstance(each, RigidPass)
-    mine = each.entities(system).owned
-    force = each.weights(system)[:, None] * each.here(system, each.touch.force)
-    found = (each.positions(system, 0)[mine], force[mine])
+    own = system.binding(each)
+    mine = own.entities.owned
+    force = own.weights(system)[:, None] * own.here(system, each.touch.force)
+    found = (own.positions(system, 0)[mine], force[mine])
     x, f = (np.concatenate(system.comm.allgather(values)) for values in found)
     return x, f
 

@@ -17,7 +17,7 @@ G = (0.0, 0.0, -9.81)
 def spanning(system, joints):
     """Number of joints that need vertices of another rank."""
     owned = system.numbering.owned_vertices
-    entities = [j.entities(system) for j in joints]
+    entities = [system.binding(j).entities for j in joints]
     found = [int((e.local[e.owned] >= owned).any()) for e in entities]
     return int(sum(system.comm.allreduce(f) for f in found))
 

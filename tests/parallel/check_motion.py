@@ -84,7 +84,7 @@ def result(made: sa.DynamicProblem, places: Any, joints: Any) -> dict[str, Any]:
 
 def _ranks(system: sa.System, joint: Any) -> list[int]:
     """Ranks that own vertices of a joint."""
-    here = bool((joint.entities(system).local < system.numbering.owned_vertices).any())
+    here = bool((system.binding(joint).entities.local < system.numbering.owned_vertices).any())
     return [rank for rank, has in enumerate(COMM.allgather(here)) if has]
 
 

@@ -163,7 +163,7 @@ def test_a_parameter_with_one_value_per_place() -> None:
     f = system.residual_at_solution()
     rows = np.zeros(3)
     mine = system.numbering.owned_vertices
-    entities = hold.entities(system)
+    entities = system.binding(hold).entities
     here = entities.end_vertices(1)[:, 0] < mine
     rows[entities.ids[here]] = f[entities.starts(system)[here]]
     want = -2.0 * np.array([0.2, 0.2, 0.2 + 1e-9]) ** 2

@@ -295,7 +295,7 @@ def test_a_body_that_turns_takes_the_clamped_edge_along(kind: str) -> None:
     np.testing.assert_allclose(found, about + R @ (tip - about), atol=1e-7)
     violations = clamp.violations(system)
     slopes = {"cable": 1, "solid": 0}.get(kind, 2)
-    assert violations.shape == (clamp.entities(system).size, 3 + slopes)
+    assert violations.shape == (system.binding(clamp).entities.size, 3 + slopes)
     assert np.abs(violations).max() < 1e-12
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece, Role
     from ...assembly.protocol import SupportBinding
+    from ...terms.constraint import ConstraintBinding
     from ...values.motion import Displacement, Gradient
 
 
@@ -330,7 +331,7 @@ class RigidBinding(NodeBinding):
     """
 
     body: RigidBody
-    rigidity: Rigidity
+    rigidity: ConstraintBinding
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks of coordinates on local vertices."""
@@ -365,7 +366,7 @@ class RigidBinding(NodeBinding):
     ) -> Piece:
         assert self.body.moments is not None
         name = f"{what}:{self.name}"
-        entities = self.rigidity.entities(configuration)
+        entities = self.rigidity.entities
         asked = [(0, "value"), *((0, axis) for axis in AXES)]
         jets = entities.jets(configuration, asked, asked if rates else ())
         kernel = jit.points(law, configuration.comm)

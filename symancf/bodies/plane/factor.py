@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from .body import COORDINATES, PlanarPoint
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...terms.quantities import S, V
+    from ...terms.term import PlaceBinding
     from ...values.parameter import Scalar
 
 
@@ -132,7 +133,7 @@ class Prescribed(VirtualWork):
         )
         self.factor = release
 
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> PlaceBinding:
         """Announce the place and the factor's node before distribution."""
         others = [t for t in layout.terms if isinstance(t, Prescribed) and t.factor is self.factor]
         if len(others) > 1:
@@ -148,8 +149,7 @@ class Prescribed(VirtualWork):
                 asked="release",
                 given=self.factor.name,
             )
-        super().bind(layout)
-        return self
+        return super().bind(layout)
 
 
 def _prescribed_x(u_a: V, dfactor_b: S, *, target: S) -> dict[S, S]:
