@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import sys
 import weakref
@@ -142,8 +143,14 @@ def collect(comm: MPI.Comm) -> None:
         if lost:
             thing.destroy()
     owned[:] = [pair for pair, lost in zip(owned, gone, strict=True) if not lost]
-    PETSc.garbage_cleanup(PETSc.COMM_SELF)
-    PETSc.garbage_cleanup(comm)
+    collects = gc.isenabled()
+    gc.disable()  # PETSc would lose what Python lets go while it destroys
+    try:
+        PETSc.garbage_cleanup(PETSc.COMM_SELF)
+        PETSc.garbage_cleanup(comm)
+    finally:
+        if collects:
+            gc.enable()
 
 
 def loosely(method: Callable[P, T]) -> Callable[P, T]:

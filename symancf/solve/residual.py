@@ -104,7 +104,9 @@ class LinearResidual:
             setattr(data, name, place.value)
         data.improve = ctypes.cast(improve, ctypes.c_void_p).value
         self._r, self._place = r, ctypes.byref(data)
-        ksp.setAttr("residual", (data, improve, r))  # as long as PETSc may call
+        # as long as PETSc may call; a vector that Python has is lost where PETSc destroys its owner
+        ksp.setAttr("residual", (data, improve))
+        ksp.compose("residual", r)
         functions.KSPSetPostSolve(
             ctypes.c_void_p(ksp.handle), self._library.symancf_solved, self._place
         )
