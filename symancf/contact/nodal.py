@@ -29,17 +29,15 @@ import numpy as np
 from ..arrays import Array, Data, Ints
 from ..cells import CELLS
 from ..runtime.collective import together
-from .facets import FacetPass
-from .skin import Skin, skin_of
-from .surfaces import Surfaces
+from .facets import FacetPassBinding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.configuration import Binds, Configuration, Layout
+    from .contact import Contact, PassBinding
     from .leaf import Leaf
-    from .rigid import RigidPass
-    from .sides import Side
+    from .skin import Skin
 
 OPEN, STICK, SLIP = 0, 1, 2
 
@@ -167,34 +165,31 @@ class Told:
         return found
 
 
-def told(side: Side, passes: Sequence[RigidPass | FacetPass], configuration: Configuration) -> Told:
-    """Return what the points of a side tell at the present state (collective).
-
-    `passes` : that have these points; against rigid shapes one for each of its sheets.
-    """
-    skin = skin_of(side, configuration.layout)
-    if not skin.placed:
-        skin.place(configuration)
+def told(contact: Contact, number: int, configuration: Configuration) -> Told:
+    """Return what the points of a side, by its number, tell at the present state (collective)."""
+    side = contact.sides[number][0]
+    passes: Sequence[Binds[PassBinding]] = contact.sides[number][1]
+    skin = configuration.layout.bind(side)
+    skin.place(configuration)
+    own = [configuration.binding(each) for each in passes]
     table: Array = np.zeros((skin.points, 6))
     starts = [leaf.points.start for leaf in skin.leaves]
-    for each, first in zip(passes, starts, strict=False):
+    for each, first in zip(own, starts, strict=False):
         with together(configuration.comm):
             look = each.look(configuration)
-        found = each.gaps(configuration, look) if isinstance(each, FacetPass) else look.gap
+        found = each.gaps(configuration, look)
         columns = look.weight, look.pressure, found, look.status, look.slid, np.ones_like(found)
         table[first + look.ids[look.owned]] = np.stack(columns, axis=1)[look.owned]
     area, pressure, gap, status, slid, seen = configuration.sum(table).T
     gap = np.where(seen > 0.0, gap, np.nan)
-    one = passes[0]
-    area = configuration.of(one, Surfaces).area if isinstance(one, FacetPass) else area
+    area = own[0].area if isinstance(own[0], FacetPassBinding) else area
     start = configuration.reference
     before, now = (
         skin.areas(skin.vectors(configuration, *x))
         for x in ((start,), (start, configuration.state))
     )
     present = area * _ratio(now, before)
-    rubs = one.coulomb if isinstance(one, FacetPass) else one.touch.coulomb
-    slip = None if rubs is None else slid
+    slip = None if contact.coulomb is None else slid
     return Told(skin, area, present, pressure, gap, slip, np.rint(status).astype(np.int64))
 
 
