@@ -26,7 +26,7 @@ from ..values.parameter import label, vector3
 from .active import Active
 from .facets import FacetPass, FacetPassBinding
 from .laws import Coulomb, Normal, penalty
-from .nodal import Nodal, told
+from .nodal import Nodal, Told, ratio
 from .overlap import DEEP
 from .rigid import Points, RigidPass, RigidPassBinding
 from .shapes import Plane, Shape, shape_of
@@ -473,8 +473,9 @@ class Contact(OneProcess, Shown):
                 given=number,
                 possible=range(len(self.sides)),
             )
-        with self.binding(system).searched(system):
-            return told(self, number, system).over_nodes(system.layout)
+        own = self.binding(system)
+        with own.searched(system):
+            return own.told(system, number).over_nodes(system.layout)
 
     def pressure(self, system: Configuration, number: int = 0) -> Array:
         """Return nominal nodal pressures (n,), per area of the reference; see `true_pressure`.
@@ -728,6 +729,35 @@ class ContactBinding:
             plan.residual(configuration.state, f)
         mine = np.any([_coordinates(configuration, body) for body in bodies], axis=0)
         return configuration.sum(-configuration.wrench(np.where(mine, f, 0.0), about))
+
+    def told(self, configuration: Configuration, number: int) -> Told:
+        """Return what the points of a side, by its number, tell at the present state (collective).
+
+        Against rigid shapes each of its sheets has a pass.
+        """
+        side = self.term.sides[number][0]
+        passes: Sequence[Binds[PassBinding]] = self.term.sides[number][1]
+        skin, own = configuration.layout.bind(side), [configuration.binding(p) for p in passes]
+        skin.place(configuration)
+        table: Array = np.zeros((skin.points, 6))
+        for each, leaf in zip(own, skin.leaves, strict=False):
+            with together(configuration.comm):
+                look = each.look(configuration)
+            gap = each.gaps(configuration, look)
+            columns = look.weight, look.pressure, gap, look.status, look.slid, np.ones_like(gap)
+            mine, first = look.owned, leaf.points.start
+            table[first + look.ids[mine]] = np.stack(columns, axis=1)[mine]
+        area, pressure, gap, status, slid, seen = configuration.sum(table).T
+        gap = np.where(seen > 0.0, gap, np.nan)
+        area = own[0].area if isinstance(own[0], FacetPassBinding) else area
+        start = configuration.reference
+        before, now = (
+            skin.areas(skin.vectors(configuration, *x))
+            for x in ((start,), (start, configuration.state))
+        )
+        slip = None if self.term.coulomb is None else slid
+        present, status = area * ratio(now, before), np.rint(status).astype(np.int64)
+        return Told(skin, area, present, pressure, gap, slip, status)
 
     def looks(self, configuration: Configuration) -> list[Look]:
         """Return what is seen of the points of the passes at the present state (collective)."""

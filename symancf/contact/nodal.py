@@ -28,14 +28,9 @@ import numpy as np
 
 from ..arrays import Array, Data, Ints
 from ..cells import CELLS
-from ..runtime.collective import together
-from .facets import FacetPassBinding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..assembly.configuration import Binds, Configuration, Layout
-    from .contact import Contact, PassBinding
+    from ..assembly.configuration import Layout
     from .leaf import Leaf
     from .skin import Skin
 
@@ -92,7 +87,7 @@ class Told:
         """The fields at the points."""
         found: dict[str, Data] = {"pressure": self.pressure, "gap": self.gap}
         found |= {} if self.slip is None else {"slip": self.slip}
-        true = self.pressure * _ratio(self.area, self.present)
+        true = self.pressure * ratio(self.area, self.present)
         return found | {"status": self.status, "true_pressure": true}
 
     def _sums(self, values: Array, nodes: bool = False) -> Array:
@@ -112,12 +107,12 @@ class Told:
     def _means(self, values: Array, area: Array, nodes: bool = False) -> Array:
         """Return means (G,) of values where there is an area, else NaN."""
         below = self._sums(area, nodes)
-        return _ratio(self._sums(np.where(area > 0.0, values, 0.0) * area, nodes), below)
+        return ratio(self._sums(np.where(area > 0.0, values, 0.0) * area, nodes), below)
 
     def _true(self, nodes: bool = False) -> Array:
         """Return means (G,) of the pressure per present area."""
         force = self._sums(self.pressure * self.area, nodes)
-        return _ratio(force, self._sums(self.present, nodes))
+        return ratio(force, self._sums(self.present, nodes))
 
     @property
     def _near(self) -> Array:
@@ -165,34 +160,6 @@ class Told:
         return found
 
 
-def told(contact: Contact, number: int, configuration: Configuration) -> Told:
-    """Return what the points of a side, by its number, tell at the present state (collective)."""
-    side = contact.sides[number][0]
-    passes: Sequence[Binds[PassBinding]] = contact.sides[number][1]
-    skin = configuration.layout.bind(side)
-    skin.place(configuration)
-    own = [configuration.binding(each) for each in passes]
-    table: Array = np.zeros((skin.points, 6))
-    starts = [leaf.points.start for leaf in skin.leaves]
-    for each, first in zip(own, starts, strict=False):
-        with together(configuration.comm):
-            look = each.look(configuration)
-        found = each.gaps(configuration, look)
-        columns = look.weight, look.pressure, found, look.status, look.slid, np.ones_like(found)
-        table[first + look.ids[look.owned]] = np.stack(columns, axis=1)[look.owned]
-    area, pressure, gap, status, slid, seen = configuration.sum(table).T
-    gap = np.where(seen > 0.0, gap, np.nan)
-    area = own[0].area if isinstance(own[0], FacetPassBinding) else area
-    start = configuration.reference
-    before, now = (
-        skin.areas(skin.vectors(configuration, *x))
-        for x in ((start,), (start, configuration.state))
-    )
-    present = area * _ratio(now, before)
-    slip = None if contact.coulomb is None else slid
-    return Told(skin, area, present, pressure, gap, slip, np.rint(status).astype(np.int64))
-
-
-def _ratio(above: Array, below: Array) -> Array:
+def ratio(above: Array, below: Array) -> Array:
     """Return a quotient, NaN where below is 0."""
     return np.divide(above, below, out=np.full_like(below, np.nan), where=below > 0.0)

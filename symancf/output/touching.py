@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..arrays import Array, Data
-from ..contact.nodal import told
 from ..errors import SymancfError
 from ..runtime.collective import block_starts
 from ..values.parameter import label
@@ -106,7 +105,7 @@ def _leaves(
     system: System, contact: Contact, number: int, on: object
 ) -> list[tuple[Told, Leaf, tuple[Array, Array]]]:
     """Return the leaves of a side, with the places of its nodes before and now (collective)."""
-    here = told(contact, number, system)
+    here = system.binding(contact).told(system, number)
     X = here.skin.vectors(system, system.reference)
     x = here.skin.vectors(system, system.reference + system.state)
     return [(here, leaf, (X, x)) for leaf in here.skin.leaves if on in (None, leaf.sheet.body)]
