@@ -11,7 +11,6 @@ import pytest
 import symancf as sa
 from symancf.elements import Element, ancf_thin_quad, ancf_thin_triangle
 from symancf.errors import MeshError
-from symancf.places.interpolation import Interpolation
 from symancf.places.macro import slopes_across, whole_maps
 from symancf_codegen.structure import classes_of
 from tests.refusals import refused
@@ -97,7 +96,7 @@ def test_slopes_across_edges_start_as_the_body_does(element: Element) -> None:
         for given in ({"spin": spin}, {"velocity": lambda X: np.cross(spin, X)})
     )
     np.testing.assert_allclose(one.rate, other.rate, atol=1e-11)
-    on = one.of(body, Interpolation)
+    on = one.binding(body).interpolation
     at = on.offset(on.middles.vertices, "across")[:, None] + np.arange(3)
     np.testing.assert_allclose(one.rate[at], np.cross(spin, on.middles.values[:, :3]), atol=1e-13)
 
