@@ -512,7 +512,7 @@ class ContactBinding:
     name : in the system.
     passes, dampers : what the passes and dampers of the contact are there.
     facing : those of the passes whose lists change.
-    step : numbers that belong to the state, after `carriers`.
+    step : numbers that belong to the state, after `pieces`.
     """
 
     step: Step
@@ -646,9 +646,10 @@ class ContactBinding:
         deepest = float(reduced(configuration.comm, np.array([deepest]), MPI.MAX)[0])
         *every, sunk, area = configuration.sum(np.concatenate([numbers, mean]))
         opened, stuck, slid = map(int, every)
-        mean_depth, friction = sunk / area if area > 0.0 else 0.0, self.term.coulomb is not None
-        counts, of = (opened, stuck, slid), (friction, bool(self.term.sides), str(self.term))
-        return Report(counts, deepest, mean_depth, self.step.grown, *of)
+        mean_depth, term = sunk / area if area > 0.0 else 0.0, self.term
+        friction, surface = term.coulomb is not None, bool(term.sides)
+        depths = deepest, mean_depth, self.step.grown
+        return Report((opened, stuck, slid), *depths, friction, surface, str(term))
 
     def _late(self, configuration: Configuration, looks: Sequence[Look]) -> bool:
         """Tell whether most of what presses came from afar in this step, and rubs (collective).
