@@ -366,6 +366,8 @@ def test_welded_shells_are_one_shell(element: Element) -> None:
     np.testing.assert_allclose(found[1], found[0], atol=1e-10 * np.abs(found[0]).max())
     np.testing.assert_allclose(found[2], found[0], atol=1e-4 * np.abs(found[0]).max())
     reaction = tied[0].reaction(system)
+    sizes, total = np.linalg.norm(reaction.moments, axis=1), reaction.moments.sum(axis=0)
+    assert sizes.max() < 0.5 * np.linalg.norm(total)  # those of edges are told at nodes beside
     np.testing.assert_allclose(np.abs(reaction.forces.sum(axis=0)), np.abs(turn @ [0, 0.002, 0.05]))
     arms = reaction.points - turn @ [500.0, 300.0, 0.0]
     moment = reaction.moments.sum(axis=0) + np.cross(arms, reaction.forces).sum(axis=0)
