@@ -283,3 +283,41 @@ def test_two_systems_have_terms_and_bodies_in_common(kind: str) -> None:
         np.testing.assert_array_equal(other.system.state, one.system.state)
     if kind in KINDS[:4]:  # functions of time
         assert np.abs(alone[0].system.state - alone[1].system.state).max() > 1e-6
+
+
+#: Attributes of a system that hold its present state, and those that are made when first asked for.
+PRESENT = {"time", "stiffness", "motion", "_first_rate", "_pattern"}
+LATER = {"matrix", "inertia", "rate", "parameters", "_mass_placed"}
+BOOKS = {"_holders", "reviewing"}  # who has local vectors; whether a solution is judged
+
+
+def resting() -> tuple[sa.System, sa.System]:
+    """Return a block that sinks onto a plane, and one that is pressed by another."""
+    rubber = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
+
+    def block(name: str, z: float) -> sa.Body:
+        mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), warp=lambda X: X + [0.0, 0.0, z])
+        return sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, name=name, **rubber)
+
+    falls, low, top = block("falls", 0.0), block("low", 0.0), block("top", 1.0)
+    ground = sa.Contact(falls["z0"], sa.Plane(point=(0, 0, -1e-3), normal=(0, 0, 1)))
+    pressed = sa.fix(top["z1"], displacement=lambda t: (0.0, 0.0, -0.01 * t))
+    return (
+        sa.System(falls, terms=[ground, sa.gravity((0.0, 0.0, -0.1))]),
+        sa.System(low, top, terms=[sa.fix(low["z0"]), sa.Contact(low["z1"], top["z0"]), pressed]),
+    )
+
+
+def test_a_solution_changes_the_present_state_of_a_system_alone() -> None:
+    falls, pressed = resting()
+    runs: list[tuple[sa.System, Callable[[], object]]] = [
+        (falls, lambda: sa.DynamicProblem(falls).solve(to=0.2, step=0.05)),
+        (pressed, lambda: sa.StaticProblem(pressed).solve(to=1.0, step=0.5)),
+    ]
+    for system, run in runs:
+        before = dict(vars(system))
+        run()
+        after = vars(system)
+        changed = {name for name, value in before.items() if after[name] is not value}
+        assert changed <= PRESENT | LATER | BOOKS
+        assert set(after) - set(before) <= LATER | BOOKS
