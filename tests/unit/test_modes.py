@@ -125,15 +125,15 @@ def test_what_stops_a_solution_within_slepc_is_told(monkeypatch: pytest.MonkeyPa
     possible("slepc")
     problem = sa.EigenProblem(sa.System(rod()), options={"eigen": "slepc"})
 
-    def failing(solver: Any, pc: Any, b: Any, x: Any) -> None:
-        calls.append(pc)
+    def failing(step: Any, mat: Any, x: Any, y: Any) -> None:
+        calls.append(mat)
         if len(calls) > 3:
             raise sa.SymancfError("no solution", asked="solution")
-        b.copy(x)
+        x.copy(y)
 
     calls: list[Any] = []
     with monkeypatch.context() as patch:
-        patch.setattr(engines._Solver, "apply", failing)
+        patch.setattr(engines._Step, "mult", failing)
         with refused(sa.SymancfError, asked="solution"):
             problem.solve(2, near=3.5)
     np.testing.assert_allclose(problem.solve(2, near=3.5).frequencies, 3.56084, rtol=1e-2)
