@@ -115,7 +115,6 @@ def everything(pencil: Pencil) -> Array:
     mine[np.repeat(np.arange(rows), np.diff(start)), columns] = values
     B = np.concatenate(comm.allgather(mine[bound[first : first + rows]]))[:, ~bound]
     unit = np.concatenate(comm.allgather(pencil.unit()))[~bound]
-    unit = np.where(unit > 0.0, unit, 1.0)
     Z = unit[:, None] * comm.bcast(_null_space(B * unit) if comm.rank == 0 else None)
     X = np.zeros((pencil.size, Z.shape[1]))
     X[~bound] = Z

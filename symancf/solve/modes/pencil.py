@@ -13,7 +13,6 @@ these cannot move, and what has no mass, has theta = 0 and is never found.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,27 +103,17 @@ class Pencil:
 
     def balance(self) -> None:
         """Scale the unknowns by their masses, those without by their stiffness (collective)."""
-        top, unit = self.fastest(), self.unit()
-        self._scale_by(np.where(unit > 0.0, unit, 1.0))
-        start, _, values = self.stiffness.getValuesCSR()
-        widths = np.diff(start)
-        largest = np.zeros(len(widths))
-        np.maximum.at(largest, np.repeat(np.arange(len(widths)), widths), np.abs(values))
-        lacking = (unit <= 0.0) & (largest > 0.0)
-        self._scale_by(np.where(lacking, math.sqrt(top) / np.where(lacking, largest, 1.0), 1.0))
-
-    def unit(self) -> Array:
-        """Return unknowns (rows,) of unit mass; 0 of those that have neither mass nor stiffness."""
-        k, m = (np.abs(self._diagonal(matrix)) for matrix in (self.stiffness, self.weight))
-        size = np.where(m > 0.0, m, k / self.fastest())
-        return np.divide(1.0, np.sqrt(size), out=np.zeros_like(size), where=size > 0.0)
-
-    def _scale_by(self, scale: Array) -> None:
-        self._x.setArray(scale)
+        self.scale = self.unit()
+        self._x.setArray(self.scale)
         for matrix in (self.stiffness, self.weight, self.rates):
             if matrix is not None:
                 matrix.diagonalScale(self._x, self._x)
-        self.scale = self.scale * scale
+
+    def unit(self) -> Array:
+        """Return unknowns (rows,) of unit mass, or of those without of as much stiffness."""
+        k, m = (np.abs(self._diagonal(matrix)) for matrix in (self.stiffness, self.weight))
+        size = np.where(m > 0.0, m, k / self.fastest())
+        return np.asarray(1.0 / np.sqrt(np.where(size > 0.0, size, 1.0)))
 
     def _diagonal(self, matrix: PETSc.Mat) -> Array:
         vector = matrix.getDiagonal()

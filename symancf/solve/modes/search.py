@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 SMALL = 1e-10  # of the largest eigenvalue, about: a shift beside zero
 ROUND_OFF = 10.0  # times what round-off of K makes: eigenvalues that are zero
 STEPS, WIDER = 3, 100.0  # of inverse iteration; times a shift that has no digits
-SEEN = 1e-3  # of what is zero for others: what must be there
 GAP = 1e-3  # of an eigenvalue: where those below it are counted
 CLOSE = 1e-6  # eigenvalues that are one
 ROUNDS = 40  # times that missing ones are looked for
@@ -32,7 +31,6 @@ EXTRA = 6  # more than asked for: mechanisms, and what grows
 FAR = 1e8  # of a shift: eigenvalues whose theta has lost half of its digits
 TWICE = 1e-6  # of the shift of s: zeros
 AGAIN = 2  # eigenvalues that are looked for anew
-FAR_LOADS = 10.0  # times a load: one of another size
 DIGITS, LEAST = 1e-10, 1e-6  # of a number next to the shift: its round-off; at most
 
 
@@ -249,7 +247,7 @@ class Search:
         if quadratic:  # others decay slowly
             zero &= stiff <= noise + ROUND_OFF * EPS * self._fastest
         self.floor = math.sqrt(max(least, noise[zero].max(initial=0.0)))
-        self.hides = bool((zero & (square > np.maximum(noise / ROUND_OFF, SEEN * least))).any())
+        self.hides = bool((zero & (square > noise / ROUND_OFF)).any())
         far = theta[np.isfinite(theta)].max(initial=0.0) / theta
         digits = np.minimum(DIGITS * far, LEAST)  # those of theta are of the largest one
         s = numbers if quadratic else np.sqrt(_straight(-numbers.astype(complex), digits, digits))
@@ -285,31 +283,19 @@ class Search:
 
         `both`: whether smaller ones are left out, too.
         """
-        values, noise = slow.values, slow.noise
         taken = np.flatnonzero(slow.taken)
         if not len(taken):
             return None
-        first, last = int(taken[0]), int(taken[-1])
-        while last + 1 < len(values) and _close(values[last], values[last + 1]):
-            last += 1
-        while both and first and _close(values[first], values[first - 1]):
-            first -= 1
-        ends = [values[last] + max(GAP * abs(values[last]), noise[last])]
-        if last + 1 < len(values):
-            ends[0] = min(ends[0], (values[last] + values[last + 1]) / 2.0)
-        if both:
-            ends.append(values[first] - max(GAP * abs(values[first]), noise[first]))
-            if first:
-                ends[1] = max(ends[1], (values[first] + values[first - 1]) / 2.0)
-        counts = []
-        for end in ends:
-            number = self._number_below(end)
-            if number is None:
-                return None
-            hidden = (np.abs(values) <= noise) & (noise >= abs(end))
-            lacking = number - int(((values < end) & ~hidden).sum())
-            counts.append(max(lacking - int(hidden.sum()), min(lacking, 0)))
-        return counts[0] - (counts[1] if both else 0)
+        lacking = self._lacking(slow.values, _beyond(slow.values, slow.noise, int(taken[-1]), 1))
+        if not both or lacking is None:
+            return lacking
+        below = self._lacking(slow.values, _beyond(slow.values, slow.noise, int(taken[0]), -1))
+        return None if below is None else lacking - below
+
+    def _lacking(self, values: Array, end: float) -> int | None:
+        """Return how many eigenvalues below a number are not among the values; None: not known."""
+        number = self._number_below(end)
+        return None if number is None else number - int((values < end).sum())
 
     def _number_below(self, value: float) -> int | None:
         """Return how many eigenvalues are below a number; None: it is not known."""
@@ -328,24 +314,26 @@ class Search:
             if not self.pencil.symmetric:
                 return max(0, count - int((found.theta > least).sum()))
             values = 1.0 / found.theta
-            end = max(reach, FAR_LOADS * float(values.max(initial=0.0)))
             if len(values) >= count:
-                close = values <= values[count - 1] * (1.0 + CLOSE)
-                end = values[close][-1] * (1.0 + GAP)
-                if not close.all():
-                    end = min(end, (values[close][-1] + values[~close][0]) / 2.0)
-            number = self._number_below(end)
-            if number is None:
-                return None
-            number = min(number, count) if len(values) < count else number
-            return number - int((values < end).sum())
+                return self._lacking(values, _beyond(values, 0.0 * values, count - 1, 1))
+            lacking = self._lacking(values, max(reach, float(values.max(initial=0.0))))
+            return None if lacking is None else min(lacking, count - len(values))
 
         found = self._complete(Subspace(self.pencil), count + EXTRA, missing, positive=True)
         return 1.0 / found.theta[:count], found.vectors[:, :count]
 
 
-def _close(a: float, b: float) -> bool:
-    return abs(a - b) <= CLOSE * abs(a)
+def _beyond(values: Array, noise: Array, k: int, way: int) -> float:
+    """Return a number beyond the k-th value and those that are one with it, before the next.
+
+    `way` : 1 above it, -1 below.
+    """
+    while 0 <= k + way < len(values) and abs(values[k + way] - values[k]) <= CLOSE * abs(values[k]):
+        k += way
+    step = max(GAP * abs(values[k]), noise[k])
+    if 0 <= k + way < len(values):
+        step = min(step, abs(values[k + way] - values[k]) / 2.0)
+    return float(values[k] + way * step)
 
 
 def _straight(s: Complex, real: Array, imaginary: Array | float) -> Complex:
