@@ -269,6 +269,23 @@ def test_kelvin_voigt_and_rayleigh_damp_a_beam_alike() -> None:
 
 
 @pytest.mark.collective
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_finds_all_of_a_few_modes(engine: str) -> None:
+    """Krylov's methods alone leave two vectors that they need for themselves."""
+    possible(engine)
+    boxes = [
+        sa.RigidBody((2.0 * k, 0, 0), mass=10.0**k, inertia=(1, 2, 2.5), name=f"{k}")
+        for k in range(2)
+    ]
+    springs = [sa.Potential(spring, boxes[0].at((0.0, 0.0, 0.0)), k=50.0)]
+    problem = sa.EigenProblem(sa.System(*boxes, terms=springs), options={"eigen": engine})
+    modes = problem.solve(4)
+    assert (len(modes), modes.rigid, modes.checked) == (12, 9, True)
+    np.testing.assert_allclose(modes.omega[9:], math.sqrt(50.0), rtol=1e-9)
+
+
+@pytest.mark.collective
 def test_thirty_free_motions_and_a_mass_on_many_joints() -> None:
     boxes = [
         sa.RigidBody((2.0 * k, 0, 0), mass=1.0, inertia=(1, 2, 2.5), name=f"{k}") for k in range(5)

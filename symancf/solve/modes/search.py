@@ -228,44 +228,23 @@ class Search:
         self, space: Subspace, found: Found, sigma: float, count: int, omega: float | None
     ) -> Slow:
         """Return those that are wanted of some eigenpairs: of each rigid motion one."""
-        pencil, quadratic = self.pencil, self.pencil.rates is not None
-        power = 2 if quadratic else 1
-        numbers = np.concatenate([np.zeros(space.resting.shape[1]), sigma + 1.0 / found.theta])
-        theta = np.concatenate([np.full(space.resting.shape[1], np.inf), np.abs(found.theta)])
-        X = np.concatenate([space.resting, found.vectors], axis=1)[: pencil.unknowns.rows]
+        pencil, resting = self.pencil, space.resting
+        numbers = np.concatenate([np.zeros(resting.shape[1]), sigma + 1.0 / found.theta])
+        theta = np.concatenate([np.full(resting.shape[1], np.inf), np.abs(found.theta)])
+        X = np.concatenate([resting, found.vectors], axis=1)[: pencil.unknowns.rows]
         size = np.abs(pencil.forms(pencil.weight, X))
         massive = size > 0.0
         numbers, theta, X = numbers[massive], theta[massive], X[:, massive] / np.sqrt(size[massive])
-        noise = ROUND_OFF * (pencil.round_off(X) + 10.0 * EPS * abs(sigma) ** power)
-        stiff = np.abs(pencil.forms(pencil.stiffness, X))
-        square, least = np.abs(numbers) ** power, 10.0 * EPS * self._fastest
-        if pencil.symmetric:
-            square, least = stiff, 0.0
-        if quadratic:  # of a double zero, as that of a rigid motion, half of the digits are lost
-            least = max(least, (TWICE * sigma) ** 2)
-        zero = square <= np.maximum(noise, least)
-        if quadratic:  # others decay slowly
-            zero &= stiff <= noise + ROUND_OFF * EPS * self._fastest
-        self.floor = math.sqrt(max(least, noise[zero].max(initial=0.0)))
-        self.hides = bool((zero & (square > noise / ROUND_OFF)).any())
-        far = theta[np.isfinite(theta)].max(initial=0.0) / theta
-        digits = np.minimum(DIGITS * far, LEAST)  # those of theta are of the largest one
-        s = numbers if quadratic else np.sqrt(_straight(-numbers.astype(complex), digits, digits))
-        s = _straight(s, digits, LEAST if quadratic else digits)  # of twice a real one a pair
-        if not quadratic:
-            s = np.where(s.imag < 0.0, -s, s)
-        s[zero] = 0.0
+        zero, noise = self._zero(numbers, X, sigma)
+        s = np.where(zero, 0.0, self._roots(numbers, theta))
         away = np.abs(s) if omega is None else np.abs(numbers - omega**2)
         order = np.argsort(away, kind="stable")
-        order = order[(s.imag >= 0.0)[order]]
-        if not pencil.symmetric:
-            order = order[~zero[order]]
-        ordinary = (s[order].real <= 0.0) & (~zero[order] | (omega is not None))
-        order = order[(np.cumsum(ordinary) <= count) | ~ordinary]
-        moving = order[(s[order].real <= 0.0) & (~zero[order] | (omega is not None))]
+        order = order[((s.imag >= 0.0) & (pencil.symmetric | ~zero))[order]]
+        ordinary = (s.real <= 0.0) & (~zero | (omega is not None))
+        order = order[(np.cumsum(ordinary[order]) <= count) | ~ordinary[order]]
+        moving = order[ordinary[order]]
         reach = away[moving] if omega is not None else np.abs(numbers[moving]) + abs(sigma)
-        values, taken = np.real(numbers), np.zeros(len(s), dtype=bool)
-        taken[order] = True
+        values, taken = np.real(numbers), np.isin(np.arange(len(s)), order)
         ascending = np.argsort(values, kind="stable")
         rigid = X[:, :0].real if pencil.symmetric else pencil.orthonormal(X[:, zero])
         return Slow(
@@ -277,6 +256,38 @@ class Search:
             noise[ascending],
             taken[ascending],
         )
+
+    def _zero(self, numbers: Array, X: Array, sigma: float) -> tuple[Mask, Array]:
+        """Return which eigenvalues are zero to round-off, and the round-off of each.
+
+        Of symmetric pencils where x^T K x of vectors of unit mass is that of its own terms: a mode
+        that is slow beside the fastest ones by any factor has more.
+        """
+        pencil, quadratic = self.pencil, self.pencil.rates is not None
+        power = 2 if quadratic else 1
+        noise = ROUND_OFF * (pencil.round_off(X) + 10.0 * EPS * abs(sigma) ** power)
+        energy = np.abs(pencil.forms(pencil.stiffness, X))
+        square, least = np.abs(numbers) ** power, 10.0 * EPS * self._fastest
+        if pencil.symmetric:
+            square, least = energy, 0.0
+        if quadratic:  # of a double zero, as that of a rigid motion, half of the digits are lost
+            least = max(least, (TWICE * sigma) ** 2)
+        zero = square <= np.maximum(noise, least)
+        if quadratic:  # others decay slowly
+            zero &= energy <= noise + ROUND_OFF * EPS * self._fastest
+        self.floor = math.sqrt(max(least, noise[zero].max(initial=0.0)))
+        self.hides = bool((zero & (square > noise / ROUND_OFF)).any())
+        return zero, noise
+
+    def _roots(self, numbers: Array, theta: Array) -> Complex:
+        """Return s of s^2 = -lambda, or of s, without real and imaginary parts of round-off."""
+        far = theta[np.isfinite(theta)].max(initial=0.0) / theta
+        digits = np.minimum(DIGITS * far, LEAST)  # those of theta are of the largest one
+        if self.pencil.rates is not None:
+            return _straight(numbers, digits, LEAST)  # of twice a real one a pair
+        s = np.sqrt(_straight(-numbers.astype(complex), digits, digits))
+        s = _straight(s, digits, digits)
+        return np.where(s.imag < 0.0, -s, s)
 
     def _uncounted(self, slow: Slow, both: bool) -> int | None:
         """Return how many values among those wanted were not found, None: not known.
