@@ -109,7 +109,7 @@ class Search:
         slow = self._slow(space, found, sigma, count, omega)
         if self.engine == "dense" and pencil.symmetric and omega is None:
             fast = float(np.square(np.abs(slow.s)).max(initial=0.0)) > FAR * abs(sigma)
-            if fast or (slow.lacking > 0 and self._fastest > FAR * abs(sigma)):
+            if fast or (slow.lacking > 0 and len(found.theta) < space.basis.shape[1]):
                 found = self._with_fast(space, found, sigma)
                 slow = self._slow(space, found, sigma, count, omega)
         return slow.s, pencil.scale[:, None] * slow.X
@@ -284,7 +284,7 @@ class Search:
         far = theta[np.isfinite(theta)].max(initial=0.0) / theta
         digits = np.minimum(DIGITS * far, LEAST)  # those of theta are of the largest one
         if self.pencil.rates is not None:
-            return _straight(numbers, digits, LEAST)  # of twice a real one a pair
+            return _straight(numbers.astype(complex), digits, LEAST)  # of twice a real one a pair
         s = np.sqrt(_straight(-numbers.astype(complex), digits, digits))
         s = _straight(s, digits, digits)
         return np.where(s.imag < 0.0, -s, s)
