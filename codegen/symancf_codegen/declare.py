@@ -12,8 +12,9 @@ the same jet of the reference configuration ``R_xi1, R_xi2, R_xi3``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -205,6 +206,29 @@ class PointLaw:
     def brought(self) -> dict[str, float]:
         """The values of the parameters that it brings along, by name."""
         return {p.name: p.value for p in self.parameters if p.value is not None}
+
+    @property
+    def results(self) -> list[sp.Expr]:
+        """What happens at the point, without outputs: energy or work, equations, updates."""
+        optional = [self.energy, self.stored, *(x.equation for x in self.local)]
+        found = [e for e in optional if e is not None] + [m.update for m in self.history]
+        return [*found, *chain(*(self.work or {}).items())]
+
+    def mapped(self, change: Callable[[sp.Expr], sp.Expr]) -> PointLaw:
+        """Return the law with `change` of each of its results and outputs in their places."""
+        work = self.work
+        return replace(
+            self,
+            energy=None if self.energy is None else change(self.energy),
+            work=None if work is None else {change(q): change(force) for q, force in work.items()},
+            outputs={name: change(e) for name, e in self.outputs.items()},
+            history=tuple(replace(m, update=change(m.update)) for m in self.history),
+            stored=None if self.stored is None else change(self.stored),
+            local=tuple(
+                x if x.equation is None else replace(x, equation=change(x.equation))
+                for x in self.local
+            ),
+        )
 
     def __post_init__(self) -> None:
         if (self.energy is None) == (self.work is None):

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copyreg
-import inspect
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +20,7 @@ from ..cells.shape import ElementSpace, Field, Functions, TableJets
 from ..cells.table import TRIANGLE
 from ..errors import KinematicsError
 from ..kinematics.quantity import centre
+from ..values.functions import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -231,7 +231,7 @@ class Element:
     @property
     def variants(self) -> tuple[str, ...]:
         """Names of the variants of its family."""
-        return tuple(inspect.signature(self.family).parameters)
+        return arguments_of(self.family).names
 
     def kinematics(self, **options: bool) -> Kinematics:
         """Return the quantities that an energy on this element may ask for.

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from ..kinematics.local import declared_local
 from ..kinematics.memory import declared
 from ..kinematics.naming import law_of, signature
 from ..values.domain import by_call, domains, domains_of, positive, stressed_at_rest
+from ..values.functions import REQUIRED, taking
 
 if TYPE_CHECKING:
     from .solids import Energy
@@ -152,12 +152,8 @@ def swollen(law: Energy) -> Energy:
             return {part: swelling**3 * w for part, w in W.items()}
         return swelling**3 * W
 
-    kind = inspect.Parameter
-    takes = [kind(q, kind.POSITIONAL_OR_KEYWORD) for q in asked.quantities]
-    for p in asked.parameters:
-        takes.append(kind(p, kind.KEYWORD_ONLY, default=asked.defaults.get(p, kind.empty)))
-    takes.append(kind("swelling", kind.KEYWORD_ONLY))
     grown.__name__ = f"swollen_{asked.name}"
     made = stressed_at_rest(domains(**{**domains_of(law), "swelling": positive()})(grown))
-    made.__signature__ = inspect.Signature(takes)  # type: ignore[attr-defined]
+    keywords = {p: asked.defaults.get(p, REQUIRED) for p in asked.parameters}
+    taking(made, asked.quantities, {**keywords, "swelling": REQUIRED})
     return made

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 
 from sympy import Expr, Matrix, Rational, S, log
 
 from ..errors import KinematicsError
 from ..values.domain import NotZero, between, by_call, domains, positive, stressed_at_rest
+from ..values.functions import REQUIRED, taking
 from ..values.parameter import label
 
 Parts = dict[str, Expr]
@@ -335,10 +335,8 @@ def ogden(*, terms: int = 3) -> Energy:
             total += mu / alpha * (J ** (-alpha / 3) * powers - 3)
         return {"deviatoric": total, "volumetric": given["k"] / 2 * (J - 1) ** 2}
 
-    kind = inspect.Parameter
     names = [name for i in numbers for name in (f"mu{i}", f"alpha{i}")]
-    asked = [kind(q, kind.POSITIONAL_OR_KEYWORD) for q in ("J", "lambda1", "lambda2", "lambda3")]
-    asked += [kind(name, kind.KEYWORD_ONLY) for name in (*names, "k")]
     law = domains(k=positive(), **{f"alpha{i}": NotZero() for i in numbers})(ogden)
-    law.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined]
+    quantities = ("J", "lambda1", "lambda2", "lambda3")
+    taking(law, quantities, dict.fromkeys((*names, "k"), REQUIRED))
     return law

@@ -22,7 +22,7 @@ from symancf_codegen.declare import Local
 from ..errors import KinematicsError
 from ..values.arguments import among
 from ..values.domain import marked
-from .symbols import as_expression, declaring, entries, given_value
+from .symbols import as_expression, declaring, entries
 
 if TYPE_CHECKING:
     from .quantity import Value
@@ -155,15 +155,6 @@ def declared_local(function: Callable[..., object]) -> Declared | None:
     """Return what `local` declared of a function."""
     found: object = getattr(function, "local", None)
     return found if isinstance(found, Declared) else None
-
-
-def first_values(
-    name: str, function: Callable[..., object], arguments: Mapping[str, Value]
-) -> dict[str, Value]:
-    """Return where a function's own unknowns begin, by name."""
-    declared = declared_local(function)
-    given = {} if declared is None else declared.start
-    return {key: given_value(name, key, x, arguments) for key, x in given.items()}
 
 
 def given_equations(found: Result) -> dict[str, Value]:

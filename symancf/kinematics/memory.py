@@ -15,7 +15,6 @@ In a step the residual is a function of the coordinates and of the values at its
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -27,7 +26,8 @@ from symancf_codegen.declare import Local, Memory
 
 from ..errors import KinematicsError
 from ..values.domain import marked
-from .local import declared_local, equations_of, first_values, given_equations
+from ..values.functions import arguments_of
+from .local import Solved, declared_local, equations_of, given_equations
 from .quantity import Value, real
 from .symbols import as_expression, declaring, entries, given_value, is_symmetric, symbols_of
 
@@ -196,74 +196,63 @@ def call_own(
     ------
     KinematicsError : it does not return what it declares.
     """
-    declared_unknowns = declared_local(function)
-    shared = declared_unknowns is not None and declared_unknowns.at == "cell"
-    start = first_values(name, function, {**arguments, **_remembered(name, function, arguments)})
-    for key in start.keys() & declared(function).keys():
+    if not own_arguments(function):
+        result = call({})
+        if not isinstance(result, Remembered | Solved):
+            return Called(result)
+    initial, start = _first_values(name, function, arguments)
+    step = {STEP: real(STEP)} if initial and STEP in arguments_of(function).names else {}
+    first = {**initial, **start}
+    symmetric = {key for key, value in first.items() if is_symmetric(value)}
+    while True:
+        symbols = {key: symbols_of(key, value, key in symmetric) for key, value in first.items()}
+        found, after = _values(name, call({**step, **symbols}), initial)
+        given = {**after, **given_equations(found.result)}
+        turned = {key for key in symmetric & given.keys() if not is_symmetric(given[key])}
+        if not turned:
+            break
+        symmetric -= turned
+    own, unknowns = {key: symbols[key] for key in start}, declared_local(function)
+    shared = unknowns is not None and unknowns.at == "cell"
+    result, local = equations_of(name, found.result, own, start, shared)
+    history = _history(symbols, after, initial, found.dissipated)
+    return Called(result, history, found.stored, local, shared, {**after, **own})
+
+
+def _first_values(
+    name: str, function: Callable[..., object], arguments: Mapping[str, Value]
+) -> tuple[dict[str, Value], dict[str, Value]]:
+    """Return what memory holds before the first step, and where unknowns begin, maybe there."""
+    names, unknowns = declared(function), declared_local(function)
+    initial = {key: given_value(name, key, x, arguments) for key, x in names.items()}
+    if unknowns is None:
+        return initial, {}
+    scalars = {key: real(key) for key, x in initial.items() if not isinstance(x, sp.MatrixBase)}
+    known = {**arguments, **scalars}
+    start = {key: given_value(name, key, x, known) for key, x in unknowns.start.items()}
+    for key in start.keys() & initial.keys():
         raise KinematicsError(
             f"{name} has the unknown {key!r}, which it remembers, too: give them two names, "
             f"local(x=lambda {key}: {key}) and remember(..., {key}=x)",
             asked="memory",
             given=key,
         )
-    symmetric = {key for key, value in start.items() if is_symmetric(value)}
-    while True:
-        own = {key: symbols_of(key, value, key in symmetric) for key, value in start.items()}
-        called = _call(name, function, arguments, call, own)
-        given = given_equations(called.result)
-        turned = {key for key in symmetric & given.keys() if not is_symmetric(given[key])}
-        if not turned:
-            break
-        symmetric -= turned
-    result, local = equations_of(name, called.result, own, start, shared)
-    values = {**called.values, **own}
-    return called._replace(result=result, local=local, shared=shared, values=values)
+    return initial, start
 
 
-def _remembered(
-    name: str, function: Callable[..., object], arguments: Mapping[str, Value]
-) -> dict[str, Value]:
-    """Return symbols of the scalars that a function remembers: unknowns may begin there."""
-    found = {key: given_value(name, key, x, arguments) for key, x in declared(function).items()}
-    return {key: real(key) for key, value in found.items() if not isinstance(value, sp.MatrixBase)}
-
-
-def _call(
-    name: str,
-    function: Callable[..., object],
-    arguments: Mapping[str, Value],
-    call: Callable[[Mapping[str, Value]], Result],
-    own: Mapping[str, Value],
-) -> Called:
-    """Call a function with the symbols of its memory, and those of its own unknowns."""
-    names = declared(function)
-    if not names:
-        result = call(own)
-        if isinstance(result, Remembered):
-            raise KinematicsError(
-                f"{name} returns remember({', '.join(result.values)}) but declares no memory: "
-                "write @sa.memory(name=initial value) above it"
-            )
-        return Called(result)
-    initial = {key: given_value(name, key, given, arguments) for key, given in names.items()}
-    symmetric = {key for key, value in initial.items() if is_symmetric(value)}
-    step = {STEP: real(STEP)} if STEP in inspect.signature(function).parameters else {}
-    while True:
-        symbols = {key: symbols_of(key, value, key in symmetric) for key, value in initial.items()}
-        found, after = _values(name, call({**symbols, **step, **own}), initial)
-        turned = {key for key in symmetric if not is_symmetric(after[key])}
-        if not turned:
-            break
-        symmetric -= turned
-    history: list[Memory] = []
-    for key, symbol in symbols.items():
-        kept: dict[sp.Symbol, Memory] = {}
-        for row in zip(*map(entries, (symbol, after[key], initial[key])), strict=True):
+def _history(
+    symbols: Mapping[str, Value],
+    after: Mapping[str, Value],
+    initial: Mapping[str, Value],
+    dissipated: object,
+) -> tuple[Memory, ...]:
+    """Return what a point remembers: entries of matrices, each once, and what it dissipates."""
+    kept: dict[sp.Symbol, Memory] = {}
+    for key, value in after.items():
+        for row in zip(*map(entries, (symbols[key], value, initial[key])), strict=True):
             kept.setdefault(row[0], Memory(*row))
-        history += kept.values()
-    if found.dissipated != 0:
-        history.append(Memory(real(DISSIPATED), found.dissipated, total=True))
-    return Called(found.result, tuple(history), found.stored, values=after)
+    total = () if dissipated == 0 else (Memory(real(DISSIPATED), dissipated, total=True),)
+    return (*kept.values(), *total)
 
 
 def _values(
@@ -271,6 +260,13 @@ def _values(
 ) -> tuple[Remembered, dict[str, Value]]:
     """Return what was returned, and the values at the end of a step in the initial shapes."""
     listed = ", ".join(initial)
+    if not initial:
+        if isinstance(found, Remembered):
+            raise KinematicsError(
+                f"{name} returns remember({', '.join(found.values)}) but declares no memory: "
+                "write @sa.memory(name=initial value) above it"
+            )
+        return Remembered(found, {}, None, 0), {}
     if not isinstance(found, Remembered):
         raise KinematicsError(
             f"{name} remembers {listed}, so it must return remember(..., "

@@ -15,6 +15,7 @@ import sympy as sp
 from symancf_codegen.functions import symbolic
 
 from ..errors import AFTER_STAR, KinematicsError, ParameterError, closest
+from ..values.functions import arguments_of
 from .memory import Called, call_own, own_arguments
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ def law_of(given: Any) -> Any:
     Such a function asks for no quantity, and all its arguments have defaults.
     """
     if inspect.isfunction(given):
-        asked = inspect.signature(given).parameters.values()
-        if all(argument.default is not argument.empty for argument in asked):
+        asked = arguments_of(given)
+        if asked.defaults.keys() >= {*asked.names}:
             made = given()
             return made if callable(made) else given
     return given
@@ -72,35 +73,26 @@ def signature(function: Energy) -> Signature:
     if not callable(function):
         raise KinematicsError(f"a law is a function; given {function!r}", given=function)
     name = getattr(function, "__name__", type(function).__name__)
-    quantities: list[str] = []
-    parameters: list[str] = []
-    defaults: dict[str, Value] = {}
-    own = own_arguments(function)
-    for p in inspect.signature(function).parameters.values():
-        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+    asked, own = arguments_of(function), own_arguments(function)
+    for argument, written in asked.open.items():
+        raise KinematicsError(
+            f"{name}() has the argument '{written}', which names neither a quantity nor a "
+            f"parameter. Write the quantities by name, then '*', then the parameters.",
+            asked=argument,
+            given=written,
+        )
+    for p in asked.positional:
+        if p in asked.defaults:
             raise KinematicsError(
-                f"{name}() has the argument '{p}', which names neither a quantity nor a "
-                f"parameter. Write the quantities by name, then '*', then the parameters.",
-                asked=p.name,
-                given=str(p),
+                f"{name}() gives the positional argument {p!r} a default value. Positional "
+                f"arguments ask for quantities; if {p!r} is a parameter write it after "
+                f"'*': def {name}(..., *, {p}={asked.defaults[p]!r}).",
+                asked=p,
+                given=asked.defaults[p],
             )
-        if p.kind is p.KEYWORD_ONLY and p.name in own:
-            continue
-        if p.kind is p.KEYWORD_ONLY:
-            parameters.append(p.name)
-            if p.default is not p.empty:
-                defaults[p.name] = p.default
-        elif p.default is not p.empty:
-            raise KinematicsError(
-                f"{name}() gives the positional argument {p.name!r} a default value. Positional "
-                f"arguments ask for quantities; if {p.name!r} is a parameter write it after "
-                f"'*': def {name}(..., *, {p.name}={p.default!r}).",
-                asked=p.name,
-                given=p.default,
-            )
-        else:
-            quantities.append(p.name)
-    return Signature(name, tuple(quantities), tuple(parameters), defaults)
+    parameters = tuple(p for p in asked.keywords if p not in own)
+    defaults = {p: asked.defaults[p] for p in parameters if p in asked.defaults}
+    return Signature(name, asked.positional, parameters, defaults)
 
 
 def require_quantities(asked: Signature, offered: Iterable[str], where: str) -> None:
@@ -200,13 +192,13 @@ def call_law(
     named: dict[str, sp.Expr] = {}
 
     def call(own: Mapping[str, Value]) -> object:
-        result, found = call_named(function, quantities.values(), {**parameters, **own})
-        named.clear()
-        named.update(found)
+        nonlocal named
+        result, named = call_named(function, quantities.values(), {**parameters, **own})
         return result
 
     name = getattr(function, "__name__", type(function).__name__)
-    return call_own(f"{name}()", function, {**quantities, **parameters}, call), named
+    called = call_own(f"{name}()", function, {**quantities, **parameters}, call)
+    return called, named
 
 
 def call_named(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 
 import sympy as sp
@@ -11,6 +10,7 @@ import sympy as sp
 from symancf_codegen.functions import expression
 
 from ..errors import KinematicsError
+from ..values.functions import arguments_of
 from ..values.parameter import label
 from .quantity import Value, real
 
@@ -27,15 +27,15 @@ def declaring(function: Callable[..., object], names: Iterable[str], does: str) 
         raise KinematicsError(
             f"what {does} {', '.join(names)} is {function!r}: give a function", given=function
         )
-    wanted = inspect.signature(function).parameters
+    keywords = arguments_of(function).keywords
     who = getattr(function, "__name__", "the function")
     for name in names:
-        if name not in wanted or wanted[name].kind is not inspect.Parameter.KEYWORD_ONLY:
+        if name not in keywords:
             raise KinematicsError(
                 f"{who}() {does} {name!r} but has no such argument: write it "
                 f"after '*': def ...(..., *, {name}, ...)",
                 asked=name,
-                possible=[p.name for p in wanted.values() if p.kind is p.KEYWORD_ONLY],
+                possible=keywords,
             )
 
 
@@ -59,8 +59,8 @@ def as_expression(
 def given_value(name: str, key: str, given: object, arguments: Mapping[str, Value]) -> Value:
     """Return the first value of a quantity of a law as a SymPy expression or matrix."""
     if callable(given) and not isinstance(given, sp.Basic | sp.MatrixBase):
-        wanted = inspect.signature(given).parameters.values()
-        absent = [w.name for w in wanted if w.name not in arguments]
+        wanted = arguments_of(given)
+        absent = [a for a in wanted.names if a not in arguments]
         if absent:
             raise KinematicsError(
                 f"{name}: the first value of {key!r} asks for {absent[0]!r}, which is no "
@@ -68,9 +68,8 @@ def given_value(name: str, key: str, given: object, arguments: Mapping[str, Valu
                 asked=absent[0],
                 possible=tuple(arguments),
             )
-        plain = [arguments[w.name] for w in wanted if w.kind is not w.KEYWORD_ONLY]
-        keywords = {w.name: arguments[w.name] for w in wanted if w.kind is w.KEYWORD_ONLY}
-        given = given(*plain, **keywords)
+        plain = [arguments[a] for a in wanted.positional]
+        given = given(*plain, **{a: arguments[a] for a in wanted.keywords})
     must = "give a number, a matrix or a function of arguments of the law"
     return as_expression(f"{name}: the first value of {key!r}", key, given, must)
 

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["uniform", "cell", "point"]
 Kinds = Mapping[str, Kind]
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 #: Symbols that points through a thickness know.
 SECTION = ("zeta", *ANGLE)
@@ -43,11 +46,10 @@ def build_law(
     kinematics: Kinematics,
     energy: sp.Expr,
     *,
-    named: Mapping[str, sp.Expr] | None = None,
+    named: Mapping[str, sp.Expr] = NOTHING,
     extra_geometry: Lets = (),
-    measure: sp.Expr | None = None,
-    kinds: Kinds | None = None,
-    values: Mapping[str, float] | None = None,
+    kinds: Kinds = NOTHING,
+    values: Mapping[str, float] = NOTHING,
     title: str = "",
     called: str = "",
     outputs: Mapping[str, sp.Expr] | None = None,
@@ -62,10 +64,9 @@ def build_law(
     ----------
     name : C identifier.
     kinematics : defines the quantities.
-    energy : density per `measure`.
+    energy : density per measure of the kinematics.
     named : scalars to be kept as named stages, in quantities and parameters.
     extra_geometry : further named expressions of parameters.
-    measure : instead of the one of the kinematics.
     kinds : classes of parameters; those not named are uniform.
     values : of the parameters that the law brings along.
     title : formula for people.
@@ -73,95 +74,51 @@ def build_law(
     outputs : further expressions of quantities, see `PointLaw.outputs`; None: unknowns of cells.
     history, stored, local, shared : of a law with memory or unknowns of its own, see `PointLaw`.
     """
-    stages, replaced = _named_stages(named or {})
-    results = _Results(energy, history, stored, local, shared).xreplace(replaced)
-    results = replace(results, outputs=outputs or {})
-    lets = (*_lets(kinematics, results.outputs), *stages)
-    geometry = (*kinematics.geometry, *extra_geometry)
-    measure = kinematics.measure if measure is None else measure
-    needed = _Needed.of(kinematics, geometry, lets, results.free_symbols | measure.free_symbols)
-    inner, modes = (kinematics.inner, kinematics.modes) if needed.strained else ((), ())
-    if needed.strained:
-        results = results.with_unknowns(kinematics)
-    if inner and "value" in needed.jets:  # differentiation is by inner variables only
-        inner += tuple((new, {old: sp.Integer(1)}) for old, new in DISPLACEMENT.items())
-        results = results.xreplace(DISPLACEMENT)
-        lets = tuple((s, e.xreplace(DISPLACEMENT)) for s, e in lets)
-    undefined = needed.undefined - results.symbols
-    return PointLaw(
-        name=name,
+    stages, symbols = _named_stages(named)
+    law = PointLaw(
+        name, (), energy=energy, stored=stored, history=history, local=local, shared=shared,
+        measure=kinematics.measure, title=title, called=called,
+    ).mapped(lambda e: e.xreplace(symbols))  # fmt: skip
+    law = replace(
+        law,
+        geometry=(*kinematics.geometry, *extra_geometry),
+        lets=(*_lets(kinematics, outputs or {}), *stages),
+        outputs=outputs or {},
+    )
+    needed = _Needed.of(kinematics, law)
+    law = replace(
+        law,
         unknowns=tuple(s for j in needed.jets for s in unknown(j)),
         jets=needed.jets,
-        inner=inner,
-        geometry=needed.among(geometry),
-        lets=needed.among(lets),
-        energy=results.energy,
-        history=results.history,
-        stored=results.stored,
-        local=results.local,
-        shared=results.shared,
-        modes=modes,
-        measure=measure,
+        geometry=tuple(let for let in law.geometry if let[0] in needed.symbols),
+        lets=tuple(let for let in law.lets if let[0] in needed.symbols),
         domain=needed.domain,
-        parameters=_parameters(kinematics, undefined, kinds or {}, values or {}),
-        title=title,
-        called=called,
-        outputs=results.of_cell if outputs is None else results.outputs,
+    )
+    law = _in_strain(law, kinematics) if needed.strained else law
+    own = {*(m.symbol for m in law.history), *(x.symbol for x in law.local)}
+    of_cell = {str(x.symbol.name): x.symbol for x in law.local if law.shared}
+    return replace(
+        law,
+        parameters=_parameters(kinematics, needed.undefined - own, kinds, values),
+        outputs=of_cell if outputs is None else law.outputs,
     )
 
 
-@dataclass(frozen=True)
-class _Results:
-    """The expressions of a law; see `PointLaw`."""
-
-    energy: sp.Expr
-    history: tuple[Memory, ...]
-    stored: sp.Expr | None
-    local: tuple[Local, ...]
-    shared: bool
-    outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
-
-    @property
-    def symbols(self) -> set[sp.Symbol]:
-        """The symbols of memory and unknowns."""
-        return {m.symbol for m in self.history} | {x.symbol for x in self.local}
-
-    @property
-    def of_cell(self) -> dict[str, sp.Expr]:
-        """The unknowns of cells by name."""
-        return {str(x.symbol.name): x.symbol for x in self.local if self.shared}
-
-    @property
-    def free_symbols(self) -> set[sp.Symbol]:
-        """All symbols that the expressions contain."""
-        optional = (self.stored, *(x.equation for x in self.local))
-        expressions = [self.energy, *self.outputs.values(), *(e for e in optional if e is not None)]
-        expressions += [e for m in self.history for e in (m.update, m.initial)]
-        expressions += [x.start for x in self.local]
-        return set().union(*(e.free_symbols for e in expressions))
-
-    def xreplace(self, put: Mapping[sp.Expr, sp.Expr]) -> _Results:
-        """Return them with some expressions in the places of others."""
-        return replace(
-            self,
-            energy=self.energy.xreplace(put),
-            history=tuple(replace(m, update=m.update.xreplace(put)) for m in self.history),
-            stored=None if self.stored is None else self.stored.xreplace(put),
-            local=tuple(
-                x if x.equation is None else replace(x, equation=x.equation.xreplace(put))
-                for x in self.local
-            ),
-            outputs={name: e.xreplace(put) for name, e in self.outputs.items()},
-        )
-
-    def with_unknowns(self, kinematics: Kinematics) -> _Results:
-        """Return them with the unknowns of the element's cells, and the energy of these."""
-        return replace(
-            self,
-            energy=self.energy + kinematics.bound,
-            local=(*self.local, *kinematics.local),
-            shared=self.shared or bool(kinematics.local),
-        )
+def _in_strain(law: PointLaw, kinematics: Kinematics) -> PointLaw:
+    """Return a law in the inner variables, with the unknowns of the element's cells."""
+    inner = kinematics.inner
+    law = replace(
+        law,
+        energy=law.energy + kinematics.bound,
+        local=(*law.local, *kinematics.local),
+        shared=law.shared or bool(kinematics.local),
+        modes=kinematics.modes,
+    )
+    if inner and "value" in law.jets:  # differentiation is by inner variables only
+        inner += tuple((new, {old: sp.Integer(1)}) for old, new in DISPLACEMENT.items())
+        lets = tuple((s, e.xreplace(DISPLACEMENT)) for s, e in law.lets)
+        law = replace(law.mapped(lambda e: e.xreplace(DISPLACEMENT)), lets=lets)
+    return replace(law, inner=inner)
 
 
 def _lets(kinematics: Kinematics, outputs: Mapping[str, sp.Expr]) -> Lets:
@@ -201,13 +158,13 @@ class _Needed:
     domain: tuple[sp.Expr, ...]
 
     @classmethod
-    def of(
-        cls, kinematics: Kinematics, geometry: Lets, lets: Lets, asked: set[sp.Symbol]
-    ) -> _Needed:
-        """Return what expressions with the symbols `asked` need."""
+    def of(cls, kinematics: Kinematics, law: PointLaw) -> _Needed:
+        """Return what the results and outputs of a law need, and what its unknowns begin with."""
         rows = {s: sp.Add(*row.values(), *row) for s, row in (*kinematics.inner, *kinematics.modes)}
-        definitions = {**dict(geometry), **dict(lets), **rows}
-        symbols = closure(asked, definitions)
+        definitions = {**dict(law.geometry), **dict(law.lets), **rows}
+        first = (*(m.initial for m in law.history), *(x.start for x in law.local))
+        expressions = (*law.results, *law.outputs.values(), *first, law.measure)
+        symbols = closure(set().union(*(e.free_symbols for e in expressions)), definitions)
         inner = {s for s, _ in kinematics.inner}
         strained = bool(symbols & inner.union(*map(unknown, kinematics.jets)))
         domain: tuple[sp.Expr, ...] = ()
@@ -218,12 +175,8 @@ class _Needed:
             symbols |= closure(set(rows).union(*(d.free_symbols for d in domain)), definitions)
         jets = _jets(kinematics, symbols)
         if jets:
-            symbols |= closure({s for s, _ in geometry if s.name in ("y", "z")}, definitions)
+            symbols |= closure({s for s, _ in law.geometry if s.name in ("y", "z")}, definitions)
         return cls(symbols, symbols - {*definitions}, jets, strained, domain)
-
-    def among(self, definitions: Lets) -> Lets:
-        """Return those of some definitions that are needed."""
-        return tuple((s, e) for s, e in definitions if s in self.symbols)
 
 
 def _jets(kinematics: Kinematics, used: set[sp.Symbol]) -> tuple[str, ...]:

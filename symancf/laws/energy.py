@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
-    from .parts import Parts
+    from .evaluate import Parts
 
 Volumetric = Literal["full", "reduced", "split"]
 
@@ -105,20 +105,19 @@ def energy_laws(
         kinds = {**kinds, **dict.fromkeys((*FRAME, *pressure.names), "cell")}
         volumetric = "full"
     shares, geometry = _shares(element, called, volumetric, quadrature)
-    _require_suited(element, called, shares)
+    groups = _by_points(shares)
+    if called.kinematics.local or called.history or called.local:
+        _require_suited(element, called, groups)
     volume = NONE if geometry else _volume(element, energy, called, pressure, values)
-    _require_one_rule(called, shares)
     laws: list[tuple[PointLaw, Rule]] = []
-    for rule in _distinct(shares):
-        names, parts, _ = zip(*(s for s in shares if _same(s[-1], rule)), strict=True)
+    for group in groups:
+        names, parts, (rule, *_) = zip(*group, strict=True)
         labels = [] if called.parts.keys() <= {*names} else [*filter(None, names)]
-        local = _local_of(called, parts)
+        local = _local_of(called, parts) if called.local else ()
         whole, own, told = sp.Add(*parts), kinds, outputs
-        if outputs is None and not (called.history or (local and not pressure)):
-            plain = not (local or pressure)
-            whole, corrections, told = _corrected(
-                called, whole, volume if PART in names else NONE, local, plain
-            )
+        if outputs is None:
+            pressed = volume if PART in names else NONE
+            whole, corrections, told = _corrected(called, whole, pressed, local, pressure)
             own = {**kinds, **corrections}
         law = build_law(
             "_".join([called.name, *labels]),
@@ -150,9 +149,16 @@ def _require_full(volumetric: Volumetric | None) -> None:
         )
 
 
-def _require_suited(element: Element, called: Parts, shares: Sequence[Share]) -> None:
-    """Check that an energy goes with the unknowns of the element's cells, if it has any."""
-    why, data = _unsuited(element, called, shares) if called.kinematics.local else ("", {})
+def _require_suited(element: Element, called: Parts, groups: Sequence[Sequence[Share]]) -> None:
+    """Check that an energy goes with the unknowns of the element's cells, if it has any.
+
+    And that all its parts are at the points where it remembers, or has unknowns.
+
+    Raises
+    ------
+    KinematicsError : it does not; or they are at those of several rules.
+    """
+    why, data = _unsuited(element, called, groups)
     if why:
         other = element.without.name if element.without else "another"
         raise KinematicsError(
@@ -160,19 +166,34 @@ def _require_suited(element: Element, called: Parts, shares: Sequence[Share]) ->
             possible=(other,) if element.without else (),
             **data,
         )
+    if len(groups) > 1 and (called.history or (called.local and not called.shared)):
+        does = "remembers" if called.history else "has unknowns at its points"
+        rules = [group[0][-1].name for group in groups]
+        raise KinematicsError(
+            f"{called.signature.name}() {does}, and its parts are integrated at the points of "
+            f"{len(rules)} rules ({', '.join(rules)}): give one rule for all, volumetric='full'",
+            asked="quadrature",
+            given=rules,
+        )
 
 
 def _corrected(
-    called: Parts, whole: sp.Expr, volume: Corrections, local: Sequence[Local], plain: bool
+    called: Parts,
+    whole: sp.Expr,
+    volume: Corrections,
+    local: Sequence[Local],
+    pressure: Pressure | None,
 ) -> tuple[sp.Expr, dict[str, Kind], dict[str, sp.Expr] | None]:
     """Return an energy with corrections of stresses, their kinds, and outputs; see `predictable`.
 
-    `plain` : whether all stresses may be corrected where that of the volume is not.
+    Where that of the volume is not corrected, all stresses are, of laws of the displacement alone.
     """
+    if called.history or (local and not pressure):
+        return whole, {}, None
     more, stresses = volume
     corrections: dict[str, Kind] = dict.fromkeys(stresses, "point")
     whole += more
-    if plain and not stresses:
+    if not (stresses or local or pressure):
         whole, corrections, stresses = predictable(whole, called.kinematics.strains)
     if not stresses:
         return whole, {}, None
@@ -213,20 +234,23 @@ def unsuited(
     called = evaluate_energy(element, energy)
     if not called.kinematics.local:
         return ""
-    return _unsuited(element, called, _shares(element, called, volumetric, quadrature)[0])[0]
+    shares, _ = _shares(element, called, volumetric, quadrature)
+    return _unsuited(element, called, _by_points(shares))[0]
 
 
 def _unsuited(
-    element: Element, called: Parts, shares: Sequence[Share]
+    element: Element, called: Parts, groups: Sequence[Sequence[Share]]
 ) -> tuple[str, dict[str, Any]]:
-    name, rules = called.signature.name, [rule for *_, rule in shares]
+    if not called.kinematics.local:
+        return "", {}
+    name, rules = called.signature.name, [group[0][-1] for group in groups]
     solves = f"{element.name} solves for unknowns of each cell in its strain"
     if called.local:
         where = "cell" if called.shared else "point"
         own = [str(x.symbol) for x in called.local]
         data = {"asked": "unknowns", "given": own}
         return f"{solves}, and {name}() for {', '.join(own)} of each {where}", data
-    if any(rule.size < 8 or not _same(rule, rules[0]) for rule in rules):
+    if len(rules) > 1 or rules[0].size < 8:
         at = list(dict.fromkeys(rule.name for rule in rules))
         why = (
             f"{solves}, for which all parts of {name}() are needed at the same points, 8 at least; "
@@ -242,25 +266,6 @@ def _local_of(called: Parts, parts: Sequence[sp.Expr]) -> tuple[Local, ...]:
     used |= {s for m in called.history for s in m.update.free_symbols}
     used = closure(used, dict(called.kinematics.lets))
     return tuple(x for x in called.local if x.symbol in used or not called.shared)
-
-
-def _require_one_rule(called: Parts, shares: Sequence[Share]) -> None:
-    """Check that all parts of an energy are at the points where it remembers, or has unknowns.
-
-    Raises
-    ------
-    KinematicsError : they are at those of several rules.
-    """
-    rules = _distinct(shares)
-    if len(rules) > 1 and (called.history or (called.local and not called.shared)):
-        does = "remembers" if called.history else "has unknowns at its points"
-        raise KinematicsError(
-            f"{called.signature.name}() {does}, and its parts are integrated at the points of "
-            f"{len(rules)} rules ({', '.join(rule.name for rule in rules)}): give one rule for "
-            "all, volumetric='full'",
-            asked="quadrature",
-            given=[rule.name for rule in rules],
-        )
 
 
 def _shares(
@@ -351,22 +356,15 @@ def rule_of(element: Element, rule: str | Rule) -> Rule:
         ) from error
 
 
-def _same(a: Rule, b: Rule) -> bool:
-    return a is b or (
-        a.name == b.name
-        and a.size == b.size
-        and a.points.tobytes() == b.points.tobytes()
-        and a.weights.tobytes() == b.weights.tobytes()
-        and a.section_points.tobytes() == b.section_points.tobytes()
-    )
-
-
-def _distinct(shares: Sequence[Share]) -> list[Rule]:
-    result: list[Rule] = []
-    for _, _, rule in shares:
-        if not any(_same(rule, r) for r in result):
-            result.append(rule)
-    return result
+def _by_points(shares: Sequence[Share]) -> list[list[Share]]:
+    """Return the parts of an energy by their rules: those of the same points in one list."""
+    groups: dict[object, list[Share]] = {}
+    for share in shares:
+        rule = share[-1]
+        tables = (rule.points, rule.weights, rule.section_points)
+        key = (rule.name, rule.size, *(table.tobytes() for table in tables))
+        groups.setdefault(key, []).append(share)
+    return list(groups.values())
 
 
 def _title(called: Parts, labels: Sequence[str]) -> str:

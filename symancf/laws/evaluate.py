@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -21,12 +21,44 @@ from ..kinematics.quantity import Kinematics, real
 from .checked import check_values, default, scalar
 from .layers import Layers
 from .mixed import Pressure, mixed
-from .parts import Parts
 
 if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.memory import Called
     from ..values.parameter import Value
+
+
+Own = tuple[tuple[Memory, ...], sp.Expr | None, tuple[Local, ...]]
+NOTHING: Own = ((), None, ())
+
+
+@dataclass(frozen=True)
+class Parts:
+    """An energy called with the symbols of an element.
+
+    Attributes
+    ----------
+    name : of the energy, a C identifier.
+    signature : what it asked for.
+    kinematics : what the element offers.
+    parts : the named parts; an energy without parts is ``{"": W}``.
+    named : scalars that its body gives a name, in order.
+    values : what is remembered at the end of a step, and unknowns, by the function's names.
+    history : what its points remember.
+    stored : energy in the state at the end of a step, of an energy with memory.
+    local, shared : unknowns of its own, and whether they are those of a cell.
+    """
+
+    name: str
+    signature: Signature
+    kinematics: Kinematics
+    parts: Mapping[str, sp.Expr]
+    named: Mapping[str, sp.Expr]
+    values: Mapping[str, sp.Expr | sp.Matrix]
+    history: tuple[Memory, ...] = ()
+    stored: sp.Expr | None = None
+    local: tuple[Local, ...] = ()
+    shared: bool = False
 
 
 def evaluate_energy(
@@ -55,7 +87,11 @@ def evaluate_energy(
     kinematics = element.kinematics(**options)
     if isinstance(energy, Layers):
         return _mean(kinematics, element.name, energy)
-    return evaluate_on(kinematics, element.name, energy, given, pressure, held)
+    if pressure is None:
+        return evaluate_on(kinematics, element.name, energy, given)
+    names, limits = pressure.reserved, pressure.unbounded
+    found = evaluate_on(kinematics, element.name, energy, given, names, limits)
+    return mixed(found, pressure, held=held)
 
 
 def _mean(kinematics: Kinematics, where: str, layers: Layers) -> Parts:
@@ -82,12 +118,13 @@ def evaluate_on(
     where: str,
     energy: Energy,
     given: Mapping[str, Value] | None = None,
-    pressure: Pressure | None = None,
-    held: bool = False,
+    names: Collection[str] = (),
+    unbounded: Collection[str] = (),
 ) -> Parts:
     """Call `energy` with the symbols that kinematics offer; `where` says whose, for messages.
 
-    The rest as in `evaluate_energy`.
+    No parameter may bear one of `names`, and `unbounded` ones may be infinite; the rest as in
+    `evaluate_energy`.
     """
     asked = signature(energy)
     if not asked.quantities:
@@ -98,15 +135,11 @@ def evaluate_on(
             possible=kinematics.quantities,
             asked=asked.name,
         )
-    reserved = kinematics.reserved() | kinematics.quantities.keys()
-    if pressure is not None:
-        reserved |= pressure.reserved
+    reserved = kinematics.reserved() | kinematics.quantities.keys() | {*names}
     _require_names(asked, kinematics.quantities, reserved, where)
-    own = stretches.invariants() if {*stretches.STRETCHES} & {*asked.quantities} else {}
-    values = [own.get(q, kinematics.quantities[q].value) for q in asked.quantities]
-    unbounded = () if pressure is None else pressure.unbounded
+    others = stretches.invariants() if {*stretches.STRETCHES} & {*asked.quantities} else {}
+    quantities = {q: others.get(q, kinematics.quantities[q].value) for q in asked.quantities}
     parameters = _parameters(asked, kinematics, given, unbounded)
-    quantities = dict(zip(asked.quantities, values, strict=True))
     called, named = call_law(energy, quantities, parameters)
     result = called.result
     parts = dict(result) if isinstance(result, Mapping) else {"": result}
@@ -117,28 +150,27 @@ def evaluate_on(
             asked=asked.name,
             given=result,
         )
-    given_symbols = (symbolic(v).free_symbols for v in (*parameters.values(), *values))
+    given_symbols = (symbolic(v).free_symbols for v in (*parameters.values(), *quantities.values()))
     known: set[sp.Symbol] = set().union(*given_symbols)
-    fixed, known = known - _moving(kinematics), known | called.symbols
-    checked = {part: scalar(asked.name, part, w, known) for part, w in parts.items()}
-    history, stored = _remembered(asked.name, called, known, fixed, reserved)
-    local = _local(asked.name, called, known, fixed, reserved)
+    own_symbols = called.symbols
+    checked = {part: scalar(asked.name, part, w, known | own_symbols) for part, w in parts.items()}
+    own = _own(asked.name, called, kinematics, known, reserved) if own_symbols else NOTHING
+    history, stored, local = own
     told = (*(m.update for m in history), *(x.equation for x in local))
     _require_even(asked.name, (*checked.values(), *told), quantities)
     identifier = re.sub(r"\W", "_", asked.name, flags=re.ASCII).lstrip("_0123456789") or "energy"
-    found = Parts(
+    return Parts(
         name=identifier,
         signature=asked,
         kinematics=kinematics,
         parts=checked,
-        named=_unique(named, values, reserved, known),
+        named=_unique(named, quantities.values(), reserved, known | own_symbols),
         history=history,
         stored=stored,
         local=local,
         shared=called.shared,
         values=called.values,
     )
-    return found if pressure is None else mixed(found, pressure, held=held)
 
 
 def _require_names(
@@ -186,20 +218,20 @@ def _require_even(
             )
 
 
-def _moving(kinematics: Kinematics) -> set[sp.Symbol]:
-    """Return the symbols that depend on the displacement."""
-    found = {s for s, _ in (*kinematics.inner, *kinematics.lets)}
-    return found | {s for jet in ("value", *kinematics.jets) for s in unknown(jet)}
-
-
-def _remembered(
+def _own(
     name: str,
     called: Called,
-    known: set[sp.Symbol],
-    fixed: set[sp.Symbol],
+    kinematics: Kinematics,
+    given: set[sp.Symbol],
     reserved: Collection[str],
-) -> tuple[tuple[Memory, ...], sp.Expr | None]:
-    """Return what the points of an energy remember, and the energy that is stored."""
+) -> Own:
+    """Return what the points of an energy remember, what is stored, and unknowns of its own.
+
+    First values are made of those symbols of its `given` arguments that do not move.
+    """
+    moving = {s for s, _ in (*kinematics.inner, *kinematics.lets)}
+    fixed = given - moving.union(*map(unknown, ("value", *kinematics.jets)))
+    known = given | called.symbols
     history: list[Memory] = []
     for m in called.history:
         if m.name in reserved:
@@ -212,21 +244,10 @@ def _remembered(
         update = scalar(name, f"{m.name} at the end of a step", m.update, known, told=True)
         initial = scalar(name, f"{m.name} before the first step", m.initial, fixed)
         history.append(replace(m, update=update, initial=initial))
-    if called.stored is None:
-        return tuple(history), None
-    return tuple(history), scalar(name, "stored", called.stored, known, told=True)
-
-
-def _local(
-    name: str,
-    called: Called,
-    known: set[sp.Symbol],
-    fixed: set[sp.Symbol],
-    reserved: Collection[str],
-) -> tuple[Local, ...]:
-    """Return the unknowns that an energy has of its own."""
-    found: list[Local] = []
-    fixed = fixed | {m.symbol for m in called.history}
+    stored = None
+    if called.stored is not None:
+        stored = scalar(name, "stored", called.stored, known, told=True)
+    local: list[Local] = []
     for x in called.local:
         label = str(x.symbol.name)
         if label in reserved:
@@ -236,12 +257,12 @@ def _local(
                 asked="local",
                 given=label,
             )
-        start = scalar(name, f"start of {label}", x.start, fixed)
+        start = scalar(name, f"start of {label}", x.start, fixed | {m.symbol for m in history})
         equation = x.equation
         if equation is not None:
             equation = scalar(name, f"equation of {label}", equation, known)
-        found.append(replace(x, start=start, equation=equation))
-    return tuple(found)
+        local.append(replace(x, start=start, equation=equation))
+    return tuple(history), stored, tuple(local)
 
 
 def _rough(w: sp.Expr, value: sp.Basic) -> bool:

@@ -19,6 +19,7 @@ from ..kinematics.moduli import split_factor
 from ..kinematics.naming import signature
 from ..kinematics.quantity import dot, real, symmetric, vector
 from ..values.arguments import among
+from ..values.functions import arguments_of
 from .build import Kinds, build_law, kinds_of, predictable
 from .checked import summed
 from .evaluate import evaluate_on
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.quantity import Kinematics
     from ..values.parameter import Value
+    from .evaluate import Parts
     from .layers import Kind, Layers
     from .mixed import Pressure
-    from .parts import Parts
 
 Laws = list[tuple[PointLaw, Rule]]
 
@@ -221,7 +222,7 @@ def _own(kind: Kind, values: Mapping[str, Value] | None) -> Mapping[str, Value] 
     """Return the parameters that a kind of layers takes."""
     if values is None:
         return None
-    takes = kind.energy.__signature__.parameters  # type: ignore[attr-defined]
+    takes = arguments_of(kind.energy).names
     return {p: v for p, v in values.items() if p in takes or p == "thickness"}
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from ..kinematics.naming import Energy, law_of, signature
 from ..kinematics.quantity import real
 from ..values import arguments
 from ..values.domain import Domain, by_call, domains_of, not_negative
+from ..values.functions import REQUIRED, taking
 from ..values.parameter import label, reals, vector3
 from .checked import summed
 
@@ -212,25 +212,20 @@ class Layers:
 
     def _declare(self) -> None:
         """Say as a function does what it asks for, and what its parameters may be."""
-        kind = inspect.Parameter
-        asked: dict[str, inspect.Parameter] = {}
-        keywords: dict[str, inspect.Parameter] = {}
+        quantities: dict[str, None] = {}
+        keywords: dict[str, Any] = {}
         self.domains: dict[str, Domain] = {}
         for x in self.kinds:
             wanted = signature(x.energy)
-            for q in wanted.quantities:
-                asked[q] = kind(q, kind.POSITIONAL_OR_KEYWORD)
-            for p in wanted.parameters:
-                default = wanted.defaults.get(p, kind.empty)
-                keywords[p] = kind(p, kind.KEYWORD_ONLY, default=default)
+            quantities |= dict.fromkeys(wanted.quantities)
+            keywords |= {p: wanted.defaults.get(p, REQUIRED) for p in wanted.parameters}
             self.domains.update(domains_of(x.energy))
         for n, layer in enumerate(self.layers, 1):
             name = f"rho_{n}"
             if "rho" in layer.parameters and name in self.densities():
-                keywords[name] = kind(name, kind.KEYWORD_ONLY, default=layer.parameters["rho"])
+                keywords[name] = layer.parameters["rho"]
                 self.domains[name] = not_negative()
-        keywords["thickness"] = kind("thickness", kind.KEYWORD_ONLY, default=self.thickness)
-        self.__signature__ = inspect.Signature([*asked.values(), *keywords.values()])
+        taking(self, quantities, {**keywords, "thickness": self.thickness})
         rests = (getattr(layer.law, "stressed_at_rest", False) for layer in self.layers)
         self.stressed_at_rest = any(rests)
 
@@ -407,14 +402,10 @@ def numbered(law: Energy, own: Mapping[str, Value], number: int) -> Energy:
     def renamed(*quantities: sp.Expr, **parameters: sp.Expr) -> sp.Expr:
         return law(*quantities, **{p: parameters[name] for p, name in names.items()})
 
-    kind = inspect.Parameter
-    takes = [kind(q, kind.POSITIONAL_OR_KEYWORD) for q in asked.quantities]
-    for p, name in names.items():
-        default = own[p] if p in own else asked.defaults.get(p, kind.empty)
-        takes.append(kind(name, kind.KEYWORD_ONLY, default=default))
+    defaults = {**asked.defaults, **own}
     renamed.__name__ = asked.name
     renamed.__wrapped__ = law  # type: ignore[attr-defined]
-    renamed.__signature__ = inspect.Signature(takes)  # type: ignore[attr-defined]
+    taking(renamed, asked.quantities, {new: defaults.get(p, REQUIRED) for p, new in names.items()})
     domains = {names[p]: d for p, d in domains_of(law).items() if p in names}
     renamed.domains = domains  # type: ignore[attr-defined]
     return renamed

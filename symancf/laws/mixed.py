@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from ..cells.table import Cell
     from ..values.domain import Domain
-    from .parts import Parts
+    from .evaluate import Parts
 
 Kind = Literal["continuous", "discontinuous", "condensed"]
 

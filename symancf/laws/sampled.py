@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
+    from .evaluate import Parts
     from .mixed import Pressure
-    from .parts import Parts
 
 Sampled = str | Callable[..., object]
 
@@ -470,8 +470,8 @@ def at_points(law: PointLaw) -> PointLaw:
         geometry=(*law.geometry, *modes),
     )
     defined = dict((*law.geometry, *law.lets))
-    expressions = [law.energy, *law.outputs.values(), *law.domain, *defined.values()]
-    expressions += [e for x in law.local for e in (x.start, x.equation or 0)]
+    expressions = [*law.results, *law.outputs.values(), *law.domain, *defined.values()]
+    expressions += [x.start for x in law.local]
     expressions += chain(*(row.values() for _, row in law.inner))
     used = set().union(*(symbolic(e).free_symbols for e in expressions))
     symbols = (*law.unknowns, *defined, *dict(law.inner), *(x.symbol for x in law.local))

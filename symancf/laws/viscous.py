@@ -10,7 +10,6 @@ stresses back.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from symancf_codegen.functions import rate
 from ..errors import KinematicsError, SymancfError, in_words
 from ..kinematics.memory import own_arguments
 from ..kinematics.quantity import Value, real
+from ..values.functions import REQUIRED, arguments_of, taking
 from ..values.parameter import label
 from .build import Kinds, closure
 
@@ -106,11 +106,10 @@ def homogeneous(law: Viscous) -> Viscous:
     ) -> Mapping[str, Value]:
         return law(*quantities, A=A, I=A * EI / EA, **others)
 
-    given = inspect.signature(law).parameters
-    asked = [a for name, a in given.items() if name != "I"]
-    asked += [given["A"].replace(name=name) for name in ("EA", "EI")]
+    asked = arguments_of(law)
+    parameters = (*(p for p in asked.keywords if p != "I"), "EA", "EI")
     of_section.__name__ = f"homogeneous_{law.__name__}"
-    vars(of_section)["__signature__"] = inspect.Signature(asked)
+    taking(of_section, asked.positional, dict.fromkeys(parameters, REQUIRED))
     return of_section
 
 
@@ -179,8 +178,8 @@ def _arguments(function: Viscous, values: Mapping[str, Value]) -> tuple[list[str
             asked=own[0],
             given=function.__name__,
         )
-    wanted = inspect.signature(function).parameters.values()
-    asked = [a.name for a in wanted if a.kind is not a.KEYWORD_ONLY]
+    wanted = arguments_of(function)
+    asked = [*wanted.positional, *wanted.open]
     for n in asked:
         if n.removesuffix(RATE) not in values:
             offered = ", ".join(f"{v}, {v}{RATE}" for v in values)
@@ -189,7 +188,7 @@ def _arguments(function: Viscous, values: Mapping[str, Value]) -> tuple[list[str
                 asked=n,
                 possible=tuple(values),
             )
-    return asked, [a.name for a in wanted if a.kind is a.KEYWORD_ONLY]
+    return asked, [*wanted.keywords]
 
 
 def _rates(rated: Sequence[str], values: Mapping[str, Value]) -> dict[sp.Expr, sp.Symbol]:

@@ -20,6 +20,7 @@ from symancf_codegen.functions import short
 
 from ..arrays import Array
 from ..errors import ParameterError, SymancfError, argument
+from .functions import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -339,17 +340,6 @@ def _is_place(given: object, argument: str) -> bool:
     )
 
 
-def _arguments(function: Callable[..., object]) -> tuple[list[str], list[str]]:
-    """Return names of positional arguments without a default, and of all that have one."""
-    try:
-        arguments = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError, OverflowError):  # a ufunc, for example
-        return [], []
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    required = [a.name for a in arguments if a.kind in positional and a.default is a.empty]
-    return required, [a.name for a in arguments if a.default is not a.empty]
-
-
 def of_place(given: object) -> Callable[..., npt.ArrayLike] | None:
     """Return a user's function of (X, time), or of X alone, as one of both; None if it is neither.
 
@@ -362,9 +352,13 @@ def of_place(given: object) -> Callable[..., npt.ArrayLike] | None:
     """
     if not callable(given):
         return None
-    required, optional = _arguments(given)
+    try:
+        asked = arguments_of(given)
+    except (TypeError, ValueError, OverflowError):  # a ufunc, for example
+        return None
+    required = [a for a in asked.positional if a not in asked.defaults]
     if len(required) == 1 and _is_place(given, required[0]):
-        found = [name for name in optional if name in _TIMES]
+        found = [name for name in asked.defaults if name in _TIMES]
         if found and not isinstance(given, functools.partial):
             raise ParameterError(
                 f"{label(given)} has a default for {found[0]}: for a function of the place and the "

@@ -25,7 +25,6 @@ import contextlib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -81,13 +80,6 @@ def _terms(e: sp.Basic) -> int:
     return 1
 
 
-def _results(law: PointLaw) -> list[sp.Expr]:
-    """Return the expressions of a law without its outputs."""
-    optional = [law.energy, law.stored, *(x.equation for x in law.local)]
-    found = [e for e in optional if e is not None] + [m.update for m in law.history]
-    return [*found, *chain(*(law.work or {}).items())]
-
-
 def _product(
     monomial: sp.Expr, values: list[sp.Expr], rest: dict[int, sp.Expr], base: _Base | None
 ) -> list[sp.Expr]:
@@ -133,7 +125,7 @@ class _Stabiliser(Orders):
     def _expressions(self) -> list[sp.Expr]:
         outputs = (symbolic(e) for e in self.source.outputs.values())
         own = (e for e in outputs if not e.has(force_on))
-        return [e for _, e in self.source.lets] + [*map(symbolic, _results(self.source)), *own]
+        return [e for _, e in self.source.lets] + [*map(symbolic, self.source.results), *own]
 
     def law(self) -> PointLaw:
         """Return the rewritten law."""
@@ -141,18 +133,8 @@ class _Stabiliser(Orders):
         for symbol, definition in law.lets:
             self.declare(symbol, definition)
             self.out.append((symbol, self.stable(definition)))
-        result = replace(
-            law,
-            energy=self._optional(law.energy),
-            work=None
-            if law.work is None
-            else {self.stable(q): self.stable(symbolic(w)) for q, w in law.work.items()},
-            outputs={name: self._output(symbolic(e)) for name, e in law.outputs.items()},
-            history=tuple(replace(m, update=self.stable(symbolic(m.update))) for m in law.history),
-            stored=self._optional(law.stored),
-            local=tuple(replace(x, equation=self._optional(x.equation)) for x in law.local),
-        )
-        expressions = (*_results(result), *result.outputs.values(), *law.domain)
+        result = law.mapped(self._result)
+        expressions = (*result.results, *result.outputs.values(), *law.domain)
         needed = set().union(*(e.free_symbols for e in expressions))
         lets: list[tuple[sp.Symbol, sp.Expr]] = []
         for symbol, expression in reversed(self.out):
@@ -161,11 +143,9 @@ class _Stabiliser(Orders):
                 needed |= expression.free_symbols
         return replace(result, lets=tuple(reversed(lets)))
 
-    def _optional(self, e: sp.Expr | None) -> sp.Expr | None:
-        return None if e is None else self.stable(symbolic(e))
-
-    def _output(self, e: sp.Expr) -> sp.Expr:
-        """Return an output; one that is made of forces stays as it is."""
+    def _result(self, e: sp.Expr) -> sp.Expr:
+        """Return a result or output; one that is made of forces stays as it is."""
+        e = symbolic(e)
         return e if e.has(force_on) else self.stable(e)
 
     def _scan(self, expressions: Iterable[sp.Expr]) -> None:
