@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,10 @@ def together(comm: MPI.Comm) -> AbstractContextManager[None]:
     end with the same status, and ``KeyboardInterrupt``. The block itself must not communicate
     within `comm`.
     """
-    return _Together(comm)
+    return _ALONE if comm.size == 1 else _Together(comm)
+
+
+_ALONE = nullcontext()  # one rank has nobody to tell
 
 
 class _Together:
@@ -39,8 +43,7 @@ class _Together:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if self.comm.size > 1:
-            share_error(self.comm, error)
+        share_error(self.comm, error)
 
 
 def share_error(comm: MPI.Comm, error: BaseException | None) -> None:
