@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
@@ -14,9 +13,9 @@ from mpi4py import MPI
 
 from ..arrays import Array
 from ..errors import ParameterError, closest
-from ..runtime.collective import reduced, share_error
+from ..runtime.collective import reduced, together
 from ..runtime.copies import Portable, this_process
-from ..runtime.files import partial_of, writing
+from ..runtime.files import new_file
 from ..runtime.log import EVENTS
 from ..runtime.shown import Shown, lines
 from ..runtime.streams import CsvStream, HdfStream, read
@@ -158,8 +157,7 @@ class History(Portable, Shown):
         number = self._time.count
         due = [s for s in self._series.values() if (number - s.first) % s.every == 0]
         rows = self._evaluated(due)
-        error: BaseException | None = None
-        try:
+        with together(self.comm):
             now = self._time.checked(time)
             for name, row in rows.items():
                 self._series[name].append(row)
@@ -169,9 +167,6 @@ class History(Portable, Shown):
                 with EVENTS["output"]:
                     for stream in self._streams:
                         stream.write(time, rows, every)
-        except BaseException as caught:
-            error = caught
-        share_error(self.comm, error)
 
     def at_point(self, recorded: Container[str] = ()) -> dict[str, Array]:
         """Return the values of all series at the present state, a point of a path (collective).
@@ -191,15 +186,11 @@ class History(Portable, Shown):
 
     def _evaluated(self, due: Sequence[Series]) -> dict[str, Array]:
         """Return what the functions of some series return (collective)."""
-        error: BaseException | None = None
-        rows: dict[str, Array] = {}
-        try:
+        with together(self.comm):
             rows = {series.name: series.checked(series.function()) for series in due}
-        except BaseException as caught:
-            error = caught
-        share_error(self.comm, error)
-        self._require_one_shape(rows)
-        self._tell_differences(rows)
+        if self.comm.size > 1 and rows:
+            self._require_one_shape(rows)
+            self._tell_differences(rows)
         return rows
 
     @property
@@ -218,7 +209,7 @@ class History(Portable, Shown):
     def _require_one_shape(self, rows: dict[str, Array]) -> None:
         """Raise where a series has another shape on another rank (collective)."""
         fresh = {name: row.shape for name, row in rows.items() if name not in self._known}
-        if self.comm.size == 1 or not fresh:
+        if not fresh:
             return
         self._known |= set(fresh)
         for shapes in zip(*(f.items() for f in self.comm.allgather(fresh)), strict=False):
@@ -232,8 +223,6 @@ class History(Portable, Shown):
 
     def _tell_differences(self, rows: dict[str, Array]) -> None:
         """Warn once for each series whose values differ by rank beyond round-off (collective)."""
-        if self.comm.size == 1 or not rows:
-            return
         values = np.nan_to_num(np.concatenate([row.ravel() for row in rows.values()]))
         low, high = reduced(self.comm, values, MPI.MIN), reduced(self.comm, values, MPI.MAX)
         apart = high - low > SAME * np.maximum(np.abs(low), np.abs(high))
@@ -375,33 +364,32 @@ class History(Portable, Shown):
         return made
 
     def _write(self, path: Path, kind: Callable[[Path], Stream]) -> None:
-        """Write all rows, or leave the older file."""
-        error: BaseException | None = None
-        whole = partial_of(path)
-        stream = kind(whole)
-        try:
-            if self.comm.rank == 0:
-                every = {s.name: s.every for s in self._series.values()}
-                late = [s.name for s in self._series.values() if s.first and s.count]
-                if late:
-                    raise ParameterError(
-                        f"series {', '.join(map(repr, late))} began after the first step and fit "
-                        "into no table with the others; take history[name] and history.times(name)",
-                        asked=late[0],
-                    )
-                for k, time in enumerate(self.time):
-                    due = [s for s in self._series.values() if k % s.every == 0]
-                    rows = {s.name: s.values[k // s.every] for s in due}
-                    stream.write(float(time), rows, every)
-                stream.close()
-                if self._time.count:
-                    with writing(path):
-                        os.replace(whole, path)
-        except BaseException as caught:
-            error = caught
-            stream.close()
-            whole.unlink(missing_ok=True)
-        share_error(self.comm, error)
+        """Write all rows, or leave the older file (collective)."""
+        with together(self.comm):
+            late = [s.name for s in self._series.values() if s.first and s.count]
+            if late:
+                raise ParameterError(
+                    f"series {', '.join(map(repr, late))} began after the first step and fit "
+                    "into no table with the others; take history[name] and history.times(name)",
+                    asked=late[0],
+                )
+            if self.comm.rank == 0 and self._time.count:
+                with new_file(path) as whole:
+                    stream = kind(whole)
+                    try:
+                        self.write_rows([stream])
+                    finally:
+                        stream.close()
+
+    def write_rows(self, streams: Sequence[Stream], first: int = 0) -> None:
+        """Write all rows, from a number on, to files (on this rank)."""
+        held = [series for series in self._series.values() if series.count]
+        every = {series.name: series.every for series in held}
+        for k in range(first, self._time.count):
+            due = [s for s in held if k >= s.first and (k - s.first) % s.every == 0]
+            rows = {s.name: s.values[(k - s.first) // s.every] for s in due}
+            for stream in streams:
+                stream.write(float(self.time[k]), rows, every)
 
     def to_csv(self, path: str | Path) -> None:
         """Write all series as a table of comma-separated values (collective)."""
@@ -450,16 +438,12 @@ class History(Portable, Shown):
         label = arguments.text("plot: label", label)
         time_unit = arguments.text("plot: time_unit", time_unit)
         image = Image()
-        error: BaseException | None = None
-        try:
+        with together(self.comm):
             drawn = {name: (self.times(name), self[name]) for name in names or self.names}
             if self.comm.rank == 0:
                 image = over_time(drawn, label or ", ".join(drawn), time_unit)
                 if path is not None:
                     image.save(path)
-        except BaseException as caught:
-            error = caught
-        share_error(self.comm, error)
         return image if path is None else path
 
     @property

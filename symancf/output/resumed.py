@@ -152,22 +152,9 @@ def put_history(
             for number, point in enumerate(facts[kind])
         ]
         setattr(history, kind, points)
-    _write_rows(history, begun)
-
-
-def _write_rows(history: History, first: int) -> None:
-    """Write the rows from a number on to the files of a history (collective)."""
-    every = {s.name: s.every for s in history._series.values()}
     with together(history.comm):
         if history.comm.rank == 0:
-            for k in range(first, len(history.time)):
-                rows = {
-                    s.name: s.values[(k - s.first) // s.every]
-                    for s in history._series.values()
-                    if k >= s.first and (k - s.first) % s.every == 0
-                }
-                for stream in history._streams:
-                    stream.write(float(history.time[k]), rows, every)
+            history.write_rows(history._streams, begun)
 
 
 def of_series() -> dict[str, Any]:

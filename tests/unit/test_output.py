@@ -337,6 +337,8 @@ def test_folder_that_cannot_be_made_is_an_error_on_every_rank(shared_tmp_path: P
         Series(shared_tmp_path / "file" / "run.pvd")
     with refused(FileExistsError, filename=in_the_way):
         output.write(shared_tmp_path / "file" / "sheet", sheet())
+    with refused(FileExistsError, filename=in_the_way):
+        output.write(shared_tmp_path / "file" / "sheet.vtkhdf", sheet())
 
 
 @pytest.mark.parametrize("fault", ["rows", "type", "number", "shape"])
