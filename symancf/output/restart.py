@@ -22,7 +22,7 @@ from ..assembly.numbering import MOVING
 from ..errors import CheckpointError, ParameterError, Suspended
 from ..runtime.collective import together
 from ..runtime.files import require_writable
-from ..runtime.suspension import Suspension
+from ..runtime.interruption import Interruption, Suspension
 from ..values import arguments
 from ..values.parameter import label
 from . import checkpoint
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..assembly.state import State
-    from ..runtime.interruption import Interruption
     from ..system import System
     from .fingerprint import Facts
     from .history import History
