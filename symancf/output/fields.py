@@ -54,11 +54,6 @@ def known_through(rule: Rule) -> dict[str, Array]:
     return {name: table[:, c].copy() for c, name in columns if name != "zeta"}
 
 
-def weights(rule: Rule) -> Array:
-    """Return the weights of all points of a rule, those through the section next to each other."""
-    return np.multiply.outer(rule.weights, rule.section_weights).ravel()
-
-
 def coefficients(system: System, body: Body, vector: Array, cells: Ints | None = None) -> Array:
     """Return the coefficient vectors (n, functions, 3) of a local vector on a body's owned cells.
 
