@@ -26,6 +26,7 @@ from .abaqus_sets import NONE, Numbering, joined
 from .abaqus_text import blocks, refuse
 from .abaqus_types import POSSIBLE, is_rigid
 from .cells import dimension
+from .serial import unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -243,17 +244,10 @@ def read_abaqus(path: Path) -> SerialMesh:
             model.take(block)
         return _build(model, path)
     except MeshError as error:
-        raise MeshError(
-            f"cannot read {str(path)!r}: {error}",
-            path=str(path),
-            asked=error.asked,
-            given=error.given,
-            possible=error.possible,
-        ) from None
+        data = {"asked": error.asked, "given": error.given, "possible": error.possible}
+        raise unreadable(path, error, **data) from None
     except (OSError, ValueError, OverflowError, RecursionError) as error:
-        raise MeshError(
-            f"cannot read {str(path)!r}: {error}", path=str(path), asked="file", given=str(path)
-        ) from None
+        raise unreadable(path, error, asked="file", given=str(path)) from None
 
 
 def _build(model: Model, path: Path) -> SerialMesh:

@@ -22,6 +22,8 @@ from .conformity import first_of_equals
 from .slices import Cells, Members, Slices
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mpi4py import MPI
 
 
@@ -182,6 +184,20 @@ class SerialMesh:
                 f"region {name!r} names cell {worst} of type {kind!r}; the mesh has {count} of them"
             )
         return np.asarray(np.unique(which), np.int64)
+
+
+def text_of(raw: bytes) -> str:
+    """Return text of a file, which is UTF-8 or Latin-1."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def unreadable(path: Path, reason: object, **data: Any) -> MeshError:
+    """Return the error of a file that cannot be read; `data` as of all errors."""
+    known = {"asked": str(path), **data}
+    return MeshError(f"cannot read {str(path)!r}: {reason}", path=str(path), **known)
 
 
 def _require_names(what: str, given: object) -> None:

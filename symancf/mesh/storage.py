@@ -13,6 +13,7 @@ from ..errors import MeshError
 from ..runtime.collective import block_starts, together
 from ..runtime.files import HdfFile, decoded, encoded
 from ..runtime.hdf import DAMAGED, examined
+from .serial import unreadable
 from .slices import Cells, Slices
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
     try:
         there = examined(path, comm)
     except DAMAGED as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
     with together(comm):
         try:
             with there.open() as file:
@@ -120,7 +121,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
                         held[kind] = _between(data, cells[kind].ids) - cells[kind].start
                     members[name] = held
         except DAMAGED as error:
-            raise _unreadable(path, error) from None
+            raise unreadable(path, error) from None
     return Slices(points, starts, cells, members, labels)
 
 
@@ -132,10 +133,6 @@ def _labels(file: h5py.File, name: str, count: int, cut: Sequence[int] | Ints) -
     if data.shape != (count,):
         raise ValueError(f"labels/{name} has the shape {data.shape}, not {(count,)}")
     return np.asarray(data[cut[0] : cut[1]], np.int64)
-
-
-def _unreadable(path: Path, error: Exception) -> MeshError:
-    return MeshError(f"cannot read {str(path)!r}: {error}", path=str(path), asked=str(path))
 
 
 def _between(data: h5py.Dataset, ids: Ints) -> Ints:
