@@ -19,8 +19,7 @@ from ..runtime.log import EVENTS
 from ..values import arguments
 from .samples import Samples, gather, join, vertices
 from .swept import swept
-from .vtkhdf import VtkHdf, safe_names
-from .vtkhdf_reading import Stored, read_stored, stored_states
+from .vtkhdf import Stored, VtkHdf, read_stored, safe_names, stored_states
 from .vtu import (
     DAMAGED,
     MARK,

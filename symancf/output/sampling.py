@@ -20,9 +20,7 @@ from ..places.interpolation import Interpolation
 from ..runtime.collective import together
 from ..values.arguments import among, flag, whole
 from ..values.parameter import label, reals
-from .fields import At, FieldKernels, heights
-from .internal import weights
-from .points import Points
+from .fields import At, FieldKernels, Points, heights, weights
 from .samples import Samples, vertices
 from .shapes import shape_now
 from .touching import touching

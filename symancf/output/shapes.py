@@ -20,9 +20,8 @@ from ..kinematics.quantity import real
 from ..places.interpolation import Interpolation
 from ..runtime.collective import reduced
 from ..values.parameter import Parameter, depends_on_time, evaluate
-from .fields import At
+from .fields import At, Points
 from .level import zero_level
-from .points import Points
 from .samples import Samples
 
 if TYPE_CHECKING:

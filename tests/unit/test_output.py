@@ -16,7 +16,7 @@ from symancf import output
 from symancf.cells import CELLS
 from symancf.errors import SymancfError
 from symancf.output import Samples, Series
-from symancf.output.vtkhdf_reading import Stored
+from symancf.output.vtkhdf import Stored
 from tests.refusals import refused
 
 if TYPE_CHECKING:
