@@ -57,21 +57,19 @@ class Series:
                 "number or an array of numbers",
                 asked=self.name,
             )
-        row = row.astype(np.float64)
-        if self.buffer is None:
-            self.buffer = np.empty((64, *row.shape))
-        if row.shape != self.buffer.shape[1:]:
+        if self.buffer is not None and row.shape != self.buffer.shape[1:]:
             raise ParameterError(
                 f"series {self.name!r}: its function returned shape {row.shape}, before "
                 f"{self.buffer.shape[1:]}",
                 asked=self.name,
             )
-        return row
+        return row.astype(np.float64)
 
     def append(self, row: Array) -> None:
         """Keep a row."""
-        assert self.buffer is not None
-        if self.count == len(self.buffer):
+        if self.buffer is None:
+            self.buffer = np.empty((64, *row.shape))
+        elif self.count == len(self.buffer):
             self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
         self.buffer[self.count] = row
         self.count += 1
@@ -217,7 +215,7 @@ class History(Portable, Shown):
         """
         number = self._time.count
         due = [s for s in self._series.values() if (number - s.first) % s.every == 0]
-        rows = self._evaluated(due)
+        rows = self._evaluated(due) if due else {}
         with together(self.comm):
             now = self._time.checked(time)
             for name, row in rows.items():
@@ -242,14 +240,15 @@ class History(Portable, Shown):
         Exception : as in `sample`.
         """
         all_series = self._series.values()
-        new = self._evaluated([s for s in all_series if s.name not in recorded])
+        due = [s for s in all_series if s.name not in recorded]
+        new = self._evaluated(due) if due else {}
         return {s.name: new[s.name] if s.name in new else s.values[-1].copy() for s in all_series}
 
     def _evaluated(self, due: Sequence[Series]) -> dict[str, Array]:
         """Return what the functions of some series return (collective)."""
         with together(self.comm):
             rows = {series.name: series.checked(series.function()) for series in due}
-        if self.comm.size > 1 and rows:
+        if self.comm.size > 1:
             self._require_one_shape(rows)
             self._tell_differences(rows)
         return rows
