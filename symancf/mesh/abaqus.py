@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from .abaqus_model import Elements, Entry, Set
+    from .abaqus_model import Elements, Set
     from .serial import SerialMesh
 
 
@@ -205,7 +205,12 @@ class Regions:
             numbers = self.numbering.of_entry("ELSET", place, surface, entry)
             lost |= bool((self.numbering.kind_of[numbers] < 0).any())
             for kind, rows in self.numbering.by_kind(numbers).items():
-                for side, nodes in self._faces_of(kind, rows, surface, entry):
+                try:
+                    faces = self.faces.of(kind, rows, entry.face)
+                except ValueError as error:
+                    message = f"surface {surface.name!r}: {error}"
+                    raise refuse(message, *entry.where, asked="face", given=entry.face) from None
+                for side, nodes in faces:
                     found.setdefault(side, []).append(nodes)
             if entry.face == SHELL[1]:
                 warnings.warn(
@@ -225,16 +230,6 @@ class Regions:
                 given=surface.name,
             )
         return held
-
-    def _faces_of(
-        self, kind: str, rows: Ints, surface: Set, entry: Entry
-    ) -> Iterator[tuple[str, Ints]]:
-        try:
-            yield from self.faces.of(kind, rows, entry.face)
-        except ValueError as error:
-            raise refuse(
-                f"surface {surface.name!r}: {error}", *entry.where, asked="face", given=entry.face
-            ) from None
 
     def _add_surface(self, name: str, held: dict[str, Ints]) -> None:
         mesh = self.mesh

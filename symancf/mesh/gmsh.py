@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..arrays import Array, Ints
 from ..errors import MeshError
 from .cells import dimension
-from .serial import ENTITIES, SerialMesh, text_of, unreadable
+from .serial import ENTITIES, LabelTable, SerialMesh, text_of, unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -312,7 +312,7 @@ def read_gmsh(path: Path) -> SerialMesh:
     if not len(points):
         raise MeshError(f"{str(path)!r} holds no points", path=str(path), asked="$Nodes")
     order = np.argsort(tags, kind="stable")
-    tags = tags[order]
+    tags, table = tags[order], LabelTable(tags[order], order)
     if (tags[1:] == tags[:-1]).any():
         twice = int(tags[1:][tags[1:] == tags[:-1]][0])
         raise _unreadable(path, "$Nodes", f"node {twice} is given twice", twice)
@@ -322,11 +322,10 @@ def read_gmsh(path: Path) -> SerialMesh:
         blocks.setdefault(block.kind, []).append(block)
     for kind, own in blocks.items():
         nodes = np.concatenate([block.cells for block in own])
-        at = np.minimum(np.searchsorted(tags, nodes), len(tags) - 1)
-        if (tags[at] != nodes).any():
-            gone = int(nodes[tags[at] != nodes][0])
+        at, missing = table.find(nodes)
+        if len(missing):
+            gone = int(nodes.ravel()[missing[0]])
             raise _unreadable(path, "$Elements", f"a cell names node {gone}, which is none", gone)
-        at = order[at]
         at = at[:, _WEDGE18] if kind == "wedge18" else _gmsh_to_meshio_order(kind, at)
         _add(mesh, file, own, mesh.append(kind, at))
     if not mesh.cells:

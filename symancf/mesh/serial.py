@@ -33,6 +33,21 @@ KINDS = f"({'|'.join(DIMENSIONS)})[0-9]*"
 
 
 @dataclass
+class LabelTable:
+    """Labels of nodes or elements in a file, sorted, and their numbers in the mesh."""
+
+    labels: Ints
+    numbers: Ints
+
+    def find(self, labels: Ints) -> tuple[Ints, Ints]:
+        """Return the numbers of some labels, and which places (m,) in them have none."""
+        if not len(self.labels):
+            return np.zeros_like(labels), np.arange(len(labels))
+        at = np.minimum(np.searchsorted(self.labels, labels), len(self.labels) - 1)
+        return self.numbers[at], np.flatnonzero(self.labels[at] != labels)
+
+
+@dataclass
 class SerialMesh:
     """Points, cells by type and the members of each region; exists on rank 0 only.
 

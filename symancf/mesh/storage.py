@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,8 +40,7 @@ VERSION = 2
 
 def write_slices(mesh: Mesh, path: Path) -> None:
     """Write the slices of all ranks, under a temporary name until complete. Collective."""
-    file = HdfFile(path, mesh.comm, lambda file: _begin(mesh, file))
-    try:
+    with closing(HdfFile(path, mesh.comm, lambda file: _begin(mesh, file))) as file:
         file.append("points", mesh.points)
         for kind, cells in mesh.cells.items():
             file.append(f"cells/{kind}", cells.connectivity)
@@ -53,8 +53,6 @@ def write_slices(mesh: Mesh, path: Path) -> None:
             for kind, chosen in held.items():
                 if chosen is not None:
                     file.append(f"regions/{number}/{kind}", chosen + mesh.cells[kind].start)
-    finally:
-        file.close()
 
 
 def _begin(mesh: Mesh, file: h5py.File) -> None:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -38,7 +38,7 @@ from ..arrays import Array, Data, Ints, Mask
 from ..assembly.numbering import IDLE, RIGID_AXES, words_of
 from ..assembly.state import State
 from ..errors import CheckpointError, ParameterError, owner
-from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
+from ..runtime.collective import block_starts, lookup, sorted_blocks, together
 from ..runtime.files import HdfFile, decoded, encoded
 from ..runtime.hdf import DAMAGED, examined
 from ..runtime.log import EVENTS
@@ -86,14 +86,11 @@ class _ById:
 
     def sort(self, rows: Sequence[Array]) -> tuple[Ints, list[Array]]:
         """Return the ids in this rank's range, and what each array (owned, k) has of them."""
-        ids = self.ids[self.owned]
-        _, (ids, *found) = exchange(self.comm, owners_of(self.starts, ids), ids, *rows)
-        order = np.argsort(ids)
-        return ids[order], [row[order] for row in found]
+        return sorted_blocks(self.comm, self.starts, self.ids[self.owned], *rows)
 
     def find(self, ids: Ints, rows: Sequence[Data]) -> list[Array]:
         """Return what arrays of rows of any ids, each on one rank, have of all of this rank's."""
-        _, (ids, *came) = exchange(self.comm, owners_of(self.starts, ids), ids, *rows)
+        ids, came = sorted_blocks(self.comm, self.starts, ids, *rows)
         first, last = self.starts[self.comm.rank : self.comm.rank + 2]
         found = []
         for row in came:
@@ -203,8 +200,7 @@ def write(
         kept = {name: _attribute(name, value) for name, value in facts.items()}
     about: dict[str, str | int] = {"format": FORMAT, "version": VERSION}
     text = packed(fingerprint(system))
-    file = HdfFile(path, system.comm, lambda file: _begin(file, about, text, kept))
-    try:
+    with closing(HdfFile(path, system.comm, lambda file: _begin(file, about, text, kept))) as file:
         for number, block in enumerate(system.numbering.blocks):
             rows = _Rows(system, number)
             ids, found = rows.sorted(list(given.values()))
@@ -214,8 +210,6 @@ def write(
             if _has_reference(block):
                 file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
         _append_variables(file, system, state)
-    finally:
-        file.close()
     return path
 
 

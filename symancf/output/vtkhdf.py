@@ -17,6 +17,7 @@ import sys
 import warnings
 import zlib
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -161,11 +162,9 @@ class VtkHdf:
 
         fresh = None if self.states else begin
         growing = GrowingHdf(self.path, self.comm, size, ends, fresh, finish)
-        try:
+        with closing(growing):
             for name, values in rows.items():
                 growing.append(name, values)
-        finally:
-            growing.close()
         for part, (_, marks) in zip(parts.values(), made.values(), strict=True):
             part.marks, part.sums = marks, sums(part)
             part.total = totals.get(part.group, part.total)

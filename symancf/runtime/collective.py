@@ -119,6 +119,18 @@ def exchange(
     return exchange_blocks(comm, sent, *(a if order is None else a[order] for a in arrays))
 
 
+def sorted_blocks(
+    comm: MPI.Comm, starts: Ints, ids: Ints, *arrays: AnyArray
+) -> tuple[Ints, list[AnyArray]]:
+    """Send rows to the ranks whose blocks `[starts[r], starts[r+1])` have their ids (collective).
+
+    Returns the ids that came here, ascending, and the rows of each array in their order.
+    """
+    _, (ids, *received) = exchange(comm, owners_of(starts, ids), ids, *arrays)
+    order = np.argsort(ids, kind="stable")
+    return ids[order], [rows[order] for rows in received]
+
+
 def exchange_blocks(comm: MPI.Comm, sent: Ints, *arrays: AnyArray) -> tuple[Ints, list[AnyArray]]:
     """`exchange` for rows already grouped by destination: `sent[r]` rows go to rank r."""
     if comm.size == 1:

@@ -237,9 +237,8 @@ class HdfFile:
     --------
     >>> from mpi4py import MPI
     >>> def begin(file): file.attrs["format"] = "example"
-    >>> file = HdfFile(Path("rows.h5"), MPI.COMM_WORLD, begin)  # doctest: +SKIP
-    >>> try: file.append("rows", np.ones((5, 3)))               # doctest: +SKIP
-    ... finally: file.close()
+    >>> with closing(HdfFile(Path("rows.h5"), MPI.COMM_WORLD, begin)) as file:  # doctest: +SKIP
+    ...     file.append("rows", np.ones((5, 3)))
     """
 
     fresh = True  # whether it takes the name at the end

@@ -219,18 +219,25 @@ def _put(options: Mapping[str, Option]) -> None:
     if not _ours and not options:
         return
     database = PETSc.Options()
-    present = database.getAll()
-    for name in [n for n, value in _ours.items() if n in present and (present[n] or "") == value]:
+    present = {name: value or "" for name, value in database.getAll().items()}
+    unchanged = [name for name, value in _ours.items() if present.get(name) == value]
+    for name in unchanged:
         database.delValue(name)
         del present[name]
     new = {n: v for n, v in options.items() if n not in present}
     for name, value in new.items():
-        text = "" if value is None else str(value).lower() if isinstance(value, bool) else value
-        database.setValue(name, text)
+        database.setValue(name, _for_petsc(value))
     _ours.clear()
     if new:
         held = database.getAll()
         _ours.update({name: held[name] or "" for name in new})
+
+
+def _for_petsc(value: Option) -> str | float:
+    """Return a value as the database takes it."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _used(name: str) -> bool:
