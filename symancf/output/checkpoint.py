@@ -579,6 +579,11 @@ def fingerprint(system: System) -> Facts:
     }
 
 
+def both(saved: Facts, present: Facts) -> list[tuple[str, Any, Any]]:
+    """Return what the file has and what is here, by name; None where it is missing."""
+    return [(k, saved.get(k), present.get(k)) for k in dict.fromkeys([*saved, *present])]
+
+
 def differences(saved: Facts, present: Facts) -> list[str]:
     """Tell in words how the system of a checkpoint differs from another one."""
     found = []
@@ -589,10 +594,9 @@ def differences(saved: Facts, present: Facts) -> list[str]:
         ("terms", "state variables {!r}".format, lambda shape: f"an array {tuple(shape)}"),
     ]
     for kind, words, text in kinds:
-        old, new = saved.get(kind, {}), present[kind]
-        for name in [*old, *(n for n in new if n not in old)]:
-            there, here = (text(v[name]) if name in v else "missing" for v in (old, new))
-            law = name in old and name in new and kind == "memory" and old[name][0] != new[name][0]
+        for name, old, new in both(saved.get(kind, {}), present[kind]):
+            there, here = ("missing" if v is None else text(v) for v in (old, new))
+            law = kind == "memory" and old and new and old[0] != new[0]
             if there != here or law:
                 here = f"{here} of another law" if law else here
                 found.append(f"{words(name)}: {there} in the file, {here} here")

@@ -26,7 +26,7 @@ from ..runtime.interruption import Interruption, Suspension
 from ..values import arguments
 from ..values.parameter import label
 from . import Series, checkpoint
-from .checkpoint import Facts, packed, unpacked
+from .checkpoint import Facts, both, packed, unpacked
 from .steps import LimitPoint, Step
 
 if TYPE_CHECKING:
@@ -329,14 +329,10 @@ class Restarts:
 
 
 # ---- what a run is given ------------------------------------------------------------------------
-def _plans(system: System) -> Sequence[Any]:
-    return [system.plan, *([system.inertia] if "inertia" in system.__dict__ else [])]
-
-
 def _values(system: System) -> dict[str, list[float]]:
     """Return what uniform parameters are now, by their names."""
     found: dict[str, list[float]] = {}
-    for plan in _plans(system):
+    for plan in [system.plan, *([system.inertia] if "inertia" in system.__dict__ else [])]:
         for name, value in zip(plan.names(), plan.values.tolist(), strict=True):
             found.setdefault(name, []).append(value)
     return found
@@ -405,7 +401,8 @@ def _differences(saved: Facts, present: Facts) -> list[str]:
     if not found and not _near(saved["supports"], present["supports"]):
         found.append("supports prescribe other displacements")
     for name, old in saved["fields"].items():
-        if not _all_close(old, present["fields"].get(name, [])):
+        new = present["fields"].get(name, [])
+        if len(old) != len(new) or not all(map(_close, old, new)):
             found.append(f"fields of {name.rpartition(' ')[0]!r} differ")
     if not found and not _same_start(saved["start"], present["start"], present["extent"]):
         found.append("it begins at another state")
@@ -417,20 +414,15 @@ def _other_model(saved: Facts, present: Facts) -> list[str]:
     found = []
     if saved["call"] != present["call"]:
         found.append(f"{saved['call']}() in the file, {present['call']}() here")
-    for name, old, new in _both(saved["asked"], present["asked"]):
+    for name, old, new in both(saved["asked"], present["asked"]):
         if old != new:
             found.append(f"{name}={old!r} in the file, {new!r} here")
     if not _close(saved["time"], present["time"], SAME):
         found.append(f"it begins at {saved['time']:.7g} in the file, {present['time']:.7g} here")
-    for name, old, new in _both(saved["laws"], present["laws"]):
+    for name, old, new in both(saved["laws"], present["laws"]):
         if old != new:
             found.append(f"the law of {name!r} is another one")
     return found
-
-
-def _both(saved: Facts, present: Facts) -> list[tuple[str, Any, Any]]:
-    """Return what the file has and what is here, by name; None where it is missing."""
-    return [(k, saved.get(k), present.get(k)) for k in dict.fromkeys([*saved, *present])]
 
 
 def _same_start(saved: Sequence[float], present: Sequence[float], extent: float) -> bool:
@@ -454,10 +446,6 @@ def _near(saved: Sequence[Sequence[float]], present: Sequence[Sequence[float]]) 
     )
 
 
-def _all_close(a: Sequence[float], b: Sequence[float]) -> bool:
-    return len(a) == len(b) and all(map(_close, a, b))
-
-
 def _close(a: float, b: float, share: float = ROUND_OFF) -> bool:
     return abs(a - b) <= share * max(abs(a), abs(b))
 
@@ -465,7 +453,7 @@ def _close(a: float, b: float, share: float = ROUND_OFF) -> bool:
 def _other_values(saved: Facts, present: Facts) -> list[str]:
     """Tell in words which values differ."""
     found = []
-    for name, old, new in _both(saved, present):
+    for name, old, new in both(saved, present):
         old, new = old or [], new or []
         if len(old) != len(new):
             found.append(f"{name}: {len(old)} values in the file, {len(new)} here")
