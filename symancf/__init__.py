@@ -87,7 +87,7 @@ _PUBLIC = {
     "memory": "kinematics.memory",
     "remember": "kinematics.memory",
     "VirtualWork": "terms.work",
-    "Table": "runtime.tables",
+    "Table": "runtime.shown",
     "capabilities": "solve.capabilities",
     "check": "solve.check",
     "momentum": "solve.rigid",
@@ -233,7 +233,7 @@ if TYPE_CHECKING:
     from .output.sampling import sample
     from .places.ends import Ground
     from .runtime.launch import print
-    from .runtime.tables import Table
+    from .runtime.shown import Table
     from .solve.capabilities import capabilities
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Literal
 from ..runtime.console import plain_console
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from .probe import Answer
 
@@ -178,14 +178,13 @@ def petsc(answer: Answer, reason: str) -> Iterator[Finding]:
     yield from slepc(answer.get("slepc", ""))
 
 
-def slepc(found: str) -> Iterator[Finding]:
+def slepc(found: str) -> list[Finding]:
     """SLEPc: its version, or why there is none."""
     if found[:1].isdigit():
-        yield Finding("SLEPc", found)
-        return
+        return [Finding("SLEPc", found)]
     value = f"{found or 'not installed'} (modes and buckling on several ranks)"
     mend = f"{APT} python3-slepc4py; with a PETSc of pip: {sys.executable} -m pip install slepc4py"
-    yield Finding("SLEPc", value, "note", mend)
+    return [Finding("SLEPc", value, "note", mend)]
 
 
 def petsc_packages(packages: dict[str, bool]) -> Iterator[Finding]:
@@ -284,38 +283,34 @@ HINTS = {
 }
 
 
-def mpi(answer: Answer) -> Iterator[Finding]:
+def mpi(answer: Answer) -> list[Finding]:
     """MPI: the library, the launcher, and whether both together start two ranks."""
-    if answer:
-        yield Finding("mpi4py", f"{answer['mpi4py']} with {answer['mpi']}")
+    library = [Finding("mpi4py", f"{answer['mpi4py']} with {answer['mpi']}")] if answer else []
     launcher = shutil.which("mpirun") or shutil.which("mpiexec")
     if launcher is None:
-        yield Finding("mpirun", "not found", "missing", f"{APT} openmpi-bin")
-        return
-    if not answer:
-        return
+        return [*library, Finding("mpirun", "not found", "missing", f"{APT} openmpi-bin")]
+    return [*library, mpirun(launcher)] if answer else []
+
+
+def mpirun(launcher: str) -> Finding:
+    """Whether a launcher starts two ranks of one program."""
     if "OMPI_COMM_WORLD_SIZE" in os.environ or "PMI_SIZE" in os.environ:
-        yield Finding("mpirun", f"{launcher} (this process is one of its ranks)")
-        return
+        return Finding("mpirun", f"{launcher} (this process is one of its ranks)")
     command = [launcher, "-n", "2", sys.executable, "-c", TWO_RANKS]
     plain = run(command, timeout=30.0)
     if answers(plain) == ["2"]:
-        yield Finding("mpirun", f"{launcher}, 2 ranks start")
-        return
+        return Finding("mpirun", f"{launcher}, 2 ranks start")
     if answers(plain) == ["1", "1"]:
         mend = "mpirun and mpi4py belong to different MPIs: use the mpirun of mpi4py's library"
-        yield Finding("mpirun", f"{launcher} starts 2 separate programs", "missing", mend)
-        return
+        return Finding("mpirun", f"{launcher} starts 2 separate programs", "missing", mend)
     helped = run(command, timeout=30.0, **HINTS)
-    if answers(helped) == ["2"]:
-        needed = HINTS if os.geteuid() == 0 else dict(list(HINTS.items())[2:])
-        mend = "export " + " ".join(f"{name}={value}" for name, value in needed.items())
-        why = "as root" if os.geteuid() == 0 else "with more ranks than cores"
-        yield Finding("mpirun", f"{launcher} refuses to run {why}", "note", mend)
-    else:
-        yield Finding(
-            "mpirun", f"{launcher} fails: {tail(helped)}", "missing", "try: mpirun -n 2 hostname"
-        )
+    if answers(helped) != ["2"]:
+        value = f"{launcher} fails: {tail(helped)}"
+        return Finding("mpirun", value, "missing", "try: mpirun -n 2 hostname")
+    needed = HINTS if os.geteuid() == 0 else dict(list(HINTS.items())[2:])
+    mend = "export " + " ".join(f"{name}={value}" for name, value in needed.items())
+    why = "as root" if os.geteuid() == 0 else "with more ranks than cores"
+    return Finding("mpirun", f"{launcher} refuses to run {why}", "note", mend)
 
 
 # ---------------------------------------------------------------------------- compiler, machine
@@ -337,7 +332,7 @@ def kernel_flags() -> tuple[str, ...]:
     return flags
 
 
-def compiler() -> Iterator[Finding]:
+def compiler() -> list[Finding]:
     """The C compiler: is there one, does it make a shared library, which flags does it take."""
     chosen = os.environ.get("SYMANCF_CC") or os.environ.get("CC") or ""
     candidates = [chosen] if chosen else ["gcc", "cc", "clang"]
@@ -346,8 +341,7 @@ def compiler() -> Iterator[Finding]:
     )
     if not command:
         mend = "let SYMANCF_CC or CC name one that exists" if chosen else f"{APT} gcc libc6-dev"
-        yield Finding("C compiler", f"{' '.join(candidates)} not found", "missing", mend)
-        return
+        return [Finding("C compiler", f"{' '.join(candidates)} not found", "missing", mend)]
     path = shutil.which(command[0])
     flags = kernel_flags()
     lines = run([*command, "--version"]).stdout.splitlines()
@@ -361,17 +355,15 @@ def compiler() -> Iterator[Finding]:
 
         plain = accepts()
         if plain.returncode != 0:
-            mend = f"{APT} gcc libc6-dev"
-            yield Finding("C compiler", f"{path} fails: {tail(plain)}", "missing", mend)
-            return
+            value = f"{path} fails: {tail(plain)}"
+            return [Finding("C compiler", value, "missing", f"{APT} gcc libc6-dev")]
         refused = [flag for flag in flags if accepts(flag, "-Werror").returncode != 0]
-    yield Finding("C compiler", f"{lines[0] if lines else command[0]} ({path})")
+    there = Finding("C compiler", f"{lines[0] if lines else command[0]} ({path})")
     taken = " ".join(flag for flag in flags if flag not in refused)
-    if refused:
-        mend = "kernels are compiled without them; gcc 12 or clang 15 and newer take all on x86"
-        yield Finding("C flags", f"{taken}; refused: {' '.join(refused)}", "note", mend)
-    else:
-        yield Finding("C flags", taken)
+    if not refused:
+        return [there, Finding("C flags", taken)]
+    mend = "kernels are compiled without them; gcc 12 or clang 15 and newer take all on x86"
+    return [there, Finding("C flags", f"{taken}; refused: {' '.join(refused)}", "note", mend)]
 
 
 def processor() -> Iterator[Finding]:
@@ -392,55 +384,50 @@ def processor() -> Iterator[Finding]:
     yield Finding("Processor", f"{model}, {cores} cores, {vectors(flags)}")
 
 
+VECTORS = (
+    ({"avx512f"}, "AVX-512 (8 doubles)"),
+    ({"avx2", "fma"}, "AVX2 with FMA (4 doubles)"),
+    ({"avx"}, "AVX without FMA (4 doubles)"),
+    ({"sve"}, "SVE"),
+    ({"asimd"}, "NEON (2 doubles)"),
+    ({"sse2"}, "SSE2 (2 doubles)"),
+)
+
+
 def vectors(flags: set[str]) -> str:
     """Name the vector extension of a processor with these flags and its doubles per vector."""
-    if "avx512f" in flags:
-        return "AVX-512 (8 doubles)"
-    if {"avx2", "fma"} <= flags:
-        return "AVX2 with FMA (4 doubles)"
-    if "avx" in flags:
-        return "AVX without FMA (4 doubles)"
-    if "sve" in flags:
-        return "SVE"
-    if "asimd" in flags:
-        return "NEON (2 doubles)"
-    return "SSE2 (2 doubles)" if "sse2" in flags else "vectors unknown"
+    return next((name for needed, name in VECTORS if needed <= flags), "vectors unknown")
 
 
-def cache() -> Iterator[Finding]:
+def cache() -> list[Finding]:
     """The folder of compiled kernels: can it be written, how full is it."""
+    topic, mend = "Kernel cache", "symancf cache clear, or export SYMANCF_CACHE=another folder"
     try:
         from .. import errors
         from . import kernels
     except ImportError as error:
-        yield Finding("Kernel cache", f"not looked at: {error}", "note")
-        return
+        return [Finding(topic, f"not looked at: {error}", "note")]
     try:
         path = kernels.folder()
         with tempfile.TemporaryFile(dir=path, prefix=".new-") as file:
             file.write(bytes(1 << 16))
     except errors.CompileError as error:
-        yield Finding("Kernel cache", str(error), "missing", "export SYMANCF_CACHE=another folder")
-        return
+        return [Finding(topic, str(error), "missing", "export SYMANCF_CACHE=another folder")]
     except OSError as error:
-        mend = "symancf cache clear, or export SYMANCF_CACHE=another folder"
-        yield Finding("Kernel cache", f"{error.filename}: {error.strerror}", "missing", mend)
-        return
-    found = kernels.entries(path)
+        return [Finding(topic, f"{error.filename}: {error.strerror}", "missing", mend)]
+    found, free = kernels.entries(path), shutil.disk_usage(path).free
     size = kernels.readable(sum(entry.size for entry in found))
-    free = kernels.readable(shutil.disk_usage(path).free)
-    value = f"{path}: {len(found)} kernels, {size}, {free} free"
-    if shutil.disk_usage(path).free < 100 << 20:
-        yield Finding("Kernel cache", value, "slow", "free space, or symancf cache clear")
-    else:
-        yield Finding("Kernel cache", value)
+    value = f"{path}: {len(found)} kernels, {size}, {kernels.readable(free)} free"
+    if free < 100 << 20:
+        return [Finding(topic, value, "slow", "free space, or symancf cache clear")]
+    return [Finding(topic, value)]
 
 
 # ---------------------------------------------------------------------------- report
 def examine() -> list[Finding]:
     """Look at everything; takes about two seconds."""
     answer, reason = ask_petsc()
-    checks: tuple[Callable[[], Iterator[Finding]], ...] = (
+    checks: tuple[Callable[[], Iterable[Finding]], ...] = (
         python,
         lambda: petsc(answer, reason),
         lambda: blas(answer),

@@ -6,32 +6,105 @@ sets named in sets and with repeats, which append, as well as ``*INCLUDE`` and `
 the same in upper and lower case (Abaqus Keywords Reference Guide). Sets become regions: those of
 elements of cells, those of nodes of vertices; so do surfaces, of faces, edges or vertices. What
 belongs to a part exists once for each of its instances, which may be moved; labels of nodes and
-elements count anew in each.
+elements count anew in each. Names of faces: Abaqus Analysis User's Guide, "Element-based surface
+definition", and the figures of the elements.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ..arrays import Ints
+from ..cells.table import CELLS, Cell
 from ..errors import MeshError
-from .abaqus_faces import SHELL, Faces
 from .abaqus_model import Model
 from .abaqus_sets import NONE, Numbering, joined
 from .abaqus_text import blocks, refuse
 from .abaqus_types import POSSIBLE, is_rigid
 from .cells import dimension
+from .serial import unreadable
+from .sides import MOST, Sides, sides_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from .abaqus_model import Elements, Entry, Set
+    from .abaqus_model import Elements, Set
     from .serial import SerialMesh
+
+
+# corners of S1, S2, ... of solids, in the order of the file, which is that of meshio
+FACES = {
+    "tetra": ("012", "031", "132", "230"),
+    "wedge": ("012", "354", "0341", "1452", "2530"),
+    "hexahedron": ("0123", "4765", "0451", "1562", "2673", "3740"),
+}
+SHELL = ("SPOS", "SNEG")
+
+
+class Faces:
+    """Sides of the elements of a mesh.
+
+    `plane` : type -> which of its cells are plane continua, whose S1, S2, ... are edges.
+    """
+
+    def __init__(self, mesh: SerialMesh, plane: dict[str, Ints]) -> None:
+        self.mesh, self.plane = mesh, plane
+        self._exposed: dict[int, list[Sides]] = {}
+
+    def of(self, kind: str, which: Ints, name: str) -> list[tuple[str, Ints]]:
+        """Return type and nodes (k, nv) of the faces of a name of some cells of a type.
+
+        Without a name those on the outside, of shells and lines the cells themselves.
+
+        Raises
+        ------
+        ValueError : the cells have no such face.
+        """
+        if kind not in CELLS:
+            raise ValueError(f"the faces of elements of type {kind!r} are not known")
+        cell, rows = CELLS[kind], self.mesh.cells[kind][which]
+        plane = bool(np.isin(which, self.plane.get(kind, which[:0])).all())
+        if not name and (cell.dimension == 3 or (plane and len(which))):
+            return self._outside(kind, which)
+        if not name or (name in SHELL and cell.dimension == 2):
+            return [(kind, rows)]
+        faces = _named(cell, plane)
+        if name not in faces:
+            raise ValueError(f"elements of type {kind!r} have no face {name!r}")
+        trace, nodes = faces[name]
+        return [(trace, rows[:, list(nodes)])]
+
+    def _outside(self, kind: str, which: Ints) -> list[tuple[str, Ints]]:
+        """Return the sides of some cells that no other cell of the mesh has."""
+        d = CELLS[kind].dimension
+        if d not in self._exposed:
+            cells = [
+                Sides(k, np.arange(len(rows)), rows)
+                for k, rows in self.mesh.cells.items()
+                if k in CELLS and CELLS[k].dimension == d
+            ]
+            self._exposed[d] = sides_of(MPI.COMM_SELF, cells, outer=True)
+        own = [s for s in self._exposed[d] if s.of == kind]
+        return [(s.kind, s.nodes[np.isin(s.order // MOST, which)]) for s in own]
+
+
+def _named(cell: Cell, plane: bool) -> dict[str, tuple[str, Sequence[int]]]:
+    """Return type and nodes of the faces of a cell by name; of `plane` continua they are edges."""
+    if cell.dimension == 1:
+        return {"END1": ("vertex", [0]), "END2": ("vertex", [1])}
+    letter, sides = "S" if plane else "E", cell.whole_edges
+    if cell.dimension == 3:
+        at = {frozenset(face): k for k, face in enumerate(cell.faces)}
+        corners = (frozenset(map(int, face)) for face in FACES[cell.straight.name])
+        letter, sides = "S", tuple(cell.whole_faces[at[face]] for face in corners)
+    return {f"{letter}{k}": (trace.name, nodes) for k, (trace, nodes) in enumerate(sides, 1)}
 
 
 class Regions:
@@ -132,7 +205,12 @@ class Regions:
             numbers = self.numbering.of_entry("ELSET", place, surface, entry)
             lost |= bool((self.numbering.kind_of[numbers] < 0).any())
             for kind, rows in self.numbering.by_kind(numbers).items():
-                for side, nodes in self._faces_of(kind, rows, surface, entry):
+                try:
+                    faces = self.faces.of(kind, rows, entry.face)
+                except ValueError as error:
+                    message = f"surface {surface.name!r}: {error}"
+                    raise refuse(message, *entry.where, asked="face", given=entry.face) from None
+                for side, nodes in faces:
                     found.setdefault(side, []).append(nodes)
             if entry.face == SHELL[1]:
                 warnings.warn(
@@ -152,16 +230,6 @@ class Regions:
                 given=surface.name,
             )
         return held
-
-    def _faces_of(
-        self, kind: str, rows: Ints, surface: Set, entry: Entry
-    ) -> Iterator[tuple[str, Ints]]:
-        try:
-            yield from self.faces.of(kind, rows, entry.face)
-        except ValueError as error:
-            raise refuse(
-                f"surface {surface.name!r}: {error}", *entry.where, asked="face", given=entry.face
-            ) from None
 
     def _add_surface(self, name: str, held: dict[str, Ints]) -> None:
         mesh = self.mesh
@@ -243,17 +311,10 @@ def read_abaqus(path: Path) -> SerialMesh:
             model.take(block)
         return _build(model, path)
     except MeshError as error:
-        raise MeshError(
-            f"cannot read {str(path)!r}: {error}",
-            path=str(path),
-            asked=error.asked,
-            given=error.given,
-            possible=error.possible,
-        ) from None
+        data = {"asked": error.asked, "given": error.given, "possible": error.possible}
+        raise unreadable(path, error, **data) from None
     except (OSError, ValueError, OverflowError, RecursionError) as error:
-        raise MeshError(
-            f"cannot read {str(path)!r}: {error}", path=str(path), asked="file", given=str(path)
-        ) from None
+        raise unreadable(path, error, asked="file", given=str(path)) from None
 
 
 def _build(model: Model, path: Path) -> SerialMesh:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,7 @@ from ..arrays import Array, Ints, Mask
 from ..errors import closest
 from .abaqus_text import folded, key_of, label, refuse, unquoted
 from .abaqus_types import is_plane
-from .serial import SerialMesh
+from .serial import LabelTable, SerialMesh
 
 if TYPE_CHECKING:
     from .abaqus_model import Elements, Entry, Model, Scope, Set
@@ -21,25 +20,10 @@ NONE = np.empty(0, np.int64)
 WORDS = {"NSET": "node", "ELSET": "element"}
 
 
-@dataclass
-class Table:
-    """Labels of nodes or elements of an instance, sorted, and their numbers in the mesh."""
-
-    labels: Ints
-    numbers: Ints
-
-    def find(self, labels: Ints) -> tuple[Ints, Ints]:
-        """Return the numbers of some labels, and which places (m,) of them have none."""
-        if not len(self.labels):
-            return np.zeros_like(labels), np.arange(len(labels))
-        at = np.minimum(np.searchsorted(self.labels, labels), len(self.labels) - 1)
-        return self.numbers[at], np.flatnonzero(self.labels[at] != labels)
-
-
 class Numbering:
     """Nodes and elements of all instances and of the assembly, and the mesh they make.
 
-    `nodes`, `elements` : place of a scope -> `Table`. An element's number counts those of all
+    `nodes`, `elements` : place of a scope -> `LabelTable`. An element's number counts those of all
     types, with its type in `kind_of`, -1 where it is no cell, and its row there in `row_of`.
     """
 
@@ -47,8 +31,8 @@ class Numbering:
         parts = () if model.instances else model.parts.values()
         self.scopes: list[Scope] = [*model.instances.values(), *parts, model.assembly]
         self.names = {folded(scope.name): k for k, scope in enumerate(self.scopes[:-1])}
-        self.nodes: list[Table] = []
-        self.elements: list[Table] = []
+        self.nodes: list[LabelTable] = []
+        self.elements: list[LabelTable] = []
         self.kinds: list[str] = []
         self.kind_of, self.row_of = NONE, NONE
         self.missing: dict[str, int] = {}  # labels that GENERATE names and that are not given
@@ -70,7 +54,7 @@ class Numbering:
                     raise self._given_twice(scope, int(again[0]))
             order = np.sort(first)
             number = np.searchsorted(order, first) + sum(map(len, labels))
-            self.nodes.append(Table(found, number))
+            self.nodes.append(LabelTable(found, number))
             points.append(_moved(x[order], scope.motion))
             labels.append(own[order])
         return SerialMesh(np.concatenate(points), {}, point_labels=joined(labels))
@@ -121,7 +105,7 @@ class Numbering:
                 kind_of.append(np.full(many, number))
                 count += many
             numbers = np.searchsorted(np.sort(first), first) + start
-            self.elements.append(Table(found, numbers))
+            self.elements.append(LabelTable(found, numbers))
         self.kind_of, self.row_of = joined(kind_of), joined(row_of)
         for kind, parts in rows.items():
             self.mesh.append(kind, np.concatenate(parts))
@@ -245,23 +229,13 @@ class Numbering:
             return self._of_range(kind, place, who, entry)
         return self._of_labels(kind, place, entry.labels, who, entry)
 
-    def _tables(self, kind: str) -> list[Table]:
+    def _tables(self, kind: str) -> list[LabelTable]:
         return self.nodes if kind == "NSET" else self.elements
 
     def _named(
         self, kind: str, place: int, who: str, entry: Entry, above: tuple[tuple[int, str], ...]
     ) -> Ints:
-        found = self.set_of(kind, place, entry.name)
-        if found is None:
-            possible = [s.name for s in self.scopes[place].sets[kind].values()]
-            raise refuse(
-                f"{kind.lower()} {entry.name!r} is named in {who} but not given."
-                f"{closest(entry.name, possible)}",
-                *entry.where,
-                asked=kind,
-                given=entry.name,
-                possible=possible,
-            )
+        found = self._set_named(kind, place, entry.name, who, entry)
         if found in above:
             raise refuse(
                 f"{who} names itself by {entry.name!r}",
@@ -270,6 +244,28 @@ class Numbering:
                 given=entry.name,
             )
         return self.numbers(kind, *found, above)
+
+    def _set_named(
+        self, kind: str, place: int, name: str, who: str, entry: Entry
+    ) -> tuple[int, str]:
+        """Return the place and the key of the set that an entry of another one names.
+
+        Raises
+        ------
+        MeshError
+        """
+        found = self.set_of(kind, place, name)
+        if found is None:
+            possible = [s.name for s in self.scopes[place].sets[kind].values()]
+            raise refuse(
+                f"{kind.lower()} {name!r} is named in {who} but not given."
+                f"{closest(name, possible)}",
+                *entry.where,
+                asked=kind,
+                given=name,
+                possible=possible,
+            )
+        return found
 
     def _of_labels(
         self, kind: str, place: int, labels: tuple[int, ...], who: str, entry: Entry
@@ -308,17 +304,7 @@ class Numbering:
 
     def _nodes_of_elset(self, place: int, chosen: Set, entry: Entry) -> Ints:
         """Return the points of the elements of a set."""
-        named = self.set_of("ELSET", place, entry.elset)
-        if named is None:
-            possible = [s.name for s in self.scopes[place].sets["ELSET"].values()]
-            raise refuse(
-                f"elset {entry.elset!r} is named in {chosen.name!r} but not given."
-                f"{closest(entry.elset, possible)}",
-                *entry.where,
-                asked="ELSET",
-                given=entry.elset,
-                possible=possible,
-            )
+        named = self._set_named("ELSET", place, entry.elset, repr(chosen.name), entry)
         held = self.by_kind(self.numbers("ELSET", *named))
         return joined([self.mesh.cells[kind][rows].ravel() for kind, rows in held.items()])
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations, product
@@ -27,26 +28,6 @@ if TYPE_CHECKING:
 MEMORY = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # bytes of this machine
 
 _CELL = {1: "line", 2: "quad", 3: "hexahedron"}
-
-
-def _parts(cell: Cell) -> list[Ints]:
-    """Return the nodes (nv, dim) of the cells that fill a cube of side 2.
-
-    Each factor's simplices go along edges of the cube, in one order of its axes, from one corner to
-    the opposite.
-    """
-    found = []
-    for orders in product(*(permutations(range(d)) for d in cell.factors)):
-        path, first = np.zeros((cell.dimension,) * 2, np.int64), 0
-        for axes in orders:
-            d = len(axes)
-            own = np.tril(np.ones((d, d), np.int64)) @ np.eye(d, dtype=np.int64)[list(axes)]
-            if np.linalg.det(own) < 0:  # right-handed
-                own[[d - 2, d - 1]] = own[[d - 1, d - 2]]
-            path[first : first + d, first : first + d] = own
-            first += d
-        found.append(np.rint(2.0 * cell.unit @ path).astype(np.int64))
-    return found
 
 
 @dataclass(frozen=True)
@@ -106,11 +87,6 @@ class Box:
         """Number of directions."""
         return len(self.divisions)
 
-    @property
-    def cell(self) -> str:
-        """Type of its cells."""
-        return self.kind.name
-
     @cached_property
     def side_kinds(self) -> tuple[str, ...]:
         """Type of the cells of its sides along each direction."""
@@ -123,8 +99,23 @@ class Box:
 
     @cached_property
     def parts(self) -> list[Ints]:
-        """The cells of one cube: places (nv, dim) of their nodes."""
-        return _parts(self.kind)
+        """The cells of one cube of side 2: places (nv, dim) of their nodes.
+
+        Each factor's simplices go along edges of the cube, in one order of its axes, from one
+        corner to the opposite.
+        """
+        found = []
+        for orders in product(*(permutations(range(d)) for d in self.kind.factors)):
+            path, first = np.zeros((self.dim,) * 2, np.int64), 0
+            for axes in orders:
+                d = len(axes)
+                own = np.tril(np.ones((d, d), np.int64)) @ np.eye(d, dtype=np.int64)[list(axes)]
+                if np.linalg.det(own) < 0:  # right-handed
+                    own[[d - 2, d - 1]] = own[[d - 1, d - 2]]
+                path[first : first + d, first : first + d] = own
+                first += d
+            found.append(np.rint(2.0 * self.kind.unit @ path).astype(np.int64))
+        return found
 
     def _sides(self, kind: str, d: int, end: int) -> list[Ints]:
         """Return the sides of a type of the cells of one cube that lie on one of its own."""
@@ -162,15 +153,6 @@ class Box:
         return sum(int(np.prod(count)) for count, _ in self.blocks.values())
 
     @property
-    def cell_counts(self) -> dict[str, int]:
-        """Cells of the interior and of all sides, by type."""
-        found = {self.cell: int(np.prod(self.divisions)) * len(self.parts)}
-        for side, count in self.side_counts.items():
-            kind = self.side_kinds["xyz".index(side[0])]
-            found[kind] = found.get(kind, 0) + count
-        return found
-
-    @property
     def side_counts(self) -> dict[str, int]:
         """Number of cells on each side, in the order in which those of a type are numbered."""
         n, sides = int(np.prod(self.divisions)), [(d, e) for d in range(self.dim) for e in (0, 1)]
@@ -190,7 +172,7 @@ class Box:
 
     def cells(self, kind: str, start: int, stop: int) -> Ints:
         """Connectivity of the cells `start:stop` of a type."""
-        if kind == self.cell:
+        if kind == self.kind.name:
             return self._cells(np.arange(start, stop), self.parts, range(self.dim))
         parts, first = [np.empty((0, len(CELLS[kind].nodes)), np.int64)], 0
         for side, count in self.side_counts.items():
@@ -211,11 +193,14 @@ class Box:
         """Make this rank's slices; regions "body" and the sides. Collective."""
         starts = block_starts(self.n_points, comm.size)
         points = self.points(starts[comm.rank], starts[comm.rank + 1])
+        counts = Counter({self.kind.name: int(np.prod(self.divisions)) * len(self.parts)})
+        for name, count in self.side_counts.items():
+            counts[self.side_kinds["xyz".index(name[0])]] += count
         cells = {}
-        for kind, count in self.cell_counts.items():
+        for kind, count in counts.items():
             low, high = block_starts(count, comm.size)[comm.rank : comm.rank + 2]
             cells[kind] = Cells(kind, int(low), self.cells(kind, low, high), count)
-        members: Members = {"body": {self.cell: None}}
+        members: Members = {"body": {self.kind.name: None}}
         first = dict.fromkeys(self.side_kinds, 0)
         for name, count in self.side_counts.items():
             side = cells[self.side_kinds["xyz".index(name[0])]]

@@ -22,6 +22,8 @@ from ..values.arguments import LENGTHS
 from .cells import dimension
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from . import Mesh
 
 Hashes = NDArray[np.uint64]
@@ -153,6 +155,21 @@ def _distinct(pairs: Ints) -> Ints:
     return np.asarray(pairs[fresh])
 
 
+def pairs_in_groups(group: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Yield places (k,) and (k,) of pairs of the same group, all of them in several times.
+
+    `group` : (n,) those of one group follow each other.
+    """
+    step, first = 1, np.arange(len(group))
+    while True:
+        first = first[first + step < len(group)]
+        first = first[group[first] == group[first + step]]
+        if not len(first):
+            return
+        yield first, first + step
+        step += 1
+
+
 def require_lengths(mesh: Mesh) -> None:
     """Look at the digits that coordinates leave to the cells' edges (collective).
 
@@ -220,13 +237,7 @@ def warn_of_hanging_points(mesh: Mesh) -> None:
     held = length > 0
     unit = edges.along / np.where(held, length, 1.0)[:, None]
     hanging, carriers = [np.empty(0, np.int64)], [np.empty((0, 2), np.int64)]
-    step, first = 1, np.arange(len(here))
-    while True:  # edges of one point follow each other
-        first = first[first + step < len(here)]
-        first = first[here[first] == here[first + step]]
-        if not len(first):
-            break
-        second = first + step
+    for first, second in pairs_in_groups(here):  # edges of one point
         turn = np.linalg.norm(unit[first] - unit[second], axis=1)
         found = (turn < STRAIGHT) & held[first] & held[second]
         found &= np.abs(length[first] - length[second]) > 1e-3 * length[first]
@@ -234,7 +245,6 @@ def warn_of_hanging_points(mesh: Mesh) -> None:
         short, long = np.where(length[a] < length[b], (a, b), (b, a))
         hanging.append(edges.there[short])
         carriers.append(np.stack([here[long], edges.there[long]], axis=1))
-        step += 1
     points, ends = np.concatenate(hanging), np.sort(np.concatenate(carriers), axis=1)
     _, (points, ends) = exchange(comm, owners_of(mesh.point_starts, points), points, ends)
     points, at = np.unique(points, return_index=True)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..arrays import Array, Ints
 from ..errors import MeshError
 from .cells import dimension
-from .serial import ENTITIES, SerialMesh
+from .serial import ENTITIES, LabelTable, SerialMesh, text_of, unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,7 +165,7 @@ class _File:
         if len(lines) < int(count):
             raise ValueError("it is cut off")
         for line in lines[: int(count)]:
-            dim, number, name = _text(line).strip().split(maxsplit=2)
+            dim, number, name = text_of(line).strip().split(maxsplit=2)
             quoted = len(name) > 1 and name[0] == name[-1] == '"'
             names = self.names.setdefault((int(dim), int(number)), [])
             names.append(name[1:-1] if quoted else name)
@@ -295,13 +295,6 @@ def _nodes_of(code: int) -> int:
     return int(num_nodes_per_cell[_type(code)])
 
 
-def _text(line: bytes) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        return line.decode("latin-1")
-
-
 def read_gmsh(path: Path) -> SerialMesh:
     """Read a file of Gmsh on this rank; physical groups become regions.
 
@@ -319,7 +312,7 @@ def read_gmsh(path: Path) -> SerialMesh:
     if not len(points):
         raise MeshError(f"{str(path)!r} holds no points", path=str(path), asked="$Nodes")
     order = np.argsort(tags, kind="stable")
-    tags = tags[order]
+    tags, table = tags[order], LabelTable(tags[order], order)
     if (tags[1:] == tags[:-1]).any():
         twice = int(tags[1:][tags[1:] == tags[:-1]][0])
         raise _unreadable(path, "$Nodes", f"node {twice} is given twice", twice)
@@ -329,11 +322,10 @@ def read_gmsh(path: Path) -> SerialMesh:
         blocks.setdefault(block.kind, []).append(block)
     for kind, own in blocks.items():
         nodes = np.concatenate([block.cells for block in own])
-        at = np.minimum(np.searchsorted(tags, nodes), len(tags) - 1)
-        if (tags[at] != nodes).any():
-            gone = int(nodes[tags[at] != nodes][0])
+        at, missing = table.find(nodes)
+        if len(missing):
+            gone = int(nodes.ravel()[missing[0]])
             raise _unreadable(path, "$Elements", f"a cell names node {gone}, which is none", gone)
-        at = order[at]
         at = at[:, _WEDGE18] if kind == "wedge18" else _gmsh_to_meshio_order(kind, at)
         _add(mesh, file, own, mesh.append(kind, at))
     if not mesh.cells:
@@ -377,13 +369,9 @@ def _add(mesh: SerialMesh, file: _File, blocks: list[_Block], numbers: Ints) -> 
 
 
 def _unreadable(path: Path, section: str, reason: str, given: object = None) -> MeshError:
-    return MeshError(
-        f"cannot read {str(path)!r}: {section}: {reason}",
-        path=str(path),
-        asked=section,
-        given=given,
-        possible=VERSIONS if section == "$MeshFormat" else (),
-    )
+    possible = VERSIONS if section == "$MeshFormat" else ()
+    reason = f"{section}: {reason}"
+    return unreadable(path, reason, asked=section, given=given, possible=possible)
 
 
 def _sections(path: Path, data: bytes) -> _File:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..errors import MeshError
-from .serial import SerialMesh
+from .serial import SerialMesh, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,9 +76,7 @@ def read_mdpa(path: Path) -> SerialMesh:
         return _read(path.read_text(encoding="utf-8", errors="replace"))
     except (ValueError, IndexError, KeyError) as error:
         reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-        raise MeshError(
-            f"cannot read {str(path)!r}: {reason}", path=str(path), asked=str(path)
-        ) from None
+        raise unreadable(path, reason) from None
 
 
 def _blocks(text: str) -> Iterator[tuple[_Rows, _Rows]]:

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import MeshError
 from ..runtime.hdf import DAMAGED, examined
 from .cells import outwards
-from .serial import SerialMesh
+from .serial import SerialMesh, text_of, unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,10 +46,7 @@ def read_med(path: Path) -> SerialMesh:
         with examined(path).open() as file:
             return _mesh(path, file)
     except DAMAGED as error:
-        reason = " ".join(str(error).split())
-        raise MeshError(
-            f"cannot read {str(path)!r}: {reason}", path=str(path), asked=str(path)
-        ) from None
+        raise unreadable(path, " ".join(str(error).split())) from None
 
 
 def _mesh(path: Path, file: h5py.File) -> SerialMesh:
@@ -111,13 +108,6 @@ def _regions(mesh: SerialMesh, kind: str, own: Any, numbers: Any, families: Any)
             continue
         name, family = groups.get(int(number), (f"family {number}", {}))
         rows = np.atleast_2d(family["GRO/NOM"][()]) if "GRO" in family else []
-        for region in [_text(row) for row in rows] or [name]:
+        texts = [np.asarray(row).astype(np.uint8).tobytes().split(b"\0")[0] for row in rows]
+        for region in [text_of(text).strip() for text in texts] or [name]:
             mesh.add_to_region(region, kind, own[numbers == number])
-
-
-def _text(letters: Any) -> str:
-    found = np.asarray(letters).astype(np.uint8).tobytes().split(b"\0")[0]
-    try:
-        return found.decode("utf-8").strip()
-    except UnicodeDecodeError:
-        return found.decode("latin-1").strip()

@@ -18,6 +18,7 @@ from ..runtime.collective import (
     owners_of,
     reduced,
     shares,
+    sorted_blocks,
 )
 from .edges import NumberedEdges
 from .slices import Cells, Members, Slices
@@ -65,14 +66,13 @@ def lowered(comm: MPI.Comm, given: Slices) -> Slices:
     for kind, sources in of_type.items():
         size, ids, rows, held, own = _between_corners(comm, given, sources, number)
         low = block_starts(size, comm.size)
-        _, (ids, rows, held, own) = exchange(comm, owners_of(low, ids), ids, rows, held, own)
-        order = np.argsort(ids, kind="stable")
-        of_cells = own[order] if any(given.cells[s].labels is not None for s in sources) else None
-        cells[kind] = Cells(kind, int(low[comm.rank]), rows[order], size, of_cells)
+        ids, (rows, held, own) = sorted_blocks(comm, low, ids, rows, held, own)
+        of_cells = own if any(given.cells[s].labels is not None for s in sources) else None
+        cells[kind] = Cells(kind, int(low[comm.rank]), rows, size, of_cells)
         total = reduced(comm, held.sum(axis=0, dtype=np.int64))
         for k, name in enumerate(names):
             if not set(sources).isdisjoint(given.members[name]):
-                own = np.flatnonzero(held[order, k])
+                own = np.flatnonzero(held[:, k])
                 members[name][kind] = None if total[k] == size else own
     return Slices(points, new, cells, members, labels[0] if labels else None)
 
@@ -132,8 +132,7 @@ def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
     places = np.concatenate([given.points, ends_of.mean(axis=1)])
     moving = [places] + ([] if given.labels is None else [np.pad(given.labels, (0, len(edges)))])
     new = block_starts(int(first[-1]), comm.size)
-    _, (ids, places, *labels) = exchange(comm, owners_of(new, ids), ids, *moving)
-    order = np.argsort(ids, kind="stable")
+    ids, (places, *labels) = sorted_blocks(comm, new, ids, *moving)
     cells, k = dict[str, Cells](), 0
     for kind, old in given.cells.items():
         rows = old.connectivity
@@ -148,7 +147,7 @@ def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
         for name, held in given.members.items()
     }
     _warn_of_points(comm, given, name)
-    return Slices(places[order], new, cells, members, labels[0][order] if labels else None)
+    return Slices(places, new, cells, members, labels[0] if labels else None)
 
 
 def _straight(comm: MPI.Comm, given: Slices, name: str) -> Slices:

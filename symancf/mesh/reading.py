@@ -27,7 +27,7 @@ from .gmsh import read_gmsh
 from .kratos import read_mdpa
 from .limits import bounded_text, limited
 from .med import read_med
-from .serial import SerialMesh
+from .serial import SerialMesh, unreadable
 from .su2 import read_su2
 
 OWN: dict[str, Callable[[Path], SerialMesh]] = {
@@ -139,7 +139,7 @@ def _unreadable(path: Path, error: BaseException, said: str = "") -> MeshError:
     if isinstance(error, MemoryError):
         reason = f"it is damaged: it asks for more memory than such a file can need ({reason})"
     reason = " ".join(reason.split()) or type(error).__name__
-    return MeshError(f"cannot read {str(path)!r}: {reason}", path=str(path), asked=str(path))
+    return unreadable(path, reason)
 
 
 def _of_fluent(path: Path) -> bool:

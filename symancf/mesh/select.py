@@ -13,7 +13,14 @@ from mpi4py import MPI
 from ..arrays import Array, Ints, Mask
 from ..cells.table import CELLS
 from ..errors import MeshError, ParameterError
-from ..runtime.collective import block_starts, exchange, owners_of, reduced, together
+from ..runtime.collective import (
+    block_starts,
+    exchange,
+    owners_of,
+    reduced,
+    sorted_blocks,
+    together,
+)
 from ..values import arguments
 from ..values.parameter import call, label, reals
 from .cells import dimension as dimension_of
@@ -503,15 +510,13 @@ def _add(mesh: Mesh, kind: str, ids: Ints, nodes: Ints) -> None:
         return
     old = mesh.cells.get(kind, Cells(kind, 0, nodes[:0], 0))
     size = old.size + count
-    every = np.concatenate([old.ids, ids])
-    moving = [every, np.concatenate([old.connectivity, nodes])]
+    moving = [np.concatenate([old.connectivity, nodes])]
     if old.labels is not None:
         moving.append(np.pad(old.labels, (0, len(ids))))
     starts = block_starts(size, comm.size)
-    _, (every, rows, *labels) = exchange(comm, owners_of(starts, every), *moving)
-    order = np.argsort(every)
-    own = labels[0][order] if labels else None
-    mesh.cells[kind] = Cells(kind, int(starts[comm.rank]), rows[order], size, own)
+    _, (rows, *labels) = sorted_blocks(comm, starts, np.concatenate([old.ids, ids]), *moving)
+    own = labels[0] if labels else None
+    mesh.cells[kind] = Cells(kind, int(starts[comm.rank]), rows, size, own)
     for held in mesh._members.values():
         if kind in held:
             own = held[kind]
@@ -521,5 +526,5 @@ def _add(mesh: Mesh, kind: str, ids: Ints, nodes: Ints) -> None:
 def _home(mesh: Mesh, size: int, ids: Ints) -> Ints:
     """Return the sorted numbers in this rank's slice of some cells of a type (collective)."""
     starts = block_starts(size, mesh.comm.size)
-    _, (ids,) = exchange(mesh.comm, owners_of(starts, ids), ids)
-    return np.asarray(np.sort(ids) - starts[mesh.comm.rank])
+    ids, _ = sorted_blocks(mesh.comm, starts, ids)
+    return np.asarray(ids - starts[mesh.comm.rank])

@@ -22,12 +22,29 @@ from .conformity import first_of_equals
 from .slices import Cells, Members, Slices
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mpi4py import MPI
 
 
 ENTITIES = ("point", "curve", "surface", "volume")
 NONE: Mapping[tuple[int, int], Sequence[str]] = MappingProxyType({})
 KINDS = f"({'|'.join(DIMENSIONS)})[0-9]*"
+
+
+@dataclass
+class LabelTable:
+    """Labels of nodes or elements in a file, sorted, and their numbers in the mesh."""
+
+    labels: Ints
+    numbers: Ints
+
+    def find(self, labels: Ints) -> tuple[Ints, Ints]:
+        """Return the numbers of some labels, and which places (m,) in them have none."""
+        if not len(self.labels):
+            return np.zeros_like(labels), np.arange(len(labels))
+        at = np.minimum(np.searchsorted(self.labels, labels), len(self.labels) - 1)
+        return self.numbers[at], np.flatnonzero(self.labels[at] != labels)
 
 
 @dataclass
@@ -182,6 +199,20 @@ class SerialMesh:
                 f"region {name!r} names cell {worst} of type {kind!r}; the mesh has {count} of them"
             )
         return np.asarray(np.unique(which), np.int64)
+
+
+def text_of(raw: bytes) -> str:
+    """Return text of a file, which is UTF-8 or Latin-1."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def unreadable(path: Path, reason: object, **data: Any) -> MeshError:
+    """Return the error of a file that cannot be read; `data` as of all errors."""
+    known = {"asked": str(path), **data}
+    return MeshError(f"cannot read {str(path)!r}: {reason}", path=str(path), **known)
 
 
 def _require_names(what: str, given: object) -> None:

@@ -19,7 +19,7 @@ from ..arrays import Array, Ints, Mask
 from ..cells.table import CELLS
 from ..runtime.collective import combine, exchange, exchange_blocks, lookup, shares
 from .cells import unit
-from .conformity import Hashes, hashes
+from .conformity import Hashes, hashes, pairs_in_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -184,17 +184,12 @@ def patches(mesh: Mesh, sides: list[Sides], turn: float) -> list[Ints]:
     number = meeting.bring(joined(numbers, np.int64))
     inward = meeting.bring(np.concatenate([np.zeros((0, 3)), *inwards]))
     order = np.argsort(meeting.group, kind="stable")
-    pairs, step, at = [np.empty((0, 2), np.int64)], 1, np.arange(len(order))
-    while True:  # those of one group follow each other
-        at = at[at + step < len(order)]
-        at = at[meeting.group[order[at]] == meeting.group[order[at + step]]]
-        if not len(at):
-            break
-        a, b = order[at], order[at + step]
+    pairs = [np.empty((0, 2), np.int64)]
+    for first_of, second_of in pairs_in_groups(meeting.group[order]):
+        a, b = order[first_of], order[second_of]
         straight = -np.einsum("ka,ka->k", inward[a], inward[b])
         smooth = straight >= np.cos(turn) - 1e-9
         pairs.append(np.stack([number[a], number[b]], axis=1)[smooth])
-        step += 1
     label = least_connected(comm, starts, np.concatenate(pairs))
     return np.split(label, np.cumsum([len(s.order) for s in sides])[:-1])
 

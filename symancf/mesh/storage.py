@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from ..errors import MeshError
 from ..runtime.collective import block_starts, together
 from ..runtime.files import HdfFile, decoded, encoded
 from ..runtime.hdf import DAMAGED, examined
+from .serial import unreadable
 from .slices import Cells, Slices
 
 if TYPE_CHECKING:
@@ -38,8 +40,7 @@ VERSION = 2
 
 def write_slices(mesh: Mesh, path: Path) -> None:
     """Write the slices of all ranks, under a temporary name until complete. Collective."""
-    file = HdfFile(path, mesh.comm, lambda file: _begin(mesh, file))
-    try:
+    with closing(HdfFile(path, mesh.comm, lambda file: _begin(mesh, file))) as file:
         file.append("points", mesh.points)
         for kind, cells in mesh.cells.items():
             file.append(f"cells/{kind}", cells.connectivity)
@@ -52,8 +53,6 @@ def write_slices(mesh: Mesh, path: Path) -> None:
             for kind, chosen in held.items():
                 if chosen is not None:
                     file.append(f"regions/{number}/{kind}", chosen + mesh.cells[kind].start)
-    finally:
-        file.close()
 
 
 def _begin(mesh: Mesh, file: h5py.File) -> None:
@@ -86,7 +85,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
     try:
         there = examined(path, comm)
     except DAMAGED as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
     with together(comm):
         try:
             with there.open() as file:
@@ -120,7 +119,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
                         held[kind] = _between(data, cells[kind].ids) - cells[kind].start
                     members[name] = held
         except DAMAGED as error:
-            raise _unreadable(path, error) from None
+            raise unreadable(path, error) from None
     return Slices(points, starts, cells, members, labels)
 
 
@@ -132,10 +131,6 @@ def _labels(file: h5py.File, name: str, count: int, cut: Sequence[int] | Ints) -
     if data.shape != (count,):
         raise ValueError(f"labels/{name} has the shape {data.shape}, not {(count,)}")
     return np.asarray(data[cut[0] : cut[1]], np.int64)
-
-
-def _unreadable(path: Path, error: Exception) -> MeshError:
-    return MeshError(f"cannot read {str(path)!r}: {error}", path=str(path), asked=str(path))
 
 
 def _between(data: h5py.Dataset, ids: Ints) -> Ints:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import MeshError
 from .cells import outwards
-from .serial import SerialMesh
+from .serial import SerialMesh, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,13 +36,9 @@ def read_su2(path: Path) -> SerialMesh:
     try:
         return _read(path.read_text(encoding="utf-8", errors="replace"))
     except ValueError as error:
-        raise _unreadable(path, str(error)) from None
+        raise unreadable(path, error) from None
     except (IndexError, StopIteration):
-        raise _unreadable(path, "it is damaged or cut off") from None
-
-
-def _unreadable(path: Path, reason: str) -> MeshError:
-    return MeshError(f"cannot read {str(path)!r}: {reason}", path=str(path), asked=str(path))
+        raise unreadable(path, "it is damaged or cut off") from None
 
 
 def _read(text: str) -> SerialMesh:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakValueDictionary
 from xml.sax.saxutils import quoteattr
 
-import numpy as np
 from mpi4py import MPI
 
 from ..errors import ParameterError, SymancfError
@@ -18,10 +17,9 @@ from ..runtime.copies import OneProcess
 from ..runtime.files import make_folder
 from ..runtime.log import EVENTS
 from ..values import arguments
-from .samples import Samples, gather, join
+from .samples import Samples, gather, join, vertices
 from .swept import swept
-from .vtkhdf import VtkHdf, safe_names
-from .vtkhdf_reading import Stored, read_stored, stored_states
+from .vtkhdf import Stored, VtkHdf, read_stored, safe_names, stored_states
 from .vtu import (
     DAMAGED,
     MARK,
@@ -88,7 +86,7 @@ def write(
         VtkHdf(path, comm).write({"": samples}, time)
         return path
     if not comm.allreduce(samples.n_cells):
-        samples = _with_vertices(samples)
+        samples = replace(samples, cells=vertices(len(samples.points)), cell_data={})
     with together(comm):
         if comm.rank == 0:
             make_folder(path.parent)
@@ -111,12 +109,6 @@ def write(
             _, points, cells = known[0] if known else ("", [], [])
             write_pvtu(target, [name for name, _, _ in known], points, cells)
     return target
-
-
-def _with_vertices(samples: Samples) -> Samples:
-    """Return points without cells with a cell of each: ParaView shows, meshio reads no others."""
-    cells = np.arange(len(samples.points))[:, None]
-    return replace(samples, cells={"vertex": cells}, cell_data={})
 
 
 #: What is written.

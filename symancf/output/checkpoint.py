@@ -24,7 +24,8 @@ that dies while it writes leaves the checkpoint before.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -33,17 +34,16 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Array, Data, Integers, Ints, Ints32, Mask
-from ..assembly.numbering import IDLE, RIGID_AXES
+from ..arrays import Array, Data, Ints, Mask
+from ..assembly.numbering import IDLE, RIGID_AXES, words_of
 from ..assembly.state import State
-from ..errors import CheckpointError, ParameterError
-from ..runtime.collective import block_starts, exchange, lookup, owners_of, together
+from ..errors import CheckpointError, ParameterError, owner
+from ..runtime.collective import block_starts, lookup, sorted_blocks, together
 from ..runtime.files import HdfFile, decoded, encoded
-from ..runtime.hdf import DAMAGED, Examined, examined
+from ..runtime.hdf import DAMAGED, examined
 from ..runtime.log import EVENTS
 from ..values import arguments
 from ..values.parameter import label
-from .fingerprint import Facts, differences, fingerprint
 
 if TYPE_CHECKING:
     import h5py
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 
 Given: TypeAlias = "str | float | npt.ArrayLike"
+Facts: TypeAlias = "dict[str, Any]"  # as JSON keeps them
 T = TypeVar("T")
 
 FORMAT = "symancf checkpoint"
@@ -85,14 +86,11 @@ class _ById:
 
     def sort(self, rows: Sequence[Array]) -> tuple[Ints, list[Array]]:
         """Return the ids in this rank's range, and what each array (owned, k) has of them."""
-        ids = self.ids[self.owned]
-        _, (ids, *found) = exchange(self.comm, owners_of(self.starts, ids), ids, *rows)
-        order = np.argsort(ids)
-        return ids[order], [row[order] for row in found]
+        return sorted_blocks(self.comm, self.starts, self.ids[self.owned], *rows)
 
     def find(self, ids: Ints, rows: Sequence[Data]) -> list[Array]:
         """Return what arrays of rows of any ids, each on one rank, have of all of this rank's."""
-        _, (ids, *came) = exchange(self.comm, owners_of(self.starts, ids), ids, *rows)
+        ids, came = sorted_blocks(self.comm, self.starts, ids, *rows)
         first, last = self.starts[self.comm.rank : self.comm.rank + 2]
         found = []
         for row in came:
@@ -107,7 +105,6 @@ class _Rows(_ById):
 
     def __init__(self, system: System, block: int) -> None:
         numbering = system.numbering
-        self.size = numbering.blocks[block].size
         local = numbering.carriers(block)
         self.local = local[system.topology.vertex_ids[local] >= 0]  # the room may be empty
         self.at = numbering.coordinates_of(block, self.local)
@@ -115,20 +112,14 @@ class _Rows(_ById):
         ids = system.topology.vertex_ids[self.local]
         super().__init__(system.comm, system.layout.vertex_count, ids, owned)
 
-    def coordinates(self, chosen: Mask | Integers) -> Ints32:
-        """Return local offsets (k, size) of the chosen vertices' coordinates."""
-        return np.asarray(self.at[chosen])
-
     def sorted(self, vectors: list[Array]) -> tuple[Ints, list[Array]]:
         """Return ids and rows (n, size) of each vector in this rank's range of ids."""
-        at = self.coordinates(self.owned)
-        return self.sort([v[at] for v in vectors])
+        return self.sort([vector[self.at[self.owned]] for vector in vectors])
 
     def spread(self, ids: Ints, rows: list[Array], vectors: list[Array]) -> None:
         """Write rows of any ids, each on one rank, to all local vertices of the block."""
-        at = self.coordinates(np.ones(len(self.local), dtype=bool))
         for row, vector in zip(self.find(ids, rows), vectors, strict=True):
-            vector[at] = row
+            vector[self.at] = row
 
 
 def _remembering(system: System) -> list[tuple[str, _ById]]:
@@ -205,12 +196,11 @@ def write(
         facts: dict[str, Given] = {"time": state.time, "stiffness": state.stiffness}
         facts |= attributes or {}
         facts |= {"length": state.internal.length} if system.memory else {}
-        facts |= {METHOD: _as_bytes(numbers), PARAMETERS: np.array(state.parameters)}
+        facts |= {METHOD: packed(numbers), PARAMETERS: np.array(state.parameters)}
         kept = {name: _attribute(name, value) for name, value in facts.items()}
     about: dict[str, str | int] = {"format": FORMAT, "version": VERSION}
-    text = _as_bytes(fingerprint(system))
-    file = HdfFile(path, system.comm, lambda file: _begin(file, about, text, kept))
-    try:
+    text = packed(fingerprint(system))
+    with closing(HdfFile(path, system.comm, lambda file: _begin(file, about, text, kept))) as file:
         for number, block in enumerate(system.numbering.blocks):
             rows = _Rows(system, number)
             ids, found = rows.sorted(list(given.values()))
@@ -220,8 +210,6 @@ def write(
             if _has_reference(block):
                 file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
         _append_variables(file, system, state)
-    finally:
-        file.close()
     return path
 
 
@@ -302,9 +290,14 @@ def _attribute(name: str, value: Given) -> str | Data:
     return array
 
 
-def _as_bytes(facts: Any) -> Data:
-    """Return facts as bytes of JSON: texts of HDF5 end at 64 KiB."""
-    return np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+def packed(facts: Any) -> Data:
+    """Return facts as bytes of JSON: texts of HDF5 end at 64 KiB. Numbers keep all their digits."""
+    return encoded(json.dumps(facts))
+
+
+def unpacked(given: Data) -> Any:
+    """Return what `packed` was given."""
+    return json.loads(np.asarray(given, np.uint8).tobytes())
 
 
 def _begin(
@@ -358,28 +351,25 @@ def read(path: str | Path, system: System) -> tuple[State, Facts]:
     """
     path = arguments.path("checkpoint.read", path)
     _require_system("checkpoint.read", system)
-    there = _examined(path, system.comm)
-    with together(system.comm):
-        saved, names, attributes = _head(there)
-    _require_same(path, saved, fingerprint(system))
+    file = _File(path, system.comm)
+    saved, names, attributes = file.head()
+    if found := differences(saved, fingerprint(system)):
+        raise _of_another("system", path, found, asked="system")
     vectors = {name: np.zeros(system.numbering.coordinates) for name in names}
+    near = 1e-9 * system.extent
     for number, block in enumerate(system.numbering.blocks):
         rows = _Rows(system, number)
         parts = [f"vertices/{block.name}", *(f"vectors/{name}/{block.name}" for name in names)]
         parts += [f"reference/{block.name}"] * (has_reference := _has_reference(block))
-        with together(system.comm):
-            rows_of_file: tuple[Any, ...] = _slices(there, parts, system.comm)
-        ids, *values = rows_of_file
+        ids, *values = file.rows(*parts)
         placed = system.reference.copy()
         if has_reference:
             rows.spread(ids, [values.pop()], [placed])
         rows.spread(ids, values, list(vectors.values()))
-        if block.name == "position":
-            size = system.extent
-            with together(system.comm):
-                _require_same_place(path, system, rows, placed, 1e-9 * size)
-        elif has_reference:
-            with together(system.comm):
+        with together(system.comm):
+            if block.name == "position":
+                _require_same_place(path, system, rows, placed, near)
+            elif has_reference:
                 _turn_slopes(path, system, rows, placed, list(vectors.values()))
     left_out = system.numbering.fixed_by == IDLE  # here, not where the file was written
     for vector in vectors.values():
@@ -389,119 +379,101 @@ def read(path: str | Path, system: System) -> tuple[State, Facts]:
         time=float(attributes["time"]),
         displacement=owned.pop("state"),
         stiffness=float(attributes["stiffness"]),
-        internal=_internal(there, system, attributes.pop("length", 0.0)),
-        terms=_terms(there, system),
-        active=tuple(_set(there, system, f"active/{k}") for k, _ in enumerate(system.changing)),
-        pattern=_pattern(there, system),
+        internal=_internal(file, system, attributes.pop("length", 0.0)),
+        terms=tuple(
+            file.every(f"terms/{k}").reshape(variable.value.shape)
+            for k, variable in enumerate(system.state_variables)
+        ),
+        active=tuple(file.arrays(f"active/{k}") for k, _ in enumerate(system.changing)),
+        pattern=tuple(
+            tuple(file.arrays(f"pattern/{k}/{n}") for n in file.names(f"pattern/{k}"))
+            for k in file.names("pattern")
+        ),
         parameters=tuple(np.asarray(attributes.pop(PARAMETERS)).tolist()),
-        method=json.loads(np.asarray(attributes.pop(METHOD), np.uint8).tobytes()),
         rate=owned.pop("rate", None),
         acceleration=owned.pop("acceleration", None),
+        method=unpacked(attributes.pop(METHOD)) | owned,
     )
-    return replace(state, method={**state.method, **owned}), attributes
+    return state, attributes
 
 
-def _require_same(path: Path, saved: Facts, present: Facts) -> None:
-    """Refuse checkpoints of another system, and say in what that differs."""
-    if found := differences(saved, present):
-        raise CheckpointError(
-            f"{str(path)!r} is a checkpoint of another system: {'; '.join(found)}",
-            path=str(path),
-            differences=found,
-            asked="system",
+class _File:
+    """A checkpoint from which all ranks read (collective).
+
+    Raises
+    ------
+    CheckpointError : on every rank; there is none, it is damaged, or something else.
+    """
+
+    def __init__(self, path: Path, comm: MPI.Comm) -> None:
+        self.path, self.comm = path, comm
+        with together(comm):
+            if not path.exists():
+                raise CheckpointError(
+                    f"no checkpoint {str(path)!r} (working directory {Path.cwd()})",
+                    path=str(path),
+                    asked=str(path),
+                )
+        try:
+            self._there = examined(path, comm)
+        except DAMAGED as error:
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: Exception) -> CheckpointError:
+        return CheckpointError(
+            f"cannot read the checkpoint {str(self.path)!r}: {error}",
+            path=str(self.path),
+            asked=str(self.path),
         )
 
+    @contextmanager
+    def _open(self) -> Iterator[h5py.File]:
+        """Open the file on every rank for a block, whose errors are those of all."""
+        with together(self.comm):
+            try:
+                with self._there.open() as file:
+                    yield file
+            except DAMAGED as error:
+                raise self._unreadable(error) from None
 
-def _internal(there: Examined, system: System, length: float) -> InternalVariables:
-    """Return the internal variables of laws (collective)."""
-    pairs = []
-    for group, entities in _remembering(system):
-        with together(system.comm):
-            names = [f"{group}/{name}" for name in ("ids", "old", "next")]
-            ids, *rows = _slices(there, names, system.comm)
-        pairs.append(entities.find(ids.astype(np.int64), rows))
-    old, after = ([pair[k] for pair in pairs] for k in (0, 1))
-    return system.memory.joined(old, after, length)
-
-
-def _terms(there: Examined, system: System) -> tuple[Array, ...]:
-    """Return the values of the state variables of terms (collective)."""
-    found = []
-    for k, variable in enumerate(system.state_variables):
-        with together(system.comm):
-            (mine,) = _slices(there, [f"terms/{k}"], system.comm)
-        every = np.concatenate(system.comm.allgather(mine))
-        found.append(every.reshape(variable.value.shape))
-    return tuple(found)
-
-
-def _set(there: Examined, system: System, folder: str) -> ActiveSet:
-    """Return the arrays of a group, all of them on every rank (collective)."""
-    found: dict[str, Data] = {}
-    for name in _names(there, system, folder):
-        with together(system.comm):
-            (mine,) = _slices(there, [f"{folder}/{name}"], system.comm)
-        found[name] = np.concatenate(system.comm.allgather(mine))
-    return found
-
-
-def _pattern(there: Examined, system: System) -> tuple[tuple[ActiveSet, ...], ...]:
-    """Return the entities that the pattern of the tangent was made for (collective)."""
-    folders = [f"pattern/{k}" for k in _names(there, system, "pattern")]
-    return tuple(
-        tuple(_set(there, system, f"{folder}/{n}") for n in _names(there, system, folder))
-        for folder in folders
-    )
-
-
-def _names(there: Examined, system: System, folder: str) -> list[str]:
-    """Return what a group of the file holds, in the order of its numbers (collective)."""
-    names: list[str] = []
-    with together(system.comm):
-        try:
-            with there.open() as file:
-                names = sorted(file.get(folder, ()), key=lambda name: (len(name), name))
-        except DAMAGED as error:
-            raise _unreadable(there.path, error) from None
-    return names
-
-
-def _examined(path: Path, comm: MPI.Comm) -> Examined:
-    """Return a checkpoint that can be read (collective)."""
-    with together(comm):
-        if not path.exists():
-            raise CheckpointError(
-                f"no checkpoint {str(path)!r} (working directory {Path.cwd()})",
-                path=str(path),
-                asked=str(path),
-            )
-    try:
-        return examined(path, comm)
-    except DAMAGED as error:
-        raise _unreadable(path, error) from None
-
-
-def _head(there: Examined) -> tuple[Facts, list[str], Facts]:
-    """Return the fingerprint, the names of the vectors and the attributes."""
-    path = there.path
-    try:
-        with there.open() as file:
+    def head(self) -> tuple[Facts, list[str], Facts]:
+        """Return the fingerprint, the names of the vectors and the attributes."""
+        with self._open() as file:
             kind, version = decoded(file.attrs.get("format", "")), file.attrs.get("version")
             if kind != FORMAT or version != VERSION:
                 given = f"{kind!r}, version {version}" if kind else "something else"
                 raise CheckpointError(
-                    f"{str(path)!r} is {given}; this symancf reads {FORMAT!r}, version {VERSION}",
-                    path=str(path),
-                    asked=str(path),
+                    f"{str(self.path)!r} is {given}; this symancf reads {FORMAT!r}, version "
+                    f"{VERSION}",
+                    path=str(self.path),
+                    asked=str(self.path),
                     given=kind,
                     possible=(FORMAT,),
                 )
             group = file["attributes"]
             facts = {name: _plain(value) for name, value in group.attrs.items()}
             facts |= {name: data[()] for name, data in group.items()}
-            return json.loads(file["system"][()].tobytes()), list(file["vectors"]), facts
-    except DAMAGED as error:
-        raise _unreadable(path, error) from None
+            return unpacked(file["system"][()]), list(file["vectors"]), facts
+
+    def rows(self, *names: str) -> tuple[Any, ...]:
+        """Return this rank's part of data sets of equally many rows."""
+        with self._open() as file:
+            starts = block_starts(len(file[names[0]]), self.comm.size)
+            first, last = starts[self.comm.rank : self.comm.rank + 2]
+            return tuple(np.ascontiguousarray(file[name][first:last]) for name in names)
+
+    def every(self, name: str) -> Any:
+        """Return all rows of a data set."""
+        return np.concatenate(self.comm.allgather(self.rows(name)[0]))
+
+    def names(self, folder: str) -> list[str]:
+        """Return what a group holds, in the order of its numbers."""
+        with self._open() as file:
+            return sorted(file.get(folder, ()), key=lambda name: (len(name), name))
+
+    def arrays(self, folder: str) -> ActiveSet:
+        """Return the arrays of a group, all of them."""
+        return {name: self.every(f"{folder}/{name}") for name in self.names(folder)}
 
 
 def _plain(value: Data | np.generic | str) -> Given:
@@ -510,41 +482,39 @@ def _plain(value: Data | np.generic | str) -> Given:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _unreadable(path: Path, error: Exception) -> CheckpointError:
+def _internal(file: _File, system: System, length: float) -> InternalVariables:
+    """Return the internal variables of laws (collective)."""
+    pairs = []
+    for group, entities in _remembering(system):
+        ids, *rows = file.rows(*(f"{group}/{name}" for name in ("ids", "old", "next")))
+        pairs.append(entities.find(ids.astype(np.int64), rows))
+    old, after = ([pair[k] for pair in pairs] for k in (0, 1))
+    return system.memory.joined(old, after, length)
+
+
+def _of_another(what: str, path: Path, found: list[str], asked: str) -> CheckpointError:
+    """Return the error of a checkpoint that is none of this system, mesh or the like."""
     return CheckpointError(
-        f"cannot read the checkpoint {str(path)!r}: {error}", path=str(path), asked=str(path)
+        f"{str(path)!r} is a checkpoint of another {what}: {'; '.join(found)}",
+        path=str(path),
+        differences=found,
+        asked=asked,
     )
-
-
-def _slices(there: Examined, names: list[str], comm: MPI.Comm) -> tuple[Data, ...]:
-    """Return this rank's part of data sets of equally many rows."""
-    try:
-        with there.open() as file:
-            first, last = block_starts(len(file[names[0]]), comm.size)[comm.rank : comm.rank + 2]
-            return tuple(np.ascontiguousarray(file[name][first:last]) for name in names)
-    except DAMAGED as error:
-        raise _unreadable(there.path, error) from None
 
 
 def _require_same_place(
     path: Path, system: System, rows: _Rows, there: Array, tolerance: float
 ) -> None:
     """Raise where a vertex of the file has another reference position than here."""
-    at = rows.coordinates(np.ones(len(rows.local), dtype=bool))
-    apart = np.linalg.norm(there[at] - system.reference[at], axis=1)
+    apart = np.linalg.norm(there[rows.at] - system.reference[rows.at], axis=1)
     if (apart > tolerance).any():
         k = int(np.argmax(apart))
-        old, new = there[at[k]], system.reference[at[k]]
+        old, new = there[rows.at[k]], system.reference[rows.at[k]]
         text = "({:g}, {:g}, {:g})"
         found = (
             f"vertex {rows.ids[k]} is at {text.format(*old)} in the file, {text.format(*new)} here"
         )
-        raise CheckpointError(
-            f"{str(path)!r} is a checkpoint of another mesh: {found}",
-            path=str(path),
-            differences=[found],
-            asked="mesh",
-        )
+        raise _of_another("mesh", path, [found], asked="mesh")
 
 
 def _has_reference(block: Block) -> bool:
@@ -564,19 +534,90 @@ def _turn_slopes(
     ------
     CheckpointError : the slopes of a vertex do not span the same tangents.
     """
-    at = rows.coordinates(np.ones(len(rows.local), dtype=bool)).reshape(-1, rows.size // 3, 3)
+    at = rows.at.reshape(-1, rows.at.shape[1] // 3, 3)
     turn = np.einsum("nka,nja->nkj", system.reference[at], there[at])
     lost = np.abs(np.einsum("nkj,nja->nka", turn, there[at]) - system.reference[at])
     if lost.max(initial=0.0) > 1e-6:
         k = int(np.argmax(lost.max(axis=(1, 2))))
         found = f"the slopes of vertex {rows.ids[k]} are along other tangents in the file"
-        raise CheckpointError(
-            f"{str(path)!r} is a checkpoint of another mesh or direction=: {found}",
-            path=str(path),
-            differences=[found],
-            asked="direction",
-        )
+        raise _of_another("mesh or direction=", path, [found], asked="direction")
     other = np.abs(there[at] - system.reference[at]).max(axis=(1, 2), initial=0.0) > 1e-12
     at, turn = at[other], turn[other]  # what is the same stays so to the last bit
     for vector in vectors:
         vector[at] = np.einsum("nkj,nja->nka", turn, vector[at])
+
+
+# ---- what must agree for a checkpoint to fit a system -------------------------------------------
+def fingerprint(system: System) -> Facts:
+    """Return what must agree for a vector to fit: bodies, points, blocks (collective).
+
+    Of each body the kind, element and number of cells; of each block, and of the part that a
+    term has of a shared one, its size, its order in time and the number of vertices that carry it.
+    """
+    numbering = system.numbering
+    kinds, kind = numbering.kind_of_coordinates()
+    owned = numbering.vertex_of < numbering.owned_vertices
+    coordinates = system.sum(np.bincount(kind[owned], minlength=len(kinds)).astype(float))
+    bodies = {}
+    for body in system.bodies:
+        element, region = getattr(body, "element", None), getattr(body, "region", None)
+        bodies[system.name(body)] = [
+            type(body).__name__,
+            "" if element is None else element.name,
+            0 if region is None else int(region.size),
+        ]
+    return {
+        "bodies": bodies,
+        "points": system.layout.mesh_points,
+        "vertices": system.layout.vertex_count,
+        "blocks": {
+            k.name: [k.block.size, k.block.order, int(count) // k.block.size]
+            for k, count in zip(kinds, coordinates, strict=True)
+        },
+        "memory": {p.name: [p.kernel.name, *p.kernel.memory] for p in system.memory.pieces},
+        "terms": {v.name: list(v.value.shape) for v in system.state_variables},
+    }
+
+
+def both(saved: Facts, present: Facts) -> list[tuple[str, Any, Any]]:
+    """Return what the file has and what is here, by name; None where it is missing."""
+    return [(k, saved.get(k), present.get(k)) for k in dict.fromkeys([*saved, *present])]
+
+
+def differences(saved: Facts, present: Facts) -> list[str]:
+    """Tell in words how the system of a checkpoint differs from another one."""
+    found = []
+    kinds: list[tuple[str, Callable[[str], str], Callable[[Any], str]]] = [
+        ("bodies", "body {!r}".format, _body_text),
+        ("blocks", words_of, _block_text),
+        ("memory", lambda name: f"memory of {owner(name)!r}", _memory_text),
+        ("terms", "state variables {!r}".format, lambda shape: f"an array {tuple(shape)}"),
+    ]
+    for kind, words, text in kinds:
+        for name, old, new in both(saved.get(kind, {}), present[kind]):
+            there, here = ("missing" if v is None else text(v) for v in (old, new))
+            law = kind == "memory" and old and new and old[0] != new[0]
+            if there != here or law:
+                here = f"{here} of another law" if law else here
+                found.append(f"{words(name)}: {there} in the file, {here} here")
+    for kind in ("points", "vertices"):
+        if saved.get(kind) != present[kind]:
+            found.append(f"{saved.get(kind)} {kind} in the file, {present[kind]} here")
+    return found
+
+
+def _body_text(facts: list[str | int]) -> str:
+    kind, element, cells = facts
+    return f"{kind} of {cells} {element}" if element else str(kind)
+
+
+def _block_text(facts: list[str | int]) -> str:
+    size, order, count = facts
+    rates = {"s": ", with rates", "algebraic": ", without rates"}.get(str(order), "")
+    return f"{count} x {size} numbers{rates}"
+
+
+def _memory_text(facts: list[str]) -> str:
+    _, *rows = facts
+    names = dict.fromkeys(row.partition("[")[0] for row in rows)
+    return f"{', '.join(names)} at {len(rows) // len(names)} point(s)"

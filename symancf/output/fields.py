@@ -8,13 +8,16 @@ a quadrature rule, or anywhere in the material.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arrays import Array, Ints, Mask
+from ..bodies.pressure import Pressures
 from ..errors import SymancfError
+from ..kinematics.memory import STEP
 from ..laws import sampled_fields
 from ..laws.mixed import FRAME
 from ..laws.sampled import THROUGH
@@ -22,12 +25,8 @@ from ..places.interpolation import power
 from ..runtime import jit
 from ..runtime.collective import together
 from ..values.parameter import Field, call_array
-from .internal import Internal
-from .points import Points
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from symancf_codegen.declare import PointLaw, Rule
 
     from ..bodies.body import Body
@@ -38,6 +37,41 @@ MEASURE = "measure"  # output: reference volume, area or length per parameter vo
 
 KEPT = 32  # kernels that are kept for the next call
 _RECENT: OrderedDict[jit.Kernel, None] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points of cells of a body.
+
+    Attributes
+    ----------
+    cells : (n,) numbers among the cells that this rank owns.
+    xi : (m, d) parameter values, those of all cells, or (n, m, d).
+    zeta : (m,) through the thickness, -1 to 1; 0 where there is none.
+    numbers : (m,) of points of a rule, their numbers there.
+    section : name -> what else they know of the thickness, (m,) or a number.
+    """
+
+    cells: Ints
+    xi: Array
+    zeta: Array
+    numbers: Ints | None = None
+    section: Mapping[str, Array | float] = field(default_factory=dict)
+
+    def through(self, zeta: Array, section: Mapping[str, Array] | None = None) -> Points:
+        """Return, for each of these points, points at the heights `zeta` (k,), one by one."""
+        k, m = len(zeta), self.xi.shape[-2]
+        numbers = self.numbers
+        if numbers is not None:
+            numbers = np.add.outer(k * numbers, np.arange(k)).ravel()
+        xi = np.repeat(self.xi, k, axis=-2)
+        more = {name: np.tile(values, m) for name, values in (section or {}).items()}
+        return Points(self.cells, xi, np.tile(zeta, m), numbers, {**self.section, **more})
+
+    def of(self, chosen: Mask) -> Points:
+        """Return the points of some of the cells (n,)."""
+        xi = self.xi[chosen] if self.xi.ndim == 3 else self.xi
+        return replace(self, cells=self.cells[chosen], xi=xi)
 
 
 def heights(rule: Rule) -> Array:
@@ -52,11 +86,6 @@ def known_through(rule: Rule) -> dict[str, Array]:
     table = np.asarray(rule.section_points, dtype=float)
     columns = enumerate(rule.section_symbols)
     return {name: table[:, c].copy() for c, name in columns if name != "zeta"}
-
-
-def weights(rule: Rule) -> Array:
-    """Return the weights of all points of a rule, those through the section next to each other."""
-    return np.multiply.outer(rule.weights, rule.section_weights).ravel()
 
 
 def coefficients(system: System, body: Body, vector: Array, cells: Ints | None = None) -> Array:
@@ -99,6 +128,91 @@ def jets_at(body: Body, e: Array, jet: str, xi: Array, z: Array) -> Array:
             term = np.einsum("npi,nia->npa", values.reshape(*xi.shape[:2], e.shape[1]), e)
         total += term if factor == 1 else term * power(factor, z)[..., None]
     return total
+
+
+def weights(rule: Rule) -> Array:
+    """Return the weights of all points of a rule, those through the section one by one."""
+    return np.multiply.outer(rule.weights, rule.section_weights).ravel()
+
+
+def _pressures(system: System, body: Body, state: Array) -> dict[str, Array]:
+    """Return pressures of a body that are coordinates, at the cells of this rank (collective)."""
+    pressures = system.binding(body).pressures
+    if pressures is None:
+        return {}
+    owned = system.binding(body).interpolation.owned
+    return {name: values[owned] for name, values in pressures.values(system, state).items()}
+
+
+def _solved(system: System, own: str, pieces: list[int], state: Array) -> Mapping[int, Array]:
+    """Return the unknowns of cells of pieces of a body, by the numbers of these (collective)."""
+    if not pieces:
+        return {}
+    solved, bad = system.plan.tabulate("outputs", pieces, state)
+    with together(system.comm):
+        if bad:
+            raise SymancfError(
+                f"sample(): the unknowns of cells of body {own!r} have no solution at {bad} "
+                "points in this state"
+            )
+    return solved
+
+
+class Internal:
+    """Memory and unknowns of cells of a body in a state of its system (collective).
+
+    Memory is that of the beginning of the step, and the step's length that of the last residual,
+    so that stresses are those with which it was solved. Unknowns of cells are found by the kernel
+    of the residual.
+    """
+
+    def __init__(self, system: System, body: Body, state: Array) -> None:
+        self._cells = _pressures(system, body, state)  # (cells,)
+        self._points: dict[str, Array] = {}  # (cells, points of the rule)
+        self._length = system.memory.length(system.time)
+        laws = [law for law, _ in body.laws]
+        owned = system.binding(body).interpolation.owned
+        if not any(law.history or law.shared for law in laws):
+            return
+        with together(system.comm):
+            system.update(system.time)
+        own = system.name(body)
+        numbers = [k for k, p in enumerate(system.pieces) if p.name in (own, f"{own} (curved)")]
+        solved = _solved(system, own, numbers, state) if any(law.shared for law in laws) else {}
+        for number, (own_laws, cells) in zip(numbers, system.binding(body).variants(system), strict=True):
+            piece, here = system.pieces[number], cells[owned]
+            if number in solved:
+                kernel = jit.with_modes(piece.kernel, ("outputs",), system.comm)
+                self._take_solved(kernel, solved[number][piece.owned], here)
+            for law, rule in own_laws:
+                if law.history and piece.remembered is not None:
+                    self._take_remembered(law, rule, piece.remembered[piece.owned], here)
+
+    def _take_solved(self, kernel: jit.Kernel, rows: Array, here: Mask) -> None:
+        first = 0
+        for _, count, names in kernel.description.outputs:
+            for k, name in enumerate(names):  # at the first point: the same at all of a cell
+                self._cells.setdefault(name, np.zeros(len(here)))[here] = rows[:, first + k]
+            first += count * len(names)
+
+    def _take_remembered(self, law: PointLaw, rule: Rule, rows: Array, here: Mask) -> None:
+        table = rows.reshape(len(rows), rule.size, len(law.history))
+        for k, m in enumerate(law.history):
+            values = table[..., k] / weights(rule) if m.total else table[..., k]
+            self._points.setdefault(m.name, np.zeros((len(here), rule.size)))[here] = values
+
+    def at(self, points: Points) -> dict[str, float | Array]:
+        r"""Return the values by name, numbers or (cells, 1 or points).
+
+        Memory only at points of the rule, as densities what is an integral over the point's part
+        of the cell, for each :math:`\mathrm{d}\xi`.
+        """
+        found: dict[str, float | Array] = {STEP: self._length}
+        found |= {name: values[points.cells, None] for name, values in self._cells.items()}
+        for name, values in self._points.items():  # elsewhere no field depends on it
+            at = points.numbers
+            found[name] = np.nan if at is None else values[np.ix_(points.cells, at)]
+        return found
 
 
 class At:
@@ -149,14 +263,14 @@ class At:
 
     def _over_points(self, name: str) -> float | Array:
         """Return a field's values at the points of axis or mid-surface, or those of the cells."""
-        field = self.body.parameters[name]
-        if not isinstance(field, Field) or field.at != "points":
+        given = self.body.parameters[name]
+        if not isinstance(given, Field) or given.at != "points":
             return self.values[name]
         shape = (len(self.points.cells), self.points.xi.shape[-2])
         X = jets_at(self.body, self._X, "value", self.points.xi, np.zeros(shape))
         what = f"{name} of body {self.body.name!r}"
         count = shape[0] * shape[1]
-        found = call_array(what, field.function, (count,), X.reshape(count, 3)).reshape(shape)
+        found = call_array(what, given.function, (count,), X.reshape(count, 3)).reshape(shape)
         if name in self.body.domains:
             self.body.domains[name].require(name, what, found, " at a point")
         return found

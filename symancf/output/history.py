@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
 import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
 from ..arrays import Array
-from ..errors import ParameterError, closest
-from ..runtime.collective import reduced, share_error
+from ..errors import ParameterError, SymancfError, closest
+from ..runtime.collective import reduced, together
 from ..runtime.copies import Portable, this_process
-from ..runtime.files import partial_of, writing
+from ..runtime.files import new_file
 from ..runtime.log import EVENTS
 from ..runtime.shown import Shown, lines
 from ..runtime.streams import CsvStream, HdfStream, read
@@ -24,7 +23,6 @@ from ..values import arguments
 from ..values.parameter import is_empty, reals
 from ..values.parameter import label as shown
 from .image import Image, image_path, over_time
-from .series import Series
 from .steps import LimitPoint, Step, table
 
 if TYPE_CHECKING:
@@ -35,6 +33,66 @@ if TYPE_CHECKING:
 
 
 SAME = 1e-6  # relative: what differs more between ranks is no round-off
+
+
+class Series:
+    """Values (n, ...) of one series in a buffer that grows by doubling."""
+
+    def __init__(
+        self, name: str, function: Callable[[], npt.ArrayLike], every: int, first: int
+    ) -> None:
+        self.name, self.function, self.every, self.first = name, function, every, first
+        self.count = 0
+        self.buffer: Array | None = None
+
+    def checked(self, value: npt.ArrayLike) -> Array:
+        """Return a value as a row of this series."""
+        try:
+            row = np.asarray(value)
+        except ValueError:  # lists of different lengths
+            row = np.asarray(None)
+        if row.dtype.kind not in "biuf":
+            raise ParameterError(
+                f"series {self.name!r}: its function returned {type(value).__name__}: give a "
+                "number or an array of numbers",
+                asked=self.name,
+            )
+        if self.buffer is not None and row.shape != self.buffer.shape[1:]:
+            raise ParameterError(
+                f"series {self.name!r}: its function returned shape {row.shape}, before "
+                f"{self.buffer.shape[1:]}",
+                asked=self.name,
+            )
+        return row.astype(np.float64)
+
+    def append(self, row: Array) -> None:
+        """Keep a row."""
+        if self.buffer is None:
+            self.buffer = np.empty((64, *row.shape))
+        elif self.count == len(self.buffer):
+            self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
+        self.buffer[self.count] = row
+        self.count += 1
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy has: the values, and no function."""
+        values = self.values.copy() if self.count else None
+        return {**vars(self), "function": _of_a_copy, "buffer": values}
+
+    @property
+    def values(self) -> Array:
+        """Those that are kept, (n, ...)."""
+        return np.zeros(0) if self.buffer is None else self.buffer[: self.count]
+
+
+def _of_a_copy() -> NoReturn:
+    """Raise where a copy of a history is to record."""
+    raise SymancfError(
+        "this history is a copy: it has the values, not the functions that record them; solve with "
+        "the history of the problem, problem.history",
+        asked="history",
+        possible=("problem.history",),
+    )
 
 
 class History(Portable, Shown):
@@ -157,9 +215,8 @@ class History(Portable, Shown):
         """
         number = self._time.count
         due = [s for s in self._series.values() if (number - s.first) % s.every == 0]
-        rows = self._evaluated(due)
-        error: BaseException | None = None
-        try:
+        rows = self._evaluated(due) if due else {}
+        with together(self.comm):
             now = self._time.checked(time)
             for name, row in rows.items():
                 self._series[name].append(row)
@@ -169,9 +226,6 @@ class History(Portable, Shown):
                 with EVENTS["output"]:
                     for stream in self._streams:
                         stream.write(time, rows, every)
-        except BaseException as caught:
-            error = caught
-        share_error(self.comm, error)
 
     def at_point(self, recorded: Container[str] = ()) -> dict[str, Array]:
         """Return the values of all series at the present state, a point of a path (collective).
@@ -186,20 +240,17 @@ class History(Portable, Shown):
         Exception : as in `sample`.
         """
         all_series = self._series.values()
-        new = self._evaluated([s for s in all_series if s.name not in recorded])
+        due = [s for s in all_series if s.name not in recorded]
+        new = self._evaluated(due) if due else {}
         return {s.name: new[s.name] if s.name in new else s.values[-1].copy() for s in all_series}
 
     def _evaluated(self, due: Sequence[Series]) -> dict[str, Array]:
         """Return what the functions of some series return (collective)."""
-        error: BaseException | None = None
-        rows: dict[str, Array] = {}
-        try:
+        with together(self.comm):
             rows = {series.name: series.checked(series.function()) for series in due}
-        except BaseException as caught:
-            error = caught
-        share_error(self.comm, error)
-        self._require_one_shape(rows)
-        self._tell_differences(rows)
+        if self.comm.size > 1:
+            self._require_one_shape(rows)
+            self._tell_differences(rows)
         return rows
 
     @property
@@ -218,7 +269,7 @@ class History(Portable, Shown):
     def _require_one_shape(self, rows: dict[str, Array]) -> None:
         """Raise where a series has another shape on another rank (collective)."""
         fresh = {name: row.shape for name, row in rows.items() if name not in self._known}
-        if self.comm.size == 1 or not fresh:
+        if not fresh:
             return
         self._known |= set(fresh)
         for shapes in zip(*(f.items() for f in self.comm.allgather(fresh)), strict=False):
@@ -232,8 +283,6 @@ class History(Portable, Shown):
 
     def _tell_differences(self, rows: dict[str, Array]) -> None:
         """Warn once for each series whose values differ by rank beyond round-off (collective)."""
-        if self.comm.size == 1 or not rows:
-            return
         values = np.nan_to_num(np.concatenate([row.ravel() for row in rows.values()]))
         low, high = reduced(self.comm, values, MPI.MIN), reduced(self.comm, values, MPI.MAX)
         apart = high - low > SAME * np.maximum(np.abs(low), np.abs(high))
@@ -375,33 +424,32 @@ class History(Portable, Shown):
         return made
 
     def _write(self, path: Path, kind: Callable[[Path], Stream]) -> None:
-        """Write all rows, or leave the older file."""
-        error: BaseException | None = None
-        whole = partial_of(path)
-        stream = kind(whole)
-        try:
-            if self.comm.rank == 0:
-                every = {s.name: s.every for s in self._series.values()}
-                late = [s.name for s in self._series.values() if s.first and s.count]
-                if late:
-                    raise ParameterError(
-                        f"series {', '.join(map(repr, late))} began after the first step and fit "
-                        "into no table with the others; take history[name] and history.times(name)",
-                        asked=late[0],
-                    )
-                for k, time in enumerate(self.time):
-                    due = [s for s in self._series.values() if k % s.every == 0]
-                    rows = {s.name: s.values[k // s.every] for s in due}
-                    stream.write(float(time), rows, every)
-                stream.close()
-                if self._time.count:
-                    with writing(path):
-                        os.replace(whole, path)
-        except BaseException as caught:
-            error = caught
-            stream.close()
-            whole.unlink(missing_ok=True)
-        share_error(self.comm, error)
+        """Write all rows, or leave the older file (collective)."""
+        with together(self.comm):
+            late = [s.name for s in self._series.values() if s.first and s.count]
+            if late:
+                raise ParameterError(
+                    f"series {', '.join(map(repr, late))} began after the first step and fit "
+                    "into no table with the others; take history[name] and history.times(name)",
+                    asked=late[0],
+                )
+            if self.comm.rank == 0 and self._time.count:
+                with new_file(path) as whole:
+                    stream = kind(whole)
+                    try:
+                        self.write_rows([stream])
+                    finally:
+                        stream.close()
+
+    def write_rows(self, streams: Sequence[Stream], first: int = 0) -> None:
+        """Write all rows, from a number on, to files (on this rank)."""
+        held = [series for series in self._series.values() if series.count]
+        every = {series.name: series.every for series in held}
+        for k in range(first, self._time.count):
+            due = [s for s in held if k >= s.first and (k - s.first) % s.every == 0]
+            rows = {s.name: s.values[(k - s.first) // s.every] for s in due}
+            for stream in streams:
+                stream.write(float(self.time[k]), rows, every)
 
     def to_csv(self, path: str | Path) -> None:
         """Write all series as a table of comma-separated values (collective)."""
@@ -450,16 +498,12 @@ class History(Portable, Shown):
         label = arguments.text("plot: label", label)
         time_unit = arguments.text("plot: time_unit", time_unit)
         image = Image()
-        error: BaseException | None = None
-        try:
+        with together(self.comm):
             drawn = {name: (self.times(name), self[name]) for name in names or self.names}
             if self.comm.rank == 0:
                 image = over_time(drawn, label or ", ".join(drawn), time_unit)
                 if path is not None:
                     image.save(path)
-        except BaseException as caught:
-            error = caught
-        share_error(self.comm, error)
         return image if path is None else path
 
     @property

@@ -326,17 +326,8 @@ def image_path(what: str, path: str | Path) -> Path:
     ------
     ParameterError : it ends like a picture of another kind.
     """
-    path = arguments.path(what, path)
-    if path.suffix.lower() in KINDS:
-        return path.with_suffix(path.suffix.lower())
-    if path.suffix.lower() in (".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff", ".gif"):
-        raise ParameterError(
-            f"{what}({str(path)!r}): pictures are .png, .pdf or .svg",
-            asked="path",
-            given=str(path),
-            possible=KINDS,
-        )
-    return path.with_suffix(".png")
+    others = (".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff", ".gif")
+    return _of_a_kind(what, path, KINDS, others, "pictures are .png, .pdf or .svg")
 
 
 def film_path(what: str, path: str | Path) -> Path:
@@ -346,14 +337,18 @@ def film_path(what: str, path: str | Path) -> Path:
     ------
     ParameterError : it ends like a film or a picture of another kind.
     """
-    path = arguments.path(what, path)
-    if path.suffix.lower() in FILMS:
-        return path.with_suffix(path.suffix.lower())
-    if path.suffix.lower() in (".avi", ".mov", ".mkv", ".webm", ".ogv", ".wmv", ".apng", *KINDS):
+    others = (".avi", ".mov", ".mkv", ".webm", ".ogv", ".wmv", ".apng", *KINDS)
+    return _of_a_kind(what, path, FILMS, others, "films are .gif or .mp4")
+
+
+def _of_a_kind(
+    what: str, given: str | Path, kinds: tuple[str, ...], others: tuple[str, ...], rule: str
+) -> Path:
+    """Return a file with one of the endings `kinds`, the first by default, none of `others`."""
+    path = arguments.path(what, given)
+    kind = path.suffix.lower()
+    if kind in others:
         raise ParameterError(
-            f"{what}({str(path)!r}): films are .gif or .mp4",
-            asked="path",
-            given=str(path),
-            possible=FILMS,
+            f"{what}({str(path)!r}): {rule}", asked="path", given=str(path), possible=kinds
         )
-    return path.with_suffix(".gif")
+    return path.with_suffix(kind if kind in kinds else kinds[0])

@@ -17,28 +17,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Data
 from ..assembly.numbering import MOVING
 from ..errors import CheckpointError, ParameterError, Suspended
 from ..runtime.collective import together
 from ..runtime.files import require_writable
-from ..runtime.suspension import Suspension
+from ..runtime.interruption import Interruption, Suspension
 from ..values import arguments
 from ..values.parameter import label
-from . import checkpoint
-from .resumed import of_history, of_series, packed, put_history, put_series, unpacked
+from . import Series, checkpoint
+from .checkpoint import Facts, both, packed, unpacked
+from .steps import LimitPoint, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from ..assembly.numbering import Numbering
     from ..assembly.state import State
-    from ..runtime.interruption import Interruption
     from ..system import System
-    from .fingerprint import Facts
     from .history import History
 
 SAME = 1e-6  # relative: states that differ by more are not those of the same run
+POINTS = ("limit_points", "bifurcations")  # of histories
 ROUND_OFF = 1e-9  # relative: likewise of given values, which machines may round differently
 LEAST, SHARE = 10.0, 50.0  # seconds between two files that nobody asked for; times their cost
 
@@ -328,14 +329,10 @@ class Restarts:
 
 
 # ---- what a run is given ------------------------------------------------------------------------
-def _plans(system: System) -> Sequence[Any]:
-    return [system.plan, *([system.inertia] if "inertia" in system.__dict__ else [])]
-
-
 def _values(system: System) -> dict[str, list[float]]:
     """Return what uniform parameters are now, by their names."""
     found: dict[str, list[float]] = {}
-    for plan in _plans(system):
+    for plan in [system.plan, *([system.inertia] if "inertia" in system.__dict__ else [])]:
         for name, value in zip(plan.names(), plan.values.tolist(), strict=True):
             found.setdefault(name, []).append(value)
     return found
@@ -404,7 +401,8 @@ def _differences(saved: Facts, present: Facts) -> list[str]:
     if not found and not _near(saved["supports"], present["supports"]):
         found.append("supports prescribe other displacements")
     for name, old in saved["fields"].items():
-        if not _all_close(old, present["fields"].get(name, [])):
+        new = present["fields"].get(name, [])
+        if len(old) != len(new) or not all(map(_close, old, new)):
             found.append(f"fields of {name.rpartition(' ')[0]!r} differ")
     if not found and not _same_start(saved["start"], present["start"], present["extent"]):
         found.append("it begins at another state")
@@ -416,20 +414,15 @@ def _other_model(saved: Facts, present: Facts) -> list[str]:
     found = []
     if saved["call"] != present["call"]:
         found.append(f"{saved['call']}() in the file, {present['call']}() here")
-    for name, old, new in _both(saved["asked"], present["asked"]):
+    for name, old, new in both(saved["asked"], present["asked"]):
         if old != new:
             found.append(f"{name}={old!r} in the file, {new!r} here")
     if not _close(saved["time"], present["time"], SAME):
         found.append(f"it begins at {saved['time']:.7g} in the file, {present['time']:.7g} here")
-    for name, old, new in _both(saved["laws"], present["laws"]):
+    for name, old, new in both(saved["laws"], present["laws"]):
         if old != new:
             found.append(f"the law of {name!r} is another one")
     return found
-
-
-def _both(saved: Facts, present: Facts) -> list[tuple[str, Any, Any]]:
-    """Return what the file has and what is here, by name; None where it is missing."""
-    return [(k, saved.get(k), present.get(k)) for k in dict.fromkeys([*saved, *present])]
 
 
 def _same_start(saved: Sequence[float], present: Sequence[float], extent: float) -> bool:
@@ -453,10 +446,6 @@ def _near(saved: Sequence[Sequence[float]], present: Sequence[Sequence[float]]) 
     )
 
 
-def _all_close(a: Sequence[float], b: Sequence[float]) -> bool:
-    return len(a) == len(b) and all(map(_close, a, b))
-
-
 def _close(a: float, b: float, share: float = ROUND_OFF) -> bool:
     return abs(a - b) <= share * max(abs(a), abs(b))
 
@@ -464,7 +453,7 @@ def _close(a: float, b: float, share: float = ROUND_OFF) -> bool:
 def _other_values(saved: Facts, present: Facts) -> list[str]:
     """Tell in words which values differ."""
     found = []
-    for name, old, new in _both(saved, present):
+    for name, old, new in both(saved, present):
         old, new = old or [], new or []
         if len(old) != len(new):
             found.append(f"{name}: {len(old)} values in the file, {len(new)} here")
@@ -472,3 +461,128 @@ def _other_values(saved: Facts, present: Facts) -> list[str]:
             k = next(k for k, (a, b) in enumerate(zip(old, new, strict=True)) if not _close(a, b))
             found.append(f"{name} is {old[k]:.9g} in the file, {new[k]:.9g} here")
     return found[:5]
+
+
+# ---- histories and series of files --------------------------------------------------------------
+# A history is put back whole; its files get the rows that they lack. A `Series` lists the states
+# that the run had written when the checkpoint was made, whatever was written after it is written
+# again.
+def of_history(history: History, owned: int) -> tuple[dict[str, Array], dict[str, Data]]:
+    """Return the states of points on paths and what else a history holds, for a checkpoint.
+
+    `owned` : number of the coordinates that this rank owns, which states are written of.
+    """
+    vectors: dict[str, Array] = {}
+    facts: dict[str, Any] = {
+        "counts": [history.cut_backs, history.wasted],
+        "search": history.search,
+        "seconds": history.seconds,
+        "series": {s.name: [s.every, s.first] for s in history._series.values()},
+        "norms": [step.norms for step in history.steps],
+        "parameters": [step.parameters for step in history.steps],
+    }
+    for kind in POINTS:
+        points: list[LimitPoint] = getattr(history, kind)
+        vectors |= {f"{kind} {k}": point.state[:owned] for k, point in enumerate(points)}
+        facts[kind] = [
+            {
+                "time": point.time,
+                "parameter": point.parameter,
+                "kind": point.kind,
+                "eigenvalues": point.eigenvalues,
+                "values": {name: value.tolist() for name, value in point.values.items()},
+            }
+            for point in points
+        ]
+    steps = [
+        [step.time, step.iterations, step.linear_iterations, step.parameter, step.unstable]
+        for step in history.steps
+    ]
+    held: dict[str, Data] = {
+        "history": packed(facts),
+        "history steps": np.array(steps, dtype=np.float64).reshape(-1, 5),  # None is NaN
+        "history time": history.time.copy(),
+    }
+    held |= {f"history series {k}": history[n].copy() for k, n in enumerate(history.names)}
+    return vectors, held
+
+
+def put_history(
+    history: History,
+    path: str,
+    numbering: Numbering,
+    vectors: Mapping[str, Array],
+    held: Mapping[str, Data],
+) -> None:
+    """Give a history what `of_history` took of another one (collective).
+
+    Raises
+    ------
+    CheckpointError : it records other series, or more steps than that one.
+    OSError : of its files.
+    """
+    facts = unpacked(held["history"])
+    present = {s.name: [s.every, s.first] for s in history._series.values()}
+    time = np.asarray(held["history time"], dtype=np.float64)
+    if list(facts["series"].items()) != list(present.items()):
+        there, here = (", ".join(s) or "none" for s in (facts["series"], present))
+        found = f"the series of its history are {there}, here {here}"
+        raise CheckpointError(
+            f"{path!r} is of another run: {found}, or are kept in other steps",
+            path=path,
+            differences=[found],
+        )
+    begun = len(history.time)
+    if begun > len(time):
+        found = f"{len(time)} steps in its history, {begun} here before it goes on"
+        raise CheckpointError(
+            f"{path!r} is of another run: {found}", path=path, differences=[found]
+        )
+    history._time.buffer, history._time.count = time.copy(), len(time)
+    for number, series in enumerate(history._series.values()):
+        rows = np.array(held[f"history series {number}"], dtype=np.float64)
+        if len(rows):
+            series.buffer, series.count = rows, len(rows)
+    history.steps = [
+        Step(
+            float(t),
+            int(iterations),
+            int(linear),
+            norms,
+            None if np.isnan(parameter) else float(parameter),
+            None if np.isnan(unstable) else int(unstable),
+            parameters,
+        )
+        for (t, iterations, linear, parameter, unstable), norms, parameters in zip(
+            held["history steps"], facts["norms"], facts["parameters"], strict=True
+        )
+    ]
+    history.cut_backs, history.wasted = facts["counts"]
+    history.search = facts["search"]
+    history.seconds.update(facts["seconds"])
+    for kind in POINTS:
+        points = [
+            LimitPoint(
+                state=numbering.local(vectors[f"{kind} {number}"]),
+                values={name: np.array(value) for name, value in point.pop("values").items()},
+                **point,
+            )
+            for number, point in enumerate(facts[kind])
+        ]
+        setattr(history, kind, points)
+    with together(history.comm):
+        if history.comm.rank == 0:
+            history.write_rows(history._streams, begun)
+
+
+def of_series() -> dict[str, Any]:
+    """Return what series of files of this process list, by their names."""
+    return {path: [s.states, s.entries] for path, s in Series.living.items()}
+
+
+def put_series(listed: Mapping[str, Any]) -> None:
+    """Let series of the same names list that (collective)."""
+    for path, series in sorted(Series.living.items()):
+        if path in listed:
+            states, entries = listed[path]
+            series.resume(int(states), [(float(t), name, file) for t, name, file in entries])

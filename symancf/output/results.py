@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array, Data, Ints
+from ..arrays import Data, Ints
 from ..assembly.numbering import POSITION
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
@@ -19,7 +19,7 @@ from ..laws.sampled import default_fields
 from ..runtime.collective import lookup, together
 from ..terms.constraint import Constraint
 from ..values.arguments import instance
-from .samples import Samples
+from .samples import Samples, vertices
 from .sampling import sample, units_of
 
 if TYPE_CHECKING:
@@ -172,23 +172,24 @@ def of_support(system: System, support: Support) -> Samples:
             at = numbering.coordinates_of(number)
             for a, axis in enumerate(np.eye(3)):
                 force[numbering.carriers(number), a] += f[at] @ block.translated(axis)
-    ids, own = system.topology.vertex_ids, numbering.owned_vertices
-    ghosts = own + np.flatnonzero(force[own:].any(axis=1))  # on which conditions of this rank act
+    ids, count = system.topology.vertex_ids, numbering.owned_vertices
+    ghosts = count + np.flatnonzero(force[count:].any(axis=1))  # conditions of this rank act here
     given = system.comm.allgather((ids[ghosts], force[ghosts]))
-    for vertices, values in given:
-        _, at, of = np.intersect1d(ids[:own], vertices, return_indices=True)
+    for there, values in given:
+        _, at, of = np.intersect1d(ids[:count], there, return_indices=True)
         force[at] += values[of]
     held = force.any(axis=1)
     fixed = numbering.fixed_by == system.layout.number(support)
     held[numbering.vertex_of[fixed]] = True
-    vertices = np.flatnonzero(held[: numbering.owned_vertices])
+    own = np.flatnonzero(held[:count])
     X, u = np.array(system.points), np.zeros((len(system.points), 3))
     for number, block in enumerate(numbering.blocks):
         if block.name in ("position", POSITION):
             at, on = numbering.coordinates_of(number), numbering.carriers(number)
             X[on, : block.size] = system.reference[at]
             u[on, : block.size] = system.state[at]
-    return _points(X[vertices], u[vertices], {"reaction": force[vertices]})
+    points = X[own] + u[own]
+    return Samples(points, vertices(len(points)), {"displacement": u[own], "reaction": force[own]})
 
 
 def of_constraint(system: System, constraint: Constraint) -> Samples:
@@ -197,8 +198,4 @@ def of_constraint(system: System, constraint: Constraint) -> Samples:
     own = slice(None) if system.comm.rank == 0 else slice(0)
     data: dict[str, Data] = {"force": found.forces[own], "moment": found.moments[own]}
     points = found.points[own]
-    return Samples(points, {"vertex": np.arange(len(points))[:, None]}, data)
-
-
-def _points(X: Array, u: Array, data: dict[str, Data]) -> Samples:
-    return Samples(X + u, {"vertex": np.arange(len(X))[:, None]}, {"displacement": u} | data)
+    return Samples(points, vertices(len(points)), data)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..arrays import Data, Ints
+from ..arrays import Array, Data, Ints
 from ..cells import CELLS
 from ..errors import ParameterError, SymancfError
 from ..values.parameter import label
@@ -90,10 +90,7 @@ class Samples:
                 possible=(*self.point_data, *self.cell_data),
             )
         tensor = np.asarray(data[name], dtype=float)
-        size = np.nanmax(np.abs(tensor), initial=0.0)
-        if tensor.shape[1:] != (3, 3) or (
-            np.nanmax(np.abs(tensor - tensor.transpose(0, 2, 1)), initial=0.0) > 1e-9 * size
-        ):
+        if not is_symmetric(tensor):
             raise SymancfError(
                 f"principal({name!r}): of the shape {tensor.shape[1:]}, no symmetric tensor (3, 3)",
                 asked=name,
@@ -157,6 +154,19 @@ class Samples:
                         given=len(values),
                         possible=(rows,),
                     )
+
+
+def vertices(count: int) -> dict[str, Ints]:
+    """Return cells for points without any: ParaView shows, meshio reads no others."""
+    return {"vertex": np.arange(count)[:, None]}
+
+
+def is_symmetric(tensor: Array) -> bool:
+    """Tell whether a field is a tensor (n, 3, 3) that is symmetric but for round-off."""
+    size = np.nanmax(np.abs(tensor), initial=0.0)
+    return tensor.shape[1:] == (3, 3) and bool(
+        np.nanmax(np.abs(tensor - tensor.transpose(0, 2, 1)), initial=0.0) <= 1e-9 * size
+    )
 
 
 def join(parts: Sequence[Samples]) -> Samples:

@@ -19,10 +19,8 @@ from ..laws.sampled import default_fields
 from ..runtime.collective import together
 from ..values.arguments import among, flag, whole
 from ..values.parameter import label, reals
-from .fields import At, FieldKernels, heights
-from .internal import weights
-from .points import Points
-from .samples import Samples
+from .fields import At, FieldKernels, Points, heights, weights
+from .samples import Samples, vertices
 from .shapes import shape_now
 from .touching import touching
 
@@ -426,7 +424,7 @@ class _Shown:
     def gauss(self) -> Samples:
         """Return the points of the rule, vertices of their own."""
         points, data = self._at(self._rule()[0])
-        return _vertices(points, data)
+        return Samples(points, vertices(len(points)), data)
 
     def material(self, given: npt.ArrayLike) -> Samples:
         """Return given points on the rank that owns their cell."""
@@ -440,14 +438,9 @@ class _Shown:
         xi = self.body.element.topology.to_domain(found.within[here])[:, None, :]
         points, data = self._at(self._points(xi, np.full(1, self.zeta), cells[here]))
         data["number"] = here
-        return _vertices(points, data)
+        return Samples(points, vertices(len(points)), data)
 
 
 def _rows(values: Array) -> Array:
     """Return (cells, points, ...) as one row per point."""
     return values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])
-
-
-def _vertices(points: Array, data: dict[str, Data]) -> Samples:
-    cells: Ints = np.arange(len(points))[:, None]
-    return Samples(points, {"vertex": cells}, data)

@@ -19,9 +19,8 @@ from ..errors import SymancfError
 from ..kinematics.quantity import real
 from ..runtime.collective import reduced
 from ..values.parameter import Parameter, depends_on_time, evaluate
-from .fields import At
+from .fields import At, Points
 from .level import zero_level
-from .points import Points
 from .samples import Samples
 
 if TYPE_CHECKING:

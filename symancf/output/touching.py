@@ -11,7 +11,7 @@ from ..arrays import Array, Data
 from ..errors import SymancfError
 from ..runtime.collective import block_starts
 from ..values.parameter import label
-from .samples import Samples, join
+from .samples import Samples, join, vertices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -152,4 +152,4 @@ def _of_points(system: System, each: RigidPass, reference: bool) -> Samples:
     }
     data |= {name: v[own.owned] for name, v in values.items()}
     data["status"] = data["status"].astype(np.int64)
-    return Samples(X if reference else x, {"vertex": np.arange(len(X))[:, None]}, data)
+    return Samples(X if reference else x, vertices(len(X)), data)

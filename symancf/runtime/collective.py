@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,10 @@ def together(comm: MPI.Comm) -> AbstractContextManager[None]:
     end with the same status, and ``KeyboardInterrupt``. The block itself must not communicate
     within `comm`.
     """
-    return _Together(comm)
+    return _ALONE if comm.size == 1 else _Together(comm)
+
+
+_ALONE = nullcontext()  # one rank has nobody to tell
 
 
 class _Together:
@@ -39,8 +43,7 @@ class _Together:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if self.comm.size > 1:
-            share_error(self.comm, error)
+        share_error(self.comm, error)
 
 
 def share_error(comm: MPI.Comm, error: BaseException | None) -> None:
@@ -114,6 +117,18 @@ def exchange(
     if len(destinations) > 1 and np.any(destinations[1:] < destinations[:-1]):
         order = np.argsort(destinations, kind="stable")
     return exchange_blocks(comm, sent, *(a if order is None else a[order] for a in arrays))
+
+
+def sorted_blocks(
+    comm: MPI.Comm, starts: Ints, ids: Ints, *arrays: AnyArray
+) -> tuple[Ints, list[AnyArray]]:
+    """Send rows to the ranks whose blocks `[starts[r], starts[r+1])` have their ids (collective).
+
+    Returns the ids that came here, ascending, and the rows of each array in their order.
+    """
+    _, (ids, *received) = exchange(comm, owners_of(starts, ids), ids, *arrays)
+    order = np.argsort(ids, kind="stable")
+    return ids[order], [rows[order] for rows in received]
 
 
 def exchange_blocks(comm: MPI.Comm, sent: Ints, *arrays: AnyArray) -> tuple[Ints, list[AnyArray]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -95,33 +95,27 @@ def partial_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.partial")
 
 
-class replacing:
-    """A file that takes its name only when it was written to the end; missing folders are made."""
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Give the name under which a file is written; at the end of the block it takes `path`.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.partial = partial_of(path)
+    Missing folders are made. After an error it is removed, and an older file stays.
+    """
+    make_folder(path.parent)
+    partial = partial_of(path)
+    try:
+        with writing(path):
+            yield partial
+            os.replace(partial, path)  # who reads an older one keeps it
+    finally:
+        partial.unlink(missing_ok=True)
 
-    def __enter__(self) -> IO[bytes]:
-        """Open the temporary file."""
-        make_folder(self.path.parent)
-        with writing(self.path):
-            self.file = self.partial.open("wb")
-        return self.file
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: object
-    ) -> None:
-        """Rename the file, or remove it after an error."""
-        try:
-            with writing(self.path):
-                self.file.close()
-                if kind is None:
-                    os.replace(self.partial, self.path)
-        finally:
-            self.partial.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise named(error, self.path) from None
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write that takes its name when it was written to the end; see `new_file`."""
+    with new_file(path) as partial, partial.open("wb") as file:
+        yield file
 
 
 def require_writable(path: Path) -> None:
@@ -243,15 +237,16 @@ class HdfFile:
     --------
     >>> from mpi4py import MPI
     >>> def begin(file): file.attrs["format"] = "example"
-    >>> file = HdfFile(Path("rows.h5"), MPI.COMM_WORLD, begin)  # doctest: +SKIP
-    >>> try: file.append("rows", np.ones((5, 3)))               # doctest: +SKIP
-    ... finally: file.close()
+    >>> with closing(HdfFile(Path("rows.h5"), MPI.COMM_WORLD, begin)) as file:  # doctest: +SKIP
+    ...     file.append("rows", np.ones((5, 3)))
     """
+
+    fresh = True  # whether it takes the name at the end
 
     def __init__(self, path: Path, comm: MPI.Comm, begin: Callable[[h5py.File], None]) -> None:
         self.path, self.comm, self.partial = path, comm, partial_of(path)
         self.error: BaseException | None = None
-        self.file: h5py.File | None = None
+        self.file: h5py.File = None  # on rank 0, where it could be begun
         self.disk: Disk | None = None
         if comm.rank == 0:
             self._try(lambda: self._create(begin))
@@ -284,7 +279,6 @@ class HdfFile:
             self._try(lambda at=at, part=part: self._put(name, at, part))  # type: ignore[misc]
 
     def _begin(self, name: str, shape: tuple[int, ...], kind: np.dtype[np.generic]) -> None:
-        assert self.file is not None
         width = kind.itemsize * int(np.prod(shape[1:]))
         if not shape[0] or not width:
             self.file.create_dataset(name, shape, kind)
@@ -293,7 +287,6 @@ class HdfFile:
         self.file.create_dataset(name, shape, kind, chunks=(rows, *shape[1:]), fletcher32=True)
 
     def _put(self, name: str, at: int, part: Data) -> None:
-        assert self.file is not None
         assert self.disk is not None
         self.file[name][at : at + len(part)] = part
         self.disk.check()
@@ -312,7 +305,6 @@ class HdfFile:
         share_error(self.comm, self.error)
 
     def _finish(self) -> None:
-        assert self.file is not None
         assert self.disk is not None
         self.file.close()
         self.disk.check()
@@ -330,15 +322,15 @@ class HdfFile:
             os.close(folder)
 
     def _abandon(self) -> None:
-        if self.disk is None:
-            return
-        try:
+        """Close the file and remove it, if this began it; the first error is raised."""
+        with suppress(Exception):
             if self.file:
                 self.file.close()
-        except Exception:  # of a file that is thrown away; the first error is raised
-            pass
-        self.disk.close()
-        self.partial.unlink(missing_ok=True)
+        if self.disk is not None:
+            self.disk.close()
+        if self.fresh:
+            with suppress(OSError):  # there may be no folder
+                self.partial.unlink()
 
 
 class GrowingHdf(HdfFile):
@@ -408,7 +400,6 @@ class GrowingHdf(HdfFile):
                 raise
 
     def _begin(self, name: str, shape: tuple[int, ...], kind: np.dtype[np.generic]) -> None:
-        assert self.file is not None
         self.sums[name] = 0
         start = self.starts.get(name, 0)
         if name in self.file:
@@ -423,27 +414,16 @@ class GrowingHdf(HdfFile):
         self.file.create_dataset(name, shape, kind, maxshape=whole, chunks=chunks, **packed)
 
     def _put(self, name: str, at: int, part: Data) -> None:
-        assert self.file is not None
         first = self.starts.get(name, 0) + at
         self.file[name][first : first + len(part)] = part
         self.sums[name] = checksum(part, self.sums[name])
 
     def _finish(self) -> None:
-        assert self.file is not None
         self.file.flush()  # the rows, before what counts them
         self.finish(self.file)
         self.file.close()
         if self.fresh:
             os.replace(self.partial, self.path)
-
-    def _abandon(self) -> None:
-        try:
-            if self.file:
-                self.file.close()
-        except Exception:  # the first error is raised
-            pass
-        if self.fresh:
-            self.partial.unlink(missing_ok=True)
 
 
 __all__ = [
@@ -455,6 +435,7 @@ __all__ = [
     "encoded",
     "make_folder",
     "named",
+    "new_file",
     "partial_of",
     "replacing",
     "require_writable",

@@ -21,15 +21,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from mpi4py import MPI
 
 from ..arrays import Data
 from . import integrity
-from .collective import share_error
+from .collective import together
 from .integrity import HEAD, Closed, superblock
 
 if TYPE_CHECKING:
     import h5py
-    from mpi4py import MPI
 
 T = TypeVar("T")
 
@@ -205,30 +205,12 @@ def examined(path: Path, comm: MPI.Comm | None = None, partly: bool = False) -> 
     ------
     OSError : on every rank; there is no such file, it is none of HDF5, or damaged.
     """
-    rank, ranks = (comm.rank, comm.size) if comm is not None else (0, 1)
-    error: BaseException | None = None
-    found: Examined | None = None
-    summed = False
-    try:
-        summed = _compare(path, rank, ranks)
-    except OSError as caught:
-        error = caught
-    if comm is not None:
-        share_error(comm, error)
-        error = None
-    try:
-        if error is not None:
-            raise error
-        if rank == 0:
-            found = Examined(path) if summed else _searched(path)
-    except OSError as caught:
-        error = caught
-    if comm is not None:
-        share_error(comm, error)
-        found = comm.bcast(found)
-    elif error is not None:
-        raise error
-    assert found is not None
+    comm = MPI.COMM_SELF if comm is None else comm
+    with together(comm):
+        summed = _compare(path, comm.rank, comm.size)
+    with together(comm):
+        mine = _searched(path) if comm.rank == 0 and not summed else Examined(path)
+    found: Examined = comm.bcast(mine)
     if not (found.sound or partly):
         names = [name for name, (count, total) in found.rows.items() if count < total]
         raise OSError(f"it is damaged or cut off, in {', '.join(names[:3])}")

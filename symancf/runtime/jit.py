@@ -10,10 +10,12 @@ import ctypes
 import functools
 import os
 import re
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
+
+from mpi4py import MPI
 
 from symancf_codegen import Kernel, Options, compile_cells, compile_points, declare
 from symancf_codegen import errors as codegen_errors
@@ -25,12 +27,11 @@ from symancf_codegen.lower.values import Values
 from symancf_codegen.modes import STANDARD
 
 from ..errors import CompileError
+from .collective import together
 from .shared import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from mpi4py import MPI
 
     from symancf_codegen.declare import PointLaw, Rule, Space
 
@@ -46,8 +47,6 @@ __all__ = [
     "points",
     "with_modes",
 ]
-
-T = TypeVar("T")
 
 
 class OfPetsc(Protocol):
@@ -86,7 +85,7 @@ def cells(
     CompileError : on every rank, with the same message, whichever rank it arose on.
     """
     chosen = options or Options()
-    kernel = _collective(
+    kernel = _kernel(
         comm,
         chosen,
         lambda: fingerprint(name, space, laws, chosen.stabilise, modes),
@@ -113,7 +112,7 @@ def points(
     name : C identifier; by default the law's name.
     """
     chosen = options or Options()
-    kernel = _collective(
+    kernel = _kernel(
         comm,
         chosen,
         lambda: fingerprint(name or law.name, None, [(law, None)], False, modes),
@@ -157,20 +156,24 @@ def load_runtime(
     ------
     CompileError : on every rank.
     """
-    flags = *FLAGS, *(f"-D{name}" for name in defines)
+    ranks, path = _ranks(comm), Path(source)
+    with _together(ranks):
+        if ranks.rank == 0:
+            flags = *FLAGS, *(f"-D{name}" for name in defines)
+            path = _built(path, flags, from_file=ranks.size > 1)
+    path = _here(ranks, ranks.bcast(path))
+    with _together(ranks):
+        return _loaded(str(path))
 
-    def build() -> Path:
-        path = Path(source)
-        text, compiler = _text(path), map(os.environ.get, ("SYMANCF_CC", "CC"))
-        key = text, *flags, *compiler, *cache.chosen()
-        made = _LIBRARIES.get(key)
-        shared = _mpi(comm) is not None  # others may load it from the file
-        if made is None or (cache.read(made) is None if shared else not made.exists()):
-            made = _LIBRARIES[key] = library(path.stem, text, flags)
-        return made
 
-    path = _here(comm, _first(comm, build))
-    return _everywhere(comm, lambda: _loaded(str(path)))
+def _built(source: Path, flags: tuple[str, ...], from_file: bool) -> Path:
+    """Return the library of a C file; `from_file`: others will read it in the cache."""
+    text, compiler = _text(source), map(os.environ.get, ("SYMANCF_CC", "CC"))
+    key = text, *flags, *compiler, *cache.chosen()
+    made = _LIBRARIES.get(key)
+    if made is None or (cache.read(made) is None if from_file else not made.exists()):
+        made = _LIBRARIES[key] = library(source.stem, text, flags)
+    return made
 
 
 class Library(ctypes.CDLL):
@@ -182,7 +185,7 @@ class Library(ctypes.CDLL):
         except AttributeError as error:
             if name.startswith("__"):
                 raise
-            with _as_errors_of_the_package():
+            with _together(MPI.COMM_SELF):
                 raise incomplete(Path(self._name), name) from error
 
 
@@ -239,114 +242,80 @@ def headers() -> list[Path]:
     return sorted(HEADERS.glob("symancf_*.h"))
 
 
-def _collective(
+def _kernel(
     comm: Communicator, options: Options, key: Callable[[], str], build: Callable[[], Kernel]
 ) -> Kernel:
     """Return the kernel of a fingerprint, built by rank 0 unless a term has it already."""
-    made: list[Kernel] = []
-
-    def on_first() -> tuple[str, str, tuple[str | None, ...]]:
-        identity = key(), repr(options), cache.chosen()
-        made.append(_KERNELS.get(identity, build))
-        return identity
-
-    identity = _first(comm, on_first)
-    communicator = _mpi(comm)
-    if communicator is None:
-        return made[0]
-    known = made[0] if made else _KERNELS.find(identity)
-    if all(communicator.allgather(known is not None)):
-        assert known is not None
+    ranks, identity, made = _ranks(comm), None, None
+    with _together(ranks):
+        if ranks.rank == 0:
+            identity = key(), repr(options), cache.chosen()
+            made = _KERNELS.get(identity, build)
+    identity = ranks.bcast(identity)
+    known = made or _KERNELS.find(identity)
+    everywhere = all(ranks.allgather(known is not None))
+    if known is not None and everywhere:
         return known
-    kernel = made[0] if made else None
-    text = kernel and (kernel.description, kernel.source, kernel.path)
-    description, source, path = communicator.bcast(text, root=0)
-    path = _here(comm, path)
-    return _everywhere(
-        comm, lambda: known or _KERNELS.get(identity, lambda: Kernel(description, source, path))
-    )
+    text = made and (made.description, made.source, made.path)
+    description, source, path = ranks.bcast(text)
+    path = _here(ranks, path)
+    with _together(ranks):
+        return known or _KERNELS.get(identity, lambda: Kernel(description, source, path))
 
 
 _KERNELS: Shared[Kernel] = Shared()
 
 
-def _first(comm: Communicator, build: Callable[[], T]) -> T:
-    """Return `build()` of rank 0 on every rank; raise its error on every rank."""
-    communicator = _mpi(comm)
-    result: T | None = None
-    with _together(communicator), _as_errors_of_the_package():
-        if communicator is None or communicator.rank == 0:
-            result = build()
-    if communicator is not None:
-        result = communicator.bcast(result, root=0)
-    return result  # type: ignore[return-value]
-
-
-def _everywhere(comm: Communicator, load: Callable[[], T]) -> T:
-    """Return `load()` of every rank; raise the first rank's error on every rank."""
-    with _together(_mpi(comm)), _as_errors_of_the_package():
-        return load()
-
-
-def _together(communicator: MPI.Comm | None) -> AbstractContextManager[None]:
-    """Return `symancf.runtime.collective.together`, of which one process has no need."""
-    if communicator is None:
-        return nullcontext()
-    from .collective import together
-
-    return together(communicator)
-
-
 @contextmanager
-def _as_errors_of_the_package() -> Iterator[None]:
-    """Let everything that fails in the compiler be a `CompileError` of this package."""
-    try:
-        yield
-    except CompileError:
-        raise
-    except codegen_errors.CompileError as error:
-        raise CompileError(str(error), **vars(error)) from error
-    except Exception as error:
-        text = f"{type(error).__name__} in the compiler of kernels: {error}"
-        if isinstance(error, OSError):
-            text += "; `symancf cache clear` lets all kernels be made anew"
-        raise CompileError(text) from error
+def _together(ranks: MPI.Comm) -> Iterator[None]:
+    """Let what fails in the compiler on one rank be a `CompileError` of this package on all."""
+    with together(ranks):
+        try:
+            yield
+        except CompileError:
+            raise
+        except codegen_errors.CompileError as error:
+            raise CompileError(str(error), **vars(error)) from error
+        except Exception as error:
+            text = f"{type(error).__name__} in the compiler of kernels: {error}"
+            if isinstance(error, OSError):
+                text += "; `symancf cache clear` lets all kernels be made anew"
+            raise CompileError(text) from error
 
 
-def _mpi(comm: Communicator) -> MPI.Comm | None:
-    """Return an mpi4py communicator of more than one rank, or None."""
+def _ranks(comm: Communicator) -> MPI.Comm:
+    """Return a communicator of mpi4py, that of this process alone for None."""
     if comm is None:
-        return None
+        return MPI.COMM_SELF
     own: MPI.Comm = comm.tompi4py() if hasattr(comm, "tompi4py") else comm
-    return own if own.size > 1 else None
+    return own
 
 
-def _here(comm: Communicator, path: Path) -> Path:
+def _here(ranks: MPI.Comm, path: Path) -> Path:
     """Return where a library of rank 0's cache is in that of this rank (collective).
 
     Caches may be folders of each machine's own: where the library is missing its bytes come from
     rank 0, and one rank of each machine writes them.
     """
-    communicator = _mpi(comm)
-    if communicator is None:
+    if ranks.size == 1:
         return path
     own, missing = path, False
-    with _together(communicator), _as_errors_of_the_package():
-        own = cache.folder(tell=communicator.rank == 0) / path.name
+    with _together(ranks):
+        own = cache.folder(tell=ranks.rank == 0) / path.name
         missing = cache.read(own) is None
-    if not any(communicator.allgather(missing)):
+    if not any(ranks.allgather(missing)):
         return own
     content: bytes | None = None
-    with _together(communicator), _as_errors_of_the_package():
-        if communicator.rank == 0:
+    with _together(ranks):
+        if ranks.rank == 0:
             content = cache.read(path)
             if content is None:
                 raise CompileError(
                     f"{path} has vanished; `symancf cache clear` mends it", asked=path.name
                 )
-    content = communicator.bcast(content, root=0)
+    content = ranks.bcast(content, root=0)
     assert content is not None
-    with _together(communicator), _as_errors_of_the_package():
+    with _together(ranks):
         if missing:
             with cache.locked(own):
                 if cache.read(own) is None:  # no other rank of this machine has written it

@@ -88,15 +88,12 @@ class Options:
         if _working:
             _working[-1]._remember()
         _working.append(self)
-        _withdraw()
-        _offer(self._wanted)
+        _put(self._wanted)
 
     def __exit__(self, *error: object) -> None:
         self._remember()
-        _withdraw()
         _working.pop()
-        if _working:
-            _offer(_working[-1]._wanted)
+        _put(_working[-1]._wanted if _working else {})
 
     def _remember(self) -> None:
         """Note what PETSc has read: the database forgets it with the option."""
@@ -111,9 +108,8 @@ class Options:
         ----------
         defaults : name without prefix -> value, for what is not given.
         """
-        _withdraw()
         self._wanted = {self.prefix + n: v for n, v in {**defaults, **self.given}.items()}
-        _offer(self._wanted)
+        _put(self._wanted)
         return {n.removeprefix(self.prefix): v for n, v in self._present().items()}
 
     def choice(self, name: str) -> str | None:
@@ -140,14 +136,8 @@ class Options:
 
     def having(self, starts: tuple[str, ...]) -> bool:
         """Tell whether there are options, given or of the command line, that begin so."""
-        names = [
-            *self.given,
-            *(
-                n.removeprefix(self.prefix)
-                for n in PETSc.Options().getAll()
-                if n.startswith(self.prefix)
-            ),
-        ]
+        full = [n for n in PETSc.Options().getAll() if n.startswith(self.prefix)]
+        names = [*self.given, *(name.removeprefix(self.prefix) for name in full)]
         return any(name.startswith(starts) for name in names)
 
     def switched_on(self, name: str) -> bool:
@@ -221,30 +211,33 @@ class Options:
         return {n: v or "" for n, v in present.items() if n.startswith(start)}
 
 
-def _offer(options: Mapping[str, Option]) -> None:
-    """Put options into the database where it has none."""
-    if not options:
+def _put(options: Mapping[str, Option]) -> None:
+    """Put options into the database, where it has none, in the place of those of problems before.
+
+    What the user has changed of these stays.
+    """
+    if not _ours and not options:
         return
     database = PETSc.Options()
-    present = database.getAll()
+    present = {name: value or "" for name, value in database.getAll().items()}
+    unchanged = [name for name, value in _ours.items() if present.get(name) == value]
+    for name in unchanged:
+        database.delValue(name)
+        del present[name]
     new = {n: v for n, v in options.items() if n not in present}
     for name, value in new.items():
-        text = "" if value is None else str(value).lower() if isinstance(value, bool) else value
-        database.setValue(name, text)
-    held = database.getAll()
-    _ours.update({name: held[name] or "" for name in new})
-
-
-def _withdraw() -> None:
-    """Take the options of problems out of the database, but not what the user has changed."""
-    if not _ours:
-        return
-    database = PETSc.Options()
-    present = database.getAll()
-    for name, value in _ours.items():
-        if name in present and (present[name] or "") == value:
-            database.delValue(name)
+        database.setValue(name, _for_petsc(value))
     _ours.clear()
+    if new:
+        held = database.getAll()
+        _ours.update({name: held[name] or "" for name in new})
+
+
+def _for_petsc(value: Option) -> str | float:
+    """Return a value as the database takes it."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _used(name: str) -> bool:

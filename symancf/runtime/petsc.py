@@ -8,6 +8,7 @@ import gc
 import os
 import sys
 import weakref
+from functools import cache
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -83,6 +84,7 @@ log.register(PETSc.Log)
 NOT_FINITE = -4
 
 
+@cache
 def has(package: str) -> bool:
     """Tell whether PETSc was built with a package."""
     try:

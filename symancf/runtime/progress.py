@@ -127,9 +127,7 @@ class Progress:
                 f"step {self._steps:5d}  time {time:<12.6g} Newton {iterations:3d}  linear "
                 f"{linear:5d}  CPU {spent:8.2f} s  clock {passed:8.2f} s  memory {most:7.0f} MB"
             )
-            with together(self.comm):
-                if self.comm.rank == 0:
-                    print(text, flush=True)
+            self.note(text)
 
     def note(self, text: str) -> None:
         """Print a line on rank 0 where each step gets one (collective)."""

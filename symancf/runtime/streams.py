@@ -8,19 +8,20 @@ import os
 import struct
 import warnings
 import zlib
-from contextlib import contextmanager, suppress
+from abc import ABC, abstractmethod
+from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arrays import Array
 from ..errors import SymancfError
-from .files import make_folder, partial_of, writing
+from .files import new_file, writing
 from .hdf import DAMAGED, Examined, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import h5py
@@ -29,12 +30,42 @@ CHUNK = 1 << 16  # bytes of one chunk of a data set
 SUMS = "crc32 of time, rows"  # no series can have this name
 
 
-class Stream(Protocol):
-    """A file that takes one row after the other."""
+class Stream(ABC):
+    """A file that takes one row after the other; it takes its name with the first one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._begun = False
 
     def write(self, time: float, rows: dict[str, Array], every: dict[str, int]) -> None:
         """Append the values of the series that are due, and bring them to the system."""
+        if self._begun:
+            with writing(self.path):
+                self._append(time, rows)
+            return
+        with new_file(self.path) as partial:
+            try:
+                self._create(partial, rows, every)
+                self._append(time, rows)
+            except BaseException:
+                with suppress(Exception):
+                    self._forget()
+                raise
+        self._begun = True
 
+    @abstractmethod
+    def _create(self, path: Path, rows: dict[str, Array], every: dict[str, int]) -> None:
+        """Begin a file for rows like the first ones."""
+
+    @abstractmethod
+    def _append(self, time: float, rows: dict[str, Array]) -> None:
+        """Append a row."""
+
+    @abstractmethod
+    def _forget(self) -> None:
+        """Give up a file that has no first row."""
+
+    @abstractmethod
     def close(self) -> None:
         """Close the file."""
 
@@ -44,7 +75,7 @@ def _columns(name: str, shape: tuple[int, ...]) -> list[str]:
     return [name + "".join(f"[{i}]" for i in index) for index in np.ndindex(*shape)]
 
 
-class CsvStream:
+class CsvStream(Stream):
     """Comma-separated values: a line for each step, empty where a series was not due.
 
     Every line is given to the system as a whole; numbers have 17 digits and read back exactly. The
@@ -52,36 +83,25 @@ class CsvStream:
     on the disk is taken back.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file: io.FileIO | None = None
+    def _create(self, path: Path, rows: dict[str, Array], every: dict[str, int]) -> None:
+        self._file = io.FileIO(path, "w")
+        self._widths = {name: rows[name].size for name in every}
+        head = ["time", *(c for n in every for c in _columns(n, rows[n].shape))]
+        self._write_line(",".join(head))
 
-    def write(self, time: float, rows: dict[str, Array], every: dict[str, int]) -> None:
-        """Append a line."""
-        if self._file is None:
-            with _begun(self.path, self._forget) as partial:
-                self._file = io.FileIO(partial, "w")
-                self._widths = {name: rows[name].size for name in every}
-                head = ["time", *(c for n in every for c in _columns(n, rows[n].shape))]
-                self._append(",".join(head) + "\n" + self._line(time, rows))
-            return
-        with writing(self.path):
-            self._append(self._line(time, rows))
-
-    def _line(self, time: float, rows: dict[str, Array]) -> str:
+    def _append(self, time: float, rows: dict[str, Array]) -> None:
         cells = [repr(float(time))]
         for name, width in self._widths.items():
             if name in rows:
                 cells += map(repr, rows[name].ravel().tolist())
             else:
                 cells += [""] * width
-        return ",".join(cells) + "\n"
+        self._write_line(",".join(cells))
 
-    def _append(self, text: str) -> None:
-        """Bring lines to the system, all or nothing."""
-        assert self._file is not None
+    def _write_line(self, text: str) -> None:
+        """Bring a line to the system, all or nothing."""
         good = self._file.tell()
-        left = memoryview(text.encode())
+        left = memoryview(f"{text}\n".encode())
         try:
             while len(left):
                 left = left[self._file.write(left) :]
@@ -91,17 +111,15 @@ class CsvStream:
             raise
 
     def _forget(self) -> None:
-        """Give up a file that has no first row."""
-        self.close()
-        self._file = None
+        self._file.close()
 
     def close(self) -> None:
         """Close the file."""
-        if self._file is not None:
+        if self._begun:
             self._file.close()
 
 
-class HdfStream:
+class HdfStream(Stream):
     """HDF5: data sets ``time`` (n,) and one (m, ...) for each series, with attribute ``every``.
 
     Row k of a series belongs to ``time[k * every]``. The file is written in HDF5's single-writer
@@ -111,9 +129,7 @@ class HdfStream:
     the data set ``crc32 of time, rows``.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file: h5py.File | None = None
+    _file: h5py.File = None
 
     def _create(self, path: Path, rows: dict[str, Array], every: dict[str, int]) -> None:
         import h5py  # a tenth of a second to import
@@ -136,10 +152,6 @@ class HdfStream:
         self._spaces: dict[str, h5py.h5s.SpaceID] = {}
         self._file.swmr_mode = True
 
-    def _held(self) -> int:
-        """Return the size of the file as HDF5 knows it."""
-        return 0 if self._file is None else int(self._file.id.get_filesize())
-
     def _reserve(self, size: int) -> None:
         """See that the disk has room for what comes: HDF5 crashes when a write fails."""
         # HDF5 cuts the file to what it uses now and then
@@ -148,20 +160,10 @@ class HdfStream:
             os.posix_fallocate(self._number, size, 2 * self._margin)
             self._reserved = size + 2 * self._margin
 
-    def write(self, time: float, rows: dict[str, Array], every: dict[str, int]) -> None:
-        """Append a row to the data sets that are due."""
-        if self._file is None:
-            with _begun(self.path, self._forget) as partial:
-                self._create(partial, rows, every)
-                self._append(time, rows)
-            return
-        with writing(self.path):
-            self._append(time, rows)
-
     def _append(self, time: float, rows: dict[str, Array]) -> None:
         from h5py import h5s
 
-        self._reserve(self._held())
+        self._reserve(self._file.id.get_filesize())
         # the time last: every row of a series that a reader counts on is there
         given = {name: np.ascontiguousarray(row, dtype=np.float64) for name, row in rows.items()}
         count = self._sets["time"].id.shape[0]
@@ -179,16 +181,14 @@ class HdfStream:
         self._total = total
 
     def _forget(self) -> None:
-        """Give up a file that has no first row."""
         if self._file:
             self._file.close()
-        self._file = None
         os.close(self._number)
 
     def close(self) -> None:
         """Close the file and give back what it did not need."""
         if self._file:
-            used = self._held()
+            used = self._file.id.get_filesize()
             self._file.close()
             os.truncate(self._number, used)
             os.close(self._number)
@@ -289,19 +289,3 @@ def _read_csv(path: Path) -> dict[str, Array]:
             raise ValueError(f"line {number} has {len(line)} cells of {len(names)}")
     columns = {name: [line[k] for line in lines] for k, name in enumerate(names)}
     return {name: np.array([float(c) for c in cells if c]) for name, cells in columns.items()}
-
-
-@contextmanager
-def _begun(path: Path, forget: Callable[[], None]) -> Iterator[Path]:
-    """Give the name under which a file is begun; it takes `path` when its first row is good."""
-    make_folder(path.parent)
-    partial = partial_of(path)
-    try:
-        with writing(path):
-            yield partial
-            os.replace(partial, path)  # a reader of an older run keeps its file
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        with suppress(Exception):
-            forget()
-        raise

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .. import elements, energies
 from ..catalogue import joints
 from ..elements import Element
-from ..runtime.tables import Table
+from ..runtime.shown import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -66,6 +66,16 @@ def test_a_series_may_begin_late() -> None:
         history.to_csv("never.csv")
 
 
+@collective
+def test_a_series_without_values_is_no_column_of_a_table(shared_tmp_path: Path) -> None:
+    history = recorded(4)
+    history.record("to come", lambda: 7.0)
+    history.to_csv(shared_tmp_path / "run.csv")
+    columns = History.read(shared_tmp_path / "run.csv")
+    np.testing.assert_array_equal(columns["x"], history["x"])
+    assert "to come" not in columns
+
+
 @pytest.mark.parametrize("streamed", [True, False])
 @collective
 def test_files_read_back_exactly(shared_tmp_path: Path, streamed: bool) -> None:

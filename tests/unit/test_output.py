@@ -16,7 +16,7 @@ from symancf import output
 from symancf.cells import CELLS
 from symancf.errors import SymancfError
 from symancf.output import Samples, Series
-from symancf.output.vtkhdf_reading import Stored
+from symancf.output.vtkhdf import Stored
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -337,6 +337,8 @@ def test_folder_that_cannot_be_made_is_an_error_on_every_rank(shared_tmp_path: P
         Series(shared_tmp_path / "file" / "run.pvd")
     with refused(FileExistsError, filename=in_the_way):
         output.write(shared_tmp_path / "file" / "sheet", sheet())
+    with refused(FileExistsError, filename=in_the_way):
+        output.write(shared_tmp_path / "file" / "sheet.vtkhdf", sheet())
 
 
 @pytest.mark.parametrize("fault", ["rows", "type", "number", "shape"])

@@ -15,7 +15,7 @@ import pytest
 
 import symancf as sa
 from symancf.energies import cable, yeoh
-from symancf.runtime.suspension import Suspension
+from symancf.runtime.interruption import Suspension
 from tests.refusals import refused
 
 Script = Callable[[Path, int], dict[str, Any]]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arrays import Ints, Ints32
 from ...errors import MeshError
-from ...runtime.collective import exchange, exchange_blocks, lookup, together
+from ...runtime.collective import exchange, exchange_blocks, lookup, shares, together
 from ...runtime.log import EVENTS
 from ...runtime.petsc import keep
 from .graph import adjacency, reverse_cuthill_mckee_order
@@ -153,8 +153,7 @@ def _localize(
     halo = Halo.build(comm, n_owned, counts, there)
 
     back = np.concatenate([owned[order], ghosts])
-    starts = np.zeros(comm.size + 1, np.int64)
-    np.cumsum(comm.allgather(n_owned), out=starts[1:])
+    starts = shares(comm, n_owned)
     numbers = np.concatenate([np.arange(n_owned), there]) + starts[owner[back]]
     out = {}
     for family, (entity_ids, _), places in zip(families, held, entities, strict=True):

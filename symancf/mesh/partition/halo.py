@@ -45,17 +45,12 @@ class Halo:
         rows : (ghosts,) the owner's local numbers, grouped by owner.
         """
         asked, (wanted,) = exchange_blocks(comm, counts, rows)
-        ends = np.cumsum(asked)
-        sent = {
-            rank: wanted[ends[rank] - asked[rank] : ends[rank]]
-            for rank in np.flatnonzero(asked).tolist()
-        }
         last = n_owned + np.cumsum(counts)
         received: dict[int, slice | Ints32] = {
             rank: slice(int(last[rank] - counts[rank]), int(last[rank]))
             for rank in np.flatnonzero(counts).tolist()
         }
-        return cls(comm, n_owned, sent, received)
+        return cls(comm, n_owned, by_rank(asked, wanted), received)
 
     def extended(self, sent: dict[int, Ints32], received: dict[int, Ints32]) -> Halo:
         """Return the halo with further rows, which an owner and its ghosts give in one order."""
@@ -124,6 +119,15 @@ class Halo:
         copy = array.copy(order="C")
         self.update(copy)
         return copy
+
+
+def by_rank(counts: Ints, rows: Ints) -> dict[int, Ints32]:
+    """Cut rows that are grouped by rank."""
+    ends = np.cumsum(counts)
+    return {
+        rank: rows[ends[rank] - counts[rank] : ends[rank]].astype(np.int32)
+        for rank in np.flatnonzero(counts).tolist()
+    }
 
 
 def _bytes(rows: Data) -> NDArray[np.uint8]:

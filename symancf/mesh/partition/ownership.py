@@ -16,8 +16,10 @@ from ...runtime.collective import (
     exchange,
     exchange_blocks,
     lookup,
+    owners_of,
     reduced,
     share_error,
+    shares,
 )
 from .graph import adjacency, gather_rows, partition
 
@@ -92,12 +94,11 @@ def _cut(
     counts = np.diff(np.searchsorted(local_ids, starts))
     asked, (ids, costs, uses) = exchange_blocks(comm, counts, local_ids, cost, used)
     ids -= base
-    shares = np.bincount(ids, costs, minlength=mine).astype(float)
+    weights = np.bincount(ids, costs, minlength=mine).astype(float)
     used_here = np.bincount(ids, uses, minlength=mine) > 0
 
     # Vertices of the graph are numbered without gaps; the numbers go back.
-    nodes = np.zeros(comm.size + 1, np.int64)
-    np.cumsum(comm.allgather(int(used_here.sum())), out=nodes[1:])
+    nodes = shares(comm, int(used_here.sum()))
     number = np.where(used_here, np.cumsum(used_here) - 1 + nodes[comm.rank], -1)
     _, (numbers,) = exchange_blocks(comm, asked, number[ids])
     rows = zip(families, local, chosen, strict=True)
@@ -109,7 +110,7 @@ def _cut(
     pointers, columns = gather_rows(comm, graph, numbers, nodes)
     del graph, numbers, number
     table = np.full(mine, -1, np.int32)
-    table[used_here] = partition(comm, nodes, pointers, columns, shares[used_here])
+    table[used_here] = partition(comm, nodes, pointers, columns, weights[used_here])
     owners = Owners(starts, table, lookup(comm, starts, local_ids, table))
     _follow(comm, owners, local_ids, local)
     return owners
@@ -130,7 +131,7 @@ def _follow(comm: MPI.Comm, owners: Owners, local_ids: Ints, local: Sequence[Int
             vertex.append(local_ids[vertices[entity[row], column]])
             rank.append(owners.of_local[first][row])
         asked, proposed = np.concatenate(vertex), np.concatenate(rank)
-        to = np.searchsorted(owners.starts, asked, side="right") - 1
+        to = owners_of(owners.starts, asked)
         _, (asked, proposed) = exchange(comm, to, asked, proposed)
         # Several neighbours: which rank wins changes with the vertex, to spread the load.
         order = np.lexsort(((proposed + asked) % comm.size, asked))[::-1]

@@ -12,12 +12,12 @@ import numpy as np
 from ...arrays import Ints, Ints32, Mask
 from ...errors import SymancfError
 from ...runtime.collective import exchange_blocks, owners_of, together
+from .halo import Halo, by_rank
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
     from ...cells.table import Links
-    from .halo import Halo
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,8 @@ class Topology:
         rank = owners_of(self.starts, held[there])
         counts = np.bincount(rank, minlength=self.comm.size).astype(np.int64)
         asked, (rows,) = exchange_blocks(self.comm, counts, held[there] - self.starts[rank])
-        self.lent = _by_rank(asked, rows)
-        self.borrowed = _by_rank(counts, first + there)
+        self.lent = by_rank(asked, rows)
+        self.borrowed = by_rank(counts, first + there)
         self.halo = self.lasting.extended(self.lent, self.borrowed)
         self.halo.update(self.vertex_ids)
         self.__dict__.pop("order", None)
@@ -193,12 +193,3 @@ class Topology:
             for f in self.families.values()
         ]
         return "\n".join(lines)
-
-
-def _by_rank(counts: Ints, rows: Ints) -> dict[int, Ints32]:
-    """Cut rows that are grouped by rank."""
-    ends = np.cumsum(counts)
-    return {
-        rank: rows[ends[rank] - counts[rank] : ends[rank]].astype(np.int32)
-        for rank in np.flatnonzero(counts).tolist()
-    }

@@ -23,7 +23,7 @@ from .scene import Scene, gathered, require_field, unit_of
 from .surface import Surface, surface_of
 
 if TYPE_CHECKING:
-    from ..vtkhdf_reading import Stored
+    from ..vtkhdf import Stored
 
 
 class Camera(TypedDict):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...arrays import Ints
 from ...errors import SymancfError
 from ...runtime.collective import together
-from ...runtime.files import make_folder, partial_of, write_whole, writing
+from ...runtime.files import new_file, write_whole
 from ...runtime.progress import Progress
 from ..image import Diagram, film_path, styled
 
@@ -201,35 +201,28 @@ def _write_mp4(frames: Iterator[Image], path: Path, fps: float) -> None:
     """Let ffmpeg write H.264 as all browsers and lecture rooms show it."""
     first = next(frames)
     rows, columns = first.shape[:2]
-    make_folder(path.parent)
-    partial = partial_of(path)
     command = [need_writer(path), "-y", "-loglevel", "error"]
     command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{columns}x{rows}"]
     command += ["-r", f"{fps:g}", "-i", "-", "-an", "-c:v", "libx264", "-crf", "18"]
     command += ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white", "-pix_fmt", "yuv420p"]
-    command += ["-movflags", "+faststart", "-f", "mp4", str(partial)]
-    with tempfile.TemporaryFile() as said:
+    command += ["-movflags", "+faststart", "-f", "mp4"]
+    with new_file(path) as partial, tempfile.TemporaryFile() as said:
         writer = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said
+            [*command, str(partial)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said
         )
         assert writer.stdin is not None
         try:
-            try:
-                for frame in itertools.chain([first], frames):
-                    writer.stdin.write(np.ascontiguousarray(frame).data)
-            except BrokenPipeError:
-                pass  # ffmpeg says why
-            finally:
-                writer.communicate()
-            if writer.returncode:
-                said.seek(0)
-                lines = said.read().decode(errors="replace").strip().splitlines()
-                reason = lines[-1] if lines else f"exit status {writer.returncode}"
-                raise SymancfError(f"ffmpeg could not write {path.name}: {reason}")
-            with writing(path):
-                partial.replace(path)
+            for frame in itertools.chain([first], frames):
+                writer.stdin.write(np.ascontiguousarray(frame).data)
+        except BrokenPipeError:
+            pass  # ffmpeg says why
         finally:
-            partial.unlink(missing_ok=True)
+            writer.communicate()
+        if writer.returncode:
+            said.seek(0)
+            lines = said.read().decode(errors="replace").strip().splitlines()
+            reason = lines[-1] if lines else f"exit status {writer.returncode}"
+            raise SymancfError(f"ffmpeg could not write {path.name}: {reason}")
 
 
 def _write_gif(frames: Iterator[Image], path: Path, fps: float) -> None:

@@ -13,6 +13,7 @@ from ...arrays import Array, Data, Ints
 from ...cells import CELLS
 from ...errors import SymancfError
 from ...mesh.sides import Sides, sides_of
+from ..samples import is_symmetric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -209,10 +210,7 @@ def _symmetric(samples: Samples, name: str) -> Array | None:
     tensor = np.asarray(data[name], dtype=float)
     if tensor.shape[1:] == (9,):  # as files have it
         tensor = tensor.reshape(-1, 3, 3)
-    size = np.nanmax(np.abs(tensor), initial=0.0)
-    if tensor.shape[1:] != (3, 3) or (
-        np.nanmax(np.abs(tensor - tensor.transpose(0, 2, 1)), initial=0.0) > 1e-9 * size
-    ):
+    if not is_symmetric(tensor):
         raise SymancfError(
             f"directions={name!r}: the field has the shape {tensor.shape[1:]} at a point and is no "
             "symmetric tensor (3, 3); sample 'cauchy', 'S' or 'E_gl'",

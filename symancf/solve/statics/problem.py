@@ -33,7 +33,7 @@ from .explanation import explained, explained_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...output.fingerprint import Facts
+    from ...output.checkpoint import Facts
     from ...output.history import History
     from ...output.restart import Restart, Saved
     from ...runtime.petsc import PETSc
