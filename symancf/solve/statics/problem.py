@@ -144,7 +144,7 @@ class StaticProblem(OneProcess, Shown):
     @property
     def made(self) -> EquilibriumSolver:
         """The solver with all objects of PETSc, which the first call makes (collective)."""
-        if "snes" not in vars(self.solver):
+        if "equations" not in vars(self.solver):
             with self._options:
                 self._make_ready()
         return self.solver
@@ -205,7 +205,8 @@ class StaticProblem(OneProcess, Shown):
                 linear += result.linear_iterations
                 if end == 1.0 or not leg.fades:
                     recorded = reached
-                    self.solver.sudden.settle()
+                    if self.solver.sudden.some:
+                        self.solver.sudden.settle()
                     self.solver.record(Step(result.time, iterations, linear, result.norms))
                     iterations = linear = 0
                     if end < 1.0:
@@ -218,7 +219,7 @@ class StaticProblem(OneProcess, Shown):
     def _begin_leg(self, leg: _Leg) -> None:
         """See what the first part of a step begins with."""
         solver = self.solver
-        solver.sudden.forget()
+        solver.sudden.jumped = False
         if leg.fraction:
             return
         if not self._path or self._path[-1][0] != leg.start:
@@ -268,7 +269,8 @@ class StaticProblem(OneProcess, Shown):
         After few iterations the next part is longer.
         """
         self.system.accept()
-        self.solver.sudden.reach()
+        if self.solver.sudden.some:
+            self.solver.sudden.reach()
         at = end if leg.start == leg.goal else step.time
         self._path = [*self._path[-2:], (at, state := self.system.state.copy())]
         leg.fraction = end
