@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from mpi4py import MPI
 
 from ...arrays import Array
 from ...assembly.protocol import Chooses
@@ -41,7 +40,7 @@ from .held import require_held, require_pressed, supported
 from .linear import LinearSolver
 from .normals import MOST, Normals
 from .stability import Stability
-from .starts import Change, LastTangent, Parabola, Path, PathTangent, Start, Supports
+from .starts import Change, Path, parabola, starts
 from .sudden import Sudden
 
 if TYPE_CHECKING:
@@ -188,17 +187,7 @@ class EquilibriumSolver:
         branch, kinked = self.branch, bool(self.branch.kinked.any())
         leftover = Leftover(system, test.rows, self.snes.getKSP(), scratch)
         test.leftover = leftover if "leftover" in names else None
-        self.starts: list[Start] = []
-        if "parabola" in names:
-            self.starts.append(Parabola(branch, test))
-        if "loads" in names and self.sudden.turning:
-            self.starts.append(LastTangent(branch, self.sudden))
-        if "path" in names and kinked:
-            self.starts.append(PathTangent(branch, self.leave_out))
-        if "supports" in names and system.comm.allreduce(
-            bool((self.numbering.fixed_by >= 0).any()), MPI.LOR
-        ):
-            self.starts.append(Supports(branch))
+        self.starts = starts(self, names)
         aids: list[Aid] = []
         predicted = PredictedStresses(system)
         self.predicted = predicted if "predicted" in names and predicted.some else None
@@ -372,10 +361,10 @@ class EquilibriumSolver:
     def _start(self, change: Change) -> int:
         """Go to where Newton's method begins; return the iterations of the linear solver."""
         self._guessed = False
-        for aid in self.starts:
-            iterations = aid.start(change)
+        for start in self.starts:
+            iterations = start(self, change)
             if iterations is not None:
-                self._guessed = isinstance(aid, Parabola)
+                self._guessed = start is parabola
                 return iterations
         return 0
 

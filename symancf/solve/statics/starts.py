@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where Newton's method begins a step of load: predictors, asked one after the other."""
+"""Where Newton's method begins a step of load: predictors, asked one after the other.
+
+Each moves the free coordinates of the system, and returns the iterations of the linear solver;
+None where it does not apply to the change, and the next one is asked.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +16,12 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
-from ...newton import Aid
 from .branch import CLOSE
 
 if TYPE_CHECKING:
     from ...runtime.petsc import PETSc
     from .branch import Branch
-    from .convergence import Convergence
-    from .sudden import Sudden
+    from .equilibrium import EquilibriumSolver
 
 
 AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
@@ -49,138 +51,101 @@ class Change:
     tangents: bool
 
 
-class Start(Aid):
-    """A predictor: moves the free coordinates to where Newton's method begins."""
-
-    def start(self, change: Change) -> int | None:
-        """Return the iterations of the linear solver; None: another one is to be asked."""
-        raise NotImplementedError
-
-
-class Parabola(Start):
+def parabola(solver: EquilibriumSolver, change: Change) -> int | None:
     """Continue the free coordinates on the parabola through three equilibria.
 
     Slender structures turn on curved paths: from here Newton's method needs half of the
     iterations that it needs from the last equilibrium, although the residual may be larger
     there. On the line through two equilibria, which spares a Krylov solver a system, it is to
-    be smaller in each part, and nothing may touch.
+    be smaller in each part, and nothing may touch. Where nothing has changed the state is in
+    equilibrium already, and stays.
     """
-
-    def __init__(self, branch: Branch, convergence: Convergence) -> None:
-        self.branch, self.convergence = branch, convergence
-
-    def start(self, change: Change) -> int | None:
-        """Move, unless nothing has changed: then the state is in equilibrium already."""
-        branch, path = self.branch, change.path
-        if len(path) < 2 or (len(path) == 2 and (branch.linear.direct or branch.kinked.any())):
-            return None
-        system, free = branch.system, branch.system.numbering.free
-        rows = self.convergence.rows
-        (norms,) = rows.of(branch.unbalanced(system.state))
-        if self.convergence.settled(norms).all():
-            return None
-        old = system.state[free]
-        guess = np.zeros_like(old)
-        for at, state in path:
-            weight = math.prod((change.at - t) / (at - t) for t, _ in path if t != at)
-            guess += weight * state[free]
-        moved, size = system.sum(np.array([np.square(guess - old).sum(), np.square(old).sum()]))
-        if moved <= 1e-24 * size:
-            return None
-        system.state[free] = guess
-        worse = branch.outside()
-        if not worse and len(path) == 2:
-            (there,) = rows.of(branch.unbalanced(system.state))
-            worse = bool((rows.total(there) > rows.total(norms)).any())
-        if worse:
-            system.state[free] = old
-            return None
-        return 0
+    branch, path = solver.branch, change.path
+    if len(path) < 2 or (len(path) == 2 and (solver.linear.direct or branch.kinked.any())):
+        return None
+    system, free = solver.system, solver.numbering.free
+    rows = solver.convergence.rows
+    (norms,) = rows.of(branch.unbalanced(system.state))
+    if solver.convergence.settled(norms).all():
+        return None
+    old = system.state[free]
+    guess = np.zeros_like(old)
+    for at, state in path:
+        weight = math.prod((change.at - t) / (at - t) for t, _ in path if t != at)
+        guess += weight * state[free]
+    moved, size = system.sum(np.array([np.square(guess - old).sum(), np.square(old).sum()]))
+    if moved <= 1e-24 * size:
+        return None
+    system.state[free] = guess
+    worse = branch.outside()
+    if not worse and len(path) == 2:
+        (there,) = rows.of(branch.unbalanced(system.state))
+        worse = bool((rows.total(there) > rows.total(norms)).any())
+    if worse:
+        system.state[free] = old
+    return None if worse else 0
 
 
-class LastTangent(Start):
-    """Go as the tangent of the last equilibrium predicts.
+def last_tangent(solver: EquilibriumSolver, change: Change) -> int | None:
+    """Go as the tangent of the last equilibrium predicts, where loads that turn have grown.
 
-    For loads that turn with the body: their stiffness at the next size would go with the
-    stresses of the last one, and the sum of both is that of no equilibrium.
+    Their stiffness at the next size would go with the stresses of the last one, and the sum of
+    both is that of no equilibrium.
     """
-
-    def __init__(self, branch: Branch, sudden: Sudden) -> None:
-        self.branch, self.sudden = branch, sudden
-
-    def start(self, change: Change) -> int | None:
-        """Move where such loads have grown."""
-        branch, before = self.branch, change.before
-        if not self.sudden.grown:
-            return None
-        fixed = branch.system.numbering.fixed_by >= 0
-        goal = branch.system.state.copy()
-        unbalanced = branch.unbalanced(before)
-        with self.sudden.before():
-            v = branch.answer(before, unbalanced, np.where(fixed, goal - before, 0.0))
-        return _gone(branch, before, v, goal)
+    if not solver.sudden.grown:
+        return None
+    branch, before, goal = solver.branch, change.before, solver.system.state.copy()
+    fixed = solver.numbering.fixed_by >= 0
+    unbalanced = branch.unbalanced(before)
+    with solver.sudden.before():
+        v = branch.answer(before, unbalanced, np.where(fixed, goal - before, 0.0))
+    return _gone(branch, before, v, goal)
 
 
-class PathTangent(Start):
-    """Go as the path does where it is now.
+def path_tangent(solver: EquilibriumSolver, change: Change) -> int | None:
+    """Go as the path does where it is now, where the time changes; not twice after a failure.
 
     Where forces have kinks the tangent of the last equilibrium knows which points touch and
     stick there; that of its state under the loads of another time does not. Without points
     outside the domain of their law: so far, at most.
-
-    Parameters
-    ----------
-    prescribe : writes loads and prescribed coordinates of a time.
     """
-
-    def __init__(self, branch: Branch, prescribe: Callable[[float], None]) -> None:
-        self.branch, self._prescribe = branch, prescribe
-
-    def start(self, change: Change) -> int | None:
-        """Move where the time changes, but not twice after a failure."""
-        branch, system, before = self.branch, self.branch.system, change.before
-        if not change.tangents or change.start == change.time:
-            return None
-        fixed = system.numbering.fixed_by >= 0
-        there = []
-        for share in (AT_ONCE, 0.0):
-            system.state[:] = before
-            self._prescribe(change.start + share * (change.time - change.start))
-            there.append((system.state.copy(), branch.unbalanced(before)))
-        (later, ahead), (first, now) = there
-        # jumps are there at both times, as those of the loads are in `now`
-        moved = np.where(fixed, first - before + (later - first) / AT_ONCE, 0.0)
-        rate = (ahead - now) / AT_ONCE
-        v = None
-        if system.comm.allreduce(bool(rate.any() or moved.any())):
-            v = branch.answer(before, now + rate, moved, CLOSE)
-        self._prescribe(change.time)
-        return _gone(branch, before, v, system.state.copy())
+    if not change.tangents or change.start == change.time:
+        return None
+    branch, system, before = solver.branch, solver.system, change.before
+    fixed = system.numbering.fixed_by >= 0
+    there = []
+    for share in (AT_ONCE, 0.0):
+        system.state[:] = before
+        solver.leave_out(change.start + share * (change.time - change.start))
+        there.append((system.state.copy(), branch.unbalanced(before)))
+    (later, ahead), (first, now) = there
+    # jumps are there at both times, as those of the loads are in `now`
+    moved = np.where(fixed, first - before + (later - first) / AT_ONCE, 0.0)
+    rate = (ahead - now) / AT_ONCE
+    v = None
+    if system.comm.allreduce(bool(rate.any() or moved.any())):
+        v = branch.answer(before, now + rate, moved, CLOSE)
+    solver.leave_out(change.time)
+    return _gone(branch, before, v, system.state.copy())
 
 
-class Supports(Start):
+def with_supports(solver: EquilibriumSolver, change: Change) -> int | None:
     """Move the free coordinates with the prescribed ones, as the tangent predicts."""
-
-    def __init__(self, branch: Branch) -> None:
-        self.branch = branch
-
-    def start(self, change: Change) -> int | None:
-        """Move where supports have."""
-        branch, system, before = self.branch, self.branch.system, change.before
-        fixed = system.numbering.fixed_by >= 0
-        moved = np.where(fixed, system.state - before, 0.0)
-        if system.comm.allreduce(float(np.abs(moved).max(initial=0.0)), op=MPI.MAX) == 0.0:
-            return None
-        base = np.where(fixed, before, system.state)
-        v = branch.answer(base, branch.unbalanced(base), moved)
-        if v is None:
-            return 0
-        old, du = system.state.copy(), np.zeros_like(base)
-        branch.vectors.to_local(v, du)
-        system.state += du
-        if branch.outside():  # too far
-            system.state[:] = old
-        return int(branch.ksp.getIterationNumber())
+    branch, system, before = solver.branch, solver.system, change.before
+    fixed = system.numbering.fixed_by >= 0
+    moved = np.where(fixed, system.state - before, 0.0)
+    if system.comm.allreduce(float(np.abs(moved).max(initial=0.0)), op=MPI.MAX) == 0.0:
+        return None
+    base = np.where(fixed, before, system.state)
+    v = branch.answer(base, branch.unbalanced(base), moved)
+    if v is None:
+        return 0
+    old, du = system.state.copy(), np.zeros_like(base)
+    solver.vectors.to_local(v, du)
+    system.state += du
+    if branch.outside():  # too far
+        system.state[:] = old
+    return int(branch.ksp.getIterationNumber())
 
 
 def _gone(branch: Branch, before: Array, v: PETSc.Vec | None, goal: Array) -> int:
@@ -194,3 +159,18 @@ def _gone(branch: Branch, before: Array, v: PETSc.Vec | None, goal: Array) -> in
         if not branch.outside():
             break
     return int(branch.ksp.getIterationNumber())
+
+
+Start = Callable[["EquilibriumSolver", Change], "int | None"]
+
+
+def starts(solver: EquilibriumSolver, names: set[str]) -> list[Start]:
+    """Return those of the predictors that apply to a system, in their order (collective)."""
+    held = bool((solver.numbering.fixed_by >= 0).any())
+    applies: list[tuple[str, Start, bool]] = [
+        ("parabola", parabola, True),
+        ("loads", last_tangent, solver.sudden.turning),
+        ("path", path_tangent, bool(solver.branch.kinked.any())),
+        ("supports", with_supports, solver.system.comm.allreduce(held, MPI.LOR)),
+    ]
+    return [start for name, start, some in applies if some and name in names]
