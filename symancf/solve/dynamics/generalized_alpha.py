@@ -25,12 +25,14 @@ from .interval import Interval
 from .spin import Spin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ...assembly.piece import Piece
     from ...assembly.state import State
+    from ...output.steps import Step
     from .accelerations import Accelerations
-    from .native import Made
+    from .native import Take
+    from .steps import Asked
 
 SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
 SHORT = 1e-2  # of the last step: a shorter one is cut from a step of full length
@@ -219,15 +221,18 @@ class GeneralizedAlpha:
         self.newton.take(h)
         return True
 
-    def came(self, ts: PETSc.TS, steps: Sequence[Made], reason: int) -> None:
-        """Take up where steps in C have led.
+    def several(self, ts: PETSc.TS, wanted: int, takes: Mapping[Asked, Take]) -> list[Step]:
+        """Make at most `wanted` steps in C where `is_steady`; see `Native.several`.
 
-        `reason`: not above 0, why there was no further one: `error`, or `advance` goes on.
+        What was raised is in `error`; where a step has no solution at full length `advance` goes
+        on from there.
         """
-        m, h = self.motion, self.asked
+        m, h, native = self.motion, self.asked, self.newton.native
+        reason, steps = native.several(ts.getMaxTime(), h, wanted, self.calm, takes)
         if steps:
             self.calm = max(0, self.calm - len(steps))
-            _, self.iterations, self.linear_iterations = steps[-1]
+            self.iterations = steps[-1].iterations
+            self.linear_iterations = steps[-1].linear_iterations
             self.last_step = self.biased = self._usual = h
             ts.setStepNumber(ts.getStepNumber() + len(steps))
             ts.setTime(m.system.time)
@@ -237,11 +242,12 @@ class GeneralizedAlpha:
         if self._failed:
             self.newton.reason, self.newton.stale = reason, True
             try:
-                self.newton.native.require()
+                native.require()
             except BaseException as error:
                 self.error = error
                 with contextlib.suppress(Exception):
                     m.move_to(m.system.time)
+        return steps
 
     # ---- the vector of TS -----------------------------------------------------------------------
     def write(self, U: PETSc.Vec) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
@@ -12,6 +12,7 @@ from mpi4py import MPI
 from ...arrays import Array, Ints32, address
 from ...assembly.plan import CODE
 from ...newton import FACTORS, LEAST, SMALL
+from ...output.steps import Step
 from ...runtime.collective import reduced, share_error
 from ...runtime.interruption import pending
 from ...runtime.log import EVENTS
@@ -40,14 +41,6 @@ _FUNCTIONS = {
 PAUSE = 0.1  # s, between two looks whether somebody wants to interrupt
 MOST = 10_000  # steps at once
 SIMPLE = 1000  # iterations that C judges alone
-
-
-class Made(NamedTuple):
-    """A step that was made in C: the time that it reached, and what it took."""
-
-    time: float
-    iterations: int
-    linear_iterations: int
 
 
 class Native:
@@ -186,7 +179,7 @@ class Native:
 
     def several(
         self, end: float, h: float, wanted: int, calm: int, takes: Mapping[Asked, Take]
-    ) -> tuple[int, list[Made]]:
+    ) -> tuple[int, list[Step]]:
         """Make at most `wanted` steps of length h, none that ends within h/5 of `end`.
 
         Returns PETSc's reason, not above 0 where the motion stands before a step that could not
@@ -218,7 +211,7 @@ class Native:
         if reason <= 0 and data.looked:
             self.newton.balance.recall(self._known)
         columns = (part[: data.made].tolist() for part in self._made)
-        return reason, [Made(*row) for row in zip(*columns, strict=True)]
+        return reason, [Step(t, k, linear, {}) for t, k, linear in zip(*columns, strict=True)]
 
     # ---- what C asks ----------------------------------------------------------------------------
     def _reduced(self, place: int, count: int, largest: int) -> None:
