@@ -23,6 +23,7 @@ from .explanation import explained
 from .initial import InitialValues, after
 from .interval import Interval
 from .spin import Spin
+from .steps import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from ...output.steps import Step
     from .accelerations import Accelerations
     from .native import Take
-    from .steps import Asked
 
 SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
 SHORT = 1e-2  # of the last step: a shorter one is cut from a step of full length
@@ -228,6 +228,9 @@ class GeneralizedAlpha:
         on from there.
         """
         m, h, native = self.motion, self.asked, self.newton.native
+        takes = dict(takes)
+        if m.moving or m.system.plan.timed or m.mass.timed:
+            takes[Asked.PRESENT] = lambda time: m.prescribe(time, h)
         reason, steps = native.several(ts.getMaxTime(), h, wanted, self.calm, takes)
         if steps:
             self.calm = max(0, self.calm - len(steps))

@@ -41,7 +41,6 @@ from .native import MOST
 from .newton import Newton
 from .observed import Observed
 from .requested import Requested, requested
-from .steps import Asked
 from .supports import MovingSupports
 
 if TYPE_CHECKING:
@@ -295,14 +294,7 @@ class DynamicProblem(OneProcess, Shown):
             return []
         if not made.is_steady(ts):
             return []
-        m, h = self.motion, made.asked
-        takes: dict[Asked, Callable[[float], None]] = {}
-        if m.moving or m.system.plan.timed or m.mass.timed:
-            takes[Asked.PRESENT] = lambda time: m.prescribe(time, h)
-        if audit.timed:
-            takes[Asked.DRIVE] = audit.present
-        audit.lend(self.newton.steps)
-        found = made.several(ts, wanted, takes)
+        found = made.several(ts, wanted, audit.lend(self.newton.steps))
         audit.take_back(self.newton.steps)
         self.history.pass_over(found)
         if found:
