@@ -343,7 +343,7 @@ class Accelerations:
         change[~m.algebraic] = 0.0
         if not self.newton.largest(float(np.abs(change).max(initial=0.0))):
             return None
-        self.newton.stale = True
+        self.newton.tangent.stale = True
         self.factor()
         return np.where(m.second, self.solve(change), 0.0)
 

@@ -22,7 +22,7 @@ from ...assembly.plan import Plan
 from ...kinematics.memory import STEP
 from ...runtime.collective import together
 from ...values.parameter import changes_by_itself, depends_on_time
-from .steps import Asked
+from .native import Asked
 from .work import Work
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from ...assembly.piece import Piece
     from .motion import Motion
-    from .native import Take
-    from .steps import Steps
+    from .native import Native, Take
     from .work import Instant, Visit
 
 
@@ -164,20 +163,20 @@ class Audit:
         m = self.motion
         return not (m.mass.changes or m.system.memory or self._ramp is not None)
 
-    def lend(self, steps: Steps) -> Mapping[Asked, Take]:
+    def lend(self, native: Native) -> Mapping[Asked, Take]:
         """Let C add up the work of steps; return what takes functions of time for it."""
-        data, work = steps.data, self._work
+        data, work = native.data, self._work
         data.closed = work is None
         data.work[0], data.work[1] = self.work, self.dissipated
         if work is None:
             return {}
-        work.lend(steps)
+        work.lend(native)
         return {Asked.DRIVE: work.present} if work.timed else {}
 
-    def take_back(self, steps: Steps) -> None:
+    def take_back(self, native: Native) -> None:
         """Take what C has added up."""
-        if self._work is not None and steps.data.made:
-            self.work, self.dissipated = steps.data.work
+        if self._work is not None and native.data.made:
+            self.work, self.dissipated = native.data.work
             self._work.take_back()
 
     # ---- energies -------------------------------------------------------------------------------

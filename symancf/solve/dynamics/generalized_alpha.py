@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+from ctypes import c_double
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, pointer
 from ...assembly.revisions import REVISIONS, Review, Verdict
 from ...errors import ConvergenceError
 from ...runtime.collective import together
@@ -22,8 +23,8 @@ from .directors import Directors
 from .explanation import explained
 from .initial import InitialValues, after
 from .interval import Interval
+from .native import Asked
 from .spin import Spin
-from .steps import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,7 +93,7 @@ class GeneralizedAlpha:
         n = motion.system.numbering.coordinates
         self.auxiliary: Array = np.zeros(n)
         self._k: Array = np.zeros(n)
-        newton.steps.give(newton.steps.data, auxiliary=self.auxiliary, auxiliary_factor=self._k)
+        newton.native.give(newton.native.data, auxiliary=self.auxiliary, auxiliary_factor=self._k)
         self._take(Coefficients.of_radius(rho))
         self._before: State | None = None
         self.last_step = self.biased = self._usual = 0.0
@@ -126,7 +127,7 @@ class GeneralizedAlpha:
         """Take the coefficients of the method."""
         self.coefficients = coefficients
         for name, value in asdict(coefficients).items():
-            setattr(self.newton.steps.data, name, value)
+            setattr(self.newton.native.data, name, value)
 
     # ---- as all integrators ---------------------------------------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
@@ -243,7 +244,7 @@ class GeneralizedAlpha:
             self.newton.leftover.warn(f"at time {m.system.time:g}")
         self._failed, self._review = reason <= 0, Review(Verdict.STANDS)
         if self._failed:
-            self.newton.reason, self.newton.stale = reason, True
+            self.newton.reason, self.newton.tangent.stale = reason, True
             try:
                 native.require()
             except BaseException as error:
@@ -368,7 +369,7 @@ class GeneralizedAlpha:
             v = v + c.bias * (h * h - self.biased**2) * w
             A = A if self.last_step else A + c.shift * h * w
         self._factors(h)
-        self.newton.steps.predict(h, (u, v, a, A), not self.calm)
+        self.newton.native.call("predict", c_double(h), *map(pointer, (u, v, a, A)), not self.calm)
 
     def _jerk_at_start(self, h: float) -> Array | None:
         """Return what constraints determine of the jerk at the beginning of a step (collective).
@@ -418,7 +419,7 @@ class GeneralizedAlpha:
             self._review = self.directors.require_resolved(self._before)
         converged = converged and self._review.verdict is Verdict.STANDS
         if converged:
-            newton.steps.conclude()
+            newton.native.call("conclude")
         return converged
 
     def _step(self, ts: PETSc.TS) -> None:
@@ -522,7 +523,7 @@ class GeneralizedAlpha:
     def resume(self, ts: PETSc.TS) -> None:
         """Go on from the present motion, which something else than a step has changed."""
         self.write(ts.getSolution())
-        self.newton.stale = True
+        self.newton.tangent.stale = True
 
     def _next(self, h: float, error: float) -> float:
         """Return the length of the next step; small gains are not worth a new tangent."""

@@ -93,7 +93,7 @@ class InitialValues:
             m.state[m.algebraic] = multipliers
             raise
         finally:
-            self.newton.stale = True
+            self.newton.tangent.stale = True
 
     def _leave_wild(self) -> None:
         """Leave accelerations out that no step resolves, of directions that penalties hold.

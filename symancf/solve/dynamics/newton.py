@@ -26,7 +26,6 @@ from ..takeover import Takeover
 from .balance import Balance
 from .explanation import explained
 from .native import Native
-from .steps import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,8 +64,9 @@ class Newton:
     ----------
     snes, J, F, x : petsc4py objects of the free unknowns.
     base, base_rate, base_acceleration : local vectors of the affine map.
-    steps : `Steps`, with the numbers of these and of the tangent.
-    native : `Native`, whose iterations are made in C.
+    native : `Native`, with the numbers of these for C, which makes iterations where it can.
+    tangent : how long the tangent lasts, ``symancf_tangent``; `stale`: the next one is made anew.
+    asked : the test that SNES is given.
     takeover : `Takeover` of a Krylov solver, if PETSc's options have chosen one, else None.
     reason, iterations, linear_iterations : of the last solution.
     balance : `Balance`.
@@ -87,14 +87,14 @@ class Newton:
         n = numbering.coordinates
         self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
         self.f, self._scratch = np.zeros(n), np.zeros(n)
-        self.steps = Steps(self.comm)
+        self.native = Native(self)
         self._describe()
         self.snes = snes
         snes.setFunction(loosely(self._function), self.F)
         snes.setJacobian(loosely(self._jacobian), self.J, self.J)
-        self._asked = loosely(self._test)
-        snes.setConvergenceTest(self._asked)
-        self.balance = Balance(motion, self.f, self.steps)
+        self.asked = loosely(self._test)
+        snes.setConvergenceTest(self.asked)
+        self.balance = Balance(motion, self.f, self.native)
         scratch = self.x.duplicate(), self.x.duplicate()
         self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), scratch)
         self._folds = Folds(self.system)
@@ -117,7 +117,6 @@ class Newton:
         self._determined = False
         self.predicted = PredictedStresses(self.system, penalties=True)
         self._accepted: Array | None = None
-        self.native = Native(self)
         self.system.register(self)
 
     def attach(self, options: Options, note: Callable[[str], None]) -> None:
@@ -138,40 +137,26 @@ class Newton:
 
     def _describe(self) -> None:
         """Tell C of the local vectors, and how long a tangent is to last."""
-        m, data = self.motion, self.steps.data
+        m, data = self.motion, self.native.data
         data.coordinates, data.damping = len(m.state), m.damping.mass
-        give = partial(self.steps.give, data)
+        give = partial(self.native.give, data)
         give(np.uint8, order=np.where(m.second, 2, np.where(m.first, 1, 0)))
         give(state=m.state, rate=m.rate, acceleration=m.acceleration)
         give(rate_factor=m.rate_factor, acceleration_factor=m.acceleration_factor)
         give(base=self.base, base_rate=self.base_rate, base_acceleration=self.base_acceleration)
-        tangent = self._tangent = data.tangent
+        tangent = self.tangent = data.tangent
         tangent.proof, tangent.steps, tangent.patience, tangent.stale = PROOF, EAGER, PATIENCE, 1
         tangent.slow = SLOW_LARGE if self.numbering.size > LARGE else SLOW
         self._list_fixed()
 
     def _list_fixed(self) -> None:
         fixed = np.flatnonzero(self.numbering.fixed_by >= 0)
-        self.steps.data.fixed_count = len(fixed)
-        self.steps.give(self.steps.data, np.int64, fixed=fixed)
-
-    @property
-    def stale(self) -> bool:
-        """Whether the next tangent is to be made anew."""
-        return bool(self._tangent.stale)
-
-    @stale.setter
-    def stale(self, stale: bool) -> None:
-        self._tangent.stale = stale
-
-    @property
-    def renewals(self) -> int:
-        """The number of tangents made."""
-        return int(self._tangent.renewals)
+        self.native.data.fixed_count = len(fixed)
+        self.native.give(self.native.data, np.int64, fixed=fixed)
 
     def _made_now(self) -> bool:
         """Whether the tangent is that of the present iteration."""
-        return bool(self._tangent.made_now)
+        return bool(self.tangent.made_now)
 
     # ---- lists that change, see `HoldsVectors` --------------------------------------------------
     def local_vectors(self) -> list[Array]:
@@ -182,7 +167,7 @@ class Newton:
         """Take up other entities, and a tangent of another pattern (collective)."""
         self._list_fixed()
         self.native.describe()
-        self.stale |= rebuilt or any(piece.kernel.has_tangent for piece in changed)
+        self.tangent.stale |= rebuilt or any(piece.kernel.has_tangent for piece in changed)
         if rebuilt:
             self.J = self.motion.matrix.mat
             self.snes.getKSP().reset()
@@ -190,12 +175,6 @@ class Newton:
             constraints = self.balance.constraints
             constraints.relisted()
             constraints.measure(self.balance.rows.sizes())
-
-    def watches_alone(self) -> bool:
-        """Tell whether nobody has given SNES a monitor, an update or another test."""
-        test, watched = self.snes.getConvergenceTest(), self.snes.getMonitor()
-        watched = watched or self.snes.getUpdate()
-        return not watched and test is not None and test[0] is self._asked
 
     # ---- callbacks: never let an exception cross PETSc ------------------------------------------
     def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
@@ -207,7 +186,7 @@ class Newton:
         bad = 0
         try:
             self.vectors.to_local(x, self.motion.state)
-            self.steps.follow()
+            self.native.call("follow")
             bad = self.motion.residual(self.f)
             self.vectors.to_global(self.f, F)
         except BaseException as error:
@@ -219,7 +198,9 @@ class Newton:
 
     def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
         self.predicted.move(self.motion.state)
-        if not (self.steps.wants_tangent(snes.getIterationNumber()) or self.predicted.some):
+        if not (
+            self.native.call("tangent_wanted", snes.getIterationNumber()) or self.predicted.some
+        ):
             return
         try:
             self.renew(snes.getKSP())
@@ -229,7 +210,7 @@ class Newton:
     def renew(self, ksp: PETSc.KSP) -> None:
         """Make the tangent at the present state (collective)."""
         bad = 0
-        self.steps.made_tangent()
+        self.native.call("tangent_made")
         with together(self.comm), self.predicted.corrected():
             bad = self.motion.tangent(self._scratch)
         if not self._determined:
@@ -248,7 +229,7 @@ class Newton:
         self._determined = True
 
     def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
-        reason, atol = self.steps.test(iteration), snes.getTolerances()[1]
+        reason, atol = self.native.call("test", iteration), snes.getTolerances()[1]
         if not reason and norms[2] <= atol and atol > 0.0:
             reason = int(PETSc.SNES.ConvergedReason.CONVERGED_FNORM_ABS)
         return reason
@@ -260,7 +241,7 @@ class Newton:
         ----------
         rows, x, old : residual, unknowns, and those before the last step, if there was one.
         """
-        balance, tangent = self.balance, self._tangent
+        balance, tangent = self.balance, self.tangent
         reason = balance.doubt(iteration, lambda: balance.length(x - old, x), self._made_now())
         if reason > 0 and not self.settled(rows, x, x - old):
             reason = int(PETSc.SNES.ConvergedReason.ITERATING)
@@ -269,10 +250,10 @@ class Newton:
 
     def settled(self, rows: Array, x: Array, step: Array | None) -> bool:
         """Tell whether nothing soft is hidden; see `Leftover` (collective)."""
-        if step is None and self.stale:
+        if step is None and self.tangent.stale:
             return True  # no tangent is at hand
         settled = self.leftover.settled(rows, x, step, self.balance.noise)
-        self.stale = self.stale or (not settled and self.leftover.extra % 2 == 0)
+        self.tangent.stale |= not settled and self.leftover.extra % 2 == 0
         return settled
 
     def largest(self, value: float) -> float:
@@ -292,7 +273,7 @@ class Newton:
         starts : local vectors; where the tangent is to be made anew, it is that of the last one.
         """
         self.take(h)
-        self.steps.hold()
+        self.native.call("hold")
         free, found = self.numbering.free, []
         try:
             for start in reversed(starts):
@@ -300,7 +281,7 @@ class Newton:
                 self.vectors.to_global(self.motion.state, self.x)
                 found.append(self._after_a_step())
         except PETSc.Error:  # no factors: as they are given
-            self.stale = True
+            self.tangent.stale = True
             return list(range(len(starts)))
         order: list[int] = np.argsort(found[::-1], kind="stable").tolist()
         return order
@@ -313,7 +294,7 @@ class Newton:
             share_error(self.comm, self.error)
             if bad:
                 return math.inf
-            if self.stale:
+            if self.tangent.stale:
                 self.renew(ksp)
                 ksp.setOperators(self.J, self.J)
             step = self.leftover.correction(self.F.getArray(readonly=True))
@@ -340,13 +321,13 @@ class Newton:
         """Forget all that earlier steps left, so that what follows depends on the state alone."""
         self.balance.forget()
         self._accepted = None
-        self._tangent.eager = self._tangent.needy = 0
-        self.stale = True
+        self.tangent.eager = self.tangent.needy = 0
+        self.tangent.stale = True
 
     def take(self, h: float) -> None:
         """Take the length of a step."""
         if abs(h - self._step_of_tangent) > 1e-6 * h:
-            self.stale = True
+            self.tangent.stale = True
         self._step_of_tangent = h
 
     def solve(self, h: float) -> bool:
@@ -358,13 +339,13 @@ class Newton:
         """
         self.take(h)
         self.error = self.outside = None
-        self.steps.hold()
+        self.native.call("hold")
         if not self.numbering.size:  # all is prescribed
             return self._without_unknowns()
         known = self.balance.known()
         self.reason = self.native.solve() if self.native.able else self._solved()
         if self.reason <= 0:
-            self.stale = True
+            self.tangent.stale = True
             self.balance.recall(known)  # what iterations that led astray seemed to say
             return False
         self.leftover.warn(f"at time {self.system.time:g}")
@@ -379,7 +360,7 @@ class Newton:
         self.takeover.begin()
         reason = self._by_snes()
         if reason <= 0 and self._given_over(self.takeover, reason):
-            self.stale, self.motion.state[:] = True, start
+            self.tangent.stale, self.motion.state[:] = True, start
             reason = self._by_snes()
         return reason
 
@@ -397,7 +378,7 @@ class Newton:
         snes = self.snes
         self.vectors.to_global(self.motion.state, self.x)
         self.native.prepare()
-        self.steps.begin()
+        self.native.call("tangent_begin")
         self.predicted.begin(self._accepted)
         try:
             snes.solve(None, self.x)
@@ -414,8 +395,8 @@ class Newton:
         reason = int(snes.getConvergedReason())
         if reason > 0:
             self.vectors.to_local(self.x, self.motion.state)
-            self.steps.follow()
-            self.steps.accept(self.iterations)
+            self.native.call("follow")
+            self.native.call("accept", self.iterations)
             share_error(self.comm, self.error)
             if self.predicted.some:
                 self._accepted = self.motion.state.copy()
@@ -436,7 +417,7 @@ class Newton:
     def _without_unknowns(self) -> bool:
         bad = 0
         with together(self.comm):
-            self.steps.follow()
+            self.native.call("follow")
             bad = self.motion.residual(self.f)
         self.iterations = self.linear_iterations = 0
         return not self.comm.allreduce(bad)

@@ -294,8 +294,8 @@ class DynamicProblem(OneProcess, Shown):
             return []
         if not made.is_steady(ts):
             return []
-        found = made.several(ts, wanted, audit.lend(self.newton.steps))
-        audit.take_back(self.newton.steps)
+        found = made.several(ts, wanted, audit.lend(self.newton.native))
+        audit.take_back(self.newton.native)
         self.history.pass_over(found)
         if found:
             self._progress.clear()
@@ -744,7 +744,7 @@ class DynamicProblem(OneProcess, Shown):
         made.write(self.U)
         if saved is not None:
             self._forget(*saved.state.method["ts"])
-        begun, renewals = clock.process_time(), self.newton.renewals
+        begun, renewals = clock.process_time(), self.newton.tangent.renewals
         try:
             if to > system.time and not (saved and saved.done):
                 self._march(asked, restarts, saved is not None)
@@ -761,7 +761,7 @@ class DynamicProblem(OneProcess, Shown):
             self._before = self.motion.snapshot()
             self.history.seconds["solve"] += clock.process_time() - begun
             self.history.cut_backs += made.rejections - call.rejections
-            self.renewals = self.newton.renewals - renewals
+            self.renewals = self.newton.tangent.renewals - renewals
         self._warn_unused()
         if not isinstance(made, Explicit):
             self.audit.tell_gain(self.energies)

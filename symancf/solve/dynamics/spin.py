@@ -126,7 +126,7 @@ class Spin:
                 m.rate += coefficients.bias * biased**2 * w
                 auxiliary += coefficients.shift * h * w
         finally:
-            made.newton.stale = True
+            made.newton.tangent.stale = True
 
     def _look(self, angle: Array, h: float, rho: float, limit: float) -> None:
         """Warn where a body has turned too far in too many steps (collective)."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ...assembly.plan import Plan
     from .motion import Motion
-    from .steps import Steps
+    from .native import Native
 
     # see `Explicit.visit`
     Visit = Callable[[Callable[[], None], bool], None]
@@ -183,18 +183,18 @@ class Work:
         return gained
 
     # ---- steps in C -----------------------------------------------------------------------------
-    def lend(self, steps: Steps) -> None:
+    def lend(self, native: Native) -> None:
         """Let C add up the work of steps, from the last instant; see `take_back`."""
-        m, data = self.motion, steps.data
+        m, data = self.motion, native.data
         self.present(m.system.time)
-        steps.give(data, owned=self._owned)
+        native.give(data, owned=self._owned)
         data.supported = None
         if m.moving:
-            steps.give(data, supported=self._fixed)
+            native.give(data, supported=self._fixed)
         if self.last is not None:
             self._lent: Array = np.zeros((4, len(m.state)))  # forces before and now
             self._lent[:2, self._at] = self.last.forces
-            steps.give(data, pull=self._lent)
+            native.give(data, pull=self._lent)
         for k, name in enumerate(("work", "dissipated")):
             data.power_plan[k] = self._plans[name].structure if name in self._plans else None
 
