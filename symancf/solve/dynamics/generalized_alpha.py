@@ -13,7 +13,9 @@ import numpy as np
 
 from ...arrays import Array, pointer
 from ...assembly.revisions import REVISIONS, Review, Verdict
+from ...bodies.natural import RigidBody
 from ...errors import ConvergenceError
+from ...newton.predicted import holds_by_penalties
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from ..solver import reason_name
@@ -21,7 +23,7 @@ from .ahead import Ahead
 from .coefficients import Coefficients
 from .directors import Directors
 from .explanation import explained
-from .initial import InitialValues, after
+from .initial import after, find_initial_values
 from .interval import Interval
 from .native import Asked
 from .spin import Spin
@@ -106,7 +108,9 @@ class GeneralizedAlpha:
         self.adaptive = False
         self._ahead: Ahead | None = None
         motion.system.register(self)
-        self.spin, self.directors = Spin(accelerations), Directors(motion)
+        rigid = [body for body in motion.system.bodies if isinstance(body, RigidBody)]
+        self.spin = Spin(accelerations, rigid) if rigid else None
+        self.directors = Directors(motion) if holds_by_penalties(motion.system) else None
         self.error: BaseException | None = None
         self._review = Review(Verdict.STANDS)
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
@@ -120,8 +124,9 @@ class GeneralizedAlpha:
 
     def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
         """Look for rigid bodies anew; Newton's method takes up other entities."""
-        self.spin.forget()
-        self.directors.forget()
+        for kind in (self.spin, self.directors):
+            if kind is not None:
+                kind.forget()
 
     def _take(self, coefficients: Coefficients) -> None:
         """Take the coefficients of the method."""
@@ -216,7 +221,7 @@ class GeneralizedAlpha:
         usual = all(abs(h - other) <= 1e-12 * h for other in (self.last_step, self.biased))
         if self.adaptive or not usual or not self.newton.native.able or ts.getTimeStep() < h:
             return False
-        if self.spin.bodies or system.reviews or system.memory:
+        if self.spin is not None or system.reviews or system.memory:
             return False
         self._factors(h)
         self.newton.take(h)
@@ -320,7 +325,7 @@ class GeneralizedAlpha:
         m = self.motion
         (_, before), (_, after) = whole.begin.rates, whole.end.rates
         change = m.system.numbering.local((after - before) * (self._usual / whole.length))
-        InitialValues(self.accelerations, self._usual).settle()
+        find_initial_values(self.accelerations, self._usual, positions=False, told=False)
         self.started()
         self.auxiliary += np.where(m.second, self.coefficients.shift * change, 0.0)
         self.last_step = self._usual
@@ -415,9 +420,10 @@ class GeneralizedAlpha:
                 break
             with together(newton.comm):
                 system.update(t + h)
-        if converged and self._review.verdict is Verdict.STANDS and self._before is not None:
-            self._review = self.directors.require_resolved(self._before)
         converged = converged and self._review.verdict is Verdict.STANDS
+        if converged and self.directors is not None and self._before is not None:
+            self._review = self.directors.require_resolved(self._before)
+            converged = self._review.verdict is Verdict.STANDS
         if converged:
             newton.native.call("conclude")
         return converged
@@ -444,8 +450,10 @@ class GeneralizedAlpha:
             if h < SUDDEN * last_step and self.accelerations.kinematics.any:
                 self._usual = last_step
                 self._settle(self.interval())
-        self.directors.settle(self.auxiliary)
-        self.spin.settle(self.auxiliary, self.coefficients, h, self.rho, self.biased)
+        if self.directors is not None:
+            self.directors.settle(self.auxiliary)
+        if self.spin is not None:
+            self.spin.settle(self.auxiliary, self.coefficients, h, self.rho, self.biased)
         self.calm = max(0, self.calm - 1)
         self.write(ts.getSolution())
         ts.setTime(self.motion.system.time)
@@ -529,7 +537,8 @@ class GeneralizedAlpha:
         """Return the length of the next step; small gains are not worth a new tangent."""
         if not self.adaptive:
             growth = 2.0 if self.iterations <= EASY else 1.3
-            return min(self.asked, growth * h, self.directors.longest(h))
+            longest = math.inf if self.directors is None else self.directors.longest(h)
+            return min(self.asked, growth * h, longest)
         factor = min(2.0, 0.9 * max(error, 1e-6) ** (-1.0 / 3.0))
         return h if 1.0 <= factor < 1.3 else h * factor
 

@@ -34,14 +34,14 @@ from .energy import Audit
 from .events import Event, Events
 from .explicit import Explicit
 from .generalized_alpha import GeneralizedAlpha
-from .initial import InitialValues
+from .initial import find_initial_values
 from .methods import IMPLICIT, checked, chosen, defaults, integrator, used_by
 from .motion import Motion, Rayleigh
 from .native import MOST
 from .newton import Newton
 from .observed import Observed
 from .requested import Requested, requested
-from .supports import MovingSupports
+from .supports import moving_supports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -139,7 +139,7 @@ class DynamicProblem(OneProcess, Shown):
             self.prefix, arguments.options("DynamicProblem(options=...)", options)
         )
         self._monitors: list[Callable[[Step], None]] = []
-        self.events = Events(system.comm)
+        self.events: Events | None = None  # see `event`
         self._ready = self._started = self._moving = False
         self._interruption = Interruption(system.comm, self.history.reached)
         self._progress = Progress(system.comm, self._options)
@@ -197,7 +197,7 @@ class DynamicProblem(OneProcess, Shown):
         system = self.system
         collect(system.comm)
         self.motion = Motion(system, self.damping)
-        self.supports = MovingSupports(self.motion)
+        self.supports = moving_supports(self.motion)
         self._ts = PETSc.TS().create(system.comm)
         # PETSc destroys what is left after Python is gone, and would call the context then
         weakref.finalize(self, self._ts.setType, PETSc.TS.Type.BEULER)
@@ -237,7 +237,8 @@ class DynamicProblem(OneProcess, Shown):
             if not len(self.history.time):
                 self.history.sample(self.system.time)
             self._observe(Step(self.system.time, 0, 0, {}))
-            self.events.begin()
+            if self.events is not None:
+                self.events.begin()
         watched = self._watched()
         while self.system.time < to and not ends:
             if (end := asked.next(self.system.time)) != ts.getMaxTime():
@@ -259,19 +260,20 @@ class DynamicProblem(OneProcess, Shown):
 
     def _single(self) -> tuple[Step, bool]:
         """Make one step and show it; return it, and whether an event ends the motion."""
-        made, system, happened = self.integrator, self.system, list[Event]()
+        made, system, events, happened = self.integrator, self.system, self.events, list[Event]()
         made.advance(self.ts)
         self._progress.clear()
         self.steps += 1
         try:
-            self.supports.watch(made.interval())
-            happened = self.events.find(made) if self.events else []
+            if self.supports is not None and self.supports.watches:
+                self.supports.watch(made.interval())
+            happened = events.find(made) if events is not None else []
         finally:
             system.accept()
-        if self.events:
+        if events is not None:
             made.write(self.U)
             self.ts.setTime(system.time)
-            self._act(happened)
+            self._act(events, happened)
         self._measure()
         step = Step(system.time, made.iterations, made.linear_iterations, {})
         self.history.steps.append(step)
@@ -308,7 +310,8 @@ class DynamicProblem(OneProcess, Shown):
         if self.system.comm.size > 1:
             return True
         asked = self._monitors or self.ts.getMonitor() or self._progress.tells_each
-        looked_at = self.supports.watches or len(self.system.redundant.left_out)
+        watches = self.supports is not None and self.supports.watches
+        looked_at = watches or len(self.system.redundant.left_out)
         given, prefix = PETSc.Options().getAll(), f"{self.prefix}ts_monitor"
         return bool(asked or self.events or looked_at or any(o.startswith(prefix) for o in given))
 
@@ -339,7 +342,7 @@ class DynamicProblem(OneProcess, Shown):
                 possible=(time,),
             )
 
-    def _act(self, happened: list[Event]) -> None:
+    def _act(self, events: Events, happened: list[Event]) -> None:
         """Call the actions of events, and make consistent what they have changed."""
         actions = [event.action for event in happened if event.action is not None]
         if not actions:
@@ -356,7 +359,7 @@ class DynamicProblem(OneProcess, Shown):
         self._reconcile(self.integrator.asked)
         self.integrator.resume(self.ts)
         self._energies = self.audit.jump()
-        self.events.begin()
+        events.begin()
 
     # ---- what changes from outside ---------------------------------------------------------------
     def _pass_stop(self, end: float) -> None:
@@ -385,13 +388,14 @@ class DynamicProblem(OneProcess, Shown):
             bool(self.system.comm.allreduce(bool((a[: len(b)] != b)[chosen].any())))
             for a, b in pairs
         )
-        values = InitialValues(self.accelerations, step)
-        jumps = self.supports.jumps(before, step)
-        moved, turned, pushed = moved or jumps[0], turned or jumps[1], jumps[2]
+        pushed = False
+        if self.supports is not None:
+            jumps = self.supports.jumps(before, step)
+            moved, turned, pushed = moved or jumps[0], turned or jumps[1], jumps[2]
         if moved or turned:
-            values.find(positions=moved)
+            find_initial_values(self.accelerations, step, positions=moved)
         elif pushed or not made.balanced(step):
-            values.settle(jumped=True)
+            find_initial_values(self.accelerations, step, positions=False, told=False, jumped=True)
         else:
             return
         made.started()
@@ -476,6 +480,8 @@ class DynamicProblem(OneProcess, Shown):
         direction : -1 only falling, 1 only rising, 0 both.
         terminate : end `solve` at the first zero.
         """
+        if self.events is None:
+            self.events = Events(self.system.comm)
         return self.events.add(function, action, direction, terminate).times
 
     @warns_once
@@ -487,7 +493,7 @@ class DynamicProblem(OneProcess, Shown):
         with self._options:
             self._prepare()
             self._begin(step)
-            InitialValues(self.accelerations, step).find()
+            find_initial_values(self.accelerations, step)
             self.integrator.started()
             self._before = self.motion.snapshot()
             self._energies, self._started = None, True
@@ -539,7 +545,7 @@ class DynamicProblem(OneProcess, Shown):
             "steps": self.steps,
             "scaled_for": self.scaled_for,
             "audit": self.audit.state(),
-            "events": self.events.state(),
+            "events": [] if self.events is None else self.events.state(),
         }
         return replace(state, method={**state.method, **course})
 
@@ -581,7 +587,8 @@ class DynamicProblem(OneProcess, Shown):
         self.steps, self.scaled_for = state.method["steps"], state.method["scaled_for"]
         self._started, self._energies = state.method["started"], None
         self.audit.resume(state.method["audit"])
-        self.events.resume(state.method["events"])
+        if self.events is not None:
+            self.events.resume(state.method["events"])
 
     def reset(self) -> None:
         """Go to where the first call of `solve` began (collective); the history stays."""

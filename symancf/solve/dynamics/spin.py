@@ -10,10 +10,12 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Ints
-from ...bodies.natural import RigidBody
 from ...errors import ConstraintError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...bodies.natural import RigidBody
     from .accelerations import Accelerations
     from .coefficients import Coefficients
 
@@ -60,10 +62,9 @@ class Spin:
     motion.
     """
 
-    def __init__(self, accelerations: Accelerations) -> None:
+    def __init__(self, accelerations: Accelerations, bodies: Sequence[RigidBody]) -> None:
         self.accelerations, self.motion = accelerations, accelerations.motion
-        bodies = self.motion.system.bodies
-        self.bodies = [body for body in bodies if isinstance(body, RigidBody)]
+        self.bodies = bodies
         self._length = np.array([body.length for body in self.bodies])
         self._turned = np.zeros(len(self.bodies))
         self._rows: tuple[Ints, Ints] | None = None
@@ -89,8 +90,6 @@ class Spin:
         h : length of the step.
         biased : that of the steps whose bias the rates have; see `GeneralizedAlpha`.
         """
-        if not self.bodies:
-            return
         self._rows = self._rows or self._find()
         here, rows = self._rows
         rate: Array = self.motion.rate[rows].reshape(-1, 4, 3)
