@@ -49,6 +49,7 @@ class Accelerations:
     ----------
     kinematics : the constraints and their derivatives along the motion.
     factorisations : number of matrices made.
+    lengths : of the constraints' gradients in the matrix, if it is scaled.
     rtol : relative tolerance of Krylov solvers.
     """
 
@@ -62,9 +63,10 @@ class Accelerations:
         self._refines = False
         self._filled: PETSc.Vec | None = None  # what is added to the diagonal
         self._scale: PETSc.Vec | None = None  # of the matrix, which is d_i A_ij d_j with it
-        self._lengths: Array | None = None  # of its constraints, before it was scaled
+        self.lengths: Array | None = None
         self._made_for: tuple[Array, float, int, int] | None = None
         self.factorisations, self.rtol = 0, EXACT
+        self._states = self.system.comm.allreduce(bool(motion.first.any()))
         self._r, self._dx, self._scaled = (newton.x.duplicate() for _ in range(3))
         self.system.register(self)
 
@@ -116,10 +118,6 @@ class Accelerations:
         )
         self.factorisations += 1
 
-    def measure(self) -> None:
-        """Let violations of constraints be measured by their gradients in the matrix."""
-        self.newton.balance.constraints.refresh(self._lengths)
-
     def sizes(self) -> Array:
         """Return what a large motion makes of each constraint, 1 where none (collective).
 
@@ -133,7 +131,7 @@ class Accelerations:
         found = np.ones(numbering.coordinates)
         if self.kinematics.any:
             self.factor()
-            lengths = constraints.lengths() if self._lengths is None else self._lengths
+            lengths = constraints.lengths() if self.lengths is None else self.lengths
             lengths = lengths / self.system.stiffness
             at = numbering.coordinate_of_row[constraints.rows]
             found[at] = np.where(lengths > 0.0, lengths, 1.0)
@@ -176,10 +174,10 @@ class Accelerations:
         .. math:: d_i = m_i^{-1/2}, \qquad d_j = \Bigl(\sum_i (\Phi_{ji} d_i)^2\Bigr)^{-1/2} .
         """
         pc, mat = self.newton.snes.getKSP().getPC(), self.motion.matrix.mat
-        self._scale = self._lengths = None
+        self._scale = self.lengths = None
         if not self.kinematics.any or pc.getFactorSolverType() != "mumps":
             return
-        self._lengths = self.newton.balance.constraints.lengths()
+        self.lengths = self.newton.balance.constraints.lengths()
         scale = mat.getDiagonal()
         size = scale.getArray(readonly=True)
         massive = size > 0.0
@@ -275,7 +273,8 @@ class Accelerations:
         rhs = np.where(m.second, -f, 0.0)
         if self.kinematics.any:
             rhs -= self._bend(stabilisation)
-        self._rates_of_states(f)
+        if self._states:
+            self._rates_of_states(f)
         self.factor()
         solution = self.solve(rhs)
         chosen = m.second & free
@@ -304,8 +303,6 @@ class Accelerations:
     def _rates_of_states(self, f: Array) -> None:
         """First-order states: rate - f = 0."""
         m = self.motion
-        if not self.system.comm.allreduce(bool(m.first.any())):
-            return
         rate = np.where(m.first, -f, 0.0)
         self.newton.vectors.to_global(rate, self.newton.x)
         self.newton.vectors.to_local(self.newton.x, rate)
@@ -383,7 +380,7 @@ class _Projection:
         self._phi = made.violation()
         if not iteration:
             made.factor()
-            made.measure()
+            newton.balance.constraints.refresh(made.lengths)
         share, _ = newton.balance.worst_constraint(self._phi)
         done, self._last = share <= 1.0 or share > SLOW * self._last, share
         return done

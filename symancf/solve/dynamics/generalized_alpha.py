@@ -1,12 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The generalized-alpha method for constrained motions (index 3) as a PETSc TS."""
+r"""The generalized-alpha method for constrained motions (index 3) as a PETSc TS.
+
+With the auxiliary acceleration A, one step of length h from t_n to t_{n+1} is
+
+.. math::
+    q_{n+1} &= q_n + h v_n + h^2 [(1/2 - \beta) A_n + \beta A_{n+1}], \quad
+    v_{n+1} = v_n + h [(1 - \gamma) A_n + \gamma A_{n+1}], \\
+    (1 - \alpha_m) A_{n+1} + \alpha_m A_n &= (1 - \alpha_f) a_{n+1} + \alpha_f a_n
+
+(M. Arnold, O. Bruls, Multibody System Dynamics 18, 2007), and for states of first order
+
+.. math::
+    s_{n+1} &= s_n + h [(1 - \theta) w_n + \theta w_{n+1}], \\
+    (1 - \delta_m) w_{n+1} + \delta_m w_n &= (1 - \alpha_f) \dot s_{n+1} + \alpha_f \dot s_n
+
+(O. Bruls, J.-C. Golinval, ZAMM 86, 2006). All equations hold at t_{n+1}, those of motion with
+the true acceleration a. Rates and accelerations are affine in the new coordinates:
+
+    auxiliary = k (x - x*),  rate = r + R (x - x*),  a = b + B (x - x*).
+"""
 
 from __future__ import annotations
 
 import contextlib
 import math
 from ctypes import c_double
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +39,6 @@ from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from ..solver import reason_name
 from .ahead import Ahead
-from .coefficients import Coefficients
 from .directors import Directors
 from .explanation import explained
 from .initial import after, find_initial_values
@@ -46,6 +64,56 @@ JUMP = 1e-6  # of the forces: an imbalance that Newton's method would not leave
 EASY = 6  # Newton iterations up to which a step may double
 RESTS = 1e-3  # of the largest local error: that of a coordinate that does not move
 SMALLEST = 1.0 / 1024.0  # of the step asked for: smaller attempts are given up
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Coefficients of the method for a spectral radius `rho` at infinite frequency."""
+
+    alpha_m: float
+    alpha_f: float
+    beta: float
+    gamma: float
+    delta: float
+    theta: float
+
+    @classmethod
+    def of_radius(cls, rho: float) -> Coefficients:
+        """Return the coefficients that damp as little as possible at low frequencies."""
+        alpha_m = (2.0 * rho - 1.0) / (rho + 1.0)
+        alpha_f = rho / (rho + 1.0)
+        gamma = 0.5 + alpha_f - alpha_m
+        delta = (3.0 * rho - 1.0) / (2.0 * (rho + 1.0))
+        return cls(
+            alpha_m=alpha_m,
+            alpha_f=alpha_f,
+            beta=0.25 * (gamma + 0.5) ** 2,
+            gamma=gamma,
+            delta=delta,
+            theta=0.5 + alpha_f - delta,
+        )
+
+    def acceleration_factor(self, h: float) -> float:
+        """Return B of second-order coordinates: the tangent is B M + R C + K."""
+        return (1.0 - self.alpha_m) / (h * h * self.beta * (1.0 - self.alpha_f))
+
+    def rate_factor(self, h: float) -> float:
+        """Return R of second-order coordinates."""
+        return self.gamma / (h * self.beta)
+
+    def state_factor(self, h: float) -> float:
+        """Return R of first-order states."""
+        return (1.0 - self.delta) / ((1.0 - self.alpha_f) * h * self.theta)
+
+    @property
+    def shift(self) -> float:
+        """A approximates the acceleration at t + shift h; it is rescaled when h changes."""
+        return self.alpha_m - self.alpha_f
+
+    @property
+    def bias(self) -> float:
+        """Rates across constraints are off by bias h^2 times the jerk where steps have length h."""
+        return 1.0 / 6.0 - self.beta - self.shift / 2.0
 
 
 class GeneralizedAlpha:
@@ -81,6 +149,7 @@ class GeneralizedAlpha:
 
     Attributes
     ----------
+    adaptive : whether the length of steps follows the error.
     auxiliary : the acceleration-like quantity A (second order) and w (first order), local.
     asked : length of steps without trouble; `last_step`: that of the last one, 0 at a start.
     biased : length of the steps whose bias the rates have; 0: they fulfil the constraints.
@@ -96,7 +165,7 @@ class GeneralizedAlpha:
         self.auxiliary: Array = np.zeros(n)
         self._k: Array = np.zeros(n)
         newton.native.give(newton.native.data, auxiliary=self.auxiliary, auxiliary_factor=self._k)
-        self._take(Coefficients.of_radius(rho))
+        self.coefficients: Coefficients  # see `setFromOptions`
         self._before: State | None = None
         self.last_step = self.biased = self._usual = 0.0
         self._jerk: Array | None = None
@@ -127,12 +196,6 @@ class GeneralizedAlpha:
         for kind in (self.spin, self.directors):
             if kind is not None:
                 kind.forget()
-
-    def _take(self, coefficients: Coefficients) -> None:
-        """Take the coefficients of the method."""
-        self.coefficients = coefficients
-        for name, value in asdict(coefficients).items():
-            setattr(self.newton.native.data, name, value)
 
     # ---- as all integrators ---------------------------------------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
@@ -168,11 +231,6 @@ class GeneralizedAlpha:
         self.auxiliary[:] = np.where(m.second, m.acceleration, m.rate)
         self.last_step = self.biased = 0.0
 
-    @property
-    def follows_error(self) -> bool:
-        """Whether the length of steps follows the error."""
-        return self.adaptive
-
     def give_up(self) -> None:
         """After a failure: the motion is at the last step that was reached."""
 
@@ -188,7 +246,9 @@ class GeneralizedAlpha:
                 iteration=0,
             )
             return
-        self._take(Coefficients.of_radius(self.rho))
+        self.coefficients = Coefficients.of_radius(self.rho)
+        for name, value in asdict(self.coefficients).items():
+            setattr(self.newton.native.data, name, value)
         self.adaptive = options.getString("ts_adapt_type", "none") != "none"
 
     def step(self, ts: PETSc.TS) -> None:
@@ -453,7 +513,8 @@ class GeneralizedAlpha:
         if self.directors is not None:
             self.directors.settle(self.auxiliary)
         if self.spin is not None:
-            self.spin.settle(self.auxiliary, self.coefficients, h, self.rho, self.biased)
+            c = self.coefficients
+            self.spin.settle(self.auxiliary, h, self.rho, c.bias * self.biased**2, c.shift * h)
         self.calm = max(0, self.calm - 1)
         self.write(ts.getSolution())
         ts.setTime(self.motion.system.time)

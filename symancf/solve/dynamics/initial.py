@@ -64,7 +64,7 @@ def find_initial_values(
     m.state[m.algebraic] = 0.0
     try:
         accelerations.factor()
-        accelerations.measure()
+        accelerations.newton.balance.constraints.refresh(accelerations.lengths)
         if positions:
             _check_positions(accelerations)
         _correct_rates(accelerations, h, told)

@@ -160,7 +160,7 @@ class DynamicProblem(OneProcess, Shown):
     # ---- objects of PETSc -----------------------------------------------------------------------
     def _made(self) -> Self:
         """Return itself with all objects of PETSc, which the first call makes (collective)."""
-        if "_audit" not in vars(self):  # the last of them
+        if "audit" not in vars(self):  # the last of them
             with self._options:
                 self._prepare()
         return self
@@ -184,11 +184,6 @@ class DynamicProblem(OneProcess, Shown):
     def acceleration(self) -> Array:
         """Local vector."""
         return self._made().motion.acceleration
-
-    @property
-    def audit(self) -> Audit:
-        """What takes the energies; see `energies`."""
-        return self._made()._audit
 
     def _prepare(self) -> None:
         """Make the objects of PETSc and those that work with them, once (collective)."""
@@ -225,13 +220,15 @@ class DynamicProblem(OneProcess, Shown):
         self.U = self.integrator.vector()
         self._ts.setSolution(self.U)
         visit = self.integrator.visit if isinstance(self.integrator, Explicit) else None
-        self._audit = Audit(self.motion, visit)
+        self.audit = Audit(self.motion, visit)
+        # else energies are taken where somebody asks, who with several ranks may be one of them
+        self._adds_up = not self.audit.closed or system.comm.size > 1
         self._ready = True
 
     # ---- the course of a motion -----------------------------------------------------------------
     def _march(self, asked: Requested, restarts: Restarts | None, resumed: bool) -> None:
         """Make steps until a time, or until an event ends the motion."""
-        made, ts, ends, to = self.integrator, self.ts, False, asked.to
+        made, ts, ends, to = self.integrator, self._ts, False, asked.to
         if not resumed:
             self._energies = self.audit.jump()
             if not len(self.history.time):
@@ -261,7 +258,7 @@ class DynamicProblem(OneProcess, Shown):
     def _single(self) -> tuple[Step, bool]:
         """Make one step and show it; return it, and whether an event ends the motion."""
         made, system, events, happened = self.integrator, self.system, self.events, list[Event]()
-        made.advance(self.ts)
+        made.advance(self._ts)
         self._progress.clear()
         self.steps += 1
         try:
@@ -272,9 +269,10 @@ class DynamicProblem(OneProcess, Shown):
             system.accept()
         if events is not None:
             made.write(self.U)
-            self.ts.setTime(system.time)
+            self._ts.setTime(system.time)
             self._act(events, happened)
-        self._measure()
+        if self._adds_up:
+            self.measure()
         step = Step(system.time, made.iterations, made.linear_iterations, {})
         self.history.steps.append(step)
         self.history.sample(step.time)
@@ -289,7 +287,7 @@ class DynamicProblem(OneProcess, Shown):
         the next step raised is in the integrator's `error`; where that has no solution at full
         length, it is made by itself.
         """
-        made, ts, audit = self.integrator, self.ts, self.audit
+        made, ts, audit = self.integrator, self._ts, self.audit
         most = MOST if restarts is None else self._left(restarts)
         wanted = min(self.history.undue, most, MOST)
         if wanted < 2 or not isinstance(made, GeneralizedAlpha) or not audit.simple:
@@ -302,28 +300,24 @@ class DynamicProblem(OneProcess, Shown):
         if found:
             self._progress.clear()
             self.steps += len(found)
-            self._measure()
+            if self._adds_up:
+                self.measure()
         return found
 
     def _watched(self) -> bool:
         """Tell whether somebody looks at each step; with several ranks one of them may."""
         if self.system.comm.size > 1:
             return True
-        asked = self._monitors or self.ts.getMonitor() or self._progress.tells_each
+        asked = self._monitors or self._ts.getMonitor() or self._progress.tells_each
         watches = self.supports is not None and self.supports.watches
         looked_at = watches or len(self.system.redundant.left_out)
         given, prefix = PETSc.Options().getAll(), f"{self.prefix}ts_monitor"
         return bool(asked or self.events or looked_at or any(o.startswith(prefix) for o in given))
 
-    def _measure(self) -> None:
-        """Take the energies after a step, unless nothing adds up and nobody has asked."""
-        if not (self.audit.closed and self.system.comm.size == 1):
-            self.measure()
-
     def _observe(self, step: Step) -> None:
         """Show a new state to the user's functions and PETSc's monitors."""
         require_redundant(self.system)
-        self.ts.monitor(self.ts.getStepNumber(), self.system.time)
+        self._ts.monitor(self._ts.getStepNumber(), self.system.time)
         with together(self.system.comm):
             for monitor in self._monitors:
                 monitor(Observed(step, self))
@@ -357,7 +351,7 @@ class DynamicProblem(OneProcess, Shown):
         self.motion.lead()
         self.system.prescribe(time)
         self._reconcile(self.integrator.asked)
-        self.integrator.resume(self.ts)
+        self.integrator.resume(self._ts)
         self._energies = self.audit.jump()
         events.begin()
 
@@ -366,12 +360,12 @@ class DynamicProblem(OneProcess, Shown):
         """Go on to another end, from a time at which functions of it may jump (collective)."""
         time, step = self.system.time, self._call.asked.step
         self.measure()
-        self.ts.setMaxTime(end)
+        self._ts.setMaxTime(end)
         self._before = self.motion.snapshot()
         self.motion.span = time, max(end, time + step)
         self.system.prescribe(time)
         self._reconcile(step)
-        self.integrator.resume(self.ts)
+        self.integrator.resume(self._ts)
         self._energies = self.audit.jump()
 
     def _reconcile(self, step: float) -> None:
@@ -408,6 +402,7 @@ class DynamicProblem(OneProcess, Shown):
     @property
     def energies(self) -> Energies:
         """`Energies` of the present state, also before `solve`, with the rates it has then."""
+        self._made()
         if self._energies is None:
             return self.audit.measure(keep=False)
         return self.audit.jump(keep=False) if self.audit.changed() else self._energies
@@ -604,7 +599,7 @@ class DynamicProblem(OneProcess, Shown):
         """Return what the next step depends on, with what this call of `solve` has to know."""
         state, call = self.state, self._call
         own = {
-            "ts": [self.ts.getTimeStep(), self.ts.getStepNumber()],
+            "ts": [self._ts.getTimeStep(), self._ts.getStepNumber()],
             "rejected": self.integrator.rejections - call.rejections,
             "begun": [call.start, call.steps],
         }
@@ -618,7 +613,7 @@ class DynamicProblem(OneProcess, Shown):
             rests = done or self._left(restarts) == restarts.every
             restarts.step(done, rests, self._restart_state)
             if rests:
-                self._forget(self.ts.getTimeStep(), self.ts.getStepNumber())
+                self._forget(self._ts.getTimeStep(), self._ts.getStepNumber())
 
     def _check(self, restarts: Restarts | None) -> None:
         """Raise after a step what a signal asks for; write the state before (collective)."""
@@ -634,11 +629,11 @@ class DynamicProblem(OneProcess, Shown):
 
         `step`, `number`: of TS.
         """
-        system, ts = self.system, self.ts
+        system, ts = self.system, self._ts
         self.motion.lead()
         system.revise(system.time)
         system.prescribe(system.time)
-        self.snes.getKSP().reset()
+        self.newton.snes.getKSP().reset()
         self.accelerations.forget()
         self.newton.begin()
         self.integrator.write(self.U)
@@ -730,7 +725,7 @@ class DynamicProblem(OneProcess, Shown):
         self._prepare()
         self._progress.aim(system.time, to)
         require_consistent(system, to)
-        made, ts = self.integrator, self.ts
+        made, ts = self.integrator, self._ts
         made.asked, made.longest, made.rtol = step, asked.longest, asked.rtol
         if not self._started:
             self._first = self._first or self.state
@@ -776,7 +771,7 @@ class DynamicProblem(OneProcess, Shown):
     def _warn_unused(self) -> None:
         """Warn of options that nobody used; of steps of one length also those of the error."""
         idle = self._idle
-        if not self.integrator.follows_error:
+        if not self.integrator.adaptive:
             idle += TOLERANCES
         self._options.leave_idle(*idle)
         self._options.warn_unused(self.system.comm)
