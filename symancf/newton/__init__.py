@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every Newton's method of the package measures residuals by; equations that others imply."""
 
-from .backtracking import Mended, PartBacktracking
+from .aids import AIDS, Aid, wanted
+from .backtracking import Mended, MendedSteps, PartBacktracking
 from .constraints import KEPT, TINY, Constraints
+from .equations import VectorEquations
 from .forcing import LOOSE, Forcing
 from .krylov import PartScaling
 from .leftover import FACTORS, LEAST, SMALL, Leftover, largest_at
 from .loop import Iteration, iterate
+from .newton import Equations, Solution, newton
 from .norms import SAFE, RowNorms
 from .parts import Parts, connected_parts
-from .predicted import PredictedStresses
+from .predicted import PredictedStresses, holds_by_penalties
 from .stopping import AGAIN, NEAR, SLOW, Stopping
 
 __all__ = [
     "AGAIN",
+    "AIDS",
     "FACTORS",
     "KEPT",
     "LEAST",
@@ -23,18 +27,26 @@ __all__ = [
     "SLOW",
     "SMALL",
     "TINY",
+    "Aid",
     "Constraints",
+    "Equations",
     "Forcing",
     "Iteration",
     "Leftover",
     "Mended",
+    "MendedSteps",
     "PartBacktracking",
     "PartScaling",
     "Parts",
     "PredictedStresses",
     "RowNorms",
+    "Solution",
     "Stopping",
+    "VectorEquations",
     "connected_parts",
+    "holds_by_penalties",
     "iterate",
     "largest_at",
+    "newton",
+    "wanted",
 ]

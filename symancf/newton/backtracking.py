@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ..arrays import Array, Mask
-from ..runtime.petsc import PETSc, functions, loosely
+from ..runtime.petsc import PETSc, functions
+from .aids import Aid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Evaluate = Callable[[PETSc.Vec, PETSc.Vec], int]
 
     from .leftover import Leftover
     from .norms import RowNorms
@@ -46,6 +49,15 @@ class PartTest(Protocol):
     closed: Mask
 
 
+class Stepping(Protocol):
+    """Equations with the step d that is made next, x - d."""
+
+    snes: PETSc.SNES
+    x: PETSc.Vec
+    F: PETSc.Vec
+    step: PETSc.Vec
+
+
 def _slope(snes: PETSc.SNES) -> float | None:
     """Return alpha of PETSc's backtracking: |F|^2 may be (1 - 2 alpha) |F|^2 after a step."""
     search, name, alpha = ctypes.c_void_p(), ctypes.c_char_p(), ctypes.c_double()
@@ -57,7 +69,7 @@ def _slope(snes: PETSc.SNES) -> float | None:
     return alpha.value
 
 
-class PartBacktracking:
+class PartBacktracking(Aid):
     r"""Halves the step of each part that would leave the domain of a law, or lead astray.
 
     Parts are independent: a step that is full for one and cut for another is what each of them
@@ -78,6 +90,7 @@ class PartBacktracking:
 
     Parameters
     ----------
+    equations : whose steps are cut.
     test : tells which parts have converged: these are not cut for growing.
     evaluate : writes the residual at unknowns, vectors of rows; returns the number of quadrature
         points on all ranks that left the domain of a law.
@@ -86,35 +99,22 @@ class PartBacktracking:
         they do at neither end of a step it is one without kinks.
     fresh : tells whether the tangent is that of the step's beginning: with an older one steps are
         not cut.
-    mend : replaces the step that a linear solver has failed to find at a residual; tells what it
-        is now, None where there was no need.
-
-    Attributes
-    ----------
-    error : what `evaluate` raised.
     """
 
     def __init__(
         self,
-        snes: PETSc.SNES,
+        equations: Stepping,
         test: PartTest,
-        evaluate: Callable[[PETSc.Vec, PETSc.Vec], int],
-        vector: PETSc.Vec,
+        evaluate: Evaluate,
         leftover: Leftover | None = None,
         fresh: Callable[[], bool] = lambda: True,
-        mend: Callable[[PETSc.Vec, PETSc.Vec], Mended | None] | None = None,
         acts: Callable[[], bool] = lambda: True,
     ) -> None:
-        self.rows, self.test, self.evaluate = test.rows, test, evaluate
-        self._trial, self._g = vector.duplicate(), vector.duplicate()
-        self._alpha = _slope(snes)
-        self._snes, self._leftover, self._fresh, self._mend = snes, leftover, fresh, mend
-        self._acts = acts
-        self._cuts = test.rows.parts > 1 or leftover is not None
+        self.equations, self.rows, self.test, self.evaluate = equations, test.rows, test, evaluate
+        self._trial, self._g = equations.x.duplicate(), equations.x.duplicate()
+        self._alpha = _slope(equations.snes)
+        self._leftover, self._fresh, self._acts = leftover, fresh, acts
         self._trail: list[Array] = []
-        self.error: BaseException | None = None
-        if self._cuts or mend is not None:
-            snes.setLineSearchPreCheck(loosely(self._check))
 
     def _stalls(self, length: Array) -> Mask:
         """Tell of which parts the corrections have not become smaller: they go round."""
@@ -123,56 +123,22 @@ class PartBacktracking:
             return np.zeros(len(length), dtype=bool)
         return np.asarray(length > FALLEN * np.min(trail[-LATELY:], axis=0))
 
-    def _check(self, x: PETSc.Vec, y: PETSc.Vec) -> bool:
-        """Mend and cut the step: x - y will be the next unknowns. Tell whether it changed."""
-        mended = None
-        try:
-            if self._mend is not None:
-                mended = self._mend(self._snes.getFunction()[0], y)
-            if mended is Mended.DOWNHILL:
-                self._shorten(x, y)
-            if mended is Mended.NOT:
-                self._snes.setConvergedReason(PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE)
-        except BaseException as error:
-            self.error = self.error or error
-        cut = self._cuts and mended is not Mended.NOT and self._cut(x, y)
-        return cut or mended is not None
-
-    def _shorten(self, x: PETSc.Vec, y: PETSc.Vec) -> None:
-        """Halve a step that is none of Newton's until it ends before forces turn round by it.
-
-        With a potential it leads downhill as long as R(u - a y) . y > 0; stiff directions turn
-        that into far more than it was at the beginning.
-        """
-        slope = self._snes.getFunction()[0].dot(y)
-        for _ in range(HALVINGS):
-            self._trial.waxpy(-1.0, y, x)
-            bad = self.evaluate(self._trial, self._g)
-            if not bad and self._g.dot(y) >= -TURNED * slope:
-                return
-            y.scale(0.5)
-            slope *= 0.5
-
-    def _cut(self, x: PETSc.Vec, y: PETSc.Vec) -> bool:
-        """Cut the step; tell whether it changed."""
-        if self._snes.getIterationNumber() == 0:
+    def step(self) -> bool:
+        """Cut the step."""
+        equations = self.equations
+        if equations.snes.getIterationNumber() == 0:
             self._trail = []
-        if not self._fresh():
-            return False
-        try:
-            step = y.getArray(readonly=True).copy()
-            part = self._parts(x.getArray(readonly=True), step)
+        if self._fresh():
+            step = equations.step.getArray(readonly=True).copy()
+            part = self._parts(equations.x.getArray(readonly=True), step)
             if (part < 1.0).any():
-                y.setArray(part[self.rows.row_part] * step)
-                return True
-        except BaseException as error:
-            self.error = self.error or error
-        return False
+                equations.step.setArray(part[self.rows.row_part] * step)
+        return True
 
     def _parts(self, here: Array, step: Array) -> Array:
         """Return how much of the step each part makes, (parts,)."""
         rows, leftover = self.rows, self._leftover
-        f = self._snes.getFunction()[0].getArray(readonly=True)
+        f = self.equations.F.getArray(readonly=True)
         (norms,) = rows.of(f)
         before, part = rows.total(norms), np.ones(rows.parts)
         best, least = part.copy(), np.full(rows.parts, np.inf)
@@ -212,3 +178,55 @@ class PartBacktracking:
             limit = before * np.sqrt(np.maximum(0.0, 1.0 - 2.0 * self._alpha * part))
             wrong |= (after > limit) & (before > 0.0) & ~self.test.closed
         return np.asarray(wrong)
+
+
+class MendedSteps(Aid):
+    """Replaces steps that a Krylov solver has failed to find.
+
+    Parameters
+    ----------
+    equations : whose steps are mended.
+    mend : replaces the step found for a residual; tells what it is now, None where there was no
+        need.
+    mended : tells whether the last step is none of Newton's, so that nothing may end with it.
+    evaluate : see `PartBacktracking`.
+    """
+
+    def __init__(
+        self,
+        equations: Stepping,
+        mend: Callable[[PETSc.Vec, PETSc.Vec], Mended | None],
+        mended: Callable[[], bool],
+        evaluate: Evaluate,
+    ) -> None:
+        self.equations, self._mend, self._mended = equations, mend, mended
+        self._evaluate = evaluate
+        self._trial, self._g = equations.x.duplicate(), equations.x.duplicate()
+
+    def step(self) -> bool:
+        """Mend the step; tell whether there is one."""
+        equations = self.equations
+        mended = self._mend(equations.F, equations.step)
+        if mended is Mended.DOWNHILL:
+            self._shorten()
+        return mended is not Mended.NOT
+
+    def settled(self) -> bool:
+        """Tell whether the last step was one of Newton's."""
+        return not self._mended()
+
+    def _shorten(self) -> None:
+        """Halve a step that is none of Newton's until it ends before forces turn round by it.
+
+        With a potential it leads downhill as long as R(u - a y) . y > 0; stiff directions turn
+        that into far more than it was at the beginning.
+        """
+        equations, step = self.equations, self.equations.step
+        slope = equations.F.dot(step)
+        for _ in range(HALVINGS):
+            self._trial.waxpy(-1.0, step, equations.x)
+            bad = self._evaluate(self._trial, self._g)
+            if not bad and self._g.dot(step) >= -TURNED * slope:
+                return
+            step.scale(0.5)
+            slope *= 0.5

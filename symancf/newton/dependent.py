@@ -17,7 +17,7 @@ from ..mesh.partition.connected import least_connected
 from ..runtime.collective import combine, lookup, shares, together
 from .constraints import KEPT
 from .elimination import Elimination, rows_by_groups
-from .loop import iterate
+from .newton import newton
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -266,7 +266,7 @@ def fulfil(jacobian: Jacobian, state: Array, groups: list[Group]) -> tuple[list[
     Returns the groups there, on rank 0, and the last step of Gauss's and Newton's method.
     """
     found = _Fulfilment(jacobian, state, groups)
-    iterate(found, STEPS)
+    newton(found, STEPS)
     found.look()
     return found.groups, found.moved
 
@@ -289,23 +289,29 @@ class _Fulfilment:
             self.groups = [Group.of(data, g.rows, g.columns) for g in self.groups]
         return data is not None
 
-    def converged(self, iteration: int) -> bool:
-        """Tell whether the last step changed nothing."""
-        return self.moved < KEPT
+    def residual(self) -> bool:
+        """Tell that gaps are finite, which `linearize` measures."""
+        return True
+
+    def reason(self, iteration: int) -> int:
+        """End where the last step changed nothing."""
+        return int(self.moved < KEPT)
+
+    def linearize(self) -> None:
+        """Take the groups of the present state."""
+        self._root = self.look()
 
     def solve(self) -> bool:
         """Find the step of least squares."""
-        self._root = self.look()
         self._steps = [g.back() for g in self.groups]
         return True
 
-    def move(self, part: float) -> bool:
+    def move(self) -> int:
         """Move the state."""
-        steps = [part * s for s in self._steps]
-        self.jacobian.move(self.state, joined(self.groups, steps) if self._root else None)
-        moved = max([float(np.abs(s).max(initial=0.0)) for s in steps], default=0.0)
+        self.jacobian.move(self.state, joined(self.groups, self._steps) if self._root else None)
+        moved = max([float(np.abs(s).max(initial=0.0)) for s in self._steps], default=0.0)
         self.moved = self.jacobian.system.comm.bcast(moved)
-        return True
+        return 0
 
 
 def joined(groups: list[Group], steps: list[Array]) -> tuple[Ints, Array]:

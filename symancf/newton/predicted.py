@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..laws.build import PREDICTED, PREDICTED_PRESSURE
+from .aids import Aid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,11 +25,12 @@ class Predictable(Protocol):
 
     Attributes
     ----------
-    plan, time : of it.
+    plan, time, state : of it.
     """
 
     plan: Plan
     time: float
+    state: Array
 
     @property
     def bodies(self) -> Sequence[object]:
@@ -44,7 +46,7 @@ class Predictable(Protocol):
 PART, FINE = 1e-2, 1e-5
 
 
-class PredictedStresses:
+class PredictedStresses(Aid):
     r"""Corrections of the stresses in tangents.
 
     A linear step that turns a slender body stretches it: the strains are
@@ -93,6 +95,7 @@ class PredictedStresses:
                 self._columns[number] = np.array(own)
                 self._pressures |= {number} if pressure else set()
         self.some = bool(self._columns)
+        self.active = True
 
     def begin(self, state: Array | None) -> None:
         """Begin a solution, with a step from an equilibrium; None: at the place itself.
@@ -104,6 +107,16 @@ class PredictedStresses:
         self._place = state.copy() if self.some and state is not None else None
         self._before = self._here = self._there = None
         self._last = {}
+
+    @contextmanager
+    def tangent(self) -> Iterator[None]:
+        """Correct the tangent at the present state, unless products of kernels take its place."""
+        if not self.active:
+            yield
+            return
+        self.move(self.system.state)
+        with self.corrected():
+            yield
 
     def move(self, state: Array) -> None:
         """Note that Newton's method is at another place."""

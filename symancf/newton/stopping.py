@@ -14,7 +14,6 @@ from ..runtime.petsc import PETSc
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .constraints import Constraints
     from .norms import RowNorms
 
 
@@ -54,14 +53,8 @@ class Stopping(ABC):
     closed : which parts have converged.
     """
 
-    def __init__(
-        self,
-        rows: RowNorms,
-        constraints: Constraints,
-        growth: float = np.inf,
-        falling: float = 0.0,
-    ) -> None:
-        self.rows, self.constraints = rows, constraints
+    def __init__(self, rows: RowNorms, growth: float = np.inf, falling: float = 0.0) -> None:
+        self.rows = rows
         self._growth, self._falling = growth, falling
         self.closed: Mask = np.zeros(rows.parts, dtype=bool)
         self._norms: Array = np.zeros(rows.count)

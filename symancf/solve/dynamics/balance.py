@@ -52,7 +52,8 @@ class Balance(Stopping):
         rows = RowNorms(system, [*system.pieces, *motion.mass.pieces])
         self._shuts, self._closes = np.zeros(rows.parts), np.zeros(rows.parts, dtype=np.uint8)
         equations = rows.classes(lambda block: block.is_equation)
-        super().__init__(rows, Constraints(motion.matrix, rows, equations), GROWTH, FALLING)
+        super().__init__(rows, GROWTH, FALLING)
+        self.constraints = Constraints(motion.matrix, rows, equations)
         self.motion, self.system, self.f = motion, system, f
         self._moves = rows.classes(lambda block: block.moves)
         follows = rows.classes(lambda block: block.kind == "dependent")  # its forces add up to zero

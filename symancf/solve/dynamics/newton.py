@@ -107,8 +107,10 @@ class Newton:
         if self.kinked:
             evaluate = loosely(self._evaluate)
             self._cuts = PartBacktracking(
-                snes, self.balance, evaluate, self.x, self.leftover, self._made_now
+                self, self.balance, evaluate, self.leftover, self._made_now
             )
+            self.step = self.x.duplicate()
+            snes.setLineSearchPreCheck(loosely(self._cut))
         self.size = 1.0
         self.error: BaseException | None = None
         self.outside: Array | None = None
@@ -180,6 +182,16 @@ class Newton:
     def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
         if self._evaluate(x, F):
             F.set(np.nan)
+
+    def _cut(self, x: PETSc.Vec, step: PETSc.Vec) -> bool:
+        assert self._cuts is not None
+        try:
+            step.copy(self.step)
+            self._cuts.step()
+            self.step.copy(step)
+        except BaseException as error:
+            self.error = self.error or error
+        return True
 
     def _evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
         """Write the residual at unknowns `x`; return the number of bad points of all ranks."""
@@ -388,8 +400,6 @@ class Newton:
                 share_error(self.comm, thrown)
             raise self.unsolved(error) from error
         share_error(self.comm, self.error)
-        if self._cuts is not None:
-            share_error(self.comm, self._cuts.error)
         self.iterations = snes.getIterationNumber()
         self.linear_iterations = snes.getLinearSolveIterations()
         reason = int(snes.getConvergedReason())

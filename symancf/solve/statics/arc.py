@@ -14,8 +14,7 @@ from ...arrays import Array
 from ...assembly.numbering import MOVING
 from ...assembly.revisions import REVISIONS, Verdict
 from ...errors import ParameterError, SymancfError
-from ...newton import iterate
-from ...runtime.collective import share_error
+from ...newton import newton
 from ...runtime.options import complaint
 from ...runtime.petsc import PETSc
 
@@ -32,6 +31,7 @@ UNMOVED = 1e-12  # displacement in a step, in parts of the system, that is round
 STILL = 1e-14  # of |u|: two such steps in a row change nothing any more, whatever is left
 DISTURBED = 1e-6  # of the largest body's size: a place beside the present one
 CLOSE = 1e-8  # of the forces: what is out of balance at an equilibrium that is only looked at
+REASONS = PETSc.SNES.ConvergedReason
 HALVINGS = 6  # of a correction that leaves the domain of a law
 
 
@@ -120,11 +120,11 @@ class Arc:
         self._others = rows.classes(lambda block: block.kind in ("state", "algebraic", "dependent"))
         bound = numbering.those("multiplier", "tie")[numbering.coordinate_of_row]
         self._constraint = np.flatnonzero(bound)
-        self._x = solver.vectors.new()
-        self._rhs, self._du = self._x.duplicate(), self._x.duplicate()
+        self.x = solver.vectors.new()
+        self._rhs, self._du = self.x.duplicate(), self.x.duplicate()
         self._f = np.zeros(numbering.coordinates)
         self.size, self.share, self.step = 0.0, 1.0, 1.0
-        self.trouble, self._still = "", False
+        self.trouble = ""
         self.stability = solver.stability
         self.kinked = any(piece.kinked for piece in self.system.pieces)
         self.scale, self.floor = np.zeros(rows.count), np.zeros(rows.count)
@@ -251,7 +251,7 @@ class Arc:
         prescribed = np.where(system.numbering.fixed_by >= 0, state, 0.0)
         return plan.values.copy(), plan.rows, prescribed
 
-    def _solve(self, rows: Array) -> Array | None:
+    def solve(self, rows: Array) -> Array | None:
         """Return K^-1 times a vector of rows, or None (collective)."""
         solver, ksp = self.solver, self.solver.snes.getKSP()
         self._rhs.setArray(rows)
@@ -274,7 +274,7 @@ class Arc:
         system, linear = self.system, self.solver.linear
         return not self.solver.guarded(lambda: linear.linearize(system.state, needed))
 
-    def _border(self, rate: Array, normal: Direction | None) -> float:
+    def border(self, rate: Array, normal: Direction | None) -> float:
         """Let Krylov's methods solve with K + g rate <normal, .>; return g (collective)."""
         linear = self.solver.linear
         if linear.direct or normal is None or not self.size:
@@ -295,8 +295,8 @@ class Arc:
             return None
         if not self.solver.linear.direct:
             self.solver.linear.aim(1e-6)
-        g = self._border(rate, along)
-        w = self._solve(-rate)
+        g = self.border(rate, along)
+        w = self.solve(-rate)
         if w is None:
             return None
         if along is None:
@@ -310,7 +310,7 @@ class Arc:
 
         At a distance from an equilibrium along a direction; None where they are not known.
         """
-        if not self._try(at.rows + length * way.rows, at.value + length * way.rate):
+        if not self.attempt(at.rows + length * way.rows, at.value + length * way.rate):
             return None
         on = self.tangent()
         number = None if on is None else self.negative()
@@ -340,25 +340,30 @@ class Arc:
         return Direction(way.rows / length, way.rate / length)
 
     # ---- Newton's method ------------------------------------------------------------------------
-    def _residual(self) -> bool:
+    @property
+    def residual(self) -> Array:
+        """The last residual (rows)."""
+        return self.system.numbering.to_rows(self._f)
+
+    def _evaluate(self) -> bool:
         """Evaluate the residual at the present place; tell whether all of it is finite."""
         start = time.process_time()
         bad = self.solver.guarded(lambda: self.system.plan.residual(self.system.state, self._f))
         self.solver.history.seconds["assembly"] += time.process_time() - start
-        self._rhs.setArray(self.system.numbering.to_rows(self._f))
+        self._rhs.setArray(self.residual)
         self._fnorm = self._rhs.norm()
         return not bad and bool(np.isfinite(self._fnorm))
 
-    def _try(self, rows: Array, value: float) -> bool:
+    def attempt(self, rows: Array, value: float) -> bool:
         """Bring the system to a place; tell whether there is a residual there (collective)."""
-        self._x.setArray(rows)
-        self.solver.vectors.to_local(self._x, self.system.state)
+        self.x.setArray(rows)
+        self.solver.vectors.to_local(self.x, self.system.state)
         try:
             self.prescribe(value)
         except ParameterError as error:
             self.trouble = str(error)
             return False
-        if self._residual():
+        if self._evaluate():
             return True
         self.trouble = "quadrature points left the domain of their law (J <= 0 or not finite)"
         return False
@@ -373,9 +378,9 @@ class Arc:
         As compared with the forces of the last step, or with round-off. Gaps of constraints are
         compared with `displacement`, the largest near by: here it may be zero to round-off.
         """
-        if not self._try(rows, value):
+        if not self.attempt(rows, value):
             return None
-        system, f = self.system, self.system.numbering.to_rows(self._f)
+        system, f = self.system, self.residual
         measure = self.solver.convergence.rows
         (norms,) = measure.of(f)
         (gaps,) = system.sum(np.array([f[self._constraint] @ f[self._constraint]]))
@@ -414,69 +419,67 @@ class Arc:
         convergence = self.solver.convergence
         convergence.accepted = np.zeros(0)
         convergence.begin()
-        if not np.isfinite(value) or not self._try(rows, value):
-            return None
         most = min(MOST, int(snes.getTolerances()[3]))
-        iterations = iterate(_Correction(self, rows, value, plane, radius), most, HALVINGS)
-        if iterations is None:
+        solution = newton(BorderedEquations(self, rows, value, plane, radius), most)
+        if solution.reason <= 0:
             return None
         convergence.tell(f"at {self.name} = {self.value:.7g}")
-        return self.here(iterations, self._linear)
+        return self.here(solution.iterations, self._linear)
 
-    def _converged(self, iteration: int, moved: float) -> bool:
+    def tested(self, iteration: int) -> int:
+        """Ask the test of statics; show monitors the present place (collective)."""
         solver = self.solver
-        residual = self.system.numbering.to_rows(self._f)
-        error, reason, x = None, 0, self._x.getArray(readonly=True)
-        try:
-            solver.interruption.check()
-            reason = solver.convergence.test(solver.snes, iteration, residual, x, self._f)
-        except BaseException as caught:
-            error = caught
-        share_error(self.system.comm, error)
+        solver.interruption.check()
+        x = self.x.getArray(readonly=True)
+        reason = solver.convergence.test(solver.snes, iteration, self.residual, x, self._f)
         solver.snes.monitor(iteration, self._fnorm)
-        still = iteration > 0 and moved <= STILL * self._x.norm()
-        done, self._still = reason > 0 or (still and self._still), still
-        return done
+        return reason
 
 
-class _Correction:
-    """The iterations of `Arc.correct`."""
+class BorderedEquations:
+    """The equations of `Arc` for unknowns and a parameter, as `newton` sees them."""
 
     def __init__(self, arc: Arc, rows: Array, value: float, plane: Plane, radius: float) -> None:
         self.arc, self.rows, self.value = arc, rows, value
         self.plane, self.radius = plane, radius
         self._first, self._moved = Direction(rows, value), 0.0
         self._step = Direction(np.zeros_like(rows), 0.0)
+        self._rate: Array = np.zeros_like(rows)
+        self._finite, self._still = True, False
 
-    def converged(self, iteration: int) -> bool:
+    def residual(self) -> bool:
+        """Evaluate the residual at the first place."""
+        return bool(np.isfinite(self.value)) and self.arc.attempt(self.rows, self.value)
+
+    def reason(self, iteration: int) -> int:
         """Ask the test of statics, unless the place is too far from the first one."""
         arc = self.arc
-        if self._away():
-            arc.trouble = "Newton's method leaves the neighbourhood of the path"
-            return False
-        arc.trouble = f"Newton's method did not converge in {iteration} iterations"
-        return arc._converged(iteration, self._moved)
-
-    def _away(self) -> bool:
         change = Direction(self.rows - self._first.rows, self.value - self._first.rate)
-        return self.arc.norm(change) > self.radius
+        if arc.norm(change) > self.radius:
+            arc.trouble = "Newton's method leaves the neighbourhood of the path"
+            return int(REASONS.DIVERGED_DTOL)
+        arc.trouble = f"Newton's method did not converge in {iteration} iterations"
+        still = iteration > 0 and self._moved <= STILL * arc.x.norm()
+        done, self._still = arc.tested(iteration) > 0 or (still and self._still), still
+        return int(REASONS.CONVERGED_FNORM_RELATIVE if done else REASONS.ITERATING)
+
+    def linearize(self) -> None:
+        """Prepare dR/dp and the tangent."""
+        arc, solver = self.arc, self.arc.solver
+        self._rate, _ = arc.derivative()
+        self._finite = arc.linearize(solver.convergence.needed(solver.snes.getTolerances()[0]))
 
     def solve(self) -> bool:
         """Solve the bordered equations."""
-        arc, plane = self.arc, self.plane
-        if self._away():
-            return False
-        solver, normal = arc.solver, plane.normal
-        rate, _ = arc.derivative()
-        residual = arc.system.numbering.to_rows(arc._f)
-        if not arc.linearize(solver.convergence.needed(solver.snes.getTolerances()[0])):
+        arc, plane, normal, rate = self.arc, self.plane, self.plane.normal, self._rate
+        if not self._finite:
             arc.trouble = "the tangent is not finite"
             return False
         off = Direction(self.rows - plane.rows, self.value - plane.value)
         lacks = arc.product(normal, off) - plane.distance
-        g, c = arc._border(rate, normal), arc.share * normal.rate
-        a = arc._solve(-residual - g * lacks * rate)
-        b = None if a is None else arc._solve(-(1.0 + g * c) * rate)
+        g, c = arc.border(rate, normal), arc.share * normal.rate
+        a = arc.solve(-arc.residual - g * lacks * rate)
+        b = None if a is None else arc.solve(-(1.0 + g * c) * rate)
         if a is None or b is None:
             told = arc.solver.linear.residual.told or "; the tangent is singular, or nearly so"
             arc.trouble = f"the linear solver failed{told}"
@@ -486,12 +489,13 @@ class _Correction:
         self._step = Direction(a + dp * b, dp)
         return True
 
-    def move(self, part: float) -> bool:
-        """Go to a part of the step."""
+    def move(self) -> int:
+        """Go along the step, or 1/2, 1/4, ... of it, to where there is a residual."""
         arc, step = self.arc, self._step
-        rows, value = self.rows + part * step.rows, self.value + part * step.rate
-        if not arc._try(rows, value):
-            return False
-        self.rows, self.value = rows, value
-        self._moved = float(np.sqrt(arc.system.sum(np.array([step.rows @ step.rows]))[0])) * part
-        return True
+        for k in range(HALVINGS):
+            rows, value = self.rows + 0.5**k * step.rows, self.value + 0.5**k * step.rate
+            if arc.attempt(rows, value):
+                length = np.sqrt(arc.system.sum(np.array([step.rows @ step.rows]))[0])
+                self.rows, self.value, self._moved = rows, value, float(length) * 0.5**k
+                return int(REASONS.ITERATING)
+        return int(REASONS.DIVERGED_LINE_SEARCH)

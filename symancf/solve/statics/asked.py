@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...assembly.agreement import agreed, times_between
 from ...errors import ParameterError
 from ...values import arguments
 from ...values.parameter import Parameter, label
@@ -13,35 +12,6 @@ from ...values.parameter import Parameter, label
 if TYPE_CHECKING:
     from ...system import System
     from .equilibrium import EquilibriumSolver
-
-
-def steps_asked(
-    system: System, to: Any, step: Any, smallest: Any, stops: Any
-) -> tuple[float, float | None, float, tuple[float, ...]]:
-    """Return arguments of `StaticProblem.solve`; the last of `stops` is `to` (collective).
-
-    Raises
-    ------
-    ParameterError : one of them is not possible.
-    """
-    to, now = arguments.number("solve", "to", to, "be a finite pseudo-time"), system.time
-    to = agreed(system.comm, "solve(to=...)", to)
-    if to < now and system.memory.timed:
-        raise ParameterError(
-            f"solve(to={to:g}): the pseudo-time is {now:g} and cannot fall, because "
-            f"{system.memory.timed[0]!r} asks for the length of the step, dt; let loads "
-            "fall as functions of a growing time",
-            asked="to",
-            given=to,
-            possible=(now,),
-        )
-    if step is not None:
-        step = arguments.step("solve", step, now, to)
-        step = agreed(system.comm, "solve(step=...)", step)
-    smallest = arguments.number(
-        "solve", "smallest", smallest, "be a fraction of a step", lambda x: 0.0 < x <= 1.0
-    )
-    return to, step, smallest, times_between(system.comm, "solve", stops, now, to)
 
 
 def require_possible(

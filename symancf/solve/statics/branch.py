@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,9 +15,6 @@ from ...runtime.collective import together
 from ..causes import EndOfPath
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
-
     from ...assembly.vectors import Vectors
     from ...runtime.petsc import PETSc
     from ...system import System
@@ -35,10 +31,8 @@ BEHIND = 10.0  # times the prediction at the end: that of stiffening structures 
 TURN = 0.3  # cosine of the angle between the predictions at both ends: less is a jump, or a guess
 SEEN, SLOW = 0.01, 0.1  # of the fastest place: slower ones do not count; floor of speeds at first
 STEEP = 5.0  # times faster than at the start, and as much softer: near a limit point, as tried
-AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
 FAR = 0.05  # of the displacements: a small change where something touches
 CLOSE = 1e-4  # relative tolerance of predictions that the path is judged by, or led along kinks
-PARTS = (1.0, 0.5, 0.25, 0.0)  # of a prediction
 NOISE = 8.0  # times the estimate of round-off: a residual that is none
 
 JUMPED = "what Newton's method found is not on the path of the last equilibrium"
@@ -98,16 +92,16 @@ class Branch:
         self._vertices, self._vertex = np.unique(vertices[positions], return_inverse=True)
         self._rhs, self._v = scratch
         self.fading: Array = np.zeros(numbering.rows)
-        self._kinked = np.array([piece.kinked for piece in system.pieces], dtype=bool)
+        self.kinked = np.array([piece.kinked for piece in system.pieces], dtype=bool)
         self._doubted: tuple[Array | None, float] = None, 0.0  # from where, and how far
 
     def touches(self, *states: Array) -> bool:
         """Whether forces with kinks act at one of some states (collective)."""
-        if not self._kinked.any():
+        if not self.kinked.any():
             return False
         system, change = self.system, self.system.numbering.random(5)
         answer, found = np.zeros_like(change), False
-        with system.plan.only(self._kinked):
+        with system.plan.only(self.kinked):
             for state in states:
                 system.plan.product(state, change, answer)
                 found |= bool(system.numbering.to_rows(answer).any())
@@ -143,7 +137,6 @@ class Branch:
             return np.full(int(self._counts.sum()), np.nan)
         return np.array(v.getArray(readonly=True)[self._counts])
 
-    # ---- where Newton's method starts -----------------------------------------------------------
     def beginning(self, time: float, convergence: Convergence) -> list[tuple[float, Array]]:
         """Return the path that begins at the present state (collective).
 
@@ -158,132 +151,7 @@ class Branch:
         system.state[:] = state
         return [(time, state)] if at_rest else []
 
-    def guess(
-        self, path: Sequence[tuple[float, Array]], time: float, convergence: Convergence
-    ) -> bool:
-        """Continue the free coordinates on the parabola through three equilibria (collective).
-
-        Slender structures turn on curved paths: from here Newton's method needs half of the
-        iterations that it needs from the last equilibrium, although the residual may be larger
-        there. On the line through two equilibria, which spares a Krylov solver a system, it is to
-        be smaller in each part, and nothing may touch.
-
-        `path`: times and states. Returns whether the state has moved; it has not where it is in
-        equilibrium already, because nothing has changed.
-        """
-        if len(path) < 2 or (len(path) == 2 and (self.linear.direct or self._kinked.any())):
-            return False
-        system, free = self.system, self.system.numbering.free
-        rows = convergence.rows
-        (norms,) = rows.of(self.unbalanced(system.state))
-        if convergence.settled(norms).all():
-            return False
-        old = system.state[free]
-        guess = np.zeros_like(old)
-        for at, state in path:
-            weight = math.prod((time - t) / (at - t) for t, _ in path if t != at)
-            guess += weight * state[free]
-        moved, size = system.sum(np.array([np.square(guess - old).sum(), np.square(old).sum()]))
-        if moved <= 1e-24 * size:
-            return False
-        system.state[free] = guess
-        worse = self._outside()
-        if not worse and len(path) == 2:
-            (there,) = rows.of(self.unbalanced(system.state))
-            worse = bool((rows.total(there) > rows.total(norms)).any())
-        if worse:
-            system.state[free] = old
-        return not worse
-
-    def follow_supports(self, before: Array) -> int:
-        """Move the free coordinates with the prescribed ones, as the tangent predicts (collective).
-
-        `before` is the state of the last step. Returns the linear iterations.
-        """
-        system, fixed = self.system, self.system.numbering.fixed_by >= 0
-        change = np.where(fixed, system.state - before, 0.0)
-        moved = system.comm.allreduce(float(np.abs(change).max(initial=0.0)), op=MPI.MAX)
-        if moved == 0.0:
-            return 0
-        base = np.where(fixed, before, system.state)
-        v = self.answer(base, self.unbalanced(base), change)
-        if v is None:
-            return 0
-        old, du = system.state.copy(), np.zeros_like(base)
-        self.vectors.to_local(v, du)
-        system.state += du
-        if self._outside():  # too far
-            system.state[:] = old
-        return int(self.ksp.getIterationNumber())
-
-    def follow_loads(self, before: Array, of_before: AbstractContextManager[None]) -> int:
-        """Move the free coordinates as the tangent of the last equilibrium predicts (collective).
-
-        For loads that turn with the body: their stiffness at the next size would go with the
-        stresses of the last one, and the sum of both is that of no equilibrium.
-
-        Parameters
-        ----------
-        before : last equilibrium.
-        of_before : lets these loads have their sizes there.
-
-        Returns the linear iterations.
-        """
-        system, fixed = self.system, self.system.numbering.fixed_by >= 0
-        goal = system.state.copy()
-        unbalanced = self.unbalanced(before)
-        with of_before:
-            v = self.answer(before, unbalanced, np.where(fixed, goal - before, 0.0))
-        if v is None:
-            return 0
-        self._go(before, v, goal)
-        return int(self.ksp.getIterationNumber())
-
-    def _go(self, before: Array, v: PETSc.Vec, goal: Array) -> None:
-        """Go from an equilibrium along v, as far as no point leaves the domain (collective)."""
-        du, fixed = np.zeros_like(before), self.system.numbering.fixed_by >= 0
-        self.vectors.to_local(v, du)
-        for part in PARTS:
-            self.system.state[:] = np.where(fixed, goal, before + part * du)
-            if not self._outside():
-                break
-
-    def follow_tangent(
-        self, before: Array, start: float, time: float, prescribe: Callable[[float], None]
-    ) -> int:
-        """Move the free coordinates as the path does where it is now (collective).
-
-        Where forces have kinks the tangent of the last equilibrium knows which points touch and
-        stick there; that of its state under the loads of another time does not. Without points
-        outside the domain of their law: so far, at most.
-
-        Parameters
-        ----------
-        before, start : last equilibrium and its time.
-        prescribe : writes loads and prescribed coordinates of a time.
-
-        Returns the linear iterations.
-        """
-        system, fixed = self.system, self.system.numbering.fixed_by >= 0
-        there = []
-        for share in (AT_ONCE, 0.0):
-            system.state[:] = before
-            prescribe(start + share * (time - start))
-            there.append((system.state.copy(), self.unbalanced(before)))
-        (later, ahead), (first, now) = there
-        # jumps are there at both times, as those of the loads are in `now`
-        change = np.where(fixed, first - before + (later - first) / AT_ONCE, 0.0)
-        rate = (ahead - now) / AT_ONCE
-        v = None
-        if system.comm.allreduce(bool(rate.any() or change.any())):
-            v = self.answer(before, now + rate, change, CLOSE)
-        prescribe(time)
-        if v is None:
-            return 0
-        self._go(before, v, system.state.copy())
-        return int(self.ksp.getIterationNumber())
-
-    def _outside(self) -> bool:
+    def outside(self) -> bool:
         """Whether points of the present state are outside the domain of their law (collective)."""
         bad, f = 0, np.zeros_like(self.system.state)
         with together(self.system.comm):

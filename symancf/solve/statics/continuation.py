@@ -160,7 +160,7 @@ class Continuation:
     def _start(self) -> None:
         solver, arc = self.solver, self.arc
         system = solver.system
-        solver.sudden.forget()
+        solver.sudden.jumped = False
         before, self._begin = system.state.copy(), system.snapshot()
         result = solver.advance(system.time, system.time, before, 0.0)
         if system.memory and (isinstance(result, ConvergenceError) or result.iterations):

@@ -10,7 +10,7 @@ from mpi4py import MPI
 
 from ...arrays import Array, Mask
 from ...assembly.piece import Cells, Jets
-from ...newton import NEAR, Constraints, Leftover, RowNorms, Stopping
+from ...newton import NEAR, Constraints, Leftover, RowNorms, Stopping, holds_by_penalties
 from ...runtime.petsc import NOT_FINITE, PETSc
 from ..folds import Folds
 
@@ -54,8 +54,10 @@ class Convergence(Stopping):
         self.system = system
         rows = RowNorms(system, system.pieces)
         bound = rows.classes(lambda b: b.kind in ("multiplier", "tie"))
-        super().__init__(rows, Constraints(system.matrix, rows, bound))
-        self.constraints.measure(rows.sizes())
+        super().__init__(rows)
+        self.constraints = Constraints(system.matrix, rows, bound) if bound.any() else None
+        if self.constraints is not None:
+            self.constraints.measure(rows.sizes())
         numbering = system.numbering
         # kinds whose rows are functions of positions, not of displacements
         self._of_place = self.rows.classes(lambda b: b.is_equation or b.in_plane)
@@ -76,7 +78,7 @@ class Convergence(Stopping):
         self.leftover: Leftover | None = None
         self._stiffness: Array | None = None  # forces of a strain of one, by parts
         self._rounded: Array | None = None
-        self._folds = Folds(system)
+        self._folds = Folds(system) if holds_by_penalties(system) else None
         self.tested = self.going_on = False
         self.loose = self.by_tolerance = 0.0
 
@@ -168,14 +170,26 @@ class Convergence(Stopping):
             return NOT_FINITE
         rtol, atol, stol, _ = snes.getTolerances()
         if iteration:
-            reason = self._of_step(f, moved, size, rtol, stol)
+            self._largest = np.maximum(self._largest, n)
+            if self.constraints is not None:
+                self._violations = self._violated(self.constraints, f, rtol)
+            of_step, of_x = self.rows.total(moved), self.rows.total(size)
+            of_x = np.maximum(of_x, UNLOADED * self._size)
+            part = np.divide(of_step, of_x, out=np.full(len(of_x), np.inf), where=of_x > 0.0)
+            reason = self._reason(rtol, stol, lambda: part)
         else:
             solved = self._begin(f, local, rtol)
             reason = int(reasons.CONVERGED_FNORM_RELATIVE) if solved else 0
         if not reason and _norm(n) <= atol:
             reason = int(reasons.CONVERGED_FNORM_ABS)
             self.by_tolerance = float(self.shares().max(initial=0.0)) if atol > 0.0 else 0.0
-        elif reason > 0 and iteration and not self._settled(snes, f, x, step):
+        elif (
+            reason > 0
+            and iteration
+            and self.leftover is not None
+            and snes.getType() in NEWTON
+            and not self.leftover.settled(f, x, step, self._noise, self.loose)
+        ):
             return int(reasons.ITERATING)
         if reason > 0:
             self.accepted = n
@@ -186,53 +200,43 @@ class Convergence(Stopping):
         n = self._norms
         if not self.going_on:
             self._first, self._largest = n, self._zero
-        self.constraints.begin()
+        if self.constraints is not None:
+            self.constraints.begin()
         noise, rests = self._resting(n)
         self._start(self.settled(n) | rests)
         self._largest = np.maximum(self._largest, n)
-        if self.constraints.any:
+        if self.constraints is not None:
             self.constraints.shares(f, rtol, first=True)  # which takes the largest violations
         self._violations = None
         closed = self.closed | (self.rows.least((n == 0.0).astype(float)) > 0.0)
-        return bool(closed.all()) or self._at_rest(f, local, rtol, noise)
+        if closed.all() or self.constraints is None:
+            return bool(closed.all())
+        return self._at_rest(self.constraints, f, local, rtol, noise)
 
-    def _of_step(self, f: Array, moved: Array, size: Array, rtol: float, stol: float) -> int:
-        """Return the reason to stop after a step, or 0; `moved`, `size`: norms of it and of x."""
-        self._largest = np.maximum(self._largest, self._norms)
-        if self.constraints.any:
-            self._violations = self._violated(f, rtol)
-        moved, size = self.rows.total(moved), self.rows.total(size)
-        size = np.maximum(size, UNLOADED * self._size)
-        part = np.divide(moved, size, out=np.full(len(size), np.inf), where=size > 0.0)
-        return self._reason(rtol, stol, lambda: part)
-
-    def _violated(self, f: Array, rtol: float) -> Array:
+    def _violated(self, constraints: Constraints, f: Array, rtol: float) -> Array:
         """Return the violations of constraints, by the present tangent (collective)."""
-        self.constraints.refresh()
-        return rtol * self.constraints.shares(f, rtol, first=True)
+        constraints.refresh()
+        return rtol * constraints.shares(f, rtol, first=True)
 
-    def _at_rest(self, f: Array, local: Array, rtol: float, noise: Array) -> bool:
+    def _at_rest(
+        self, constraints: Constraints, f: Array, local: Array, rtol: float, noise: Array
+    ) -> bool:
         """Tell whether nothing is loaded and violations of constraints are none (collective).
 
         A step would start from round-off and make forces of the size of its own round-off.
         """
-        constraints = self.constraints
-        if not constraints.any or (self._norms > noise)[~constraints.classes].any():
+        if (self._norms > noise)[~constraints.classes].any():
             return False
         self.system.plan.tangent(self.system.state, np.zeros_like(local), constraints.matrix)
-        self._violations = self._violated(f, rtol)
+        self._violations = self._violated(constraints, f, rtol)
         return bool((self._violations <= rtol).all())
-
-    def _settled(self, snes: PETSc.SNES, f: Array, x: Array, step: Array) -> bool:
-        if self.leftover is None or snes.getType() not in NEWTON:
-            return True
-        return self.leftover.settled(f, x, step, self._noise, self.loose)
 
     def tell(self, when: str) -> None:
         """Warn where the last solution is not settled, or rods fold."""
-        if self.leftover is not None:
+        if self.leftover is not None and self.leftover.told:
             self.leftover.warn(when)
-        self._folds.look(when)
+        if self._folds is not None:
+            self._folds.look(when)
 
     def _noise(self) -> Array:
         """Return the residual (rows) as round-off makes it."""
@@ -266,7 +270,7 @@ class Convergence(Stopping):
         reference = self.references()
         there = reference > 0.0
         share = np.divide(self._norms, reference, out=np.zeros_like(reference), where=there)
-        if self._violations is None:
+        if self._violations is None or self.constraints is None:
             return share
         return np.where(self.constraints.classes, self._violations, share)
 

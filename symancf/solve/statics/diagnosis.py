@@ -129,8 +129,6 @@ def warn_unproved(
     `before`: state at the beginning of the step. The residual is compared with the loads.
     """
     rtol, atol = snes.getTolerances()[:2]
-    if test.tested and not test.by_tolerance:
-        return
     share, why = test.by_tolerance, f"snes_atol {atol:g}"
     if not test.tested:
         fixed = system.numbering.fixed_by >= 0

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One equilibrium by Newton's method (PETSc SNES)."""
+"""One equilibrium by Newton's method."""
 
 from __future__ import annotations
 
 import math
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,21 +16,31 @@ from ...assembly.protocol import Chooses
 from ...assembly.revisions import REVISIONS, Review, Verdict
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError, SymancfError
-from ...newton import Leftover, PartBacktracking, PredictedStresses
+from ...newton import (
+    Aid,
+    Leftover,
+    MendedSteps,
+    PartBacktracking,
+    PredictedStresses,
+    wanted,
+)
 from ...output.steps import Step, by_name
 from ...runtime.collective import share_error, together
 from ...runtime.interruption import Interruption
 from ...runtime.options import Options, complaint
-from ...runtime.petsc import NOT_FINITE, PETSc, collect, loosely
+from ...runtime.petsc import PETSc, collect, loosely
 from ...runtime.progress import Progress
 from ..contradiction import require_redundant
 from ..solver import attach_rigid_modes, configure, reason_name
 from .branch import JUMPED, Branch
 from .convergence import Convergence
 from .diagnosis import warn_unproved
+from .equations import StaticEquations
 from .held import require_held, require_pressed, supported
 from .linear import LinearSolver
+from .normals import MOST, Normals
 from .stability import Stability
+from .starts import Change, Path, parabola, starts
 from .sudden import Sudden
 
 if TYPE_CHECKING:
@@ -38,10 +49,29 @@ if TYPE_CHECKING:
     from ...system import System
 
 Monitor = Callable[[Step], None]
-LOOSE, ROUGH = 1e-4, 0.5  # of the forces: residuals with which solutions may be reviewed, or held
-ROUGHLY, TURN = 3, 0.02  # rough solutions at most; [rad] by which they turn what is held
 REASONS = PETSc.SNES.ConvergedReason
-Path = Sequence[tuple[float, Array]]  # pseudo-times (parts of a change at one) and equilibria
+
+
+class Accuracy(NamedTuple):
+    """What a solution may leave: of the forces, and of the displacements, see `Leftover`."""
+
+    residual: float
+    correction: float
+
+
+FULL = Accuracy(0.0, 0.0)
+LOOSE = Accuracy(1e-4, 1e-4)  # what such a solution changes, a better one changes as well
+ROUGH = Accuracy(0.5, math.inf)  # while normals are held
+
+
+@dataclass
+class _Found:
+    """The work of a solution, of the hardest one if it took several, and how it ended."""
+
+    reason: int = 0
+    iterations: int = 0
+    linear: int = 0
+    review: Review = Review(Verdict.STANDS)  # noqa: RUF009
 
 
 class EquilibriumSolver:
@@ -58,14 +88,13 @@ class EquilibriumSolver:
 
     Attributes
     ----------
-    snes, J, F, x, vectors : petsc4py objects of the free unknowns, from `prepare` on.
+    equations, vectors : `StaticEquations`, from `prepare` on.
+    snes, J, F, x : petsc4py objects of the free unknowns, likewise.
     convergence, linear, branch, stability, sudden : see their classes.
     ready : `prepare` has been called, and nothing since has spoilt it.
     restored : the scale of the multipliers is that of a checkpoint.
-    fade : part of the imbalance at the start of a step that is still left out.
     hardest : most iterations of a solution in the last step, which may take several.
     hopeless : the last failure would be that of any smaller step.
-    outside : a state on the way, since the step began, at which a law has no value, or None.
     refused_by : terms to which the last solution was not good enough.
     long : a term would have had the last step rather in parts, see `Verdict`.
     """
@@ -80,12 +109,8 @@ class EquilibriumSolver:
         self.progress = Progress(system.comm, options)
         self.monitors: list[Monitor] = []
         self.ready = self.restored = self._held = self.long = False
-        self.fade, self.hardest = 0.0, 0
-        self._error: BaseException | None = None
-        self.outside: Array | None = None
+        self.hardest = 0
         self.refused_by: Sequence[str] = ()
-        self._tried: tuple[Array, Array, Array] | None = None  # unknowns, residual, local residual
-        self._extra_linear = 0
         self._predicts = True
 
     def prepare(self) -> None:
@@ -97,16 +122,11 @@ class EquilibriumSolver:
         before, held = system.state.copy(), numbering.fixed_by >= 0
         collect(system.comm)  # what is left of earlier problems
         system.prescribe(system.time)
-        self.matrix = system.matrix
-        self.J = self.matrix.mat
         system.register(self)
         self.vectors: Vectors = Vectors(numbering)
-        self.x = self.vectors.new()
-        self.F, self._imbalance = self.x.duplicate(), self.x.duplicate()
-        scratch = self.x.duplicate(), self.x.duplicate()
-        self.fade, self.sudden = 0.0, Sudden(system)
-        self.local_f = np.zeros(numbering.coordinates)
         self.convergence: Convergence = Convergence(system)
+        self.sudden = Sudden(system)
+        self._make_equations()
         new = self.check_held and not self._held
         unsure = new and not supported(system)
         bound = any(block.is_equation for block in numbering.blocks)
@@ -117,8 +137,7 @@ class EquilibriumSolver:
         for term in system.terms:
             if isinstance(term, Chooses):
                 term.choose(system, system.plan, self.options.choice)
-        self._make_solver(scratch)
-        self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP(), scratch)
+        self._make_solver()
         self.stability: Stability = Stability(system, self.linear)
         if unsure:
             require_held(system)
@@ -128,45 +147,71 @@ class EquilibriumSolver:
         system.state[held] = before[held]
         self.ready = True
 
-    def _make_solver(self, scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
-        """Make Newton's method and its linear solver (collective)."""
-        system, monitors = self.system, self._watching
-        self.snes: PETSc.SNES = PETSc.SNES().create(system.comm)
-        for function, arguments, named in monitors:
+    def _make_equations(self) -> None:
+        """Make the equations, with the monitors that a program has given to the last ones."""
+        watching = (self.snes.getMonitor() or []) if "equations" in vars(self) else []
+        self.equations = StaticEquations(
+            self.system,
+            self.vectors,
+            self.convergence,
+            self.history,
+            self.interruption,
+            self.progress,
+        )
+        for function, arguments, named in watching:
             self.snes.setMonitor(function, arguments, named)
-        self.snes.setFunction(loosely(self._function), self.F)
-        self.snes.setConvergenceTest(loosely(self._test))
+
+    def _make_solver(self) -> None:
+        """Make the linear solver and the aids of Newton's method (collective)."""
+        system, equations, ksp = self.system, self.equations, self.snes.getKSP()
         configure(self.snes, system, self.options)
+        equations.configured(self.options)
         self.linear: LinearSolver = LinearSolver(
             system,
-            self.snes.getKSP(),
+            ksp,
             self.convergence.rows,
             self.vectors,
             self.history.seconds,
             self.options,
         )
-        self.convergence.leftover = Leftover(
-            system, self.convergence.rows, self.snes.getKSP(), scratch
-        )
-        self._operate()
         self.linear.switched = self._switched
-        self.predicted: PredictedStresses = PredictedStresses(system)
-        self._kinked = any(piece.kinked for piece in system.pieces)
-        self._cuts = PartBacktracking(
-            self.snes,
-            self.convergence,
-            loosely(self._try),
-            self.x,
-            self.convergence.leftover if self._kinked else None,
-            mend=None if self.linear.direct else self.linear.mend,
-            acts=lambda: self.branch.touches(system.state),
-        )
-        if not self.linear.direct and self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
-            self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
+        equations.linear = self.linear
+        scratch = self.x.duplicate(), self.x.duplicate()
+        self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
+        self._make_aids(wanted(self.options), scratch)
+        self._operate()
+
+    def _make_aids(self, names: set[str], scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
+        """Make the aids that apply, of those that are wanted (collective)."""
+        system, equations, test = self.system, self.equations, self.convergence
+        branch, kinked = self.branch, bool(self.branch.kinked.any())
+        leftover = Leftover(system, test.rows, self.snes.getKSP(), scratch)
+        test.leftover = leftover if "leftover" in names else None
+        self.starts = starts(self, names)
+        aids: list[Aid] = []
+        predicted = PredictedStresses(system)
+        self.predicted = predicted if "predicted" in names and predicted.some else None
+        if self.predicted is not None:
+            aids.append(self.predicted)
+        attempt = loosely(equations.attempt)
+        if self.linear.takeover is not None:
+            mended = lambda: self.linear.mended  # noqa: E731
+            aids.append(MendedSteps(equations, self.linear.mend, mended, attempt))
+            if self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
+                self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
+        if "backtracking" in names and (kinked or test.rows.parts > 1):
+            acts = lambda: branch.touches(system.state)  # noqa: E731
+            own = leftover if kinked else None
+            aids.append(PartBacktracking(equations, test, attempt, own, acts=acts))
+        equations.aids = aids
+        reviewed = "normals" in names and system.reviews
+        self.normals = Normals(system) if reviewed else None
 
     def _operate(self) -> None:
         """Give SNES the tangent that the linear solver at work solves with."""
-        self.snes.setJacobian(loosely(self._jacobian), self.linear.operator, self.J)
+        if self.predicted is not None:
+            self.predicted.active = self.linear.assembles
+        self.equations.operate()
 
     def _switched(self) -> None:
         self._operate()
@@ -176,10 +221,31 @@ class EquilibriumSolver:
         """Say with ``-step_monitor`` which linear solver is at work."""
         self.progress.note(f"linear solver: {self.linear.name}")
 
+    # ---- of the equations -----------------------------------------------------------------------
     @property
-    def _watching(self) -> list[Any]:
-        """The monitors that a program has given to the last `snes`, which a new one keeps."""
-        return (self.snes.getMonitor() or []) if "snes" in self.__dict__ else []
+    def snes(self) -> PETSc.SNES:
+        """PETSc's solver."""
+        return self.equations.snes
+
+    @property
+    def J(self) -> PETSc.Mat:
+        """The tangent of the free unknowns."""
+        return self.system.matrix.mat
+
+    @property
+    def F(self) -> PETSc.Vec:
+        """The residual of the free unknowns."""
+        return self.equations.F
+
+    @property
+    def x(self) -> PETSc.Vec:
+        """The free unknowns."""
+        return self.equations.x
+
+    @property
+    def fade(self) -> float:
+        """Part of the imbalance at the start of a step that is still left out."""
+        return self.equations.fade
 
     # ---- restart points -------------------------------------------------------------------------
     @property
@@ -210,12 +276,12 @@ class EquilibriumSolver:
         """Take up a tangent of another pattern (collective)."""
         if not (rebuilt and self.ready):
             return
-        self.J = self.matrix.mat
         self.linear.relisted()
         self.stability.release()
         self._operate()
-        self.convergence.constraints.relisted()
-        self.convergence.constraints.measure(self.convergence.rows.sizes())
+        if (constraints := self.convergence.constraints) is not None:
+            constraints.relisted()
+            constraints.measure(self.convergence.rows.sizes())
         if self.snes.getKSP().getPC().getType() == PETSc.PC.Type.GAMG:
             attach_rigid_modes(self.system)
 
@@ -224,10 +290,10 @@ class EquilibriumSolver:
 
         Their forces stay, as those that modes about a state at rest have found.
         """
-        system, old = self.system, self.system.stiffness
+        system, old, f = self.system, self.system.stiffness, np.zeros_like(self.system.state)
         if not self.restored:
             system.stiffness = 1.0
-        self.guarded(lambda: system.plan.tangent(system.state, self.local_f, self.matrix))
+        self.guarded(lambda: system.plan.tangent(system.state, f, system.matrix))
         if self.restored:
             return
         largest = self.convergence.stiffest(self.J.getDiagonal(self.F).getArray())
@@ -244,75 +310,14 @@ class EquilibriumSolver:
             bad = call()
         return int(self.system.comm.allreduce(bad))
 
-    # ---- callbacks: never let an exception cross PETSc -----------------------------------------
-    def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
-        tried, self._tried = self._tried, None
-        same = tried is not None and np.array_equal(tried[0], x.getArray(readonly=True))
-        if tried is not None and all(self.system.comm.allgather(same)):
-            self.vectors.to_local(x, self.system.state)
-            F.setArray(tried[1])
-            self.local_f[:] = tried[2]
-        elif self._evaluate(x, F):
-            F.set(np.nan)
-
-    def _try(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
-        """Evaluate where a step may end; the line search asks for that place once more."""
-        bad, self._tried = self._evaluate(x, F), None
-        if not bad:
-            at, f = (v.getArray(readonly=True).copy() for v in (x, F))
-            self._tried = at, f, self.local_f.copy()
-        return bad
-
-    def _evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
-        """Write the residual at unknowns `x`; return the number of bad points of all ranks."""
-        start, bad = clock.process_time(), 0
-        try:
-            self.vectors.to_local(x, self.system.state)
-            bad = self.system.plan.residual(self.system.state, self.local_f)
-            self.vectors.to_global(self.local_f, F)
-            if self.fade:
-                F.axpy(-self.fade, self._imbalance)
-        except BaseException as error:
-            self._error, bad = self._error or error, 1
-        bad = self.system.comm.allreduce(bad)  # a rank without rows must be heard, too
-        if bad:
-            self.outside = self.system.state.copy()
-        self.history.seconds["assembly"] += clock.process_time() - start
-        return int(bad)
-
-    def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
-        try:
-            self.vectors.to_local(x, self.system.state)
-            needed = self.convergence.needed(snes.getTolerances()[0])
-            if not self.linear.assembles:
-                self.linear.linearize(self.system.state, needed)
-                return
-            self.predicted.move(self.system.state)
-            with self.predicted.corrected():
-                self.linear.linearize(self.system.state, needed)
-        except BaseException as error:
-            self._error = self._error or error
-
-    def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
-        try:
-            self.interruption.check()
-            self.progress.iteration(self.system.time, iteration)
-            rows = self.F.getArray(readonly=True)
-            x = snes.getSolution().getArray(readonly=True)
-            reason = self.convergence.test(snes, iteration, rows, x, self.local_f)
-            return 0 if reason > 0 and self.linear.mended else reason
-        except BaseException as error:
-            self._error = self._error or error
-            return NOT_FINITE
-
+    # ---- one step -------------------------------------------------------------------------------
     def advance(
         self, start: float, time: float, before: Array, fade: float, path: Path = ()
     ) -> ConvergenceError | Step:
         """Try a step from one time to another; on failure return the error, the state put back."""
-        system = self.system
-        self._error = self.outside = self._tried = None
-        self._extra_linear, self.long = 0, False
-        self.fade, self.hopeless, self._cuts.error = fade, False, None
+        system, equations = self.system, self.equations
+        equations.begin()
+        equations.fade, self.hopeless, self.long = fade, False, False
         begun = clock.process_time()
         assembly = self.history.seconds["assembly"]
         self.convergence.begin()
@@ -320,138 +325,126 @@ class EquilibriumSolver:
         self.leave_out(time)
         if not self.numbering.size:  # nothing is free
             return self._without_unknowns(time)
+        at = 1.0 - fade if start == time else time
+        change = Change(start, time, before, path, at, self._predicts)
         try:
-            at = 1.0 - fade if start == time else time
-            guessed = self.branch.guess(path, at, self.convergence)
-            if not guessed:
-                self._extra_linear = self._predict(start, time, before)
-            iteration, linear, review = self._solve(time, before)
+            moved = self._start(change)
+            found = self._solve(time, before)
         except PETSc.Error as error:
             self.ready = False  # what PETSc leaves behind is not to be trusted
             self.linear.forget()
-            for thrown in (self._error, self.linear.error):
+            for thrown in (equations.error, self.linear.error):
                 share_error(system.comm, thrown)
             said = complaint(error)
             raise SymancfError(f"PETSc failed at pseudo-time {time:g}: {said}") from error
         finally:
             spent = clock.process_time() - begun - (self.history.seconds["assembly"] - assembly)
             self.history.seconds["solve"] += spent
+        review = found.review
         stands, self.long = review.verdict <= Verdict.LONG, review.verdict is Verdict.LONG
-        if self.snes.getConvergedReason() > 0 and stands:
-            linear += self._extra_linear
+        if found.reason > 0 and stands:
             self._predicts = True
-            warn_unproved(system, self.convergence, self.snes, time, before)
+            if not self.convergence.tested or self.convergence.by_tolerance:
+                warn_unproved(system, self.convergence, self.snes, time, before)
             self.convergence.tell(f"at pseudo-time {time:g}")
-            return Step(time, iteration, linear, self.convergence.norms)
+            return Step(time, found.iterations, found.linear + moved, self.convergence.norms)
         name, text = reason_name(self.snes) if stands else ("REVIEW", str(review))
         self.refused_by = () if stands else review.names
-        self.history.wasted += iteration
+        self.history.wasted += found.iterations
         self._predicts = not self._predicts  # both ways to begin, one after the other
-        failed = self.snes.getConvergedReason() == REASONS.DIVERGED_LINEAR_SOLVE
-        self.hopeless = failed and self.linear.direct and iteration == 0 and not guessed
+        failed = found.reason == REASONS.DIVERGED_LINEAR_SOLVE
+        self.hopeless = failed and self.linear.direct and not found.iterations and not self._guessed
         self.linear.forget()
         system.state[:] = before
-        return self._failure(time, name, text, iteration, [] if stands else review.names)
+        return self._failure(time, name, text, found.iterations, [] if stands else review.names)
 
-    def _predict(self, start: float, time: float, before: Array) -> int:
-        """Begin where the tangent leads; return the iterations of the linear solver."""
-        if self.sudden.grown:
-            return self.branch.follow_loads(before, self.sudden.before())
-        if self._kinked and self._predicts and start != time:
-            return self.branch.follow_tangent(before, start, time, self.leave_out)
-        return self.branch.follow_supports(before)
+    def _start(self, change: Change) -> int:
+        """Go to where Newton's method begins; return the iterations of the linear solver."""
+        self._guessed = False
+        for start in self.starts:
+            iterations = start(self, change)
+            if iterations is not None:
+                self._guessed = start is parabola
+                return iterations
+        return 0
 
-    def _solve(self, time: float, before: Array) -> tuple[int, int, Review]:
+    def _solve(self, time: float, before: Array) -> _Found:
         """Solve, and go on where the solution changes lists of entities or numbers (collective).
 
-        What a solution changes, one that is good to `LOOSE` changes as well. What follows the state
-        in a way that may lead Newton's method astray is held in up to `ROUGHLY` solutions before,
-        good to `ROUGH`, until they turn it by less than `TURN`.
-
-        Returns the numbers of iterations, of Newton's method and of the linear solver, and what
-        the system thinks of the last solution.
+        Where terms judge solutions the first ones are `LOOSE`, those before them, in which normals
+        are held, `ROUGH`; the last one is `FULL`, and changes nothing.
         """
-        iterations = linear = self.hardest = 0
-        rtol, test = self.snes.getTolerances()[0], self.convergence
-        tight, accepted = not self.system.reviews, test.accepted
-        rough = 0 if tight or not self.system.renews() else ROUGHLY
+        system, test, found = self.system, self.convergence, _Found()
+        rtol, accepted = self.snes.getTolerances()[0], test.accepted
+        normals = self.normals if self.normals is not None and system.renews() else None
+        accuracy = LOOSE if system.reviews else FULL
+        self.hardest = 0
         try:
-            for k in range(rough + REVISIONS):
-                if rough and k <= rough:
-                    rough = self._hold_normals(k, rough)
-                test.going_on = k > 0
-                if not tight:
-                    self._loosen(rtol, k < rough)
-                made, of_these = self._iterate(before if k == 0 else None)
-                iterations, linear = iterations + made, linear + of_these
-                self.hardest = max(self.hardest, self.snes.getIterationNumber())
-                if self.snes.getConvergedReason() <= 0:
-                    return iterations, linear, Review(Verdict.STANDS)
-                self.vectors.to_local(self.x, self.system.state)
-                review = self.system.review(time, rough=k < rough)
-                if review.verdict is Verdict.AGAIN:
-                    self.leave_out(time)
-                elif tight or review.verdict is Verdict.CUT:
+            for k in range(REVISIONS + (MOST if normals else 0)):
+                if normals is not None:
+                    held = normals.hold(k)
+                    accuracy = ROUGH if held else LOOSE if accuracy is ROUGH else accuracy
+                test.going_on, test.loose = k > 0, accuracy.correction
+                self.snes.setTolerances(rtol=max(rtol, accuracy.residual))
+                self._iterate(found, before if k == 0 else None)
+                if found.reason <= 0:
+                    found.review = Review(Verdict.STANDS)
                     break
-                elif k >= rough:
-                    tight, test.accepted, test.loose = True, accepted, 0.0
-                    self.snes.setTolerances(rtol=rtol)
+                self.vectors.to_local(self.x, system.state)
+                found.review = system.review(time, rough=accuracy is ROUGH)
+                if found.review.verdict is Verdict.AGAIN:
+                    self.leave_out(time)
+                elif accuracy is FULL or found.review.verdict is Verdict.CUT:
+                    break
+                elif accuracy is LOOSE:
+                    accuracy, test.accepted = FULL, accepted
         finally:
             self.snes.setTolerances(rtol=rtol)
             test.loose = 0.0
-            if rough:
-                self.system.hold_normals(False, False)
-        return iterations, linear, review
+            if normals is not None:
+                normals.release()
+        return found
 
-    def _loosen(self, rtol: float, rough: bool) -> None:
-        """Ask less of solutions that may change what they were made with."""
-        self.convergence.loose = np.inf if rough else LOOSE
-        self.snes.setTolerances(rtol=max(rtol, ROUGH if rough else LOOSE))
-
-    def _hold_normals(self, k: int, rough: int) -> int:
-        """Hold normals in the k-th of `rough` solutions; return how many are to be rough then."""
-        turned = self.system.hold_normals(k < rough, k == 0)
-        if 0 < k < rough and turned < TURN:
-            self.system.hold_normals(False, False)
-            return k
-        return rough
-
-    def _iterate(self, before: Array | None) -> tuple[int, int]:
-        """Make iterations from the present state, which may change; return how many (collective).
+    def _iterate(self, found: _Found, before: Array | None) -> None:
+        """Make iterations from the present state, which may change (collective).
 
         They begin again where a direct solver has taken over after steps that led astray.
 
         `before`: the equilibrium from which a step leads to the present state, if one does.
         """
-        iterations = linear = 0
-        self.vectors.to_global(self.system.state, self.x)
-        start = None if self.linear.direct else self.x.copy()
+        equations, linear = self.equations, self.linear
+        self.vectors.to_global(self.system.state, equations.x)
+        start = None if linear.direct else equations.x.copy()
         while True:
-            self.linear.begin()
-            self.predicted.begin(before)
-            self.snes.solve(None, self.x)
-            for thrown in (self._error, self._cuts.error):  # of one rank, perhaps
-                share_error(self.system.comm, thrown)
-            if self.linear.mended and self.snes.getConvergedReason() > 0:  # by a search of PETSc's
-                self.snes.setConvergedReason(REASONS.DIVERGED_LINEAR_SOLVE)
-            iterations += self.snes.getIterationNumber()
-            linear += self.snes.getLinearSolveIterations() + self.linear.again
-            if start is None or not self.linear.afresh:
-                return iterations, linear
-            start.copy(self.x)
+            if linear.takeover is not None:
+                linear.begin(linear.takeover)
+            if self.predicted is not None:
+                self.predicted.begin(before)
+            solution = equations.find()
+            found.reason = solution.reason
+            if linear.mended and found.reason > 0:  # by a search of PETSc's
+                found.reason = REASONS.DIVERGED_LINEAR_SOLVE
+                self.snes.setConvergedReason(found.reason)
+            found.iterations += solution.iterations
+            found.linear += equations.linear_iterations + linear.again
+            if start is None or not linear.afresh:
+                self.hardest = max(self.hardest, solution.iterations)
+                return
+            start.copy(equations.x)
 
     def leave_out(self, time: float) -> None:
         """Take the loads of a time, without what has yet to fade in (collective)."""
+        equations = self.equations
         self.system.prescribe(time)
-        self.sudden.leave_out(self.fade)
-        self.branch.fading = self.fade * self._imbalance.getArray(readonly=True)
+        if self.sudden.jumped and equations.fade:
+            self.sudden.leave_out(equations.fade)
+        self.branch.fading = equations.fade * equations.imbalance.getArray(readonly=True)
 
     def _without_unknowns(self, time: float) -> ConvergenceError | Step:
         """Step of a system all of whose coordinates are prescribed."""
-        plan, state = self.system.plan, self.system.state
-        if not self.guarded(lambda: plan.residual(state, self.local_f)):
+        if not self.equations.evaluate_state():
             return Step(time, 0, 0, {})
-        self.outside = state.copy()
+        self.equations.outside = self.system.state.copy()
         return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
 
     def refused(
@@ -489,13 +482,13 @@ class EquilibriumSolver:
         self.system.revise(time)
         self.system.prescribe(time)
         jumped = self.sudden.measure(state)
-        f = np.zeros_like(state)
+        f, imbalance = np.zeros_like(state), self.equations.imbalance
         self.guarded(lambda: self.system.plan.residual(state, f))
-        self.vectors.to_global(f, self._imbalance)
-        (norms,) = self.convergence.rows.of(self._imbalance.getArray(readonly=True))
+        self.vectors.to_global(f, imbalance)
+        (norms,) = self.convergence.rows.of(imbalance.getArray(readonly=True))
         small = bool(len(norms)) and bool(self.convergence.settled(norms).all())
         if small or not np.isfinite(norms).all():
-            self._imbalance.set(0.0)
+            imbalance.set(0.0)
         return jumped or not small
 
     def record(self, step: Step) -> None:

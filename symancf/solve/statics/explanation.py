@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
 from ..causes import EndOfPath, Failure, Undetermined, likely
@@ -21,7 +23,7 @@ def explained_path(
     system, state = solver.system, solver.system.state.copy()
 
     def tangent() -> Undetermined | None:
-        solver.guarded(lambda: system.plan.tangent(state, solver.local_f, solver.matrix))
+        solver.guarded(lambda: system.plan.tangent(state, np.zeros_like(state), system.matrix))
         return undetermined(system)
 
     failure = Failure(
@@ -65,7 +67,7 @@ def explained(
     last : state after the fraction `part` of it.
     to, smallest : end of the step, and the smallest part of it that was tried.
     """
-    system, outside, time = solver.system, solver.outside, float(error.time or 0.0)
+    system, outside, time = solver.system, solver.equations.outside, float(error.time or 0.0)
     system.state[:] = last
     now = start[0] + part * (to - start[0])
 
@@ -85,7 +87,7 @@ def explained(
     def tangent() -> Undetermined | None:
         system.prescribe(now)
         system.state[:] = last
-        solver.guarded(lambda: system.plan.tangent(last, solver.local_f, solver.matrix))
+        solver.guarded(lambda: system.plan.tangent(last, np.zeros_like(last), system.matrix))
         return undetermined(system)
 
     def path() -> EndOfPath:

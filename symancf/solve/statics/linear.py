@@ -152,17 +152,18 @@ class LinearSolver:
         self._scratch = np.zeros_like(system.state)
         self._fewest, self._beyond, self._age = 0.0, 0.0, 0
         self._rtol = min(ksp.getTolerances()[0], 0.1)
-        given = options.choice("ksp_rtol") is not None
-        self._forcing = Forcing(rows.parts, self._rtol if given else None)
-        self.begin()
+        self.again, self.mended, self.afresh = 0, False, False
         self._scaling: PartScaling | None = None
         self.residual = LinearResidual(system, ksp, vectors.new(), options)
+        given = options.choice("ksp_rtol") is not None
         if not self._direct:
+            self._forcing = Forcing(rows.parts, self._rtol if given else None)
             both = (np.zeros_like(system.state), self._scratch, vectors.new())
             self._present = Tangent(system, vectors, both)
             self._made = Preconditioner(system, system.matrix, ksp, is_symmetric(system))
             self._made.attach()
             self.takeover = Takeover(system, ksp, self._made, options)
+            self.begin(self.takeover)
             if rows.parts > 1:
                 self._scaling = PartScaling(ksp, rows, both[2], self.residual.look)
 
@@ -250,11 +251,10 @@ class LinearSolver:
             self.renewals = self._age = 0
             self.switched()
 
-    def begin(self) -> None:
-        """Begin a solution of Newton's method."""
+    def begin(self, takeover: Takeover) -> None:
+        """Begin a solution of Newton's method with a Krylov solver, and what may take over."""
         self._forcing.begin()
-        if self.takeover is not None:
-            self.takeover.begin()
+        takeover.begin()
         self.again, self.mended, self.afresh, self._steps = 0, False, False, 0
         self._least, self._stuck = math.inf, 0
         self._residual, self._near = math.inf, False

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...arrays import Array
 from ...assembly.state import State
 from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
@@ -23,12 +22,13 @@ from ...runtime.options import Option, Options
 from ...runtime.shown import Shown
 from ...values import arguments
 from ..contradiction import require_consistent
+from ..march import march
 from ..solver import uses
-from .asked import require_possible, steps_asked
-from .branch import HARD
+from .asked import require_possible
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
-from .explanation import explained, explained_path
+from .explanation import explained_path
+from .steps import LoadSteps, steps_asked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,32 +42,6 @@ if TYPE_CHECKING:
     from .convergence import Convergence
 
 Monitor = Callable[[Step], None]
-
-SHORT = 1.0 / 64.0  # part of a step that is halved no more because a term finds it long
-EASY = 8  # Newton iterations of a part that leave its size as it is, up to `HARD`
-
-
-@dataclass
-class _Leg:
-    """A step of load: from one pseudo-time to another, of which a fraction is made.
-
-    Attributes
-    ----------
-    first : the state at its start.
-    cuts : the history's number of these then.
-    fades : whether the start was no equilibrium, and what was out of balance fades away.
-    """
-
-    start: float
-    goal: float
-    first: Array
-    cuts: int
-    fraction: float = 0.0
-    fades: bool = False
-
-    def time(self, fraction: float) -> float:
-        """Return the pseudo-time of a fraction."""
-        return self.goal if fraction == 1.0 else self.start + fraction * (self.goal - self.start)
 
 
 class StaticProblem(OneProcess, Shown):
@@ -126,8 +100,6 @@ class StaticProblem(OneProcess, Shown):
         check_held = arguments.flag("StaticProblem", "check_held", check_held)
         check_stable = arguments.flag("StaticProblem", "check_stable", check_stable)
         self.solver = EquilibriumSolver(system, self.history, self._options, check_held)
-        self._part, self._jump = 1.0, False  # of a step of load
-        self._path: list[tuple[float, Array]] = []  # equilibria of the present solve
         self._continuation: Continuation | None = None
         self._recalls: Mapping[str, Any] | None = None  # numbers of the solver, once it is ready
         self._first: State | None = None
@@ -144,7 +116,7 @@ class StaticProblem(OneProcess, Shown):
     @property
     def made(self) -> EquilibriumSolver:
         """The solver with all objects of PETSc, which the first call makes (collective)."""
-        if "snes" not in vars(self.solver):
+        if "equations" not in vars(self.solver):
             with self._options:
                 self._make_ready()
         return self.solver
@@ -174,109 +146,7 @@ class StaticProblem(OneProcess, Shown):
         """The test that ends Newton's method."""
         return self.made.convergence
 
-    # ---- a step of load -------------------------------------------------------------------------
-    def _reach(self, leg: _Leg, smallest: float, restarts: Restarts | None) -> None:
-        """Go on from the present state to the equilibrium at the end of a step, or in parts.
-
-        Where one step fails it is cut: prescribed values and loads follow the pseudo-time, and
-        what was out of balance at the start (dead loads that are there at once) fades away with
-        it. Equilibria on the way are steps of their own; whatever happens, the state is left at
-        the last one.
-        """
-        system = self.system
-        recorded = reached = system.snapshot()
-        before = system.state.copy()
-        iterations = linear = 0
-        self._begin_leg(leg)
-        try:
-            while leg.fraction < 1.0:
-                end = leg.fraction + self._part
-                end = 1.0 if end > 1.0 - 1e-9 else end
-                result = self._attempt(leg, end, before, smallest)
-                if isinstance(result, ConvergenceError):
-                    failed = system.variables
-                    system.restore(reached)
-                    system.learn(failed)
-                    self._shorten(leg, end, before, smallest, result)
-                    continue
-                before = self._accept(leg, end, result)
-                reached = system.snapshot()
-                iterations += result.iterations
-                linear += result.linear_iterations
-                if end == 1.0 or not leg.fades:
-                    recorded = reached
-                    self.solver.sudden.settle()
-                    self.solver.record(Step(result.time, iterations, linear, result.norms))
-                    iterations = linear = 0
-                    if end < 1.0:
-                        self._rest(restarts, leg)
-            if leg.fades:
-                self._path = []
-        finally:
-            system.restore(recorded)
-
-    def _begin_leg(self, leg: _Leg) -> None:
-        """See what the first part of a step begins with."""
-        solver = self.solver
-        solver.sudden.forget()
-        if leg.fraction:
-            return
-        if not self._path or self._path[-1][0] != leg.start:
-            begins = leg.start != leg.goal
-            self._path = solver.branch.beginning(leg.start, solver.convergence) if begins else []
-        leg.fades = self._part < 1.0 and solver.measure_imbalance(leg.start, leg.first)
-
-    def _attempt(
-        self, leg: _Leg, end: float, before: Array, smallest: float
-    ) -> Step | ConvergenceError:
-        """Try the part of a step up to a fraction of it; the state may be anywhere after an error.
-
-        An equilibrium that is not on the path, or that a term would rather have in parts, is one.
-        """
-        solver, now = self.solver, leg.time(leg.fraction)
-        accepted = solver.convergence.accepted
-        self.system.memory.begin(now)
-        result = solver.advance(now, leg.time(end), before, 1.0 - end, self._path)
-        if smallest >= 1.0 or self._jump or isinstance(result, ConvergenceError):
-            return result
-        hard = solver.hardest > HARD or self.history.cut_backs > leg.cuts
-        parts = end - leg.fraction >= 2.0 * max(smallest, SHORT)
-        return solver.refused(result, before, accepted, hard, parts) or result
-
-    def _shorten(
-        self, leg: _Leg, end: float, before: Array, smallest: float, error: ConvergenceError
-    ) -> None:
-        """Halve the part of a step that has failed.
-
-        Raises
-        ------
-        ConvergenceError : it would be too short.
-        """
-        solver = self.solver
-        self.history.cut_backs += not solver.long
-        self._part = (end - leg.fraction) / 2.0
-        if self._part < smallest or solver.hopeless:
-            begun = leg.start, leg.first
-            raise explained(solver, error, begun, before, leg.fraction, leg.goal, smallest)
-        if leg.fraction == 0.0:
-            leg.fades = solver.measure_imbalance(leg.start, leg.first)
-            self._path = [(0.0, leg.first)] if leg.start == leg.goal else self._path
-
-    def _accept(self, leg: _Leg, end: float, step: Step) -> Array:
-        """End a part of a step at the present state, and return that.
-
-        After few iterations the next part is longer.
-        """
-        self.system.accept()
-        self.solver.sudden.reach()
-        at = end if leg.start == leg.goal else step.time
-        self._path = [*self._path[-2:], (at, state := self.system.state.copy())]
-        leg.fraction = end
-        if not EASY <= self.solver.hardest <= HARD:
-            ease = math.sqrt(EASY / max(1, self.solver.hardest))
-            self._part = min(1.0, self._part * min(2.0, max(0.5, ease)))
-        return state
-
+    # ---- solutions -------------------------------------------------------------------------------
     def _begin(self, steps: bool = True) -> None:
         """Make ready for steps of load at rest, or for a path (collective)."""
         self._first = self._first or self.state
@@ -284,7 +154,6 @@ class StaticProblem(OneProcess, Shown):
         self._make_ready()
         self.solver.linear.call(steps)
         self.solver.tell_solver()
-        self._part, self._path, self._jump = 1.0, [], False
 
     def _make_ready(self) -> None:
         self.system.require_numbers("equilibria are looked for", {"state": self.system.state})
@@ -298,15 +167,16 @@ class StaticProblem(OneProcess, Shown):
             self._recalls = None
 
     # ---- restart points -------------------------------------------------------------------------
-    def _rest(self, restarts: Restarts | None, leg: _Leg, done: bool = False) -> None:
+    def _rest(self, restarts: Restarts | None, steps: LoadSteps) -> None:
         """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
         if restarts is not None:
-            rests = done or restarts.left(len(self.history.steps)) == restarts.every
-            restarts.ended(state := self._state(leg))
-            restarts.step(done, rests, lambda: state)
+            rests = steps.done or restarts.left(len(self.history.steps)) == restarts.every
+            method = steps.memory | {"solver": self.solver.memory}
+            restarts.ended(state := replace(self.system.snapshot(), method=method))
+            restarts.step(steps.done, rests, lambda: state)
             if rests:
                 self._anew(self.solver.memory)
-        if not done:
+        if not steps.done:
             self.solver.interruption.check()
 
     def _anew(self, memory: Mapping[str, Any]) -> None:
@@ -315,29 +185,13 @@ class StaticProblem(OneProcess, Shown):
         self._recalls = memory
         self._make_ready()
 
-    def _state(self, leg: _Leg) -> State:
-        """Return what the next step of a call depends on."""
-        owned = self.system.numbering.owned
-        method: dict[str, Any] = {
-            "leg": [leg.start, leg.goal, leg.cuts, leg.fraction],
-            "part": self._part,
-            "path": [time for time, _ in self._path],
-            "solver": self.solver.memory,
-            "first": leg.first[:owned],
-        }
-        method |= {f"path {k}": state[:owned] for k, (_, state) in enumerate(self._path)}
-        return replace(self.system.snapshot(), method=method)
-
-    def _go_on(self, restarts: Restarts, saved: Saved) -> _Leg:
+    def _go_on(self, restarts: Restarts, steps: LoadSteps, saved: Saved) -> None:
         """Go to where a checkpoint is (collective)."""
-        method, local = saved.state.method, self.system.numbering.local
         self._take(saved.state)
         restarts.resume(saved)
-        self._anew(method["solver"])
-        self._part = method["part"]
-        self._path = [(t, local(method[f"path {k}"])) for k, t in enumerate(method["path"])]
-        start, goal, cuts, fraction = method["leg"]
-        return _Leg(start, goal, local(method["first"]), cuts, fraction)
+        self._anew(saved.state.method["solver"])
+        steps.recall(saved.state.method)
+        steps.done = saved.done
 
     def _take(self, state: State) -> None:
         """Go to a state (collective)."""
@@ -402,50 +256,25 @@ class StaticProblem(OneProcess, Shown):
             self._begin()
             self.solver.progress.aim(now, to)
             require_consistent(self.system, to)
-            self._jump = jump
             largest = abs(to - now) if step is None else float(step)
             try:
-                self._step(now, ends, largest, smallest, restarts)
+                rest = partial(self._rest, restarts)
+                steps = LoadSteps(self.solver, ends, largest, smallest, jump, rest)
+                saved = restarts.saved(to) if restarts is not None else None
+                if restarts is not None and saved is not None:
+                    self._go_on(restarts, steps, saved)
+                if not steps.done:
+                    march(steps)
+                    if self.check_stable:
+                        self.solver.stability.tell(self.history)
+                    if restarts is not None:
+                        rest(steps)
             except BaseException:
                 if restarts is not None:
                     restarts.stop()
                 raise
             self._options.warn_unused(self.system.comm)
         return self.history
-
-    def _step(
-        self,
-        now: float,
-        ends: Sequence[float],
-        largest: float,
-        smallest: float,
-        restarts: Restarts | None,
-    ) -> None:
-        """Make steps of load from one pseudo-time to others, or go on with them (collective)."""
-        to = ends[-1]
-        saved = None if restarts is None else restarts.saved(to)
-        leg = None
-        if restarts is not None and saved is not None:
-            leg = self._go_on(restarts, saved)
-            if saved.done:
-                return
-            now = leg.start
-            if leg.fraction == 1.0:
-                now, leg = leg.goal, None
-        while True:
-            if leg is None:
-                end = next((t for t in ends if abs(to - t) < abs(to - now)), to)
-                whole = abs(end - now) <= largest * (1.0 + 1e-9)
-                goal = end if whole else now + math.copysign(largest, to - now)
-                leg = _Leg(now, goal, self.system.state.copy(), self.history.cut_backs)
-            self._reach(leg, smallest, restarts)
-            if leg.goal == to:
-                break
-            self._rest(restarts, leg)
-            now, leg = leg.goal, None
-        if self.check_stable:
-            self.solver.stability.tell(self.history)
-        self._rest(restarts, leg, done=True)
 
     @warns_once
     def follow(

@@ -32,6 +32,9 @@ class Sudden:
 
     Attributes
     ----------
+    turning : whether there are loads that turn.
+    some : whether there are such loads, or parameters.
+    jumped : whether `measure` has found a jump, until a step begins that has not.
     settled : values at the last equilibrium that was recorded, nan: not known.
     """
 
@@ -39,16 +42,13 @@ class Sudden:
         self._system, self._plan = system, system.plan
         turning = system.plan.growing()
         self._places = np.union1d(turning, system.plan.of_parameters())
+        self.turning, self.some = len(turning) > 0, len(self._places) > 0
         self._turns = np.isin(self._places, turning)  # from zero; others: see `settle`
         self.settled: Array = np.where(self._turns, 0.0, np.nan)
         self._reached: Array = np.zeros(len(self._places))  # of the last equilibrium on the way
         self._jump: Array = np.zeros(len(self._places))
         self._moved: Array = np.zeros(0)
-
-    def forget(self) -> None:
-        """Begin a step: nothing is known to have jumped."""
-        self._jump[:] = 0.0
-        self._moved = np.zeros(0)
+        self.jumped = False
 
     def measure(self, state: Array) -> bool:
         """Take the present values, of the start of a step, back to those of its equilibrium.
@@ -62,17 +62,17 @@ class Sudden:
         moved = np.where(held, system.state - state, 0.0)
         # also a function of time may be rounded differently from rank to rank
         found = reduced(system.comm, np.array([moved.any(), self._jump.any()]), MPI.LOR)
-        if found[0]:
-            self._moved = moved
+        self._moved = moved if found[0] else np.zeros(0)
+        self.jumped = bool(found.any())
         self.leave_out(1.0)
-        return bool(found[1]) or len(self._moved) > 0
+        return self.jumped
 
     def leave_out(self, part: float) -> None:
         """Take a part of the jumps from what `System.prescribe` has just written."""
-        if part and self._jump.any():
+        if self._jump.any():
             self._plan.values[self._places] -= part * self._jump
             self._plan.write()
-        if part and len(self._moved):
+        if len(self._moved):
             self._system.state -= part * self._moved
 
     def settle(self) -> None:

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Steps one after the other, each from the state that the last one has reached."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from ..errors import ConvergenceError
+
+if TYPE_CHECKING:
+    from ..output.steps import Step
+    from ..system import System
+
+
+class Method(Protocol):
+    """Makes the steps of a problem (all methods are collective).
+
+    Attributes
+    ----------
+    system : whose present state a step begins with, and ends with after success.
+    done : whether the last step has been made.
+    records : whether the last step is one of the history; a run may end there.
+    """
+
+    system: System
+
+    @property
+    def done(self) -> bool:
+        """See the attributes."""
+
+    @property
+    def records(self) -> bool:
+        """See the attributes."""
+
+    def attempt(self) -> Step | ConvergenceError:
+        """Try a step; after an error the state may be anywhere."""
+
+    def shorten(self, error: ConvergenceError) -> None:
+        """Take a shorter step next, or raise, where none is short enough."""
+
+    def accept(self, step: Step) -> None:
+        """End a step at the present state, and choose the length of the next one."""
+
+    def record(self) -> None:
+        """Note the step in the history; others may look at the state."""
+
+
+def march(method: Method) -> None:
+    """Make steps until a method has made its last one (collective).
+
+    A step that fails is not used: the state is again that before it, of which terms may have
+    learnt. Whatever is raised, the state is left at the last step that was recorded.
+    """
+    system = method.system
+    recorded = state = system.snapshot()
+    try:
+        while not method.done:
+            step = method.attempt()
+            if isinstance(step, ConvergenceError):
+                failed = system.variables
+                system.restore(state)
+                system.learn(failed)
+                method.shorten(step)
+                continue
+            method.accept(step)
+            state = system.snapshot()
+            if method.records:
+                recorded = state
+                method.record()
+                recorded = state = system.snapshot()  # what looks at a step may change the state
+    except BaseException:
+        system.restore(recorded)
+        raise

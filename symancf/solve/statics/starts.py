@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where Newton's method begins a step of load: predictors, asked one after the other.
+
+Each moves the free coordinates of the system, and returns the iterations of the linear solver;
+None where it does not apply to the change, and the next one is asked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ...arrays import Array
+from .branch import CLOSE
+
+if TYPE_CHECKING:
+    from ...runtime.petsc import PETSc
+    from .branch import Branch
+    from .equilibrium import EquilibriumSolver
+
+
+AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
+PARTS = (1.0, 0.5, 0.25, 0.0)  # of a prediction
+
+Path = Sequence[tuple[float, Array]]  # pseudo-times (parts of a change at one) and equilibria
+
+
+@dataclass
+class Change:
+    """A step of load, as far as a predictor needs to know it.
+
+    Attributes
+    ----------
+    start, time : from one pseudo-time to another.
+    before : the state at the start, a local vector.
+    path : equilibria before, by their time or, where that stays, by their part `at` of the change.
+    at : that of the end.
+    tangents : whether the tangent of the path may lead; after a failure the other way is tried.
+    """
+
+    start: float
+    time: float
+    before: Array
+    path: Path
+    at: float
+    tangents: bool
+
+
+def parabola(solver: EquilibriumSolver, change: Change) -> int | None:
+    """Continue the free coordinates on the parabola through three equilibria.
+
+    Slender structures turn on curved paths: from here Newton's method needs half of the
+    iterations that it needs from the last equilibrium, although the residual may be larger
+    there. On the line through two equilibria, which spares a Krylov solver a system, it is to
+    be smaller in each part, and nothing may touch. Where nothing has changed the state is in
+    equilibrium already, and stays.
+    """
+    branch, path = solver.branch, change.path
+    if len(path) < 2 or (len(path) == 2 and (solver.linear.direct or branch.kinked.any())):
+        return None
+    system, free = solver.system, solver.numbering.free
+    rows = solver.convergence.rows
+    (norms,) = rows.of(branch.unbalanced(system.state))
+    if solver.convergence.settled(norms).all():
+        return None
+    old = system.state[free]
+    guess = np.zeros_like(old)
+    for at, state in path:
+        weight = math.prod((change.at - t) / (at - t) for t, _ in path if t != at)
+        guess += weight * state[free]
+    moved, size = system.sum(np.array([np.square(guess - old).sum(), np.square(old).sum()]))
+    if moved <= 1e-24 * size:
+        return None
+    system.state[free] = guess
+    worse = branch.outside()
+    if not worse and len(path) == 2:
+        (there,) = rows.of(branch.unbalanced(system.state))
+        worse = bool((rows.total(there) > rows.total(norms)).any())
+    if worse:
+        system.state[free] = old
+    return None if worse else 0
+
+
+def last_tangent(solver: EquilibriumSolver, change: Change) -> int | None:
+    """Go as the tangent of the last equilibrium predicts, where loads that turn have grown.
+
+    Their stiffness at the next size would go with the stresses of the last one, and the sum of
+    both is that of no equilibrium.
+    """
+    if not solver.sudden.grown:
+        return None
+    branch, before, goal = solver.branch, change.before, solver.system.state.copy()
+    fixed = solver.numbering.fixed_by >= 0
+    unbalanced = branch.unbalanced(before)
+    with solver.sudden.before():
+        v = branch.answer(before, unbalanced, np.where(fixed, goal - before, 0.0))
+    return _gone(branch, before, v, goal)
+
+
+def path_tangent(solver: EquilibriumSolver, change: Change) -> int | None:
+    """Go as the path does where it is now, where the time changes; not twice after a failure.
+
+    Where forces have kinks the tangent of the last equilibrium knows which points touch and
+    stick there; that of its state under the loads of another time does not. Without points
+    outside the domain of their law: so far, at most.
+    """
+    if not change.tangents or change.start == change.time:
+        return None
+    branch, system, before = solver.branch, solver.system, change.before
+    fixed = system.numbering.fixed_by >= 0
+    there = []
+    for share in (AT_ONCE, 0.0):
+        system.state[:] = before
+        solver.leave_out(change.start + share * (change.time - change.start))
+        there.append((system.state.copy(), branch.unbalanced(before)))
+    (later, ahead), (first, now) = there
+    # jumps are there at both times, as those of the loads are in `now`
+    moved = np.where(fixed, first - before + (later - first) / AT_ONCE, 0.0)
+    rate = (ahead - now) / AT_ONCE
+    v = None
+    if system.comm.allreduce(bool(rate.any() or moved.any())):
+        v = branch.answer(before, now + rate, moved, CLOSE)
+    solver.leave_out(change.time)
+    return _gone(branch, before, v, system.state.copy())
+
+
+def with_supports(solver: EquilibriumSolver, change: Change) -> int | None:
+    """Move the free coordinates with the prescribed ones, as the tangent predicts."""
+    branch, system, before = solver.branch, solver.system, change.before
+    fixed = system.numbering.fixed_by >= 0
+    moved = np.where(fixed, system.state - before, 0.0)
+    if system.comm.allreduce(float(np.abs(moved).max(initial=0.0)), op=MPI.MAX) == 0.0:
+        return None
+    base = np.where(fixed, before, system.state)
+    v = branch.answer(base, branch.unbalanced(base), moved)
+    if v is None:
+        return 0
+    old, du = system.state.copy(), np.zeros_like(base)
+    solver.vectors.to_local(v, du)
+    system.state += du
+    if branch.outside():  # too far
+        system.state[:] = old
+    return int(branch.ksp.getIterationNumber())
+
+
+def _gone(branch: Branch, before: Array, v: PETSc.Vec | None, goal: Array) -> int:
+    """Go from an equilibrium along v as far as no point leaves the domain (collective)."""
+    if v is None:
+        return 0
+    system, du = branch.system, np.zeros_like(before)
+    branch.vectors.to_local(v, du)
+    for part in PARTS:
+        system.state[:] = np.where(system.numbering.fixed_by >= 0, goal, before + part * du)
+        if not branch.outside():
+            break
+    return int(branch.ksp.getIterationNumber())
+
+
+Start = Callable[["EquilibriumSolver", Change], "int | None"]
+
+
+def starts(solver: EquilibriumSolver, names: set[str]) -> list[Start]:
+    """Return those of the predictors that apply to a system, in their order (collective)."""
+    held = bool((solver.numbering.fixed_by >= 0).any())
+    applies: list[tuple[str, Start, bool]] = [
+        ("parabola", parabola, True),
+        ("loads", last_tangent, solver.sudden.turning),
+        ("path", path_tangent, bool(solver.branch.kinked.any())),
+        ("supports", with_supports, solver.system.comm.allreduce(held, MPI.LOR)),
+    ]
+    return [start for name, start, some in applies if some and name in names]
