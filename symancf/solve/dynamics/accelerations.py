@@ -20,7 +20,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import ConstraintError, ConvergenceError
-from ...newton import SLOW, iterate
+from ...newton import SLOW, newton
 from ...runtime.petsc import PETSc
 from ..solver import reason_name
 from .derivatives import Kinematics
@@ -211,7 +211,7 @@ class Accelerations:
             raise ConstraintError(
                 "the mass matrix with the constraints is singular at time "
                 f"{system.time:g}: constraints are redundant, or a coordinate without mass is held "
-                f"by none{newton.residual.told}",
+                f"by none{newton.linear.told}",
                 asked="mass matrix",
                 given=system.time,
             ) from ConvergenceError(reason=name, iteration=0, time=system.time)
@@ -354,7 +354,7 @@ class Accelerations:
     def project_positions(self) -> bool:
         """Take positions to the constraints in the metric of the mass; return a change."""
         found = _Projection(self)
-        iterate(found, 6)
+        newton(found, 6)
         return found.changed
 
     def project_rates(self) -> Array:
@@ -367,32 +367,38 @@ class Accelerations:
 
 
 class _Projection:
-    """The iterations of `Accelerations.project_positions`, with the matrix where they begin."""
+    """The equations of `Accelerations.project_positions`, with the matrix where they begin."""
 
     def __init__(self, accelerations: Accelerations) -> None:
         self.accelerations = accelerations
         self.changed, self._last = False, np.inf
         self._phi = self._step = np.zeros(0)
 
-    def converged(self, iteration: int) -> bool:
-        """Tell whether constraints hold, or a step has brought little."""
-        made, newton = self.accelerations, self.accelerations.newton
+    def residual(self) -> bool:
+        """Take the violations, and what they are measured by."""
+        made = self.accelerations
         self._phi = made.violation()
-        if not iteration:
-            made.factor()
-            newton.balance.constraints.refresh(made.lengths)
-        share, _ = newton.balance.worst_constraint(self._phi)
+        made.factor()
+        made.newton.balance.constraints.refresh(made.lengths)
+        return True
+
+    def reason(self, iteration: int) -> int:
+        """End where constraints hold, or a step has brought little."""
+        share, _ = self.accelerations.newton.balance.worst_constraint(self._phi)
         done, self._last = share <= 1.0 or share > SLOW * self._last, share
-        return done
+        return int(done)
+
+    def linearize(self) -> None:
+        """Keep the matrix."""
 
     def solve(self) -> bool:
         """Find the smallest motion to the constraints."""
-        self._step = self.accelerations.solve(-self._phi)
+        self._step = self.accelerations.solve(self._phi)
         return True
 
-    def move(self, part: float) -> bool:
+    def move(self) -> int:
         """Move the positions."""
         m = self.accelerations.motion
-        m.state[m.second] += part * self._step[m.second]
-        self.changed = True
-        return True
+        m.state[m.second] -= self._step[m.second]
+        self.changed, self._phi = True, self.accelerations.violation()
+        return 0

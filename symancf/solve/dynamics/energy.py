@@ -18,12 +18,11 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
-from ...assembly.plan import Plan
 from ...kinematics.memory import STEP
 from ...runtime.collective import together
 from ...values.parameter import changes_by_itself, depends_on_time
 from .native import Asked
-from .work import Work
+from .work import work_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,18 +90,23 @@ class _Kind(NamedTuple):
 SUMS = 5
 
 
+def _changes(piece: Piece) -> tuple[bool, bool]:
+    """Tell whether a piece depends on time itself, and whether on that or on what others set."""
+    own = ("scale", STEP) if piece.remembered is not None else ("scale",)
+    given = [value for name, value in piece.uniform.items() if name not in own]
+    cells = piece.cell_at is not None and getattr(piece.cell_at, "timed", True)
+    by_time = piece.timed or "t" in piece.kernel.uniform or cells
+    timed = bool(by_time or any(map(changes_by_itself, given)))
+    return timed, timed or any(map(depends_on_time, given))
+
+
 def _kind(piece: Piece) -> _Kind:
     """Return what a piece does for energies.
 
     Those of materials are the system's, and those of loads that are constant. Contacts and laws
     that remember are materials, whatever changes them.
     """
-    own = ("scale", STEP) if piece.remembered is not None else ("scale",)
-    given = [value for name, value in piece.uniform.items() if name not in own]
-    cells = piece.cell_at is not None and getattr(piece.cell_at, "timed", True)
-    by_time = piece.timed or "t" in piece.kernel.uniform or cells
-    timed = bool(by_time or any(map(changes_by_itself, given)))  # not by what others set alone
-    changes = timed or any(map(depends_on_time, given))
+    timed, changes = _changes(piece)
     role, kinds = piece.role, ("strain", "potential", "contact")
     material = role in ("strain", "contact") or piece.remembered is not None
     stores = material or (role == "potential" and not changes)
@@ -128,17 +132,7 @@ class Audit:
         self.motion, self.visit, system = motion, visit, motion.system
         pieces, kinds = system.pieces, [*map(_kind, system.pieces)]
         working = [p for p, kind in zip(pieces, kinds, strict=True) if kind.works]
-        damping = [p for p in pieces if p.role == "dissipation"]
-        plans = {
-            name: Plan(chosen, system.numbering, system.reference, system.comm)
-            for name, chosen in (("work", working), ("dissipated", damping))
-            if system.comm.allreduce(bool(chosen))
-        }
-        damped = motion.damping.mass or motion.damping.stiffness
-        self._work: Work | None = None
-        if plans or motion.moving or damped or motion.mass.changes:
-            reacts = any(p.role == "constraint" for p in working)
-            self._work = Work(motion, plans, reacts, visit)
+        self._work = work_of(motion, working, visit)
         sums = np.array([kind.sums for kind in kinds], dtype=float).reshape(-1, SUMS)
         self._masks = np.ascontiguousarray(sums.T)
         of = {id(piece): kind.sums for piece, kind in zip(pieces, kinds, strict=True)}

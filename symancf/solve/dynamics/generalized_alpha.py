@@ -309,7 +309,7 @@ class GeneralizedAlpha:
             self.newton.leftover.warn(f"at time {m.system.time:g}")
         self._failed, self._review = reason <= 0, Review(Verdict.STANDS)
         if self._failed:
-            self.newton.reason, self.newton.tangent.stale = reason, True
+            self.newton.ended, self.newton.tangent.stale = reason, True
             try:
                 native.require()
             except BaseException as error:
@@ -472,7 +472,7 @@ class GeneralizedAlpha:
         if newton.kinked and newton.numbering.size:
             self._begin(h, again)
         for _ in range(REVISIONS):
-            converged = newton.solve(h)
+            converged = newton.solve_step(h)
             self.iterations += newton.iterations
             self.linear_iterations += newton.linear_iterations
             self._review = system.review(t + h) if converged else Review(Verdict.STANDS)
@@ -555,8 +555,8 @@ class GeneralizedAlpha:
 
     def _failure(self, t: float, h: float) -> ConvergenceError:
         """Return the error of a step from t of which no part of length h has a solution."""
-        name, text = reason_name(self.newton.snes, self.newton.reason)
-        text += self.newton.residual.told
+        name, text = reason_name(self.newton.snes, self.newton.ended)
+        text += self.newton.linear.told
         refused: Sequence[str] = ()
         if self._review.verdict is not Verdict.STANDS:
             name, text, refused = "REVIEW", str(self._review), self._review.names

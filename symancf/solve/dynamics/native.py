@@ -116,26 +116,15 @@ class Native:
 
     def _is_able(self) -> bool:
         newton, system = self.newton, self.newton.system
-        if (
-            newton.predicted.some
-            or newton.comm.size > 1
-            or newton.kinked
-            or system.changing
-            or not newton.numbering.size
-        ):
+        if newton.comm.size > 1 or not newton.numbering.size or system.changing:
             return False
-        snes = newton.snes
-        ksp = snes.getKSP()
-        if newton.motion.damping.stiffness or snes.getType() != SAME["type"]:
+        if newton.predicted.some or newton.kinked or newton.motion.damping.stiffness:
             return False
+        ksp = newton.snes.getKSP()
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
-        return direct and self._is_usual(snes)
+        return direct and newton.watches_alone() and self._has_usual_options(newton.snes)
 
-    def _is_usual(self, snes: PETSc.SNES) -> bool:
-        """Tell whether nobody has given SNES a monitor, an update, another test or options."""
-        test, watched = snes.getConvergenceTest(), snes.getMonitor() or snes.getUpdate()
-        if watched or test is None or test[0] is not self.newton.asked:
-            return False
+    def _has_usual_options(self, snes: PETSc.SNES) -> bool:
         start = (snes.getOptionsPrefix() or "") + "snes_"
         given = PETSc.Options().getAll()
         own = {name.removeprefix(start): v for name, v in given.items() if name.startswith(start)}
@@ -215,7 +204,7 @@ class Native:
         """Raise what went wrong in C; note what the last solution took."""
         newton, data = self.newton, self.data
         newton.iterations, newton.linear_iterations = data.iterations, data.linear_iterations
-        for thrown in (newton.error, newton.residual.error):
+        for thrown in (newton.error, newton.linear.error):
             share_error(newton.comm, thrown)
         if data.error < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")

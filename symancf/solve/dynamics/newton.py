@@ -14,7 +14,7 @@ from ...arrays import Array
 from ...assembly.vectors import Vectors
 from ...bodies.natural.body import RigidBody
 from ...errors import ConvergenceError
-from ...newton import Leftover, PartBacktracking, PredictedStresses
+from ...newton import Leftover, PartBacktracking, PredictedStresses, VectorEquations
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
 from ..folds import Folds
@@ -45,7 +45,7 @@ TINY = float(np.finfo(float).tiny)
 PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
 
 
-class Newton:
+class Newton(VectorEquations):
     r"""Find u such that M a(u) + C rate(u) + R(u, rate(u), t) = 0, Phi(u, t) = 0.
 
     Rates and accelerations follow the coordinates by the affine map of the time integrator:
@@ -62,16 +62,15 @@ class Newton:
 
     Attributes
     ----------
-    snes, J, F, x : petsc4py objects of the free unknowns.
+    J : the tangent of the free unknowns, as `x` and `F` have them.
     base, base_rate, base_acceleration : local vectors of the affine map.
     native : `Native`, with the numbers of these for C, which makes iterations where it can.
     tangent : how long the tangent lasts, ``symancf_tangent``; `stale`: the next one is made anew.
-    asked : the test that SNES is given.
     takeover : `Takeover` of a Krylov solver, if PETSc's options have chosen one, else None.
-    reason, iterations, linear_iterations : of the last solution.
+    ended, iterations : PETSc's reason and the number of the last solution.
     balance : `Balance`.
     outside : a state of the last solution at which laws have no value, or None.
-    residual : `LinearResidual`, from `attach` on.
+    linear : `LinearResidual`, from `attach` on.
     kinked : whether forces may have kinks: with a fresh tangent `PartBacktracking` looks where a
         step leads, and steps begin where a step of it leads nearest.
     """
@@ -79,21 +78,15 @@ class Newton:
     def __init__(self, motion: Motion, snes: PETSc.SNES) -> None:
         self.motion, self.system = motion, motion.system
         numbering = self.numbering = self.system.numbering
-        self.comm: MPI.Comm = self.system.comm
         self.vectors = Vectors(numbering)
-        self.x: PETSc.Vec = self.vectors.new()
-        self.F = self.x.duplicate()
+        super().__init__(self.system.comm, snes, self.vectors.new())
         self.J = motion.matrix.mat
         n = numbering.coordinates
         self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
         self.f, self._scratch = np.zeros(n), np.zeros(n)
         self.native = Native(self)
         self._describe()
-        self.snes = snes
-        snes.setFunction(loosely(self._function), self.F)
-        snes.setJacobian(loosely(self._jacobian), self.J, self.J)
-        self.asked = loosely(self._test)
-        snes.setConvergenceTest(self.asked)
+        snes.setJacobian(loosely(self._linearized), self.J, self.J)
         self.balance = Balance(motion, self.f, self.native)
         scratch = self.x.duplicate(), self.x.duplicate()
         self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), scratch)
@@ -102,19 +95,13 @@ class Newton:
             self.system, motion.matrix, snes.getKSP(), is_symmetric(self.system, dynamic=True)
         )
         self.takeover: Takeover | None = None
-        self._cuts: PartBacktracking | None = None
         self.kinked = any(piece.kinked for piece in self.system.pieces)
         if self.kinked:
-            evaluate = loosely(self._evaluate)
-            self._cuts = PartBacktracking(
-                self, self.balance, evaluate, self.leftover, self._made_now
-            )
-            self.step = self.x.duplicate()
-            snes.setLineSearchPreCheck(loosely(self._cut))
+            evaluate, fresh = loosely(self.evaluate), loosely(self._made_now)
+            self.aids = [PartBacktracking(self, self.balance, evaluate, self.leftover, fresh)]
         self.size = 1.0
-        self.error: BaseException | None = None
         self.outside: Array | None = None
-        self.reason = self.iterations = self.linear_iterations = 0
+        self.ended = self.iterations = 0
         self._step_of_tangent = 0.0
         self._determined = False
         self.predicted = PredictedStresses(self.system, penalties=True)
@@ -128,10 +115,11 @@ class Newton:
         """
         self._note = note
         ksp = self.snes.getKSP()
-        self.residual = LinearResidual(self.system, ksp, self.x, options, dynamic=True)
+        self.linear = LinearResidual(self.system, ksp, self.x, options, dynamic=True)
         self.preconditioner.attach()
         if ksp.getType() != PETSc.KSP.Type.PREONLY:
             self.takeover = Takeover(self.system, ksp, self.preconditioner, options, dynamic=True)
+        self.configured(options)
 
     def tell_solver(self) -> None:
         """Say which linear solver is at work (collective)."""
@@ -173,27 +161,13 @@ class Newton:
         if rebuilt:
             self.J = self.motion.matrix.mat
             self.snes.getKSP().reset()
-            self.snes.setJacobian(loosely(self._jacobian), self.J, self.J)
+            self.snes.setJacobian(loosely(self._linearized), self.J, self.J)
             constraints = self.balance.constraints
             constraints.relisted()
             constraints.measure(self.balance.rows.sizes())
 
-    # ---- callbacks: never let an exception cross PETSc ------------------------------------------
-    def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
-        if self._evaluate(x, F):
-            F.set(np.nan)
-
-    def _cut(self, x: PETSc.Vec, step: PETSc.Vec) -> bool:
-        assert self._cuts is not None
-        try:
-            step.copy(self.step)
-            self._cuts.step()
-            self.step.copy(step)
-        except BaseException as error:
-            self.error = self.error or error
-        return True
-
-    def _evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
+    # ---- the equations --------------------------------------------------------------------------
+    def evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
         """Write the residual at unknowns `x`; return the number of bad points of all ranks."""
         bad = 0
         try:
@@ -208,16 +182,14 @@ class Newton:
             self.outside = self.motion.state.copy()
         return bad
 
-    def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
+    def linearize(self) -> None:
+        """Make the tangent anew where the old one does not serve; give it to the KSP."""
+        ksp = self.snes.getKSP()
         self.predicted.move(self.motion.state)
-        if not (
-            self.native.call("tangent_wanted", snes.getIterationNumber()) or self.predicted.some
-        ):
-            return
-        try:
-            self.renew(snes.getKSP())
-        except BaseException as error:
-            self.error = self.error or error
+        wanted = self.native.call("tangent_wanted", self.snes.getIterationNumber())
+        if wanted or self.predicted.some:
+            self.renew(ksp)
+        ksp.setOperators(self.J, self.J)
 
     def renew(self, ksp: PETSc.KSP) -> None:
         """Make the tangent at the present state (collective)."""
@@ -240,11 +212,17 @@ class Newton:
             raise self._explained(ConvergenceError(text, reason="DIVERGED_LINEAR_SOLVE"), names)
         self._determined = True
 
-    def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
-        reason, atol = self.native.call("test", iteration), snes.getTolerances()[1]
-        if not reason and norms[2] <= atol and atol > 0.0:
+    def test(self, iteration: int) -> int:
+        """Return PETSc's reason to stop, or 0 (collective)."""
+        reason, atol = self.native.call("test", iteration), self.snes.getTolerances()[1]
+        share_error(self.comm, self.error)
+        if not reason and atol > 0.0 and self.F.norm() <= atol:
             reason = int(PETSc.SNES.ConvergedReason.CONVERGED_FNORM_ABS)
         return reason
+
+    def watches_alone(self) -> bool:
+        """Tell whether nobody has given SNES a monitor, an update or another test or method."""
+        return self._usual() and not self.snes.getMonitor()
 
     def judge(self, iteration: int, rows: Array, x: Array, old: Array) -> int:
         """Return PETSc's reason to stop, 0 to go on, where C is undecided (collective).
@@ -302,7 +280,7 @@ class Newton:
         """Make a step of Newton's method from `x`; return the length of the next (collective)."""
         ksp, size = self.snes.getKSP(), math.inf
         for last in (False, True):
-            self.error, bad = None, self._evaluate(self.x, self.F)
+            self.error, bad = None, self.evaluate(self.x, self.F)
             share_error(self.comm, self.error)
             if bad:
                 return math.inf
@@ -342,7 +320,7 @@ class Newton:
             self.tangent.stale = True
         self._step_of_tangent = h
 
-    def solve(self, h: float) -> bool:
+    def solve_step(self, h: float) -> bool:
         """Solve from the present state; return success (collective).
 
         Raises
@@ -355,8 +333,8 @@ class Newton:
         if not self.numbering.size:  # all is prescribed
             return self._without_unknowns()
         known = self.balance.known()
-        self.reason = self.native.solve() if self.native.able else self._solved()
-        if self.reason <= 0:
+        self.ended = self.native.solve() if self.native.able else self._solved()
+        if self.ended <= 0:
             self.tangent.stale = True
             self.balance.recall(known)  # what iterations that led astray seemed to say
             return False
@@ -365,15 +343,15 @@ class Newton:
         return True
 
     def _solved(self) -> int:
-        """Solve with SNES, and again where factors have to take over (collective)."""
+        """Iterate, and again where factors have to take over (collective)."""
         if self.takeover is None:
-            return self._by_snes()
+            return self._iterated()
         start = self.motion.state.copy()
         self.takeover.begin()
-        reason = self._by_snes()
+        reason = self._iterated()
         if reason <= 0 and self._given_over(self.takeover, reason):
             self.tangent.stale, self.motion.state[:] = True, start
-            reason = self._by_snes()
+            reason = self._iterated()
         return reason
 
     def _given_over(self, takeover: Takeover, reason: int) -> bool:
@@ -385,24 +363,20 @@ class Newton:
         failed = reason == PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE
         return failed and self.preconditioner.take_over()
 
-    def _by_snes(self) -> int:
-        """Solve with PETSc's SNES; return its reason (collective)."""
-        snes = self.snes
+    def _iterated(self) -> int:
+        """Make iterations from the present state; return PETSc's reason (collective)."""
         self.vectors.to_global(self.motion.state, self.x)
         self.native.prepare()
         self.native.call("tangent_begin")
         self.predicted.begin(self._accepted)
         try:
-            snes.solve(None, self.x)
+            solution = self.find()
         except PETSc.Error as error:
-            self.iterations = snes.getIterationNumber()
-            for thrown in (self.error, self.preconditioner.error, self.residual.error):
+            self.iterations = self.snes.getIterationNumber()
+            for thrown in (self.error, self.preconditioner.error, self.linear.error):
                 share_error(self.comm, thrown)
             raise self.unsolved(error) from error
-        share_error(self.comm, self.error)
-        self.iterations = snes.getIterationNumber()
-        self.linear_iterations = snes.getLinearSolveIterations()
-        reason = int(snes.getConvergedReason())
+        self.iterations, reason = solution.iterations, solution.reason
         if reason > 0:
             self.vectors.to_local(self.x, self.motion.state)
             self.native.call("follow")

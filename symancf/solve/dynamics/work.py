@@ -11,12 +11,13 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
+from ...assembly.plan import Plan
 from ...runtime.collective import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...assembly.plan import Plan
+    from ...assembly.piece import Piece
     from .motion import Motion
     from .native import Native
 
@@ -66,6 +67,21 @@ def extrapolated(course: Sequence[Instant], work: Callable[[Instant, Instant], A
     for k in range(1, len(found)):
         found = [fine + (fine - coarse) / (4.0**k - 1.0) for coarse, fine in pairwise(found)]
     return found[0]
+
+
+def work_of(motion: Motion, working: Sequence[Piece], visit: Visit | None) -> Work | None:
+    """Return the work of a motion's forces: of some pieces, supports, dampers; None: of none."""
+    system = motion.system
+    damping = [p for p in system.pieces if p.role == "dissipation"]
+    plans = {
+        name: Plan(chosen, system.numbering, system.reference, system.comm)
+        for name, chosen in (("work", working), ("dissipated", damping))
+        if system.comm.allreduce(bool(chosen))
+    }
+    damped = motion.damping.mass or motion.damping.stiffness
+    if not (plans or motion.moving or damped or motion.mass.changes):
+        return None
+    return Work(motion, plans, any(p.role == "constraint" for p in working), visit)
 
 
 class Work:
