@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from ...arrays import Array, Mask
+from ...arrays import Array
 from ...assembly.piece import Role
 from ...newton import AGAIN, SAFE, SLOW, TINY, Constraints, RowNorms, Stopping
 
@@ -50,7 +50,6 @@ class Balance(Stopping):
     def __init__(self, motion: Motion, f: Array, native: Native) -> None:
         system = motion.system
         rows = RowNorms(system, [*system.pieces, *motion.mass.pieces])
-        self._shuts, self._closes = np.zeros(rows.parts), np.zeros(rows.parts, dtype=np.uint8)
         equations = rows.classes(lambda block: block.is_equation)
         super().__init__(rows, GROWTH, FALLING)
         self.constraints = Constraints(motion.matrix, rows, equations)
@@ -71,11 +70,11 @@ class Balance(Stopping):
         self._worst: Array = np.zeros((0, rows.parts))
         native.give(self._data, np.int64, part=rows.part)
         masks = {"moves": self._moves, "constraint": self.constraints.classes}
-        native.give(self._data, np.uint8, **masks, closed=self._closes)
+        native.give(self._data, np.uint8, **masks, closed=self.closed.view(np.uint8))
         native.give(self._data, least=self._least, natural=self._natural, norms=self._norms)
         native.give(self._data, violations=self._violations, sizes=self._sizes, ended=self._ended)
         native.give(self._data, forces=self._forces, noise=self._noise, weight=self._weight)
-        native.give(self._data, in_parts=self._in_parts, shut=self._shuts)
+        native.give(self._data, in_parts=self._in_parts, shut=self._shut)
         self._natural.fill(1.0)
         self._rounding = np.zeros(len(rows.of_row))  # round-off of laws, by rows
         self.tolerate(1e-8, 0.0, 50)
@@ -124,23 +123,6 @@ class Balance(Stopping):
         self._in_parts[:] = self.parts()
 
     # ---- the rule -------------------------------------------------------------------------------
-    @property
-    def closed(self) -> Mask:
-        """Which parts have converged: for C, too."""
-        return self._closes.view(bool)
-
-    @closed.setter
-    def closed(self, closed: Mask) -> None:
-        self._closes[:] = closed
-
-    @property
-    def _shut(self) -> Array:
-        return self._shuts
-
-    @_shut.setter
-    def _shut(self, shut: Array) -> None:
-        self._shuts[:] = shut
-
     def doubt(self, iteration: int, step: Callable[[], Array], fresh: bool) -> int:
         """Return PETSc's reason to stop, or that to go on, where C is undecided (collective).
 
