@@ -8,7 +8,6 @@ from .equations import VectorEquations
 from .forcing import LOOSE, Forcing
 from .krylov import PartScaling
 from .leftover import FACTORS, LEAST, SMALL, Leftover, largest_at
-from .loop import Iteration, iterate
 from .newton import Equations, Solution, newton
 from .norms import SAFE, RowNorms
 from .parts import Parts, connected_parts
@@ -31,7 +30,6 @@ __all__ = [
     "Constraints",
     "Equations",
     "Forcing",
-    "Iteration",
     "Leftover",
     "Mended",
     "MendedSteps",
@@ -45,7 +43,6 @@ __all__ = [
     "VectorEquations",
     "connected_parts",
     "holds_by_penalties",
-    "iterate",
     "largest_at",
     "newton",
     "wanted",

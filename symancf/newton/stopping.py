@@ -50,13 +50,14 @@ class Stopping(ABC):
     Attributes
     ----------
     rows : `RowNorms`.
-    closed : which parts have converged.
+    closed : which parts have converged; always the same array, as C may write into it.
     """
 
     def __init__(self, rows: RowNorms, growth: float = np.inf, falling: float = 0.0) -> None:
         self.rows = rows
         self._growth, self._falling = growth, falling
         self.closed: Mask = np.zeros(rows.parts, dtype=bool)
+        self._shut: Array = np.zeros(rows.parts)
         self._norms: Array = np.zeros(rows.count)
         self._start(self.closed)
 
@@ -85,19 +86,19 @@ class Stopping(ABC):
     def _start(self, closed: Mask) -> None:
         """Begin with the first residual, and parts that have converged with it."""
         parts = self.rows.parts
-        self.closed, self._shut = closed, np.where(closed, 1.0, 0.0)
+        self.closed[:], self._shut[:] = closed, np.where(closed, 1.0, 0.0)
         self._trail: list[tuple[Array, Array]] = []  # without what is at round-off, and with it
-        self._near = self.closed
+        self._near = self.closed.copy()
         self._last, self._begun = np.full(parts, np.inf), np.full(parts, np.inf)
 
     def _close(self, worst: Array, rtol: float) -> bool:
         """Close the parts that have converged by the tolerance; tell whether all have."""
         if self.closed.any():
             kept = self.closed & (worst <= AGAIN * self._shut)
-            self.closed = (worst <= rtol) | kept
-            self._shut = np.where(kept, self._shut, rtol)
+            self.closed[:] = (worst <= rtol) | kept
+            self._shut[~kept] = rtol
         else:
-            self.closed = worst <= rtol
+            self.closed[:] = worst <= rtol
             self._shut.fill(rtol)
         return bool(self.closed.all())
 
@@ -148,7 +149,7 @@ class Stopping(ABC):
             stalled = _stalls(of_rest) | ((rest == 0.0) & _stalls(of_all))
         no_gain = ~far & (rest <= np.sqrt(rtol)) & ((moved <= stol) | stalled)
         fresh_ones = (at_noise | no_gain) & ~self.closed
-        self._shut = np.where(fresh_ones, worst, self._shut)
+        self._shut[fresh_ones] = worst[fresh_ones]
         only = bool((no_gain & ~at_noise & ~self.closed).any())
         self.closed |= fresh_ones
         if self.closed.all():

@@ -13,7 +13,8 @@ from sympy import Rational
 
 import symancf as sa
 from symancf.energies import cable, neo_hooke
-from symancf.newton import iterate, leftover
+from symancf.newton import Solution, leftover, newton
+from symancf.runtime.petsc import NOT_FINITE
 from tests.told import told
 
 pytestmark = pytest.mark.collective
@@ -154,30 +155,39 @@ def test_motions_take_the_tolerance_that_is_asked_for() -> None:
 class Halving:
     """x -> x - (part) x / 2: never nearer than a power of two."""
 
-    def __init__(self, outside: float = np.inf) -> None:
-        self.x, self.step, self.outside, self.tried = 1.0, 0.0, outside, 0
+    def __init__(self, outside: float = np.inf, halvings: int = 1) -> None:
+        self.x, self.step, self.outside, self.halvings = 1.0, 0.0, outside, halvings
+        self.made, self.tried = 0, 0
 
-    def converged(self, iteration: int) -> bool:
-        return self.x < 0.1
+    def residual(self) -> bool:
+        return True
+
+    def reason(self, iteration: int) -> int:
+        assert iteration == self.made
+        return int(self.x < 0.1)
+
+    def linearize(self) -> None:
+        self.made += 1
 
     def solve(self) -> bool:
         self.step = self.x / 2.0
         return True
 
-    def move(self, part: float) -> bool:
-        self.tried += 1
-        if part * self.step > self.outside:
-            return False
-        self.x -= part * self.step
-        return True
+    def move(self) -> int:
+        for part in 0.5 ** np.arange(self.halvings):
+            self.tried += 1
+            if part * self.step <= self.outside:
+                self.x -= part * self.step
+                return 0
+        return NOT_FINITE
 
 
 def test_iterations_are_counted_halved_and_given_up() -> None:
-    assert iterate(Halving(), 4) == 4
-    assert iterate(Halving(), 3) is None
-    assert iterate(careful := Halving(outside=0.2), 20, halvings=3) == 7
+    assert newton(Halving(), 4) == Solution(1, 4)
+    assert newton(Halving(), 3).reason < 0
+    assert newton(careful := Halving(outside=0.2, halvings=3), 20) == Solution(1, 7)
     assert careful.tried == 14
-    assert iterate(Halving(outside=0.2), 20) is None
+    assert newton(Halving(outside=0.2), 20) == Solution(NOT_FINITE, 0)
 
 
 @pytest.mark.parametrize("angle", [0.1, 0.1 + 2.9 / 7])

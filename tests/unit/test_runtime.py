@@ -21,7 +21,7 @@ from symancf.assembly.plan import Plan
 from symancf.multigrid import structures as multigrid
 from symancf.runtime import jit
 from symancf.runtime.structures import declared
-from symancf.solve.dynamics import steps
+from symancf.solve.dynamics import native
 from tests.refusals import refused
 
 
@@ -115,7 +115,7 @@ def test_structures_are_those_of_c(tmp_path: Path) -> None:
     mine = declared(own)
     assert set(mine) == {"inner", "outer"}
     for file, names in files.items():
-        made = {**mine, **structures._FOUND, **multigrid._FOUND, **steps._FOUND}
+        made = {**mine, **structures._FOUND, **multigrid._FOUND, **native._FOUND}
         fields = [(n, k[0]) for n in sorted(names) for k in made[n]._fields_]
         places = ", ".join(f"offsetof({n}, {k})" for n, k in fields)
         sizes = ", ".join(f"sizeof({n})" for n in sorted(names))

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import ConstraintError, ConvergenceError
-from ...newton import SLOW, iterate
+from ...newton import SLOW, newton
 from ...runtime.petsc import PETSc
 from ..solver import reason_name
 from .derivatives import Kinematics
@@ -49,6 +49,7 @@ class Accelerations:
     ----------
     kinematics : the constraints and their derivatives along the motion.
     factorisations : number of matrices made.
+    lengths : of the constraints' gradients in the matrix, if it is scaled.
     rtol : relative tolerance of Krylov solvers.
     """
 
@@ -62,9 +63,10 @@ class Accelerations:
         self._refines = False
         self._filled: PETSc.Vec | None = None  # what is added to the diagonal
         self._scale: PETSc.Vec | None = None  # of the matrix, which is d_i A_ij d_j with it
-        self._lengths: Array | None = None  # of its constraints, before it was scaled
+        self.lengths: Array | None = None
         self._made_for: tuple[Array, float, int, int] | None = None
         self.factorisations, self.rtol = 0, EXACT
+        self._states = self.system.comm.allreduce(bool(motion.first.any()))
         self._r, self._dx, self._scaled = (newton.x.duplicate() for _ in range(3))
         self.system.register(self)
 
@@ -116,10 +118,6 @@ class Accelerations:
         )
         self.factorisations += 1
 
-    def measure(self) -> None:
-        """Let violations of constraints be measured by their gradients in the matrix."""
-        self.newton.balance.constraints.refresh(self._lengths)
-
     def sizes(self) -> Array:
         """Return what a large motion makes of each constraint, 1 where none (collective).
 
@@ -133,7 +131,7 @@ class Accelerations:
         found = np.ones(numbering.coordinates)
         if self.kinematics.any:
             self.factor()
-            lengths = constraints.lengths() if self._lengths is None else self._lengths
+            lengths = constraints.lengths() if self.lengths is None else self.lengths
             lengths = lengths / self.system.stiffness
             at = numbering.coordinate_of_row[constraints.rows]
             found[at] = np.where(lengths > 0.0, lengths, 1.0)
@@ -176,10 +174,10 @@ class Accelerations:
         .. math:: d_i = m_i^{-1/2}, \qquad d_j = \Bigl(\sum_i (\Phi_{ji} d_i)^2\Bigr)^{-1/2} .
         """
         pc, mat = self.newton.snes.getKSP().getPC(), self.motion.matrix.mat
-        self._scale = self._lengths = None
+        self._scale = self.lengths = None
         if not self.kinematics.any or pc.getFactorSolverType() != "mumps":
             return
-        self._lengths = self.newton.balance.constraints.lengths()
+        self.lengths = self.newton.balance.constraints.lengths()
         scale = mat.getDiagonal()
         size = scale.getArray(readonly=True)
         massive = size > 0.0
@@ -213,7 +211,7 @@ class Accelerations:
             raise ConstraintError(
                 "the mass matrix with the constraints is singular at time "
                 f"{system.time:g}: constraints are redundant, or a coordinate without mass is held "
-                f"by none{newton.residual.told}",
+                f"by none{newton.linear.told}",
                 asked="mass matrix",
                 given=system.time,
             ) from ConvergenceError(reason=name, iteration=0, time=system.time)
@@ -275,7 +273,8 @@ class Accelerations:
         rhs = np.where(m.second, -f, 0.0)
         if self.kinematics.any:
             rhs -= self._bend(stabilisation)
-        self._rates_of_states(f)
+        if self._states:
+            self._rates_of_states(f)
         self.factor()
         solution = self.solve(rhs)
         chosen = m.second & free
@@ -304,8 +303,6 @@ class Accelerations:
     def _rates_of_states(self, f: Array) -> None:
         """First-order states: rate - f = 0."""
         m = self.motion
-        if not self.system.comm.allreduce(bool(m.first.any())):
-            return
         rate = np.where(m.first, -f, 0.0)
         self.newton.vectors.to_global(rate, self.newton.x)
         self.newton.vectors.to_local(self.newton.x, rate)
@@ -343,7 +340,7 @@ class Accelerations:
         change[~m.algebraic] = 0.0
         if not self.newton.largest(float(np.abs(change).max(initial=0.0))):
             return None
-        self.newton.stale = True
+        self.newton.tangent.stale = True
         self.factor()
         return np.where(m.second, self.solve(change), 0.0)
 
@@ -357,7 +354,7 @@ class Accelerations:
     def project_positions(self) -> bool:
         """Take positions to the constraints in the metric of the mass; return a change."""
         found = _Projection(self)
-        iterate(found, 6)
+        newton(found, 6)
         return found.changed
 
     def project_rates(self) -> Array:
@@ -370,32 +367,38 @@ class Accelerations:
 
 
 class _Projection:
-    """The iterations of `Accelerations.project_positions`, with the matrix where they begin."""
+    """The equations of `Accelerations.project_positions`, with the matrix where they begin."""
 
     def __init__(self, accelerations: Accelerations) -> None:
         self.accelerations = accelerations
         self.changed, self._last = False, np.inf
         self._phi = self._step = np.zeros(0)
 
-    def converged(self, iteration: int) -> bool:
-        """Tell whether constraints hold, or a step has brought little."""
-        made, newton = self.accelerations, self.accelerations.newton
+    def residual(self) -> bool:
+        """Take the violations, and what they are measured by."""
+        made = self.accelerations
         self._phi = made.violation()
-        if not iteration:
-            made.factor()
-            made.measure()
-        share, _ = newton.balance.worst_constraint(self._phi)
+        made.factor()
+        made.newton.balance.constraints.refresh(made.lengths)
+        return True
+
+    def reason(self, iteration: int) -> int:
+        """End where constraints hold, or a step has brought little."""
+        share, _ = self.accelerations.newton.balance.worst_constraint(self._phi)
         done, self._last = share <= 1.0 or share > SLOW * self._last, share
-        return done
+        return int(done)
+
+    def linearize(self) -> None:
+        """Keep the matrix."""
 
     def solve(self) -> bool:
         """Find the smallest motion to the constraints."""
-        self._step = self.accelerations.solve(-self._phi)
+        self._step = self.accelerations.solve(self._phi)
         return True
 
-    def move(self, part: float) -> bool:
+    def move(self) -> int:
         """Move the positions."""
         m = self.accelerations.motion
-        m.state[m.second] += part * self._step[m.second]
-        self.changed = True
-        return True
+        m.state[m.second] -= self._step[m.second]
+        self.changed, self._phi = True, self.accelerations.violation()
+        return 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from ...arrays import Array, Mask
+from ...arrays import Array
 from ...assembly.piece import Role
 from ...newton import AGAIN, SAFE, SLOW, TINY, Constraints, RowNorms, Stopping
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .motion import Motion
-    from .steps import Steps
+    from .native import Native
 
 
 ROUND_OFF = 2.0  # times its estimate: what later steps need not fall below
@@ -47,10 +47,9 @@ class Balance(Stopping):
     f : local vector of the last residual.
     """
 
-    def __init__(self, motion: Motion, f: Array, steps: Steps) -> None:
+    def __init__(self, motion: Motion, f: Array, native: Native) -> None:
         system = motion.system
         rows = RowNorms(system, [*system.pieces, *motion.mass.pieces])
-        self._shuts, self._closes = np.zeros(rows.parts), np.zeros(rows.parts, dtype=np.uint8)
         equations = rows.classes(lambda block: block.is_equation)
         super().__init__(rows, GROWTH, FALLING)
         self.constraints = Constraints(motion.matrix, rows, equations)
@@ -59,7 +58,7 @@ class Balance(Stopping):
         follows = rows.classes(lambda block: block.kind == "dependent")  # its forces add up to zero
         self._least = np.where(follows, 1.0, np.where(self._moves, UNLOADED, 0.0))
         self._size, self._stol = 1.0, 0.0
-        self._steps, self._data = steps, steps.data.balance
+        self._native, self._data = native, native.data.balance
         self._data.classes, self._data.parts = rows.count, rows.parts
         self._data.round_off, self._data.falling = ROUND_OFF, FALLING
         self._data.slow, self._data.again = SLOW, AGAIN
@@ -69,13 +68,13 @@ class Balance(Stopping):
         # `_ended`: forces at the end of the last step, `_in_parts`: those in parts, where `split`
         self._forces, self._noise, self._weight, self._in_parts = others
         self._worst: Array = np.zeros((0, rows.parts))
-        steps.give(self._data, np.int64, part=rows.part)
+        native.give(self._data, np.int64, part=rows.part)
         masks = {"moves": self._moves, "constraint": self.constraints.classes}
-        steps.give(self._data, np.uint8, **masks, closed=self._closes)
-        steps.give(self._data, least=self._least, natural=self._natural, norms=self._norms)
-        steps.give(self._data, violations=self._violations, sizes=self._sizes, ended=self._ended)
-        steps.give(self._data, forces=self._forces, noise=self._noise, weight=self._weight)
-        steps.give(self._data, in_parts=self._in_parts, shut=self._shuts)
+        native.give(self._data, np.uint8, **masks, closed=self.closed.view(np.uint8))
+        native.give(self._data, least=self._least, natural=self._natural, norms=self._norms)
+        native.give(self._data, violations=self._violations, sizes=self._sizes, ended=self._ended)
+        native.give(self._data, forces=self._forces, noise=self._noise, weight=self._weight)
+        native.give(self._data, in_parts=self._in_parts, shut=self._shut)
         self._natural.fill(1.0)
         self._rounding = np.zeros(len(rows.of_row))  # round-off of laws, by rows
         self.tolerate(1e-8, 0.0, 50)
@@ -86,7 +85,7 @@ class Balance(Stopping):
         if len(self._worst) <= most:
             self._worst = np.zeros((most + 1, self.rows.parts))
             self._data.room = len(self._worst)
-            self._steps.give(self._data, worst=self._worst)
+            self._native.give(self._data, worst=self._worst)
 
     def begin(self) -> Array:
         """Take the sizes of the parts and return them; forget earlier steps (collective)."""
@@ -124,23 +123,6 @@ class Balance(Stopping):
         self._in_parts[:] = self.parts()
 
     # ---- the rule -------------------------------------------------------------------------------
-    @property
-    def closed(self) -> Mask:
-        """Which parts have converged: for C, too."""
-        return self._closes.view(bool)
-
-    @closed.setter
-    def closed(self, closed: Mask) -> None:
-        self._closes[:] = closed
-
-    @property
-    def _shut(self) -> Array:
-        return self._shuts
-
-    @_shut.setter
-    def _shut(self, shut: Array) -> None:
-        self._shuts[:] = shut
-
     def doubt(self, iteration: int, step: Callable[[], Array], fresh: bool) -> int:
         """Return PETSc's reason to stop, or that to go on, where C is undecided (collective).
 
@@ -162,7 +144,7 @@ class Balance(Stopping):
     def _weigh(self, forces: Array, noise: Array) -> None:
         """Take forces and round-off as what norms are measured by."""
         self._forces[:], self._noise[:] = forces, noise
-        self._steps.weigh()
+        self._native.call("weigh")
 
     def arisen(self) -> bool:
         """Take up the forces of this iteration, in parts."""

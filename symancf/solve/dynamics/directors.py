@@ -42,8 +42,7 @@ class Directors:
 
     def __init__(self, motion: Motion) -> None:
         self.motion = motion
-        system = motion.system
-        elements = [(body, getattr(body, "element", None)) for body in system.bodies]
+        elements = [(body, getattr(body, "element", None)) for body in motion.system.bodies]
         self.bodies = [b for b, e in elements if e is not None and e.kinematics().penalties]
         self._nodes: _Nodes | None = None
         self._revision = -1  # of the mass that they have
@@ -90,15 +89,14 @@ class Directors:
 
         Newton's method finds other solutions of such steps, with energy from nowhere.
         """
-        m, names = self.motion, list[str]()
-        if self.bodies:
-            nodes = self._present()
-            change = m.state - m.system.numbering.local(before.displacement)
-            turned = np.linalg.norm(change[nodes.rows], axis=2).max(initial=0.0)
-            self._turned = float(m.system.comm.allreduce(float(turned), MPI.MAX))
-            if self._turned > TURNED:
-                names = [m.system.name(body) for body in self.bodies]
-        return Review(Verdict.CUT if names else Verdict.STANDS, names)
+        m = self.motion
+        nodes = self._present()
+        change = m.state - m.system.numbering.local(before.displacement)
+        turned = np.linalg.norm(change[nodes.rows], axis=2).max(initial=0.0)
+        self._turned = float(m.system.comm.allreduce(float(turned), MPI.MAX))
+        if self._turned <= TURNED:
+            return Review(Verdict.STANDS)
+        return Review(Verdict.CUT, [m.system.name(body) for body in self.bodies])
 
     def longest(self, h: float) -> float:
         """Return the length of a step that turns no section too far, after one of length h."""
@@ -109,8 +107,6 @@ class Directors:
 
         What supports prescribe stays.
         """
-        if not self.bodies:
-            return
         m, nodes = self.motion, self._present()
         rows = nodes.rows
         F = self._gradient(nodes)

@@ -12,28 +12,25 @@ kinds of terms.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
-from ...assembly.plan import Plan
 from ...kinematics.memory import STEP
 from ...runtime.collective import together
 from ...values.parameter import changes_by_itself, depends_on_time
+from .native import Asked
+from .work import work_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ...assembly.piece import Piece
-    from ...values.parameter import Value
     from .motion import Motion
-    from .steps import Steps
-
-    # see `Explicit.visit`
-    Visit = Callable[[Callable[[], None], bool], None]
+    from .native import Native, Take
+    from .work import Instant, Visit
 
 
 GAINED = 0.1  # of all energy that a motion may make out of nothing until it is told
@@ -76,95 +73,46 @@ class Energies:
         return self.kinetic + self.strain + self.potential + self.contact
 
 
-def _given(piece: Piece) -> list[Value | None]:
-    """Return the values of a piece's parameters, but for those that it has of its own."""
-    own = ("scale", STEP) if piece.remembered is not None else ("scale",)
-    return [value for name, value in piece.uniform.items() if name not in own]
+class _Kind(NamedTuple):
+    """What a piece does for energies.
 
-
-def timed(piece: Piece) -> bool:
-    """Tell whether a piece depends on time itself, not on what others set alone."""
-    cells = piece.cell_at is not None and getattr(piece.cell_at, "timed", True)
-    by_time = piece.timed or "t" in piece.kernel.uniform or cells
-    return by_time or any(map(changes_by_itself, _given(piece)))
-
-
-def changes(piece: Piece) -> bool:
-    """Tell whether a piece depends on time or on what others set."""
-    return timed(piece) or any(map(depends_on_time, _given(piece)))
-
-
-def stores(piece: Piece) -> bool:
-    """Tell whether the energy of a piece is the system's: of materials, and of loads as constant.
-
-    Contacts and laws that remember are materials, whatever changes them.
+    Attributes
+    ----------
+    works : whether the work of its forces is added up: they have no energy, or it changes.
+    sums : in which sums its energy is: strain, potential and contact of `Energies`; what changes
+        by work; what loads take as work.
     """
-    material = piece.role in ("strain", "contact") or piece.remembered is not None
-    return material or (piece.role == "potential" and not changes(piece))
 
-
-def works(piece: Piece) -> bool:
-    """Tell whether the work of a piece's forces is added up: they have no energy, or it changes."""
-    if piece.role in ("strain", "contact", "potential"):
-        return timed(piece)
-    return piece.role == "work" or (piece.role == "constraint" and changes(piece))
+    works: bool
+    sums: tuple[bool, ...]
 
 
 SUMS = 5
 
 
-def _sums(piece: Piece) -> tuple[bool, ...]:
-    """Tell in which sums the energy of a piece is.
+def _changes(piece: Piece) -> tuple[bool, bool]:
+    """Tell whether a piece depends on time itself, and whether on that or on what others set."""
+    own = ("scale", STEP) if piece.remembered is not None else ("scale",)
+    given = [value for name, value in piece.uniform.items() if name not in own]
+    cells = piece.cell_at is not None and getattr(piece.cell_at, "timed", True)
+    by_time = piece.timed or "t" in piece.kernel.uniform or cells
+    timed = bool(by_time or any(map(changes_by_itself, given)))
+    return timed, timed or any(map(depends_on_time, given))
 
-    Strain, potential and contact of `Energies`; what changes by work; what loads take as work.
+
+def _kind(piece: Piece) -> _Kind:
+    """Return what a piece does for energies.
+
+    Those of materials are the system's, and those of loads that are constant. Contacts and laws
+    that remember are materials, whatever changes them.
     """
-    own, work = stores(piece), works(piece)
-    kinds = (own and piece.role == kind for kind in ("strain", "potential", "contact"))
-    return (*kinds, own and work, piece.role == "potential" and not own and not work)
-
-
-@dataclass(frozen=True)
-class Instant:
-    """An instant of a motion: the coordinates that forces work on, their rates, and the forces.
-
-    `forces` (2, n): of loads, also by moving supports, and of dampers. `mass`: parameters of a
-    mass that changes, and all rates (local vector).
-    """
-
-    time: float
-    state: Array
-    rate: Array
-    forces: Array
-    mass: tuple[Array, Array] | None = None
-
-    def work_to(self, end: Instant) -> Array:
-        r"""Return the work (2,) of the forces on the way to another instant (this rank's part).
-
-        .. math:: \tfrac12 (Q_0 + Q_1) \cdot (q_1 - q_0)
-            + \tfrac h6 (Q_1 - Q_0) \cdot (\dot q_1 - \dot q_0)
-
-        With a constant force it is exact, whatever the rates are. The errors of many steps add up
-        to -h^2/12 (Q' . q') between their ends, by Taylor's series of Q and q at the middle of
-        each and one integration by parts.
-        """
-        h, between = end.time - self.time, end.forces - self.forces
-        found = (self.forces + 0.5 * between) @ (end.state - self.state)
-        return np.asarray(found + h / 6.0 * (between @ (end.rate - self.rate)))
-
-
-def extrapolated(course: Sequence[Instant], work: Callable[[Instant, Instant], Array]) -> Array:
-    """Return the work along instants at equal distances, 2^k + 1 of them.
-
-    By Romberg's method: errors of `work` from one to another have even powers of the distance.
-    """
-    found: list[Array] = []
-    stride = len(course) - 1
-    while stride:
-        found.append(np.sum([work(a, b) for a, b in pairwise(course[::stride])], axis=0))
-        stride //= 2
-    for k in range(1, len(found)):
-        found = [fine + (fine - coarse) / (4.0**k - 1.0) for coarse, fine in pairwise(found)]
-    return found[0]
+    timed, changes = _changes(piece)
+    role, kinds = piece.role, ("strain", "potential", "contact")
+    material = role in ("strain", "contact") or piece.remembered is not None
+    stores = material or (role == "potential" and not changes)
+    works = timed if role in kinds else role == "work" or (role == "constraint" and changes)
+    sums = *(stores and role == kind for kind in kinds), stores and works
+    return _Kind(works, (*sums, role == "potential" and not stores and not works))
 
 
 class Audit:
@@ -172,166 +120,60 @@ class Audit:
 
     Parameters
     ----------
-    visit : shows the motion within the last step; None: it is not known better than its ends.
+    visit : see `Work`.
+
+    Attributes
+    ----------
+    begun : whether energies were taken on this motion since it began, or goes on from a state.
+    closed : whether no energy comes in and none is dissipated, so that nothing adds up.
     """
 
     def __init__(self, motion: Motion, visit: Visit | None = None) -> None:
         self.motion, self.visit, system = motion, visit, motion.system
-        pieces = system.pieces
-        working = list(filter(works, pieces))
-        damping = [p for p in pieces if p.role == "dissipation"]
-        self._plans = {
-            name: Plan(chosen, system.numbering, system.reference, system.comm)
-            for name, chosen in (("work", working), ("dissipated", damping))
-            if system.comm.allreduce(bool(chosen))
-        }
-        sums = np.array([_sums(p) for p in pieces], dtype=float).reshape(-1, SUMS)
+        pieces, kinds = system.pieces, [*map(_kind, system.pieces)]
+        working = [p for p, kind in zip(pieces, kinds, strict=True) if kind.works]
+        self._work = work_of(motion, working, visit)
+        sums = np.array([kind.sums for kind in kinds], dtype=float).reshape(-1, SUMS)
         self._masks = np.ascontiguousarray(sums.T)
-        self._loads = bool(self._masks[4].any())
-        self._remembering = [[p for p in system.memory.pieces if _sums(p)[k]] for k in range(SUMS)]
+        of = {id(piece): kind.sums for piece, kind in zip(pieces, kinds, strict=True)}
+        remembering = system.memory.pieces
+        self._remembering = [[p for p in remembering if of[id(p)][k]] for k in range(SUMS)]
         self._lost: Array = np.zeros(3)  # see `_present`, when this was last looked at
-        self._f: Array = np.zeros(system.numbering.coordinates)
-        owned = system.numbering.vertex_of < system.numbering.owned_vertices
-        moved = owned & (motion.second | system.numbering.those("dependent"))
-        self._at, self._owned = np.flatnonzero(moved), np.where(moved, 1.0, 0.0)
-        reacts = any(p.role == "constraint" for p in working)
-        reacts = bool(reacts or motion.moving or motion.settled.any())
-        self._reacts = system.comm.allreduce(reacts, MPI.LOR)
-        self._fixed = owned & motion.second & (system.numbering.fixed_by >= 0)
         self.work = self.dissipated = self.friction = 0.0
         self._start: float | None = None
         self._total: float | None = None
-        self._last: Instant | None = None
-        self._mass_changes = motion.mass.changes
         self._parameters = system.parameters
         self._values: list[float] = []  # of parameters, at the last energies
         self._ramp: float | None = None  # see `watch`
-
-    @property
-    def begun(self) -> bool:
-        """Whether energies were taken on this motion since it began, or goes on from a state."""
-        return self._last is not None
-
-    @property
-    def closed(self) -> bool:
-        """Whether no energy comes in and none is dissipated, so that nothing adds up."""
-        return not (self._works or self.motion.system.memory or self._loads or self._parameters)
-
-    @property
-    def _works(self) -> bool:
-        """Whether work adds up along the motion, and not only between its ends."""
-        damping = self.motion.damping
-        forces = self._plans or self.motion.moving or damping.mass or damping.stiffness
-        return bool(forces or self._mass_changes)
+        self.begun = False
+        # no energy comes in and none is dissipated, so that nothing adds up
+        adds = self._work or system.memory or self._masks[4].any() or self._parameters
+        self.closed = not adds
 
     # ---- steps in C -----------------------------------------------------------------------------
     @property
     def simple(self) -> bool:
         """Whether only work of forces adds up from step to step."""
-        return not (self._mass_changes or self.motion.system.memory or self._ramp is not None)
-
-    @property
-    def timed(self) -> bool:
-        """Whether forces that work have parameters that are functions of time."""
-        return any(plan.timed for plan in self._plans.values())
-
-    def present(self, time: float) -> None:
-        """Take the parameters of a time."""
-        for plan in self._plans.values():
-            plan.follow(self.motion.rate, self.motion.rate_factor)
-            plan.update(time)
-
-    def lend(self, steps: Steps) -> None:
-        """Let C add up the work of steps; see `take_back`."""
-        m, data = self.motion, steps.data
-        self.present(m.system.time)
-        data.closed = self.closed
-        data.work[0], data.work[1] = self.work, self.dissipated
-        steps.give(data, owned=self._owned)
-        data.supported = None
-        if m.moving:
-            steps.give(data, supported=self._fixed)
-        if self._last is not None:
-            self._lent: Array = np.zeros((4, len(m.state)))  # forces before and now
-            self._lent[:2, self._at] = self._last.forces
-            steps.give(data, pull=self._lent)
-        for k, name in enumerate(("work", "dissipated")):
-            data.power_plan[k] = self._plans[name].structure if name in self._plans else None
-
-    def take_back(self, steps: Steps) -> None:
-        """Take what C has added up."""
-        data = steps.data
-        if not self.closed and data.made:
-            self.work, self.dissipated = data.work
-            self._last = self._now(self._lent[:2, self._at])
-
-    # ---- forces that work -----------------------------------------------------------------------
-    def _now(self, forces: Array) -> Instant:
         m = self.motion
-        mass = (m.mass.values.copy(), m.rate.copy()) if self._mass_changes else None
-        return Instant(m.system.time, m.state[self._at], m.rate[self._at], forces, mass)
+        return not (m.mass.changes or m.system.memory or self._ramp is not None)
 
-    def _look(self) -> Instant:
-        """Return the present instant."""
-        m, f = self.motion, self._f
-        forces = np.zeros((2, len(self._at)))
-        self.present(m.system.time)
-        for k, name in enumerate(("work", "dissipated")):
-            if name in self._plans:
-                self._plans[name].residual(m.state, f)
-                forces[k] = f[self._at] * (1.0 if k else -1.0)
-        if m.moving:  # M a + R at a fixed coordinate is the force of its support
-            m.residual(f)
-            forces[0] += np.where(self._fixed, f, 0.0)[self._at]
-        alpha, beta = m.damping.mass, m.damping.stiffness
-        if alpha:
-            m.mass.residual(m.rate, f)
-            forces[1] += alpha * f[self._at]
-        if beta:
-            forces[1] += beta * m.stiffness_times(m.rate)[self._at]
-        return self._now(forces)
+    def lend(self, native: Native) -> Mapping[Asked, Take]:
+        """Let C add up the work of steps; return what takes functions of time for it."""
+        data, work = native.data, self._work
+        data.closed = work is None
+        data.work[0], data.work[1] = self.work, self.dissipated
+        if work is None:
+            return {}
+        work.lend(native)
+        return {Asked.DRIVE: work.present} if work.timed else {}
 
-    def _course(self, keep: bool) -> list[Instant]:
-        """Return instants from the last one to the present (collective).
+    def take_back(self, native: Native) -> None:
+        """Take what C has added up."""
+        if self._work is not None and native.data.made:
+            self.work, self.dissipated = native.data.work
+            self._work.take_back()
 
-        `keep`: a step lies between them.
-        """
-        course = [] if self._last is None else [self._last]
-
-        def look() -> None:
-            with together(self.motion.system.comm):  # forces ask the user's functions of time
-                course.append(self._look())
-
-        moved = course and course[0].time != self.motion.system.time
-        if keep and moved and self.visit is not None and self._works:
-            self.visit(look, self._reacts)
-        look()
-        return course
-
-    def _work(self, begin: Instant, end: Instant) -> Array:
-        """Return the work (2,) from one instant to another (this rank's part)."""
-        found = begin.work_to(end)
-        if begin.mass is not None and end.mass is not None:
-            found[0] += self._brought(*begin.mass, *end.mass)
-        return found
-
-    def _brought(self, old: Array, begin: Array, new: Array, end: Array) -> float:
-        """Return the kinetic energy of mass that came: the mean of that at the rates of both ends.
-
-        `old`, `new`: the parameters of the mass.
-        """
-        if np.array_equal(old, new):
-            return 0.0
-        m, gained = self.motion.mass, 0.0
-        now = m.values.copy()
-        for sign, values in ((1.0, new), (-1.0, old)):
-            m.values[:] = values
-            m.write()
-            gained += 0.5 * sign * sum(float(m.energies(r)[0].sum()) for r in (begin, end))
-        m.values[:] = now
-        m.write()
-        return gained
-
+    # ---- energies -------------------------------------------------------------------------------
     def measure(self, keep: bool = True) -> Energies:
         """Return the energies of the present state (collective).
 
@@ -339,7 +181,7 @@ class Audit:
         ----------
         keep : the motion has come here by a step, of which the work is added.
         """
-        course = self._course(keep)
+        course = [] if self._work is None else self._work.course(keep)
         parts, lost, gained = self._present(course)
         work, dissipated, friction = self.work, self.dissipated, self.friction
         if self._start is not None:
@@ -354,7 +196,7 @@ class Audit:
         if keep:
             self.work, self.dissipated, self.friction = work, dissipated, friction
             self._start = start
-            self._stand(total, lost, course[-1])
+            self._stand(total, lost, course)
         drift = total - work + dissipated - start
         T, U, V, C = parts.tolist()
         return Energies(T, U, V, C, work, dissipated, friction, drift)
@@ -433,14 +275,14 @@ class Audit:
         system = self.motion.system
         with together(system.comm):
             system.update(system.time)
-        course = self._course(keep=False)
+        course = [] if self._work is None else self._work.course(step=False)
         parts, lost, _ = self._present(course)
         total, work = float(parts.sum()), self.work
         if self._total is not None:
             work += total - self._total
         if keep:
             self.work = work
-            self._stand(total, lost, course[-1])
+            self._stand(total, lost, course)
         drift = total - work + self.dissipated - self._start
         T, U, V, C = parts.tolist()
         return Energies(T, U, V, C, work, self.dissipated, self.friction, drift)
@@ -463,8 +305,8 @@ class Audit:
             found[:4] = kinetic.sum(), *stored[:3]
             found[4:6] = lost[:3].sum(), lost[2]
             found[6] = stored[3] + lost[3] - stored[4]
-            if course[0].time != course[-1].time:
-                found[7:] = extrapolated(course, self._work)
+            if self._work is not None:
+                found[7:] = self._work.along(course)
         found = system.sum(found)
         return found[:4], found[4:7], found[7:]
 
@@ -472,20 +314,26 @@ class Audit:
         """Take the forces of the present state, from which a motion goes on (collective)."""
         now = self._present_values()
         self._take(self._values)
-        self._last = None
-        self._last = self._course(keep=False)[-1]
+        if self._work is not None:
+            self._work.last = None
+            self._work.last = self._work.course(step=False)[-1]
         self._take(now)
+        self.begun = True
         self.watch()
 
-    def _stand(self, total: float, lost: Array, last: Instant) -> None:
-        self._total, self._lost, self._last, self._ramp = total, lost, last, None
+    def _stand(self, total: float, lost: Array, course: Sequence[Instant]) -> None:
+        self._total, self._lost, self._ramp, self.begun = total, lost, None, True
         self._values = self._present_values()
+        if self._work is not None:
+            self._work.last = course[-1]
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Go on from what `state` returned; `stand` then."""
         self.work, self.dissipated = saved["work"], saved["dissipated"]
         self.friction = saved.get("friction", 0.0)
-        self._start, self._last = saved["start"], None
+        self._start, self.begun = saved["start"], False
+        if self._work is not None:
+            self._work.last = None
         self._total = saved.get("total")
         self._lost = np.append(saved.get("lost", 0.0), [0.0, 0.0])[:3]
         self._values = saved.get("parameters", self._present_values())

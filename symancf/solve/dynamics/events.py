@@ -184,9 +184,6 @@ class Events:
         self._all.append(event)
         return event
 
-    def __bool__(self) -> bool:
-        return bool(self._all)
-
     # ---- values ---------------------------------------------------------------------------------
     def values(self) -> Array:
         """Return the functions of all events at the present motion, (n,).
@@ -234,9 +231,8 @@ class Events:
 
         A zero where a motion begins, and one that an action jumps over, is none to be located.
         """
-        if self._all:
-            for event, value in zip(self._all, self.values(), strict=True):
-                event.see(value)
+        for event, value in zip(self._all, self.values(), strict=True):
+            event.see(value)
 
     # ---- zeros ----------------------------------------------------------------------------------
     def find(self, made: Stepper) -> list[Event]:

@@ -48,6 +48,7 @@ class Explicit:
 
     Attributes
     ----------
+    adaptive : whether the length of steps follows the error.
     error : what an evaluation raised, on every rank; it must not cross PETSc.
     evaluations : number of right-hand sides.
     """
@@ -73,7 +74,7 @@ class Explicit:
         self.asked = self.last_step = self.biased = 0.0
         self.longest = math.inf
         self._ahead: Ahead | None = None
-        self._fixed = False
+        self.adaptive = True
         self.calm = 0
         self.window = 1e-3
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
@@ -130,8 +131,8 @@ class Explicit:
         kind = kind or ("none" if adaptive is False else "basic")
         functions.TSGetAdapt(ctypes.c_void_p(ts.handle), ctypes.byref(adapt))
         functions.TSAdaptSetType(adapt, kind.encode())
-        self._fixed = kind == "none"
-        self._ahead = None if self._fixed else Ahead(self.motion, self.asked)
+        self.adaptive = kind != "none"
+        self._ahead = Ahead(self.motion, self.asked) if self.adaptive else None
         self.resume(ts)
         self._tolerate(ts)
 
@@ -139,11 +140,6 @@ class Explicit:
         """Give TS the tolerances of the next step (collective)."""
         self._limits.setArray(self.limits())
         ts.setTolerances(self.rtol, self._limits)
-
-    @property
-    def follows_error(self) -> bool:
-        """Whether the length of steps follows the error."""
-        return not self._fixed
 
     def started(self) -> None:
         """Take the initial values."""
@@ -285,7 +281,7 @@ class Explicit:
         self._before = self.snapshot()
         self._tolerate(ts)
         t, to = ts.getTime(), ts.getMaxTime()
-        h = min(self.asked if self._fixed else ts.getTimeStep(), self.longest)
+        h = min(ts.getTimeStep() if self.adaptive else self.asked, self.longest)
         h = h if to - t > STRETCH * h else to - t
         ts.setTimeStep(h if self._ahead is None else self._ahead.limit(t, h))
         self._step(ts)
@@ -392,7 +388,7 @@ class Explicit:
         self._go(whole.end if t >= whole.end.time else whole.begin)
         if whole.begin.time < t < whole.end.time:
             self._stride(t)
-        self.ts.setTimeStep(self.asked if self._fixed else self._next)
+        self.ts.setTimeStep(self._next if self.adaptive else self.asked)
 
     def _go(self, end: State) -> None:
         """Go to an end of a step."""

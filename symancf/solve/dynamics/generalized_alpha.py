@@ -1,36 +1,59 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The generalized-alpha method for constrained motions (index 3) as a PETSc TS."""
+r"""The generalized-alpha method for constrained motions (index 3) as a PETSc TS.
+
+With the auxiliary acceleration A, one step of length h from t_n to t_{n+1} is
+
+.. math::
+    q_{n+1} &= q_n + h v_n + h^2 [(1/2 - \beta) A_n + \beta A_{n+1}], \quad
+    v_{n+1} = v_n + h [(1 - \gamma) A_n + \gamma A_{n+1}], \\
+    (1 - \alpha_m) A_{n+1} + \alpha_m A_n &= (1 - \alpha_f) a_{n+1} + \alpha_f a_n
+
+(M. Arnold, O. Bruls, Multibody System Dynamics 18, 2007), and for states of first order
+
+.. math::
+    s_{n+1} &= s_n + h [(1 - \theta) w_n + \theta w_{n+1}], \\
+    (1 - \delta_m) w_{n+1} + \delta_m w_n &= (1 - \alpha_f) \dot s_{n+1} + \alpha_f \dot s_n
+
+(O. Bruls, J.-C. Golinval, ZAMM 86, 2006). All equations hold at t_{n+1}, those of motion with
+the true acceleration a. Rates and accelerations are affine in the new coordinates:
+
+    auxiliary = k (x - x*),  rate = r + R (x - x*),  a = b + B (x - x*).
+"""
 
 from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import asdict
+from ctypes import c_double
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, pointer
 from ...assembly.revisions import REVISIONS, Review, Verdict
+from ...bodies.natural import RigidBody
 from ...errors import ConvergenceError
+from ...newton.predicted import holds_by_penalties
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from ..solver import reason_name
 from .ahead import Ahead
-from .coefficients import Coefficients
 from .directors import Directors
 from .explanation import explained
-from .initial import InitialValues, after
+from .initial import after, find_initial_values
 from .interval import Interval
+from .native import Asked
 from .spin import Spin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ...assembly.piece import Piece
     from ...assembly.state import State
+    from ...output.steps import Step
     from .accelerations import Accelerations
-    from .native import Made
+    from .native import Take
 
 SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
 SHORT = 1e-2  # of the last step: a shorter one is cut from a step of full length
@@ -41,6 +64,56 @@ JUMP = 1e-6  # of the forces: an imbalance that Newton's method would not leave
 EASY = 6  # Newton iterations up to which a step may double
 RESTS = 1e-3  # of the largest local error: that of a coordinate that does not move
 SMALLEST = 1.0 / 1024.0  # of the step asked for: smaller attempts are given up
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Coefficients of the method for a spectral radius `rho` at infinite frequency."""
+
+    alpha_m: float
+    alpha_f: float
+    beta: float
+    gamma: float
+    delta: float
+    theta: float
+
+    @classmethod
+    def of_radius(cls, rho: float) -> Coefficients:
+        """Return the coefficients that damp as little as possible at low frequencies."""
+        alpha_m = (2.0 * rho - 1.0) / (rho + 1.0)
+        alpha_f = rho / (rho + 1.0)
+        gamma = 0.5 + alpha_f - alpha_m
+        delta = (3.0 * rho - 1.0) / (2.0 * (rho + 1.0))
+        return cls(
+            alpha_m=alpha_m,
+            alpha_f=alpha_f,
+            beta=0.25 * (gamma + 0.5) ** 2,
+            gamma=gamma,
+            delta=delta,
+            theta=0.5 + alpha_f - delta,
+        )
+
+    def acceleration_factor(self, h: float) -> float:
+        """Return B of second-order coordinates: the tangent is B M + R C + K."""
+        return (1.0 - self.alpha_m) / (h * h * self.beta * (1.0 - self.alpha_f))
+
+    def rate_factor(self, h: float) -> float:
+        """Return R of second-order coordinates."""
+        return self.gamma / (h * self.beta)
+
+    def state_factor(self, h: float) -> float:
+        """Return R of first-order states."""
+        return (1.0 - self.delta) / ((1.0 - self.alpha_f) * h * self.theta)
+
+    @property
+    def shift(self) -> float:
+        """A approximates the acceleration at t + shift h; it is rescaled when h changes."""
+        return self.alpha_m - self.alpha_f
+
+    @property
+    def bias(self) -> float:
+        """Rates across constraints are off by bias h^2 times the jerk where steps have length h."""
+        return 1.0 / 6.0 - self.beta - self.shift / 2.0
 
 
 class GeneralizedAlpha:
@@ -76,6 +149,7 @@ class GeneralizedAlpha:
 
     Attributes
     ----------
+    adaptive : whether the length of steps follows the error.
     auxiliary : the acceleration-like quantity A (second order) and w (first order), local.
     asked : length of steps without trouble; `last_step`: that of the last one, 0 at a start.
     biased : length of the steps whose bias the rates have; 0: they fulfil the constraints.
@@ -90,8 +164,8 @@ class GeneralizedAlpha:
         n = motion.system.numbering.coordinates
         self.auxiliary: Array = np.zeros(n)
         self._k: Array = np.zeros(n)
-        newton.steps.give(newton.steps.data, auxiliary=self.auxiliary, auxiliary_factor=self._k)
-        self._take(Coefficients.of_radius(rho))
+        newton.native.give(newton.native.data, auxiliary=self.auxiliary, auxiliary_factor=self._k)
+        self.coefficients: Coefficients  # see `setFromOptions`
         self._before: State | None = None
         self.last_step = self.biased = self._usual = 0.0
         self._jerk: Array | None = None
@@ -103,7 +177,9 @@ class GeneralizedAlpha:
         self.adaptive = False
         self._ahead: Ahead | None = None
         motion.system.register(self)
-        self.spin, self.directors = Spin(accelerations), Directors(motion)
+        rigid = [body for body in motion.system.bodies if isinstance(body, RigidBody)]
+        self.spin = Spin(accelerations, rigid) if rigid else None
+        self.directors = Directors(motion) if holds_by_penalties(motion.system) else None
         self.error: BaseException | None = None
         self._review = Review(Verdict.STANDS)
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
@@ -117,14 +193,9 @@ class GeneralizedAlpha:
 
     def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
         """Look for rigid bodies anew; Newton's method takes up other entities."""
-        self.spin.forget()
-        self.directors.forget()
-
-    def _take(self, coefficients: Coefficients) -> None:
-        """Take the coefficients of the method."""
-        self.coefficients = coefficients
-        for name, value in asdict(coefficients).items():
-            setattr(self.newton.steps.data, name, value)
+        for kind in (self.spin, self.directors):
+            if kind is not None:
+                kind.forget()
 
     # ---- as all integrators ---------------------------------------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
@@ -160,11 +231,6 @@ class GeneralizedAlpha:
         self.auxiliary[:] = np.where(m.second, m.acceleration, m.rate)
         self.last_step = self.biased = 0.0
 
-    @property
-    def follows_error(self) -> bool:
-        """Whether the length of steps follows the error."""
-        return self.adaptive
-
     def give_up(self) -> None:
         """After a failure: the motion is at the last step that was reached."""
 
@@ -180,7 +246,9 @@ class GeneralizedAlpha:
                 iteration=0,
             )
             return
-        self._take(Coefficients.of_radius(self.rho))
+        self.coefficients = Coefficients.of_radius(self.rho)
+        for name, value in asdict(self.coefficients).items():
+            setattr(self.newton.native.data, name, value)
         self.adaptive = options.getString("ts_adapt_type", "none") != "none"
 
     def step(self, ts: PETSc.TS) -> None:
@@ -213,21 +281,27 @@ class GeneralizedAlpha:
         usual = all(abs(h - other) <= 1e-12 * h for other in (self.last_step, self.biased))
         if self.adaptive or not usual or not self.newton.native.able or ts.getTimeStep() < h:
             return False
-        if self.spin.bodies or system.reviews or system.memory:
+        if self.spin is not None or system.reviews or system.memory:
             return False
         self._factors(h)
         self.newton.take(h)
         return True
 
-    def came(self, ts: PETSc.TS, steps: Sequence[Made], reason: int) -> None:
-        """Take up where steps in C have led.
+    def several(self, ts: PETSc.TS, wanted: int, takes: Mapping[Asked, Take]) -> list[Step]:
+        """Make at most `wanted` steps in C where `is_steady`; see `Native.several`.
 
-        `reason`: not above 0, why there was no further one: `error`, or `advance` goes on.
+        What was raised is in `error`; where a step has no solution at full length `advance` goes
+        on from there.
         """
-        m, h = self.motion, self.asked
+        m, h, native = self.motion, self.asked, self.newton.native
+        takes = dict(takes)
+        if m.moving or m.system.plan.timed or m.mass.timed:
+            takes[Asked.PRESENT] = lambda time: m.prescribe(time, h)
+        reason, steps = native.several(ts.getMaxTime(), h, wanted, self.calm, takes)
         if steps:
             self.calm = max(0, self.calm - len(steps))
-            _, self.iterations, self.linear_iterations = steps[-1]
+            self.iterations = steps[-1].iterations
+            self.linear_iterations = steps[-1].linear_iterations
             self.last_step = self.biased = self._usual = h
             ts.setStepNumber(ts.getStepNumber() + len(steps))
             ts.setTime(m.system.time)
@@ -235,13 +309,14 @@ class GeneralizedAlpha:
             self.newton.leftover.warn(f"at time {m.system.time:g}")
         self._failed, self._review = reason <= 0, Review(Verdict.STANDS)
         if self._failed:
-            self.newton.reason, self.newton.stale = reason, True
+            self.newton.ended, self.newton.tangent.stale = reason, True
             try:
-                self.newton.native.require()
+                native.require()
             except BaseException as error:
                 self.error = error
                 with contextlib.suppress(Exception):
                     m.move_to(m.system.time)
+        return steps
 
     # ---- the vector of TS -----------------------------------------------------------------------
     def write(self, U: PETSc.Vec) -> None:
@@ -310,7 +385,7 @@ class GeneralizedAlpha:
         m = self.motion
         (_, before), (_, after) = whole.begin.rates, whole.end.rates
         change = m.system.numbering.local((after - before) * (self._usual / whole.length))
-        InitialValues(self.accelerations, self._usual).settle()
+        find_initial_values(self.accelerations, self._usual, positions=False, told=False)
         self.started()
         self.auxiliary += np.where(m.second, self.coefficients.shift * change, 0.0)
         self.last_step = self._usual
@@ -359,7 +434,7 @@ class GeneralizedAlpha:
             v = v + c.bias * (h * h - self.biased**2) * w
             A = A if self.last_step else A + c.shift * h * w
         self._factors(h)
-        self.newton.steps.predict(h, (u, v, a, A), not self.calm)
+        self.newton.native.call("predict", c_double(h), *map(pointer, (u, v, a, A)), not self.calm)
 
     def _jerk_at_start(self, h: float) -> Array | None:
         """Return what constraints determine of the jerk at the beginning of a step (collective).
@@ -397,7 +472,7 @@ class GeneralizedAlpha:
         if newton.kinked and newton.numbering.size:
             self._begin(h, again)
         for _ in range(REVISIONS):
-            converged = newton.solve(h)
+            converged = newton.solve_step(h)
             self.iterations += newton.iterations
             self.linear_iterations += newton.linear_iterations
             self._review = system.review(t + h) if converged else Review(Verdict.STANDS)
@@ -405,11 +480,12 @@ class GeneralizedAlpha:
                 break
             with together(newton.comm):
                 system.update(t + h)
-        if converged and self._review.verdict is Verdict.STANDS and self._before is not None:
-            self._review = self.directors.require_resolved(self._before)
         converged = converged and self._review.verdict is Verdict.STANDS
+        if converged and self.directors is not None and self._before is not None:
+            self._review = self.directors.require_resolved(self._before)
+            converged = self._review.verdict is Verdict.STANDS
         if converged:
-            newton.steps.conclude()
+            newton.native.call("conclude")
         return converged
 
     def _step(self, ts: PETSc.TS) -> None:
@@ -434,8 +510,11 @@ class GeneralizedAlpha:
             if h < SUDDEN * last_step and self.accelerations.kinematics.any:
                 self._usual = last_step
                 self._settle(self.interval())
-        self.directors.settle(self.auxiliary)
-        self.spin.settle(self.auxiliary, self.coefficients, h, self.rho, self.biased)
+        if self.directors is not None:
+            self.directors.settle(self.auxiliary)
+        if self.spin is not None:
+            c = self.coefficients
+            self.spin.settle(self.auxiliary, h, self.rho, c.bias * self.biased**2, c.shift * h)
         self.calm = max(0, self.calm - 1)
         self.write(ts.getSolution())
         ts.setTime(self.motion.system.time)
@@ -476,8 +555,8 @@ class GeneralizedAlpha:
 
     def _failure(self, t: float, h: float) -> ConvergenceError:
         """Return the error of a step from t of which no part of length h has a solution."""
-        name, text = reason_name(self.newton.snes, self.newton.reason)
-        text += self.newton.residual.told
+        name, text = reason_name(self.newton.snes, self.newton.ended)
+        text += self.newton.linear.told
         refused: Sequence[str] = ()
         if self._review.verdict is not Verdict.STANDS:
             name, text, refused = "REVIEW", str(self._review), self._review.names
@@ -513,13 +592,14 @@ class GeneralizedAlpha:
     def resume(self, ts: PETSc.TS) -> None:
         """Go on from the present motion, which something else than a step has changed."""
         self.write(ts.getSolution())
-        self.newton.stale = True
+        self.newton.tangent.stale = True
 
     def _next(self, h: float, error: float) -> float:
         """Return the length of the next step; small gains are not worth a new tangent."""
         if not self.adaptive:
             growth = 2.0 if self.iterations <= EASY else 1.3
-            return min(self.asked, growth * h, self.directors.longest(h))
+            longest = math.inf if self.directors is None else self.directors.longest(h)
+            return min(self.asked, growth * h, longest)
         factor = min(2.0, 0.9 * max(error, 1e-6) ** (-1.0 / 3.0))
         return h if 1.0 <= factor < 1.3 else h * factor
 

@@ -18,6 +18,7 @@ from ...runtime.collective import together
 
 if TYPE_CHECKING:
     from .accelerations import Accelerations
+    from .motion import Motion
 
 AFTER = 1e-9  # of a step: right after a time
 VIOLATED = 1e-7  # of the size of the system: an initial state that violates a constraint
@@ -32,124 +33,109 @@ def after(time: float, h: float) -> float:
     return time + max(AFTER * h, 8.0 * float(np.spacing(abs(time))))
 
 
-class InitialValues:
-    """Consistent rates, accelerations and multipliers of the present state (collective).
+def find_initial_values(
+    accelerations: Accelerations,
+    h: float,
+    positions: bool = True,
+    told: bool = True,
+    jumped: bool = False,
+) -> None:
+    """Write consistent rates, accelerations and multipliers of the present state (collective).
 
     Parameters
     ----------
     h : length of the first step: over it prescribed motions are differentiated.
+    positions : require that the state fulfils the constraints.
+    told : warn where rates do not; else they are off by the order of the method.
+    jumped : loads are those right after the present time.
 
     Raises
     ------
     ConstraintError : the state violates a constraint, or the mass with the constraints is
         singular.
     """
+    m, system = accelerations.motion, accelerations.system
+    numbers = {"state": m.state, "rate": m.rate}
+    system.require_numbers("a motion begins", numbers, m.second | m.first)
+    accelerations.kinematics.window = h
+    m.prescribe(system.time, h)
+    accelerations.kinematics.refresh()
+    multipliers = m.state[m.algebraic].copy()
+    m.state[m.algebraic] = 0.0
+    try:
+        accelerations.factor()
+        accelerations.newton.balance.constraints.refresh(accelerations.lengths)
+        if positions:
+            _check_positions(accelerations)
+        _correct_rates(accelerations, h, told)
+        if jumped:
+            with together(system.comm):
+                system.update(after(system.time, h))
+        accelerations.find()
+        if holds_by_penalties(system):
+            _leave_wild(m, h)
+    except BaseException:
+        m.state[m.algebraic] = multipliers
+        raise
+    finally:
+        accelerations.newton.tangent.stale = True
 
-    def __init__(self, accelerations: Accelerations, h: float) -> None:
-        self.accelerations, self.h = accelerations, h
-        self.motion, self.newton = accelerations.motion, accelerations.newton
-        self.system = self.motion.system
 
-    def find(self, positions: bool = True) -> None:
-        """Write rates, accelerations and multipliers into the motion's vectors.
+def _leave_wild(m: Motion, h: float) -> None:
+    """Leave accelerations out that no step resolves, of directions that penalties hold.
 
-        Parameters
-        ----------
-        positions : require that the state fulfils the constraints.
-        """
-        self._find(positions)
+    A moment on a director alone, which is light, turns it until the penalties answer.
+    """
+    system = m.system
+    direction = system.numbering.those("direction")
+    wild = m.second & direction & (np.abs(m.acceleration) * h**2 > WILD)
+    m.acceleration[wild] = 0.0
+    if system.comm.allreduce(bool(wild.any())):
+        system.once.warn(
+            "moment at once",
+            f"at t = {system.time:g} a moment acts at once on sections of rods, which have "
+            "next to no inertia: the motion begins half a step late; let it grow in some steps",
+        )
 
-    def settle(self, jumped: bool = False) -> None:
-        """Likewise, without a word on rates: they are off by the order of the method.
 
-        Parameters
-        ----------
-        jumped : loads are those right after the present time.
-        """
-        self._find(positions=False, told=False, jumped=jumped)
+def _check_positions(accelerations: Accelerations) -> None:
+    system, newton = accelerations.system, accelerations.newton
+    share, worst = newton.balance.worst_constraint(accelerations.violation())
+    if share > VANISHED / 1e-13:
+        raise ConstraintError(
+            f"the constraint {listed([worst])} has no gradient at t = {system.time:g}: no free "
+            "motion changes it at first order, so that nothing keeps it (a straight line of "
+            "kept length between fixed ends, points of a link that coincide); start elsewhere",
+            names=[owner(worst)],
+            asked="gradient",
+            given=0.0,
+        )
+    if share > VIOLATED / 1e-13:
+        raise ConstraintError(
+            f"the initial state violates the constraint {listed([worst])} by "
+            f"{share * 1e-13:.2g} of the size of the system at t = {system.time:g}: find a "
+            "state that fulfils it with a StaticProblem first",
+            names=[owner(worst)],
+            asked="residual",
+            given=share * 1e-13,
+        )
 
-    def _find(self, positions: bool, told: bool = True, jumped: bool = False) -> None:
-        m, system = self.motion, self.system
-        m = self.motion
-        numbers = {"state": m.state, "rate": m.rate}
-        self.system.require_numbers("a motion begins", numbers, m.second | m.first)
-        self.accelerations.kinematics.window = self.h
-        m.prescribe(system.time, self.h)
-        self.accelerations.kinematics.refresh()
-        multipliers = m.state[m.algebraic].copy()
-        m.state[m.algebraic] = 0.0
-        try:
-            self.accelerations.factor()
-            self.accelerations.measure()
-            if positions:
-                self._check_positions()
-            self._correct_rates(told)
-            if jumped:
-                with together(system.comm):
-                    system.update(after(system.time, self.h))
-            self.accelerations.find()
-            self._leave_wild()
-        except BaseException:
-            m.state[m.algebraic] = multipliers
-            raise
-        finally:
-            self.newton.stale = True
 
-    def _leave_wild(self) -> None:
-        """Leave accelerations out that no step resolves, of directions that penalties hold.
-
-        A moment on a director alone, which is light, turns it until the penalties answer.
-        """
-        m, system = self.motion, self.system
-        if not holds_by_penalties(system):
-            return
-        direction = system.numbering.those("direction")
-        wild = m.second & direction & (np.abs(m.acceleration) * self.h**2 > WILD)
-        m.acceleration[wild] = 0.0
-        if system.comm.allreduce(bool(wild.any())):
-            system.once.warn(
-                "moment at once",
-                f"at t = {system.time:g} a moment acts at once on sections of rods, which have "
-                "next to no inertia: the motion begins half a step late; let it grow in some steps",
-            )
-
-    def _check_positions(self) -> None:
-        system, newton = self.system, self.newton
-        share, worst = newton.balance.worst_constraint(self.accelerations.violation())
-        if share > VANISHED / 1e-13:
-            raise ConstraintError(
-                f"the constraint {listed([worst])} has no gradient at t = {system.time:g}: no free "
-                "motion changes it at first order, so that nothing keeps it (a straight line of "
-                "kept length between fixed ends, points of a link that coincide); start elsewhere",
-                names=[owner(worst)],
-                asked="gradient",
-                given=0.0,
-            )
-        if share > VIOLATED / 1e-13:
-            raise ConstraintError(
-                f"the initial state violates the constraint {listed([worst])} by "
-                f"{share * 1e-13:.2g} of the size of the system at t = {system.time:g}: find a "
-                "state that fulfils it with a StaticProblem first",
-                names=[owner(worst)],
-                asked="residual",
-                given=share * 1e-13,
-            )
-
-    def _correct_rates(self, told: bool) -> None:
-        """Project the rates on the constraints, in the metric of the mass."""
-        m, system = self.motion, self.system
-        drift = self.accelerations.violation(speed=True)
-        share, worst = self.newton.balance.worst_constraint(drift)
-        fastest = self.newton.largest(float(np.abs(m.rate[m.second]).max(initial=0.0)))
-        if share * 1e-13 * self.newton.size <= 1e-14 * fastest:
-            return
-        change = self.accelerations.project_rates()
-        moved = self.newton.largest(float(np.abs(change).max(initial=0.0)))
-        changed = moved > CHANGED * fastest > 0.0 and moved * self.h > SEEN * self.newton.size
-        if told and changed:
-            system.once.warn(
-                ("initial velocities", worst),
-                f"the initial velocities violate constraints, {listed([worst])} most: they were "
-                f"changed by up to {moved:.3g} (the largest is {fastest:.3g}), to the closest "
-                "ones in the metric of the mass",
-            )
+def _correct_rates(accelerations: Accelerations, h: float, told: bool) -> None:
+    """Project the rates on the constraints, in the metric of the mass."""
+    m, system, newton = accelerations.motion, accelerations.system, accelerations.newton
+    drift = accelerations.violation(speed=True)
+    share, worst = newton.balance.worst_constraint(drift)
+    fastest = newton.largest(float(np.abs(m.rate[m.second]).max(initial=0.0)))
+    if share * 1e-13 * newton.size <= 1e-14 * fastest:
+        return
+    change = accelerations.project_rates()
+    moved = newton.largest(float(np.abs(change).max(initial=0.0)))
+    changed = moved > CHANGED * fastest > 0.0 and moved * h > SEEN * newton.size
+    if told and changed:
+        system.once.warn(
+            ("initial velocities", worst),
+            f"the initial velocities violate constraints, {listed([worst])} most: they were "
+            f"changed by up to {moved:.3g} (the largest is {fastest:.3g}), to the closest "
+            "ones in the metric of the mass",
+        )

@@ -71,6 +71,7 @@ class Motion:
         multipliers.
     settled : mask of the coordinates that are functions of the others (pressures, lids); in
         index-1 methods `System.settle` finds them.
+    inertia : M a of the last residual (local vector).
     moving : supports whose prescribed values may change in time.
     span : times between which they are differentiated: where one call of `solve` begins and
         ends their motion may have a kink.
@@ -111,7 +112,7 @@ class Motion:
         with together(system.comm):
             system.update(system.time)
         self.matrix: Matrix = system.matrix
-        self._inertial: Array = np.zeros(n)
+        self.inertia: Array = np.zeros(n)
         self._damped: Array = np.zeros(n)
         self._strain = np.array([p.role == "strain" for p in system.pieces], dtype=bool)
         self.moving = [s for s in system.supports if depends_on_time(s.values)]
@@ -151,19 +152,13 @@ class Motion:
         `inertia` is M a (and Rayleigh's part of the mass) afterwards.
         """
         bad = self.system.plan.residual(self.state, f)
-        inertial = self._inertial
         alpha, beta = self.damping.mass, self.damping.stiffness
         moved = self.acceleration + alpha * self.rate if alpha else self.acceleration
-        self.mass.residual(moved, inertial)
-        f += inertial
+        self.mass.residual(moved, self.inertia)
+        f += self.inertia
         if beta:
             f += beta * self.stiffness_times(self.rate)
         return bad
-
-    @property
-    def inertia(self) -> Array:
-        """M a of the last residual (local vector)."""
-        return self._inertial
 
     def stiffness_times(self, v: Array) -> Array:
         """Return K v with the tangent of the strain energies alone."""

@@ -1,29 +1,56 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Newton's method of small motions in C, and many steps in one call."""
+"""Steps in C: the numbers that it works on, Newton's method of small motions, many steps."""
 
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, NamedTuple
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Ints32, address
+from ...arrays import Data, address
 from ...assembly.plan import CODE
 from ...newton import FACTORS, LEAST, SMALL
+from ...output.steps import Step
+from ...runtime import jit
 from ...runtime.collective import reduced, share_error
 from ...runtime.interruption import pending
 from ...runtime.log import EVENTS
 from ...runtime.petsc import NOT_FINITE, PETSc, functions, loosely
-from .steps import Ask, Asked, Reduce
+from ...runtime.structures import declared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy.typing as npt
+
     from .newton import Newton
 
     Take = Callable[[float], None]
+
+#: A question of C: what, and the number of the iteration. See `Asked`.
+Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int)
+
+#: Sums or largest values of all ranks: place and number of values, whether the largest are wanted.
+Reduce = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int)
+
+
+class Asked(IntEnum):
+    """What C asks of Python; answers are numbers.
+
+    RENEW: make the tangent; 0: done. JUDGE: the reason to stop, 0 to go on. SETTLED: whether
+    nothing soft is hidden. PARTS: take the forces in parts; 0: done. PRESENT: take what is a
+    function of time, DRIVE: likewise of what does work; 0: done.
+    """
+
+    RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE = range(6)
+
+
+_HERE = Path(__file__)
+_FOUND = declared(_HERE.with_name("steps.h"), symancf_ask=Ask, symancf_reduce=Reduce)
 
 FREE = ("rtol", "stol", "max_it")  # options of SNES that are followed in C, too
 SAME = {"type": "newtonls", "linesearch_type": "basic"}  # likewise, and as they are
@@ -42,34 +69,42 @@ MOST = 10_000  # steps at once
 SIMPLE = 1000  # iterations that C judges alone
 
 
-class Made(NamedTuple):
-    """A step that was made in C: the time that it reached, and what it took."""
-
-    time: float
-    iterations: int
-    linear_iterations: int
-
-
 class Native:
-    """Iterations of Newton's method in C: `Newton` without the time that Python takes.
+    """Steps of one motion in C, on this rank: `Newton` without the time that Python takes.
 
-    They are those of SNES with whole steps, with the same tangents, factors and test of the end;
-    C asks for the tangent, and where residuals may be round-off. It does so on one rank with a
-    direct solver, where forces have no kinks (contact), Rayleigh's damping has no part of the
-    stiffness, and nobody has changed SNES by options, monitors or tests of his own.
+    Its iterations are those of SNES with whole steps, with the same tangents, factors and test of
+    the end; C asks for the tangent, and where residuals may be round-off. It makes them on one
+    rank with a direct solver, where forces have no kinks (contact), Rayleigh's damping has no part
+    of the stiffness, and nobody has changed SNES by options, monitors or tests of his own. The
+    test and the life of a tangent are those of SNES's iterations, too.
 
     Attributes
     ----------
-    able : whether they are made in C.
+    data : ``symancf_motion``; Python works on its `balance` and `tangent`, too.
+    able : whether iterations are made in C.
     """
 
     def __init__(self, newton: Newton) -> None:
         self.newton, self.able = newton, False
-        self._steps, self._data = newton.steps, newton.steps.data
+        self._library = jit.load_runtime(_HERE.with_name("steps.c"), comm=newton.comm)
+        self.data = _FOUND["symancf_motion"]()
+        self._motion, self._held = ctypes.byref(self.data), dict[str, Data]()
         self._answer, self._reduce = Ask(loosely(self._answers)), Reduce(loosely(self._reduced))
         self._takes: Mapping[Asked, Take] = {}
         self._rushes = False
-        self._made: tuple[Array, Ints32, Ints32] = np.zeros(0), *_counts(0)
+        self._times, self._counts = np.zeros(0), np.zeros((2, 0), np.int32)
+
+    def call(self, name: str, *given: Any) -> int:
+        """Return what a function of steps.c returns."""
+        return int(getattr(self._library, f"symancf_{name}")(self._motion, *given))
+
+    def give(
+        self, where: ctypes.Structure, kind: npt.DTypeLike = np.float64, **arrays: npt.ArrayLike
+    ) -> None:
+        """Put the addresses of arrays into a structure, of copies where the type is another."""
+        for name, values in arrays.items():
+            held = self._held[f"{type(where).__name__}.{name}"] = np.ascontiguousarray(values, kind)
+            setattr(where, name, address(held))
 
     # ---- whether, and with what -----------------------------------------------------------------
     def begin(self) -> None:
@@ -81,32 +116,25 @@ class Native:
 
     def _is_able(self) -> bool:
         newton, system = self.newton, self.newton.system
-        if (
-            newton.predicted.some
-            or newton.comm.size > 1
-            or newton.kinked
-            or system.changing
-            or not newton.numbering.size
-        ):
+        if newton.comm.size > 1 or not newton.numbering.size or system.changing:
             return False
-        snes = newton.snes
-        ksp = snes.getKSP()
-        if newton.motion.damping.stiffness or snes.getType() != SAME["type"]:
+        if newton.predicted.some or newton.kinked or newton.motion.damping.stiffness:
             return False
+        ksp = newton.snes.getKSP()
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
-        return direct and newton.watches_alone() and self._has_usual_options()
+        return direct and newton.watches_alone() and self._has_usual_options(newton.snes)
 
-    def _has_usual_options(self) -> bool:
-        start = (self.newton.snes.getOptionsPrefix() or "") + "snes_"
+    def _has_usual_options(self, snes: PETSc.SNES) -> bool:
+        start = (snes.getOptionsPrefix() or "") + "snes_"
         given = PETSc.Options().getAll()
         own = {name.removeprefix(start): v for name, v in given.items() if name.startswith(start)}
-        if self.newton.snes.getTolerances()[1] == 0.0:
+        if snes.getTolerances()[1] == 0.0:
             own.pop("atol", None)
         return all(name in FREE or SAME.get(name) == value for name, value in own.items())
 
     def describe(self) -> None:
         """Tell C of rows and unknowns: for the test, whoever makes the iterations."""
-        newton, data, give = self.newton, self._data, self._steps.give
+        newton, data, give = self.newton, self.data, self.give
         numbering, balance, leftover = newton.numbering, newton.balance, newton.leftover
         rows, constraints = balance.rows, balance.constraints
         data.rows, data.held_count = numbering.rows, len(numbering.held_rows)
@@ -129,7 +157,7 @@ class Native:
 
     def _lend(self) -> None:
         """Tell C of the functions of plans and of PETSc."""
-        newton, data, give = self.newton, self._data, self._steps.give
+        newton, data, give = self.newton, self.data, self.give
         n, plan, ksp = len(newton.f), newton.system.plan, newton.snes.getKSP()
         give(data, moved=np.zeros(n), kept=np.zeros((4, n)))
         data.evaluate, data.residual = plan.evaluate, CODE["residual"]
@@ -144,7 +172,7 @@ class Native:
 
     def prepare(self) -> None:
         """Take what may have changed since the last call."""
-        newton, data = self.newton, self._data
+        newton, data = self.newton, self.data
         rtol, _, stol, most = newton.snes.getTolerances()
         data.most = min(most, np.iinfo(np.int32).max)
         newton.balance.tolerate(rtol, stol, min(most, SIMPLE))
@@ -154,8 +182,8 @@ class Native:
         self._choose_plans()
 
     def _choose_plans(self) -> None:
-        self._data.plan = self.newton.system.plan.structure
-        self._data.mass = self.newton.motion.mass.structure
+        self.data.plan = self.newton.system.plan.structure
+        self.data.mass = self.newton.motion.mass.structure
 
     # ---- solutions ------------------------------------------------------------------------------
     def solve(self) -> int:
@@ -168,15 +196,15 @@ class Native:
         """
         self.prepare()
         with EVENTS["steps"]:
-            reason = self._steps.newton()
+            reason = self.call("newton")
         self.require()
         return reason
 
     def require(self) -> None:
         """Raise what went wrong in C; note what the last solution took."""
-        newton, data = self.newton, self._data
+        newton, data = self.newton, self.data
         newton.iterations, newton.linear_iterations = data.iterations, data.linear_iterations
-        for thrown in (newton.error, newton.residual.error):
+        for thrown in (newton.error, newton.linear.error):
             share_error(newton.comm, thrown)
         if data.error < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
@@ -186,7 +214,7 @@ class Native:
 
     def several(
         self, end: float, h: float, wanted: int, calm: int, takes: Mapping[Asked, Take]
-    ) -> tuple[int, list[Made]]:
+    ) -> tuple[int, list[Step]]:
         """Make at most `wanted` steps of length h, none that ends within h/5 of `end`.
 
         Returns PETSc's reason, not above 0 where the motion stands before a step that could not
@@ -199,13 +227,13 @@ class Native:
         takes : by `PRESENT` and `DRIVE`, what takes functions of time at the end of a step; none
             where nothing is one.
         """
-        data, system = self._data, self.newton.system
+        data, system = self.data, self.newton.system
         wanted = min(wanted, MOST)
-        if len(self._made[0]) < wanted:
-            self._made = np.zeros(wanted), *_counts(wanted)
-            self._steps.give(data, times=self._made[0])
-            self._steps.give(data, np.int32, step_iterations=self._made[1])
-            self._steps.give(data, np.int32, step_linear=self._made[2])
+        if len(self._times) < wanted:
+            self._times, self._counts = np.zeros(wanted), np.zeros((2, wanted), np.int32)
+            self.give(data, times=self._times)
+            of_steps = dict(zip(("step_iterations", "step_linear"), self._counts, strict=True))
+            self.give(data, np.int32, **of_steps)
         self.prepare()
         data.time, data.end, data.h, data.seconds = system.time, end, h, PAUSE
         data.wanted, data.calm = wanted, calm
@@ -213,12 +241,12 @@ class Native:
         data.timed, data.driven = Asked.PRESENT in takes, Asked.DRIVE in takes
         self._rushes = True
         with EVENTS["steps"]:
-            reason = self._steps.several()
+            reason = self.call("steps")
         self._rushes, system.time = False, data.time
         if reason <= 0 and data.looked:
             self.newton.balance.recall(self._known)
-        columns = (part[: data.made].tolist() for part in self._made)
-        return reason, [Made(*row) for row in zip(*columns, strict=True)]
+        columns = (part[: data.made].tolist() for part in (self._times, *self._counts))
+        return reason, [Step(t, k, linear, {}) for t, k, linear in zip(*columns, strict=True)]
 
     # ---- what C asks ----------------------------------------------------------------------------
     def _reduced(self, place: int, count: int, largest: int) -> None:
@@ -232,44 +260,34 @@ class Native:
             values[:] = np.nan
 
     def _answers(self, what: int, iteration: int) -> int:
-        """Answer a question of C; errors are kept, and end the solution."""
-        newton = self.newton
+        """Answer a question of C, see `Asked`; errors are kept, and end the solution."""
+        newton, answer = self.newton, 0
         if self._rushes and what != Asked.PRESENT:
-            newton.system.time = self._data.time
+            newton.system.time = self.data.time
         try:
-            answer = self._answer_to(Asked(what), iteration)
+            if what == Asked.RENEW:
+                newton.renew(newton.snes.getKSP())
+                newton.snes.getKSP().setOperators(newton.J, newton.J)
+            elif what == Asked.PARTS:
+                newton.balance.split()
+            elif what in self._takes:
+                self._takes[Asked(what)](self.data.time)
+            else:
+                answer = self._judged(what, iteration)
             self._choose_plans()
-            self._data.pause = bool(newton.leftover.told) or pending()
+            self.data.pause = bool(newton.leftover.told) or pending()
         except BaseException as error:
             newton.error = newton.error or error
             answer = NOT_FINITE if what == Asked.JUDGE else 1
         return answer
 
-    def _answer_to(self, what: Asked, iteration: int) -> int:
+    def _judged(self, what: int, iteration: int) -> int:
+        """Return the reason to stop, or whether nothing soft is hidden."""
         newton = self.newton
-        if what is Asked.RENEW:
-            newton.renew(newton.snes.getKSP())
-            newton.snes.getKSP().setOperators(newton.J, newton.J)
-        elif what is Asked.PARTS:
-            newton.balance.split()
-        elif what in self._takes:
-            self._takes[what](self._data.time)
-        else:
-            rows, x = self._look(iteration)
-            if what is Asked.JUDGE:
-                return newton.judge(iteration, rows, x, self._old)
-            return int(newton.settled(rows, x, x - self._old if iteration else None))
-        return 0
-
-    def _look(self, iteration: int) -> tuple[Array, Array]:
-        """Return residual and unknowns; begin to look for what is left over."""
-        newton = self.newton
-        if not self._data.looked:
-            self._data.looked, self._known = 1, newton.balance.known()
+        if not self.data.looked:
+            self.data.looked, self._known = 1, newton.balance.known()
             newton.leftover.begin()
-        return newton.F.getArray(readonly=True), newton.x.getArray(readonly=True)
-
-
-def _counts(number: int) -> tuple[Ints32, Ints32]:
-    """Return room for two numbers of each step."""
-    return np.zeros(number, np.int32), np.zeros(number, np.int32)
+        rows, x = newton.F.getArray(readonly=True), newton.x.getArray(readonly=True)
+        if what == Asked.JUDGE:
+            return newton.judge(iteration, rows, x, self._old)
+        return int(newton.settled(rows, x, x - self._old if iteration else None))

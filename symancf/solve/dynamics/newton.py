@@ -12,26 +12,27 @@ from mpi4py import MPI
 
 from ...arrays import Array
 from ...assembly.vectors import Vectors
+from ...bodies.natural.body import RigidBody
 from ...errors import ConvergenceError
-from ...newton import Leftover, PartBacktracking, PredictedStresses
+from ...newton import Leftover, PartBacktracking, PredictedStresses, VectorEquations
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
 from ..folds import Folds
 from ..preconditioner import Preconditioner
 from ..residual import LinearResidual
+from ..rigid import rigid_modes
 from ..solver import is_symmetric, solver_name
 from ..takeover import Takeover
 from .balance import Balance
 from .explanation import explained
-from .idle import idle_bodies, undetermined
 from .native import Native
-from .steps import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...assembly.piece import Piece
     from ...runtime.options import Options
+    from ...system import System
     from .motion import Motion
 
 
@@ -39,10 +40,12 @@ SLOW = 0.3  # ratio of two residuals above which the tangent is renewed
 LARGE, SLOW_LARGE = 5000, 0.5  # unknowns beyond which a factorisation costs many iterations
 EAGER = 20  # steps that renew the tangent at once after `PROOF` ones that could not do without
 PROOF = 3
+NULL = 1e-14  # of a row of the tangent: round-off
+TINY = float(np.finfo(float).tiny)
 PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
 
 
-class Newton:
+class Newton(VectorEquations):
     r"""Find u such that M a(u) + C rate(u) + R(u, rate(u), t) = 0, Phi(u, t) = 0.
 
     Rates and accelerations follow the coordinates by the affine map of the time integrator:
@@ -59,15 +62,15 @@ class Newton:
 
     Attributes
     ----------
-    snes, J, F, x : petsc4py objects of the free unknowns.
+    J : the tangent of the free unknowns, as `x` and `F` have them.
     base, base_rate, base_acceleration : local vectors of the affine map.
-    steps : `Steps`, with the numbers of these and of the tangent.
-    native : `Native`, whose iterations are made in C.
+    native : `Native`, with the numbers of these for C, which makes iterations where it can.
+    tangent : how long the tangent lasts, ``symancf_tangent``; `stale`: the next one is made anew.
     takeover : `Takeover` of a Krylov solver, if PETSc's options have chosen one, else None.
-    reason, iterations, linear_iterations : of the last solution.
+    ended, iterations : PETSc's reason and the number of the last solution.
     balance : `Balance`.
     outside : a state of the last solution at which laws have no value, or None.
-    residual : `LinearResidual`, from `attach` on.
+    linear : `LinearResidual`, from `attach` on.
     kinked : whether forces may have kinks: with a fresh tangent `PartBacktracking` looks where a
         step leads, and steps begin where a step of it leads nearest.
     """
@@ -75,22 +78,16 @@ class Newton:
     def __init__(self, motion: Motion, snes: PETSc.SNES) -> None:
         self.motion, self.system = motion, motion.system
         numbering = self.numbering = self.system.numbering
-        self.comm: MPI.Comm = self.system.comm
         self.vectors = Vectors(numbering)
-        self.x: PETSc.Vec = self.vectors.new()
-        self.F = self.x.duplicate()
+        super().__init__(self.system.comm, snes, self.vectors.new())
         self.J = motion.matrix.mat
         n = numbering.coordinates
         self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
         self.f, self._scratch = np.zeros(n), np.zeros(n)
-        self.steps = Steps(self.comm)
+        self.native = Native(self)
         self._describe()
-        self.snes = snes
-        snes.setFunction(loosely(self._function), self.F)
-        snes.setJacobian(loosely(self._jacobian), self.J, self.J)
-        self._asked = loosely(self._test)
-        snes.setConvergenceTest(self._asked)
-        self.balance = Balance(motion, self.f, self.steps)
+        snes.setJacobian(loosely(self._linearized), self.J, self.J)
+        self.balance = Balance(motion, self.f, self.native)
         scratch = self.x.duplicate(), self.x.duplicate()
         self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), scratch)
         self._folds = Folds(self.system)
@@ -98,24 +95,17 @@ class Newton:
             self.system, motion.matrix, snes.getKSP(), is_symmetric(self.system, dynamic=True)
         )
         self.takeover: Takeover | None = None
-        self._cuts: PartBacktracking | None = None
         self.kinked = any(piece.kinked for piece in self.system.pieces)
         if self.kinked:
-            evaluate = loosely(self._evaluate)
-            self._cuts = PartBacktracking(
-                self, self.balance, evaluate, self.leftover, self._made_now
-            )
-            self.step = self.x.duplicate()
-            snes.setLineSearchPreCheck(loosely(self._cut))
+            evaluate, fresh = loosely(self.evaluate), loosely(self._made_now)
+            self.aids = [PartBacktracking(self, self.balance, evaluate, self.leftover, fresh)]
         self.size = 1.0
-        self.error: BaseException | None = None
         self.outside: Array | None = None
-        self.reason = self.iterations = self.linear_iterations = 0
+        self.ended = self.iterations = 0
         self._step_of_tangent = 0.0
         self._determined = False
         self.predicted = PredictedStresses(self.system, penalties=True)
         self._accepted: Array | None = None
-        self.native = Native(self)
         self.system.register(self)
 
     def attach(self, options: Options, note: Callable[[str], None]) -> None:
@@ -125,10 +115,11 @@ class Newton:
         """
         self._note = note
         ksp = self.snes.getKSP()
-        self.residual = LinearResidual(self.system, ksp, self.x, options, dynamic=True)
+        self.linear = LinearResidual(self.system, ksp, self.x, options, dynamic=True)
         self.preconditioner.attach()
         if ksp.getType() != PETSc.KSP.Type.PREONLY:
             self.takeover = Takeover(self.system, ksp, self.preconditioner, options, dynamic=True)
+        self.configured(options)
 
     def tell_solver(self) -> None:
         """Say which linear solver is at work (collective)."""
@@ -136,40 +127,26 @@ class Newton:
 
     def _describe(self) -> None:
         """Tell C of the local vectors, and how long a tangent is to last."""
-        m, data = self.motion, self.steps.data
+        m, data = self.motion, self.native.data
         data.coordinates, data.damping = len(m.state), m.damping.mass
-        give = partial(self.steps.give, data)
+        give = partial(self.native.give, data)
         give(np.uint8, order=np.where(m.second, 2, np.where(m.first, 1, 0)))
         give(state=m.state, rate=m.rate, acceleration=m.acceleration)
         give(rate_factor=m.rate_factor, acceleration_factor=m.acceleration_factor)
         give(base=self.base, base_rate=self.base_rate, base_acceleration=self.base_acceleration)
-        tangent = self._tangent = data.tangent
+        tangent = self.tangent = data.tangent
         tangent.proof, tangent.steps, tangent.patience, tangent.stale = PROOF, EAGER, PATIENCE, 1
         tangent.slow = SLOW_LARGE if self.numbering.size > LARGE else SLOW
         self._list_fixed()
 
     def _list_fixed(self) -> None:
         fixed = np.flatnonzero(self.numbering.fixed_by >= 0)
-        self.steps.data.fixed_count = len(fixed)
-        self.steps.give(self.steps.data, np.int64, fixed=fixed)
-
-    @property
-    def stale(self) -> bool:
-        """Whether the next tangent is to be made anew."""
-        return bool(self._tangent.stale)
-
-    @stale.setter
-    def stale(self, stale: bool) -> None:
-        self._tangent.stale = stale
-
-    @property
-    def renewals(self) -> int:
-        """The number of tangents made."""
-        return int(self._tangent.renewals)
+        self.native.data.fixed_count = len(fixed)
+        self.native.give(self.native.data, np.int64, fixed=fixed)
 
     def _made_now(self) -> bool:
         """Whether the tangent is that of the present iteration."""
-        return bool(self._tangent.made_now)
+        return bool(self.tangent.made_now)
 
     # ---- lists that change, see `HoldsVectors` --------------------------------------------------
     def local_vectors(self) -> list[Array]:
@@ -180,42 +157,22 @@ class Newton:
         """Take up other entities, and a tangent of another pattern (collective)."""
         self._list_fixed()
         self.native.describe()
-        self.stale |= rebuilt or any(piece.kernel.has_tangent for piece in changed)
+        self.tangent.stale |= rebuilt or any(piece.kernel.has_tangent for piece in changed)
         if rebuilt:
             self.J = self.motion.matrix.mat
             self.snes.getKSP().reset()
-            self.snes.setJacobian(loosely(self._jacobian), self.J, self.J)
+            self.snes.setJacobian(loosely(self._linearized), self.J, self.J)
             constraints = self.balance.constraints
             constraints.relisted()
             constraints.measure(self.balance.rows.sizes())
 
-    def watches_alone(self) -> bool:
-        """Tell whether nobody has given SNES a monitor, an update or another test."""
-        test, watched = self.snes.getConvergenceTest(), self.snes.getMonitor()
-        watched = watched or self.snes.getUpdate()
-        return not watched and test is not None and test[0] is self._asked
-
-    # ---- callbacks: never let an exception cross PETSc ------------------------------------------
-    def _function(self, snes: PETSc.SNES, x: PETSc.Vec, F: PETSc.Vec) -> None:
-        if self._evaluate(x, F):
-            F.set(np.nan)
-
-    def _cut(self, x: PETSc.Vec, step: PETSc.Vec) -> bool:
-        assert self._cuts is not None
-        try:
-            step.copy(self.step)
-            self._cuts.step()
-            self.step.copy(step)
-        except BaseException as error:
-            self.error = self.error or error
-        return True
-
-    def _evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
+    # ---- the equations --------------------------------------------------------------------------
+    def evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
         """Write the residual at unknowns `x`; return the number of bad points of all ranks."""
         bad = 0
         try:
             self.vectors.to_local(x, self.motion.state)
-            self.steps.follow()
+            self.native.call("follow")
             bad = self.motion.residual(self.f)
             self.vectors.to_global(self.f, F)
         except BaseException as error:
@@ -225,19 +182,19 @@ class Newton:
             self.outside = self.motion.state.copy()
         return bad
 
-    def _jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:
+    def linearize(self) -> None:
+        """Make the tangent anew where the old one does not serve; give it to the KSP."""
+        ksp = self.snes.getKSP()
         self.predicted.move(self.motion.state)
-        if not (self.steps.wants_tangent(snes.getIterationNumber()) or self.predicted.some):
-            return
-        try:
-            self.renew(snes.getKSP())
-        except BaseException as error:
-            self.error = self.error or error
+        wanted = self.native.call("tangent_wanted", self.snes.getIterationNumber())
+        if wanted or self.predicted.some:
+            self.renew(ksp)
+        ksp.setOperators(self.J, self.J)
 
     def renew(self, ksp: PETSc.KSP) -> None:
         """Make the tangent at the present state (collective)."""
         bad = 0
-        self.steps.made_tangent()
+        self.native.call("tangent_made")
         with together(self.comm), self.predicted.corrected():
             bad = self.motion.tangent(self._scratch)
         if not self._determined:
@@ -255,11 +212,17 @@ class Newton:
             raise self._explained(ConvergenceError(text, reason="DIVERGED_LINEAR_SOLVE"), names)
         self._determined = True
 
-    def _test(self, snes: PETSc.SNES, iteration: int, norms: tuple[float, float, float]) -> int:
-        reason, atol = self.steps.test(iteration), snes.getTolerances()[1]
-        if not reason and norms[2] <= atol and atol > 0.0:
+    def test(self, iteration: int) -> int:
+        """Return PETSc's reason to stop, or 0 (collective)."""
+        reason, atol = self.native.call("test", iteration), self.snes.getTolerances()[1]
+        share_error(self.comm, self.error)
+        if not reason and atol > 0.0 and self.F.norm() <= atol:
             reason = int(PETSc.SNES.ConvergedReason.CONVERGED_FNORM_ABS)
         return reason
+
+    def watches_alone(self) -> bool:
+        """Tell whether nobody has given SNES a monitor, an update or another test or method."""
+        return self._usual() and not self.snes.getMonitor()
 
     def judge(self, iteration: int, rows: Array, x: Array, old: Array) -> int:
         """Return PETSc's reason to stop, 0 to go on, where C is undecided (collective).
@@ -268,7 +231,7 @@ class Newton:
         ----------
         rows, x, old : residual, unknowns, and those before the last step, if there was one.
         """
-        balance, tangent = self.balance, self._tangent
+        balance, tangent = self.balance, self.tangent
         reason = balance.doubt(iteration, lambda: balance.length(x - old, x), self._made_now())
         if reason > 0 and not self.settled(rows, x, x - old):
             reason = int(PETSc.SNES.ConvergedReason.ITERATING)
@@ -277,10 +240,10 @@ class Newton:
 
     def settled(self, rows: Array, x: Array, step: Array | None) -> bool:
         """Tell whether nothing soft is hidden; see `Leftover` (collective)."""
-        if step is None and self.stale:
+        if step is None and self.tangent.stale:
             return True  # no tangent is at hand
         settled = self.leftover.settled(rows, x, step, self.balance.noise)
-        self.stale = self.stale or (not settled and self.leftover.extra % 2 == 0)
+        self.tangent.stale |= not settled and self.leftover.extra % 2 == 0
         return settled
 
     def largest(self, value: float) -> float:
@@ -300,7 +263,7 @@ class Newton:
         starts : local vectors; where the tangent is to be made anew, it is that of the last one.
         """
         self.take(h)
-        self.steps.hold()
+        self.native.call("hold")
         free, found = self.numbering.free, []
         try:
             for start in reversed(starts):
@@ -308,7 +271,7 @@ class Newton:
                 self.vectors.to_global(self.motion.state, self.x)
                 found.append(self._after_a_step())
         except PETSc.Error:  # no factors: as they are given
-            self.stale = True
+            self.tangent.stale = True
             return list(range(len(starts)))
         order: list[int] = np.argsort(found[::-1], kind="stable").tolist()
         return order
@@ -317,11 +280,11 @@ class Newton:
         """Make a step of Newton's method from `x`; return the length of the next (collective)."""
         ksp, size = self.snes.getKSP(), math.inf
         for last in (False, True):
-            self.error, bad = None, self._evaluate(self.x, self.F)
+            self.error, bad = None, self.evaluate(self.x, self.F)
             share_error(self.comm, self.error)
             if bad:
                 return math.inf
-            if self.stale:
+            if self.tangent.stale:
                 self.renew(ksp)
                 ksp.setOperators(self.J, self.J)
             step = self.leftover.correction(self.F.getArray(readonly=True))
@@ -348,16 +311,16 @@ class Newton:
         """Forget all that earlier steps left, so that what follows depends on the state alone."""
         self.balance.forget()
         self._accepted = None
-        self._tangent.eager = self._tangent.needy = 0
-        self.stale = True
+        self.tangent.eager = self.tangent.needy = 0
+        self.tangent.stale = True
 
     def take(self, h: float) -> None:
         """Take the length of a step."""
         if abs(h - self._step_of_tangent) > 1e-6 * h:
-            self.stale = True
+            self.tangent.stale = True
         self._step_of_tangent = h
 
-    def solve(self, h: float) -> bool:
+    def solve_step(self, h: float) -> bool:
         """Solve from the present state; return success (collective).
 
         Raises
@@ -366,13 +329,13 @@ class Newton:
         """
         self.take(h)
         self.error = self.outside = None
-        self.steps.hold()
+        self.native.call("hold")
         if not self.numbering.size:  # all is prescribed
             return self._without_unknowns()
         known = self.balance.known()
-        self.reason = self.native.solve() if self.native.able else self._solved()
-        if self.reason <= 0:
-            self.stale = True
+        self.ended = self.native.solve() if self.native.able else self._solved()
+        if self.ended <= 0:
+            self.tangent.stale = True
             self.balance.recall(known)  # what iterations that led astray seemed to say
             return False
         self.leftover.warn(f"at time {self.system.time:g}")
@@ -380,15 +343,15 @@ class Newton:
         return True
 
     def _solved(self) -> int:
-        """Solve with SNES, and again where factors have to take over (collective)."""
+        """Iterate, and again where factors have to take over (collective)."""
         if self.takeover is None:
-            return self._by_snes()
+            return self._iterated()
         start = self.motion.state.copy()
         self.takeover.begin()
-        reason = self._by_snes()
+        reason = self._iterated()
         if reason <= 0 and self._given_over(self.takeover, reason):
-            self.stale, self.motion.state[:] = True, start
-            reason = self._by_snes()
+            self.tangent.stale, self.motion.state[:] = True, start
+            reason = self._iterated()
         return reason
 
     def _given_over(self, takeover: Takeover, reason: int) -> bool:
@@ -400,28 +363,24 @@ class Newton:
         failed = reason == PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE
         return failed and self.preconditioner.take_over()
 
-    def _by_snes(self) -> int:
-        """Solve with PETSc's SNES; return its reason (collective)."""
-        snes = self.snes
+    def _iterated(self) -> int:
+        """Make iterations from the present state; return PETSc's reason (collective)."""
         self.vectors.to_global(self.motion.state, self.x)
         self.native.prepare()
-        self.steps.begin()
+        self.native.call("tangent_begin")
         self.predicted.begin(self._accepted)
         try:
-            snes.solve(None, self.x)
+            solution = self.find()
         except PETSc.Error as error:
-            self.iterations = snes.getIterationNumber()
-            for thrown in (self.error, self.preconditioner.error, self.residual.error):
+            self.iterations = self.snes.getIterationNumber()
+            for thrown in (self.error, self.preconditioner.error, self.linear.error):
                 share_error(self.comm, thrown)
             raise self.unsolved(error) from error
-        share_error(self.comm, self.error)
-        self.iterations = snes.getIterationNumber()
-        self.linear_iterations = snes.getLinearSolveIterations()
-        reason = int(snes.getConvergedReason())
+        self.iterations, reason = solution.iterations, solution.reason
         if reason > 0:
             self.vectors.to_local(self.x, self.motion.state)
-            self.steps.follow()
-            self.steps.accept(self.iterations)
+            self.native.call("follow")
+            self.native.call("accept", self.iterations)
             share_error(self.comm, self.error)
             if self.predicted.some:
                 self._accepted = self.motion.state.copy()
@@ -442,7 +401,60 @@ class Newton:
     def _without_unknowns(self) -> bool:
         bad = 0
         with together(self.comm):
-            self.steps.follow()
+            self.native.call("follow")
             bad = self.motion.residual(self.f)
         self.iterations = self.linear_iterations = 0
         return not self.comm.allreduce(bad)
+
+
+def idle_bodies(system: System) -> list[RigidBody]:
+    """Return the rigid bodies whose own inertia does not resist every rotation."""
+    return [b for b in system.bodies if isinstance(b, RigidBody) and not b.has_inertia]
+
+
+def undetermined(system: System, J: PETSc.Mat, bodies: list[RigidBody]) -> list[str]:
+    """Return the names of `bodies` that the tangent lets move by themselves (collective).
+
+    A direct solver need not notice: it divides by a pivot that round-off left, and the body turns
+    by any angle. A body may move by itself where a rigid motion of it alone is in the kernel of
+    the tangent, every row measured by its own size.
+    """
+    comm: MPI.Comm = system.comm
+    owned = [_motions(system, body) for body in bodies]
+    every: list[list[tuple[Array, Array]]] = comm.allgather(owned)
+    start, columns, values = J.getValuesCSR()
+    rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    size = np.maximum(np.bincount(rows, np.abs(values), minlength=len(start) - 1), TINY)
+    names: list[str] = []
+    for k, body in enumerate(bodies):
+        held = max((rank[k] for rank in every), key=lambda pair: len(pair[0]))
+        chosen = np.flatnonzero(np.isin(columns, held[0]))
+        terms = values[chosen, None] * held[1][np.searchsorted(held[0], columns[chosen])]
+        touched, at = np.unique(rows[chosen], return_inverse=True)
+        shares = np.zeros((len(touched), 6))
+        np.add.at(shares, at, terms / size[rows[chosen], None])
+        every_share = np.concatenate(comm.allgather(shares))
+        if not held[0].size:
+            continue
+        if len(every_share) < 6 or np.linalg.svd(every_share, compute_uv=False)[-1] < NULL:
+            names.append(system.name(body))
+    return names
+
+
+def _motions(system: System, body: RigidBody) -> tuple[Array, Array]:
+    """Return sorted columns of the body's free coordinates and its six motions there.
+
+    On the rank that owns the body, elsewhere nothing.
+    """
+    numbering = system.numbering
+    local = system.binding(body).local_vertices(system)
+    if not len(local) or local[0] >= numbering.owned_vertices:
+        return np.zeros(0), np.zeros((0, 6))
+    at = (body.offsets(system, local)[0][:, None] + np.arange(3)).ravel()
+    about = (system.reference + system.state)[at[:3]]
+    modes = rigid_modes(system, system.state, about)[:, at].T
+    modes[:, 3:] /= body.length
+    free = np.flatnonzero(numbering.fixed_by[at] < 0)
+    columns = numbering.columns_of_free[np.searchsorted(numbering.free, at[free])]
+    order = np.argsort(columns)
+    return columns[order], modes[free[order]]

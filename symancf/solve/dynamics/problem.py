@@ -7,7 +7,7 @@ import math
 import time as clock
 import weakref
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from ...assembly.state import State
@@ -30,20 +30,18 @@ from ...values import arguments
 from ..contradiction import require_consistent, require_redundant
 from ..solver import attach_rigid_modes, fitting, idle_options
 from .accelerations import Accelerations
-from .call import Call
 from .energy import Audit
 from .events import Event, Events
 from .explicit import Explicit
-from .initial import InitialValues
-from .methods import IMPLICIT, checked, chosen, integrator
+from .generalized_alpha import GeneralizedAlpha
+from .initial import find_initial_values
+from .methods import IMPLICIT, checked, chosen, defaults, integrator, used_by
 from .motion import Motion, Rayleigh
+from .native import MOST
 from .newton import Newton
 from .observed import Observed
-from .options import defaults, used_by
-from .outside import Outside
 from .requested import Requested, requested
-from .supports import MovingSupports
-from .unseen import Unseen
+from .supports import moving_supports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -57,6 +55,16 @@ if TYPE_CHECKING:
     from .stabilise import Stabilisation
 
 TOLERANCES = "ts_rtol", "ts_atol", "ts_adapt_clip", "ts_adapt_safety", "ts_adapt_dt_"
+
+
+@dataclass
+class _Call:
+    """A call of `solve`: what is asked of it; time, steps and rejections at its beginning."""
+
+    asked: Requested
+    start: float
+    steps: int
+    rejections: int
 
 
 class DynamicProblem(OneProcess, Shown):
@@ -131,7 +139,7 @@ class DynamicProblem(OneProcess, Shown):
             self.prefix, arguments.options("DynamicProblem(options=...)", options)
         )
         self._monitors: list[Callable[[Step], None]] = []
-        self.events = Events(system.comm)
+        self.events: Events | None = None  # see `event`
         self._ready = self._started = self._moving = False
         self._interruption = Interruption(system.comm, self.history.reached)
         self._progress = Progress(system.comm, self._options)
@@ -152,7 +160,7 @@ class DynamicProblem(OneProcess, Shown):
     # ---- objects of PETSc -----------------------------------------------------------------------
     def _made(self) -> Self:
         """Return itself with all objects of PETSc, which the first call makes (collective)."""
-        if "_audit" not in vars(self):  # the last of them
+        if "audit" not in vars(self):  # the last of them
             with self._options:
                 self._prepare()
         return self
@@ -177,11 +185,6 @@ class DynamicProblem(OneProcess, Shown):
         """Local vector."""
         return self._made().motion.acceleration
 
-    @property
-    def audit(self) -> Audit:
-        """What takes the energies; see `energies`."""
-        return self._made()._audit
-
     def _prepare(self) -> None:
         """Make the objects of PETSc and those that work with them, once (collective)."""
         if self._ready:
@@ -189,7 +192,7 @@ class DynamicProblem(OneProcess, Shown):
         system = self.system
         collect(system.comm)
         self.motion = Motion(system, self.damping)
-        self.supports = MovingSupports(self.motion)
+        self.supports = moving_supports(self.motion)
         self._ts = PETSc.TS().create(system.comm)
         # PETSc destroys what is left after Python is gone, and would call the context then
         weakref.finalize(self, self._ts.setType, PETSc.TS.Type.BEULER)
@@ -217,88 +220,104 @@ class DynamicProblem(OneProcess, Shown):
         self.U = self.integrator.vector()
         self._ts.setSolution(self.U)
         visit = self.integrator.visit if isinstance(self.integrator, Explicit) else None
-        self._audit = Audit(self.motion, visit)
-        self.outside = Outside(self.integrator, self.supports)
-        self.unseen = Unseen(self.integrator, self._ts, self._audit, self.history)
+        self.audit = Audit(self.motion, visit)
+        # else energies are taken where somebody asks, who with several ranks may be one of them
+        self._adds_up = not self.audit.closed or system.comm.size > 1
         self._ready = True
 
     # ---- the course of a motion -----------------------------------------------------------------
     def _march(self, asked: Requested, restarts: Restarts | None, resumed: bool) -> None:
         """Make steps until a time, or until an event ends the motion."""
-        made, ts, ends, to = self.integrator, self.ts, False, asked.to
+        made, ts, ends, to = self.integrator, self._ts, False, asked.to
         if not resumed:
             self._energies = self.audit.jump()
             if not len(self.history.time):
                 self.history.sample(self.system.time)
             self._observe(Step(self.system.time, 0, 0, {}))
-            self.events.begin()
+            if self.events is not None:
+                self.events.begin()
         watched = self._watched()
         while self.system.time < to and not ends:
             if (end := asked.next(self.system.time)) != ts.getMaxTime():
-                self.measure()
-                self.outside.go_on(ts, asked.step, end)
-                self._energies = self.audit.jump()
+                self._pass_stop(end)
             self._energies = None
-            if not watched and self._rush(restarts):
-                continue
-            made.advance(ts)
-            self._progress.clear()
-            self.steps += 1
-            try:
-                self.supports.watch(made.interval())
-                happened = self.events.find(made) if self.events else []
-            finally:
-                self.system.accept()
-            if self.events:
-                made.write(self.U)
-                ts.setTime(self.system.time)
-                self._act(happened)
-                ends = any(event.terminate for event in happened)
-            self._measure()
-            time = self.system.time
-            self.history.steps.append(Step(time, made.iterations, made.linear_iterations, {}))
-            self.history.sample(time)
-            self._observe(self.history.steps[-1])
-            self._progress.step(time, made.iterations, made.linear_iterations)
+            found = [] if watched else self._several(restarts)
+            if not found and made.error is None:
+                step, ends = self._single()
+                found = [step]
+            if found:
+                last = found[-1]
+                self._progress.step(last.time, last.iterations, last.linear_iterations, len(found))
+            if made.error is not None:
+                raise made.error
             self._check(restarts)
             if not ends and self.system.time < to:
                 self._rest(restarts)
         self._rest(restarts, done=True)
 
+    def _single(self) -> tuple[Step, bool]:
+        """Make one step and show it; return it, and whether an event ends the motion."""
+        made, system, events, happened = self.integrator, self.system, self.events, list[Event]()
+        made.advance(self._ts)
+        self._progress.clear()
+        self.steps += 1
+        try:
+            if self.supports is not None and self.supports.watches:
+                self.supports.watch(made.interval())
+            happened = events.find(made) if events is not None else []
+        finally:
+            system.accept()
+        if events is not None:
+            made.write(self.U)
+            self._ts.setTime(system.time)
+            self._act(events, happened)
+        if self._adds_up:
+            self.measure()
+        step = Step(system.time, made.iterations, made.linear_iterations, {})
+        self.history.steps.append(step)
+        self.history.sample(step.time)
+        self._observe(step)
+        return step, any(event.terminate for event in happened)
+
+    def _several(self, restarts: Restarts | None) -> list[Step]:
+        """Make steps that nobody looks at in one call of C, until the history is due.
+
+        C can do so where it makes the iterations (`Native`), steps have one length, and nothing
+        has to be looked at between them but powers: laws that remember, mass that changes. What
+        the next step raised is in the integrator's `error`; where that has no solution at full
+        length, it is made by itself.
+        """
+        made, ts, audit = self.integrator, self._ts, self.audit
+        most = MOST if restarts is None else self._left(restarts)
+        wanted = min(self.history.undue, most, MOST)
+        if wanted < 2 or not isinstance(made, GeneralizedAlpha) or not audit.simple:
+            return []
+        if not made.is_steady(ts):
+            return []
+        found = made.several(ts, wanted, audit.lend(self.newton.native))
+        audit.take_back(self.newton.native)
+        self.history.pass_over(found)
+        if found:
+            self._progress.clear()
+            self.steps += len(found)
+            if self._adds_up:
+                self.measure()
+        return found
+
     def _watched(self) -> bool:
         """Tell whether somebody looks at each step; with several ranks one of them may."""
         if self.system.comm.size > 1:
             return True
-        asked = self._monitors or self.ts.getMonitor() or self._progress.tells_each
-        looked_at = self.supports.watches or len(self.system.redundant.left_out)
+        asked = self._monitors or self._ts.getMonitor() or self._progress.tells_each
+        watches = self.supports is not None and self.supports.watches
+        looked_at = watches or len(self.system.redundant.left_out)
         given, prefix = PETSc.Options().getAll(), f"{self.prefix}ts_monitor"
         return bool(asked or self.events or looked_at or any(o.startswith(prefix) for o in given))
-
-    def _rush(self, restarts: Restarts | None) -> bool:
-        """Make steps that nobody looks at in one call; tell whether there were any."""
-        most = math.inf if restarts is None else self._call.left(restarts)
-        last, count = self.unseen.make(most)
-        if last is not None:
-            self._progress.clear()
-            self.steps += count
-            self._measure()
-            self._progress.step(last.time, last.iterations, last.linear_iterations, count)
-        if self.integrator.error is not None:
-            raise self.integrator.error
-        self._check(restarts)
-        if last is not None and self.system.time < self.ts.getMaxTime():
-            self._rest(restarts)
-        return last is not None
-
-    def _measure(self) -> None:
-        """Take the energies after a step, unless nothing adds up and nobody has asked."""
-        if not (self.audit.closed and self.system.comm.size == 1):
-            self.measure()
 
     def _observe(self, step: Step) -> None:
         """Show a new state to the user's functions and PETSc's monitors."""
         require_redundant(self.system)
-        self.ts.monitor(self.ts.getStepNumber(), self.system.time)
+        self._ts.monitor(self._ts.getStepNumber(), self.system.time)
         with together(self.system.comm):
             for monitor in self._monitors:
                 monitor(Observed(step, self))
@@ -317,13 +336,13 @@ class DynamicProblem(OneProcess, Shown):
                 possible=(time,),
             )
 
-    def _act(self, happened: list[Event]) -> None:
+    def _act(self, events: Events, happened: list[Event]) -> None:
         """Call the actions of events, and make consistent what they have changed."""
         actions = [event.action for event in happened if event.action is not None]
         if not actions:
             return
         self.audit.measure()
-        self.outside.leave()
+        self._before = self.motion.snapshot()
         time = self.system.time
         with together(self.system.comm):  # actions may communicate, if all ranks do
             for action in actions:
@@ -331,11 +350,51 @@ class DynamicProblem(OneProcess, Shown):
         self._require_time(time, "an event's action")
         self.motion.lead()
         self.system.prescribe(time)
-        self.outside.reconcile(self.integrator.asked)
-        self.integrator.resume(self.ts)
+        self._reconcile(self.integrator.asked)
+        self.integrator.resume(self._ts)
         self._energies = self.audit.jump()
-        self.events.begin()
+        events.begin()
 
+    # ---- what changes from outside ---------------------------------------------------------------
+    def _pass_stop(self, end: float) -> None:
+        """Go on to another end, from a time at which functions of it may jump (collective)."""
+        time, step = self.system.time, self._call.asked.step
+        self.measure()
+        self._ts.setMaxTime(end)
+        self._before = self.motion.snapshot()
+        self.motion.span = time, max(end, time + step)
+        self.system.prescribe(time)
+        self._reconcile(step)
+        self.integrator.resume(self._ts)
+        self._energies = self.audit.jump()
+
+    def _reconcile(self, step: float) -> None:
+        """Make accelerations and multipliers those of what changed from outside (collective).
+
+        Since `_before`. Positions and rates that changed have to fulfil the constraints, as at the
+        beginning.
+        """
+        m, made, before = self.motion, self.integrator, self._before
+        numbering = self.system.numbering
+        chosen = ((m.second | m.first) & (numbering.fixed_by < 0))[: numbering.owned]
+        pairs = (m.state, before.displacement), (m.rate, before.rates[0])
+        moved, turned = (
+            bool(self.system.comm.allreduce(bool((a[: len(b)] != b)[chosen].any())))
+            for a, b in pairs
+        )
+        pushed = False
+        if self.supports is not None:
+            jumps = self.supports.jumps(before, step)
+            moved, turned, pushed = moved or jumps[0], turned or jumps[1], jumps[2]
+        if moved or turned:
+            find_initial_values(self.accelerations, step, positions=moved)
+        elif pushed or not made.balanced(step):
+            find_initial_values(self.accelerations, step, positions=False, told=False, jumped=True)
+        else:
+            return
+        made.started()
+
+    # ---- energies -------------------------------------------------------------------------------
     def measure(self) -> None:
         """Take the energies, unless they have been taken (collective)."""
         self._energies = self._energies or self.audit.measure()
@@ -343,6 +402,7 @@ class DynamicProblem(OneProcess, Shown):
     @property
     def energies(self) -> Energies:
         """`Energies` of the present state, also before `solve`, with the rates it has then."""
+        self._made()
         if self._energies is None:
             return self.audit.measure(keep=False)
         return self.audit.jump(keep=False) if self.audit.changed() else self._energies
@@ -415,6 +475,8 @@ class DynamicProblem(OneProcess, Shown):
         direction : -1 only falling, 1 only rising, 0 both.
         terminate : end `solve` at the first zero.
         """
+        if self.events is None:
+            self.events = Events(self.system.comm)
         return self.events.add(function, action, direction, terminate).times
 
     @warns_once
@@ -426,9 +488,9 @@ class DynamicProblem(OneProcess, Shown):
         with self._options:
             self._prepare()
             self._begin(step)
-            InitialValues(self.accelerations, step).find()
+            find_initial_values(self.accelerations, step)
             self.integrator.started()
-            self.outside.leave()
+            self._before = self.motion.snapshot()
             self._energies, self._started = None, True
 
     def _begin(self, step: float) -> None:
@@ -478,7 +540,7 @@ class DynamicProblem(OneProcess, Shown):
             "steps": self.steps,
             "scaled_for": self.scaled_for,
             "audit": self.audit.state(),
-            "events": self.events.state(),
+            "events": [] if self.events is None else self.events.state(),
         }
         return replace(state, method={**state.method, **course})
 
@@ -511,7 +573,7 @@ class DynamicProblem(OneProcess, Shown):
         self._first = self._first or state
         self.take(state)
         self.motion.lead()
-        self.outside.leave()
+        self._before = self.motion.snapshot()
 
     def take(self, state: State) -> None:
         """Take a state of `state`; loads stay (collective)."""
@@ -520,7 +582,8 @@ class DynamicProblem(OneProcess, Shown):
         self.steps, self.scaled_for = state.method["steps"], state.method["scaled_for"]
         self._started, self._energies = state.method["started"], None
         self.audit.resume(state.method["audit"])
-        self.events.resume(state.method["events"])
+        if self.events is not None:
+            self.events.resume(state.method["events"])
 
     def reset(self) -> None:
         """Go to where the first call of `solve` began (collective); the history stays."""
@@ -528,20 +591,55 @@ class DynamicProblem(OneProcess, Shown):
             self.restore(self._first)
 
     # ---- restart points -------------------------------------------------------------------------
+    def _left(self, restarts: Restarts) -> int:
+        """Return how many steps are left to the next restart point."""
+        return restarts.left(self.steps - self._call.steps)
+
+    def _restart_state(self) -> State:
+        """Return what the next step depends on, with what this call of `solve` has to know."""
+        state, call = self.state, self._call
+        own = {
+            "ts": [self._ts.getTimeStep(), self._ts.getStepNumber()],
+            "rejected": self.integrator.rejections - call.rejections,
+            "begun": [call.start, call.steps],
+        }
+        return replace(state, method={**state.method, **own})
+
     def _rest(self, restarts: Restarts | None, done: bool = False) -> None:
         """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
         if done:
             self.measure()
         if restarts is not None:
-            rests = done or self._call.left(restarts) == restarts.every
-            restarts.step(done, rests, self._call.state)
+            rests = done or self._left(restarts) == restarts.every
+            restarts.step(done, rests, self._restart_state)
             if rests:
-                self._call.anew()
+                self._forget(self._ts.getTimeStep(), self._ts.getStepNumber())
 
     def _check(self, restarts: Restarts | None) -> None:
-        """Raise after a step what a signal asks for; keep it before (collective)."""
-        with self._call.keeping(restarts):
+        """Raise after a step what a signal asks for; write the state before (collective)."""
+        try:
             self._interruption.check()
+        except BaseException:
+            if restarts is not None:
+                restarts.stop(self._restart_state)
+            raise
+
+    def _forget(self, step: float, number: int) -> None:
+        """Forget all that earlier steps have left but the motion (collective).
+
+        `step`, `number`: of TS.
+        """
+        system, ts = self.system, self._ts
+        self.motion.lead()
+        system.revise(system.time)
+        system.prescribe(system.time)
+        self.newton.snes.getKSP().reset()
+        self.accelerations.forget()
+        self.newton.begin()
+        self.integrator.write(self.U)
+        self.integrator.begin(ts, ts.getMaxTime(), self._call.asked.adaptive)
+        ts.setTimeStep(step)
+        ts.setStepNumber(number)
 
     @warns_once
     def solve(
@@ -606,11 +704,19 @@ class DynamicProblem(OneProcess, Shown):
     def _go_to_start(self, step: float, restarts: Restarts | None, saved: Saved | None) -> None:
         """Find where steps begin: a restart point, the present motion, or initial values."""
         if restarts is not None and saved is not None:
-            self._call.resume(restarts, saved)
+            call, method = self._call, saved.state.method
+            self.take(saved.state)
+            call.start, call.steps = method["begun"]
+            call.rejections = self.integrator.rejections - int(method["rejected"])
+            self.motion.lead()
+            self.system.prescribe(self.system.time)
+            self.audit.stand()
+            self.newton.balance.begin()  # tolerances of steps are in its sizes
+            restarts.resume(saved)
             self._energies, self._started = None, True
         elif self._started:
             self._begin(step)
-            self.outside.reconcile(step)
+            self._reconcile(step)
         else:
             self.initialize(step)
 
@@ -619,12 +725,12 @@ class DynamicProblem(OneProcess, Shown):
         self._prepare()
         self._progress.aim(system.time, to)
         require_consistent(system, to)
-        made, ts = self.integrator, self.ts
+        made, ts = self.integrator, self._ts
         made.asked, made.longest, made.rtol = step, asked.longest, asked.rtol
         if not self._started:
             self._first = self._first or self.state
         saved = None if restarts is None else restarts.saved(to)
-        call = self._call = Call(self, asked.adaptive)
+        call = self._call = _Call(asked, system.time, self.steps, made.rejections)
         self._go_to_start(step, restarts, saved)
         self.motion.span = asked.span(call.start, system.time)
         made.duration = max(to - call.start, step)
@@ -632,15 +738,15 @@ class DynamicProblem(OneProcess, Shown):
         made.relative = asked.atol is None
         ts.setTime(system.time)
         ts.setTimeStep(min(step, to - system.time) if to > system.time else step)
-        left = saved is not None and system.time in asked.stops  # with what `go_on` does
+        left = saved is not None and system.time in asked.stops  # with what `_pass_stop` does
         ts.setMaxTime(system.time if left else asked.next(system.time))
         ts.setMaxSteps(2**31 - 1)
         ts.setStepNumber(0)
         made.begin(ts, to, asked.adaptive)
         made.write(self.U)
         if saved is not None:
-            call.anew(*saved.state.method["ts"])
-        begun, renewals = clock.process_time(), self.newton.renewals
+            self._forget(*saved.state.method["ts"])
+        begun, renewals = clock.process_time(), self.newton.tangent.renewals
         try:
             if to > system.time and not (saved and saved.done):
                 self._march(asked, restarts, saved is not None)
@@ -654,10 +760,10 @@ class DynamicProblem(OneProcess, Shown):
             made.give_up()
             raise
         finally:
-            self.outside.leave()
+            self._before = self.motion.snapshot()
             self.history.seconds["solve"] += clock.process_time() - begun
-            self.history.cut_backs += made.rejections - call.rejected
-            self.renewals = self.newton.renewals - renewals
+            self.history.cut_backs += made.rejections - call.rejections
+            self.renewals = self.newton.tangent.renewals - renewals
         self._warn_unused()
         if not isinstance(made, Explicit):
             self.audit.tell_gain(self.energies)
@@ -665,7 +771,7 @@ class DynamicProblem(OneProcess, Shown):
     def _warn_unused(self) -> None:
         """Warn of options that nobody used; of steps of one length also those of the error."""
         idle = self._idle
-        if not self.integrator.follows_error:
+        if not self.integrator.adaptive:
             idle += TOLERANCES
         self._options.leave_idle(*idle)
         self._options.warn_unused(self.system.comm)

@@ -10,12 +10,13 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Ints
-from ...bodies.natural import RigidBody
 from ...errors import ConstraintError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...bodies.natural import RigidBody
     from .accelerations import Accelerations
-    from .coefficients import Coefficients
 
 MOST = 0.2  # rad a step: the spin of a body is right to 1e-3 a turn
 NEAR_ONE = 1.4  # times sqrt(1 - rho): likewise
@@ -60,10 +61,9 @@ class Spin:
     motion.
     """
 
-    def __init__(self, accelerations: Accelerations) -> None:
+    def __init__(self, accelerations: Accelerations, bodies: Sequence[RigidBody]) -> None:
         self.accelerations, self.motion = accelerations, accelerations.motion
-        bodies = self.motion.system.bodies
-        self.bodies = [body for body in bodies if isinstance(body, RigidBody)]
+        self.bodies = bodies
         self._length = np.array([body.length for body in self.bodies])
         self._turned = np.zeros(len(self.bodies))
         self._rows: tuple[Ints, Ints] | None = None
@@ -79,18 +79,14 @@ class Spin:
         here = np.array([k for k, rows in enumerate(found) if len(rows)], dtype=np.int64)
         return here, np.array([found[k] for k in here], dtype=np.int64).reshape(-1, 12)
 
-    def settle(
-        self, auxiliary: Array, coefficients: Coefficients, h: float, rho: float, biased: float
-    ) -> None:
+    def settle(self, auxiliary: Array, h: float, rho: float, bias: float, shift: float) -> None:
         """Take the present rates and A to what constraints say, after a step (collective).
 
         Parameters
         ----------
         h : length of the step.
-        biased : that of the steps whose bias the rates have; see `GeneralizedAlpha`.
+        bias, shift : times the jerk, what rates and A are off by; see `GeneralizedAlpha`.
         """
-        if not self.bodies:
-            return
         self._rows = self._rows or self._find()
         here, rows = self._rows
         rate: Array = self.motion.rate[rows].reshape(-1, 4, 3)
@@ -102,16 +98,14 @@ class Spin:
             return
         settled = True
         try:
-            self._straighten(auxiliary, coefficients, h, biased)
+            self._straighten(auxiliary, h, bias, shift)
         except ConstraintError:  # redundant, here
             settled = False
         limit = farthest(rho, settled)
         if far > limit:
             self._look(angle, h, rho, limit)
 
-    def _straighten(
-        self, auxiliary: Array, coefficients: Coefficients, h: float, biased: float
-    ) -> None:
+    def _straighten(self, auxiliary: Array, h: float, bias: float, shift: float) -> None:
         """Take the present rates and A to what constraints say (collective)."""
         m, made, kinematics = self.motion, self.accelerations, self.accelerations.kinematics
         w = made.jerk(h)
@@ -123,10 +117,10 @@ class Spin:
             bend += kinematics.product(m.state, np.where(m.second, a, 0.0))
             auxiliary += np.where(m.second, made.solve(np.where(m.algebraic, -bend, 0.0)), 0.0)
             if w is not None:
-                m.rate += coefficients.bias * biased**2 * w
-                auxiliary += coefficients.shift * h * w
+                m.rate += bias * w
+                auxiliary += shift * w
         finally:
-            made.newton.stale = True
+            made.newton.tangent.stale = True
 
     def _look(self, angle: Array, h: float, rho: float, limit: float) -> None:
         """Warn where a body has turned too far in too many steps (collective)."""

@@ -2,7 +2,7 @@
 /*
  * Steps of generalized-alpha: prediction, Newton's method, the test of its end, many steps in one
  * call.  What is rare or dear (tangents, doubts about round-off, functions of time) Python does,
- * see steps.py.  Newton's method and many steps are those of one rank; all else, the test too, is
+ * see native.py.  Newton's method and many steps are those of one rank; all else, the test too, is
  * also what SNES calls.
  */
 #include "steps.h"
@@ -82,16 +82,18 @@ void symancf_conclude(symancf_motion *m)
 
 /* ---- how long a tangent lasts ---------------------------------------------------------------- */
 
-void symancf_tangent_begin(symancf_tangent *t)
+void symancf_tangent_begin(symancf_motion *m)
 {
+  symancf_tangent *t = &m->tangent;
   t->fresh = t->made_now = 0;
   t->worn = !t->stale && !t->eager;
   t->renewals_before = t->renewals;
 }
 
 /* Whether an iteration is to make a tangent. */
-int symancf_tangent_wanted(symancf_tangent *t, int iteration)
+int symancf_tangent_wanted(symancf_motion *m, int iteration)
 {
+  symancf_tangent *t = &m->tangent;
   const int slow = iteration > 0 && t->share > t->slow * t->share_before;
   const int at_once = iteration == 1 && t->eager > 0 && !t->fresh;
   t->made_now = t->stale || slow || at_once;
@@ -99,8 +101,9 @@ int symancf_tangent_wanted(symancf_tangent *t, int iteration)
   return t->made_now;
 }
 
-void symancf_tangent_made(symancf_tangent *t)
+void symancf_tangent_made(symancf_motion *m)
 {
+  symancf_tangent *t = &m->tangent;
   t->renewals++;
   t->stale = 0;
   t->fewest = t->beyond = 0.0;
@@ -129,13 +132,18 @@ static void tangent_end(symancf_tangent *t, int iterations)
 /* ---- the test, see `Balance` and `Stopping` -------------------------------------------------- */
 
 /* Take forces and round-off as what norms are measured by. */
-void symancf_weigh(symancf_balance *b)
+static void weigh(symancf_balance *b)
 {
   for (int32_t c = 0; c < b->classes; c++) {
     const double limit =
         larger(b->rtol * b->forces[c], larger(b->round_off * b->noise[c], b->tiny));
     b->weight[c] = b->constraint[c] ? 0.0 : b->rtol / limit;
   }
+}
+
+void symancf_weigh(symancf_motion *m)
+{
+  weigh(&m->balance);
 }
 
 static double *shares(symancf_balance *b, int iteration)
@@ -176,12 +184,12 @@ static int judge_first(symancf_balance *b)
   }
   for (int32_t c = 0; c < b->classes; c++)
     b->forces[c] = larger(b->forces[c], b->least[c] * most[b->part[c]] / b->natural[c]);
-  symancf_weigh(b);
+  weigh(b);
   for (int32_t p = 0; p < b->parts; p++) b->closed[p] = 0, b->shut[p] = 0.0;
   if (close_parts(b, shares(b, 0))) return RELATIVE;
   if (b->split) {
     for (int32_t c = 0; c < b->classes; c++) b->forces[c] = larger(b->forces[c], b->in_parts[c]);
-    symancf_weigh(b);
+    weigh(b);
   }
   return 0;
 }
@@ -375,7 +383,7 @@ int symancf_newton(symancf_motion *m)
 {
   int reason = 0;
   m->iterations = m->linear_iterations = m->looked = m->error = 0;
-  symancf_tangent_begin(&m->tangent);
+  symancf_tangent_begin(m);
   to_rows(m, m->state, m->x);
   for (int iteration = 0;; iteration++) {
     const int64_t bad = residual(m);
@@ -387,7 +395,7 @@ int symancf_newton(symancf_motion *m)
     reason = symancf_test(m, iteration);
     if (reason) break;
     if (iteration == m->most) return TOO_MANY;
-    if (symancf_tangent_wanted(&m->tangent, iteration) && m->ask(RENEW, iteration))
+    if (symancf_tangent_wanted(m, iteration) && m->ask(RENEW, iteration))
       return NO_SOLUTION;
     int why = 0;
     union {

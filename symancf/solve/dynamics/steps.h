@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What steps of generalized-alpha work on, as steps.py fills it in. */
+/* What steps of generalized-alpha work on, as native.py fills it in. */
 #ifndef SYMANCF_STEPS_H
 #define SYMANCF_STEPS_H
 

@@ -14,6 +14,8 @@ from ...runtime.collective import together
 from ...values.parameter import Parameter, Value, depends_on_time, evaluate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...assembly.protocol import SupportBinding
     from ...assembly.state import State
     from .interval import Interval
@@ -26,24 +28,29 @@ ROUND_OFF = 1e-9  # of positions: what differences see of it
 STILL = 1e-10  # of the size of a body, rad: a way in a step that is none, as of sin(2 pi)
 
 
+def moving_supports(motion: Motion) -> MovingSupports | None:
+    """Return the supports and joints of a motion that may move in time, None if there are none."""
+    driven = [
+        (piece.name, f"{key} of {piece.name!r}", value)
+        for piece in motion.system.pieces
+        if piece.role == "constraint"
+        for key, value in piece.uniform.items()
+        if key != "scale" and depends_on_time(value) and not isinstance(value, Parameter)
+    ]
+    return MovingSupports(motion, driven) if driven or motion.moving else None
+
+
 class MovingSupports:
-    """The supports and joints of a motion whose prescribed values may change in time."""
+    """The supports and joints of a motion whose prescribed values may change in time.
 
-    def __init__(self, motion: Motion) -> None:
-        self.motion, self.system = motion, motion.system
-        self._told = False
-        self._driven = [
-            (piece.name, f"{key} of {piece.name!r}", value)
-            for piece in self.system.pieces
-            if piece.role == "constraint"
-            for key, value in piece.uniform.items()
-            if key != "scale" and depends_on_time(value) and not isinstance(value, Parameter)
-        ]
+    Attributes
+    ----------
+    watches : whether `watch` may still warn.
+    """
 
-    @property
-    def watches(self) -> bool:
-        """Whether `watch` may still warn."""
-        return not self._told and bool(self.motion.moving or self._driven)
+    def __init__(self, motion: Motion, driven: Sequence[tuple[str, str, Value]]) -> None:
+        self.motion, self.system, self._driven = motion, motion.system, driven
+        self.watches = True
 
     def jumps(self, before: State, h: float) -> tuple[bool, bool, bool]:
         """Tell whether they jump now in position, rate or acceleration (collective).
@@ -79,11 +86,9 @@ class MovingSupports:
 
     def watch(self, step: Interval) -> None:
         """Tell once of a support or joint whose motion a step does not resolve (collective)."""
-        if not self.watches:
-            return
         name = self._kinked(step)
-        self._told = bool(name)
         if name:
+            self.watches = False
             self.system.once.warn(
                 ("jump", name),
                 f"the motion that {owner(name)!r} prescribes jumps in position, velocity or "
