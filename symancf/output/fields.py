@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import Array, Ints, Mask
-from ..bodies.pressure import Pressures
 from ..errors import SymancfError
 from ..kinematics.memory import STEP
 from ..laws import sampled_fields
@@ -171,7 +170,8 @@ class Internal:
         self._points: dict[str, Array] = {}  # (cells, points of the rule)
         self._length = system.memory.length(system.time)
         laws = [law for law, _ in body.laws]
-        owned = system.binding(body).interpolation.owned
+        binding = system.binding(body)
+        owned = binding.interpolation.owned
         if not any(law.history or law.shared for law in laws):
             return
         with together(system.comm):
@@ -179,7 +179,9 @@ class Internal:
         own = system.name(body)
         numbers = [k for k, p in enumerate(system.pieces) if p.name in (own, f"{own} (curved)")]
         solved = _solved(system, own, numbers, state) if any(law.shared for law in laws) else {}
-        for number, (own_laws, cells) in zip(numbers, system.binding(body).variants(system), strict=True):
+        for number, (own_laws, cells) in zip(
+            numbers, binding.variants(system), strict=True
+        ):
             piece, here = system.pieces[number], cells[owned]
             if number in solved:
                 kernel = jit.with_modes(piece.kernel, ("outputs",), system.comm)
