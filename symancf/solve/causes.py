@@ -18,6 +18,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Array, Ints
+from ..assembly.numbering import IDLE
 from ..bodies.body import Body
 from ..errors import Cause, SymancfError, listed, owner
 from ..laws import evaluate_energy
@@ -227,7 +228,7 @@ def _leap(f: Failure) -> Words | None:
     if f.prescribed is None:
         return None
     fixed = f.system.numbering.fixed_by
-    held = (fixed >= 0) & (fixed < len(f.system.supports))
+    held = (fixed >= 0) & (fixed != IDLE)
     now, end = (np.where(held, x - f.state, 0.0) for x in f.prescribed)
     k = int(np.argmax(np.abs(now))) if len(now) else 0
     mine = (float(abs(now[k])), int(fixed[k])) if len(now) else (0.0, -1)
@@ -235,7 +236,7 @@ def _leap(f: Failure) -> Words | None:
     most = f.system.comm.allreduce(float(np.abs(end).max(initial=0.0)), op=MPI.MAX)
     if not jump > max(LEAP * f.share * most, 1e-9 * f.system.extent) or support < 0:
         return None
-    name = owner(f.system.name(f.system.supports[support]))
+    name = owner(f.system.name(f.system.terms[support]))
     return {"name": name, "jump": f"{jump:.3g}", "time": f"{f.time:.4g}", **f.near}
 
 
