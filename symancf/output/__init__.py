@@ -257,8 +257,6 @@ def read(path: str | Path) -> dict[str, Samples]:
     path = arguments.path("output.read", path)
     if path.suffix == ".vtu":
         return {"": read_vtu(path)}
-    if path.suffix == HDF:
-        return read_state(states(path)[-1][1])
     if path.suffix == ".pvtu":
         try:
             pieces = parsed(path).findall("PUnstructuredGrid/Piece")
@@ -291,8 +289,7 @@ def states(path: str | Path) -> list[tuple[float, dict[str, Path | Stored]]]:
     path = arguments.path("output.states", path)
     found: dict[float, dict[str, Path | Stored]] = {}
     if path.suffix == HDF:
-        for time, parts in stored_states(path):
-            found[time] = {**parts}
+        found |= {time: {**parts} for time, parts in stored_states(path)}
         return sorted(found.items(), key=lambda state: state[0])
     try:
         listed = parsed(path).findall("Collection/DataSet")
