@@ -95,7 +95,7 @@ def write(
         write_vtu(target, samples, time)
         return target
     piece = path.with_name(f"{path.stem}_{comm.rank}.vtu")
-    held = samples.n_cells > 0 or len(samples.points) > 0
+    held = len(samples.points) > 0
     with together(comm):
         if held:
             write_vtu(piece, samples, time)
