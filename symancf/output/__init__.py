@@ -151,7 +151,7 @@ class Series(OneProcess):
         with together(self.comm):
             if self.comm.rank == 0:
                 make_folder(self.path.parent)
-                self._list()
+        self._list()
         Series.living[str(self.path)] = self
 
     def __len__(self) -> int:
@@ -199,9 +199,7 @@ class Series(OneProcess):
             fresh.append((float(time), name, f"{folder.name}/{target.name}"))
         self.entries += fresh
         self.states += 1
-        with together(self.comm):
-            if self.comm.rank == 0:
-                self._list()
+        self._list()
 
     def resume(self, states: int, entries: list[tuple[float, str, str]]) -> None:
         """List the states that an earlier run had written (collective).
@@ -212,26 +210,26 @@ class Series(OneProcess):
         if self._hdf is not None and states:
             self.states = self._hdf.resume(states)
             self.entries = entries[: self.states * len(entries) // states]
-        with together(self.comm):
-            if self.comm.rank == 0:
-                self._list()
+        self._list()
 
     def _list(self) -> None:
-        if self._hdf is not None:
-            return
-        parts = list(dict.fromkeys(name for _, name, _ in self.entries))
-        lines = [
-            f'<?xml version="1.0"?>\n{MARK.decode()}<VTKFile type="Collection" version="1.0" '
-            'byte_order="LittleEndian">\n<Collection>\n'
-        ]
-        lines += [
-            f'<DataSet timestep="{time!r}" part="{parts.index(name)}" '
-            f"name={quoteattr(name)} file={quoteattr(file)}/>\n"
-            for time, name, file in self.entries
-        ]
-        lines.append("</Collection>\n</VTKFile>\n")
-        with xml_file(self.path) as out:
-            out.write("".join(lines).encode())
+        """Write the list of states, which a .vtkhdf has in itself (collective)."""
+        with together(self.comm):
+            if self.comm.rank or self._hdf is not None:
+                return
+            parts = list(dict.fromkeys(name for _, name, _ in self.entries))
+            lines = [
+                f'<?xml version="1.0"?>\n{MARK.decode()}<VTKFile type="Collection" version="1.0" '
+                'byte_order="LittleEndian">\n<Collection>\n'
+            ]
+            lines += [
+                f'<DataSet timestep="{time!r}" part="{parts.index(name)}" '
+                f"name={quoteattr(name)} file={quoteattr(file)}/>\n"
+                for time, name, file in self.entries
+            ]
+            lines.append("</Collection>\n</VTKFile>\n")
+            with xml_file(self.path) as out:
+                out.write("".join(lines).encode())
 
 
 def read(path: str | Path) -> dict[str, Samples]:
