@@ -589,14 +589,13 @@ class Mesh(Portable, Shown):
                     asked="ids",
                     given=ids,
                 )
-        ids = asked.astype(np.int64)
-        outside = ids.size > 0 and (ids.min() < 0 or ids.max() >= self.n_points)
-        with together(self.comm):
-            if outside:
+            ids = asked.astype(np.int64)
+            if ids.size and (ids.min() < 0 or ids.max() >= self.n_points):
+                outside = int(ids[(ids < 0) | (ids >= self.n_points)][0])
                 raise MeshError(
-                    f"{self.name} has points 0 to {self.n_points - 1}; asked for {ids.max()}",
+                    f"{self.name} has points 0 to {self.n_points - 1}; asked for {outside}",
                     asked="ids",
-                    given=int(ids.max()),
+                    given=outside,
                 )
         return lookup(self.comm, self.point_starts, ids, self.points)
 

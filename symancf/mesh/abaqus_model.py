@@ -191,10 +191,13 @@ class Model:
         points = np.pad(points.reshape(len(rows), 3 if not rows else -1), ((0, 0), (0, 3)))[:, :3]
         lines = [line for line, _ in block.data]
         self.scope.nodes.append(Nodes(labels, points, block.file, lines))
-        if name := block.parameters.get("NSET"):
-            self.scope.set("NSET", name).entries.append(
-                Entry((block.file, block.line), tuple(labels.tolist()))
-            )
+        self._add_to_set("NSET", block, labels)
+
+    def _add_to_set(self, kind: str, block: Block, labels: Ints) -> None:
+        """Add the nodes or elements of a block to the set that its keyword names, if any."""
+        if name := block.parameters.get(kind):
+            entry = Entry((block.file, block.line), tuple(labels.tolist()))
+            self.scope.set(kind, name).entries.append(entry)
 
     def _elements(self, block: Block) -> None:
         given = block.parameters.get("TYPE", "").upper()
@@ -210,10 +213,7 @@ class Model:
         else:
             own = self._cells(block, given)
         self.scope.elements.append(own)
-        if name := block.parameters.get("ELSET"):
-            self.scope.set("ELSET", name).entries.append(
-                Entry((block.file, block.line), tuple(own.labels.tolist()))
-            )
+        self._add_to_set("ELSET", block, own.labels)
 
     def _cells(self, block: Block, given: str) -> Elements:
         """Return elements that are cells.

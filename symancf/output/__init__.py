@@ -95,7 +95,7 @@ def write(
         write_vtu(target, samples, time)
         return target
     piece = path.with_name(f"{path.stem}_{comm.rank}.vtu")
-    held = samples.n_cells > 0 or len(samples.points) > 0
+    held = len(samples.points) > 0
     with together(comm):
         if held:
             write_vtu(piece, samples, time)
@@ -151,7 +151,7 @@ class Series(OneProcess):
         with together(self.comm):
             if self.comm.rank == 0:
                 make_folder(self.path.parent)
-                self._list()
+        self._list()
         Series.living[str(self.path)] = self
 
     def __len__(self) -> int:
@@ -199,9 +199,7 @@ class Series(OneProcess):
             fresh.append((float(time), name, f"{folder.name}/{target.name}"))
         self.entries += fresh
         self.states += 1
-        with together(self.comm):
-            if self.comm.rank == 0:
-                self._list()
+        self._list()
 
     def resume(self, states: int, entries: list[tuple[float, str, str]]) -> None:
         """List the states that an earlier run had written (collective).
@@ -212,26 +210,26 @@ class Series(OneProcess):
         if self._hdf is not None and states:
             self.states = self._hdf.resume(states)
             self.entries = entries[: self.states * len(entries) // states]
-        with together(self.comm):
-            if self.comm.rank == 0:
-                self._list()
+        self._list()
 
     def _list(self) -> None:
-        if self._hdf is not None:
-            return
-        parts = list(dict.fromkeys(name for _, name, _ in self.entries))
-        lines = [
-            f'<?xml version="1.0"?>\n{MARK.decode()}<VTKFile type="Collection" version="1.0" '
-            'byte_order="LittleEndian">\n<Collection>\n'
-        ]
-        lines += [
-            f'<DataSet timestep="{time!r}" part="{parts.index(name)}" '
-            f"name={quoteattr(name)} file={quoteattr(file)}/>\n"
-            for time, name, file in self.entries
-        ]
-        lines.append("</Collection>\n</VTKFile>\n")
-        with xml_file(self.path) as out:
-            out.write("".join(lines).encode())
+        """Write the list of states, which a .vtkhdf has in itself (collective)."""
+        with together(self.comm):
+            if self.comm.rank or self._hdf is not None:
+                return
+            parts = list(dict.fromkeys(name for _, name, _ in self.entries))
+            lines = [
+                f'<?xml version="1.0"?>\n{MARK.decode()}<VTKFile type="Collection" version="1.0" '
+                'byte_order="LittleEndian">\n<Collection>\n'
+            ]
+            lines += [
+                f'<DataSet timestep="{time!r}" part="{parts.index(name)}" '
+                f"name={quoteattr(name)} file={quoteattr(file)}/>\n"
+                for time, name, file in self.entries
+            ]
+            lines.append("</Collection>\n</VTKFile>\n")
+            with xml_file(self.path) as out:
+                out.write("".join(lines).encode())
 
 
 def read(path: str | Path) -> dict[str, Samples]:
@@ -257,8 +255,6 @@ def read(path: str | Path) -> dict[str, Samples]:
     path = arguments.path("output.read", path)
     if path.suffix == ".vtu":
         return {"": read_vtu(path)}
-    if path.suffix == HDF:
-        return read_state(states(path)[-1][1])
     if path.suffix == ".pvtu":
         try:
             pieces = parsed(path).findall("PUnstructuredGrid/Piece")
@@ -291,8 +287,7 @@ def states(path: str | Path) -> list[tuple[float, dict[str, Path | Stored]]]:
     path = arguments.path("output.states", path)
     found: dict[float, dict[str, Path | Stored]] = {}
     if path.suffix == HDF:
-        for time, parts in stored_states(path):
-            found[time] = {**parts}
+        found |= {time: {**parts} for time, parts in stored_states(path)}
         return sorted(found.items(), key=lambda state: state[0])
     try:
         listed = parsed(path).findall("Collection/DataSet")

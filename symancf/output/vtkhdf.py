@@ -204,7 +204,7 @@ class VtkHdf:
     def _fields(self, name: str, samples: Samples) -> tuple[Layout, Layout]:
         """Return the fields of points and cells of a body, the same on all ranks and as before."""
         own = (f"body {name!r}", layout(samples.point_data), layout(samples.cell_data))
-        every = self.comm.allgather((_held(samples), own))
+        every = self.comm.allgather((len(samples.points) > 0, own))
         known = [told for held, told in every if held] or [every[0][1]]
         fields: tuple[Layout, Layout] = known[0][1:]
         before = self._parts[name].fields if name in self._parts else fields
@@ -238,7 +238,7 @@ class VtkHdf:
     def _rows(self, part: _Part, samples: Samples) -> dict[str, Data]:
         """Return this rank's rows of all data sets."""
         points, ends, types = listed(samples)
-        held = _held(samples)
+        held = len(samples.points) > 0
         if not self.comm.allreduce(held):  # of nothing there is a partition, too
             held = self.comm.rank == 0
         counts = np.array(
@@ -315,10 +315,6 @@ def _require_names(fields: Iterable[str]) -> None:
     for name in fields:
         if "/" in name or name in (".", ""):
             raise SymancfError(f"{name!r} cannot be the name of a field in a .vtkhdf", asked=name)
-
-
-def _held(samples: Samples) -> bool:
-    return samples.n_cells > 0 or len(samples.points) > 0
 
 
 LONG = 150  # characters: with numbers and suffixes less than the names that files may have

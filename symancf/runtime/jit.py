@@ -161,7 +161,8 @@ def load_runtime(
         if ranks.rank == 0:
             flags = *FLAGS, *(f"-D{name}" for name in defines)
             path = _built(path, flags, from_file=ranks.size > 1)
-    path = _here(ranks, ranks.bcast(path))
+    if ranks.size > 1:
+        path = _here(ranks, ranks.bcast(path))
     with _together(ranks):
         return _loaded(str(path))
 
@@ -297,8 +298,6 @@ def _here(ranks: MPI.Comm, path: Path) -> Path:
     Caches may be folders of each machine's own: where the library is missing its bytes come from
     rank 0, and one rank of each machine writes them.
     """
-    if ranks.size == 1:
-        return path
     own, missing = path, False
     with _together(ranks):
         own = cache.folder(tell=ranks.rank == 0) / path.name

@@ -216,8 +216,6 @@ def _put(options: Mapping[str, Option]) -> None:
 
     What the user has changed of these stays.
     """
-    if not _ours and not options:
-        return
     database = PETSc.Options()
     present = {name: value or "" for name, value in database.getAll().items()}
     unchanged = [name for name, value in _ours.items() if present.get(name) == value]
@@ -226,18 +224,12 @@ def _put(options: Mapping[str, Option]) -> None:
         del present[name]
     new = {n: v for n, v in options.items() if n not in present}
     for name, value in new.items():
-        database.setValue(name, _for_petsc(value))
+        text = "" if value is None else str(value).lower() if isinstance(value, bool) else value
+        database.setValue(name, text)
     _ours.clear()
     if new:
         held = database.getAll()
         _ours.update({name: held[name] or "" for name in new})
-
-
-def _for_petsc(value: Option) -> str | float:
-    """Return a value as the database takes it."""
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _used(name: str) -> bool:

@@ -297,6 +297,8 @@ def test_points_outside_the_mesh() -> None:
     last = COMM.rank == COMM.size - 1
     text = message_of(lambda: mesh.fetch_points([99] if last else [0]))
     assert "points 0 to 3" in text
+    with refused(sa.MeshError, asked="ids", given=-1):
+        mesh.fetch_points([3, -1])
     assert "are whole" in message_of(lambda: mesh.fetch_points([0.5]))
 
 
