@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,7 +84,9 @@ class Newton(VectorEquations):
         self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
         self.f, self._scratch = np.zeros(n), np.zeros(n)
         self.native = Native(self)
-        self._describe()
+        tangent = self.tangent = self.native.data.tangent
+        tangent.proof, tangent.steps, tangent.patience, tangent.stale = PROOF, EAGER, PATIENCE, 1
+        tangent.slow = SLOW_LARGE if numbering.size > LARGE else SLOW
         snes.setJacobian(loosely(self._linearized), self.J, self.J)
         self.balance = Balance(motion, self.f, self.native)
         scratch = self.x.duplicate(), self.x.duplicate()
@@ -125,25 +126,6 @@ class Newton(VectorEquations):
         """Say which linear solver is at work (collective)."""
         self._note(f"linear solver: {solver_name(self.snes.getKSP())}")
 
-    def _describe(self) -> None:
-        """Tell C of the local vectors, and how long a tangent is to last."""
-        m, data = self.motion, self.native.data
-        data.coordinates, data.damping = len(m.state), m.damping.mass
-        give = partial(self.native.give, data)
-        give(np.uint8, order=np.where(m.second, 2, np.where(m.first, 1, 0)))
-        give(state=m.state, rate=m.rate, acceleration=m.acceleration)
-        give(rate_factor=m.rate_factor, acceleration_factor=m.acceleration_factor)
-        give(base=self.base, base_rate=self.base_rate, base_acceleration=self.base_acceleration)
-        tangent = self.tangent = data.tangent
-        tangent.proof, tangent.steps, tangent.patience, tangent.stale = PROOF, EAGER, PATIENCE, 1
-        tangent.slow = SLOW_LARGE if self.numbering.size > LARGE else SLOW
-        self._list_fixed()
-
-    def _list_fixed(self) -> None:
-        fixed = np.flatnonzero(self.numbering.fixed_by >= 0)
-        self.native.data.fixed_count = len(fixed)
-        self.native.give(self.native.data, np.int64, fixed=fixed)
-
     def _made_now(self) -> bool:
         """Whether the tangent is that of the present iteration."""
         return bool(self.tangent.made_now)
@@ -155,7 +137,6 @@ class Newton(VectorEquations):
 
     def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
         """Take up other entities, and a tangent of another pattern (collective)."""
-        self._list_fixed()
         self.native.describe()
         self.tangent.stale |= rebuilt or any(piece.kernel.has_tangent for piece in changed)
         if rebuilt:
