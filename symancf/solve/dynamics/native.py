@@ -125,7 +125,7 @@ class Native:
         newton, system = self.newton, self.newton.system
         if newton.comm.size > 1 or not newton.numbering.size or system.changing:
             return False
-        if newton.predicted.some or newton.kinked or newton.motion.damping.stiffness:
+        if newton.predicted is not None or newton.kinked or newton.motion.damping.stiffness:
             return False
         ksp = newton.snes.getKSP()
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS

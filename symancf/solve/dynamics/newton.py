@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,13 @@ from ...arrays import Array
 from ...assembly.vectors import Vectors
 from ...bodies.natural.body import RigidBody
 from ...errors import ConvergenceError
-from ...newton import Leftover, PartBacktracking, PredictedStresses, VectorEquations
+from ...newton import (
+    Leftover,
+    PartBacktracking,
+    PredictedStresses,
+    VectorEquations,
+    holds_by_penalties,
+)
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
 from ..folds import Folds
@@ -91,7 +98,6 @@ class Newton(VectorEquations):
         self.balance = Balance(motion, self.f, self.native)
         scratch = self.x.duplicate(), self.x.duplicate()
         self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), scratch)
-        self._folds = Folds(self.system)
         self.preconditioner = Preconditioner(
             self.system, motion.matrix, snes.getKSP(), is_symmetric(self.system, dynamic=True)
         )
@@ -105,7 +111,10 @@ class Newton(VectorEquations):
         self.ended = self.iterations = 0
         self._step_of_tangent = 0.0
         self._determined = False
-        self.predicted = PredictedStresses(self.system, penalties=True)
+        penalties = holds_by_penalties(self.system)
+        predicted = PredictedStresses(self.system, penalties=True) if penalties else None
+        self.predicted = predicted if predicted is not None and predicted.some else None
+        self._folds = Folds(self.system) if penalties else None
         self._accepted: Array | None = None
         self.system.register(self)
 
@@ -166,9 +175,10 @@ class Newton(VectorEquations):
     def linearize(self) -> None:
         """Make the tangent anew where the old one does not serve; give it to the KSP."""
         ksp = self.snes.getKSP()
-        self.predicted.move(self.motion.state)
+        if self.predicted is not None:
+            self.predicted.move(self.motion.state)
         wanted = self.native.call("tangent_wanted", self.snes.getIterationNumber())
-        if wanted or self.predicted.some:
+        if wanted or self.predicted is not None:
             self.renew(ksp)
         ksp.setOperators(self.J, self.J)
 
@@ -176,7 +186,8 @@ class Newton(VectorEquations):
         """Make the tangent at the present state (collective)."""
         bad = 0
         self.native.call("tangent_made")
-        with together(self.comm), self.predicted.corrected():
+        corrected = nullcontext() if self.predicted is None else self.predicted.corrected()
+        with together(self.comm), corrected:
             bad = self.motion.tangent(self._scratch)
         if not self._determined:
             self._require_determined()
@@ -320,7 +331,8 @@ class Newton(VectorEquations):
             self.balance.recall(known)  # what iterations that led astray seemed to say
             return False
         self.leftover.warn(f"at time {self.system.time:g}")
-        self._folds.look(f"at time {self.system.time:g}")
+        if self._folds is not None:
+            self._folds.look(f"at time {self.system.time:g}")
         return True
 
     def _solved(self) -> int:
@@ -349,7 +361,8 @@ class Newton(VectorEquations):
         self.vectors.to_global(self.motion.state, self.x)
         self.native.prepare()
         self.native.call("tangent_begin")
-        self.predicted.begin(self._accepted)
+        if self.predicted is not None:
+            self.predicted.begin(self._accepted)
         try:
             solution = self.find()
         except PETSc.Error as error:
@@ -363,7 +376,7 @@ class Newton(VectorEquations):
             self.native.call("follow")
             self.native.call("accept", self.iterations)
             share_error(self.comm, self.error)
-            if self.predicted.some:
+            if self.predicted is not None:
                 self._accepted = self.motion.state.copy()
         return reason
 
