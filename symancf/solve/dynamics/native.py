@@ -93,6 +93,13 @@ class Native:
         self._takes: Mapping[Asked, Take] = {}
         self._rushes = False
         self._times, self._counts = np.zeros(0), np.zeros((2, 0), np.int32)
+        m, data, give = newton.motion, self.data, self.give
+        data.coordinates, data.damping = len(m.state), m.damping.mass
+        give(data, np.uint8, order=np.where(m.second, 2, np.where(m.first, 1, 0)))
+        give(data, state=m.state, rate=m.rate, acceleration=m.acceleration)
+        give(data, rate_factor=m.rate_factor, acceleration_factor=m.acceleration_factor)
+        give(data, base=newton.base, base_rate=newton.base_rate)
+        give(data, base_acceleration=newton.base_acceleration)
 
     def call(self, name: str, *given: Any) -> int:
         """Return what a function of steps.c returns."""
@@ -118,7 +125,7 @@ class Native:
         newton, system = self.newton, self.newton.system
         if newton.comm.size > 1 or not newton.numbering.size or system.changing:
             return False
-        if newton.predicted.some or newton.kinked or newton.motion.damping.stiffness:
+        if newton.predicted is not None or newton.kinked or newton.motion.damping.stiffness:
             return False
         ksp = newton.snes.getKSP()
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
@@ -133,12 +140,15 @@ class Native:
         return all(name in FREE or SAME.get(name) == value for name, value in own.items())
 
     def describe(self) -> None:
-        """Tell C of rows and unknowns: for the test, whoever makes the iterations."""
+        """Tell C of rows and unknowns, which may be others now, whoever makes the iterations."""
         newton, data, give = self.newton, self.data, self.give
         numbering, balance, leftover = newton.numbering, newton.balance, newton.leftover
         rows, constraints = balance.rows, balance.constraints
         data.rows, data.held_count = numbering.rows, len(numbering.held_rows)
         data.constraints, data.constrained = len(constraints.rows), constraints.any
+        fixed = np.flatnonzero(numbering.fixed_by >= 0)
+        data.fixed_count = len(fixed)
+        give(data, np.int64, fixed=fixed)
         give(data, np.int64, coordinate=numbering.coordinate_of_row, held=numbering.held_rows)
         give(data, np.int64, row_class=rows.of_row, row_part=rows.row_part)
         give(data, np.int64, constraint=constraints.rows)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,13 @@ from ...arrays import Array
 from ...assembly.vectors import Vectors
 from ...bodies.natural.body import RigidBody
 from ...errors import ConvergenceError
-from ...newton import Leftover, PartBacktracking, PredictedStresses, VectorEquations
+from ...newton import (
+    Leftover,
+    PartBacktracking,
+    PredictedStresses,
+    VectorEquations,
+    holds_by_penalties,
+)
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
 from ..folds import Folds
@@ -85,12 +91,13 @@ class Newton(VectorEquations):
         self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
         self.f, self._scratch = np.zeros(n), np.zeros(n)
         self.native = Native(self)
-        self._describe()
+        tangent = self.tangent = self.native.data.tangent
+        tangent.proof, tangent.steps, tangent.patience, tangent.stale = PROOF, EAGER, PATIENCE, 1
+        tangent.slow = SLOW_LARGE if numbering.size > LARGE else SLOW
         snes.setJacobian(loosely(self._linearized), self.J, self.J)
         self.balance = Balance(motion, self.f, self.native)
         scratch = self.x.duplicate(), self.x.duplicate()
         self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), scratch)
-        self._folds = Folds(self.system)
         self.preconditioner = Preconditioner(
             self.system, motion.matrix, snes.getKSP(), is_symmetric(self.system, dynamic=True)
         )
@@ -104,7 +111,10 @@ class Newton(VectorEquations):
         self.ended = self.iterations = 0
         self._step_of_tangent = 0.0
         self._determined = False
-        self.predicted = PredictedStresses(self.system, penalties=True)
+        penalties = holds_by_penalties(self.system)
+        predicted = PredictedStresses(self.system, penalties=True) if penalties else None
+        self.predicted = predicted if predicted is not None and predicted.some else None
+        self._folds = Folds(self.system) if penalties else None
         self._accepted: Array | None = None
         self.system.register(self)
 
@@ -125,25 +135,6 @@ class Newton(VectorEquations):
         """Say which linear solver is at work (collective)."""
         self._note(f"linear solver: {solver_name(self.snes.getKSP())}")
 
-    def _describe(self) -> None:
-        """Tell C of the local vectors, and how long a tangent is to last."""
-        m, data = self.motion, self.native.data
-        data.coordinates, data.damping = len(m.state), m.damping.mass
-        give = partial(self.native.give, data)
-        give(np.uint8, order=np.where(m.second, 2, np.where(m.first, 1, 0)))
-        give(state=m.state, rate=m.rate, acceleration=m.acceleration)
-        give(rate_factor=m.rate_factor, acceleration_factor=m.acceleration_factor)
-        give(base=self.base, base_rate=self.base_rate, base_acceleration=self.base_acceleration)
-        tangent = self.tangent = data.tangent
-        tangent.proof, tangent.steps, tangent.patience, tangent.stale = PROOF, EAGER, PATIENCE, 1
-        tangent.slow = SLOW_LARGE if self.numbering.size > LARGE else SLOW
-        self._list_fixed()
-
-    def _list_fixed(self) -> None:
-        fixed = np.flatnonzero(self.numbering.fixed_by >= 0)
-        self.native.data.fixed_count = len(fixed)
-        self.native.give(self.native.data, np.int64, fixed=fixed)
-
     def _made_now(self) -> bool:
         """Whether the tangent is that of the present iteration."""
         return bool(self.tangent.made_now)
@@ -155,7 +146,6 @@ class Newton(VectorEquations):
 
     def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
         """Take up other entities, and a tangent of another pattern (collective)."""
-        self._list_fixed()
         self.native.describe()
         self.tangent.stale |= rebuilt or any(piece.kernel.has_tangent for piece in changed)
         if rebuilt:
@@ -185,9 +175,10 @@ class Newton(VectorEquations):
     def linearize(self) -> None:
         """Make the tangent anew where the old one does not serve; give it to the KSP."""
         ksp = self.snes.getKSP()
-        self.predicted.move(self.motion.state)
+        if self.predicted is not None:
+            self.predicted.move(self.motion.state)
         wanted = self.native.call("tangent_wanted", self.snes.getIterationNumber())
-        if wanted or self.predicted.some:
+        if wanted or self.predicted is not None:
             self.renew(ksp)
         ksp.setOperators(self.J, self.J)
 
@@ -195,7 +186,8 @@ class Newton(VectorEquations):
         """Make the tangent at the present state (collective)."""
         bad = 0
         self.native.call("tangent_made")
-        with together(self.comm), self.predicted.corrected():
+        corrected = nullcontext() if self.predicted is None else self.predicted.corrected()
+        with together(self.comm), corrected:
             bad = self.motion.tangent(self._scratch)
         if not self._determined:
             self._require_determined()
@@ -339,7 +331,8 @@ class Newton(VectorEquations):
             self.balance.recall(known)  # what iterations that led astray seemed to say
             return False
         self.leftover.warn(f"at time {self.system.time:g}")
-        self._folds.look(f"at time {self.system.time:g}")
+        if self._folds is not None:
+            self._folds.look(f"at time {self.system.time:g}")
         return True
 
     def _solved(self) -> int:
@@ -368,7 +361,8 @@ class Newton(VectorEquations):
         self.vectors.to_global(self.motion.state, self.x)
         self.native.prepare()
         self.native.call("tangent_begin")
-        self.predicted.begin(self._accepted)
+        if self.predicted is not None:
+            self.predicted.begin(self._accepted)
         try:
             solution = self.find()
         except PETSc.Error as error:
@@ -382,7 +376,7 @@ class Newton(VectorEquations):
             self.native.call("follow")
             self.native.call("accept", self.iterations)
             share_error(self.comm, self.error)
-            if self.predicted.some:
+            if self.predicted is not None:
                 self._accepted = self.motion.state.copy()
         return reason
 
