@@ -141,8 +141,8 @@ class Periodic(WithEdges):
         if starts is not None:
             kept = kept[starts[comm.rank] : starts[comm.rank + 1]]
             starts = shares(comm, int(kept.sum()))
-        first = layout.keep(self.ends[0], _some(a, kept, starts))
-        layout.keep(self.ends[1], _some(b, kept, starts)._replace(given=first))
+        layout.places[self.ends[0]] = first = _some(a, kept, starts)
+        layout.places[self.ends[1]] = _some(b, kept, starts)._replace(given=first)
         super().bind(layout)
         self._declare_edges(layout, lambda place: EdgesOpposite(self.right, layout, place))
         if self.left.body.element.across and layout.find(self, Across) is None:
