@@ -3,39 +3,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
-from ..arrays import Array, Ints, Ints32, Mask
+from ..arrays import Array, Ints32, Mask
 from ..assembly.resolved import Resolved, Rows
 from ..assembly.vertices import AtVertices
 from ..errors import ConstraintError
 from ..places.ends import End, vector_rows
 from ..places.geometry import arc_slope
-from ..places.glue import EDGE, Glue, NodesHere, glue_of
+from ..places.glue import EDGE, NodesHere, glue_of
 from ..places.middles import Middles
 from ..places.on_body import Nodes, require_region
 from ..places.vectors import unit
 from ..runtime.collective import together
-from ..terms.constraint import Constraint, Reaction
+from ..terms.constraint import Constraint, ConstraintBinding
 from ..values.arguments import named
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.piece import Jets, Piece
+    from ..assembly.piece import Jets
     from ..bodies.body import Body
     from ..places.interpolation import Interpolated
     from ..terms.quantities import E, V
-
-
-@dataclass(frozen=True)
-class Frames:
-    """Directions (n, 3, 3) along and across an edge, and normals, at local vertices."""
-
-    at: AtVertices[np.float64]
 
 
 class FoldNodes(End):
@@ -52,25 +44,9 @@ class FoldNodes(End):
         """Return None: reference values follow from coordinates."""
         return None
 
-    def take(self, configuration: Configuration, glue: Glue) -> None:
-        """Find the directions at this rank's nodes (collective).
-
-        Raises
-        ------
-        ConstraintError : a node is none of the body, or the edge turns there.
-        """
-        here = NodesHere.of(configuration, self.body, glue)
-        m = np.cross(here.normal, here.along)
-        bad = np.linalg.norm(m, axis=1) < 1e-9
-        with together(configuration.comm):
-            if bad.any():
-                x = here.X[int(np.argmax(bad))]
-                raise ConstraintError(
-                    f"{self}: at ({x[0]:g}, {x[1]:g}, {x[2]:g}) no smooth line of edges of body "
-                    f"{self.body.name!r} goes through or ends there"
-                )
-        frames = np.stack([here.along, unit(m), here.normal], axis=1)
-        configuration.keep(self, Frames(AtVertices(here.vertices, frames)))
+    def bind(self, layout: Layout) -> FoldNodesBinding:
+        """Find the nodes in this rank's slice of the mesh (collective)."""
+        return FoldNodesBinding(self, layout)
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
@@ -80,17 +56,53 @@ class FoldNodes(End):
             return self.place.rows(configuration, places, vertices, jet)
         node, k = vertices[:, 0], int(jet.removeprefix("axis"))
         on = configuration.binding(self.body).interpolation
-        along = configuration.of(self, Frames).at[node][:, k]
+        along = configuration.binding(self).frames[node][:, k]
         weights = np.einsum("nka,na->nk", on.basis[node], along)
         offset = on.offset(vertices[:, :1], "slope0")
         return vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
 
     def normals(self, configuration: Configuration, vertices: Ints32) -> Array:
         """Return the normals (k, 3) at its places, given by local vertices."""
-        return np.asarray(configuration.of(self, Frames).at[vertices[:, 0]][:, 2])
+        return np.asarray(configuration.binding(self).frames[vertices[:, 0]][:, 2])
 
     def __str__(self) -> str:
         return f"edges of {self.place}"
+
+
+class FoldNodesBinding:
+    """The nodes of an edge in one system.
+
+    Attributes
+    ----------
+    glue : the nodes in this rank's slice of the mesh.
+    frames : (n, 3, 3) directions along and across the edge, and normals, at local vertices; after
+        `orient`.
+    """
+
+    frames: AtVertices[np.float64]
+
+    def __init__(self, end: FoldNodes, layout: Layout) -> None:
+        self.end, self.glue = end, glue_of(layout, str(end), end.place)
+
+    def orient(self, configuration: Configuration) -> None:
+        """Find the directions at this rank's nodes (collective).
+
+        Raises
+        ------
+        ConstraintError : a node is none of the body, or the edge turns there.
+        """
+        here = NodesHere.of(configuration, self.end.body, self.glue)
+        m = np.cross(here.normal, here.along)
+        bad = np.linalg.norm(m, axis=1) < 1e-9
+        with together(configuration.comm):
+            if bad.any():
+                x = here.X[int(np.argmax(bad))]
+                raise ConstraintError(
+                    f"{self.end}: at ({x[0]:g}, {x[1]:g}, {x[2]:g}) no smooth line of edges of "
+                    f"body {self.end.body.name!r} goes through or ends there"
+                )
+        frames = np.stack([here.along, unit(m), here.normal], axis=1)
+        self.frames = AtVertices(here.vertices, frames)
 
 
 class FoldMiddles(End):
@@ -170,29 +182,20 @@ def _same_edge(e1_a: V, e1_b: V, E1_a: V, E1_b: V) -> V:
     return e1_a - e1_b - E1_a + E1_b
 
 
-class Angle(Constraint):
+class AngleBinding(ConstraintBinding):
     """The angle between two surfaces along an edge: it depends on how slopes across leave them."""
 
     def counts(self, configuration: Configuration, jets: Jets) -> Mask:
         """Return which entries change it at rest: components of slopes across along normals."""
-        entities, number = self.entities(configuration), jets.jet // 3
-        found = np.zeros(len(jets.jet), dtype=bool)
-        for k, (end, name) in enumerate(self.equations.jets):
-            at = self.ends[end]
+        number, found = jets.jet // 3, np.zeros(len(jets.jet), dtype=bool)
+        for k, (end, name) in enumerate(self.term.equations.jets):
+            at = self.term.ends[end]
             assert isinstance(at, FoldNodes | FoldMiddles)
             if name == "axis1":
-                normals = at.normals(configuration, entities.end_vertices(end))
+                normals = at.normals(configuration, self.entities.end_vertices(end))
                 own = normals[jets.entity, jets.jet % 3]
                 found |= (number == k) & (np.abs(own * jets.value) > 1e-9)
         return found
-
-
-@dataclass
-class Folded:
-    """What a fold has in a system: its nodes on the first and second body, and its angles."""
-
-    glue: tuple[Glue, Glue]
-    angles: list[Angle]
 
 
 class Fold(Constraint):
@@ -237,68 +240,45 @@ class Fold(Constraint):
                 given=place.region.name,
                 possible=("line",),
             )
-        super().__init__(
-            _same_edge,
-            *(FoldNodes(nodes) for nodes in self.places),
-            name=named(name, f"fold of {place}"),
-        )
+        self.edges = [FoldNodes(nodes) for nodes in self.places]
+        super().__init__(_same_edge, *self.edges, name=named(name, f"fold of {place}"))
 
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> FoldBinding:
         """Announce entities and vertices before distribution (collective)."""
-        super().bind(layout)
-        a, b = (glue_of(layout, layout.name(self), nodes) for nodes in self.places)
-        bad = (a.kind != EDGE).any()
+        return FoldBinding(self, layout)
+
+
+class FoldBinding(ConstraintBinding):
+    """A fold in one system.
+
+    Attributes
+    ----------
+    nodes : of the first and second body.
+    parts : the angles at nodes and, where edges carry slopes, at their middles.
+    """
+
+    term: Fold
+
+    def __init__(self, term: Fold, layout: Layout) -> None:
+        super().__init__(term, layout)
+        self.nodes = [layout.bind(end) for end in term.edges]
+        bad = (self.nodes[0].glue.kind != EDGE).any()
         if layout.comm.allreduce(int(bad)):
             raise ConstraintError(
-                f"{layout.name(self)}: its edges turn sharply, or more than two meet at a node: "
+                f"{self.name}: its edges turn sharply, or more than two meet at a node: "
                 "give each straight or smooth line a fold of its own"
             )
-        name = layout.name(self)
-        angles = [Angle(_angle, *self.ends, name=f"{name} (angle)")]
-        found = [Middles.of(layout, nodes) for nodes in self.places]
+        angles = [Constraint(_angle, *term.edges, name=f"{self.name} (angle)")]
+        found = [Middles.of(layout, nodes) for nodes in term.places]
         if found[0] is not None and found[1] is not None:
-            ends = [FoldMiddles(n.body, m) for n, m in zip(self.places, found, strict=True) if m]
-            angles.append(Angle(_angle, *ends, name=f"{name} (angle at edges)"))
-        for angle in angles:
-            angle.bind(layout)
-        layout.keep(self, Folded((a, b), angles))
-        return self
+            ends = [FoldMiddles(n.body, m) for n, m in zip(term.places, found, strict=True) if m]
+            angles.append(Constraint(_angle, *ends, name=f"{self.name} (angle at edges)"))
+        self.parts = [layout.register(angle, AngleBinding(angle, layout)) for angle in angles]
 
-    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
-        """Blocks that this term puts on local vertices; also finds the directions at nodes."""
-        folded = configuration.of(self, Folded)
-        for end, glue in zip(self.ends, folded.glue, strict=True):
-            assert isinstance(end, FoldNodes)
-            end.take(configuration, glue)
-        blocks = super().carriers(configuration)
-        return [*blocks, *(b for angle in folded.angles for b in angle.carriers(configuration))]
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the kernels and entities on this rank."""
-        angles = configuration.of(self, Folded).angles
-        made = super().pieces(configuration)
-        return [*made, *(p for angle in angles for p in angle.pieces(configuration))]
-
-    def idle(self, configuration: Configuration) -> Ints:
-        """Return the local offsets of multipliers whose equation moves no free coordinate."""
-        angles = configuration.of(self, Folded).angles
-        return np.concatenate(
-            [super().idle(configuration), *(angle.idle(configuration) for angle in angles)]
-        )
-
-    def reaction(self, system: Configuration, end: Literal["a", "b", "c"] = "a") -> Reaction:
-        """Return the forces and moments on an end, moments about the nodes (collective).
-
-        Those at the middles of edges are told at a node of the edge.
-        """
-        found = super().reaction(system, end)
-        moments = found.moments.copy()
-        for angle in system.of(self, Folded).angles:
-            own = angle.reaction(system, end)
-            apart = own.points[:, None] - found.points
-            nearest = np.linalg.norm(apart, axis=2).argmin(axis=1)
-            np.add.at(moments, nearest, own.moments)
-        return Reaction(found.points, found.forces, moments)
+    def orient(self, configuration: Configuration) -> None:
+        """Find the directions at nodes (collective)."""
+        for nodes in self.nodes:
+            nodes.orient(configuration)
 
 
 def fold(a: Nodes, b: Body, name: str | None = None) -> Fold:

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -22,7 +21,7 @@ from ..terms.quantities import asking
 from ..values.arguments import positive
 from ..values.parameter import Parameter, call, evaluate, label, matrix3
 from .rigid_clamp import SlopesAcross
-from .ties import Across, WithEdges
+from .ties import BindingWithEdges, WithEdges
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,20 +32,6 @@ if TYPE_CHECKING:
 NEAR = 1e-3  # of the distance to the next node: opposite nodes are nearer
 NAMES = [f"F{i}{k}" for i in (1, 2, 3) for k in (1, 2, 3)]
 REST = dict(zip(NAMES, np.eye(3).ravel().tolist(), strict=True))
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """What joins opposite nodes in a system.
-
-    Attributes
-    ----------
-    ids : (K, 2) of the vertices of pairs that others do not imply.
-    gap : (3,) from the mean of one face to that of the other.
-    """
-
-    ids: Ints
-    gap: Array
 
 
 class EdgesOpposite(SlopesAcross):
@@ -111,56 +96,13 @@ class Periodic(WithEdges):
         law = _law(len(a.slopes), gradient is not None)
         super().__init__(law, first, Opposite(who, right, [first], NEAR), name=name, **entries)
 
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> PeriodicBinding:
         """Find the pairs, and announce those that others do not imply (collective)."""
-        a, b = self.left.resolve(layout), self.right.resolve(layout)
-        if a.total != b.total:
-            raise ConstraintError(
-                f"{self.who}: {self.left} are {a.total}, {self.right} {b.total}: give two surfaces "
-                "with the same mesh, a translation apart",
-                asked="number of places",
-                given=(a.total, b.total),
-            )
-        ids = np.concatenate([a.vertices[:, :1], b.vertices[:, :1]], axis=1)
-        comm, starts = layout.comm, a.starts
-        every = comm.allgather((ids, b.X - a.X)) if starts is not None else [(ids, b.X - a.X)]
-        ids = np.concatenate([part for part, _ in every])
-        gap = np.concatenate([part for _, part in every]).mean(axis=0)
-        known = self._before(layout, gap)
-        kept = _independent(np.concatenate([*known, ids]))[-len(ids) :]
-        layout.keep(self, Pairs(ids[kept], gap))
-        if not kept.any():
-            raise ConstraintError(
-                f"{self.who}: all of its {a.total} pairs of nodes follow from those of other "
-                "periodic conditions, or are one node each: leave it out",
-                names=[self.name],
-                asked="rank",
-                given=0,
-                possible=(a.total,),
-            )
-        if starts is not None:
-            kept = kept[starts[comm.rank] : starts[comm.rank + 1]]
-            starts = shares(comm, int(kept.sum()))
-        layout.places[self.ends[0]] = first = _some(a, kept, starts)
-        layout.places[self.ends[1]] = _some(b, kept, starts)._replace(given=first)
-        super().bind(layout)
-        self._declare_edges(layout, lambda place: EdgesOpposite(self.right, layout, place))
-        if self.left.body.element.across and layout.find(self, Across) is None:
-            raise _no_edges(self.who, self.left)
-        return self
+        return PeriodicBinding(self, layout)
 
-    def _before(self, layout: Layout, gap: Array) -> list[Ints]:
-        """Return the pairs of conditions before this one that cannot contradict it.
-
-        They have the same gradient; or the gaps of all faces are independent, so that round any
-        cell each of them is passed as often in one sense as in the other.
-        """
-        terms = [t for t in layout.terms if isinstance(t, Periodic) and t is not self]
-        known = [(t, found) for t in terms if (found := layout.find(t, Pairs)) is not None]
-        gaps = np.array([gap, *(found.gap for _, found in known)])
-        size = np.linalg.norm(gaps, axis=1, keepdims=True)
-        free = np.linalg.matrix_rank(gaps / np.where(size > 0, size, 1), tol=1e-6) == len(gaps)
-        return [found.ids for t, found in known if free or t.gradient == self.gradient]
+    def opposite(self, place: SlopesAcross, layout: Layout) -> EdgesOpposite:
+        """Return the slopes across edges of the opposite region (collective)."""
+        return EdgesOpposite(self.right, layout, place)
 
     def stress(self, system: Configuration, volume: float) -> Array:
         r"""Return the part of these faces in the mean stress of a cell, (3, 3) (collective) [Pa].
@@ -193,6 +135,70 @@ class Periodic(WithEdges):
         a, b = (end.resolve(system.layout).everywhere(system.comm).X for end in self.ends)
         forces = -self.multipliers(system)[:, :3]
         return np.asarray(forces.T @ (b - a) / volume)
+
+
+class PeriodicBinding(BindingWithEdges):
+    """Opposite nodes that move alike in one system.
+
+    Attributes
+    ----------
+    pairs : (K, 2) ids of the vertices of opposite nodes that others do not imply.
+    gap : (3,) from the mean of one face to that of the other.
+    """
+
+    term: Periodic
+
+    def __init__(self, term: Periodic, layout: Layout) -> None:
+        a, b = term.left.resolve(layout), term.right.resolve(layout)
+        if a.total != b.total:
+            raise ConstraintError(
+                f"{term.who}: {term.left} are {a.total}, {term.right} {b.total}: give two surfaces "
+                "with the same mesh, a translation apart",
+                asked="number of places",
+                given=(a.total, b.total),
+            )
+        ids = np.concatenate([a.vertices[:, :1], b.vertices[:, :1]], axis=1)
+        comm, starts = layout.comm, a.starts
+        every = comm.allgather((ids, b.X - a.X)) if starts is not None else [(ids, b.X - a.X)]
+        ids = np.concatenate([part for part, _ in every])
+        self.gap = np.concatenate([part for _, part in every]).mean(axis=0)
+        known = self._before(term, layout)
+        kept = _independent(np.concatenate([*known, ids]))[-len(ids) :]
+        self.pairs = ids[kept]
+        if not kept.any():
+            raise ConstraintError(
+                f"{term.who}: all of its {a.total} pairs of nodes follow from those of other "
+                "periodic conditions, or are one node each: leave it out",
+                names=[term.name],
+                asked="rank",
+                given=0,
+                possible=(a.total,),
+            )
+        if starts is not None:
+            kept = kept[starts[comm.rank] : starts[comm.rank + 1]]
+            starts = shares(comm, int(kept.sum()))
+        layout.places[term.ends[0]] = first = _some(a, kept, starts)
+        layout.places[term.ends[1]] = _some(b, kept, starts)._replace(given=first)
+        super().__init__(term, layout)
+        if term.left.body.element.across and self.middles is None:
+            raise _no_edges(term.who, term.left)
+
+    def _before(self, term: Periodic, layout: Layout) -> list[Ints]:
+        """Return the pairs of conditions before this one that cannot contradict it.
+
+        They have the same gradient; or the gaps of all faces are independent, so that round any
+        cell each of them is passed as often in one sense as in the other.
+        """
+        known: list[PeriodicBinding] = []
+        for other in layout.terms:
+            if other is term:
+                break
+            if isinstance(other, Periodic):
+                known.append(layout.binding(other))
+        gaps = np.array([self.gap, *(other.gap for other in known)])
+        size = np.linalg.norm(gaps, axis=1, keepdims=True)
+        free = np.linalg.matrix_rank(gaps / np.where(size > 0, size, 1), tol=1e-6) == len(gaps)
+        return [o.pairs for o in known if free or o.term.gradient == term.gradient]
 
 
 def periodic(left: Nodes, right: Nodes, gradient: Any = None, name: str = "periodic") -> Periodic:

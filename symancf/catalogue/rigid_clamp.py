@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -29,11 +28,13 @@ from ..places.middles import Middles, MiddlesHere
 from ..places.on_body import Nodes, PointsOnBody
 from ..places.vectors import unit
 from ..runtime.collective import block_starts
-from ..terms.constraint import Constraint, Reaction
+from ..terms.constraint import Constraint, ConstraintBinding
 from ..values.arguments import named, one_of
 from .coinciding import coincide, welded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
     from ..terms.quantities import E, V
@@ -149,25 +150,6 @@ def _stay_across(s1_a: V, s2_b: V) -> E:
     return s1_a.dot(s2_b)
 
 
-@dataclass
-class Glued:
-    """What a clamp holds in a system beside positions.
-
-    Attributes
-    ----------
-    glue : of nodes; points have none.
-    slopes : those that are held in full, and those that are held along normals.
-    conditions : the constraints on slopes.
-    middles, across : edges that carry slopes, and these, as `slopes`.
-    """
-
-    glue: Glue | None
-    slopes: list[Slopes]
-    conditions: list[Constraint]
-    middles: Middles | None = None
-    across: list[Slopes] = field(default_factory=list)
-
-
 class RigidClamp(Constraint):
     r"""Nodes or points of a deformable body that move with a rigid body, as glue holds them.
 
@@ -204,124 +186,9 @@ class RigidClamp(Constraint):
         super().__init__(function, places, body.holding(places), name=name)
         self.places, self.body = places, body
 
-    # ---- as a term ------------------------------------------------------------------------------
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> RigidClampBinding:
         """Announce entities and vertices before distribution (collective)."""
-        super().bind(layout)
-        element = self.places.body.element
-        if self.dofs == "all" or not element.slopes:
-            self._declare_edges(layout, layout.keep(self, Glued(None, [], [])))
-            return self
-        glue: Glue | None = None
-        places, comm = self.places.resolve(layout), layout.comm
-        if isinstance(self.places, Nodes):
-            glue = glue_of(layout, layout.name(self), self.places)
-            starts, kind = glue.starts, glue.kind
-        else:
-            even = block_starts(places.total, comm.size)
-            starts = even if places.starts is None else places.starts
-            kind = np.full(starts[comm.rank + 1] - starts[comm.rank], POINT)
-        glued = layout.keep(self, Glued(glue, [], []))
-        whole, partly = slots(element, kind)
-        for count, law, what in ((whole, _follow, "slopes"), (partly, _stay_across, "directions")):
-            place = Slopes(self.places, PerPlace(comm, starts, count))
-            glued.slopes.append(place)
-            if len(place.slopes):
-                end = self.body.holding(place)
-                name = f"{layout.name(self)} ({what})"
-                glued.conditions.append(Constraint(law, place, end, name=name))
-                glued.conditions[-1].bind(layout)
-        self._declare_edges(layout, glued)
-        return self
-
-    def _declare_edges(self, layout: Layout, glued: Glued) -> None:
-        """Announce what is held of slopes across edges (collective)."""
-        middles = glued.middles = Middles.of(layout, self.places)
-        if middles is None:
-            return
-        whole = (middles.inside | (self.dofs == "all")).astype(np.int64)
-        for count, law, what in ((whole, _follow, "slopes"), (1 - whole, _stay_across, "normals")):
-            place = SlopesAcross(self.places, middles, PerPlace(layout.comm, middles.starts, count))
-            glued.across.append(place)
-            if len(place.slopes):
-                end, name = self.body.holding(place), f"{layout.name(self)} ({what} of edges)"
-                glued.conditions.append(Constraint(law, place, end, name=name))
-                glued.conditions[-1].bind(layout)
-
-    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
-        """Blocks that this term puts on local vertices; also finds which slopes are held."""
-        glued = configuration.of(self, Glued)
-        if glued.glue is not None:
-            nodes = NodesHere.of(configuration, self.places.body, glued.glue)
-            self._take(glued, nodes.number, nodes.slopes(self.places.body.element))
-        if glued.middles is not None:
-            here = MiddlesHere.of(configuration, self.places.body, glued.middles)
-            for place, normals in zip(glued.across, (None, here.normal[:, None]), strict=True):
-                place.take(here.number, here.across[:, None], normals)
-        blocks = super().carriers(configuration)
-        return [*blocks, *(b for c in glued.conditions for b in c.carriers(configuration))]
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the kernels and entities on this rank."""
-        glued = configuration.of(self, Glued)
-        if glued.slopes and glued.glue is None:
-            here = np.unique(self.entities(configuration).ids)
-            self._take(glued, here, self._at_points(configuration, here))
-        made = super().pieces(configuration)
-        return [*made, *(p for c in glued.conditions for p in c.pieces(configuration))]
-
-    def idle(self, configuration: Configuration) -> Ints:
-        """Return the local offsets of multipliers whose equation moves no free coordinate."""
-        conditions = configuration.of(self, Glued).conditions
-        return np.concatenate(
-            [super().idle(configuration), *(c.idle(configuration) for c in conditions)]
-        )
-
-    # ---- what is held ---------------------------------------------------------------------------
-    @staticmethod
-    def _take(glued: Glued, places: Ints, held: GluedSlopes) -> None:
-        """Give the directions of slopes at places to those that are held (collective)."""
-        whole, partly = glued.slopes
-        whole.take(places, held.whole, None)
-        partly.take(places, held.partly, held.normals)
-
-    def _at_points(self, configuration: Configuration, here: Ints) -> GluedSlopes:
-        """Return the same at points, nothing but points of what may be the inside of cells."""
-        entities = self.entities(configuration)
-        of, first = np.unique(entities.ids, return_index=True)
-        vertices = entities.end_vertices(0)[first[np.searchsorted(of, here)]]
-        place = self.places
-        assert isinstance(place, PointsOnBody)
-        places = place.resolve(configuration.layout).fetch(configuration.comm, here)
-        slopes = unit(place._gradient(configuration, places, vertices)[3])
-        element = self.places.body.element
-        if element.dimension == 1:
-            normal = slopes[:, 0]
-        elif slopes.shape[1] == 3:
-            normal = slopes[:, 2]
-        else:
-            normal = unit(np.cross(slopes[:, 0], slopes[:, 1]))
-        none = np.zeros_like(normal)
-        at = np.full(len(here), POINT)
-        return glued_slopes(element, at, normal, none, np.zeros(len(here), dtype=bool), none)
-
-    # ---- results --------------------------------------------------------------------------------
-    def reaction(self, system: Configuration, end: Literal["a", "b", "c"] = "a") -> Reaction:
-        """Return the forces and moments on an end, moments about the places (collective)."""
-        found = super().reaction(system, end)
-        moments = found.moments.copy()
-        for condition in system.of(self, Glued).conditions:
-            slopes = condition.ends[0]
-            assert isinstance(slopes, Slopes)
-            own = condition.reaction(system, end).moments
-            if isinstance(slopes, SlopesAcross):  # couples, told at the nearest node
-                X = slopes.resolve(system.layout).everywhere(system.comm).X
-                nodes = self.places.resolve(system.layout).everywhere(system.comm).X
-                of = np.array([np.argmin(np.linalg.norm(nodes - x, axis=1)) for x in X], dtype=int)
-            else:
-                of = np.concatenate(system.comm.allgather(slopes.slopes.places))
-            np.add.at(moments, of, own)
-        return Reaction(found.points, found.forces, moments)
+        return RigidClampBinding(self, layout)
 
     def violations(self, system: Configuration) -> Array:
         """Return five invariants of the clamp, minus their reference values (K, 5) (collective).
@@ -359,6 +226,97 @@ class RigidClamp(Constraint):
             return np.stack(rows, axis=1)
 
         return values(now, q1) - values(R0, q0)
+
+
+class RigidClampBinding(ConstraintBinding):
+    """A clamp in one system.
+
+    Attributes
+    ----------
+    parts : the conditions on slopes.
+    glue : of nodes whose slopes are held as glue does; None: there are none.
+    slopes : those that are held in full, and those that are held along normals; or none.
+    middles, across : edges that carry slopes, None: there are none; and these, as `slopes`.
+    """
+
+    term: RigidClamp
+    parts: list[ConstraintBinding]
+    across: list[SlopesAcross]
+
+    def __init__(self, term: RigidClamp, layout: Layout) -> None:
+        super().__init__(term, layout)
+        self.parts = []
+        self.glue: Glue | None = None
+        self.slopes: list[Slopes] = []
+        places, comm, element = term.places, layout.comm, term.places.body.element
+        if term.dofs == "clamp" and element.slopes:
+            if isinstance(places, Nodes):
+                self.glue = glue_of(layout, self.name, places)
+                starts, kind = self.glue.starts, self.glue.kind
+            else:
+                found = places.resolve(layout)
+                even = block_starts(found.total, comm.size)
+                starts = even if found.starts is None else found.starts
+                kind = np.full(starts[comm.rank + 1] - starts[comm.rank], POINT)
+            each = [PerPlace(comm, starts, count) for count in slots(element, kind)]
+            self.slopes = [Slopes(places, count) for count in each]
+            self._hold(layout, self.slopes, ("slopes", "directions"))
+        self.middles = middles = Middles.of(layout, places)
+        if middles is not None:
+            whole = (middles.inside | (term.dofs == "all")).astype(np.int64)
+            each = [PerPlace(comm, middles.starts, count) for count in (whole, 1 - whole)]
+            self.across = [SlopesAcross(places, middles, count) for count in each]
+            self._hold(layout, self.across, ("slopes of edges", "normals of edges"))
+
+    def _hold(self, layout: Layout, places: Sequence[Slopes], names: tuple[str, str]) -> None:
+        """Announce the conditions on slopes, in full and along normals (collective)."""
+        for place, law, what in zip(places, (_follow, _stay_across), names, strict=True):
+            if len(place.slopes):
+                end, name = self.term.body.holding(place), f"{self.name} ({what})"
+                self.parts.append(layout.bind(Constraint(law, place, end, name=name)))
+
+    def orient(self, configuration: Configuration) -> None:
+        """Find which slopes of nodes and across edges are held (collective)."""
+        body = self.term.places.body
+        if self.glue is not None:
+            nodes = NodesHere.of(configuration, body, self.glue)
+            self._take(nodes.number, nodes.slopes(body.element))
+        if self.middles is not None:
+            here = MiddlesHere.of(configuration, body, self.middles)
+            for place, normals in zip(self.across, (None, here.normal[:, None]), strict=True):
+                place.take(here.number, here.across[:, None], normals)
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernels and entities on this rank; also finds slopes held at points."""
+        if self.slopes and self.glue is None:
+            here = np.unique(self.entities.ids)
+            self._take(here, self._at_points(configuration, here))
+        return super().pieces(configuration)
+
+    def _take(self, places: Ints, held: GluedSlopes) -> None:
+        """Give the directions of slopes at places to those that are held (collective)."""
+        whole, partly = self.slopes
+        whole.take(places, held.whole, None)
+        partly.take(places, held.partly, held.normals)
+
+    def _at_points(self, configuration: Configuration, here: Ints) -> GluedSlopes:
+        """Return what is held at points, nothing but points of what may be the inside of cells."""
+        entities, place = self.entities, self.term.places
+        of, first = np.unique(entities.ids, return_index=True)
+        vertices = entities.end_vertices(0)[first[np.searchsorted(of, here)]]
+        assert isinstance(place, PointsOnBody)
+        places = place.resolve(configuration.layout).fetch(configuration.comm, here)
+        slopes = unit(place._gradient(configuration, places, vertices)[3])
+        element = place.body.element
+        if element.dimension == 1:
+            normal = slopes[:, 0]
+        elif slopes.shape[1] == 3:
+            normal = slopes[:, 2]
+        else:
+            normal = unit(np.cross(slopes[:, 0], slopes[:, 1]))
+        none = np.zeros_like(normal)
+        at = np.full(len(here), POINT)
+        return glued_slopes(element, at, normal, none, np.zeros(len(here), dtype=bool), none)
 
 
 def clamp(

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self
+from abc import abstractmethod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,30 +12,17 @@ from ..errors import ConstraintError
 from ..places.glue import PerPlace
 from ..places.middles import Middles, MiddlesHere
 from ..places.on_body import Nodes, PointsOnBody, require_region
-from ..terms.constraint import Constraint, Reaction
+from ..terms.constraint import Constraint, ConstraintBinding
 from ..values.arguments import flag
 from ..values.parameter import label
 from .coinciding import coincide, welded
 from .rigid_clamp import SlopesAcross
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..arrays import Ints, Ints32
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.piece import Piece
     from ..bodies.body import Body
     from ..places.ends import End
     from ..terms.quantities import V
-
-
-@dataclass
-class Across:
-    """What a weld has in a system beside nodes: the slopes across edges, and what holds them."""
-
-    middles: Middles
-    place: SlopesAcross
-    condition: Constraint
 
 
 class WithEdges(Constraint):
@@ -48,54 +35,38 @@ class WithEdges(Constraint):
 
     nodes: Nodes
 
-    def _declare_edges(self, layout: Layout, opposite: Callable[[SlopesAcross], End]) -> None:
-        """Announce what holds the slopes across edges to the end that `opposite` makes of them."""
-        middles = Middles.of(layout, self.nodes)
+    @abstractmethod
+    def opposite(self, place: SlopesAcross, layout: Layout) -> End:
+        """Return the end that holds the slopes across edges of a place (collective)."""
+
+
+class BindingWithEdges(ConstraintBinding):
+    """A constraint with slopes across edges in one system.
+
+    Attributes
+    ----------
+    parts : the condition on these slopes.
+    middles, across : edges that carry slopes, None: there are none; and these.
+    """
+
+    term: WithEdges
+    across: SlopesAcross
+
+    def __init__(self, term: WithEdges, layout: Layout) -> None:
+        super().__init__(term, layout)
+        self.middles = middles = Middles.of(layout, term.nodes)
         if middles is None:
             return
         each = PerPlace(layout.comm, middles.starts, np.ones(len(middles.vertices), dtype=np.int64))
-        place = SlopesAcross(self.nodes, middles, each)
-        name = f"{layout.name(self)} (slopes across edges)"
-        condition = Constraint(_same_slope, place, opposite(place), name=name)
-        condition.bind(layout)
-        layout.keep(self, Across(middles, place, condition))
+        self.across = SlopesAcross(term.nodes, middles, each)
+        end, name = term.opposite(self.across, layout), f"{self.name} (slopes across edges)"
+        self.parts = [layout.bind(Constraint(_same_slope, self.across, end, name=name))]
 
-    def _across(self, configuration: Configuration) -> Across | None:
-        return configuration.layout.find(self, Across)
-
-    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
-        """Blocks that this term puts on local vertices; also finds slopes across edges."""
-        across, blocks = self._across(configuration), super().carriers(configuration)
-        if across is None:
-            return blocks
-        here = MiddlesHere.of(configuration, self.nodes.body, across.middles)
-        across.place.take(here.number, here.across[:, None], None)
-        return [*blocks, *across.condition.carriers(configuration)]
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the kernels and entities on this rank."""
-        across, made = self._across(configuration), super().pieces(configuration)
-        return made if across is None else [*made, *across.condition.pieces(configuration)]
-
-    def idle(self, configuration: Configuration) -> Ints:
-        """Return the local offsets of multipliers whose equation moves no free coordinate."""
-        across, found = self._across(configuration), super().idle(configuration)
-        if across is None:
-            return found
-        return np.concatenate([found, across.condition.idle(configuration)])
-
-    def reaction(self, system: Configuration, end: Literal["a", "b", "c"] = "a") -> Reaction:
-        """Return the forces and moments on an end, moments about the nodes (collective).
-
-        Those at the middles of edges are told at the nearest node.
-        """
-        across, found = self._across(system), super().reaction(system, end)
-        if across is None:
-            return found
-        moments, own = found.moments.copy(), across.condition.reaction(system, end)
-        apart = own.points[:, None] - found.points
-        np.add.at(moments, np.linalg.norm(apart, axis=2).argmin(axis=1), own.moments)
-        return Reaction(found.points, found.forces, moments)
+    def orient(self, configuration: Configuration) -> None:
+        """Find the slopes across edges (collective)."""
+        if self.middles is not None:
+            here = MiddlesHere.of(configuration, self.term.nodes.body, self.middles)
+            self.across.take(here.number, here.across[:, None], None)
 
 
 class Weld(WithEdges):
@@ -116,11 +87,13 @@ class Weld(WithEdges):
         super().__init__(welded(a.body.element.directions), a, PointsOnBody(b, a), name=name)
         self.nodes, self.other = a, b
 
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> BindingWithEdges:
         """Announce entities and vertices before distribution (collective)."""
-        super().bind(layout)
-        self._declare_edges(layout, lambda place: PointsOnBody(self.other, place))
-        return self
+        return BindingWithEdges(self, layout)
+
+    def opposite(self, place: SlopesAcross, layout: Layout) -> End:
+        """Return the points of the other body where the middles of edges lie."""
+        return PointsOnBody(self.other, place)
 
 
 def _same_slope(g1_a: V, g1_b: V) -> V:

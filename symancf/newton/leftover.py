@@ -195,7 +195,7 @@ def largest_at(
         names = [
             system.name(body)
             for body in system.bodies
-            if any(np.isin(vertex, v).any() for _, v in body.carriers(system))
+            if any(np.isin(vertex, v).any() for _, v in system.binding(body).carriers(system))
         ]
         at_rest = system.points[vertex].tolist()
         mine = float(values[at]), float(others[at]), " and ".join(map(repr, names)), at_rest

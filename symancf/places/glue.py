@@ -262,7 +262,7 @@ def _straightened(
     along = along.copy()
     for support in configuration.mirrors:
         if configuration.binding(support.body).interpolation.slope_name == on.slope_name:
-            both = edge & (configuration.of(support, Glue).look(ids)[:, 0] > 0.0)
+            both = edge & (support.glue.look(ids)[:, 0] > 0.0)
             axis = np.eye(3)[support.mirror]
             part = along[both] @ axis
             across = along[both] - part[:, None] * axis

@@ -34,7 +34,7 @@ from .substitution import Substitution
 from .term import PlaceBinding, PlaceTerm, vector_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -287,6 +287,7 @@ class Constraint(PlaceTerm):
         The force is that on r of the end, -(d Phi/d r)^T lambda. The moment about r_a is the
         virtual work of a rotation of the end about r_a, over the rotation: of the force, and of
         what acts on the axes (and directors, slopes) of the end, e x (-(d Phi/d e)^T lambda).
+        Moments of parts, as on slopes at the middles of edges, are told at the nearest place.
         """
         one_of(f"{self.what}: end", end, "abc"[: len(self.ends)])
         side, binding = "abc".index(end), self.binding(system)
@@ -301,7 +302,19 @@ class Constraint(PlaceTerm):
         mine = entities.owned
         for part, values in zip(parts, (places, power[:3].T, power[3:].T), strict=True):
             part[entities.ids[mine]] = values[mine]
-        return Reaction(*system.sum(parts))
+        found = Reaction(*system.sum(parts))
+        for part in binding.parts:
+            nearest = self._nearest(system, part.term)
+            np.add.at(found.moments, nearest, part.term.reaction(system, end).moments)
+        return found
+
+    def _nearest(self, system: Configuration, part: Constraint) -> Ints:
+        """Return the numbers of the places of end a that those of a part are nearest to."""
+        from scipy.spatial import cKDTree  # half a second to import
+
+        ends = self.ends[0], part.ends[0]
+        own, others = (end.resolve(system.layout).everywhere(system.comm).X for end in ends)
+        return np.asarray(cKDTree(own).query(others)[1])
 
     def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
         """Return what a history keeps of it, on end a; see `DynamicProblem.record`."""
@@ -315,6 +328,7 @@ class ConstraintBinding(PlaceBinding):
     """A constraint in one system."""
 
     term: Constraint
+    parts: Sequence[ConstraintBinding] = ()
 
     def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the values of parameters, and the scale of the multipliers."""
@@ -355,7 +369,8 @@ class ConstraintBinding(PlaceBinding):
         own[own] = groups[at[own]] == group[own]
         free = np.zeros((len(groups), count), dtype=bool)
         free[at[own], row[own]] = True
-        return (start[:, None] + np.arange(count))[~free]
+        own = (start[:, None] + np.arange(count))[~free]
+        return np.concatenate([own, *(part.idle(configuration) for part in self.parts)])
 
     def counts(self, configuration: Configuration, jets: Jets) -> Mask:
         """Return which entries of jets change an equation at rest; others are round-off."""

@@ -215,11 +215,13 @@ class PlaceBinding:
     jets : what the law depends on at this rank's places, after `pieces`.
     cell : (n,) reference values, arms and parameters given per place, by symbol; after `pieces`.
     uniform : parameters that are the same at all places, after `pieces`.
+    parts : further terms that belong to it, e.g. on slopes.
     """
 
     jets: Jets
     cell: dict[str, Array]
     uniform: dict[str, Scalar]
+    parts: Sequence[PlaceBinding] = ()
 
     def __init__(self, term: PlaceTerm, layout: Layout) -> None:
         self.term, self.name = term, layout.name(term)
@@ -232,10 +234,11 @@ class PlaceBinding:
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's entities; return the blocks that the term puts on vertices."""
         self.entities.bind(configuration)
-        return self.entities.carriers()
+        of_parts = [block for part in self.parts for block in part.carriers(configuration)]
+        return self.entities.carriers() + of_parts
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the kernel and entities on this rank."""
+        """Return the kernel and entities on this rank, and those of parts."""
         term, entities = self.term, self.entities
         with together(configuration.comm):
             own = term.multipliers_of_place or len(term.states)
@@ -256,7 +259,7 @@ class PlaceBinding:
         piece.growing, piece.kinked = term.growing, _kinked(term.law)
         if self._piece is None:
             self._piece = piece
-        return [piece]
+        return [piece, *(more for part in self.parts for more in part.pieces(configuration))]
 
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
         """Return what the law takes at each of this rank's places, (n,) by symbol."""

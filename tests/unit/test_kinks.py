@@ -88,7 +88,7 @@ def pressed(*ways: float, length: float = 1.0, force: float = 1.0) -> sa.StaticP
 
 def forces(problem: sa.StaticProblem) -> Any:
     """Forces on the upper supports, per block."""
-    supports = problem.system.supports[::2]
+    supports = [support.term for support in problem.system.supports[::2]]
     return np.array([support.reaction(problem.system)[:3] for support in supports])
 
 

@@ -158,7 +158,7 @@ def test_the_plane() -> None:
 def test_what_is_not_in_a_system_is_refused() -> None:
     model, other = Model(), Model()
     system = model.system()
-    for ask in (other.elbow.multipliers, other.elbow.reaction, other.elbow.entities):
+    for ask in (other.elbow.multipliers, other.elbow.reaction, other.elbow.binding):
         with refused(sa.ParameterError, asked="system", given="hinge"):
             ask(system)
     with refused(sa.ParameterError, asked="system", given="spring"):

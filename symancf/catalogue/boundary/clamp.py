@@ -11,18 +11,18 @@ from ...arrays import Array, Ints, Mask
 from ...places.geometry import perpendicular
 from ...places.glue import GluedSlopes, slots
 from ...places.vectors import unit
-from ...runtime.copies import OneProcess
-from .directions import Directions, HeldDirections, split
+from .directions import Directions, held_directions, split
 
 if TYPE_CHECKING:
     from ...places.glue import Glue, NodesHere
     from ...places.interpolation import Interpolated
+    from ...terms.constraint import Constraint
     from ...values.motion import Motion
 
 ALIGNED = 1e-9  # component of a unit vector that is none
 
 
-class Clamp(OneProcess):
+class Clamp:
     r"""The slopes that vanish with u on what is glued, see `glued_slopes`, in one system.
 
     Components along axes of space are eliminated; others are held by multipliers. Where the
@@ -46,13 +46,11 @@ class Clamp(OneProcess):
         _, count = slots(self.element, glue.kind)
         self.place = Directions(body, glue, count, motion.turns)
 
-    def condition(self, name: str) -> HeldDirections | None:
+    def condition(self, name: str) -> Constraint | None:
         """Return the conditions on single components, if there may be some."""
         if not len(self.place.conditions):
             return None
-        turns, moved = self.motion.turns, self.motion.gradient is not None
-        inverse = self.motion.inverse if turns else None
-        return HeldDirections(f"{name} (directions)", self.place, inverse, moved)
+        return held_directions(f"{name} (directions)", self.place, self.motion)
 
     def orient(self, here: NodesHere) -> None:
         """Find what is held at the nodes here, and which components no coordinate is along.

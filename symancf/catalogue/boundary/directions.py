@@ -14,16 +14,15 @@ from ...assembly.vertices import AtVertices
 from ...places.ends import End, vector_rows
 from ...places.glue import PerPlace
 from ...terms.constraint import Constraint
-from ...terms.term import AtPlaces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ...assembly.configuration import Configuration, Layout
     from ...places.glue import Glue
     from ...places.interpolation import Interpolated, Interpolation
     from ...places.middles import Middles
+    from ...terms.constraint import ConstraintBinding
     from ...terms.quantities import E, S, V
+    from ...values.motion import Motion
     from ...values.parameter import Scalar
 
 
@@ -172,10 +171,6 @@ def _unchanged(g1_a: V) -> E:
     return g1_a[0]
 
 
-def _moved(u_a: V, *, w: S) -> E:
-    return u_a[0] - w
-
-
 def _absent(s1_a: V) -> E:
     return s1_a[0]
 
@@ -187,53 +182,30 @@ def _turning(
     return E1_a.dot(H * s1_a)
 
 
-class Conditions(Constraint):
-    """One scalar condition for each place of a `Directions`."""
-
-    def present(self, configuration: Configuration) -> bool:
-        """Whether any rank has a condition (collective)."""
-        return bool(configuration.comm.allreduce(bool(len(self.entities(configuration).ids))))
-
-    def forces(self, configuration: Configuration) -> tuple[Ints32, Array]:
-        """Return local offsets of coordinates and the support's forces on them (collective).
-
-        Those of the conditions whose multipliers this rank owns; it has all their coordinates.
-        """
-        entities, jets = self.entities(configuration), configuration.of(self, AtPlaces).jets
-        at = self.at_places(configuration)
-        forces = self.power(configuration, at, {self.equations.jets[0]: np.eye(3)[:, None]})
-        mine = entities.owned[jets.entity] & (jets.jet < 3)
-        entity, jet = jets.entity[mine], jets.jet[mine]
-        return jets.coordinate[mine].astype(np.int64), jets.value[mine] * forces[jet, entity]
-
-
-class HeldDisplacements(Conditions):
-    """Components of displacements in a direction that no axis of space is along."""
-
-    def __init__(self, name: str, place: Directions, amount: Scalar) -> None:
-        super().__init__(_moved, place, name=name, w=amount)
-
-
-class HeldDirections(Conditions):
-    r"""Components of slopes in directions that no axis of space is along: they vanish.
+def held_directions(name: str, place: Directions, motion: Motion) -> Constraint:
+    r"""Return the condition that components of slopes in directions vanish, for each place.
 
     With a direction E of the reference and the slope s of a node, :math:`E \cdot s = 0`; where
     the support turns, :math:`E \cdot F(t)^{-1} s = 0`, with its deformation gradient F.
     """
-
-    def __init__(
-        self, name: str, place: Directions, inverse: Callable[[float], Array] | None, moved: bool
-    ) -> None:
-        if inverse is None:
-            super().__init__(_absent if moved else _unchanged, place, name=name)
-            return
-        entries: dict[str, Scalar] = {
-            f"H{i + 1}{j + 1}": (lambda t, i=i, j=j: float(inverse(t)[i, j]))
-            for i in range(3)
-            for j in range(3)
-        }
-        super().__init__(_turning, place, name=name, **entries)
+    if not motion.turns:
+        return Constraint(_absent if motion.gradient is not None else _unchanged, place, name=name)
+    entries: dict[str, Scalar] = {
+        f"H{i + 1}{j + 1}": (lambda t, i=i, j=j: float(motion.inverse(t)[i, j]))
+        for i in range(3)
+        for j in range(3)
+    }
+    return Constraint(_turning, place, name=name, **entries)
 
 
-class HeldAcross(HeldDirections):
-    """The same of slopes across edges."""
+def forces_of(condition: ConstraintBinding, configuration: Configuration) -> tuple[Ints, Array]:
+    """Return local offsets of coordinates and the forces of conditions on them (collective).
+
+    Those of the conditions whose multipliers this rank owns; it has all their coordinates.
+    """
+    entities, jets = condition.entities, condition.jets
+    at, vector = condition.at_places(configuration), condition.term.equations.jets[0]
+    forces = condition.power(configuration, at, {vector: np.eye(3)[:, None]})
+    mine = entities.owned[jets.entity] & (jets.jet < 3)
+    entity, jet = jets.entity[mine], jets.jet[mine]
+    return jets.coordinate[mine].astype(np.int64), jets.value[mine] * forces[jet, entity]

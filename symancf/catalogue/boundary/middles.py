@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ...arrays import Array, Ints, Mask
 from ...errors import MeshError
-from ...places.middles import Middles, MiddlesHere
+from ...places.middles import MiddlesHere
 from ...places.vectors import unit
-from ...runtime.copies import OneProcess
-from .directions import DirectionsAcross, HeldAcross, split
+from .directions import DirectionsAcross, held_directions, split
 from .names import AXES
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...places.interpolation import Interpolated
+    from ...places.middles import Middles
+    from ...terms.constraint import ConstraintBinding
     from ...values.motion import Motion
 
 
@@ -39,36 +40,34 @@ class OfNodes(Protocol):
         """Return which components (n, s, 3) of slopes along `basis` are held."""
 
 
-class MiddleSupport(OneProcess):
-    """The slopes across the edges of a place that a support of its nodes holds, too.
+class MiddleSupport:
+    """The slopes across the edges of a place that a support of its nodes holds, in one system.
 
     A clamp holds their components along the normals, all of them within cells that are glued;
     ``slope_across`` is these slopes, ``slope_along`` none of them; planes of symmetry hold what
     they hold of slopes of nodes.
+
+    Attributes
+    ----------
+    condition : along normals that may be no axes; None: there is none.
+    here, mask : the edges on this rank, after `orient`, and which components (n, 3) are held by
+        elimination, after `hold`.
     """
 
     here: MiddlesHere
     mask: Mask
-    first: Ints
-    condition: HeldAcross | None = None
 
-    def __init__(self, support: OfNodes, middles: Middles) -> None:
-        self.support, self.middles = support, middles
-
-    def bind(self, layout: Layout) -> Self:
-        """Announce conditions along normals that may be no axes (collective)."""
-        s = self.support
+    def __init__(self, support: OfNodes, middles: Middles, layout: Layout) -> None:
+        s = self.support = support
+        self.middles = middles
+        self.condition: ConstraintBinding | None = None
         if not s.clamped or s.whole:
-            return self
-        count = (~self.middles.inside).astype(np.int64)
-        place = self.place = DirectionsAcross(s.body, self.middles, count, s.motion.turns)
-        if len(place.conditions):
-            inverse = s.motion.inverse if s.motion.turns else None
-            moved = s.motion.gradient is not None
+            return
+        count = (~middles.inside).astype(np.int64)
+        self.place = DirectionsAcross(s.body, middles, count, s.motion.turns)
+        if len(self.place.conditions):
             name = f"{layout.name(s)} (edges)"
-            self.condition = HeldAcross(name, place, inverse, moved)
-            self.condition.bind(layout)
-        return self
+            self.condition = layout.bind(held_directions(name, self.place, s.motion))
 
     def orient(self, configuration: Configuration) -> None:
         """Find the edges here, and which components are no coordinates (collective)."""

@@ -3,23 +3,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...arrays import Array, Ints, Ints32, Mask
 from ...errors import MeshError, ParameterError
-from ...places.glue import EDGE, Glue, NodesHere, glue_of
+from ...places.glue import EDGE, NodesHere, glue_of
 from ...places.middles import Middles
 from ...places.on_body import Nodes, PointsOnBody
 from ...places.vectors import unit
 from ...values.motion import Motion
 from .clamp import ALIGNED, Clamp
-from .directions import EXACT, Conditions
+from .directions import EXACT, forces_of
 from .middles import MiddleSupport
 from .names import AXES, EDGE_NAMES, chosen, clamp_in_words, parts_of
-from .support import Support
+from .support import Support, SupportBinding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,15 +27,8 @@ if TYPE_CHECKING:
     from ...assembly.piece import Piece
     from ...assembly.vertices import AtVertices
     from ...places.interpolation import Interpolated
+    from ...terms.constraint import Constraint, ConstraintBinding
     from ...values.motion import Displacement, Gradient
-
-
-@dataclass(frozen=True)
-class HeldSlopes:
-    """Components (n, s, 3) of slopes that are held by elimination, and the reference slopes."""
-
-    mask: Mask
-    basis: Array
 
 
 class NodeSupport(Support):
@@ -96,132 +88,17 @@ class NodeSupport(Support):
         ]
         return ", ".join(told)
 
-    # ---- before distribution --------------------------------------------------------------------
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> NodeSupportBinding:
         """Find the nodes, announce conditions in directions that may be no axes (collective)."""
-        super().bind(layout)
-        if isinstance(self.place, Nodes):
-            self.place.region.require_on(self.body.region)
-        glue = layout.keep(self, glue_of(layout, self.name, self.place))
-        condition = self.condition(layout, glue)
-        if condition is not None:
-            layout.keep(self, condition).bind(layout)
-        middles = Middles.of(layout, self.place) if self.slopes else None
-        if middles is not None:
-            layout.keep(self, MiddleSupport(self, layout.keep(self, middles))).bind(layout)
-        return self
+        return NodeSupportBinding(self, layout)
 
-    def condition(self, layout: Layout, glue: Glue) -> Conditions | None:
-        """Return the conditions of a clamp on components that are no coordinates."""
-        if not self.clamped:
-            return None
-        return layout.keep(self, Clamp(self.body, self.motion, glue)).condition(layout.name(self))
-
-    # ---- after distribution ---------------------------------------------------------------------
-    def orient(self, configuration: Configuration) -> None:
-        """Take the local vertices, and find normals and tangents there (collective)."""
-        here = configuration.keep(
-            self, NodesHere.of(configuration, self.body, configuration.of(self, Glue))
-        )
-        clamp = configuration.layout.find(self, Clamp)
-        if clamp is not None:
-            clamp.orient(here)
-        if middles := self._middles(configuration):
-            middles.orient(configuration)
-
-    def _middles(self, configuration: Configuration) -> MiddleSupport | None:
-        return configuration.layout.find(self, MiddleSupport)
-
-    def turned(
-        self,
-        configuration: Configuration,
-        basis: AtVertices[np.float64],
-        taken: AtVertices[np.bool_],
-    ) -> None:
-        """Turn the directions (vertices, s, 3) of slopes at the nodes as it needs them.
-
-        `taken` (vertices,) tells where another support has chosen them, and takes the own ones.
-        """
-        here = configuration.of(self, NodesHere)
-        wished, frames = self._frames(configuration, here, basis[here.vertices])
-        product = np.abs(np.einsum("nka,nla->nkl", frames, basis[here.vertices]))
-        aligned = ((product < EXACT) | (product > 1.0 - EXACT)).all(axis=(1, 2))
-        turn = wished & ~aligned & ~taken[here.vertices]
-        basis[here.vertices[turn]] = frames[turn]
-        taken[here.vertices[wished]] = True
-
-    def _frames(
-        self, configuration: Configuration, here: NodesHere, basis: Array
-    ) -> tuple[Mask, Array]:
-        """Return where directions of slopes are wished for, and which (n, s, 3)."""
-        frames = basis.copy()
-        wished = np.zeros(len(frames), dtype=bool)
-        clamp = configuration.layout.find(self, Clamp)
-        if clamp is not None:
-            wished |= clamp.frames(frames)
-        s, n = frames.shape[1], here.normal
-        if self.body.element.dimension != 2 or not self.parts:
-            return wished, frames
-        first = np.zeros_like(n)
-        if any(name in self.parts for name in (*EDGE_NAMES, "slope_normal")):
-            edge = (here.kind == EDGE) & ~here.kink
-            first[edge] = here.along[edge]
-        for name in self.parts:
-            if name[6:] in AXES and s == 2:
-                first = self._in_plane(name, here)
-        named = first.any(axis=1)
-        frames[named, 0], frames[named, 1] = first[named], np.cross(n, first)[named]
-        if s >= 3:
-            frames[named, 2] = n[named]
-        return wished | named, frames
-
-    def _in_plane(self, name: str, here: NodesHere) -> Array:
-        """Return the axis of a slope by an axis of space at each node of a thin plate.
-
-        Raises
-        ------
-        MeshError : the plate is not in a plane that has this axis.
-        """
-        axis = np.eye(3)[AXES.index(name[6:])]
-        off = np.abs(here.normal @ axis)
-        if (off > 1e-6).any():
-            x = here.X[int(np.argmax(off))]
-            raise MeshError(
-                f"{self.name}: {name!r} is the derivative along {name[6:]}, which leaves the plate "
-                f"at ({x[0]:g}, {x[1]:g}, {x[2]:g}); write 'slope_along' or 'slope_across' of a "
-                "region of edges",
-                asked="dofs",
-                given=name,
-                possible=("slope_along", "slope_across"),
-            )
-        return unit(axis - (here.normal @ axis)[:, None] * here.normal)
-
-    # ---- coordinates ----------------------------------------------------------------------------
-    def hold(self, configuration: Configuration) -> Ints:
-        """Find the coordinates to hold on this rank, and return their local offsets."""
-        here, on = configuration.of(self, NodesHere), configuration.binding(self.body).interpolation
-        position = on.offset(here.vertices, "value")
-        parts = [(position[:, None] + np.array(self.axes, dtype=np.int64)).ravel()]
-        mask, basis = np.zeros((len(position), 0, 3), dtype=bool), np.zeros((len(position), 0, 3))
-        if self.body.element.slopes:
-            basis = on.basis[here.vertices]
-            mask = self.slopes_held(configuration, here, basis)
-            slope = on.offset(here.vertices, "slope0")
-            vertex, k, a = np.nonzero(mask)
-            parts.append(slope[vertex] + 3 * k + a)
-        configuration.keep(self, HeldSlopes(mask, basis))
-        if middles := self._middles(configuration):
-            parts.append(middles.hold(configuration))
-        return np.asarray(np.concatenate(parts), dtype=np.int64)
+    def condition(self, own: NodeSupportBinding) -> Constraint | None:
+        """Return the conditions on components at nodes that are no coordinates."""
+        return None if own.clamp is None else own.clamp.condition(own.name)
 
     def slopes_held(self, configuration: Configuration, here: NodesHere, basis: Array) -> Mask:
-        """Return which components (n, s, 3) of the slopes are held by elimination."""
-        mask = np.zeros(basis.shape, dtype=bool)
-        clamp = configuration.layout.find(self, Clamp)
-        if self.whole:
-            mask[:] = True
-        elif clamp is not None:
-            mask |= clamp.mask(basis)
+        """Return which components (n, s, 3) of the slopes are held, but for a clamp's."""
+        mask = np.full(basis.shape, self.whole)
         for name, held in self.parts.items():
             k = self._number_of(name, here, basis)
             for a in held:
@@ -261,51 +138,163 @@ class NodeSupport(Support):
             )
         return np.asarray(found)
 
-    # ---- values ---------------------------------------------------------------------------------
-    def places(self, configuration: Configuration) -> Array:
-        """Return the reference positions (n, 3) of its nodes on this rank."""
-        return configuration.of(self, NodesHere).X
+    def _in_plane(self, name: str, here: NodesHere) -> Array:
+        """Return the axis of a slope by an axis of space at each node of a thin plate.
 
-    def moved(self, configuration: Configuration, time: float) -> Array:
-        """Return the values of the coordinates at `time`."""
-        X, slopes = self.places(configuration), configuration.of(self, HeldSlopes)
-        values = [self.motion.u(X, time)[:, self.axes].ravel()] if self.axes else [np.zeros(0)]
-        if slopes.mask.any():
-            G = self.motion.G(X, time)  # du_a/dX_b
-            vertex, k, a = np.nonzero(slopes.mask)
-            values.append(np.einsum("nb,nb->n", G[vertex, a], slopes.basis[vertex, k]))
-        if middles := self._middles(configuration):
-            values.append(middles.moved(time))
-        return np.concatenate(values)
-
-    # ---- the conditions as a term ---------------------------------------------------------------
-    def _conditions(self, configuration: Configuration) -> list[Conditions]:
-        """Return the conditions of nodes and of edges."""
-        found = configuration.layout.find(self, Conditions)
-        middles = self._middles(configuration)
-        across = middles.condition if middles else None
-        return [c for c in (found, across) if c is not None]
-
-    def _present(self, configuration: Configuration) -> list[Conditions]:
-        """Return those that any rank has some of (collective)."""
-        return [c for c in self._conditions(configuration) if c.present(configuration)]
-
-    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
-        """Blocks that the conditions put on local vertices."""
-        return [b for c in self._conditions(configuration) for b in c.carriers(configuration)]
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the conditions on components that are no coordinates."""
-        return [p for c in self._present(configuration) for p in c.pieces(configuration)]
-
-    def idle(self, configuration: Configuration) -> Ints:
-        """Return the local offsets of multipliers whose condition other supports fulfil."""
-        parts = [c.idle(configuration) for c in self._present(configuration)]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+        Raises
+        ------
+        MeshError : the plate is not in a plane that has this axis.
+        """
+        axis = np.eye(3)[AXES.index(name[6:])]
+        off = np.abs(here.normal @ axis)
+        if (off > 1e-6).any():
+            x = here.X[int(np.argmax(off))]
+            raise MeshError(
+                f"{self.name}: {name!r} is the derivative along {name[6:]}, which leaves the plate "
+                f"at ({x[0]:g}, {x[1]:g}, {x[2]:g}); write 'slope_along' or 'slope_across' of a "
+                "region of edges",
+                asked="dofs",
+                given=name,
+                possible=("slope_along", "slope_across"),
+            )
+        return unit(axis - (here.normal @ axis)[:, None] * here.normal)
 
     def forces(self, system: Configuration) -> Array:
         """Return the forces on coordinates, also those of the conditions; see `Support.forces`."""
         f = super().forces(system)
-        for found in self._present(system):
-            np.add.at(f, *found.forces(system))
+        for condition in system.binding(self).present:
+            np.add.at(f, *forces_of(condition, system))
         return f
+
+
+class NodeSupportBinding(SupportBinding):
+    """A support of nodes in one system.
+
+    Attributes
+    ----------
+    glue : its nodes, and what of its place meets there.
+    clamp : how slopes are clamped; None: they are not.
+    middles : what it holds of slopes across edges; None: there are none.
+    conditions, present : on components that are no coordinates; those of them that any rank has
+        some of, after `carriers`.
+    here : the nodes on this rank, after `orient`.
+    mask, basis : which components (n, s, 3) of slopes are held by elimination, and the reference
+        slopes, after `coordinates`.
+    """
+
+    term: NodeSupport
+    here: NodesHere
+    present: list[ConstraintBinding]
+    mask: Mask
+    basis: Array
+
+    def __init__(self, support: NodeSupport, layout: Layout) -> None:
+        super().__init__(support, layout)
+        place, body = support.place, support.body
+        if isinstance(place, Nodes):
+            place.region.require_on(body.region)
+        self.glue = glue_of(layout, support.name, place)
+        self.clamp = Clamp(body, support.motion, self.glue) if support.clamped else None
+        condition = support.condition(self)
+        self.conditions = [] if condition is None else [layout.bind(condition)]
+        edges = Middles.of(layout, place) if support.slopes else None
+        self.middles = None if edges is None else MiddleSupport(support, edges, layout)
+        if self.middles is not None and self.middles.condition is not None:
+            self.conditions.append(self.middles.condition)
+
+    def orient(self, configuration: Configuration) -> None:
+        """Take the local vertices, and find normals and tangents there (collective)."""
+        self.here = NodesHere.of(configuration, self.term.body, self.glue)
+        if self.clamp is not None:
+            self.clamp.orient(self.here)
+        if self.middles is not None:
+            self.middles.orient(configuration)
+
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
+        """Blocks that the conditions put on local vertices (collective)."""
+        blocks = [b for c in self.conditions for b in c.carriers(configuration)]
+        some = configuration.comm.allreduce
+        self.present = [c for c in self.conditions if some(len(c.entities.ids))]
+        return blocks
+
+    def turned(
+        self,
+        configuration: Configuration,
+        basis: AtVertices[np.float64],
+        taken: AtVertices[np.bool_],
+    ) -> None:
+        """Turn the directions (vertices, s, 3) of slopes at the nodes as it needs them.
+
+        `taken` (vertices,) tells where another support has chosen them, and takes the own ones.
+        """
+        here = self.here
+        wished, frames = self._frames(basis[here.vertices])
+        product = np.abs(np.einsum("nka,nla->nkl", frames, basis[here.vertices]))
+        aligned = ((product < EXACT) | (product > 1.0 - EXACT)).all(axis=(1, 2))
+        turn = wished & ~aligned & ~taken[here.vertices]
+        basis[here.vertices[turn]] = frames[turn]
+        taken[here.vertices[wished]] = True
+
+    def _frames(self, basis: Array) -> tuple[Mask, Array]:
+        """Return where directions of slopes are wished for, and which (n, s, 3)."""
+        here, support, frames = self.here, self.term, basis.copy()
+        wished = np.zeros(len(frames), dtype=bool)
+        if self.clamp is not None:
+            wished |= self.clamp.frames(frames)
+        s, n = frames.shape[1], here.normal
+        if support.body.element.dimension != 2 or not support.parts:
+            return wished, frames
+        first = np.zeros_like(n)
+        if any(name in support.parts for name in (*EDGE_NAMES, "slope_normal")):
+            edge = (here.kind == EDGE) & ~here.kink
+            first[edge] = here.along[edge]
+        for name in support.parts:
+            if name[6:] in AXES and s == 2:
+                first = support._in_plane(name, here)
+        named = first.any(axis=1)
+        frames[named, 0], frames[named, 1] = first[named], np.cross(n, first)[named]
+        if s >= 3:
+            frames[named, 2] = n[named]
+        return wished | named, frames
+
+    def coordinates(self, configuration: Configuration) -> Ints:
+        """Find the coordinates to hold on this rank, and return their local offsets."""
+        here, support = self.here, self.term
+        self.X, on = here.X, configuration.binding(support.body).interpolation
+        position = on.offset(here.vertices, "value")
+        parts = [(position[:, None] + np.array(support.axes, dtype=np.int64)).ravel()]
+        self.basis = np.zeros((len(position), 0, 3))
+        self.mask = np.zeros(self.basis.shape, dtype=bool)
+        if support.body.element.slopes:
+            self.basis = on.basis[here.vertices]
+            self.mask = support.slopes_held(configuration, here, self.basis)
+            if self.clamp is not None and not support.whole:
+                self.mask |= self.clamp.mask(self.basis)
+            slope = on.offset(here.vertices, "slope0")
+            vertex, k, a = np.nonzero(self.mask)
+            parts.append(slope[vertex] + 3 * k + a)
+        if self.middles is not None:
+            parts.append(self.middles.hold(configuration))
+        self.held = np.asarray(np.concatenate(parts), dtype=np.int64)
+        return self.held
+
+    def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
+        """Return the local offsets of the fixed coordinates and their values at `time`."""
+        motion, axes = self.term.motion, self.term.axes
+        values = [motion.u(self.X, time)[:, axes].ravel()] if axes else [np.zeros(0)]
+        if self.mask.any():
+            G = motion.G(self.X, time)  # du_a/dX_b
+            vertex, k, a = np.nonzero(self.mask)
+            values.append(np.einsum("nb,nb->n", G[vertex, a], self.basis[vertex, k]))
+        if self.middles is not None:
+            values.append(self.middles.moved(time))
+        return self.held, np.concatenate(values)
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the conditions on components that are no coordinates."""
+        return [piece for c in self.present for piece in c.pieces(configuration)]
+
+    def idle(self, configuration: Configuration) -> Ints:
+        """Return the local offsets of multipliers whose condition other supports fulfil."""
+        parts = [c.idle(configuration) for c in self.present]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])

@@ -10,17 +10,20 @@ import numpy.typing as npt
 
 from ...arrays import Array, Mask
 from ...errors import MeshError, ParameterError
+from ...terms.constraint import Constraint
 from ...values.arguments import one_of
 from ...values.parameter import Parameter, Scalar, evaluate, label, unit_vector
-from .directions import EXACT, Directions, HeldDisplacements
+from .directions import EXACT, Directions
 from .names import AXES
 from .nodes import NodeSupport
 
 if TYPE_CHECKING:
-    from ...assembly.configuration import Configuration, Layout
-    from ...places.glue import Glue, NodesHere
+    from ...assembly.configuration import Configuration
+    from ...places.glue import NodesHere
     from ...places.on_body import Nodes, PointsOnBody
+    from ...terms.quantities import E, S, V
     from ...values.motion import Displacement
+    from .nodes import NodeSupportBinding
 
 
 class Mirror(NodeSupport):
@@ -73,6 +76,10 @@ class Mirror(NodeSupport):
         return mask
 
 
+def _moved(u_a: V, *, w: S) -> E:
+    return u_a[0] - w
+
+
 class Roller(NodeSupport):
     r"""Nodes with :math:`n \cdot u = w`: held along a direction, free across it.
 
@@ -116,9 +123,10 @@ class Roller(NodeSupport):
         x, y, z = self.direction + 0.0  # no -0
         return f"displacement along ({x:g}, {y:g}, {z:g})"
 
-    def condition(self, layout: Layout, glue: Glue) -> HeldDisplacements | None:
+    def condition(self, own: NodeSupportBinding) -> Constraint | None:
         """Return the conditions on displacements, where the direction is oblique."""
         if not self.oblique:
             return None
-        place = Directions(self.body, glue, np.ones_like(glue.nodes), False, self.direction)
-        return HeldDisplacements(f"{layout.name(self)} (direction)", place, self.amount)
+        each = np.ones_like(own.glue.nodes)
+        place = Directions(self.body, own.glue, each, False, self.direction)
+        return Constraint(_moved, place, name=f"{own.name} (direction)", w=self.amount)

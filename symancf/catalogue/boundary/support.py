@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +28,6 @@ if TYPE_CHECKING:
     from ...values.motion import Displacement, Gradient, Motion
 
 
-@dataclass(frozen=True)
-class Offsets:
-    """The local offsets of the coordinates that a support holds on a rank."""
-
-    held: Ints
-
-
 class Holdable(Protocol):
     """A body, as far as any support asks."""
 
@@ -56,7 +48,7 @@ class Support(OneProcess, Shown, ABC):
     Attributes
     ----------
     body : that it holds.
-    motion, values : what is prescribed.
+    motion : what is prescribed.
     mirror : number of the axis across the plane of symmetry that it is, if it is one.
     """
 
@@ -73,57 +65,9 @@ class Support(OneProcess, Shown, ABC):
     def describe(self) -> str:
         """Tell what is held, in words."""
 
-    @property
-    def values(self) -> list[object]:
-        """What is prescribed; asked whether it may change in time."""
-        return [self.motion.displacement, self.motion.gradient]
-
-    # ---- what a system asks of a support --------------------------------------------------------
-    def bind(self, layout: Layout) -> Self:
+    @abstractmethod
+    def bind(self, layout: Layout) -> SupportBinding:
         """Announce what it brings, before distribution (collective)."""
-        layout.require_member(self.body, self.name)
-        return self
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return conditions in directions that are no coordinates."""
-        return []
-
-    def coordinates(self, configuration: Configuration) -> Ints:
-        """Return the local offsets of the fixed coordinates."""
-        return configuration.keep(self, Offsets(self.hold(configuration))).held
-
-    def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
-        """Return the local offsets of the fixed coordinates and their values at `time`.
-
-        Raises
-        ------
-        ParameterError : a user's function fails, or its result has the wrong shape or is not
-            finite (on the ranks where that happens).
-        """
-        return configuration.of(self, Offsets).held, self.moved(configuration, time)
-
-    def given(self, configuration: Configuration) -> list[Given]:
-        """Return what the user prescribes at the places of this rank, as many on every rank."""
-        X, motion, name = self.places(configuration), self.motion, configuration.name(self)
-        found = []
-        if motion.displacement is not None:
-            found.append(Given(f"{name}: displacement", motion.u, X, motion.axes))
-        if motion.gradient is not None:
-            found.append(Given(f"{name}: gradient", motion.G, X))
-        return found
-
-    # ---- what kinds of supports say -------------------------------------------------------------
-    @abstractmethod
-    def hold(self, configuration: Configuration) -> Ints:
-        """Find the coordinates to hold on this rank, and return their local offsets."""
-
-    @abstractmethod
-    def moved(self, configuration: Configuration, time: float) -> Array:
-        """Return the values of these coordinates at `time`."""
-
-    @abstractmethod
-    def places(self, configuration: Configuration) -> Array:
-        """Return the places (n, 3) that it holds on this rank."""
 
     # ---- results --------------------------------------------------------------------------------
     def forces(self, system: Configuration) -> Array:
@@ -156,6 +100,51 @@ class Support(OneProcess, Shown, ABC):
         """
         point = vector3("reaction_moment(about=...)", about)
         return system.sum(system.wrench(self.forces(system), point))[3:]
+
+
+class SupportBinding(ABC):
+    """A support in one system.
+
+    Attributes
+    ----------
+    name : in the system.
+    body, mirror : of the support.
+    values : what is prescribed; asked whether it may change in time.
+    X, held : (n, 3) the places that it holds on this rank, and the local offsets of the fixed
+        coordinates; after `coordinates`.
+    """
+
+    X: Array
+    held: Ints
+
+    def __init__(self, support: Support, layout: Layout) -> None:
+        layout.require_member(support.body, support.name)
+        self.term, self.name = support, layout.name(support)
+        self.body, self.mirror = support.body, support.mirror
+        self.values: list[Any] = [support.motion.displacement, support.motion.gradient]
+
+    @abstractmethod
+    def coordinates(self, configuration: Configuration) -> Ints:
+        """Find the coordinates to hold on this rank, and return their local offsets."""
+
+    @abstractmethod
+    def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
+        """Return the local offsets of the fixed coordinates and their values at `time`.
+
+        Raises
+        ------
+        ParameterError : a user's function fails, or its result has the wrong shape or is not
+            finite (on the ranks where that happens).
+        """
+
+    def given(self, configuration: Configuration) -> list[Given]:
+        """Return what the user prescribes at the places of this rank, as many on every rank."""
+        found, motion = [], self.term.motion
+        if motion.displacement is not None:
+            found.append(Given(f"{self.name}: displacement", motion.u, self.X, motion.axes))
+        if motion.gradient is not None:
+            found.append(Given(f"{self.name}: gradient", motion.G, self.X))
+        return found
 
 
 class FrameSupport(Support):
@@ -196,23 +185,35 @@ class FrameSupport(Support):
             return "the whole body, position and rotation"
         return f"{' and '.join(self.body.axes[a] for a in self.held)} of its frame"
 
-    def places(self, configuration: Configuration) -> Array:
-        """Return one place (1, 3): what is prescribed is the same anywhere."""
-        return np.zeros((1, 3))
-
-    def hold(self, configuration: Configuration) -> Ints:
-        """Return the local offsets of the coordinates that are held."""
-        here = configuration.binding(self.body).here(configuration)
-        return np.asarray(here[self.held] if len(here) else here, dtype=np.int64)
-
-    def moved(self, configuration: Configuration, time: float) -> Array:
-        """Return the values of these coordinates at `time`, none where the body is not."""
-        X, held = self.places(configuration), configuration.of(self, Offsets).held
-        q = self.body.moved(self.motion.u(X, time)[0], self.motion.G(X, time)[0])
-        return np.asarray(q[self.held[: len(held)]])
+    def bind(self, layout: Layout) -> FrameSupportBinding:
+        """Return what it is in a system: it brings nothing."""
+        return FrameSupportBinding(self, layout)
 
     def reaction(self, system: Configuration) -> Array:
         """Return the total force, of a planar body also the moment; see `Support.reaction`."""
         origin = np.append(self.body.position(system)[:2], 0.0)  # forces are about any point
         total = system.sum(system.wrench(self.forces(system), origin))
         return np.asarray(total[list(self.body.reactions)])
+
+
+class FrameSupportBinding(SupportBinding):
+    """A support of a body of one node in one system."""
+
+    term: FrameSupport
+
+    def coordinates(self, configuration: Configuration) -> Ints:
+        """Return the local offsets of the coordinates that are held."""
+        here = configuration.binding(self.term.body).here(configuration)
+        self.X = np.zeros((1, 3))  # what is prescribed is the same anywhere
+        self.held = np.asarray(here[self.term.held] if len(here) else here, dtype=np.int64)
+        return self.held
+
+    def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
+        """Return these offsets and their values at `time`, none where the body is not."""
+        support = self.term
+        q = support.body.moved(support.motion.u(self.X, time)[0], support.motion.G(self.X, time)[0])
+        return self.held, q[support.held[: len(self.held)]]
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return none: it holds coordinates."""
+        return []
