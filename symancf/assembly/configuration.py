@@ -270,8 +270,12 @@ class Layout:
         return first
 
     def bind(self, item: Binds[Bound]) -> Bound:
-        """Let a body, a term or a part of one announce itself; return its binding (collective)."""
-        return self.register(item, item.bind(self))
+        """Let a body, a term or a part of one announce itself, once; return its binding.
+
+        Collective.
+        """
+        known: Bound | None = self._bindings.get(item)
+        return self.register(item, item.bind(self)) if known is None else known
 
     def register(self, item: Binds[Bound], binding: Bound) -> Bound:
         """Know a binding from here on; for one whose parts ask for it before it is complete."""

@@ -12,9 +12,7 @@ from mpi4py import MPI
 from ..assembly.linearized import Linearized
 from ..assembly.revisions import Change
 from ..bodies.body import Body
-from ..contact.active import Active
 from ..contact.contact import Contact
-from ..contact.facets import FacetPass
 from ..contact.shapes import Plane
 from ..elements import hex8_plain
 from ..energies import neo_hooke
@@ -88,7 +86,7 @@ def row(facets: int, *, rigid: bool) -> Row:
     system, contact = model(facets, rigid=rigid)
     system.revise(0.0)
     system.update(0.0)
-    names = {system.name(each) for each in contact.passes}
+    names = {each.name for each in system.binding(contact).passes}
     own = np.array([piece.name in names for piece in system.pieces])
     sizes = np.array([piece.size for piece in system.pieces])
     points, cells = int(sizes[own].sum()), LAYERS * (1 if rigid else 2)
@@ -128,18 +126,16 @@ def _times(system: System, chosen: Mask, by: float) -> dict[str, float]:
 
 def _search(system: System, contact: Contact) -> Row:
     """Return times [ms] of finding what may touch, of its new lists, and of a review."""
-    times = np.zeros(2)
-    for each in contact.passes:
-        assert isinstance(each, FacetPass)
+    times, binding = np.zeros(2), system.binding(contact)
+    for each in binding.facing:
         for k, again in enumerate((False, True)):
             if again:  # as if the list had been made elsewhere
-                active = system.of(each, Active)
-                system.keep(each, active._replace(listed=3.0 * active.listed))
+                each.active = each.active._replace(listed=3.0 * each.active.listed)
             start = time.thread_time()
             assert each.search(system, 0.0) is not Change.OTHER
             times[k] += time.thread_time() - start
     start = time.thread_time()
-    contact.review(system)
+    binding.review(system)
     review = time.thread_time() - start
     return {"search_ms": 1e3 * times[1], "look_ms": 1e3 * times[0], "review_ms": 1e3 * review}
 

@@ -15,7 +15,7 @@ from ..assembly.matrix import Matrix
 from ..assembly.memory import Memory
 from ..assembly.plan import Plan
 from ..catalogue.boundary import fix
-from ..contact.contact import Contact
+from ..contact.contact import ContactBinding
 from ..solve.statics.problem import StaticProblem
 from ..system import System
 from .contact import APART, Row, bodies, width
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..arrays import Array
+    from ..contact.contact import Contact
 
-ROUND = "review", "search", "needed", "renew"  # of `Contact`
+ROUND = "review", "search", "needed", "renew"  # of `ContactBinding`
 
 
 class Shares:
@@ -36,7 +37,8 @@ class Shares:
     """
 
     def __init__(self, system: System, contact: Contact) -> None:
-        names = {system.name(each) for each in (*contact.passes, *contact.dampers)}
+        own = system.binding(contact)
+        names = {each.name for each in (*own.passes, *own.dampers)}
         self.own = np.array([piece.name in names for piece in system.pieces])
         self.plan, self.spent, self.extra = system.plan, defaultdict[str, float](float), 0.0
         self.calls = defaultdict[str, int](int)
@@ -45,7 +47,7 @@ class Shares:
     @contextmanager
     def measured(self) -> Iterator[None]:
         """Take times for a while."""
-        spied = [(Contact, ROUND), (Memory, ("accept",)), (Matrix, ("renew",))]
+        spied = [(ContactBinding, ROUND), (Memory, ("accept",)), (Matrix, ("renew",))]
         patches = [patch.object(Plan, "_call", self._split())]
         for kind, names in spied:
             patches += [patch.object(kind, name, self._timed(kind, name)) for name in names]

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Array, Ints, Ints32
+from ..arrays import Array, Ints, Ints32, Mask
+from ..assembly.configuration import require_system
 from ..assembly.revisions import Verdict
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
@@ -21,31 +23,27 @@ from ..runtime.copies import OneProcess
 from ..runtime.shown import Shown
 from ..values import arguments
 from ..values.parameter import label, vector3
-from . import results
 from .active import Active
-from .facets import FacetPass
+from .facets import FacetPass, FacetPassBinding
 from .laws import Coulomb, Normal, penalty
-from .nodal import Nodal, told
+from .nodal import Nodal, Told, ratio
 from .overlap import DEEP
-from .rigid import Points, RigidPass
+from .rigid import Points, RigidPass, RigidPassBinding
 from .shapes import Plane, Shape, shape_of
-from .sides import Place, Side, is_place
-from .skin import require_apart, skin_of
+from .skin import Place, Side, is_place, require_apart
 from .steps import Step
-from .surfaces import Surfaces
 from .touch import Part, Touch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.configuration import Binds, Configuration, Layout
     from ..assembly.piece import Listed, Piece
     from ..assembly.revisions import Change
     from ..assembly.state import ActiveSet, StateVariable
     from ..values.parameter import Scalar
     from .laws import Coefficient, NormalLaw
     from .look import Look
-    from .results import Counts
 
 FEW = 4  # points that touch, and in how many times more, beside which pressures mean nothing
 PARTS = 8  # in which an initial overlap is let out
@@ -53,6 +51,15 @@ MOST, MOST_IN_MOTION = 1000.0, 30.0  # c, up to which a stiffness grows
 AFAR = 0.1  # parts of l: gap from which the way to the touch may pass for one of sliding
 DOUBTFUL = 0.05  # parts of all pressure: friction of points that came from there
 Pass: TypeAlias = "RigidPass | FacetPass"
+PassBinding: TypeAlias = "RigidPassBinding | FacetPassBinding"
+
+
+class Counts(NamedTuple):
+    """Numbers of points by what they do; without friction those that touch count as sticking."""
+
+    open: int
+    stick: int
+    slip: int
 
 
 @dataclass(frozen=True)
@@ -224,7 +231,10 @@ class Contact(OneProcess, Shown):
                 asked="target",
                 given=side.name,
             )
-        own = None if isinstance(side, RigidBody) else Side(self.who, side, radius)
+        follows = self.stiffness is None
+        own = None
+        if not isinstance(side, RigidBody):
+            own = Side(self.who, side, radius, follows=follows)
         every = self._points(own or cast("RigidBody", side), shape, radius)
         points = every[0]
         self.between = (
@@ -258,8 +268,9 @@ class Contact(OneProcess, Shown):
             )
         lines = [_has_lines(place) for place in (side, target)]
         radii = [radius if line else None for line in lines] if any(lines) else [radius, None]
-        one = Side(self.who, side, radii[0], facing=True)
-        two = one if target is None else Side(self.who, target, radii[1], facing=True)
+        kinds = True, self.stiffness is None  # facing; whether it follows the material
+        one = Side(self.who, side, radii[0], *kinds)
+        two = one if target is None else Side(self.who, target, radii[1], *kinds)
         if one.cable or two.cable:
             raise ParameterError(
                 f"{self.who}: {one if one.cable else two} is a cable; cables touch rigid shapes, "
@@ -324,187 +335,21 @@ class Contact(OneProcess, Shown):
             )
 
     # ---- as a term ------------------------------------------------------------------------------
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> ContactBinding:
         """Announce the points (collective)."""
-        for side, _ in self.sides:
-            if len(side.sheets) > 1:  # which must not have facets in common
-                skin_of(side, layout, self.stiffness is None)
-        for each in (*self.passes, *self.dampers):
-            layout.call(each, each.name.replace(self.name, layout.name(self), 1))
-            each.bind(layout)
-        if len(self.facing) > 1:
-            one, two = (skin_of(side, layout, self.stiffness is None) for side, _ in self.sides)
-            require_apart(one, two)
-        return self
+        return ContactBinding(self, layout)
 
-    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
-        """Take this rank's points (collective)."""
-        overlap, found = float(self.initial == "release"), list[tuple[str, Ints32]]()
-        step = Step(configuration, configuration.name(self), self.damping, overlap)
-        for owner in (self, *self.passes, *self.dampers):
-            configuration.keep(owner, step)
-        for each in (*self.passes, *self.dampers):
-            if isinstance(each, RigidPass):
-                found += each.carriers(configuration)
-        return found
+    def binding(self, system: Configuration) -> ContactBinding:
+        """Return what the contact is in a system.
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the kernels and points on this rank (collective)."""
-        every = (*self.passes, *self.dampers)
-        return [piece for each in every for piece in each.pieces(configuration)]
-
-    def state_variables(self, configuration: Configuration) -> list[StateVariable]:
-        """Return the numbers that belong to the accepted state; see `Step`."""
-        return [configuration.of(self, Step).variable]
-
-    # ---- lists that change, see `Revises` -------------------------------------------------------
-    @property
-    def facing(self) -> list[FacetPass]:
-        """The passes whose lists change."""
-        return [each for each in self.passes if isinstance(each, FacetPass)]
-
-    def changes(self, configuration: Configuration) -> bool:
-        """Tell whether the target is deformable."""
-        return bool(self.facing)
-
-    def search(self, configuration: Configuration, time: float) -> Change:
-        """Find what may touch (collective)."""
-        self._tell_of_blow(configuration)
-        return max(each.search(configuration, time) for each in self.facing)
-
-    def active(self, configuration: Configuration) -> ActiveSet:
-        """Return the active sets of the passes, by name: ``0 pairs``, ``0 near``, ..."""
-        sets = [configuration.of(each, Active).arrays() for each in self.facing]
-        return {f"{k} {name}": value for k, own in enumerate(sets) for name, value in own.items()}
-
-    def activate(self, configuration: Configuration, active: ActiveSet) -> bool:
-        """Take active sets; tell whether points have others opposite (collective)."""
-        sets = [
-            Active.of({name: active[f"{k} {name}"] for name in Active._fields})
-            for k, _ in enumerate(self.facing)
-        ]
-        pairs = zip(self.facing, sets, strict=True)
-        return any([each.activate(configuration, own) for each, own in pairs])
-
-    def entities_of(self, active: ActiveSet) -> ActiveSet:
-        """Return the pairs of facets of the passes."""
-        names = [f"{k} {name}" for k, _ in enumerate(self.facing) for name in ("pairs", "extra")]
-        return {name: active[name] for name in names}
-
-    def _pairs(self, entities: ActiveSet) -> list[tuple[FacetPass, Ints]]:
-        """Return the passes with their pairs (k, 2) of facets among entities."""
-        parts = (
-            (entities[f"{k} pairs"], entities[f"{k} extra"]) for k, _ in enumerate(self.facing)
-        )
-        return list(zip(self.facing, map(np.concatenate, parts), strict=True))
-
-    def needed(self, configuration: Configuration, entities: ActiveSet) -> Ints:
-        """Return the numbers of the vertices that the points of this rank need."""
-        pairs = self._pairs(entities)
-        return np.concatenate([each.needed(configuration, own) for each, own in pairs])
-
-    def listed(self, configuration: Configuration, entities: ActiveSet) -> list[Listed]:
-        """Return the patches of this rank by their vertices."""
-        return [each.listed(configuration, own) for each, own in self._pairs(entities)]
-
-    def renew(self, configuration: Configuration) -> list[Piece]:
-        """Replace the lists (collective)."""
-        return [piece for each in self.facing for piece in each.renew(configuration)]
-
-    # ---- solutions, see `Reviews` ---------------------------------------------------------------
-    def review(self, configuration: Configuration) -> Verdict:
-        """Judge a solution: has a point passed through, is one too deep? (collective)."""
-        step = configuration.of(self, Step)
-        grown, overlap, solved = step.grown, step.overlap, step.most
-        step.put(grown, overlap)
-        with together(configuration.comm):
-            looks = [each.look(configuration) for each in self.passes]
-        pairs = zip(self.passes, looks, strict=True)
-        verdict = max(each.review(configuration, look) for each, look in pairs)
-        if verdict is not Verdict.STANDS:
-            return verdict
-        report = self._seen(configuration, looks, grown)
-        if overlap > 0.0:
-            step.put(grown, max(0.0, overlap - 1.0 / PARTS) if step.moves else 0.0)
-            return Verdict.STANDS
-        over = report.mean / self.penetration
-        if over <= 1.0:
-            late = self.coulomb is not None and not step.moves and self._late(configuration, looks)
-            return Verdict.LONG if late else Verdict.STANDS
-        most = min((MOST_IN_MOTION if step.moves else MOST) / self.c, solved)
-        may = self.stiffness is None and grown < most
-        self._tell(configuration, report.mean, grown if may else None)
-        if may:
-            step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
-        return Verdict.AGAIN if may else Verdict.STANDS
-
-    def renews(self, configuration: Configuration) -> bool:
-        """Tell whether points press on deformable facets, whose normals a step turns."""
-        return any(each.presses(configuration) for each in self.facing)
-
-    def hold(self, configuration: Configuration, held: bool, before: bool) -> float:
-        """Hold normals while a step is solved roughly; see `FacetPass.hold` (collective)."""
-        return max([each.hold(configuration, held, before) for each in self.facing], default=0.0)
-
-    def _seen(self, configuration: Configuration, looks: Sequence[Look], grown: float) -> Report:
-        """Return what all points are at, of all ranks (collective)."""
-        numbers, deepest, mean = np.zeros(3), 0.0, np.zeros(2)
-        for own in looks:
-            part, area = -own.gap / own.length, own.weight * (own.owned & (own.pressure > 0.0))
-            deepest = max(deepest, float(part.max(initial=0.0)))
-            numbers += [(own.status[own.owned] == s).sum() for s in range(3)]
-            mean += area @ part, area.sum()
-        deepest = float(reduced(configuration.comm, np.array([deepest]), MPI.MAX)[0])
-        *every, sunk, area = configuration.sum(np.concatenate([numbers, mean]))
-        opened, stuck, slid = map(int, every)
-        mean_depth, friction = sunk / area if area > 0.0 else 0.0, self.coulomb is not None
-        counts = opened, stuck, slid
-        return Report(counts, deepest, mean_depth, grown, friction, bool(self.sides), str(self))
-
-    def _late(self, configuration: Configuration, looks: Sequence[Look]) -> bool:
-        """Tell whether most of what presses came from afar in this step, and rubs (collective).
-
-        Friction takes the whole way of such points for one of sliding, also that before the touch.
+        Raises
+        ------
+        ParameterError : it is not in this system, or `system` is none.
         """
-        found = np.zeros(3)
-        with together(configuration.comm):
-            for each, look in zip(self.passes, looks, strict=True):
-                area = look.weight * look.owned
-                found[0] += area @ look.pressure
-                if look.friction.any():
-                    far = each.before(configuration, look) > AFAR * look.length
-                    found[1:] += (area * far) @ np.stack([look.pressure, look.friction], axis=1)
-        every, new, rubs = configuration.sum(found)
-        return bool(new > 0.5 * every and rubs > DOUBTFUL * every)
+        require_system(self.who, system)
+        return system.binding(self)
 
-    def _tell_of_blow(self, configuration: Configuration) -> None:
-        """Warn where a motion begins with an overlap that presses all at once (collective)."""
-        if self.initial != "press" or getattr(configuration, "motion", None) is None:
-            return
-        moved = configuration.comm.allreduce(bool(configuration.state.any()), MPI.LOR)
-        sunk = max(configuration.of(each, Surfaces).sunk for each in self.facing)
-        if moved or sunk <= DEEP:
-            return
-        configuration.once.warn(
-            ("blow", configuration.name(self)),
-            f"{self.who}: initial='press', and the motion begins with surfaces that lie in each "
-            f"other by up to {sunk:.2g} of the cells' size: all of it presses at once, a blow that "
-            "steps longer than the waves in a cell take do not resolve (energies.drift tells). If "
-            "an equilibrium is meant solve sa.StaticProblem(system) first; initial='release' lets "
-            "the overlap out gradually",
-        )
-
-    def _tell(self, configuration: Configuration, mean: float, grown: float | None) -> None:
-        so = "its stiffness was given, or is as large as it may be"
-        if grown is not None:
-            so = f"its stiffness is raised from c = {self.c * grown:g} on"
-        configuration.once.warn(
-            ("deep", configuration.name(self), grown is None),
-            f"{self.who}: points that press lie {100 * mean:.3g} % of the local size "
-            f"deep in the mean, more than penetration={self.penetration:g}; {so}",
-        )
-
-    # ---- results, all collective; see `results` -------------------------------------------------
+    # ---- results, all collective ----------------------------------------------------------------
     def force(self, system: Configuration, on: object = None, *, damper: bool = True) -> Array:
         """Return the resultant (3,) of the contact [N].
 
@@ -514,21 +359,21 @@ class Contact(OneProcess, Shown):
         the pressure without it, so that without it |F_t| <= mu F_n on a plane; with it less presses
         while bodies part, and more while they meet. Between facets it is in the pressure.
         """
-        return self._wrench(system, on, np.zeros(3), self.dampers if damper else ())[:3]
+        return self._wrench(system, on, np.zeros(3), damper)[:3]
 
     def moment(
         self, system: Configuration, on: object = None, about: npt.ArrayLike = (0.0, 0.0, 0.0)
     ) -> Array:
         """Return the moment (3,) about a point of space [N m]; see `force`."""
         point = vector3(f"{self.who}: moment(about=)", about)
-        return self._wrench(system, on, point, self.dampers)[3:]
+        return self._wrench(system, on, point, True)[3:]
 
     def _wrench(
         self,
         system: Configuration,
         on: object,
         about: Array,
-        dampers: Sequence[RigidPass],
+        damper: bool,
     ) -> Array:
         """Return force and moment about a point (6,), without dampers or with them (collective)."""
         first, second = self.bodies
@@ -545,14 +390,15 @@ class Contact(OneProcess, Shown):
             )
         bodies = [body for body in chosen or first if isinstance(body, Body | RigidBody)]
         sign = 1.0 if bodies else -1.0
-        system.layout.number(self)  # one of its terms
-        found = results.wrench(system, (*self.passes, *dampers), bodies or first, about)
+        found = self.binding(system).wrench(system, bodies or first, about, damper)
         return sign * found + 0.0  # no -0.0
 
     def dissipated(self, system: Configuration) -> float:
         """Return the energy that friction and damper have dissipated since the first step [J]."""
-        system.layout.number(self)  # one of its terms
-        return results.dissipated(system, (*self.passes, *self.dampers))
+        own = self.binding(system)
+        names = {each.name for each in (*own.passes, *own.dampers)}
+        chosen = [piece for piece in system.plan.pieces if piece.name in names]
+        return float(system.sum(np.array([system.memory.dissipated(chosen)]))[0])
 
     def report(self, system: Configuration) -> Report:
         """Return how many points touch and slide, and how deep they are (collective).
@@ -560,20 +406,23 @@ class Contact(OneProcess, Shown):
         ``print(contact.report(system))``: contact 'stand': region 'z0' of 'block' on plane; of 16
         points of quadrature 4 touch; deepest 0.01 l, in the mean 0.008 l.
         """
-        with results.searched(system, self.passes), together(system.comm):
-            looks = [each.look(system) for each in self.passes]
-        return self._seen(system, looks, system.of(self, Step).grown)
+        own = self.binding(system)
+        return own.report(system, own.looks(system))
 
     def status(self, system: Configuration) -> Counts:
         """Return how many points are open, stick and slip (collective)."""
-        return results.status(system, self.passes)
+        return Counts(*self.report(system).counts)
 
     def penetration_of(self, system: Configuration) -> tuple[float, float]:
         """Return the deepest penetration [m], and the deepest in parts of the local size.
 
         Of the points of quadrature, which press: nodes at edges may lie deeper.
         """
-        return results.penetration(system, self.passes)
+        looks = self.binding(system).looks(system)
+        deep = [float((-look.gap).max(initial=0.0)) for look in looks]
+        part = [float((-look.gap / look.length).max(initial=0.0)) for look in looks]
+        every = system.comm.allgather((max(deep), max(part)))
+        return max(d for d, _ in every), max(p for _, p in every)
 
     def clearance(self, system: Configuration) -> float:
         """Return the smallest gap of all points [m], negative where they press.
@@ -585,7 +434,11 @@ class Contact(OneProcess, Shown):
 
         Where no point is near its target it is the size of the system.
         """
-        return results.clearance(system, self.passes)
+        own, least = self.binding(system), system.extent
+        for each, look in zip(own.passes, own.looks(system), strict=True):
+            gaps = each.gaps(system, look)
+            least = min(least, float(np.min(gaps, initial=np.inf, where=np.isfinite(gaps))))
+        return float(system.comm.allreduce(least, op=MPI.MIN))
 
     def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
         """Return what a history keeps of a contact, by name; see `DynamicProblem.record`."""
@@ -620,9 +473,9 @@ class Contact(OneProcess, Shown):
                 given=number,
                 possible=range(len(self.sides)),
             )
-        side, passes = self.sides[number]
-        with results.searched(system, self.passes):
-            return told(side, passes, system).over_nodes(system.layout)
+        own = self.binding(system)
+        with own.searched(system):
+            return own.told(system, number).over_nodes(system.layout)
 
     def pressure(self, system: Configuration, number: int = 0) -> Array:
         """Return nominal nodal pressures (n,), per area of the reference; see `true_pressure`.
@@ -649,6 +502,281 @@ class Contact(OneProcess, Shown):
             if isinstance(self.mu, tuple | list):
                 mu = f", mu = {label(self.mu[0])}, sliding {label(self.mu[1])}"
         return f"{self.who}: {' on '.join(self.between)}{mu}"
+
+
+class ContactBinding:
+    """A contact in one system.
+
+    Attributes
+    ----------
+    name : in the system.
+    passes, dampers : what the passes and dampers of the contact are there.
+    facing : those of the passes whose lists change.
+    step : numbers that belong to the state, after `pieces`.
+    """
+
+    step: Step
+
+    def __init__(self, term: Contact, layout: Layout) -> None:
+        self.term, self.name = term, layout.name(term)
+        for side, _ in term.sides:
+            if len(side.sheets) > 1:  # which must not have facets in common
+                layout.bind(side)
+        for each in (*term.passes, *term.dampers):
+            layout.call(each, each.name.replace(term.name, self.name, 1))
+        passes: Sequence[Binds[PassBinding]] = term.passes
+        self.passes = [layout.bind(each) for each in passes]
+        self.dampers = [layout.bind(each) for each in term.dampers]
+        self.facing = [each for each in self.passes if isinstance(each, FacetPassBinding)]
+        if len(self.facing) > 1:
+            require_apart(*(layout.bind(side) for side, _ in term.sides))
+
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
+        """Take this rank's points (collective)."""
+        found: list[tuple[str, Ints32]] = []
+        for each in (*self.passes, *self.dampers):
+            if isinstance(each, RigidPassBinding):
+                found += each.carriers(configuration)
+        return found
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernels and points on this rank (collective)."""
+        overlap, every = float(self.term.initial == "release"), (*self.passes, *self.dampers)
+        self.step = Step(configuration, self.name, self.term.damping, overlap)
+        for each in every:
+            each.step = self.step
+        return [piece for each in every for piece in each.pieces(configuration)]
+
+    def state_variables(self, configuration: Configuration) -> list[StateVariable]:
+        """Return the numbers that belong to the accepted state; see `Step`."""
+        return [self.step.variable]
+
+    # ---- lists that change, see `Revises` -------------------------------------------------------
+    def changes(self, configuration: Configuration) -> bool:
+        """Tell whether the target is deformable."""
+        return bool(self.facing)
+
+    def search(self, configuration: Configuration, time: float) -> Change:
+        """Find what may touch (collective)."""
+        self._tell_of_blow(configuration)
+        return max(each.search(configuration, time) for each in self.facing)
+
+    def active(self, configuration: Configuration) -> ActiveSet:
+        """Return the active sets of the passes, by name: ``0 pairs``, ``0 near``, ..."""
+        sets = [each.active.arrays() for each in self.facing]
+        return {f"{k} {name}": value for k, own in enumerate(sets) for name, value in own.items()}
+
+    def activate(self, configuration: Configuration, active: ActiveSet) -> bool:
+        """Take active sets; tell whether points have others opposite (collective)."""
+        sets = [
+            Active.of({name: active[f"{k} {name}"] for name in Active._fields})
+            for k, _ in enumerate(self.facing)
+        ]
+        pairs = zip(self.facing, sets, strict=True)
+        return any([each.activate(own) for each, own in pairs])
+
+    def entities_of(self, active: ActiveSet) -> ActiveSet:
+        """Return the pairs of facets of the passes."""
+        names = [f"{k} {name}" for k, _ in enumerate(self.facing) for name in ("pairs", "extra")]
+        return {name: active[name] for name in names}
+
+    def _pairs(self, entities: ActiveSet) -> list[tuple[FacetPassBinding, Ints]]:
+        """Return the passes with their pairs (k, 2) of facets among entities."""
+        parts = (
+            (entities[f"{k} pairs"], entities[f"{k} extra"]) for k, _ in enumerate(self.facing)
+        )
+        return list(zip(self.facing, map(np.concatenate, parts), strict=True))
+
+    def needed(self, configuration: Configuration, entities: ActiveSet) -> Ints:
+        """Return the numbers of the vertices that the points of this rank need."""
+        pairs = self._pairs(entities)
+        return np.concatenate([each.needed(configuration, own) for each, own in pairs])
+
+    def listed(self, configuration: Configuration, entities: ActiveSet) -> list[Listed]:
+        """Return the patches of this rank by their vertices."""
+        return [each.listed(configuration, own) for each, own in self._pairs(entities)]
+
+    def renew(self, configuration: Configuration) -> list[Piece]:
+        """Replace the lists (collective)."""
+        return [piece for each in self.facing for piece in each.renew(configuration)]
+
+    # ---- solutions, see `Reviews` ---------------------------------------------------------------
+    def review(self, configuration: Configuration) -> Verdict:
+        """Judge a solution: has a point passed through, is one too deep? (collective)."""
+        term, step = self.term, self.step
+        grown, overlap, solved = step.grown, step.overlap, step.most
+        step.put(grown, overlap)
+        with together(configuration.comm):
+            looks = [each.look(configuration) for each in self.passes]
+        pairs = zip(self.passes, looks, strict=True)
+        verdict = max(each.review(configuration, look) for each, look in pairs)
+        if verdict is not Verdict.STANDS:
+            return verdict
+        report = self.report(configuration, looks)
+        if overlap > 0.0:
+            step.put(grown, max(0.0, overlap - 1.0 / PARTS) if step.moves else 0.0)
+            return Verdict.STANDS
+        over = report.mean / term.penetration
+        if over <= 1.0:
+            late = term.coulomb is not None and not step.moves and self._late(configuration, looks)
+            return Verdict.LONG if late else Verdict.STANDS
+        most = min((MOST_IN_MOTION if step.moves else MOST) / term.c, solved)
+        may = term.stiffness is None and grown < most
+        self._tell(configuration, report.mean, grown if may else None)
+        if may:
+            step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
+        return Verdict.AGAIN if may else Verdict.STANDS
+
+    def renews(self, configuration: Configuration) -> bool:
+        """Tell whether points press on deformable facets, whose normals a step turns."""
+        return any(each.presses(configuration) for each in self.facing)
+
+    def hold(self, configuration: Configuration, held: bool, before: bool) -> float:
+        """Hold normals while a step is solved roughly; see `FacetPass.hold` (collective)."""
+        return max([each.hold(configuration, held, before) for each in self.facing], default=0.0)
+
+    def report(self, configuration: Configuration, looks: Sequence[Look]) -> Report:
+        """Return what all points are at, of all ranks (collective)."""
+        numbers, deepest, mean = np.zeros(3), 0.0, np.zeros(2)
+        for own in looks:
+            part, area = -own.gap / own.length, own.weight * (own.owned & (own.pressure > 0.0))
+            deepest = max(deepest, float(part.max(initial=0.0)))
+            numbers += [(own.status[own.owned] == s).sum() for s in range(3)]
+            mean += area @ part, area.sum()
+        deepest = float(reduced(configuration.comm, np.array([deepest]), MPI.MAX)[0])
+        *every, sunk, area = configuration.sum(np.concatenate([numbers, mean]))
+        opened, stuck, slid = map(int, every)
+        mean_depth, term = sunk / area if area > 0.0 else 0.0, self.term
+        friction, surface = term.coulomb is not None, bool(term.sides)
+        depths = deepest, mean_depth, self.step.grown
+        return Report((opened, stuck, slid), *depths, friction, surface, str(term))
+
+    def _late(self, configuration: Configuration, looks: Sequence[Look]) -> bool:
+        """Tell whether most of what presses came from afar in this step, and rubs (collective).
+
+        Friction takes the whole way of such points for one of sliding, also that before the touch.
+        """
+        found = np.zeros(3)
+        with together(configuration.comm):
+            for each, look in zip(self.passes, looks, strict=True):
+                area = look.weight * look.owned
+                found[0] += area @ look.pressure
+                if look.friction.any():
+                    far = each.before(configuration, look) > AFAR * look.length
+                    found[1:] += (area * far) @ np.stack([look.pressure, look.friction], axis=1)
+        every, new, rubs = configuration.sum(found)
+        return bool(new > 0.5 * every and rubs > DOUBTFUL * every)
+
+    def _tell_of_blow(self, configuration: Configuration) -> None:
+        """Warn where a motion begins with an overlap that presses all at once (collective)."""
+        if self.term.initial != "press" or not configuration.moves:
+            return
+        moved = configuration.comm.allreduce(bool(configuration.state.any()), MPI.LOR)
+        sunk = max(each.sunk for each in self.facing)
+        if moved or sunk <= DEEP:
+            return
+        configuration.once.warn(
+            ("blow", self.name),
+            f"{self.term.who}: initial='press', and the motion begins with surfaces that lie in "
+            f"each other by up to {sunk:.2g} of the cells' size: all of it presses at once, a blow "
+            "that steps longer than the waves in a cell take do not resolve (energies.drift "
+            "tells). If an equilibrium is meant solve sa.StaticProblem(system) first; "
+            "initial='release' lets the overlap out gradually",
+        )
+
+    def _tell(self, configuration: Configuration, mean: float, grown: float | None) -> None:
+        term = self.term
+        so = "its stiffness was given, or is as large as it may be"
+        if grown is not None:
+            so = f"its stiffness is raised from c = {term.c * grown:g} on"
+        configuration.once.warn(
+            ("deep", self.name, grown is None),
+            f"{term.who}: points that press lie {100 * mean:.3g} % of the local size "
+            f"deep in the mean, more than penetration={term.penetration:g}; {so}",
+        )
+
+    # ---- results --------------------------------------------------------------------------------
+    @contextmanager
+    def searched(self, configuration: Configuration) -> Iterator[None]:
+        """Find lists and what laws remember before the first step, too, which finds its own."""
+        if not all(each.active.begun for each in self.facing):
+            configuration.revise(configuration.time)
+        first = not configuration.memory.known
+        if first:
+            configuration.forget()
+        try:
+            yield
+        finally:
+            if first:
+                configuration.memory.forget()
+
+    def wrench(
+        self,
+        configuration: Configuration,
+        bodies: Sequence[Body | RigidBody],
+        about: Array,
+        damper: bool,
+    ) -> Array:
+        """Return force and moment about a point (6,) that the passes exert on bodies (collective).
+
+        `damper` : whether with those of dampers.
+        """
+        plan, f = configuration.plan, np.zeros(configuration.numbering.coordinates)
+        names = {each.name for each in (*self.passes, *(self.dampers if damper else ()))}
+        own = np.array([piece.name in names for piece in plan.pieces])
+        with self.searched(configuration), plan.only(own):
+            with together(configuration.comm):
+                plan.update(configuration.time)
+            plan.residual(configuration.state, f)
+        mine = np.any([_coordinates(configuration, body) for body in bodies], axis=0)
+        return configuration.sum(-configuration.wrench(np.where(mine, f, 0.0), about))
+
+    def told(self, configuration: Configuration, number: int) -> Told:
+        """Return what the points of a side, by its number, tell at the present state (collective).
+
+        Against rigid shapes each of its sheets has a pass.
+        """
+        side = self.term.sides[number][0]
+        passes: Sequence[Binds[PassBinding]] = self.term.sides[number][1]
+        skin, own = configuration.layout.bind(side), [configuration.binding(p) for p in passes]
+        skin.place(configuration)
+        table: Array = np.zeros((skin.points, 6))
+        for each, leaf in zip(own, skin.leaves, strict=False):
+            with together(configuration.comm):
+                look = each.look(configuration)
+            gap = each.gaps(configuration, look)
+            columns = look.weight, look.pressure, gap, look.status, look.slid, np.ones_like(gap)
+            mine, first = look.owned, leaf.points.start
+            table[first + look.ids[mine]] = np.stack(columns, axis=1)[mine]
+        area, pressure, gap, status, slid, seen = configuration.sum(table).T
+        gap = np.where(seen > 0.0, gap, np.nan)
+        area = own[0].area if isinstance(own[0], FacetPassBinding) else area
+        start = configuration.reference
+        before, now = (
+            skin.areas(skin.vectors(configuration, *x))
+            for x in ((start,), (start, configuration.state))
+        )
+        slip = None if self.term.coulomb is None else slid
+        present, status = area * ratio(now, before), np.rint(status).astype(np.int64)
+        return Told(skin, area, present, pressure, gap, slip, status)
+
+    def looks(self, configuration: Configuration) -> list[Look]:
+        """Return what is seen of the points of the passes at the present state (collective)."""
+        with self.searched(configuration), together(configuration.comm):
+            return [each.look(configuration) for each in self.passes]
+
+
+def _coordinates(configuration: Configuration, body: Body | RigidBody) -> Mask:
+    """Return which local coordinates are those of a body and owned by this rank."""
+    numbering = configuration.numbering
+    found = np.zeros(numbering.coordinates, dtype=bool)
+    if isinstance(body, RigidBody):
+        found[configuration.binding(body).here(configuration)] = True
+    else:
+        vertices = np.zeros(len(configuration.points), dtype=bool)
+        vertices[np.unique(configuration.binding(body).interpolation.cells)] = True
+        found = vertices[numbering.vertex_of]
+    return np.asarray(found & (numbering.vertex_of < numbering.owned_vertices))
 
 
 def _is_zero(mu: Any) -> bool:

@@ -17,8 +17,8 @@ are not seen.
 
 from __future__ import annotations
 
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Self
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
@@ -41,8 +41,7 @@ from .look import Look
 from .modulus import Following
 from .overlap import DEEP, numbered, overlaps, require_apart
 from .search import BEHIND, candidates, motion
-from .skin import skin_of
-from .steps import GROWN, OVERLAP, RELEASE, Step
+from .steps import OVERLAP
 from .surfaces import Surfaces, among, joined_ranges, of_points, offsets, patches, positions
 
 if TYPE_CHECKING:
@@ -52,7 +51,8 @@ if TYPE_CHECKING:
     from ..terms.quantities import At
     from ..values.parameter import Value
     from .laws import Coulomb, Normal
-    from .sides import Side
+    from .skin import Side
+    from .steps import Step
 
 PARTS = 256  # of a step, half a cell long: one with more is cut
 _LAWS: Shared[PointLaw] = Shared()
@@ -85,132 +85,139 @@ class FacetPass:
         self.name, self.contactor, self.target = name, contactor, target
         self.normal, self.coulomb, self.part, self.stiffness = normal, coulomb, part, stiffness
         self.initial = initial
-        self.uniform: dict[str, Value] = dict.fromkeys((str(RELEASE), str(DAMPING), str(SPAN)), 0.0)
-        self.uniform |= {str(GROWN): 1.0, **normal.parameters}
-        self.uniform |= {} if coulomb is None else coulomb.parameters
+        self.parameters = normal.parameters | ({} if coulomb is None else coulomb.parameters)
 
-    # ---- as a part of a term --------------------------------------------------------------------
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> FacetPassBinding:
         """Announce the facets that have points (collective)."""
-        sides, modulus = (self.contactor, self.target), self.stiffness is None
-        one, other = (skin_of(side, layout, modulus) for side in sides)
+        return FacetPassBinding(self, layout)
+
+    @cached_property
+    def law(self) -> PointLaw:
+        """The law of a point; passes that are alike have it in common."""
+        own, coulomb = self.normal, self.coulomb
+        key = (own.energy(GAP),)
+        key += () if coulomb is None else (coulomb.coefficient, coulomb.speeds)
+        return _LAWS.get(key, lambda: facet_law("facet_contact", own, coulomb))
+
+    @cached_property
+    def pressure(self) -> jit.Values:
+        """The pressure as a function of the gap and of the parameters."""
+        return jit.Values([self.normal.pressure(GAP)], (), {})
+
+
+class FacetPassBinding:
+    """Points of a deformable side against the facets of another, in one system.
+
+    Attributes
+    ----------
+    name : in the system.
+    surfaces : the two sides.
+    around : which facets the normals of the side opposite are made of.
+    active : the present active set.
+    step : numbers of the contact, before `pieces`.
+    piece : the kernel and the points, after `pieces`; what follows, too.
+    area : (F q,) areas of the reference that the points stand for.
+    overlap : (F q,) how deep those are in the reference that are let out.
+    sunk : the deepest of all points in the reference, in parts of their cells.
+    """
+
+    step: Step
+    piece: Piece
+    area: Array
+    overlap: Array
+    sunk: float
+
+    def __init__(self, term: FacetPass, layout: Layout) -> None:
+        self.term, self.name, sides = term, layout.name(term), (term.contactor, term.target)
+        one, other = (layout.bind(side) for side in sides)
         first, second = numbered(*sides, layout)
         bodies = np.array(first)[one.type], np.array(second)[other.type]
-        common, none = bool({*first} & {*second}), np.zeros(0)
-        surfaces = layout.keep(self, Surfaces((one, other), none, none, none, bodies, common))
-        require_apart(surfaces, layout)
+        self.surfaces = Surfaces((one, other), bodies, bool({*first} & {*second}))
+        require_apart(self.surfaces, layout)
+        self.around, self.active = Around(other), Active()
+        self._moduli: tuple[Array, Array] | None = None  # from which the stiffness was made
         ids = np.flatnonzero(one.own)
-        family = Family(layout.name(self), ids, one.ids[one.facets[ids]], partitioned=False)
+        family = Family(self.name, ids, one.ids[one.facets[ids]], partitioned=False)
         layout.announce_changing(family, len(one.ids))
-        return self
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel, with no entities yet (collective)."""
-        surfaces = self._placed(configuration)
-        depth = overlaps(surfaces, self.initial)
-        surfaces.overlap = depth if self.initial == "release" else np.zeros_like(depth)
+        term, surfaces = self.term, self.surfaces
+        surfaces.place(configuration)
+        depth = overlaps(surfaces, term.initial)
+        self.overlap = depth if term.initial == "release" else np.zeros_like(depth)
         s, m = surfaces.skins
-        surfaces.sunk = float((depth / s.length[s.facet_of]).max(initial=0.0))
-        surfaces.area = self.part * s.areas(surfaces.shapes[0].x)
-        surfaces.stiffness = np.full(len(surfaces.area), self.stiffness or 0.0)
-        self._stiffness(surfaces, configuration.time)
-        coulomb, own = self.coulomb, self.normal
-        key = (own.energy(GAP),)
-        key += () if coulomb is None else (coulomb.coefficient, coulomb.speeds)
-        law = _LAWS.get(key, lambda: facet_law("facet_contact", own, coulomb))
-        surfaces.kernel = jit.points(law, configuration.comm)
-        configuration.keep(self, Around(m))
-        configuration.keep(self, Active())
-        surfaces.touching = TOUCHING * float(m.length.mean())
-        surfaces.least = 0.5 * float(np.mean([np.mean(shape.radius) for shape in surfaces.shapes]))
-        piece = self._piece(configuration, surfaces)
-        piece.plans, piece.total = [], len(surfaces.area)
-        return [configuration.keep(self, piece)]
+        self.sunk = float((depth / s.length[s.facet_of]).max(initial=0.0))
+        self.area = term.part * s.areas(surfaces.shapes[0].x)
+        self._stiffness = np.full(len(self.area), term.stiffness or 0.0)
+        self.stiffness(configuration.time)
+        self._kernel = jit.points(term.law, configuration.comm)
+        self._touching = TOUCHING * float(m.length.mean())  # gap up to which points press
+        radii = [np.mean(shape.radius) for shape in surfaces.shapes]
+        self._least = 0.5 * float(np.mean(radii))  # margin where nothing moves
+        self.piece = self._points(configuration)
+        self.piece.plans, self.piece.total = [], len(self.area)
+        return [self.piece]
 
-    def _stiffness(self, surfaces: Surfaces, time: float) -> Array:
+    def stiffness(self, time: float) -> Array:
         """Return k (F q,) at a time, the same array where nothing has changed."""
-        if self.stiffness is None:
-            s, m = surfaces.skins
-            E = s.modulus(time), m.modulus(time)
-            if (
-                surfaces.moduli is None
-                or E[0] is not surfaces.moduli[0]
-                or E[1] is not surfaces.moduli[1]
-            ):
+        if self.term.stiffness is None:
+            s, m = self.surfaces.skins
+            E, known = (s.modulus(time), m.modulus(time)), self._moduli
+            if known is None or E[0] is not known[0] or E[1] is not known[1]:
                 soft = np.maximum(s.length / E[0], (m.length / E[1]).mean())
-                surfaces.moduli, surfaces.stiffness = E, (s.parts / soft)[s.facet_of]
-        return surfaces.stiffness
-
-    def _placed(self, configuration: Configuration) -> Surfaces:
-        """Return the surfaces, with the nodes found in the numbered configuration (collective)."""
-        surfaces = configuration.of(self, Surfaces)
-        if surfaces.reference is None:
-            for skin in dict.fromkeys(surfaces.skins):
-                skin.place(configuration)
-            X = [skin.vectors(configuration, configuration.reference) for skin in surfaces.skins]
-            surfaces.reference = surfaces.shapes_of((X[0], X[1]))
-        return surfaces
+                self._moduli, self._stiffness = E, (s.parts / soft)[s.facet_of]
+        return self._stiffness
 
     # ---- lists that change, see `Revises` -------------------------------------------------------
     def search(self, configuration: Configuration, time: float) -> Change:
         """Find what may touch in a step that ends at `time`, the same on all ranks (collective)."""
-        surfaces, before = configuration.of(self, Surfaces), configuration.of(self, Active)
-        x = self._positions(configuration, surfaces)
-        left = self._left(before, x)
+        before, x = self.active, self._positions(configuration)
+        left = not before.begun or 2.0 * motion(positions(x), before.listed) > before.margin
         if configuration.reviewing:
-            return self._list(configuration, before, x) if left else Change.NONE
+            return self._list(configuration, x) if left else Change.NONE
         begins = configuration.memory.stepping or time != configuration.time or not before.begun
-        active = before._replace(reach=self._reach(surfaces, time))
+        active = before._replace(reach=self._reach(time))
         stale = left or active.reach > before.reach or self._behind(configuration)
         if begins:
             moved = _differ(before.accepted, x)
             active = active._replace(contactor=x[0], target=x[1])
             if moved:
                 active = active._replace(anchored=False)
-                self._feet(configuration).first[...] = 0.0
+                self._feet().first[...] = 0.0
             stale = stale or self._lost(configuration, active, moved)
-        configuration.keep(self, active)
+        self.active = active
         if not stale:
             return Change.NONE
         way = motion(positions(x), positions(before.accepted)) if before.begun else 0.0
-        active = active._replace(margin=max(surfaces.least, 3.0 * way))
-        return self._list(configuration, active, x)
+        self.active = active._replace(margin=max(self._least, 3.0 * way))
+        return self._list(configuration, x)
 
-    def _feet(self, configuration: Configuration) -> Feet:
+    def _feet(self) -> Feet:
         """Return the present entities of this rank."""
-        feet = configuration.of(self, Piece).entities
+        feet = self.piece.entities
         assert isinstance(feet, Feet)
         return feet
 
-    @staticmethod
-    def _positions(configuration: Configuration, surfaces: Surfaces) -> tuple[Array, Array]:
+    def _positions(self, configuration: Configuration) -> tuple[Array, Array]:
         """Return the present vectors of the nodes of both sides (collective)."""
         present = configuration.reference, configuration.state
-        s, m = surfaces.skins
+        s, m = self.surfaces.skins
         one = s.vectors(configuration, *present)
         return one, one if s is m else m.vectors(configuration, *present)
 
-    def _reach(self, surfaces: Surfaces, time: float) -> float:
+    def _reach(self, time: float) -> float:
         """Return the gap at which the law ends; facets opposite have to be wider."""
-        return self.normal.reach(
-            2.0 * surfaces.shapes[1].radius.max(initial=0.0),
-            self._stiffness(surfaces, time).mean(),
-            time,
-        )
-
-    @staticmethod
-    def _left(active: Active, x: tuple[Array, Array]) -> bool:
-        """Tell whether a pair that is not listed may be closer than nothing now."""
-        return not active.begun or 2.0 * motion(positions(x), active.listed) > active.margin
+        width = 2.0 * self.surfaces.shapes[1].radius.max(initial=0.0)
+        return self.term.normal.reach(width, self.stiffness(time).mean(), time)
 
     def _anchors(self, configuration: Configuration) -> Ints:
         """Return pairs of facets: those with points, and where these have their anchors."""
-        piece = configuration.of(self, Piece)
-        if self.coulomb is None:
+        if self.term.coulomb is None:
             return NO_PAIRS
-        (s, m), found = configuration.of(self, Surfaces).skins, []
+        (s, m), found = self.surfaces.skins, []
         width = m.size
-        for rows in configuration.memory.remembered(piece):
+        for rows in configuration.memory.remembered(self.piece):
             at = np.flatnonzero(rows[:, 0] > 0.0)
             found.append(s.facet_of[at] * width + rows[at, 0].astype(np.int64) - 1)
         return np.stack(np.divmod(np.unique(np.concatenate(found)), width), axis=1)
@@ -218,18 +225,18 @@ class FacetPass:
     def _lost(self, configuration: Configuration, active: Active, moved: bool) -> bool:
         """Tell whether the list lacks facets of anchors, or, of what has `moved`, the first."""
         anchors = self._anchors(configuration)
-        if moved and self.coulomb is not None and not len(anchors):
+        if moved and self.term.coulomb is not None and not len(anchors):
             return len(active.pairs) > 0
         return bool((~among(anchors, active.every)).any())
 
     def _behind(self, configuration: Configuration) -> bool:
         """Tell whether a point was behind a facet at the end of the last step."""
-        least = float(configuration.of(self, Surfaces).skins[1].length.min())
+        least = float(self.surfaces.skins[1].length.min())
         return self._deepest(configuration) > BEHIND * least
 
-    def _list(self, configuration: Configuration, active: Active, x: tuple[Array, Array]) -> Change:
+    def _list(self, configuration: Configuration, x: tuple[Array, Array]) -> Change:
         """Make the list for the way from the accepted state to the present one."""
-        surfaces = configuration.of(self, Surfaces)
+        surfaces, active = self.surfaces, self.active
         s, m = surfaces.shapes_at(active.accepted if configuration.reviewing else x)
         path, margin = (s, m), active.margin
         if configuration.reviewing:
@@ -240,22 +247,21 @@ class FacetPass:
         pairs = near[kept]
         anchors = self._anchors(configuration)
         anchors = anchors[np.isin(anchors[:, 0], pairs[:, 0])]
-        beside = configuration.of(self, Around).beside(pairs, surfaces.skins[0].size)
+        beside = self.around.beside(pairs, surfaces.skins[0].size)
         anchors = anchors[~among(anchors, np.concatenate([pairs, beside]))]
         extra = np.concatenate([beside, anchors])
         active = active._replace(near=near, listed=positions(x))
         same = np.array_equal(pairs, active.pairs) and np.array_equal(extra, active.extra)
         if not same:
             active = active._replace(pairs=pairs, extra=extra, anchored=True)
-        configuration.keep(self, active)
+        self.active = active
         return Change.NONE if same else Change.OTHER
 
-    def activate(self, configuration: Configuration, active: Active) -> bool:
+    def activate(self, active: Active) -> bool:
         """Take an active set; tell whether points have others opposite, or other anchors."""
-        present = configuration.of(self, Active)
-        configuration.keep(self, active)
+        present, self.active = self.active, active
         if not active.anchored:
-            self._feet(configuration).first[...] = 0.0
+            self._feet().first[...] = 0.0
         depends = ["pairs", "extra"]
         if active.anchored:
             depends += ["anchored", "contactor", "target", "margin", "reach"]
@@ -264,11 +270,11 @@ class FacetPass:
         )
         return not same_arrays(*sets)
 
-    def _mine(self, configuration: Configuration, surfaces: Surfaces, pairs: Ints) -> Mask:
+    def _mine(self, configuration: Configuration, pairs: Ints) -> Mask:
         """Return which pairs (k,) are of patches that have a vertex of this rank."""
         topology = configuration.topology
         first, end = topology.starts[topology.comm.rank : topology.comm.rank + 2]
-        s, m = surfaces.skins
+        s, m = self.surfaces.skins
         own = [
             ((skin.numbers >= first) & (skin.numbers < end))[skin.facets].any(axis=1)
             for skin in (s, m)
@@ -280,40 +286,36 @@ class FacetPass:
 
     def needed(self, configuration: Configuration, pairs: Ints) -> Ints:
         """Return the numbers of the vertices of this rank's patches, of some pairs."""
-        surfaces = configuration.of(self, Surfaces)
-        s, m = surfaces.skins
-        a, b = pairs[self._mine(configuration, surfaces, pairs)].T
+        s, m = self.surfaces.skins
+        a, b = pairs[self._mine(configuration, pairs)].T
         own, opposite = s.facets[np.unique(a)].ravel(), m.facets[np.unique(b)].ravel()
         found: Ints = np.unique(np.concatenate([s.numbers[own], m.numbers[opposite]]))
         return found
 
     def listed(self, configuration: Configuration, pairs: Ints) -> Former:
         """Return the patches of some pairs that have a vertex of this rank, by their vertices."""
-        surfaces = configuration.of(self, Surfaces)
-        a, b = pairs[self._mine(configuration, surfaces, pairs)].T
+        a, b = pairs[self._mine(configuration, pairs)].T
         facets, patch = np.unique(a, return_inverse=True)
-        vertices, start, _ = patches(surfaces, facets, patch.ravel(), b)
+        vertices, start, _ = patches(self.surfaces, facets, patch.ravel(), b)
         return Former(configuration.topology.local(vertices), start)
 
     def renew(self, configuration: Configuration) -> list[Piece]:
         """Replace the points and their patches (collective)."""
-        piece = configuration.of(self, Piece)
-        piece.replace(self._piece(configuration, configuration.of(self, Surfaces)))
-        return [piece]
+        self.piece.replace(self._points(configuration))
+        return [self.piece]
 
     # ---- entities -------------------------------------------------------------------------------
-    def _piece(self, configuration: Configuration, surfaces: Surfaces) -> Piece:
+    def _points(self, configuration: Configuration) -> Piece:
         """Return the points of patches that have a vertex of this rank."""
-        s, m = surfaces.skins
-        active = configuration.of(self, Active)
-        every = active.every
-        anchors = np.arange(len(every)) >= len(active.pairs)
-        mine = self._mine(configuration, surfaces, every)
+        term, (s, m) = self.term, self.surfaces.skins
+        every = self.active.every
+        anchors = np.arange(len(every)) >= len(self.active.pairs)
+        mine = self._mine(configuration, every)
         order = np.lexsort((every[mine, 1], anchors[mine], every[mine, 0]))
         (a, b), only = every[mine][order].T, anchors[mine][order]
         facets, patch, count = np.unique(a, return_inverse=True, return_counts=True)
         topology, n = configuration.topology, len(facets)
-        vertices, start, corner = patches(surfaces, facets, patch.ravel(), b)
+        vertices, start, corner = patches(self.surfaces, facets, patch.ravel(), b)
         local = topology.local(vertices)
         opposite, of = np.unique(b, return_inverse=True)
         points, own = s.points_of(facets)
@@ -327,7 +329,7 @@ class FacetPass:
             sizes=m.length[opposite],
             widths=m.width[opposite],
             rim=m.rim[opposite],
-            corners=configuration.of(self, Around).of(configuration, np.unique(b[~only]), opposite),
+            corners=self.around.of(configuration, np.unique(b[~only]), opposite),
             patch_offsets=offsets(configuration, s, facets),
             vector_vertex=nodes,
             facet_start=np.concatenate([[0], np.cumsum(count)]).astype(np.int32),
@@ -338,34 +340,29 @@ class FacetPass:
             value=value,
             own=s.inner[points],
             own_widths=s.width[s.facet_of[points]],
-            first=self._first(surfaces, active, facets, patch.ravel()[~only], b[~only]),
-            reach=np.inf if active.reach else surfaces.touching,
+            first=self._first(facets, patch.ravel()[~only], b[~only]),
+            reach=np.inf if self.active.reach else self._touching,
             row=FOOT[0].name,
             gap=GAP.name,
             damping=DAMPING.name,
             span=SPAN.name,
-            anchor=-1 if self.coulomb is None else 9,
-            turn=9 if self.coulomb is None else 12,
-            rate=12 if self.coulomb is None else 15,
+            anchor=-1 if term.coulomb is None else 9,
+            turn=9 if term.coulomb is None else 12,
+            rate=12 if term.coulomb is None else 15,
         )
-        known = {
-            str(WEIGHT): surfaces.area,
-            str(BASE): surfaces.stiffness,
-            str(OVERLAP): surfaces.overlap,
-        }
-        kernel, zero = surfaces.kernel, np.zeros(len(points))
-        assert kernel is not None
+        known = {str(WEIGHT): self.area, str(BASE): self._stiffness, str(OVERLAP): self.overlap}
+        kernel, zero = self._kernel, np.zeros(len(points))
         rows = [known[r][points] if r in known else zero for r in kernel.cell]
         cell = np.stack(rows, axis=1)
         owners = owners_of(topology.starts, s.numbers[s.facets[facets, 0]])
         return Piece(
-            name=configuration.name(self),
+            name=self.name,
             kernel=kernel,
             role="contact",
-            compact=self.normal.compact,
-            uniform=self._uniform(configuration),
+            compact=term.normal.compact,
+            uniform=self._uniform(),
             cell=cell,
-            cell_at=self._following(surfaces, cell, points),
+            cell_at=self._following(cell, points),
             owned=(owners == topology.comm.rank)[own],
             vertices=local,
             vertex_start=start,
@@ -374,31 +371,26 @@ class FacetPass:
             ids=points,
         )
 
-    def _following(self, surfaces: Surfaces, cell: Array, points: Ints) -> Following | None:
+    def _following(self, cell: Array, points: Ints) -> Following | None:
         """Return what lets k of some points follow the materials of the sides, if these change."""
-        assert surfaces.kernel is not None
-        s, m = surfaces.skins
-        if self.stiffness is not None or not (s.changes or m.changes):
+        s, m = self.surfaces.skins
+        if self.term.stiffness is not None or not (s.changes or m.changes):
             return None
-        row, timed = surfaces.kernel.cell.index(str(BASE)), s.timed or m.timed
-        return Following(cell, row, partial(self._stiffness, surfaces), points, timed)
+        row, timed = self._kernel.cell.index(str(BASE)), s.timed or m.timed
+        return Following(cell, row, self.stiffness, points, timed)
 
-    def _uniform(self, configuration: Configuration) -> dict[str, Value]:
+    def _uniform(self) -> dict[str, Value]:
         """Return the parameters that are the same for all points."""
-        step = configuration.layout.find(self, Step)
-        near = {NEAR.name: configuration.of(self, Surfaces).touching}
-        return {**self.uniform, **near, **({} if step is None else step.uniform)}
+        return {**self.term.parameters, NEAR.name: self._touching, **self.step.uniform}
 
-    def _first(
-        self, surfaces: Surfaces, active: Active, facets: Ints, patch: Ints, b: Ints
-    ) -> Array:
+    def _first(self, facets: Ints, patch: Ints, b: Ints) -> Array:
         """Return the closest points of the accepted state (n, 3) as anchors of points, or zeros."""
-        s, m = surfaces.skins
+        (s, m), active = self.surfaces.skins, self.active
         points, _ = s.points_of(facets)
         found = np.zeros((len(points), 3))
-        if self.coulomb is None or not len(b) or not active.anchored:
+        if self.term.coulomb is None or not len(b) or not active.anchored:
             return found
-        one, other = surfaces.shapes_at(active.accepted)
+        one, other = self.surfaces.shapes_at(active.accepted)
         r = s.at_points(one.x)[points]
         every, of = s.points_of(facets[patch])
         point, facet = np.searchsorted(points, every), b[of]
@@ -417,8 +409,8 @@ class FacetPass:
     # ---- results --------------------------------------------------------------------------------
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's points."""
-        surfaces, piece = configuration.of(self, Surfaces), configuration.of(self, Piece)
-        ids, plan = piece.ids, configuration.plan
+        piece, plan = self.piece, configuration.plan
+        ids = piece.ids
         assert ids is not None
         number = plan.number(piece)
         found, _ = plan.tabulate("update", [number], configuration.state)
@@ -426,51 +418,44 @@ class FacetPass:
         end = dict(
             zip(names, found[number].T if piece.size else np.zeros((len(names), 0)), strict=True)
         )
-        uniform = self._uniform(configuration)
+        uniform = self._uniform()
         at: At = {k: evaluate(k, value, configuration.time) for k, value in uniform.items()}
-        at[K.name] = self._stiffness(surfaces, configuration.time)[ids] * at["grown"]
+        at[K.name] = self.stiffness(configuration.time)[ids] * at["grown"]
         at[GAP.name] = end[GAP.name]
-        p = np.broadcast_to(self._pressure(at)[0], (len(ids),))
+        p = np.broadcast_to(self.term.pressure(at)[0], (len(ids),))
         status = np.asarray(p > 0.0, dtype=float)
         status = np.rint(end["status"]) + 1.0 if "status" in end else status
-        skin = surfaces.skins[0]
+        skin = self.surfaces.skins[0]
         length = skin.length[skin.facet_of[ids]]
         none = np.zeros(len(ids))
         rub, slid = (end.get(s.name, none) for s in (RUB, SLID))
         seen = end[GAP.name], length, p, status, rub, slid
-        return Look(*seen, surfaces.area[ids], ids, piece.owned)
+        return Look(*seen, self.area[ids], ids, piece.owned)
 
     def gaps(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) that were seen; NaN where nothing is opposite (collective).
 
         There memory holds exactly 0.
         """
-        surfaces = configuration.of(self, Surfaces)
-        m, x = surfaces.skins[1], self._positions(configuration, surfaces)
-        pairs = configuration.of(self, Active).pairs
+        m, x = self.surfaces.skins[1], self._positions(configuration)
         gap, none = look.gap.copy(), np.flatnonzero(look.gap == 0.0)
         now = m.polynomials(x[1]), m.normals(x[1])
-        gap[none[np.isinf(self._across(surfaces, pairs, x[0], now, look.ids[none]))]] = np.nan
+        gap[none[np.isinf(self._across(x[0], now, look.ids[none]))]] = np.nan
         return gap
 
     def before(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) at the beginning of the step; inf where nothing was opposite."""
-        surfaces, piece = configuration.of(self, Surfaces), configuration.of(self, Piece)
-        active = configuration.of(self, Active)
-        remembered, _ = configuration.memory.remembered(piece)
-        gap: Array = remembered[look.ids, piece.kernel.memory.index(GAP.name)]
+        remembered, _ = configuration.memory.remembered(self.piece)
+        gap: Array = remembered[look.ids, self.piece.kernel.memory.index(GAP.name)]
         none = np.flatnonzero((gap == 0.0) & (look.pressure > 0.0))
-        one, other = surfaces.shapes_at(active.accepted)
-        at = one.x, (other.P, other.Q)
-        gap[none] = self._across(surfaces, active.pairs, *at, look.ids[none])
+        one, other = self.surfaces.shapes_at(self.active.accepted)
+        gap[none] = self._across(one.x, (other.P, other.Q), look.ids[none])
         return gap
 
-    @staticmethod
-    def _across(
-        surfaces: Surfaces, pairs: Ints, x: Array, facets: tuple[Array, Array], ids: Ints
-    ) -> Array:
+    def _across(self, x: Array, facets: tuple[Array, Array], ids: Ints) -> Array:
         """Return how far points are from facets, given by coefficients; inf: no foot."""
-        (s, m), a = surfaces.skins, pairs[:, 0]
+        (s, m), pairs = self.surfaces.skins, self.active.pairs
+        a = pairs[:, 0]
         first, last = (np.searchsorted(a, s.facet_of[ids], side=k) for k in ("left", "right"))
         of = np.repeat(np.arange(len(ids)), last - first)
         opposite = pairs[joined_ranges(first, last), 1]
@@ -479,27 +464,20 @@ class FacetPass:
         np.fmin.at(found, of, np.abs(g))
         return found
 
-    @cached_property
-    def _pressure(self) -> jit.Values:
-        return jit.Values([self.normal.pressure(GAP)], (), {})
-
     # ---- solutions, see `Reviews` ---------------------------------------------------------------
     def review(self, configuration: Configuration, look: Look) -> Verdict:
         """Cut a step in which a point has crossed a facet (collective)."""
-        if not len(configuration.of(self, Active).near):
-            return Verdict.STANDS
-        crossed = self._crosses(configuration)
+        crossed = len(self.active.near) > 0 and self._crosses(configuration)
         return Verdict.CUT if crossed else Verdict.STANDS
 
     def presses(self, configuration: Configuration) -> bool:
         """Tell whether a point has pressed at the end of the last step, or will from the start."""
-        return self._deepest(configuration) > 0.0 or configuration.of(self, Surfaces).sunk > DEEP
+        return self._deepest(configuration) > 0.0 or self.sunk > DEEP
 
     def _deepest(self, configuration: Configuration) -> float:
         """Return how deep a point was at the end of the last step; 0: none has pressed."""
-        piece = configuration.of(self, Piece)
-        before, _ = configuration.memory.remembered(piece)
-        return -float(before[:, piece.kernel.memory.index(GAP.name)].min(initial=0.0))
+        before, _ = configuration.memory.remembered(self.piece)
+        return -float(before[:, self.piece.kernel.memory.index(GAP.name)].min(initial=0.0))
 
     def hold(self, configuration: Configuration, held: bool, before: bool) -> float:
         """Let normals be those of the present state, or `before` that of the accepted one, for now.
@@ -507,23 +485,20 @@ class FacetPass:
         Or let them follow the state again. Returns the angle by which this turns the normals that
         were held (collective).
         """
-        corners = self._feet(configuration).corners
+        corners = self._feet().corners
         corners.holds[0] = held
         if not held:
             return 0.0
-        surfaces = configuration.of(self, Surfaces)
-        m = surfaces.skins[1]
-        accepted = configuration.of(self, Active).target
-        x = accepted if before else self._positions(configuration, surfaces)[1]
-        now = m.corner_normals(x)[corners.ids]
+        x = self.active.target if before else self._positions(configuration)[1]
+        now = self.surfaces.skins[1].corner_normals(x)[corners.ids]
         turned = float(np.linalg.norm(now - corners.held, axis=1).max(initial=0.0))
         corners.held[...] = now
         return float(configuration.comm.allreduce(turned, MPI.MAX))
 
     def _crosses(self, configuration: Configuration) -> bool:
         """Tell whether a point has come to lie behind a facet in this step (collective)."""
-        surfaces, active = configuration.of(self, Surfaces), configuration.of(self, Active)
-        x, comm = self._positions(configuration, surfaces), configuration.comm
+        surfaces, active = self.surfaces, self.active
+        x, comm = self._positions(configuration), configuration.comm
         (s, m), (one, other) = surfaces.skins, surfaces.shapes_at(active.accepted)
         way = motion(positions(x), positions(active.accepted))
         parts = max(1, int(np.ceil(2.0 * way / m.length.min())))

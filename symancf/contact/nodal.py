@@ -28,18 +28,11 @@ import numpy as np
 
 from ..arrays import Array, Data, Ints
 from ..cells import CELLS
-from ..runtime.collective import together
-from .facets import FacetPass
-from .skin import Skin, skin_of
-from .surfaces import Surfaces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.configuration import Layout
     from .leaf import Leaf
-    from .rigid import RigidPass
-    from .sides import Side
+    from .skin import Skin
 
 OPEN, STICK, SLIP = 0, 1, 2
 
@@ -94,7 +87,7 @@ class Told:
         """The fields at the points."""
         found: dict[str, Data] = {"pressure": self.pressure, "gap": self.gap}
         found |= {} if self.slip is None else {"slip": self.slip}
-        true = self.pressure * _ratio(self.area, self.present)
+        true = self.pressure * ratio(self.area, self.present)
         return found | {"status": self.status, "true_pressure": true}
 
     def _sums(self, values: Array, nodes: bool = False) -> Array:
@@ -114,12 +107,12 @@ class Told:
     def _means(self, values: Array, area: Array, nodes: bool = False) -> Array:
         """Return means (G,) of values where there is an area, else NaN."""
         below = self._sums(area, nodes)
-        return _ratio(self._sums(np.where(area > 0.0, values, 0.0) * area, nodes), below)
+        return ratio(self._sums(np.where(area > 0.0, values, 0.0) * area, nodes), below)
 
     def _true(self, nodes: bool = False) -> Array:
         """Return means (G,) of the pressure per present area."""
         force = self._sums(self.pressure * self.area, nodes)
-        return _ratio(force, self._sums(self.present, nodes))
+        return ratio(force, self._sums(self.present, nodes))
 
     @property
     def _near(self) -> Array:
@@ -167,37 +160,6 @@ class Told:
         return found
 
 
-def told(side: Side, passes: Sequence[RigidPass | FacetPass], configuration: Configuration) -> Told:
-    """Return what the points of a side tell at the present state (collective).
-
-    `passes` : that have these points; against rigid shapes one for each of its sheets.
-    """
-    skin = skin_of(side, configuration.layout)
-    if not skin.placed:
-        skin.place(configuration)
-    table: Array = np.zeros((skin.points, 6))
-    starts = [leaf.points.start for leaf in skin.leaves]
-    for each, first in zip(passes, starts, strict=False):
-        with together(configuration.comm):
-            look = each.look(configuration)
-        found = each.gaps(configuration, look) if isinstance(each, FacetPass) else look.gap
-        columns = look.weight, look.pressure, found, look.status, look.slid, np.ones_like(found)
-        table[first + look.ids[look.owned]] = np.stack(columns, axis=1)[look.owned]
-    area, pressure, gap, status, slid, seen = configuration.sum(table).T
-    gap = np.where(seen > 0.0, gap, np.nan)
-    one = passes[0]
-    area = configuration.of(one, Surfaces).area if isinstance(one, FacetPass) else area
-    start = configuration.reference
-    before, now = (
-        skin.areas(skin.vectors(configuration, *x))
-        for x in ((start,), (start, configuration.state))
-    )
-    present = area * _ratio(now, before)
-    rubs = one.coulomb if isinstance(one, FacetPass) else one.touch.coulomb
-    slip = None if rubs is None else slid
-    return Told(skin, area, present, pressure, gap, slip, np.rint(status).astype(np.int64))
-
-
-def _ratio(above: Array, below: Array) -> Array:
+def ratio(above: Array, below: Array) -> Array:
     """Return a quotient, NaN where below is 0."""
     return np.divide(above, below, out=np.full_like(below, np.nan), where=below > 0.0)

@@ -13,7 +13,7 @@ from .search import BEHIND, BEHIND_AT_REST, FACING, candidates, close
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..assembly.configuration import Layout
-    from .sides import Side
+    from .skin import Side
     from .surfaces import Surfaces
 
 DEPTH = 2.0  # radii of facets: overlaps that are looked for

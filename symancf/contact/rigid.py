@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
@@ -30,7 +30,7 @@ from ..assembly.revisions import Verdict
 from ..errors import ConstraintError, ParameterError
 from ..runtime import jit
 from ..runtime.collective import reduced, share_error, together
-from ..terms.term import PlaceTerm
+from ..terms.term import PlaceBinding, PlaceTerm
 from ..terms.work import Potential, VirtualWork
 from ..values.parameter import difference, evaluate
 from .laws import DAMPING, NEAR, SPAN, TOUCHING
@@ -38,7 +38,7 @@ from .look import Look
 from .modulus import Following
 from .shapes import Plane, X
 from .sheet import Sheet
-from .steps import GROWN, OVERLAP, RELEASE, Step
+from .steps import GROWN, OVERLAP, RELEASE
 from .touch import ANCHOR, BASE, BEFORE, FRAME, RHO, Touch
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ..terms.quantities import At
     from ..values.parameter import Scalar
     from .shapes import Shape
+    from .steps import Step
 
 DEEP = 1e-3  # parts of l by which a surface may lie within another one at the start
 AGAINST = -0.25  # cosine of two normals of one point that has passed through a shape
@@ -157,116 +158,9 @@ class RigidPass(PlaceTerm):
         made.touch, made.points = touch, points
         return made
 
-    # ---- as a part of a term --------------------------------------------------------------------
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> RigidPassBinding:
         """Announce the points (collective)."""
-        if isinstance(self.points.end, Sheet):
-            self.points.end.facets(layout, modulus=self.points.stiffness is None)
-        super().bind(layout)
-        return self
-
-    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
-        """Take this rank's points (collective)."""
-        found = super().carriers(configuration)
-        ids = self.entities(configuration).ids
-        configuration.keep(self, self.points.numbers(configuration, ids))
-        return found
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the kernel and the points on this rank (collective)."""
-        if self.touch.part != "damper":
-            self._look_at_overlap(configuration)
-            self._require_before(configuration)
-        made = super().pieces(configuration)
-        for piece in made:
-            self._follow(piece, configuration.of(self, Numbers))
-            piece.moving = self.touch.part == "damper"
-            piece.compact = self.touch.law.compact
-        return made
-
-    @staticmethod
-    def _follow(piece: Piece, numbers: Numbers) -> None:
-        """Let k follow the material, where that changes."""
-        sheet, rows = numbers.sheet, piece.kernel.cell
-        if sheet is not None and sheet.modulus.changes and str(BASE) in rows:
-            row, every = rows.index(str(BASE)), slice(None)
-            timed = sheet.modulus.timed
-            piece.cell_at = Following(piece.cell, row, numbers.stiffness, every, timed)
-
-    def _require_before(self, configuration: Configuration) -> None:
-        """Raise where a solid lies behind a plane as a whole: it would fall (collective)."""
-        end, shape = self.points.end, self.touch.shape
-        if not isinstance(shape, Plane) or shape.body is not None or not isinstance(end, Sheet):
-            return
-        vertices = np.unique(configuration.binding(end.body).interpolation.cells)
-        origin, axes = shape.placed(0.0)
-        x = (configuration.points[vertices] - origin) @ axes
-        far = float(self._distances(x, self._sizes(configuration))[0].max(initial=-np.inf))
-        far = float(reduced(configuration.comm, np.array([far]), MPI.MAX)[0])
-        if end.body.element.dimension == 3 and far <= TOUCHING * configuration.extent:
-            raise ConstraintError(
-                f"{self.points.who}: all of {end.body.name!r} lies behind plane {shape.name!r}, "
-                "which holds what is on the side of its normal: turn the normal or move one of "
-                "them",
-                asked="normal",
-                given=end.body.name,
-            )
-
-    def _look_at_overlap(self, configuration: Configuration) -> None:
-        """Let an initial overlap out, or raise where nobody said what it means (collective)."""
-        numbers, initial = configuration.of(self, Numbers), self.points.initial
-        with together(configuration.comm):
-            depth = -self.first_gaps(configuration)
-            if not np.isfinite(depth).all():
-                x = self.entities(configuration).here[0].X[int(np.argmin(np.isfinite(depth)))]
-                raise ParameterError(
-                    f"{self.points.who}: the distance from {self.touch.shape.kind} "
-                    f"{self.touch.shape.name!r} is not finite at ({x[0]:g}, {x[1]:g}, {x[2]:g})",
-                    asked="distance",
-                    given=x,
-                )
-        if initial == "release":
-            numbers.overlap = np.maximum(depth, 0.0)
-        if initial is not None:
-            return
-        error, deep = None, np.where(depth > DEEP * numbers.length, depth, 0.0)
-        worst = float(reduced(configuration.comm, np.array([deep.max(initial=0.0)]), MPI.MAX)[0])
-        if worst > 0.0 and (deep == worst).any():
-            x = self.entities(configuration).here[0].X[int(np.argmax(deep))]
-            shape = self.touch.shape
-            turn = isinstance(shape, Plane) and bool((depth > 0.0).all())
-            error = ConstraintError(
-                f"{self.points.who}: in the reference {self.points.end} lies within {shape.kind} "
-                f"{shape.name!r} by up to {worst:.3g}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}); "
-                f"{'turn the normal, which points to where bodies are, ' if turn else ''}move one "
-                "of them, or give initial='press' where that is meant, initial='release' to let it "
-                "out gradually",
-                asked="overlap",
-                given=worst,
-                possible=("press", "release"),
-            )
-        share_error(configuration.comm, error)
-
-    # ---- parameters -----------------------------------------------------------------------------
-    def cell_values(self, configuration: Configuration) -> dict[str, Array]:
-        """Return what the law takes at each of this rank's places, (n,) by symbol."""
-        own = configuration.of(self, Numbers)
-        found = super().cell_values(configuration)
-        near = TOUCHING * own.length
-        k = own.stiffness(configuration.time)
-        return found | {str(BASE): k, str(NEAR): near, str(OVERLAP): own.overlap}
-
-    def at_places(self, configuration: Configuration) -> At:
-        """Return what the law depends on at this rank's places, (n,) or a number, by symbol."""
-        found = super().at_places(configuration)
-        k = configuration.of(self, Numbers).stiffness(configuration.time)
-        return found | ({str(BASE): k} if str(BASE) in found else {})
-
-    def uniform(self, configuration: Configuration) -> dict[str, Scalar]:
-        """Return the values of parameters that are the same at all places."""
-        found = {**super().uniform(configuration), **self.frame()}
-        del found[str(BASE)], found[str(NEAR)], found[str(OVERLAP)]
-        return found | configuration.of(self, Step).uniform
+        return RigidPassBinding(self, layout)
 
     def frame(self) -> dict[str, Scalar]:
         """Return origin and axes of a shape of the ground, by symbol."""
@@ -284,18 +178,146 @@ class RigidPass(PlaceTerm):
             return found | (rates if self.touch.part != "energy" else {})
         return dict(zip(names, map(float, _placed(shape, 0.0)), strict=True))
 
+    def sizes(self, time: float) -> dict[str, Array | float]:
+        """Return the parameters of the shape at a time, by symbol."""
+        names = {f"shape_{name}": value for name, value in self.touch.shape.parameters.items()}
+        return {k: evaluate(k, value, time) for k, value in names.items()}
+
+    def distances(self, x: Array, sizes: Mapping[str, Array | float]) -> tuple[Array, Array]:
+        """Return distances (n,) and their gradients (n, 3) at coordinates in the frame."""
+        if not len(x):
+            return np.zeros(0), np.zeros((0, 3))
+        s, *G = self._field({**sizes, **dict(zip(map(str, X), x.T, strict=True))})
+        shape = (len(x),)
+        return np.broadcast_to(s, shape), np.stack([np.broadcast_to(g, shape) for g in G], axis=1)
+
+    @cached_property
+    def _field(self) -> jit.Values:
+        s, G = self.touch.distance(X)
+        return jit.Values([s, *G], (), {})
+
+
+class RigidPassBinding(PlaceBinding):
+    """Points of one side against a rigid shape in one system.
+
+    Attributes
+    ----------
+    numbers : what the points are given, after `carriers`.
+    step : numbers of the contact, before `pieces`.
+    """
+
+    term: RigidPass
+    numbers: Numbers
+    step: Step
+
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
+        """Take this rank's points (collective)."""
+        found = super().carriers(configuration)
+        self.numbers = self.term.points.numbers(configuration, self.entities.ids)
+        return found
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernel and the points on this rank (collective)."""
+        touch, numbers = self.term.touch, self.numbers
+        if touch.part != "damper":
+            self._look_at_overlap(configuration)
+            self._require_before(configuration)
+        made = super().pieces(configuration)
+        for piece in made:
+            sheet, rows = numbers.sheet, piece.kernel.cell
+            if sheet is not None and sheet.modulus.changes and str(BASE) in rows:
+                row, timed = rows.index(str(BASE)), sheet.modulus.timed
+                piece.cell_at = Following(piece.cell, row, numbers.stiffness, slice(None), timed)
+            piece.moving, piece.compact = touch.part == "damper", touch.law.compact
+        return made
+
+    def _require_before(self, configuration: Configuration) -> None:
+        """Raise where a solid lies behind a plane as a whole: it would fall (collective)."""
+        points, shape = self.term.points, self.term.touch.shape
+        end = points.end
+        if not isinstance(shape, Plane) or shape.body is not None or not isinstance(end, Sheet):
+            return
+        vertices = np.unique(configuration.binding(end.body).interpolation.cells)
+        origin, axes = shape.placed(0.0)
+        x = (configuration.points[vertices] - origin) @ axes
+        sizes = self.term.sizes(configuration.time)
+        far = float(self.term.distances(x, sizes)[0].max(initial=-np.inf))
+        far = float(reduced(configuration.comm, np.array([far]), MPI.MAX)[0])
+        if end.body.element.dimension == 3 and far <= TOUCHING * configuration.extent:
+            raise ConstraintError(
+                f"{points.who}: all of {end.body.name!r} lies behind plane {shape.name!r}, "
+                "which holds what is on the side of its normal: turn the normal or move one of "
+                "them",
+                asked="normal",
+                given=end.body.name,
+            )
+
+    def _look_at_overlap(self, configuration: Configuration) -> None:
+        """Let an initial overlap out, or raise where nobody said what it means (collective)."""
+        numbers, points, shape = self.numbers, self.term.points, self.term.touch.shape
+        initial = points.initial
+        with together(configuration.comm):
+            depth = -self.first_gaps(configuration)
+            if not np.isfinite(depth).all():
+                x = self.entities.here[0].X[int(np.argmin(np.isfinite(depth)))]
+                raise ParameterError(
+                    f"{points.who}: the distance from {shape.kind} {shape.name!r} is not finite "
+                    f"at ({x[0]:g}, {x[1]:g}, {x[2]:g})",
+                    asked="distance",
+                    given=x,
+                )
+        if initial == "release":
+            numbers.overlap = np.maximum(depth, 0.0)
+        if initial is not None:
+            return
+        error, deep = None, np.where(depth > DEEP * numbers.length, depth, 0.0)
+        worst = float(reduced(configuration.comm, np.array([deep.max(initial=0.0)]), MPI.MAX)[0])
+        if worst > 0.0 and (deep == worst).any():
+            x = self.entities.here[0].X[int(np.argmax(deep))]
+            turn = isinstance(shape, Plane) and bool((depth > 0.0).all())
+            error = ConstraintError(
+                f"{points.who}: in the reference {points.end} lies within {shape.kind} "
+                f"{shape.name!r} by up to {worst:.3g}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}); "
+                f"{'turn the normal, which points to where bodies are, ' if turn else ''}move one "
+                "of them, or give initial='press' where that is meant, initial='release' to let it "
+                "out gradually",
+                asked="overlap",
+                given=worst,
+                possible=("press", "release"),
+            )
+        share_error(configuration.comm, error)
+
+    # ---- parameters -----------------------------------------------------------------------------
+    def cell_values(self, configuration: Configuration) -> dict[str, Array]:
+        """Return what the law takes at each of this rank's places, (n,) by symbol."""
+        own, found = self.numbers, super().cell_values(configuration)
+        near = TOUCHING * own.length
+        k = own.stiffness(configuration.time)
+        return found | {str(BASE): k, str(NEAR): near, str(OVERLAP): own.overlap}
+
+    def at_places(self, configuration: Configuration) -> At:
+        """Return what the law depends on at this rank's places, (n,) or a number, by symbol."""
+        found, k = super().at_places(configuration), self.numbers.stiffness(configuration.time)
+        return found | ({str(BASE): k} if str(BASE) in found else {})
+
+    def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
+        """Return the values of parameters that are the same at all places."""
+        found = {**super().uniform_values(configuration), **self.term.frame()}
+        del found[str(BASE)], found[str(NEAR)], found[str(OVERLAP)]
+        return found | self.step.uniform
+
     # ---- at the places of this rank -------------------------------------------------------------
     def here(self, configuration: Configuration, expressions: Sequence[sp.Expr]) -> Array:
         """Return expressions of `touch` at the present state at this rank's places, (n, k)."""
-        n = len(self.entities(configuration).ids)
+        n = len(self.entities.ids)
         if not n:
             return np.zeros((0, len(expressions)))
-        made = self._compiled(tuple(expressions))(self.at_places(configuration))
+        made = self.term.compiled(tuple(expressions))(self.at_places(configuration))
         return np.stack([np.broadcast_to(column, (n,)) for column in made], axis=1)
 
     def review(self, configuration: Configuration, look: Look) -> Verdict:
         """Cut a step in which a point has passed through the shape (collective)."""
-        if not self.touch.shape.bounded:
+        if not self.term.touch.shape.bounded:
             return Verdict.STANDS
         with together(configuration.comm):
             through = self._through(configuration, look)
@@ -304,17 +326,20 @@ class RigidPass(PlaceTerm):
 
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's places."""
-        touch, numbers = self.touch, configuration.of(self, Numbers)
+        touch, own = self.term.touch, self.entities
         asked = [touch.gap, touch.pressure, touch.status, touch.rub, touch.slid, *touch.point]
         gap, p, status, rub, slid, *x = self.here(configuration, asked).T
-        own = self.entities(configuration)
         weight = self.weights(configuration)
-        found = gap, numbers.length, p, status, rub, slid, weight, own.ids, own.owned
+        found = gap, self.numbers.length, p, status, rub, slid, weight, own.ids, own.owned
         return Look(*found, np.stack(x, axis=1))
+
+    def gaps(self, configuration: Configuration, look: Look) -> Array:
+        """Return the gaps (n,) that were seen."""
+        return look.gap
 
     def before(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) at the beginning of the step."""
-        return configuration.memory.at(configuration.name(self))[BEFORE]
+        return configuration.memory.at(self.name)[BEFORE]
 
     def _through(self, configuration: Configuration, look: Look) -> Mask:
         """Tell which points have passed through the shape since the beginning of the step.
@@ -324,12 +349,12 @@ class RigidPass(PlaceTerm):
         """
         gap, length, x = look.gap, look.length, look.x
         assert x is not None
-        at = configuration.memory.at(configuration.name(self))
+        at = configuration.memory.at(self.name)
         before: Array = at[BEFORE]
         anchor: Array = np.stack([at[f"{ANCHOR}{k}"] for k in (1, 2, 3)], axis=1)
-        sizes = self._sizes(configuration)
-        _, old = self._distances(anchor, sizes)
-        s, new = self._distances(x, sizes)
+        term, sizes = self.term, self.term.sizes(configuration.time)
+        _, old = term.distances(anchor, sizes)
+        s, new = term.distances(x, sizes)
         turned: Mask = (np.minimum(gap, before) < 0.0) & (np.einsum("na,na->n", old, new) < AGAINST)
         rho = s - gap
         start: Array = anchor + (before + rho)[:, None] * old
@@ -343,46 +368,28 @@ class RigidPass(PlaceTerm):
             if not len(going):
                 break
             probe = start[going] + (gone[going] / far[going])[:, None] * way[going]
-            s = self._distances(probe, sizes)[0] - rho[going]
+            s = term.distances(probe, sizes)[0] - rho[going]
             turned[going] |= s < -INSIDE * length[going]
             gone[going] += np.maximum(s, least[going])
         return np.asarray(turned)
 
-    def _sizes(self, configuration: Configuration) -> dict[str, Array | float]:
-        names = {f"shape_{name}": value for name, value in self.touch.shape.parameters.items()}
-        return {k: evaluate(k, value, configuration.time) for k, value in names.items()}
-
-    def _distances(self, x: Array, sizes: Mapping[str, Array | float]) -> tuple[Array, Array]:
-        """Return distances (n,) and their gradients (n, 3) at coordinates in the frame."""
-        if not len(x):
-            return np.zeros(0), np.zeros((0, 3))
-        s, *G = self._field({**sizes, **dict(zip(map(str, X), x.T, strict=True))})
-        shape = (len(x),)
-        return np.broadcast_to(s, shape), np.stack([np.broadcast_to(g, shape) for g in G], axis=1)
-
-    @cached_property
-    def _field(self) -> jit.Values:
-        s, G = self.touch.distance(X)
-        return jit.Values([s, *G], (), {})
-
     def weights(self, configuration: Configuration) -> Array:
         """Return the area (length, number) that each of this rank's places stands for, (n,)."""
-        numbers, entities = configuration.of(self, Numbers), self.entities(configuration)
+        numbers, reading = self.numbers, self.term.reading
         if numbers.weight is None:
-            of_edges = self.reading.edges is not None
             numbers.weight = (
-                self.reading.lengths(configuration, entities)
-                if of_edges
-                else np.ones(len(entities.ids))
+                np.ones(len(self.entities.ids))
+                if reading.edges is None
+                else reading.lengths(configuration, self.entities)
             )
         return numbers.weight
 
     def first_gaps(self, configuration: Configuration) -> Array:
         """Return the gaps of this rank's places in the reference, (n,)."""
-        gap = self.substitution.known(self.touch.memory[BEFORE] - OVERLAP)
-        entities = self.entities(configuration)
-        at: At = {**self.reading.cell_values(configuration, entities)}
-        for name, value in {**self.parameters, **self.frame()}.items():
+        term, entities = self.term, self.entities
+        gap = term.substitution.known(term.touch.memory[BEFORE] - OVERLAP)
+        at: At = {**term.reading.cell_values(configuration, entities)}
+        for name, value in {**term.parameters, **term.frame()}.items():
             at[name] = evaluate(name, value, 0.0)
         (found,) = jit.Values([gap], (), {})(at)
         return np.broadcast_to(found, (len(entities.ids),))

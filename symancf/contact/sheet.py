@@ -61,7 +61,7 @@ NONE = (
 
 
 class Facets(NamedTuple):
-    """The facets of a sheet, this rank's share of them, in the order of the region.
+    """The facets of a sheet in one system, this rank's share of them, as the region has them.
 
     Attributes
     ----------
@@ -92,6 +92,7 @@ class Sheet(FacetPoints):
     place : what the user gives, see the top of this file.
     radius : of cables [m].
     facing : whether what they touch has facets, too: see `FINE`.
+    follows : whether the stiffness of the contact follows the material.
 
     Attributes
     ----------
@@ -109,7 +110,12 @@ class Sheet(FacetPoints):
     body: Body
 
     def __init__(
-        self, who: str, place: Nodes | Face, radius: float | None = None, facing: bool = False
+        self,
+        who: str,
+        place: Nodes | Face,
+        radius: float | None = None,
+        facing: bool = False,
+        follows: bool = True,
     ) -> None:
         nodes: Any = place.nodes if isinstance(place, Face) else place
         if not isinstance(nodes, Nodes) or not isinstance(nodes.body, Body):
@@ -121,6 +127,7 @@ class Sheet(FacetPoints):
             )
         super().__init__(nodes.body, nodes.region, use=who)
         self.who, self.turned = who, isinstance(place, Face) and place.side == -1
+        self.follows = follows
         self._require_touchable(place)
         element = self.element
         assert element is not None
@@ -187,10 +194,8 @@ class Sheet(FacetPoints):
                 )
 
     # ---- facets ---------------------------------------------------------------------------------
-    def facets(self, layout: Layout, modulus: bool = True) -> Facets:
-        """Return this rank's share of the facets, found once (collective).
-
-        `modulus` : whether somebody asks for that of the material.
+    def bind(self, layout: Layout) -> Facets:
+        """Return this rank's share of the facets (collective).
 
         Raises
         ------
@@ -198,9 +203,6 @@ class Sheet(FacetPoints):
         ParameterError : the thickness of a plate varies; the modulus cannot be found or is not
             positive.
         """
-        known = layout.find(self, Facets)
-        if known is not None:
-            return known
         layout.require_member(self.body, f"{self.who}: {self}")
         self.region.require_on(self.body.region)
         self.require_sides()
@@ -209,7 +211,7 @@ class Sheet(FacetPoints):
         self._require_outside(count, facets)
         ring, X = told[:, 1:], self.region.mesh.fetch_points(told[:, 1:])
         with together(comm):
-            table = self._of_cells(modulus)
+            table = self._of_cells()
             if self.turned:
                 ring = ring[:, self._reversed()]
         starts = shares(comm, len(self.body.region.slice(self.body.element.cell)[1]))
@@ -222,10 +224,10 @@ class Sheet(FacetPoints):
             self._require_oriented(ring)
         first = shares(comm, len(ring))
         ring = ring + layout.base(self.region.mesh)
-        if modulus:
+        if self.follows:
             with together(comm):
                 self.moduli(fields, self.modulus.present(0.0))
-        return layout.keep(self, Facets(ring, length, fields, height, first))
+        return Facets(ring, length, fields, height, first)
 
     def _numbered(self) -> Ints:
         """Return the number and the nodes (cells, sides, 1 + nv) of sides of this rank's cells."""
@@ -283,7 +285,7 @@ class Sheet(FacetPoints):
         per_length = self.cable and self.body.element.section < 2
         return E / (np.pi * self.rho**2) if per_length else E
 
-    def _of_cells(self, modulus: bool) -> Array:
+    def _of_cells(self) -> Array:
         """Return volume, z of the face and fields (cells, k) of this rank's share of the cells."""
         element, mesh = self.body.element, self.region.mesh
         X = mesh.fetch_points(self.body.region.slice(element.cell)[1])
@@ -292,7 +294,7 @@ class Sheet(FacetPoints):
             found[:, 0] = sizes(element.cell, X)
         if element.dimension == 2:
             found[:, 1] = self._constant("thickness", centre) / 2.0
-        return np.hstack([found, self.modulus.fields(centre)]) if modulus else found
+        return np.hstack([found, self.modulus.fields(centre)]) if self.follows else found
 
     def _constant(self, name: str, X: Array) -> Array | float:
         given: Value = self.body.parameters[name]
@@ -311,7 +313,7 @@ class Sheet(FacetPoints):
 
     def sized(self, layout: Layout, places: Ints) -> tuple[Array, Array]:
         """Return l (n,) and fields (n, k) of the facets of places, by number (collective)."""
-        own = self.facets(layout)
+        own = layout.bind(self)
         table = np.hstack([own.length[:, None], own.fields])
         found = lookup(layout.comm, own.starts, places // len(self.weights), table)
         return found[:, 0], found[:, 1:]
@@ -319,7 +321,7 @@ class Sheet(FacetPoints):
     # ---- places ---------------------------------------------------------------------------------
     def _find(self, layout: Layout) -> Resolved:
         """Find the points (collective)."""
-        own, q = self.facets(layout), len(self.weights)
+        own, q = layout.bind(self), len(self.weights)
         value, _ = CELLS[self.kind].evaluate(self.unit)
         nodes = layout.fetch_points(own.vertices.ravel()).reshape(*own.vertices.shape, 3)
         X = np.einsum("qv,nva->nqa", value, nodes)

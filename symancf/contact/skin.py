@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Skins: the facets of a side, all of them on every rank, and where they are.
+r"""Sides: what may touch something, and skins, the facets of a side on every rank.
 
 A facet is a polynomial r(xi, eta) with normals that are interpolated between those of its
 corners; these are means over the facets around a node, weighted by area, of those that no kink
@@ -18,14 +18,17 @@ node and each of its slopes.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from ..arrays import Array, Ints, Ints32
 from ..assembly.feet import feet_of, inner, library
-from ..errors import MeshError
+from ..bodies.body import Body
+from ..errors import MeshError, ParameterError
+from ..places.on_body import Face, Nodes
 from .leaf import Leaf, filled, stacked
+from .sheet import NONE, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,14 +36,74 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..assembly.configuration import Configuration, Layout
-    from .sides import Side
 
 KINK = np.cos(np.radians(45.0))
+Place: TypeAlias = "Nodes | Face | Sequence[Nodes | Face]"
 
 
-def skin_of(side: Side, layout: Layout, modulus: bool = True) -> Skin:
-    """Return the skin of a side, made once (collective); `modulus` as in `Sheet.facets`."""
-    return layout.find(side, Skin) or layout.keep(side, Skin(side, layout, modulus))
+class Side:
+    """The facets that may touch something as one surface: sheets of one type and body each.
+
+    Where sheets have edges in common, normals and forces go over from one to the other; that is
+    where bodies share nodes, as in a mesh of hexahedra and wedges.
+
+    Parameters
+    ----------
+    who : begins messages.
+    place : what the user gives, see `sheet`; or several of them.
+    radius : of cables [m].
+    facing : whether what it touches has facets, too.
+    follows : whether the stiffness of the contact follows the materials.
+
+    Attributes
+    ----------
+    sheets : facets of each type and body; those of one body may be more than one.
+    bodies : whose facets they are, each once.
+    cable : whether they are axes of cables.
+
+    Raises
+    ------
+    ParameterError : nothing that has a side, or nothing at all; cables beside something else.
+    """
+
+    def __init__(
+        self,
+        who: str,
+        place: Place,
+        radius: float | None = None,
+        facing: bool = False,
+        follows: bool = True,
+    ) -> None:
+        self.who = who
+        given = list(place) if isinstance(place, list | tuple) else [cast("Nodes | Face", place)]
+        if not given:
+            raise ParameterError(f"{who}: there is nothing in {place!r}; {NONE}")
+        self.sheets = [
+            Sheet(who, part, radius, facing, follows) for each in given for part in _by_type(each)
+        ]
+        self.bodies: list[Body] = list(dict.fromkeys(sheet.body for sheet in self.sheets))
+        self.cable = any(sheet.cable for sheet in self.sheets)
+        if self.cable and not all(sheet.cable for sheet in self.sheets):
+            raise ParameterError(f"{who}: {self} are cables and surfaces: give a contact for each")
+
+    def bind(self, layout: Layout) -> Skin:
+        """Return the facets of all ranks (collective)."""
+        return Skin(self, layout)
+
+    def __str__(self) -> str:
+        return " and ".join(dict.fromkeys(map(str, self.sheets)))
+
+
+def is_place(given: object) -> bool:
+    """Tell whether something is a place of bodies, or several."""
+    return isinstance(given, Nodes | Face | list | tuple)
+
+
+def _by_type(place: Nodes | Face) -> Sequence[Nodes | Face]:
+    """Return a place as those of facets of one type each: wedges have two."""
+    if not isinstance(place, Nodes) or not isinstance(place.body, Body):
+        return [place]
+    return [Nodes(place.body, part) for part in place.region.by_type]
 
 
 def require_apart(one: Skin, two: Skin) -> None:
@@ -62,7 +125,7 @@ def require_apart(one: Skin, two: Skin) -> None:
 
 
 class Skin:
-    """The facets of a side on every rank.
+    """The facets of a side in one system, all of them on every rank.
 
     Attributes
     ----------
@@ -80,18 +143,16 @@ class Skin:
     maps : (F, corners, s, s) slopes of elements from those of nodes, after `place`.
     groups : number of the normals that are interpolated.
     numbers : (U,) global numbers of the nodes, after `place`.
-    placed : whether that was called.
     library : the runtime.
     """
 
     maps: Array
     numbers: Ints
-    placed = False
 
-    def __init__(self, side: Side, layout: Layout, modulus: bool) -> None:
+    def __init__(self, side: Side, layout: Layout) -> None:
         self.side, comm = side, layout.comm
         self.library = library(comm)
-        given = [sheet.facets(layout, modulus) for sheet in side.sheets]
+        given = [layout.bind(sheet) for sheet in side.sheets]
 
         def everywhere(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
             return np.concatenate(comm.allgather(part))
@@ -101,8 +162,10 @@ class Skin:
         self.length, self.height = np.concatenate(numbers).T
         self._fields = [everywhere(own.fields) for own in given]
         self._moduli: tuple[Any, Array] | None = None
-        self.changes = modulus and any(sheet.modulus.changes for sheet in side.sheets)
-        self.timed = modulus and any(sheet.modulus.timed for sheet in side.sheets)
+        moduli = [sheet.modulus for sheet in side.sheets if sheet.follows]
+        self.changes = any(modulus.changes for modulus in moduli)
+        self.timed = any(modulus.timed for modulus in moduli)
+        self._placed = False
         self.ids = np.unique(np.concatenate([part.ravel() for part in nodes]))
         self.leaves = self._leaves(nodes)
         self.facets = filled([leaf.facets for leaf in self.leaves])
@@ -246,8 +309,10 @@ class Skin:
         return found
 
     def place(self, configuration: Configuration) -> None:
-        """Find the nodes and the maps of slopes in a numbered configuration (collective)."""
-        self.placed = True
+        """Find the nodes and the maps of slopes in a numbered configuration, once (collective)."""
+        if self._placed:
+            return
+        self._placed = True
         self.numbers = configuration.numbers(self.ids)
         comm, starts = configuration.comm, configuration.topology.starts
         mine = (self.numbers >= starts[comm.rank]) & (self.numbers < starts[comm.rank + 1])

@@ -77,7 +77,7 @@ class Step:
     @property
     def moves(self) -> bool:
         """Whether a motion is being solved, not a static problem."""
-        return getattr(self.configuration, "motion", None) is not None
+        return self.configuration.moves
 
     @property
     def most(self) -> float:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,48 +13,32 @@ from .search import Rest, Shape
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
-    from ..runtime import jit
     from .skin import Skin
 
 
-@dataclass
 class Surfaces:
-    """What a pass has found in a system: no step changes it; what steps change is `Active`.
+    """The two sides of a pass in one system: no step changes them; what steps change is `Active`.
 
     Attributes
     ----------
     skins : of the side that has the points, and of the one opposite.
-    area : (F q,) areas of the reference that the points stand for.
-    stiffness, overlap : (F q,) of the points; how deep those are in the reference that are let out.
-    moduli : of the sides, from which the stiffness was made.
-    sunk : the deepest of all points in the reference, in parts of their cells.
     bodies : (F,), (G,) numbers of the bodies of facets; joined bodies are one.
     common : whether both sides have one of them in common.
-    reference : the shapes in the reference.
-    kernel : of the law.
-    least : the margin where nothing moves.
-    touching : the gap up to which points press, see `NEAR`.
+    shapes : in the reference, after `place`.
     """
 
-    skins: tuple[Skin, Skin]
-    area: Array
-    stiffness: Array
-    overlap: Array
-    bodies: tuple[Ints, Ints]
-    common: bool
-    moduli: tuple[Array, Array] | None = None
-    reference: tuple[Shape, Shape] | None = None
-    kernel: jit.Kernel | None = None
-    sunk: float = 0.0
-    least: float = 0.0
-    touching: float = 0.0
-    _last: tuple[Shape, Shape] | None = None
+    shapes: tuple[Shape, Shape]
 
-    @property
-    def shapes(self) -> tuple[Shape, Shape]:
-        """The shapes in the reference, which have been found."""
-        assert self.reference is not None
-        return self.reference
+    def __init__(self, skins: tuple[Skin, Skin], bodies: tuple[Ints, Ints], common: bool) -> None:
+        self.skins, self.bodies, self.common = skins, bodies, common
+        self._last: tuple[Shape, Shape] | None = None
+
+    def place(self, configuration: Configuration) -> None:
+        """Find the nodes and the shapes in the numbered configuration (collective)."""
+        for skin in self.skins:
+            skin.place(configuration)
+        s, m = (skin.vectors(configuration, configuration.reference) for skin in self.skins)
+        self.shapes = self.shapes_of((s, m))
 
     def shapes_at(self, x: tuple[Array, Array]) -> tuple[Shape, Shape]:
         """Return the shapes at vectors of the nodes of both sides; the last ones are known."""

@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..arrays import Array, Data
-from ..contact.nodal import told
 from ..errors import SymancfError
 from ..runtime.collective import block_starts
 from ..values.parameter import label
 from .samples import Samples, join
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from ..contact.contact import Contact
-    from ..contact.facets import FacetPass
     from ..contact.leaf import Leaf
     from ..contact.nodal import Told
     from ..contact.rigid import RigidPass
-    from ..contact.sides import Side
     from ..system import System
 
 FIELDS = "pressure", "gap", "slip", "status", "true_pressure"
@@ -47,8 +44,8 @@ def touching(
     asked = _asked(contact, fields)
     points = () if contact.sides else cast("list[RigidPass]", contact.passes)
     parts = [_of_points(system, each, reference) for each in points]
-    sides = [each for each in contact.sides if on is None or on in each[0].bodies]
-    found = [part for side in sides for part in _leaves(system, *side, on)]
+    sides = [k for k, (side, _) in enumerate(contact.sides) if on is None or on in side.bodies]
+    found = [part for k in sides for part in _leaves(system, contact, k, on)]
     # facets of all sides one after the other, in shares: the same order on any number of ranks
     first = np.cumsum([0, *(len(leaf.facets) for _, leaf, _ in found)])
     share = block_starts(int(first[-1]), system.comm.size)[system.comm.rank :][:2]
@@ -105,10 +102,10 @@ def _asked(contact: Contact, fields: Mapping[str, object] | None) -> Mapping[str
 
 
 def _leaves(
-    system: System, side: Side, passes: Sequence[RigidPass | FacetPass], on: object
+    system: System, contact: Contact, number: int, on: object
 ) -> list[tuple[Told, Leaf, tuple[Array, Array]]]:
     """Return the leaves of a side, with the places of its nodes before and now (collective)."""
-    here = told(side, passes, system)
+    here = system.binding(contact).told(system, number)
     X = here.skin.vectors(system, system.reference)
     x = here.skin.vectors(system, system.reference + system.state)
     return [(here, leaf, (X, x)) for leaf in here.skin.leaves if on in (None, leaf.sheet.body)]

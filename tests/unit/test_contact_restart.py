@@ -12,7 +12,6 @@ import pytest
 import symancf as sa
 from symancf import elements
 from symancf.assembly.state import State, same_arrays
-from symancf.contact.steps import Step
 from symancf.energies import neo_hooke
 from tests.unit.facing import MATERIAL, shifted, touching
 
@@ -176,7 +175,7 @@ def test_what_an_attempt_has_shown_is_told_to_the_next_but_to_no_earlier_state()
     parts = blocks()
     system = dragged(parts)
     problem = sa.StaticProblem(system)
-    there, step = problem.state, system.of(parts[2], Step)
+    there, step = problem.state, system.binding(parts[2]).step
     step.put(2.0, 0.0)  # a larger stiffness, with which the step is not solved
     failed = system.variables
     system.restore(there)

@@ -469,14 +469,14 @@ def test_stiffness_grows_where_points_are_too_deep_and_is_saved(shared_tmp_path:
         problem.solve(1.0)
     texts = [str(w.message) for w in told]
     assert sum("more than penetration=0.001" in t for t in texts) == (system.comm.rank == 0)
-    kept = contact.state_variables(system)[0].value
+    kept = system.binding(contact).step.variable.value
     assert kept[0] >= 4.0
     assert contact.penetration_of(system)[1] < 2e-3
     force = contact.force(system)
     problem.save(shared_tmp_path / "grown.h5")
     _, other, again = pressed(penetration=1e-3)
     sa.StaticProblem(again).restore(shared_tmp_path / "grown.h5")
-    assert other.state_variables(again)[0].value == pytest.approx(kept)
+    assert again.binding(other).step.variable.value == pytest.approx(kept)
     assert other.force(again) == pytest.approx(force, rel=1e-12)
 
 

@@ -11,7 +11,6 @@ import pytest
 
 import symancf as sa
 from symancf.assembly.linearized import Linearized
-from symancf.assembly.piece import Piece
 from tests.unit.facing import bowl, shifted
 from tests.unit.seams import beside, held, side_of
 
@@ -46,7 +45,8 @@ def test_tangents_are_derivatives_and_forces_balance(kinds: str, mu: float) -> N
         system.state[at] += 0.005 * rng.standard_normal(at.shape)
     system.revise(1.0)
     system.update(1.0)
-    types = {len(np.unique(system.of(one, Piece).entities.types)) for one in contact.passes}
+    passes = system.binding(contact).passes
+    types = {len(np.unique(one.piece.entities.types)) for one in passes}
     assert types == {2}
     system.state[:] = u = lifted(system, high, (0.02, 0.01, -0.03))
     w, step = rng.standard_normal(len(u)), 1e-7

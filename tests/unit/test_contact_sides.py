@@ -71,7 +71,7 @@ def test_facets_of_solids(element: elements.element.Element, points: int, size: 
     side = Sheet("contact", body["z1"])
     assert len(side.weights) == points
     assert integrals(body, side) == pytest.approx([1.0, 2.0, 6.0, 2.0], rel=1e-12)
-    own = side.facets(layout(body))
+    own = layout(body).bind(side)
     assert own.length == pytest.approx(size, rel=1e-12)
     assert moduli(side, own) == pytest.approx(2e6, rel=1e-12)
     corners = layout(body).fetch_points(own.vertices.ravel()).reshape(*own.vertices.shape, 3)
@@ -84,7 +84,7 @@ def test_faces_of_plates_and_cables() -> None:
         body = plate()
         face = Sheet("contact", body["body"].face(side))
         assert integrals(body, face) == pytest.approx([1.0, 2.0, side * 0.1, 2.0], rel=1e-12)
-        own = face.facets(layout(body))
+        own = layout(body).bind(face)
         assert own.length == pytest.approx(0.1)
         X = layout(body).fetch_points(own.vertices.ravel()).reshape(*own.vertices.shape, 3)
         normal = np.cross(X[:, 1] - X[:, 0], X[:, 3] - X[:, 0])
@@ -93,7 +93,7 @@ def test_faces_of_plates_and_cables() -> None:
     axis = Sheet("contact", body["body"], radius=0.01)
     assert axis.rho == 0.01
     assert integrals(body, axis) == pytest.approx([2.0, 0.0, 0.0, 2.0], abs=1e-12)
-    assert moduli(axis, axis.facets(layout(body))) == pytest.approx(3.0 / (np.pi * 1e-4))
+    assert moduli(axis, layout(body).bind(axis)) == pytest.approx(3.0 / (np.pi * 1e-4))
 
 
 def test_modulus_of_a_field_is_that_of_the_cell_behind_each_facet() -> None:
@@ -102,7 +102,7 @@ def test_modulus_of_a_field_is_that_of_the_cell_behind_each_facet() -> None:
     body = sa.Body(mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff, E=E, nu=0.3)
     side = Sheet("contact", body["z1"])
     known = layout(body)
-    own = side.facets(known)
+    own = known.bind(side)
     X = known.fetch_points(own.vertices.ravel()).reshape(*own.vertices.shape, 3).mean(axis=1)
     assert moduli(side, own) == pytest.approx(1e6 * (1.0 + X[:, 0]))
 
@@ -127,7 +127,7 @@ def test_facets_within_a_body_and_thickness_in_time_are_told() -> None:
     body = sa.Body(mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff, **SOLID)
     inside = plate(thickness=lambda t: 0.1 + t)
     with refused(sa.ParameterError, asked="thickness", given=lambda found: "<lambda>" in found):
-        Sheet("contact", inside["body"].face(+1)).facets(layout(inside))
+        layout(inside).bind(Sheet("contact", inside["body"].face(+1)))
     with refused(sa.ParameterError, asked="radius", given=0.1):
         Sheet("contact", body["z1"], radius=0.1)
 

@@ -12,7 +12,6 @@ import pytest
 import symancf as sa
 from symancf import elements
 from symancf.assembly.linearized import Linearized
-from symancf.assembly.piece import Piece
 from symancf.assembly.plan import Plan
 from symancf.energies import neo_hooke
 from tests.refusals import refused
@@ -36,7 +35,7 @@ def test_tangents_are_derivatives_and_forces_balance(cell: str, mu: float) -> No
         system.state[at] += 0.005 * rng.standard_normal(at.shape)
     system.revise(1.0)
     system.update(1.0)
-    touched = [system.of(one, Piece).size for one in contact.passes]
+    touched = [one.piece.size for one in system.binding(contact).passes]
     assert min(touched) > 30
     system.state[:] = u = shifted(system, B, (0.02, 0.01, -0.03))
     w, step = rng.standard_normal(len(u)), 1e-7

@@ -260,3 +260,21 @@ def test_a_contact_tells_of_deep_points_in_each_of_two_systems() -> None:
             sa.StaticProblem(system, check_held=False).solve()
         told.append(sum("penetration" in str(each.message) for each in seen))
     assert MPI.COMM_WORLD.bcast(told) == [1, 1]
+
+
+def test_results_of_a_contact_that_is_in_another_system_are_refused() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    svk, given = sa.energies.saint_venant_kirchhoff, {"E": 1e6, "nu": 0.3}
+    low, high = (sa.Body(mesh["body"], sa.elements.hex8_plain, svk, **given) for _ in range(2))
+    system = sa.System(low)
+    for touch in (
+        sa.Contact(low["z0"], sa.Plane(), name="stand"),
+        sa.Contact(low["z1"], high["z0"], name="stand"),
+    ):
+        asked = touch.force, touch.moment, touch.dissipated, touch.report, touch.status
+        asked += touch.penetration_of, touch.clearance, touch.nodal, touch.pressure, touch.gap
+        for ask in asked:
+            with refused(sa.ParameterError, asked="system", given="stand"):
+                ask(system)
+            with refused(sa.ParameterError, asked="system", given=None):
+                ask(None)
