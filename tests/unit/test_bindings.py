@@ -118,7 +118,16 @@ def _folded() -> Model:
     return [floor, wall], [sa.fix(floor["x0"]), sa.joints.fold(floor["corner"], wall), load]
 
 
-MODELS = [_pipe, _lever, _hinged, _tied, _folded]
+def _pressed() -> Model:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    law = sa.energies.saint_venant_kirchhoff
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, law, E=1e6, nu=0.3, name="block")
+    floor = sa.Plane((0, 0, 0), normal=(0, 0, 1))
+    lowered = sa.fix(block["z1"], displacement=lambda t: (0.0, 0.0, -0.01 * t))
+    return [block], [lowered, sa.Contact(block["z0"], floor, mu=0.4, name="stand")]
+
+
+MODELS = [_pipe, _lever, _hinged, _tied, _folded, _pressed]
 
 
 def _problem(model: Model) -> sa.StaticProblem:
