@@ -7,6 +7,7 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -16,6 +17,7 @@ from mpi4py import MPI
 
 from ..arrays import Array, Ints, Ints32, Mask
 from ..errors import MeshError, ParameterError
+from ..mesh.edges import NumberedEdges
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import reduced, together
 from ..runtime.once import Once
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from .revisions import HoldsVectors
 
 
-Data = TypeVar("Data")
 Bound = TypeVar("Bound")
 Bound_co = TypeVar("Bound_co", covariant=True)
 
@@ -77,6 +78,26 @@ class Extended(Named, Protocol):
         """Size [m]."""
 
 
+@dataclass(frozen=True)
+class Edges:
+    """The vertices of the middles of edges in a system, of the surfaces of one mesh.
+
+    Attributes
+    ----------
+    numbered : the edges.
+    base, points : first ids of their vertices, and of the mesh's points.
+    """
+
+    numbered: NumberedEdges
+    base: int
+    points: int
+
+    def vertices(self, pairs: Ints) -> Ints:
+        """Return the vertices (k,) of edges by their ends (k, 2); -1: none (collective)."""
+        number = self.numbered.number(pairs - self.points)
+        return np.where(number < 0, -1, number + self.base)
+
+
 class Layout:
     """The vertices, entities and blocks of coordinates that bodies and terms announce.
 
@@ -93,6 +114,7 @@ class Layout:
     Attributes
     ----------
     families, blocks, owners : what was announced.
+    places : that were found, of each end that is still there; the present ones.
     reach : largest distance of what terms attach to a body from its origin, by the body's id.
     changing : names of the families whose entities may be replaced between steps.
     room : number of vertices that these may need of ranks that share none.
@@ -107,8 +129,8 @@ class Layout:
         names: Mapping[int, str] | None = None,
     ) -> None:
         self.comm = comm
-        self._data: WeakKeyDictionary[Hashable, list[Any]] = WeakKeyDictionary()
         self._bindings: WeakKeyDictionary[Binds[Any], Any] = WeakKeyDictionary()
+        self.places: WeakKeyDictionary[Placed, Resolved] = WeakKeyDictionary()
         self._names = dict(names or {})
         self.bodies, self.terms = bodies, terms
         self._ids = {id(body) for body in bodies}
@@ -117,6 +139,7 @@ class Layout:
         self.reach = dict.fromkeys(self._ids, 0.0)
         self._bases: dict[int, int] = {}
         self._meshes: list[Mesh] = []
+        self._edges: dict[int, Edges] = {}
         self.mesh_points = 0
         for name, mesh in meshes:
             if id(mesh) not in self._bases:
@@ -200,6 +223,13 @@ class Layout:
             raise MeshError(f"mesh {mesh.name!r} belongs to none of the system's bodies")
         return self._bases[id(mesh)]
 
+    def edges(self, mesh: Mesh) -> Edges:
+        """Return the vertices of the middles of a mesh's edges, new at first (collective)."""
+        if id(mesh) not in self._edges:
+            numbered = NumberedEdges.of_surfaces(mesh)
+            self._edges[id(mesh)] = Edges(numbered, self.new_range(len(numbered)), self.base(mesh))
+        return self._edges[id(mesh)]
+
     def announce(self, family: Family) -> None:
         """Add a family of entities."""
         self.families.append(family)
@@ -267,43 +297,6 @@ class Layout:
                 given=str(item) if name is None else name,
             )
         return binding
-
-    def keep(self, owner: Hashable, data: Data) -> Data:
-        """Keep data of an owner, in place of those of the same class, and return them."""
-        own = self._data.setdefault(owner, [])
-        own[:] = [other for other in own if type(other) is not type(data)]
-        own.append(data)
-        return data
-
-    def find(self, owner: Hashable, kind: type[Data]) -> Data | None:
-        """Return the data of a class, or None if the owner has none."""
-        for data in self._data.get(owner, ()):
-            if isinstance(data, kind):
-                return data
-        return None
-
-    def drop(self, owner: Hashable, kind: type[Data]) -> None:
-        """Forget the data of a class."""
-        own = self._data.get(owner, [])
-        own[:] = [data for data in own if type(data) is not kind]
-
-    def of(self, owner: Hashable, kind: type[Data]) -> Data:
-        """Return the data of a class.
-
-        Raises
-        ------
-        ParameterError : the owner has none; it is not in this system.
-        """
-        found = self.find(owner, kind)
-        if found is None:
-            name = getattr(owner, "name", None)
-            what = str(owner) if name is None else repr(name)
-            raise ParameterError(
-                f"{what} is not in this system: give it to System(...)",
-                asked="system",
-                given=str(owner) if name is None else name,
-            )
-        return found
 
     def fetch_points(self, ids: Ints) -> Array:
         """Return the points (n, 3) of vertex ids, zero beyond those of the meshes (collective).
@@ -540,14 +533,6 @@ class Configuration(ABC):
     def binding(self, item: Binds[Bound]) -> Bound:
         """Return what a body, a term or a part of one is in this system; see `Layout.binding`."""
         return self.layout.binding(item)
-
-    def keep(self, owner: Hashable, data: Data) -> Data:
-        """Keep data of a body, term or place; see `Layout.keep`."""
-        return self.layout.keep(owner, data)
-
-    def of(self, owner: Hashable, kind: type[Data]) -> Data:
-        """Return the data of a class that a body, term or place keeps; see `Layout.of`."""
-        return self.layout.of(owner, kind)
 
     def name(self, item: Named) -> str:
         """Return the name of a body or term in this system: no other has it."""

@@ -179,9 +179,7 @@ class Internal:
         own = system.name(body)
         numbers = [k for k, p in enumerate(system.pieces) if p.name in (own, f"{own} (curved)")]
         solved = _solved(system, own, numbers, state) if any(law.shared for law in laws) else {}
-        for number, (own_laws, cells) in zip(
-            numbers, binding.variants(system), strict=True
-        ):
+        for number, (own_laws, cells) in zip(numbers, binding.variants(system), strict=True):
             piece, here = system.pieces[number], cells[owned]
             if number in solved:
                 kernel = jit.with_modes(piece.kernel, ("outputs",), system.comm)

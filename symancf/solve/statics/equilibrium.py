@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...arrays import Array
-from ...assembly.protocol import Chooses
+from ...assembly.protocol import Chooses, having
 from ...assembly.revisions import REVISIONS, Review, Verdict
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError, SymancfError
@@ -134,9 +134,8 @@ class EquilibriumSolver:
             self._scale_multipliers()
         if not self.restored:
             system.settle()
-        for term in system.terms:
-            if isinstance(term, Chooses):
-                term.choose(system, system.plan, self.options.choice)
+        for term in having(map(system.binding, system.terms), Chooses):
+            term.choose(system, system.plan, self.options.choice)
         self._make_solver()
         self.stability: Stability = Stability(system, self.linear)
         if unsure:
