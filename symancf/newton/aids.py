@@ -60,7 +60,7 @@ AIDS: dict[str, Row] = {
     "path": Row(
         "where something touches, the tangent under other loads does not know which points do",
         "first-order predictor by the rates of loads and supports",
-        "tests/unit/test_kinks.py, steps of any size: more iterations than it allows",
+        "tests/unit/test_kinks.py, steps of any size: a third iteration where no point slips anew",
     ),
     "supports": Row(
         "prescribed coordinates that move alone crush the first row of cells",
@@ -76,6 +76,16 @@ AIDS: dict[str, Row] = {
         "stresses that a linear step only seems to make: slender bodies, volumes that stay",
         _MAGISANO,
         "verify A10_bend45: 3849 iterations instead of 421, 59 cuts instead of 5",
+    ),
+    "mended": Row(
+        "CG fails where the tangent is indefinite, which is stiff directions strained by others",
+        "T. Steihaug, SIAM Journal on Numerical Analysis 20 (1983) 626-637",
+        "tests/unit/test_solver.py, Krylov's method where the tangent is indefinite: no solution",
+    ),
+    "takeover": Row(
+        "a Krylov solver that takes longer than factors would",
+        "the cost model of solve/effort.py",
+        "tests/unit/test_solver.py, MUMPS where multigrid does not get there: no solution",
     ),
     "backtracking": Row(
         "one part in trouble cuts the steps of all; points that touch come and go in turn",

@@ -194,7 +194,7 @@ class EquilibriumSolver:
         if self.predicted is not None:
             aids.append(self.predicted)
         attempt = loosely(equations.attempt)
-        if self.linear.takeover is not None:
+        if "mended" in names and self.linear.takeover is not None:
             mended = lambda: self.linear.mended  # noqa: E731
             aids.append(MendedSteps(equations, self.linear.mend, mended, attempt))
             if self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
@@ -427,9 +427,10 @@ class EquilibriumSolver:
 
     def _without_unknowns(self, time: float) -> ConvergenceError | Step:
         """Step of a system all of whose coordinates are prescribed."""
-        if not self.equations.evaluate_state():
+        plan, state, equations = self.system.plan, self.system.state, self.equations
+        if not self.guarded(lambda: plan.residual(state, equations.local_f)):
             return Step(time, 0, 0, {})
-        self.equations.outside = self.system.state.copy()
+        equations.outside = state.copy()
         return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
 
     def refused(
