@@ -17,6 +17,7 @@ from ...assembly.revisions import REVISIONS, Review, Verdict
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError, SymancfError
 from ...newton import (
+    AIDS,
     Aid,
     Leftover,
     MendedSteps,
@@ -178,7 +179,8 @@ class EquilibriumSolver:
         equations.linear = self.linear
         scratch = self.equations.x.duplicate(), self.equations.x.duplicate()
         self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
-        self._make_aids(wanted(self.options), scratch)
+        names = wanted(self.options) if self.options.choice("aids") else set(AIDS)
+        self._make_aids(names, scratch)
         self._operate()
 
     def _make_aids(self, names: set[str], scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
