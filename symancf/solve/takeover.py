@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..newton import wanted
 from ..runtime.petsc import PETSc, has
 from .choice import MOST, NEWTON, prices
 from .solver import is_saddle, is_symmetric, solver_name
@@ -48,6 +49,7 @@ class Takeover:
         self._symmetric = is_symmetric(system, dynamic)
         chosen = any(options.choice(name) for name in ("ksp_type", "pc_type"))
         kind = ksp.getPC().getType()
+        chosen |= "takeover" not in wanted(options)
         self.possible = has("mumps") and not chosen and kind in NEWTON and not is_saddle(system)
         self.active, self.times, self.told = False, 0, ""
         self._wait = self._spent = 0

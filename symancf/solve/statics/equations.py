@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...newton import VectorEquations
-from ...runtime.collective import together
 from ...runtime.petsc import PETSc, loosely
 
 if TYPE_CHECKING:
@@ -112,10 +111,3 @@ class StaticEquations(VectorEquations):
         self._progress.iteration(self.system.time, iteration)
         f, x = self.F.getArray(readonly=True), self.x.getArray(readonly=True)
         return self.convergence.test(self.snes, iteration, f, x, self.local_f)
-
-    def evaluate_state(self) -> int:
-        """Write `local_f` at the present state; return the bad points of all ranks (collective)."""
-        bad = 0
-        with together(self.comm):
-            bad = self.system.plan.residual(self.system.state, self.local_f)
-        return int(self.comm.allreduce(bad))

@@ -17,6 +17,7 @@ from ...assembly.revisions import REVISIONS, Review, Verdict
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError, SymancfError
 from ...newton import (
+    AIDS,
     Aid,
     Leftover,
     MendedSteps,
@@ -177,7 +178,8 @@ class EquilibriumSolver:
         equations.linear = self.linear
         scratch = self.equations.x.duplicate(), self.equations.x.duplicate()
         self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
-        self._make_aids(wanted(self.options), scratch)
+        names = wanted(self.options) if self.options.choice("aids") else set(AIDS)
+        self._make_aids(names, scratch)
         self._operate()
 
     def _make_aids(self, names: set[str], scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
@@ -193,7 +195,7 @@ class EquilibriumSolver:
         if self.predicted is not None:
             aids.append(self.predicted)
         attempt = loosely(equations.attempt)
-        if self.linear.takeover is not None:
+        if "mended" in names and self.linear.takeover is not None:
             mended = lambda: self.linear.mended  # noqa: E731
             aids.append(MendedSteps(equations, self.linear.mend, mended, attempt))
             if self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
@@ -326,23 +328,28 @@ class EquilibriumSolver:
         finally:
             spent = clock.process_time() - begun - (self.history.seconds["assembly"] - assembly)
             self.history.seconds["solve"] += spent
-        review = found.review
-        stands, self.long = review.verdict <= Verdict.LONG, review.verdict is Verdict.LONG
-        if found.reason > 0 and stands:
-            self._predicts = True
-            if not self.convergence.tested or self.convergence.by_tolerance:
-                warn_unproved(system, self.convergence, self.snes, time, before)
-            self.convergence.tell(f"at pseudo-time {time:g}")
-            return Step(time, found.iterations, found.linear, self.convergence.norms)
-        name, text = reason_name(self.snes) if stands else ("REVIEW", str(review))
-        self.refused_by = () if stands else review.names
+        self.long = found.review.verdict is Verdict.LONG
+        if found.reason <= 0 or found.review.verdict > Verdict.LONG:
+            system.state[:] = before
+            return self._unsolved(found, time)
+        self._predicts = True
+        if not self.convergence.tested or self.convergence.by_tolerance:
+            warn_unproved(system, self.convergence, self.snes, time, before)
+        self.convergence.tell(f"at pseudo-time {time:g}")
+        return Step(time, found.iterations, found.linear, self.convergence.norms)
+
+    def _unsolved(self, found: _Found, time: float) -> ConvergenceError:
+        """Return the error of a step that was not solved, or whose solution a term refuses."""
+        review, name, text = found.review, "REVIEW", str(found.review)
+        self.refused_by = review.names if review.verdict > Verdict.LONG else ()
+        if review.verdict <= Verdict.LONG:
+            name, text = reason_name(self.snes)
         self.history.wasted += found.iterations
         self._predicts = not self._predicts  # both ways to begin, one after the other
         failed = found.reason == REASONS.DIVERGED_LINEAR_SOLVE
         self.hopeless = failed and self.linear.direct and not found.iterations and not self._guessed
         self.linear.forget()
-        system.state[:] = before
-        return self._failure(time, name, text, found.iterations, [] if stands else review.names)
+        return self._failure(time, name, text, found.iterations, self.refused_by)
 
     def _start(self, change: Change) -> int:
         """Go to where Newton's method begins; return the iterations of the linear solver."""
@@ -366,21 +373,20 @@ class EquilibriumSolver:
         accuracy = LOOSE if system.reviews else FULL
         try:
             for k in range(REVISIONS + (MOST if normals else 0)):
-                if normals is not None:
-                    held = normals.hold(k)
-                    accuracy = ROUGH if held else LOOSE if accuracy is ROUGH else accuracy
-                test.going_on, test.loose = k > 0, accuracy.correction
-                self.snes.setTolerances(rtol=max(rtol, accuracy.residual))
+                rough = normals is not None and normals.hold(k)
+                present = ROUGH if rough else accuracy
+                test.going_on, test.loose = k > 0, present.correction
+                self.snes.setTolerances(rtol=max(rtol, present.residual))
                 self._solve(found, before if k == 0 else None)
                 if found.reason <= 0:
                     found.review = Review(Verdict.STANDS)
                     break
-                found.review = system.review(time, rough=accuracy is ROUGH)
+                found.review = system.review(time, rough=rough)
                 if found.review.verdict is Verdict.AGAIN:
                     self.leave_out(time)
                 elif accuracy is FULL or found.review.verdict is Verdict.CUT:
                     break
-                elif accuracy is LOOSE:
+                elif not rough:
                     accuracy, test.accepted = FULL, accepted
         finally:
             self.snes.setTolerances(rtol=rtol)
@@ -426,9 +432,10 @@ class EquilibriumSolver:
 
     def _without_unknowns(self, time: float) -> ConvergenceError | Step:
         """Step of a system all of whose coordinates are prescribed."""
-        if not self.equations.evaluate_state():
+        plan, state, equations = self.system.plan, self.system.state, self.equations
+        if not self.guarded(lambda: plan.residual(state, equations.local_f)):
             return Step(time, 0, 0, {})
-        self.equations.outside = self.system.state.copy()
+        equations.outside = state.copy()
         return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
 
     def refused(

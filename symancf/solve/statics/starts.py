@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from mpi4py import MPI
@@ -19,9 +19,14 @@ from ...arrays import Array
 from .branch import CLOSE
 
 if TYPE_CHECKING:
+    from ...assembly.numbering import Numbering
+    from ...assembly.vectors import Vectors
     from ...runtime.petsc import PETSc
+    from ...system import System
     from .branch import Branch
-    from .equilibrium import EquilibriumSolver
+    from .convergence import Convergence
+    from .linear import LinearSolver
+    from .sudden import Sudden
 
 
 AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
@@ -51,7 +56,22 @@ class Change:
     tangents: bool
 
 
-def parabola(solver: EquilibriumSolver, change: Change) -> int | None:
+class Solver(Protocol):
+    """What predictors need of an `EquilibriumSolver`."""
+
+    system: System
+    numbering: Numbering
+    vectors: Vectors
+    convergence: Convergence
+    linear: LinearSolver
+    branch: Branch
+    sudden: Sudden
+
+    def leave_out(self, time: float) -> None:
+        """Take the loads of a time, without what has yet to fade in (collective)."""
+
+
+def parabola(solver: Solver, change: Change) -> int | None:
     """Continue the free coordinates on the parabola through three equilibria.
 
     Slender structures turn on curved paths: from here Newton's method needs half of the
@@ -86,7 +106,7 @@ def parabola(solver: EquilibriumSolver, change: Change) -> int | None:
     return None if worse else 0
 
 
-def last_tangent(solver: EquilibriumSolver, change: Change) -> int | None:
+def last_tangent(solver: Solver, change: Change) -> int | None:
     """Go as the tangent of the last equilibrium predicts, where loads that turn have grown.
 
     Their stiffness at the next size would go with the stresses of the last one, and the sum of
@@ -102,7 +122,7 @@ def last_tangent(solver: EquilibriumSolver, change: Change) -> int | None:
     return _gone(branch, before, v, goal)
 
 
-def path_tangent(solver: EquilibriumSolver, change: Change) -> int | None:
+def path_tangent(solver: Solver, change: Change) -> int | None:
     """Go as the path does where it is now, where the time changes; not twice after a failure.
 
     Where forces have kinks the tangent of the last equilibrium knows which points touch and
@@ -129,7 +149,7 @@ def path_tangent(solver: EquilibriumSolver, change: Change) -> int | None:
     return _gone(branch, before, v, system.state.copy())
 
 
-def with_supports(solver: EquilibriumSolver, change: Change) -> int | None:
+def with_supports(solver: Solver, change: Change) -> int | None:
     """Move the free coordinates with the prescribed ones, as the tangent predicts."""
     branch, system, before = solver.branch, solver.system, change.before
     fixed = system.numbering.fixed_by >= 0
@@ -161,10 +181,10 @@ def _gone(branch: Branch, before: Array, v: PETSc.Vec | None, goal: Array) -> in
     return int(branch.ksp.getIterationNumber())
 
 
-Start = Callable[["EquilibriumSolver", Change], "int | None"]
+Start = Callable[[Solver, Change], "int | None"]
 
 
-def starts(solver: EquilibriumSolver, names: set[str]) -> list[Start]:
+def starts(solver: Solver, names: set[str]) -> list[Start]:
     """Return those of the predictors that apply to a system, in their order (collective)."""
     held = bool((solver.numbering.fixed_by >= 0).any())
     applies: list[tuple[str, Start, bool]] = [

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Newton's method and its aids, each of which may be switched off; steps that are not used."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import symancf as sa
+from symancf.newton import AIDS, Aid, newton
+from symancf.output.steps import Step
+from symancf.solve.march import march
+from tests.refusals import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.collective
+
+
+def crushed(**options: Any) -> sa.StaticProblem:
+    """Press a block by its supports to less than a third at once."""
+    body = sa.Body(
+        sa.Mesh.box((2.0, 1.0, 1.0), (4, 2, 2))["body"],
+        sa.elements.hex8_plain,
+        sa.energies.neo_hooke,
+        mu=1.0,
+        lam=2.0,
+        rho=1.0,
+    )
+    moved = sa.fix(body["x1"], displacement=(lambda t: -1.7 * t, 0.0, 0.0))
+    return sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"]), moved]), options=options)
+
+
+def test_a_predictor_that_is_switched_off_is_missed() -> None:
+    work, ends = [], []
+    for given in ("", "-supports", "-supports -predicted"):
+        problem = crushed(aids=given)
+        history = problem.solve()
+        work.append(history.wasted + sum(step.iterations for step in history.steps))
+        ends.append(problem.system.terms[1].reaction(problem.system)[0])
+    assert ends == pytest.approx([ends[0]] * 3, rel=1e-8)
+    assert work[1] > 1.3 * work[0]
+    assert work[2] == work[1]  # nothing is predicted in a plain solid
+
+
+def test_an_aid_that_is_none_is_refused_with_those_that_are() -> None:
+    names = tuple(f"-{name}" for name in AIDS)
+    for given in ("-guess", "supports"):
+        with refused(sa.ParameterError, asked="aids", given=given, possible=names):
+            crushed(aids=given).solve()
+
+
+def test_each_aid_says_what_it_mends_and_which_case_shows_it() -> None:
+    assert all(all(row) for row in AIDS.values())
+
+
+# ---- the loop ------------------------------------------------------------------------------------
+@dataclass
+class Root:
+    """x^2 = a."""
+
+    a: float
+    x: float = 1.0
+    step: float = 0.0
+    slope: float = 0.0
+
+    def residual(self) -> bool:
+        return self.a == self.a
+
+    def reason(self, iteration: int) -> int:
+        return int(abs(self.x**2 - self.a) < 1e-12)
+
+    def linearize(self) -> None:
+        self.slope = 2.0 * self.x
+
+    def solve(self) -> bool:
+        self.step = (self.x**2 - self.a) / self.slope if self.slope else 0.0
+        return self.slope != 0.0
+
+    def move(self) -> int:
+        self.x -= self.step
+        return 0
+
+
+@dataclass
+class Half(Aid):
+    """Makes half steps, notes tangents, asks for one more iteration; gives up beyond a step."""
+
+    equations: Root
+    most: float = 1e9
+    tangents: int = 0
+    asked: list[float] = field(default_factory=list)
+
+    @contextmanager
+    def tangent(self) -> Iterator[None]:
+        self.tangents += 1
+        yield
+
+    def step(self) -> bool:
+        self.equations.step /= 2.0
+        return abs(self.equations.step) < self.most
+
+    def settled(self) -> bool:
+        self.asked.append(self.equations.x)
+        return len(self.asked) > 1
+
+
+def test_the_loop_ends_where_the_test_says_and_tells_why_not() -> None:
+    root = Root(2.0)
+    solution = newton(root, 10)
+    assert solution.reason == 1
+    assert root.x == pytest.approx(2.0**0.5)
+    assert newton(Root(2.0), 2).reason < 0
+    assert newton(Root(2.0), 2).iterations == 2
+    for wrong in (Root(float("nan")), Root(2.0, x=0.0)):
+        assert newton(wrong, 10).reason < 0
+        assert newton(wrong, 10).iterations == 0
+
+
+def test_an_aid_sees_tangents_and_steps_and_may_go_on() -> None:
+    root = Root(2.0)
+    aid = Half(root)
+    solution = newton(root, 100, [aid])
+    assert len(aid.asked) == 2
+    assert solution.reason == 1
+    assert aid.tangents == solution.iterations > 20
+    assert newton(Root(2.0), 100, [Half(Root(2.0, step=1.0), most=0.1)]).reason < 0
+
+
+# ---- steps ---------------------------------------------------------------------------------------
+class Doubtful:
+    """Makes 4 steps of a system; the first attempt of the third one fails, having changed it."""
+
+    def __init__(self, system: sa.System, fatal: bool) -> None:
+        self.system, self.fatal = system, fatal
+        self.made, self.failed, self.records = 0, 0, False
+        self.seen: list[float] = []
+
+    @property
+    def done(self) -> bool:
+        return self.made == 4
+
+    def attempt(self) -> Step | sa.ConvergenceError:
+        self.seen.append(float(self.system.state.max(initial=0.0)))
+        self.system.state += 1.0
+        if self.made == 2 and not self.failed:
+            return sa.ConvergenceError("no")
+        return Step(float(self.made), 1, 1, {})
+
+    def shorten(self, error: sa.ConvergenceError) -> None:
+        self.failed += 1
+        if self.fatal:
+            raise error
+
+    def accept(self, step: Step) -> None:
+        self.made += 1
+        self.records = self.made % 2 == 1
+
+    def record(self) -> None:
+        self.seen.append(-1.0)
+
+
+def test_a_step_that_fails_is_not_used() -> None:
+    steps = Doubtful(crushed().system, fatal=False)
+    march(steps)
+    assert steps.seen == [0.0, -1.0, 1.0, 2.0, 2.0, -1.0, 3.0]
+
+
+def test_what_is_raised_leaves_the_last_record() -> None:
+    steps = Doubtful(crushed().system, fatal=True)
+    with pytest.raises(sa.ConvergenceError):
+        march(steps)
+    assert steps.system.comm.allreduce(float(steps.system.state.max(initial=0.0)), max) == 1.0
