@@ -50,11 +50,20 @@ class Factors:
             return self._lu is not None
         self.short = 0
         for room in ROOM:
-            if self._pc is None:
-                self._pc = self._new(matrix, room)
-            self._pc.setOperators(matrix, matrix)
-            self._pc.setUp()
-            status = self._pc.getFactorMatrix().getMumpsInfog(1)
+            pc, new = self._pc or PETSc.PC().create(self.comm), self._pc is None
+            self._pc = pc
+            pc.setOperators(matrix, matrix)
+            if new:
+                pc.setType(PETSc.PC.Type.CHOLESKY if self.symmetric else PETSc.PC.Type.LU)
+                pc.setFactorSolverType("mumps")
+                pc.setFactorSetUpSolverType()
+                factors = pc.getFactorMatrix()
+                factors.setMumpsIcntl(13, 1)  # the last block is factored like others, and counts
+                factors.setMumpsIcntl(14, room)
+                factors.setMumpsIcntl(24, 1)  # zero pivots are no error, and have no sign
+                factors.setMumpsIcntl(33, 0 if self.symmetric else 1)  # the determinant
+            pc.setUp()
+            status = pc.getFactorMatrix().getMumpsInfog(1)
             if status >= 0:
                 return True
             self.release()
@@ -62,19 +71,6 @@ class Factors:
                 return False
         self.short = status
         return False
-
-    def _new(self, matrix: PETSc.Mat, room: int) -> PETSc.PC:
-        pc = PETSc.PC().create(self.comm)
-        pc.setOperators(matrix, matrix)
-        pc.setType(PETSc.PC.Type.CHOLESKY if self.symmetric else PETSc.PC.Type.LU)
-        pc.setFactorSolverType("mumps")
-        pc.setFactorSetUpSolverType()
-        factors = pc.getFactorMatrix()
-        factors.setMumpsIcntl(13, 1)  # the last block is factored like the others, and counts
-        factors.setMumpsIcntl(14, room)
-        factors.setMumpsIcntl(24, 1)  # zero pivots are no error, and have no sign
-        factors.setMumpsIcntl(33, 0 if self.symmetric else 1)  # the determinant
-        return pc
 
     def solve(self, b: PETSc.Vec, x: PETSc.Vec) -> None:
         """Solve with the matrix that was factored last (collective)."""

@@ -89,7 +89,7 @@ class EquilibriumSolver:
     Attributes
     ----------
     equations, vectors : `StaticEquations`, from `prepare` on.
-    snes, J, F, x : petsc4py objects of the free unknowns, likewise.
+    snes : PETSc's solver, likewise.
     convergence, linear, branch, stability, sudden : see their classes.
     ready : `prepare` has been called, and nothing since has spoilt it.
     restored : the scale of the multipliers is that of a checkpoint.
@@ -176,7 +176,7 @@ class EquilibriumSolver:
         )
         self.linear.switched = self._switched
         equations.linear = self.linear
-        scratch = self.x.duplicate(), self.x.duplicate()
+        scratch = self.equations.x.duplicate(), self.equations.x.duplicate()
         self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
         self._make_aids(wanted(self.options), scratch)
         self._operate()
@@ -227,26 +227,6 @@ class EquilibriumSolver:
         """PETSc's solver."""
         return self.equations.snes
 
-    @property
-    def J(self) -> PETSc.Mat:
-        """The tangent of the free unknowns."""
-        return self.system.matrix.mat
-
-    @property
-    def F(self) -> PETSc.Vec:
-        """The residual of the free unknowns."""
-        return self.equations.F
-
-    @property
-    def x(self) -> PETSc.Vec:
-        """The free unknowns."""
-        return self.equations.x
-
-    @property
-    def fade(self) -> float:
-        """Part of the imbalance at the start of a step that is still left out."""
-        return self.equations.fade
-
     # ---- restart points -------------------------------------------------------------------------
     @property
     def memory(self) -> dict[str, Any]:
@@ -296,7 +276,9 @@ class EquilibriumSolver:
         self.guarded(lambda: system.plan.tangent(system.state, f, system.matrix))
         if self.restored:
             return
-        largest = self.convergence.stiffest(self.J.getDiagonal(self.F).getArray())
+        largest = self.convergence.stiffest(
+            system.matrix.mat.getDiagonal(self.equations.F).getArray()
+        )
         system.stiffness = largest if math.isfinite(largest) and largest > 0 else 1.0
         system.state[self.numbering.those("multiplier", "algebraic", "tie")] *= (
             old / system.stiffness
@@ -321,15 +303,20 @@ class EquilibriumSolver:
         begun = clock.process_time()
         assembly = self.history.seconds["assembly"]
         self.convergence.begin()
-        system.revise(time)
+        if system.changing:
+            system.revise(time)
         self.leave_out(time)
         if not self.numbering.size:  # nothing is free
             return self._without_unknowns(time)
         at = 1.0 - fade if start == time else time
-        change = Change(start, time, before, path, at, self._predicts)
+        change, found = Change(start, time, before, path, at, self._predicts), _Found()
+        self.hardest = 0
         try:
-            moved = self._start(change)
-            found = self._solve(time, before)
+            found.linear = self._start(change)
+            if system.changing or system.reviews:
+                self._solve_reviewed(found, time, before)
+            else:
+                self._solve(found, before)
         except PETSc.Error as error:
             self.ready = False  # what PETSc leaves behind is not to be trusted
             self.linear.forget()
@@ -347,7 +334,7 @@ class EquilibriumSolver:
             if not self.convergence.tested or self.convergence.by_tolerance:
                 warn_unproved(system, self.convergence, self.snes, time, before)
             self.convergence.tell(f"at pseudo-time {time:g}")
-            return Step(time, found.iterations, found.linear + moved, self.convergence.norms)
+            return Step(time, found.iterations, found.linear, self.convergence.norms)
         name, text = reason_name(self.snes) if stands else ("REVIEW", str(review))
         self.refused_by = () if stands else review.names
         self.history.wasted += found.iterations
@@ -368,17 +355,16 @@ class EquilibriumSolver:
                 return iterations
         return 0
 
-    def _solve(self, time: float, before: Array) -> _Found:
+    def _solve_reviewed(self, found: _Found, time: float, before: Array) -> None:
         """Solve, and go on where the solution changes lists of entities or numbers (collective).
 
         Where terms judge solutions the first ones are `LOOSE`, those before them, in which normals
         are held, `ROUGH`; the last one is `FULL`, and changes nothing.
         """
-        system, test, found = self.system, self.convergence, _Found()
+        system, test = self.system, self.convergence
         rtol, accepted = self.snes.getTolerances()[0], test.accepted
         normals = self.normals if self.normals is not None and system.renews() else None
         accuracy = LOOSE if system.reviews else FULL
-        self.hardest = 0
         try:
             for k in range(REVISIONS + (MOST if normals else 0)):
                 if normals is not None:
@@ -386,11 +372,10 @@ class EquilibriumSolver:
                     accuracy = ROUGH if held else LOOSE if accuracy is ROUGH else accuracy
                 test.going_on, test.loose = k > 0, accuracy.correction
                 self.snes.setTolerances(rtol=max(rtol, accuracy.residual))
-                self._iterate(found, before if k == 0 else None)
+                self._solve(found, before if k == 0 else None)
                 if found.reason <= 0:
                     found.review = Review(Verdict.STANDS)
                     break
-                self.vectors.to_local(self.x, system.state)
                 found.review = system.review(time, rough=accuracy is ROUGH)
                 if found.review.verdict is Verdict.AGAIN:
                     self.leave_out(time)
@@ -403,9 +388,8 @@ class EquilibriumSolver:
             test.loose = 0.0
             if normals is not None:
                 normals.release()
-        return found
 
-    def _iterate(self, found: _Found, before: Array | None) -> None:
+    def _solve(self, found: _Found, before: Array | None) -> None:
         """Make iterations from the present state, which may change (collective).
 
         They begin again where a direct solver has taken over after steps that led astray.
@@ -428,9 +412,10 @@ class EquilibriumSolver:
             found.iterations += solution.iterations
             found.linear += equations.linear_iterations + linear.again
             if start is None or not linear.afresh:
-                self.hardest = max(self.hardest, solution.iterations)
-                return
+                break
             start.copy(equations.x)
+        self.hardest = max(self.hardest, solution.iterations)
+        self.vectors.to_local(equations.x, self.system.state)
 
     def leave_out(self, time: float) -> None:
         """Take the loads of a time, without what has yet to fade in (collective)."""

@@ -93,7 +93,7 @@ def explained(
     def path() -> EndOfPath:
         system.state[:] = last
         solver.leave_out(time)
-        return solver.branch.end(start, last, part, 1.0 - solver.fade)
+        return solver.branch.end(start, last, part, 1.0 - solver.equations.fade)
 
     failure = Failure(
         system,

@@ -129,17 +129,17 @@ class StaticProblem(OneProcess, Shown):
     @property
     def J(self) -> PETSc.Mat:
         """The tangent of the free unknowns."""
-        return self.made.J
+        return self.made.linear.matrix
 
     @property
     def F(self) -> PETSc.Vec:
         """The residual of the free unknowns."""
-        return self.made.F
+        return self.made.equations.F
 
     @property
     def x(self) -> PETSc.Vec:
         """The free unknowns."""
-        return self.made.x
+        return self.made.equations.x
 
     @property
     def convergence(self) -> Convergence:
@@ -153,12 +153,15 @@ class StaticProblem(OneProcess, Shown):
         self.solver.ready &= self.system.motion is None  # which scales multipliers its way
         self._make_ready()
         self.solver.linear.call(steps)
-        self.solver.tell_solver()
+        if self.solver.progress.tells_each:
+            self.solver.tell_solver()
 
     def _make_ready(self) -> None:
         self.system.require_numbers("equilibria are looked for", {"state": self.system.state})
-        self.system.rest()
-        self.system.revise(self.system.time)
+        if self.system.motion is not None:
+            self.system.rest()
+        if self.system.changing:
+            self.system.revise(self.system.time)
         if not self.solver.ready:
             self.solver.prepare()
             self._continuation = None

@@ -79,7 +79,8 @@ class Stability:
         """
         if not self.counts_with_solver:
             return None
-        return self._free(self.linear.ksp.getPC().getFactorMatrix().getMumpsInfog(12))
+        pivots = self.linear.ksp.getPC().getFactorMatrix().getMumpsInfog(12)
+        return self._signs.free(pivots, self.linear.matrix)
 
     def negative(self, shift: float = 0.0) -> int | None:
         """Return the number of the tangent just assembled, None where it fails (collective).
@@ -97,7 +98,7 @@ class Stability:
             return None if sign == 0 else int(sign < 0)
         factors = self._factored(shift)
         pivots = None if factors is None else factors.negative
-        return None if pivots is None else self._free(pivots)
+        return None if pivots is None else self._signs.free(pivots, self.linear.matrix)
 
     def tell(self, history: History) -> None:
         """Note in how many directions the present equilibrium is unstable; warn (collective).
@@ -110,7 +111,7 @@ class Stability:
         system = self.system
         if self.how != "pivots" or not history.steps or not system.numbering.size:
             return
-        number = self._last()
+        number = self.counted() if self.linear.ksp.getIterationNumber() else None
         if number != 0:
             if not self.counts_with_solver and system.numbering.size > MODERATE:
                 return
@@ -128,12 +129,6 @@ class Stability:
                 "where to; follow() finds where it became so; check_stable=False does not look",
             )
 
-    def _last(self) -> int | None:
-        """Return the number in the last iteration, if the solver has counted."""
-        if not self.linear.ksp.getIterationNumber():
-            return None
-        return self.counted()
-
     def release(self) -> None:
         """Give back the memory of the factors (collective)."""
         if self._factors is not None:
@@ -141,9 +136,6 @@ class Stability:
         if self._copy is not None:
             self._copy.destroy()
         self._factors = self._copy = None
-
-    def _free(self, pivots: int) -> int | None:
-        return self._signs.free(pivots, self.linear.matrix)
 
     def _factored(self, shift: float = 0.0) -> Factors | None:
         """Factor the tangent; None where that is not possible (collective)."""
