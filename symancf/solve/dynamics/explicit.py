@@ -71,7 +71,7 @@ class Explicit:
         self._accepted: tuple[float, Array] | None = None
         self.error: BaseException | None = None
         self.iterations = self.linear_iterations = self.rejections = self.evaluations = 0
-        self.asked = self.last_step = self.biased = 0.0
+        self.asked = self.last_step = 0.0
         self.longest = math.inf
         self._ahead: Ahead | None = None
         self.adaptive = True
@@ -198,10 +198,6 @@ class Explicit:
             passed = self.motion.system.time - self._begun + self.asked
             h = passed / (self._count + 1)
             self._suited = self.stabilisation.suited(h, self._constraints)
-
-    def read(self, U: PETSc.Vec) -> None:
-        """Take state and rates from a vector of TS (collective)."""
-        self.take(U.getArray(readonly=True))
 
     def take(self, values: Array) -> None:
         """Take state and rates; multipliers become zero (collective)."""
