@@ -7,6 +7,7 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -16,6 +17,7 @@ from mpi4py import MPI
 
 from ..arrays import Array, Ints, Ints32, Mask
 from ..errors import MeshError, ParameterError
+from ..mesh.edges import NumberedEdges
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import reduced, together
 from ..runtime.once import Once
@@ -77,6 +79,26 @@ class Extended(Named, Protocol):
         """Size [m]."""
 
 
+@dataclass(frozen=True)
+class Edges:
+    """The vertices of the middles of edges in a system, of the surfaces of one mesh.
+
+    Attributes
+    ----------
+    numbered : the edges.
+    base, points : first ids of their vertices, and of the mesh's points.
+    """
+
+    numbered: NumberedEdges
+    base: int
+    points: int
+
+    def vertices(self, pairs: Ints) -> Ints:
+        """Return the vertices (k,) of edges by their ends (k, 2); -1: none (collective)."""
+        number = self.numbered.number(pairs - self.points)
+        return np.where(number < 0, -1, number + self.base)
+
+
 class Layout:
     """The vertices, entities and blocks of coordinates that bodies and terms announce.
 
@@ -93,6 +115,7 @@ class Layout:
     Attributes
     ----------
     families, blocks, owners : what was announced.
+    places : that were found, of each end that is still there; the present ones.
     reach : largest distance of what terms attach to a body from its origin, by the body's id.
     changing : names of the families whose entities may be replaced between steps.
     room : number of vertices that these may need of ranks that share none.
@@ -109,6 +132,7 @@ class Layout:
         self.comm = comm
         self._data: WeakKeyDictionary[Hashable, list[Any]] = WeakKeyDictionary()
         self._bindings: WeakKeyDictionary[Binds[Any], Any] = WeakKeyDictionary()
+        self.places: WeakKeyDictionary[Placed, Resolved] = WeakKeyDictionary()
         self._names = dict(names or {})
         self.bodies, self.terms = bodies, terms
         self._ids = {id(body) for body in bodies}
@@ -117,6 +141,7 @@ class Layout:
         self.reach = dict.fromkeys(self._ids, 0.0)
         self._bases: dict[int, int] = {}
         self._meshes: list[Mesh] = []
+        self._edges: dict[int, Edges] = {}
         self.mesh_points = 0
         for name, mesh in meshes:
             if id(mesh) not in self._bases:
@@ -199,6 +224,13 @@ class Layout:
         if id(mesh) not in self._bases:
             raise MeshError(f"mesh {mesh.name!r} belongs to none of the system's bodies")
         return self._bases[id(mesh)]
+
+    def edges(self, mesh: Mesh) -> Edges:
+        """Return the vertices of the middles of a mesh's edges, new at first (collective)."""
+        if id(mesh) not in self._edges:
+            numbered = NumberedEdges.of_surfaces(mesh)
+            self._edges[id(mesh)] = Edges(numbered, self.new_range(len(numbered)), self.base(mesh))
+        return self._edges[id(mesh)]
 
     def announce(self, family: Family) -> None:
         """Add a family of entities."""

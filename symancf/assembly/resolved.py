@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,7 @@ class Resolved(NamedTuple):
     given : the places of another end that these were made from.
     numbers : (K,) among all places of the end; None: they are all.
     starts : (ranks + 1,) where the shares of the ranks begin among all places; None: no shares.
+    path : of all places of an end that travels, what it finds the next ones on.
     """
 
     X: Array
@@ -55,6 +56,7 @@ class Resolved(NamedTuple):
     given: Resolved | None = None
     numbers: Ints | None = None
     starts: Ints | None = None
+    path: Any = None
 
     @property
     def total(self) -> int:

@@ -177,8 +177,8 @@ class PeriodicBinding(BindingWithEdges):
         if starts is not None:
             kept = kept[starts[comm.rank] : starts[comm.rank + 1]]
             starts = shares(comm, int(kept.sum()))
-        first = layout.keep(term.ends[0], _some(a, kept, starts))
-        layout.keep(term.ends[1], _some(b, kept, starts)._replace(given=first))
+        layout.places[term.ends[0]] = first = _some(a, kept, starts)
+        layout.places[term.ends[1]] = _some(b, kept, starts)._replace(given=first)
         super().__init__(term, layout)
         if term.left.body.element.across and self.middles is None:
             raise _no_edges(term.who, term.left)

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cells import CELLS
 from ..runtime.collective import exchange, exchange_blocks, owners_of, shares
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
     from ..arrays import Ints
+    from . import Mesh
 
 
 class NumberedEdges:
@@ -35,6 +37,16 @@ class NumberedEdges:
         _, (found,) = exchange(comm, owners_of(starts, pairs[:, 0]), pairs)
         self.edges: Ints = np.unique(found, axis=0)
         self.first = shares(comm, len(self.edges))
+
+    @classmethod
+    def of_surfaces(cls, mesh: Mesh) -> NumberedEdges:
+        """Return the edges of a mesh's triangles and quadrangles (collective)."""
+        pairs = [np.zeros((0, 2), dtype=np.int64)]
+        for kind in ("triangle", "quad"):
+            if kind in mesh.cells:
+                ends = np.array(CELLS[kind].edges)
+                pairs.append(mesh.cells[kind].connectivity[:, ends].reshape(-1, 2))
+        return cls(mesh.comm, mesh.point_starts, np.concatenate(pairs))
 
     def __len__(self) -> int:
         return int(self.first[-1])

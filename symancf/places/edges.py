@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ..assembly.numbering import Block
-from ..cells import CELLS
-from ..mesh.edges import NumberedEdges
 
 if TYPE_CHECKING:
     from ..arrays import Ints
     from ..assembly.configuration import Layout
     from ..cells.table import Links
     from ..elements.element import Element
-    from ..mesh import Mesh, Region
+    from ..mesh import Region
 
 
 class OfCells(Hashable, Protocol):
@@ -66,29 +64,6 @@ def links_of(element: Element) -> Links:
     return (*element.topology.graph, *edges)
 
 
-class Edges:
-    """The vertices of the middles of edges in a system, of the surfaces of one mesh."""
-
-    def __init__(self, layout: Layout, mesh: Mesh) -> None:
-        pairs = [np.zeros((0, 2), dtype=np.int64)]
-        for kind in ("triangle", "quad"):
-            if kind in mesh.cells:
-                ends = np.array(CELLS[kind].edges)
-                pairs.append(mesh.cells[kind].connectivity[:, ends].reshape(-1, 2))
-        self.numbered = NumberedEdges(mesh.comm, mesh.point_starts, np.concatenate(pairs))
-        self.base, self.points = layout.new_range(len(self.numbered)), layout.base(mesh)
-
-    @classmethod
-    def of(cls, layout: Layout, mesh: Mesh) -> Edges:
-        """Return those of a mesh (collective)."""
-        return layout.find(mesh, cls) or layout.keep(mesh, cls(layout, mesh))
-
-    def vertices(self, pairs: Ints) -> Ints:
-        """Return the vertices (k,) of edges by their ends (k, 2); -1: none (collective)."""
-        number = self.numbered.number(pairs - self.points)
-        return np.where(number < 0, -1, number + self.base)
-
-
 def with_edges(layout: Layout, body: OfCells, vertices: Ints) -> Ints:
     """Return cells (n, corners) of a body with the vertices of their edges, if it has some.
 
@@ -98,5 +73,5 @@ def with_edges(layout: Layout, body: OfCells, vertices: Ints) -> Ints:
     if not element.across or vertices.shape[1] != element.vertices:
         return vertices
     ends = np.array(element.topology.edges)
-    found = Edges.of(layout, body.region.mesh).vertices(vertices[:, ends].reshape(-1, 2))
+    found = layout.edges(body.region.mesh).vertices(vertices[:, ends].reshape(-1, 2))
     return np.concatenate([vertices, found.reshape(len(vertices), len(ends))], axis=1)

@@ -76,7 +76,7 @@ def require_place(who: str, given: Any, *also: type) -> None:
 
 
 class End(ABC):
-    """A list of K places. What a system finds of them, `resolve`, it keeps; the end stays as it is.
+    """A list of K places. A system has what it finds of them, `resolve`; the end stays as it is.
 
     Places may have axes e1, e2, e3, the jets ``axis0``, ``axis1``, ``axis2``: directions that
     are fixed in the material there and move with it as its fibres do.
@@ -116,14 +116,16 @@ class End(ABC):
                 asked="place",
                 given=str(self),
             )
-        return layout.find(self, Resolved) or layout.keep(self, self._find(layout))
+        if self not in layout.places:
+            layout.places[self] = self._find(layout)
+        return layout.places[self]
 
     @abstractmethod
     def _find(self, layout: Layout) -> Resolved:
         """Find the places (collective)."""
 
     def travel(self, configuration: Configuration, time: float) -> None:
-        """Keep the places of the present state at `time`, if they are others (collective)."""
+        """Let the layout have the places of the present state at `time` (collective)."""
         return
 
     def slide(self, configuration: Configuration, places: Resolved) -> Rows:

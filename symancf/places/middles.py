@@ -10,11 +10,10 @@ import numpy as np
 
 from ..arrays import Array, Ints, Mask
 from ..runtime.collective import exchange, lookup, owners_of, shares
-from .edges import Edges
 from .on_body import Nodes
 
 if TYPE_CHECKING:
-    from ..assembly.configuration import Configuration, Layout
+    from ..assembly.configuration import Configuration, Edges, Layout
     from .interpolation import Interpolated
     from .on_body import PointsOnBody
 
@@ -46,7 +45,7 @@ class Middles:
             return None
         mesh, pairs = body.region.mesh, np.zeros((0, 2), dtype=np.int64)
         inside = np.zeros(0, dtype=bool)
-        edges, kind = Edges.of(layout, mesh), body.element.cell
+        edges, kind = layout.edges(mesh), body.element.cell
         if kind in place.region.types:
             ends = np.array(body.element.topology.edges)
             pairs = place.region.slice(kind)[1][:, ends].reshape(-1, 2)

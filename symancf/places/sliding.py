@@ -107,7 +107,7 @@ class Sliding(PointsOnBody):
         """Find the points and the chain of cells (collective)."""
         found = super()._find(layout)
         base = layout.base(self.body.region.mesh)
-        chain = layout.keep(self, self._chain(found.vertices - base, found.within[:, 0]))
+        chain = self._chain(found.vertices - base, found.within[:, 0])
         own = layout.new_vertices(found.size, "", SLIDE)
         cell = chain.of(chain.at)
         return self._in(chain, cell, Resolved(self.X, own[:, None]), base)
@@ -152,7 +152,7 @@ class Sliding(PointsOnBody):
         jets = chain.jets[cell].reshape(len(cell), 12)
         within = np.concatenate([np.stack([middle - chain.at, scale], axis=1), jets], axis=1)
         vertices = np.concatenate([chain.cells[cell] + base, known.vertices[:, -1:]], axis=1)
-        return Resolved(known.X, vertices, within)
+        return Resolved(known.X, vertices, within, path=chain)
 
     def _slid(self, configuration: Configuration, vector: Array) -> Array:
         """Return the entries (K,) of a local vector at s, on every rank (collective)."""
@@ -175,7 +175,8 @@ class Sliding(PointsOnBody):
         ConstraintError : a place has slid off the end of its cable.
         """
         layout = configuration.layout
-        known, chain = self.resolve(layout, follows=True), layout.of(self, Chain)
+        known = self.resolve(layout, follows=True)
+        chain: Chain = known.path
         s = self._slid(configuration, configuration.state)
         last = chain.of(chain.at + known.within[:, 0])  # the middles of the cells
         cell = chain.of(chain.at + s, last)
@@ -184,7 +185,7 @@ class Sliding(PointsOnBody):
             raise ConstraintError(f"{self} has slid by {off:g}, off the end of its cable")
         base = layout.base(self.body.region.mesh)
         if (chain.cells[cell] + base != known.vertices[:, :2]).any():
-            configuration.keep(self, self._in(chain, cell, known, base))
+            layout.places[self] = self._in(chain, cell, known, base)
 
     # ---- jets -----------------------------------------------------------------------------------
     def rows(

@@ -66,7 +66,8 @@ class Travelling(PointsOnBody):
         ParameterError : they are others on another rank, or another number than before.
         ConstraintError : one of them is not on the body.
         """
-        known = self.resolve(configuration.layout, follows=True)
+        layout = configuration.layout
+        known = self.resolve(layout, follows=True)
         comm, X = configuration.comm, self.X
         with together(comm):
             X = self._course(time)
@@ -76,17 +77,19 @@ class Travelling(PointsOnBody):
                 )
         first = self.alike(X, f" at time {time:g}")
         if not np.array_equal(first, known.X):
-            configuration.keep(self, self._moved(configuration.layout, known, first))
+            layout.places[self] = self._moved(layout, known, first)
 
     def _moved(self, layout: Layout, known: Resolved, X: Array) -> Resolved:
         """Return the places of points: of the cells where they were, while they lie inside."""
         base = layout.base(self.body.region.mesh)
         cells = known.vertices[:, : self.body.element.vertices] - base
-        foots = layout.find(self, Foots)
+        foots: Foots | None = known.path
         if foots is None or not np.array_equal(foots.cells, cells):
-            foots = layout.keep(self, Foots(self.body, cells))
+            foots = Foots(self.body, cells)
         unit = foots.within(X)
-        return self._at(layout, X) if unit is None else known._replace(X=X, within=unit)
+        if unit is None:
+            return self._at(layout, X)
+        return known._replace(X=X, within=unit, path=foots)
 
     def velocity(self, configuration: Configuration) -> Array:
         """Raise: the place is another material point at each time."""

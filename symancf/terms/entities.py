@@ -164,7 +164,7 @@ class Entities:
             present = {name: getattr(self.places[k], name) for name in PLACE}
             if not same_arrays(given, present):
                 self.places[k], changed = self.places[k]._replace(**given), True
-            configuration.keep(self.ends[k], self.places[k])
+            configuration.layout.places[self.ends[k]] = self.places[k]
         return changed
 
     def _numbers_of(self, configuration: Configuration, entities: ActiveSet) -> Ints:

@@ -10,7 +10,6 @@ import numpy as np
 
 import symancf as sa
 from symancf import elements, energies
-from symancf.catalogue.gas.enclosure import Enclosure
 from tests.shells import box_of_walls, hollow_block, tube
 
 RUBBER = {"C10": 0.2712e6, "C20": 0.03053e6, "C30": -401.3, "k": 1e7}
@@ -20,7 +19,7 @@ TIGHT = {"snes_rtol": 1e-12}
 def spanning(system, cavity):
     """Number of facets and rims of the cavity that need vertices of another rank."""
     owned = system.numbering.owned_vertices
-    space = system.of(cavity, Enclosure)
+    space = system.binding(cavity)
     parts = [(np.hstack([f.cells, f.extra]), f.owned) for f in (*space.walls, *space.edges)]
     return sum(system.comm.allreduce(int((cells[mine] >= owned).sum())) for cells, mine in parts)
 

@@ -8,7 +8,6 @@ import pytest
 from mpi4py import MPI
 
 import symancf as sa
-from symancf.catalogue.gas.enclosure import Enclosure
 from symancf.catalogue.gas.lid import FORCES, MEANS
 from symancf.energies import yeoh
 from tests.shells import tube
@@ -31,7 +30,7 @@ def test_points_of_lids_are_the_means_of_their_rims() -> None:
             )
             cavity = sa.Cavity([body["skin"]], caps="flat", gas=sa.Gas())
             system = sa.System(body, terms=[cavity])
-            space, numbering = system.of(cavity, Enclosure), system.numbering
+            space, numbering = system.binding(cavity), system.numbering
             means = space.coordinates(system, MEANS).reshape(-1, 3)
             there = system.reference[means]
             np.testing.assert_allclose(there[:, 1:], 0.0, atol=1e-14)

@@ -12,7 +12,6 @@ import pytest
 import symancf as sa
 from symancf import elements, energies
 from symancf.assembly.plan import Plan
-from symancf.catalogue.gas.surface import Facets
 from tests.refusals import refused
 from tests.shells import box_of_walls, resultant, sphere
 
@@ -230,7 +229,7 @@ def test_residual_and_tangent_by_complex_step(element, middle):
     plan.residual(state, f)
     plan.product(state, v, Kv)
     exact = forces(
-        system.of(load.surfaces[0], Facets), system, system.reference + state + 1e-30j * v, 0.7
+        system.binding(load).facets[0], system, system.reference + state + 1e-30j * v, 0.7
     )
     assert np.abs(f - exact.real).max() < 1e-13 * np.abs(f).max()
     assert np.abs(Kv - exact.imag / 1e-30).max() < 1e-12 * np.abs(Kv).max()

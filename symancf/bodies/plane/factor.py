@@ -76,7 +76,7 @@ class Factor(End):
         self._entry(system, value)
 
     def _entry(self, configuration: Configuration, value: float | None) -> Array:
-        found = configuration.layout.find(self, Resolved)
+        found = configuration.layout.places.get(self)
         if found is None:
             raise ParameterError(
                 f"{self} multiplies no load of this system", asked="factor", given=self.name

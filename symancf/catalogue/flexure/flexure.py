@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
@@ -250,42 +250,9 @@ class Flexure(OneProcess, Shown):
         return f"Flexure {self.name!r} ({self.model})"
 
     # ---- what a system asks of a term -----------------------------------------------------------
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> FlexureBinding:
         """Announce the pair of places before distribution."""
-        layout.keep(self, Entities(layout, layout.name(self), self.ends))
-        return self
-
-    def carriers(self, configuration: Configuration) -> Carriers:
-        """Take the entity where it is on this rank; a flexure puts no blocks on vertices."""
-        configuration.of(self, Entities).bind(configuration)
-        return []
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the kernel, and its entity on this rank."""
-        entities = configuration.of(self, Entities)
-        kernel, role = self._take(configuration, self.tangent)
-        jets = entities.jets(configuration, [(0, "planar"), (1, "planar")])
-        n = len(entities.ids)
-        cell = {name: np.full(n, value) for name, value in self.cell.items()}
-        return [entities.piece(entities.name, kernel, role, {"EI": self.EI}, cell, jets)]
-
-    def _take(self, configuration: Configuration, tangent: str) -> tuple[jit.Kernel, Role]:
-        """Return the kernel with a tangent, which is that of the system from now on, and its role.
-
-        Collective.
-        """
-        kernel = configuration.keep(
-            self, jit.points(flexure_law(self.model, tangent), configuration.comm)
-        )
-        return kernel, "strain" if kernel.symmetric else "work"
-
-    def choose(
-        self, configuration: Configuration, plan: Plan, option: Callable[[str], str | None]
-    ) -> None:
-        """Take the tangent that the option ``flexure_tangent`` of a problem names, or our own."""
-        tangent = option("flexure_tangent") or self.tangent
-        _one_of("the option flexure_tangent", "it", tangent, TANGENTS, "flexure_tangent")
-        plan.exchange(configuration.name(self), *self._take(configuration, tangent))
+        return FlexureBinding(self, layout)
 
     def bonds(self) -> list[tuple[PlanarBody, PlanarBody]]:
         """Return the bodies that move together where the flexure does not deform."""
@@ -319,7 +286,7 @@ class Flexure(OneProcess, Shown):
         """Return the generalised forces (2, 3) on the nodes of bodies a and b (collective)."""
         q = self.coordinates(configuration)
         values = {**self.cell, "EI": evaluate(f"{self.name}: EI", self.EI, configuration.time)}
-        f, _ = configuration.of(self, jit.Kernel).residual(q[None], None, values)
+        f, _ = configuration.binding(self).kernel.residual(q[None], None, values)
         return np.array(f).reshape(2, 3)
 
     def tip_wrench(self, system: Configuration) -> Array:
@@ -374,6 +341,51 @@ class Flexure(OneProcess, Shown):
         """Return force and moment about the origin that the ground exerts, if it holds an end."""
         held = [k for k, p in enumerate(self.ends) if isinstance(p, Ground)]
         return self.forces(system)[held].sum(axis=0) if held else None
+
+
+class FlexureBinding:
+    """A flexure in one system.
+
+    Attributes
+    ----------
+    name : in the system.
+    entities : the pair of places.
+    kernel : with the tangent of the present problem, after `pieces`.
+    """
+
+    kernel: jit.Kernel
+
+    def __init__(self, flexure: Flexure, layout: Layout) -> None:
+        self.flexure, self.name = flexure, layout.name(flexure)
+        self.entities = Entities(layout, self.name, flexure.ends)
+
+    def carriers(self, configuration: Configuration) -> Carriers:
+        """Take the entity where it is on this rank; a flexure puts no blocks on vertices."""
+        self.entities.bind(configuration)
+        return []
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernel, and its entity on this rank."""
+        entities, flexure = self.entities, self.flexure
+        role = self._take(configuration, flexure.tangent)
+        jets = entities.jets(configuration, [(0, "planar"), (1, "planar")])
+        n = len(entities.ids)
+        cell = {name: np.full(n, value) for name, value in flexure.cell.items()}
+        return [entities.piece(self.name, self.kernel, role, {"EI": flexure.EI}, cell, jets)]
+
+    def _take(self, configuration: Configuration, tangent: str) -> Role:
+        """Take the kernel with a tangent; return its role (collective)."""
+        self.kernel = jit.points(flexure_law(self.flexure.model, tangent), configuration.comm)
+        return "strain" if self.kernel.symmetric else "work"
+
+    def choose(
+        self, configuration: Configuration, plan: Plan, option: Callable[[str], str | None]
+    ) -> None:
+        """Take the tangent that the option ``flexure_tangent`` of a problem names, or our own."""
+        tangent = option("flexure_tangent") or self.flexure.tangent
+        _one_of("the option flexure_tangent", "it", tangent, TANGENTS, "flexure_tangent")
+        role = self._take(configuration, tangent)
+        plan.exchange(self.name, self.kernel, role)
 
 
 def unknowns_of(flexures: Sequence[Flexure], bodies: Sequence[object]) -> Ints:

@@ -6,35 +6,47 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 from weakref import WeakSet
 
 import numpy as np
 
 from ...arrays import Array, Ints32
+from ...assembly.numbering import Block
+from ...assembly.piece import Jets, Piece, Role
+from ...assembly.plan import Plan
 from ...errors import MeshError, ParameterError
-from ...runtime.collective import share_error
+from ...laws import lid_laws, surface_laws
+from ...mesh.partition import Family
+from ...runtime import jit
+from ...runtime.collective import share_error, together
 from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
 from ...values.arguments import among
 from ...values.parameter import depends_on_time, evaluate, label
 from .amount import Gas
-from .enclosure import Enclosure
-from .surface import Surface, surfaces_of
+from .lid import FORCES, MEANS, SCALARS, Rims
+from .orientation import Hull
+from .surface import Facets, Scalars, Surface, surfaces_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ...assembly.configuration import Configuration, Layout
-    from ...assembly.piece import Piece
     from ...assembly.protocol import Carriers
+    from ...laws.pressure import Form
     from ...places.on_body import Face, Nodes
     from ...values.parameter import Scalar
 
-TIGHT = 1e-10  # of the area: the resultant of a pressure on a closed surface, in any state
-Value = TypeVar("Value", float, bool)
+ORIGIN = ("o1", "o2", "o3")
 
+# of all cavities with gas: the unknown pressure over its scale
+PRESSURES = Block("pressures", 1, "algebraic", "pressure")
+
+TIGHT = 1e-10  # of the area: the resultant of a pressure on a closed surface, in any state
 DISTURBED = 0.02  # of the facets' size: the state in which that is tried
+
+Value = TypeVar("Value", float, bool)
 
 
 class Cavity(OneProcess, Shown):
@@ -57,7 +69,8 @@ class Cavity(OneProcess, Shown):
     ----------
     reference_volume : V_0 [m^3], in the system that it was given to.
     watertight : the walls have no gaps there, in any state; see Notes. Where it was given to
-        systems in which these differ, ask ``system.of(cavity, Enclosure)``.
+        systems in which these differ, ask ``system.binding(cavity)``.
+    measured : what it is in the systems that are still there.
 
     Raises
     ------
@@ -124,95 +137,22 @@ class Cavity(OneProcess, Shown):
         if pressure is not None and not callable(pressure):
             evaluate(f"pressure of {name!r}", pressure, 0.0)
         self.caps, self.p, self.gas = caps, pressure, gas
-        self._enclosures: WeakSet[Enclosure] = WeakSet()
+        self.measured: WeakSet[CavityBinding] = WeakSet()
 
-    # ---- as part of a system -------------------------------------------------------------------
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> CavityBinding:
         """Announce facets and rims before distribution (collective)."""
-        capped, filled = self.caps is not None, self.gas is not None
-        layout.keep(self, Enclosure(layout, layout.name(self), self.surfaces, capped, filled))
-        return self
-
-    def carriers(self, configuration: Configuration) -> Carriers:
-        """Take this rank's facets; the pressure of gas is a coordinate of its own."""
-        return configuration.of(self, Enclosure).carriers(configuration)
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the kernels, facets and rims on this rank (collective)."""
-        space = configuration.of(self, Enclosure)
-        space.orient(configuration)
-        space.measure(configuration)
-        self._enclosures.add(space)
-        space.watertight = self._is_tight(configuration, space)
-        uniform: dict[str, Scalar] = {"scale": lambda t: configuration.stiffness}
-        if self.gas is not None:
-            uniform["size"] = space.reference_volume ** (1.0 / 3.0)
-            # where the amount changes, so does the energy: all pieces say so to the audit
-            number = partial(self.gas.number, place=space.name)
-            uniform["amount"] = number if depends_on_time(self.gas.amount) else number(0.0)
-            made = space.pieces(configuration, "gas", "potential", uniform)
-            return [*made, space.gas_piece(configuration, self.gas, uniform)]
-        if self.p is None:
-            return []
-        uniform["p"] = self.p
-        if space.watertight:
-            return space.pieces(configuration, "potential", "potential", uniform)
-        return space.pieces(configuration, "pressure", "work", uniform)
-
-    def idle(self, configuration: Configuration) -> Ints32:
-        """Return the coordinates of lids that nothing presses on: they have no equations."""
-        space = configuration.of(self, Enclosure)
-        loaded = self.p is not None or self.gas is not None
-        return np.zeros(0, dtype=np.int32) if loaded else space.lid_coordinates(configuration)
-
-    def _is_tight(self, configuration: Configuration, space: Enclosure) -> bool:
-        """Try whether a pressure has no resultant in a disturbed state; warn (collective)."""
-        gap = space.closure(configuration, space.disturbed(configuration, DISTURBED))
-        if gap <= TIGHT:
-            return True
-        text = (
-            f"{space.name} is not watertight: in a disturbed state a pressure on its walls has a "
-            f"resultant of {gap:.1g} of its size (faces z = +-thickness/2 overlap at kinks; slopes "
-            "that are not shared, and plates beside solids, open gaps)"
-        )
-        if not all(surface.middle for surface in self.surfaces):
-            text += "; face(..., middle=True) is the mid-surface"
-        error = (
-            MeshError(text, asked="watertight walls", given=gap) if self.gas is not None else None
-        )
-        share_error(configuration.comm, error)
-        if self.p is not None and configuration.comm.rank == 0:
-            warnings.warn(text, stacklevel=4)
-        return False
-
-    def _scale(self, configuration: Configuration) -> float:
-        """Return the unit of the unknown pressure [Pa]: multipliers have system.stiffness."""
-        return float(
-            configuration.stiffness
-            / configuration.of(self, Enclosure).reference_volume ** (1.0 / 3.0)
-        )
-
-    def settle(self, configuration: Configuration) -> None:
-        """Give gas the pressure that belongs to its volume, and lids theirs (collective)."""
-        space = configuration.of(self, Enclosure)
-        if self.gas is not None:
-            ratio = space.volume(configuration, configuration.state) / space.reference_volume
-            if ratio > 0.0:
-                p = self.gas.pressure(ratio, configuration.time, space.name)
-                space.settle(configuration, p, self._scale(configuration))
-        elif self.p is not None:
-            space.settle(configuration, self.pressure(configuration), 1.0)
+        return CavityBinding(self, layout)
 
     # ---- results -------------------------------------------------------------------------------
     @property
     def reference_volume(self) -> float:
         """V_0 [m^3]."""
-        return self._common("reference_volume", {e.reference_volume for e in self._enclosures})
+        return self._common("reference_volume", {own.reference_volume for own in self.measured})
 
     @property
     def watertight(self) -> bool:
         """Whether the walls have no gaps, in any state."""
-        return self._common("watertight", {e.watertight for e in self._enclosures})
+        return self._common("watertight", {own.watertight for own in self.measured})
 
     def _common(self, what: str, values: set[Value]) -> Value:
         if not values:
@@ -232,7 +172,7 @@ class Cavity(OneProcess, Shown):
 
     def volume(self, system: Configuration, state: Array | None = None) -> float:
         """Return the enclosed volume [m^3] at the present state, on every rank (collective)."""
-        return system.of(self, Enclosure).volume(system, system.state if state is None else state)
+        return system.binding(self).volume(system, system.state if state is None else state)
 
     def series(self, system: Configuration) -> dict[str, Callable[[], float]]:
         """Return what a history keeps of a cavity; see `DynamicProblem.record`."""
@@ -246,14 +186,296 @@ class Cavity(OneProcess, Shown):
 
         It is 0 where walls and lids are closed.
         """
-        return system.of(self, Enclosure).closure(system, system.state if state is None else state)
+        return system.binding(self).closure(system, system.state if state is None else state)
 
     def pressure(self, system: Configuration) -> float:
         """Return the present pressure [Pa] over that outside, on every rank (collective)."""
-        space = system.of(self, Enclosure)
+        return system.binding(self).pressure(system)
+
+
+class CavityBinding:
+    """A cavity in one system: its walls and lids.
+
+    Attributes
+    ----------
+    name : in the system.
+    reference_volume : V_0 [m^3].
+    watertight : whether the walls have no gaps, in any state.
+    """
+
+    reference_volume: float
+    watertight: bool
+
+    def __init__(self, cavity: Cavity, layout: Layout) -> None:
+        self.cavity, self.name = cavity, layout.name(cavity)
+        self.surfaces, self.gas = cavity.surfaces, cavity.gas
+        surfaces, name, vertex = self.surfaces, self.name, np.zeros(0, dtype=np.int64)
+        if self.gas is not None:
+            vertex = layout.new_vertices(1, name, PRESSURES)
+            here = vertex[:, None] if layout.comm.rank == 0 else np.zeros((0, 1), dtype=np.int64)
+            ids = np.arange(len(here), dtype=np.int64)
+            layout.announce(Family(f"{name}:gas", ids, here, partitioned=False))
+        slices = [surface.slice(layout) for surface in surfaces]
+        self.hull = hull = Hull(layout, name, surfaces, slices, cavity.caps is not None)
+        for number in range(len(surfaces)):
+            ids, nodes = hull.of(number)
+            common = np.broadcast_to(vertex, (len(ids), len(vertex)))
+            vertices = np.concatenate([nodes, common], axis=1)
+            layout.announce(Family(f"{name}:{number}", ids, vertices, partitioned=False))
+        self.rims = Rims(layout, f"{name}:rim", surfaces, hull, vertex)
+        self.lids = hull.rim.lids
+
+    # ---- as part of a system -------------------------------------------------------------------
+    def carriers(self, configuration: Configuration) -> Carriers:
+        """Take this rank's facets; return the blocks of pressure and lids (collective)."""
+        families = enumerate(self.surfaces)
+        self.walls = [Facets(surface, configuration, f"{self.name}:{k}") for k, surface in families]
+        self.edges = self.rims.bind(configuration, self.surfaces)
+        means, forces, pressures = ([np.zeros(0, dtype=np.int32)] for _ in range(3))
+        for edges in self.edges:
+            means.append(edges.extra[:, 0])
+            forces.append(edges.extra[:, 1])
+            pressures.append(edges.extra[:, 2:].ravel())
+        pressures += [facets.extra.ravel() for facets in self.walls]
+        if self.gas is not None:
+            pressures.append(configuration.topology.families[f"{self.name}:gas"].vertices[:, 0])
+        blocks = zip((MEANS, FORCES, PRESSURES), (means, forces, pressures), strict=True)
+        used = ((block, np.unique(np.concatenate(at))) for block, at in blocks)
+        # by which the points and forces of lids go in pairs
+        ids = configuration.topology.vertex_ids
+        self._carriers = {block: at[np.argsort(ids[at])] for block, at in used}
+        there = {MEANS: self.lids > 0, FORCES: self.lids > 0, PRESSURES: self.gas is not None}
+        return [(block.name, at) for block, at in self._carriers.items() if there[block]]
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the kernels, facets and rims on this rank (collective)."""
+        self.hull.orient(configuration, self.walls)
+        self.rims.orient(self.edges)
+        self._measure(configuration)
+        self.watertight = self._is_tight(configuration)
+        self.cavity.measured.add(self)
+        uniform: dict[str, Scalar] = {"scale": lambda t: configuration.stiffness}
+        if self.gas is not None:
+            uniform["size"] = self.reference_volume ** (1.0 / 3.0)
+            # where the amount changes, so does the energy: all pieces say so to the audit
+            number = partial(self.gas.number, place=self.name)
+            uniform["amount"] = number if depends_on_time(self.gas.amount) else number(0.0)
+            made = self._surfaces(configuration, "gas", "potential", uniform)
+            return [*made, self._gas_piece(configuration, self.gas, uniform)]
+        if self.cavity.p is None:
+            return []
+        uniform["p"] = self.cavity.p
+        if self.watertight:
+            return self._surfaces(configuration, "potential", "potential", uniform)
+        return self._surfaces(configuration, "pressure", "work", uniform)
+
+    def idle(self, configuration: Configuration) -> Ints32:
+        """Return the coordinates of lids that nothing presses on: they have no equations."""
+        if self.cavity.p is not None or self.gas is not None:
+            return np.zeros(0, dtype=np.int32)
+        found = [self.coordinates(configuration, block) for block in (MEANS, FORCES)]
+        return np.concatenate(found)
+
+    def settle(self, configuration: Configuration) -> None:
+        """Give gas the pressure that belongs to its volume, and lids theirs (collective)."""
+        if self.gas is not None:
+            ratio = self.volume(configuration, configuration.state) / self.reference_volume
+            if ratio > 0.0:
+                p = self.gas.pressure(ratio, configuration.time, self.name)
+                self._take_pressure(configuration, p, self._scale(configuration))
+        elif self.cavity.p is not None:
+            self._take_pressure(configuration, self.pressure(configuration), 1.0)
+
+    def coordinates(self, configuration: Configuration, block: Block) -> Ints32:
+        """Return the local offsets of this rank's coordinates of a block, ghosts included."""
+        at = self._carriers[block]
+        if not len(at):
+            return np.zeros(0, dtype=np.int32)
+        start = configuration.numbering.offset[at, configuration.numbering.block(block.name)]
+        return np.asarray(start[:, None] + np.arange(block.size, dtype=np.int32)).ravel()
+
+    # ---- kernels -------------------------------------------------------------------------------
+    def _surfaces(
+        self, configuration: Configuration, form: Form, role: Role, uniform: Mapping[str, Scalar]
+    ) -> list[Piece]:
+        """Return the kernels of walls and lids, facets and rims on this rank (collective)."""
+        values = {**dict(zip(ORIGIN, self.hull.centre.tolist(), strict=True)), **uniform}
+        made = []
+        for k, facets in enumerate([*self.walls, *self.edges]):
+            surface, lid = facets.surface, k >= len(self.walls)
+            laws = (lid_laws if lid else surface_laws)(
+                surface.element, form, offset=not surface.middle, fields=surface.fields
+            )
+            scalars = list(SCALARS) if lid else []
+            if form == "gas":
+                scalars.append(Scalars(PRESSURES.name, facets.extra.shape[1] - 1, 1))
+            cell = {"share": self.rims.share(facets)} if lid else {}
+            name = f"{self.name}: {'lids of ' if lid else ''}{surface}"
+            made.append(facets.piece(configuration, name, laws, role, values, scalars, cell))
+        return made
+
+    def _gas_piece(
+        self, configuration: Configuration, gas: Gas, uniform: Mapping[str, Scalar]
+    ) -> Piece:
+        """Return the energy of the gas (collective)."""
+        family = configuration.topology.families[f"{self.name}:gas"]
+        n = len(family.ids)
+        block = configuration.numbering.block(PRESSURES.name)
+        start = configuration.numbering.offset[family.vertices[:, 0], block]
+        none = np.zeros(n, dtype=np.int32)
+        return Piece(
+            name=f"{self.name}:gas",
+            kernel=jit.points(gas.law(), configuration.comm),
+            role="potential",
+            uniform={
+                **uniform,
+                "ambient": gas.ambient,
+                "exponent": gas.exponent,
+                "V0": self.reference_volume,
+            },
+            cell=np.zeros((n, 0)),
+            owned=family.owned,
+            vertices=family.vertices.ravel(),
+            vertex_start=np.arange(n + 1, dtype=np.int32),
+            entities=Jets(np.arange(n, dtype=np.int32), none, start, none, np.ones(n)),
+        )
+
+    # ---- geometry ------------------------------------------------------------------------------
+    def _measure(self, configuration: Configuration) -> None:
+        """Make ready to evaluate -V: the potential of a pressure of 1 (collective)."""
+        unit = {"p": 1.0, "scale": 1.0, "size": 1.0}
+        form: Form = "potential" if self.gas is None else "gas"
+        pieces = self._surfaces(configuration, form, "potential", unit)
+        self._plan = Plan(
+            pieces, configuration.numbering, configuration.reference, configuration.comm
+        )
+        means = self.coordinates(configuration, MEANS)
+        configuration.reference[means] = self._means(
+            configuration, np.zeros_like(configuration.state)
+        )[means]
+        self.reference_volume = self.volume(configuration, np.zeros_like(configuration.state))
+        if self.reference_volume <= 0.0:
+            raise ParameterError(
+                f"{self.name}: its walls are so thick that their faces enclose no space (the "
+                f"volume is {self.reference_volume:.3g})",
+                asked="volume",
+                given=self.reference_volume,
+            )
+
+    def _forces(self, configuration: Configuration, x: Array, of: Ints32 | None = None) -> Array:
+        """Return -dV/du (local vector) at a state (collective).
+
+        Rows of owned vertices are complete, and those `of` some coordinates everywhere: the force
+        on a lid may belong to another rank than its point.
+        """
+        f = np.zeros_like(x)
+        with together(configuration.comm):
+            self._plan.update(configuration.time)
+            self._plan.residual(x, f)
+        if of is not None:
+            configuration.numbering.update_ghosts(f, of)
+        return f
+
+    def _means(self, configuration: Configuration, state: Array) -> Array:
+        """Return the state with p = 1, no forces on lids, and their points in the mean of rims."""
+        x = state.copy()
+        x[self.coordinates(configuration, PRESSURES)] = 1.0
+        if self.lids:
+            means, forces = (self.coordinates(configuration, block) for block in (MEANS, FORCES))
+            x[forces] = x[means] = 0.0
+            x[means] = -self._forces(configuration, x, forces)[forces]
+        return x
+
+    def volume(self, configuration: Configuration, state: Array) -> float:
+        """Return V [m^3] at a state (collective)."""
+        x = self._means(configuration, state)
+        with together(configuration.comm):
+            self._plan.update(configuration.time)
+            energies, _ = self._plan.energies(x)
+        return -float(configuration.sum(np.array([energies.sum()]))[0])
+
+    def closure(self, configuration: Configuration, state: Array) -> float:
+        """Return the size of the sum of all normals over the area of the walls (collective).
+
+        A translation t of the walls alone changes V by t . (sum of normals)/3.
+        """
+        x = self._means(configuration, state)
+        f, numbering = self._forces(configuration, x), configuration.numbering
+        at = numbering.offset[: numbering.owned_vertices, numbering.block("position")]
+        total = np.zeros(4)
+        total[:3] = -3.0 * f[at[at >= 0][:, None] + np.arange(3)].sum(axis=0)
+        means = self.coordinates(configuration, MEANS).reshape(-1, 3)
+        total[:3] -= 3.0 * f[means[self._carriers[MEANS] < numbering.owned_vertices]].sum(axis=0)
+        with together(configuration.comm):
+            present = positions(configuration, state)
+            for facets in self.walls:
+                normals = facets.normals(present)[facets.owned]
+                total[3] += np.linalg.norm(normals, axis=1).sum()
+        total = configuration.sum(total)
+        return float(np.linalg.norm(total[:3]) / total[3])
+
+    def _is_tight(self, configuration: Configuration) -> bool:
+        """Try whether a pressure has no resultant in a disturbed state; warn (collective)."""
+        gap = self.closure(configuration, self.disturbed(configuration, DISTURBED))
+        if gap <= TIGHT:
+            return True
+        text = (
+            f"{self.name} is not watertight: in a disturbed state a pressure on its walls has a "
+            f"resultant of {gap:.1g} of its size (faces z = +-thickness/2 overlap at kinks; slopes "
+            "that are not shared, and plates beside solids, open gaps)"
+        )
+        if not all(surface.middle for surface in self.surfaces):
+            text += "; face(..., middle=True) is the mid-surface"
+        error = (
+            MeshError(text, asked="watertight walls", given=gap) if self.gas is not None else None
+        )
+        share_error(configuration.comm, error)
+        if self.cavity.p is not None and configuration.comm.rank == 0:
+            warnings.warn(text, stacklevel=4)
+        return False
+
+    def disturbed(self, configuration: Configuration, by: float) -> Array:
+        """Return a random state that moves nodes `by` the size of the facets."""
+        state = np.asarray(by * configuration.numbering.random(11))
+        state[configuration.numbering.those("position")] *= self.hull.size
+        return state
+
+    # ---- the pressure --------------------------------------------------------------------------
+    def _scale(self, configuration: Configuration) -> float:
+        """Return the unit of the unknown pressure [Pa]: multipliers have system.stiffness."""
+        return float(configuration.stiffness / self.reference_volume ** (1.0 / 3.0))
+
+    def _take_pressure(self, configuration: Configuration, p: float, scale: float) -> None:
+        """Give the own coordinates the values of a pressure p [Pa] (collective).
+
+        `scale` : unit of the unknown pressure [Pa].
+        """
+        configuration.state[self.coordinates(configuration, PRESSURES)] = p / scale
+        if self.lids:
+            means, forces = (self.coordinates(configuration, block) for block in (MEANS, FORCES))
+            x = self._means(configuration, configuration.state)
+            configuration.state[means] = x[means]
+            configuration.state[forces] = (
+                -p / configuration.stiffness * self._forces(configuration, x, means)[means]
+            )
+
+    def pressure(self, configuration: Configuration) -> float:
+        """Return the present pressure [Pa] over that outside, on every rank (collective)."""
         if self.gas is None:
-            return evaluate(f"pressure of {self.name!r}", self.p or 0.0, system.time)
-        return space.pressure(system) * self._scale(system)
+            p = self.cavity.p or 0.0
+            return evaluate(f"pressure of {self.name!r}", p, configuration.time)
+        mine = self._carriers[PRESSURES] < configuration.numbering.owned_vertices
+        own = configuration.state[self.coordinates(configuration, PRESSURES)[mine]]
+        return float(configuration.sum(np.array([own.sum()]))[0]) * self._scale(configuration)
+
+
+def positions(configuration: Configuration, state: Array) -> Array:
+    """Return the present positions (vertices, 3) of this rank's nodes, those of meshes."""
+    x = configuration.points.copy()
+    block = configuration.numbering.block("position")
+    at = configuration.numbering.carriers(block)
+    x[at] += state[configuration.numbering.offset[at, block][:, None] + np.arange(3)]
+    return x
 
 
 def _surfaces(name: str, walls: Sequence[Nodes | Face] | Nodes | Face) -> list[Surface]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -52,29 +52,43 @@ class Pressure(OneProcess, Shown):
         """Return its name, which tells."""
         return self.name
 
-    def bind(self, layout: Layout) -> Self:
+    def bind(self, layout: Layout) -> PressureBinding:
         """Announce the facets before distribution."""
-        for surface, name in zip(self.surfaces, self._names(layout), strict=True):
-            ids, vertices = surface.slice(layout)
-            layout.announce(Family(name, ids, vertices, partitioned=False))
-        return self
+        return PressureBinding(self, layout)
 
-    def _names(self, within: Layout | Configuration) -> list[str]:
-        """Return the names of the facets of each type."""
-        name, kinds = within.name(self), [surface.element.cell for surface in self.surfaces]
-        return [name] if len(kinds) == 1 else [f"{name} ({kind})" for kind in kinds]
+
+class PressureBinding:
+    """A pressure in one system.
+
+    Attributes
+    ----------
+    name : in the system.
+    families : names of the facets of each type.
+    facets : of each type on this rank, after `carriers`.
+    """
+
+    facets: list[Facets]
+
+    def __init__(self, pressure: Pressure, layout: Layout) -> None:
+        self.surfaces, self.p, self.name = pressure.surfaces, pressure.p, layout.name(pressure)
+        kinds = [surface.element.cell for surface in self.surfaces]
+        several = [f"{self.name} ({kind})" for kind in kinds]
+        self.families = several if len(kinds) > 1 else [self.name]
+        for surface, family in zip(self.surfaces, self.families, strict=True):
+            ids, vertices = surface.slice(layout)
+            layout.announce(Family(family, ids, vertices, partitioned=False))
 
     def carriers(self, configuration: Configuration) -> Carriers:
         """Take this rank's facets; a pressure brings no coordinates."""
-        for surface, name in zip(self.surfaces, self._names(configuration), strict=True):
-            configuration.keep(surface, Facets(surface, configuration, name))
+        pairs = zip(self.surfaces, self.families, strict=True)
+        self.facets = [Facets(surface, configuration, family) for surface, family in pairs]
         return []
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel and facets on this rank."""
         made = []
-        for surface, name in zip(self.surfaces, self._names(configuration), strict=True):
-            facets = configuration.of(surface, Facets)
+        for facets, name in zip(self.facets, self.families, strict=True):
+            surface = facets.surface
             facets.require_parents(configuration, facets.parents)
             if surface.solid:
                 facets.require_outside(configuration)

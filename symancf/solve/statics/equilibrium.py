@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...arrays import Array
-from ...assembly.protocol import Chooses
+from ...assembly.protocol import Chooses, having
 from ...assembly.revisions import REVISIONS, Review, Verdict
 from ...assembly.vectors import Vectors
 from ...errors import ConvergenceError, SymancfError
@@ -114,9 +114,8 @@ class EquilibriumSolver:
             self._scale_multipliers()
         if not self.restored:
             system.settle()
-        for term in system.terms:
-            if isinstance(term, Chooses):
-                term.choose(system, system.plan, self.options.choice)
+        for term in having(map(system.binding, system.terms), Chooses):
+            term.choose(system, system.plan, self.options.choice)
         self._make_solver(scratch)
         self.branch = Branch(system, self.vectors, self.linear, self.snes.getKSP(), scratch)
         self.stability: Stability = Stability(system, self.linear)
