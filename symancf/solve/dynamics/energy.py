@@ -19,8 +19,6 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
-from ...assembly.plan import Plan
-from ...kinematics.memory import STEP
 from ...runtime.collective import together
 from ...values.parameter import changes_by_itself, depends_on_time
 
@@ -78,8 +76,7 @@ class Energies:
 
 def _given(piece: Piece) -> list[Value | None]:
     """Return the values of a piece's parameters, but for those that it has of its own."""
-    own = ("scale", STEP) if piece.remembered is not None else ("scale",)
-    return [value for name, value in piece.uniform.items() if name not in own]
+    return [value for name, value in piece.uniform.items() if name != "scale"]
 
 
 def timed(piece: Piece) -> bool:
@@ -99,7 +96,7 @@ def stores(piece: Piece) -> bool:
 
     Contacts and laws that remember are materials, whatever changes them.
     """
-    material = piece.role in ("strain", "contact") or piece.remembered is not None
+    material = piece.role in ("strain", "contact") or bool(piece.kernel.memory)
     return material or (piece.role == "potential" and not changes(piece))
 
 
@@ -181,14 +178,14 @@ class Audit:
         working = list(filter(works, pieces))
         damping = [p for p in pieces if p.role == "dissipation"]
         self._plans = {
-            name: Plan(chosen, system.numbering, system.reference, system.comm)
+            name: system.plan.part(chosen)
             for name, chosen in (("work", working), ("dissipated", damping))
             if system.comm.allreduce(bool(chosen))
         }
         sums = np.array([_sums(p) for p in pieces], dtype=float).reshape(-1, SUMS)
         self._masks = np.ascontiguousarray(sums.T)
         self._loads = bool(self._masks[4].any())
-        self._remembering = [[p for p in system.memory.pieces if _sums(p)[k]] for k in range(SUMS)]
+        self._remembering = np.array([_sums(p) for p in system.memory.pieces]).reshape(-1, SUMS)
         self._lost: Array = np.zeros(3)  # see `_present`, when this was last looked at
         self._f: Array = np.zeros(system.numbering.coordinates)
         owned = system.numbering.vertex_of < system.numbering.owned_vertices
@@ -459,7 +456,7 @@ class Audit:
             values, _ = system.plan.energies(m.state)
             kinetic, _ = m.mass.energies(m.rate)
             stored = self._masks @ values
-            lost = np.array([system.memory.dissipated(pieces) for pieces in self._remembering])
+            lost = np.array([system.memory.dissipated(which) for which in self._remembering.T])
             found[:4] = kinetic.sum(), *stored[:3]
             found[4:6] = lost[:3].sum(), lost[2]
             found[6] = stored[3] + lost[3] - stored[4]
