@@ -78,7 +78,7 @@ class Memory:
     @values.setter
     def values(self, values: InternalVariables) -> None:
         self._now = values
-        self._remembered = self.own(values.old)
+        self._remembered = self.own(values.old) if self.pieces else []
 
     def replace(self, new: Mapping[Piece, Piece]) -> None:
         """Take other pieces for present ones; their entities remember what they did."""

@@ -102,7 +102,6 @@ class Plan:
         self._matrix: tuple[Matrix, Sequence[int]] | None = None
         self._number = {piece: number for number, piece in enumerate(self.pieces)}
         self._collect()
-        self._replaced: set[int] = set()
         self._place()
         self._moving: Mask = np.array([piece.moving for piece in self.pieces], dtype=bool)
         self._active: Mask = ~self._moving
@@ -154,7 +153,6 @@ class Plan:
 
     def _arrange(self) -> None:
         """Put the terms of the active pieces into the structure of C."""
-        self._take_up()
         key = self._active.tobytes()
         if key not in self._arranged:
             self._kinds = self._kinds or grouped(self.pieces)
@@ -215,7 +213,6 @@ class Plan:
                 self._given[places] = evaluate(name, value, time)
         if self._changing is None:
             self._changing = [of for of in self._sources if not is_number(of[1])]
-        self._take_up()
         for number, piece in self._placed:
             rows = self._rows_at(piece, time)
             if rows is not None:
@@ -338,24 +335,20 @@ class Plan:
 
         Parameters are those of the pieces before.
         """
+        numbers = set()
         for old, piece in new.items():
             number = self._number.pop(old, None)
             if number is not None:
                 self.pieces[number], self._number[piece] = piece, number
-                self._replaced.add(number)
-                self._stale = True
-        for part in self._parts:
-            part.replace(new)
-
-    def _take_up(self) -> None:
-        """Forget the groups of pieces that were replaced, all at once."""
-        if self._replaced:
-            gone = {of for of in self._made if not self._replaced.isdisjoint(of)}
-            self._made = {of: group for of, group in self._made.items() if of not in gone}
+                numbers.add(number)
+        if numbers:
+            self._made = {of: group for of, group in self._made.items() if numbers.isdisjoint(of)}
             self._kinds = []
             self._arranged.clear()
-            self._replaced.clear()
             self._place()
+            self._stale = True
+        for part in self._parts:
+            part.replace(new)
 
     def number(self, piece: Piece) -> int:
         """Return the number of one of the pieces."""

@@ -32,8 +32,9 @@ def dragged() -> sa.System:
     """A block that is dragged over several facets of another one."""
     bed = sa.Mesh.box((1.0, 0.4, 0.3), (5, 1, 1))
     top = sa.Mesh.box((0.3, 0.3, 0.2), (1, 1, 1), warp=lambda x: x + np.array([0.1, 0.05, 0.3]))
+    given: Any = {"rho": 1e-3, **MATERIAL}
     lower, upper = (
-        sa.Body(mesh["body"], elements.hex8_plain, neo_hooke, name=name, rho=1e-3, **MATERIAL)
+        sa.Body(mesh["body"], elements.hex8_plain, neo_hooke, name=name, **given)
         for name, mesh in (("lower", bed), ("upper", top))
     )
     drag = sa.fix(upper["z1"], displacement=lambda t: (0.5 * t, 0.0, -0.02 * np.sin(2.0 * t)))
