@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -33,49 +32,45 @@ PARTS = (
 EXTRA = Block("extra", 2, "algebraic")
 
 
-@dataclass
-class Own:
-    """What a witness finds in a system."""
-
-    vertex: int
-    here: Any = None
-    at: Any = None
-
-
 class Witness:
     """A term of a user: two numbers at a vertex of its own, which it sets to the time."""
 
     def __init__(self, name: str, said: list[str]) -> None:
         self.name, self.said = name, said
 
+    def bind(self, layout: Layout) -> WitnessBinding:
+        return WitnessBinding(self, layout)
+
+
+class WitnessBinding:
+    """A witness in one system."""
+
+    def __init__(self, witness: Witness, layout: Layout) -> None:
+        self.name, self.said = witness.name, witness.said
+        self._note("declare", layout, Layout)
+        self.vertex = int(layout.new_vertices(1, self.name)[0])
+        mine = np.zeros(1 if layout.comm.rank == 0 else 0, dtype=np.int64)
+        vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
+        layout.announce(Family(self.name, mine, vertices, partitioned=False))
+        layout.announce_block(EXTRA)
+
     def _note(self, phase: str, given: object, kind: type) -> None:
         assert isinstance(given, kind)
         self.said.append(f"{self.name} {phase}")
 
-    def bind(self, layout: Layout) -> Self:
-        self._note("declare", layout, Layout)
-        vertex = layout.keep(self, Own(int(layout.new_vertices(1, self.name)[0]))).vertex
-        mine = np.zeros(1 if layout.comm.rank == 0 else 0, dtype=np.int64)
-        vertices = np.full((len(mine), 1), vertex, dtype=np.int64)
-        layout.announce(Family(self.name, mine, vertices, partitioned=False))
-        layout.announce_block(EXTRA)
-        return self
-
     def orient(self, configuration: Configuration) -> None:
         self._note("orient", configuration, Configuration)
         assert not hasattr(configuration, "numbering")
-        own = configuration.of(self, Own)
-        own.here = configuration.topology.find(own.vertex)
+        self.here = configuration.topology.find(self.vertex)
 
     def carriers(self, configuration: Configuration) -> protocol.Carriers:
         self._note("carriers", configuration, Configuration)
-        return [(EXTRA.name, configuration.of(self, Own).here)]
+        return [(EXTRA.name, self.here)]
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         self._note("pieces", configuration, Configuration)
         block = configuration.numbering.block(EXTRA.name)
-        own = configuration.of(self, Own)
-        own.at = configuration.numbering.coordinates_of(block, own.here)
+        self.at = configuration.numbering.coordinates_of(block, self.here)
         return []
 
     def idle(self, configuration: Configuration) -> Any:
@@ -84,7 +79,7 @@ class Witness:
 
     def settle(self, configuration: Configuration) -> None:
         self._note("settle", configuration, Configuration)
-        configuration.state[configuration.of(self, Own).at] = configuration.time + 1.0
+        configuration.state[self.at] = configuration.time + 1.0
 
 
 def test_phases_come_one_after_the_other_for_all_terms() -> None:
@@ -165,6 +160,23 @@ def test_a_layout_keeps_what_members_find_by_owner_and_kind() -> None:
     del mine, first
     gc.collect()
     assert ghost() is not None  # the layout has the body
+    del layout
+    gc.collect()
+    assert ghost() is None
+
+
+def test_a_layout_has_the_bindings_of_its_members_alone() -> None:
+    mine, other = sa.PlanarBody(name="mine"), sa.PlanarBody(name="other")
+    layout, later = (Layout(MPI.COMM_WORLD, [mine], []) for _ in range(2))
+    binding = layout.bind(mine)
+    assert layout.binding(mine) is binding
+    assert later.bind(mine) is not binding
+    with refused(sa.ParameterError, asked="system", given="other"):
+        layout.binding(other)
+    ghost = weakref.ref(binding)
+    del binding
+    gc.collect()
+    assert ghost() is not None
     del layout
     gc.collect()
     assert ghost() is None
