@@ -7,7 +7,7 @@ import ctypes
 import weakref
 from contextlib import contextmanager
 from itertools import compress, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -39,12 +39,21 @@ if TYPE_CHECKING:
 
     from .linearized import Linearized
     from .matrix import Matrix
-    from .memory import Memory
     from .numbering import Numbering
 
 CODE = {mode: code for code, mode in enumerate([*MODES, "linearize"])}
 _OTHER = EVENTS["outputs"]
 SETS = 16  # of active pieces whose terms are kept
+
+
+class Remembers(Protocol):
+    """Has what laws remember: `Memory`."""
+
+    def rows(self, piece: Piece, time: float, /) -> Array | None:
+        """Return the rows of `Piece.cell` at a time with what the piece remembers, or None."""
+
+    def length(self, time: float, /) -> float:
+        """Return the length of the step that ends at a time."""
 
 
 class Plan:
@@ -70,7 +79,7 @@ class Plan:
         numbering: Numbering,
         reference: Array,
         comm: MPI.Comm,
-        memory: Memory | None = None,
+        memory: Remembers | None = None,
     ) -> None:
         self.pieces = list(pieces)
         self.numbering, self.reference = numbering, reference
