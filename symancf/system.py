@@ -32,7 +32,7 @@ from .runtime.shown import Shown
 from .values.parameter import Parameter, label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from scipy.sparse import csr_array
@@ -118,7 +118,7 @@ class System(OneProcess, Configuration, Shown):
         ]
         self._first_variables = self.variables
         self.memory = Memory(self.comm, self.pieces)
-        self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm)
+        self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm, self.memory)
         self.memory.prepare(self.plan)
         self._pattern: tuple[tuple[ActiveSet, ...], ...] = ()  # see `State`
         if self.memory.moves:  # before its entities do
@@ -409,14 +409,14 @@ class System(OneProcess, Configuration, Shown):
         if any(changed):
             every = [*self._entities(), *before]
             self._hold_entities(zip([*self.changing] * 2, every, strict=True))
-            pieces = self._renew(changed)
-            rebuilt = "matrix" in self.__dict__ and self.matrix.renew(pieces)
+            new = self._renew(changed)
+            rebuilt = "matrix" in self.__dict__ and self.matrix.renew(new)
             if rebuilt:
                 made_for = zip(self._entities(), before, changed, strict=True)
                 self._pattern = tuple(
                     (own, old) if other else (own,) for own, old, other in made_for
                 )
-            self._tell_relisted(pieces, rebuilt)
+            self._tell_relisted(new, rebuilt)
         self.refresh()
         pairs = zip(self.changing, found, strict=True)
         return [self.name(term) for term, change in pairs if change is Change.OTHER]
@@ -425,14 +425,26 @@ class System(OneProcess, Configuration, Shown):
         """Have the vertices of lists of entities on the ranks that need them (collective)."""
         self.hold(np.concatenate([term.needed(self, entities) for term, entities in lists]))
 
-    def _renew(self, changed: Sequence[bool]) -> list[Piece]:
-        """Replace the lists of terms that have `changed`; return the pieces (collective)."""
-        some = [term for term, other in zip(self.changing, changed, strict=True) if other]
-        return [piece for term in some for piece in term.renew(self)]
+    def _renew(self, changed: Sequence[bool]) -> dict[Piece, Piece]:
+        """Replace pieces of terms that have `changed`; return the new by the old (collective)."""
+        new: dict[Piece, Piece] = {}
+        for term, other in zip(self.changing, changed, strict=True):
+            if other:
+                new |= term.renew(self)
+        self.replace(new)
+        return new
 
-    def _tell_relisted(self, pieces: Sequence[Piece], rebuilt: bool) -> None:
+    def replace(self, new: Mapping[Piece, Piece]) -> None:
+        """Take other pieces for present ones."""
+        self.pieces = [new.get(piece, piece) for piece in self.pieces]
+        self.memory.replace(new)
+        self.plan.replace(new)
+        if "matrix" in self.__dict__:
+            self.matrix.replace(new)
+
+    def _tell_relisted(self, new: Mapping[Piece, Piece], rebuilt: bool) -> None:
         for holder in self._living():
-            holder.relisted(pieces, rebuilt)
+            holder.relisted(list(new.values()), rebuilt)
 
     def _activate(self, state: State) -> None:
         """Go to the active sets of a state, with the pattern that the tangent had (collective)."""
@@ -445,14 +457,14 @@ class System(OneProcess, Configuration, Shown):
         listed = [(k, own) for k, every in enumerate(pattern) for own in every]
         of_pattern = [(self.changing[k], own) for k, own in listed]
         self._hold_entities([*of_pattern, *zip(self.changing, self._entities(), strict=True)])
-        pieces, rebuilt = self._renew(changed), patterned
+        new, rebuilt = self._renew(changed), patterned
         if patterned:
             every = [term.listed(self, own) for term, own in of_pattern]
             self.matrix.rebuild([one for some in every for one in some])
             self._pattern = pattern
         elif "matrix" in self.__dict__:
-            rebuilt = self.matrix.renew(pieces)
-        self._tell_relisted(pieces, rebuilt)
+            rebuilt = self.matrix.renew(new)
+        self._tell_relisted(new, rebuilt)
         self.refresh()
 
     def settle(self) -> None:

@@ -21,7 +21,7 @@ from ..runtime.petsc import PETSc, disown, functions, handle, own
 from .structures import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mpi4py import MPI
 
@@ -111,14 +111,18 @@ class Matrix:
         self._plans = [known for known in self._plans if known[0]() not in (None, plan)]
         self._plans.append((weakref.ref(plan), numbers))
 
-    def renew(self, changed: Sequence[Piece]) -> bool:
-        """Find the places of pieces whose lists were replaced (collective).
+    def replace(self, new: Mapping[Piece, Piece]) -> None:
+        """Take other pieces for present ones; `renew` or `rebuild` finds the places of others."""
+        self._pieces = [new.get(piece, piece) for piece in self._pieces]
+
+    def renew(self, new: Mapping[Piece, Piece]) -> bool:
+        """Find the places of pieces that have replaced others (collective).
 
         Where a pair of vertices is missing the pattern is made anew, with the pairs of the lists
         before, too, so that what goes to and fro finds them; `mat` is another one then. Returns
         whether.
         """
-        some = {*changed}
+        some = {*new.values()}
         numbers = [k for k, piece in enumerate(self._pieces) if piece in some]
         found = [self._find(self._pieces[k]) for k in numbers]
         missing = bool(self.comm.allreduce(any(positions is None for positions in found)))
@@ -127,7 +131,7 @@ class Matrix:
                 assert positions is not None
                 self.positions[k] = positions
             return False
-        self.rebuild([piece.former for piece in changed if piece.former is not None])
+        self.rebuild(list(new))
         return True
 
     def rebuild(self, others: Sequence[Listed]) -> None:

@@ -18,7 +18,6 @@ entities remember, by their numbers: whichever of them come here, in whichever o
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +30,7 @@ from ..runtime.collective import block_starts, reduced, together
 from .state import InternalVariables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from .piece import Piece
     from .plan import Plan
@@ -42,11 +41,11 @@ class Memory:
 
     Parameters
     ----------
-    pieces : of the system; those with memory get a place for it here.
+    pieces : of the system.
 
     Attributes
     ----------
-    pieces : those with memory.
+    pieces : those with memory, the present ones.
     """
 
     def __init__(self, comm: MPI.Comm, pieces: Sequence[Piece]) -> None:
@@ -54,28 +53,22 @@ class Memory:
         self._numbers = [k for k, piece in enumerate(pieces) if piece.kernel.memory]
         self.pieces = [pieces[k] for k in self._numbers]
         self._places = {piece: k for k, piece in enumerate(self.pieces)}
-        length: Callable[[float], float] = self.length  # one object for all: one source
-        sizes = [piece.size for piece in self.pieces]
-        for k, piece in enumerate(self.pieces):
-            if STEP in piece.kernel.uniform:
-                piece.uniform[STEP] = length
-            if piece.plans is not None:
-                sizes[k] = piece.total = self._total(piece)
-                piece.recall = partial(self._recall, k)
+        self._totals = self._count() if self.pieces else []
+        self._remembered: list[Array] = []  # by the present entities
+        self._written: dict[Piece, tuple[Array, Array, Array]] = {}  # see `rows`
+        pairs = zip(self.pieces, self._totals, strict=True)
+        sizes = [total if piece.changing else piece.size for piece, total in pairs]
         rows = [len(piece.kernel.memory) for piece in self.pieces]
         none = tuple(map(np.zeros, zip(sizes, rows, strict=True)))
         self.values = InternalVariables(none, none, known=not self.pieces)
 
-    def _total(self, piece: Piece) -> int:
-        """Return the number of entities of all ranks (collective)."""
-        assert piece.ids is not None
-        if piece.total is not None:
-            return piece.total
-        return int(self.comm.allreduce(int(piece.ids.max(initial=-1)), MPI.MAX)) + 1
-
-    def _recall(self, k: int) -> Array:
-        """Return what the present entities of a list that changes remember."""
-        return np.asarray(self._now.old[k][self.pieces[k].ids])
+    def _count(self) -> list[int]:
+        """Return the number of entities of each piece, those of all ranks (collective)."""
+        here = []
+        for piece in self.pieces:
+            assert piece.ids is not None
+            here.append(piece.total or piece.ids.max(initial=-1) + 1)
+        return [int(n) for n in reduced(self.comm, np.array(here, dtype=float), MPI.MAX)]
 
     @property
     def values(self) -> InternalVariables:
@@ -85,13 +78,42 @@ class Memory:
     @values.setter
     def values(self, values: InternalVariables) -> None:
         self._now = values
-        for k, (piece, old) in enumerate(zip(self.pieces, values.old, strict=True)):
-            piece.remembered = old if piece.plans is None else self._recall(k)
+        self._remembered = self.own(values.old) if self.pieces else []
+
+    def replace(self, new: Mapping[Piece, Piece]) -> None:
+        """Take other pieces for present ones; their entities remember what they did."""
+        for old, piece in new.items():
+            k = self._places.pop(old, None)
+            if k is not None:
+                self.pieces[k], self._places[piece] = piece, k
+                self._written.pop(old, None)
+                if piece.changing:
+                    self._remembered[k] = self._now.old[k][piece.ids]
+
+    def rows(self, piece: Piece, time: float) -> Array | None:
+        """Return the rows of `Piece.cell` at a time with what the piece remembers (n, rows).
+
+        The same array as before where nothing changed; None: there is nothing that changes.
+        """
+        cell, k = piece.rows(time), self._places.get(piece)
+        if k is None:
+            return cell
+        cell, remembered = piece.cell if cell is None else cell, self._remembered[k]
+        known = self._written.get(piece)
+        if known is None or known[0] is not cell or known[1] is not remembered:
+            joined = cell.copy()
+            joined[:, joined.shape[1] - remembered.shape[1] :] = remembered
+            known = self._written[piece] = cell, remembered, joined
+        return known[2]
+
+    def beginning(self, piece: Piece) -> Array:
+        """Return what this rank's entities of a piece remember from before the step (n, rows)."""
+        return self._remembered[self._places[piece]]
 
     @property
     def moves(self) -> bool:
         """Whether a list of entities with memory changes."""
-        return any(piece.plans is not None for piece in self.pieces)
+        return any(piece.changing for piece in self.pieces)
 
     @property
     def known(self) -> bool:
@@ -172,7 +194,7 @@ class Memory:
     def own(self, values: Sequence[Array]) -> list[Array]:
         """Return what the entities of this rank remember, of `InternalVariables.old` or `next`."""
         pairs = zip(self.pieces, values, strict=True)
-        return [v if piece.plans is None else v[piece.ids] for piece, v in pairs]
+        return [v[piece.ids] if piece.changing else v for piece, v in pairs]
 
     def parts(self) -> list[tuple[Ints, Mask]]:
         """Return numbers of entities of each piece, and which of them this rank tells others.
@@ -180,11 +202,11 @@ class Memory:
         Those of this rank; of lists that change a share of all, in whichever list they are.
         """
         found = []
-        for piece in self.pieces:
+        for piece, total in zip(self.pieces, self._totals, strict=True):
             assert piece.ids is not None
             ids, owned = piece.ids, piece.owned
-            if piece.plans is not None:
-                starts = block_starts(self._total(piece), self.comm.size)
+            if piece.changing:
+                starts = block_starts(total, self.comm.size)
                 ids = np.arange(*starts[self.comm.rank : self.comm.rank + 2])
                 owned = np.ones(len(ids), dtype=bool)
             found.append((ids, owned))
@@ -193,7 +215,7 @@ class Memory:
     def told(self, values: Sequence[Array]) -> list[Array]:
         """Return what the entities of `parts` remember, of `InternalVariables.old` or `next`."""
         rows = zip(self.pieces, self.parts(), values, strict=True)
-        return [v if piece.plans is None else v[ids] for piece, (ids, _), v in rows]
+        return [v[ids] if piece.changing else v for piece, (ids, _), v in rows]
 
     def joined(
         self, old: Sequence[Array], after: Sequence[Array], length: float
@@ -205,8 +227,7 @@ class Memory:
         """Return the shares of entities of lists that change as one (collective)."""
         pairs = zip(self.pieces, values, strict=True)
         return tuple(
-            v if piece.plans is None else np.concatenate(self.comm.allgather(v))
-            for piece, v in pairs
+            np.concatenate(self.comm.allgather(v)) if piece.changing else v for piece, v in pairs
         )
 
     def _shared(self, values: Sequence[Array]) -> tuple[Array, ...]:
@@ -215,10 +236,11 @@ class Memory:
         Those that are in no list forget all but totals.
         """
         found = []
-        for piece, own, before in zip(self.pieces, values, self._now.next, strict=True):
+        rows = zip(self.pieces, self._totals, values, self._now.next, strict=True)
+        for piece, total, own, before in rows:
             known = own
-            if piece.plans is not None and piece.ids is not None:
-                every: Array = np.zeros((self._total(piece), own.shape[1] + 1))
+            if piece.changing and piece.ids is not None:
+                every: Array = np.zeros((total, own.shape[1] + 1))
                 every[piece.ids[piece.owned], :-1] = own[piece.owned]
                 every[piece.ids[piece.owned], -1] = 1.0
                 every = reduced(self.comm, every)
@@ -248,9 +270,9 @@ class Memory:
     # ---- values ---------------------------------------------------------------------------------
     def at(self, name: str) -> dict[str, Array]:
         """Return what a piece has remembered at the beginning of the step, (n,) by row."""
-        for piece in self.pieces:
-            if piece.name == name and piece.remembered is not None:
-                return dict(zip(piece.kernel.memory, piece.remembered.T, strict=True))
+        for piece, remembered in zip(self.pieces, self._remembered, strict=True):
+            if piece.name == name:
+                return dict(zip(piece.kernel.memory, remembered.T, strict=True))
         return {}
 
     def gathered(self, name: str) -> dict[str, Array]:
@@ -260,12 +282,13 @@ class Memory:
         of the entities' numbers. An entity that a rank lacks is on another one.
         """
         found: dict[str, Array] = {}
-        rows = zip(self.pieces, self.parts(), self.told(self._now.next), strict=True)
-        for piece, (ids, owned), values in rows:
+        told = self.told(self._now.next)
+        rows = zip(self.pieces, self._totals, self.parts(), told, strict=True)
+        for piece, total, (ids, owned), values in rows:
             if piece.name != name:
                 continue
             names = [row.partition("[")[0] for row in piece.kernel.memory]
-            every: Array = np.zeros((self._total(piece), values.shape[1]))
+            every: Array = np.zeros((total, values.shape[1]))
             every[ids[owned]] = values[owned]
             every = reduced(self.comm, every)
             for quantity in dict.fromkeys(names):
@@ -273,11 +296,14 @@ class Memory:
                 found[quantity] = table if piece.kernel.tabulated else table[:, 0]
         return found
 
-    def dissipated(self, chosen: Sequence[Piece]) -> float:
-        """Return the energy dissipated since the first step by pieces (this rank's part) [J]."""
+    def dissipated(self, chosen: Sequence[bool]) -> float:
+        """Return the energy dissipated since the first step by the chosen pieces of `pieces` [J].
+
+        This rank's part.
+        """
         total = 0.0
-        rows = zip(self.pieces, self.parts(), self.told(self._now.next), strict=True)
-        for piece, (_, owned), values in rows:
-            if piece in chosen:
+        rows = zip(chosen, self.pieces, self.parts(), self.told(self._now.next), strict=True)
+        for counts, piece, (_, owned), values in rows:
+            if counts:
                 total += float(values[owned][:, list(piece.kernel.totals)].sum())
         return total

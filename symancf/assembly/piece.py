@@ -11,8 +11,7 @@ import numpy as np
 from ..arrays import Array, Ints, Ints32, Mask
 
 if TYPE_CHECKING:
-    import weakref
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from symancf_codegen.declare import PointLaw
 
@@ -50,7 +49,7 @@ class Whole:
         return np.asarray(maps[:, self.row, column])
 
 
-@dataclass
+@dataclass(frozen=True)
 class Cells:
     """Entities of a tabulated kernel: cells with what they gather, and the maps of their nodes.
 
@@ -69,7 +68,7 @@ class Cells:
     whole: Whole | None = None
 
 
-@dataclass
+@dataclass(frozen=True)
 class Jets:
     """Entities of a point kernel: each jet a sparse combination of local coordinates.
 
@@ -105,7 +104,7 @@ class Basis:
         return self.coefficients.shape[1]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Corners:
     """Normals at the corners of facets, of the facets around; see normals.h.
 
@@ -137,7 +136,7 @@ class Corners:
     holds: Ints32
 
 
-@dataclass
+@dataclass(frozen=True)
 class Feet:
     """Entities of a point kernel whose jets are made before each evaluation; see feet.h.
 
@@ -205,38 +204,32 @@ class Feet:
     rate: int = -1
 
 
-class Evaluates(Protocol):
-    """What evaluates pieces: a plan."""
-
-    pieces: list[Piece]
-
-    def tabulate(
-        self, mode: str, pieces: Sequence[int], x: Array, /
-    ) -> tuple[dict[int, Array], int]:
-        """Return what a function of kernels tells of the points of pieces, by their numbers."""
-
-    def replace(self, piece: Piece, /) -> None:
-        """Take up the new entities of a piece."""
-
-
 class Listed(Protocol):
     """Entities by their vertices: those of entity k are vertices[vertex_start[k] : ... [k + 1]]."""
 
-    vertices: Ints32
-    vertex_start: Ints32
+    @property
+    def vertices(self) -> Ints32:
+        """Local vertices of all entities."""
+
+    @property
+    def vertex_start(self) -> Ints32:
+        """Where those of each entity begin, and the end."""
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Former:
-    """The vertices of a list that was replaced."""
+    """The vertices of a list that is not the present one."""
 
     vertices: Ints32
     vertex_start: Ints32
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Piece:
     """One kernel evaluated on a list of entities; what a term contributes to the plan.
+
+    It does not change. A term whose list changes between steps gives another piece for it, see
+    `Revises`. What its points remember is in the state, see `Memory.rows`.
 
     Attributes
     ----------
@@ -245,7 +238,7 @@ class Piece:
         the kinetic energy of a vector of rates.
     uniform : parameter -> value for all entities (number, Parameter or function of time), in a
         slot of the kernel or in a row of `cell`.
-    cell : (n, rows) per-entity parameters in the kernel's order.
+    cell : (n, rows) per-entity parameters in the kernel's order; those of memory are the last.
     cell_at : function of time that returns them, where they change; if its `timed` is False they
         do not change while time goes on.
     given : the user's functions of which they are made.
@@ -256,23 +249,20 @@ class Piece:
     law, multipliers : of a constraint, the point law of its kernel, lambda . Phi, and the number
         of multipliers, its last unknowns; its time derivatives are made of them.
     ids : (n,) numbers of the entities that are the same on any number of ranks.
-    remembered : (n, rows) what the entities' points remember, see `Memory`: the last rows of
-        `cell`, in place of those there.
-    plans : of a list that changes, the plans that it is a piece of; None: it never changes.
+    changing : whether another piece may take its place between steps.
     timed : whether the entities are functions of time.
     moving : whether it acts in motions alone.
     compact : whether its tangent is zero where its force is, as of a gap that is open.
     kinked : whether forces may have kinks, as those of contact and friction: Newton's method
         looks where full steps lead.
-    former : the list before, once it was replaced.
-    recall : returns `remembered` of the present list, where that changes.
-    total : of a list that changes, number of all entities that may come into it.
+    total : of a list that changes, number of all entities that may come into it; None: those that
+        are in it at first, of all ranks.
     """
 
     name: str
     kernel: Kernel
     role: Role
-    uniform: dict[str, Value]
+    uniform: Mapping[str, Value]
     cell: Array
     owned: Mask
     vertices: Ints32
@@ -283,44 +273,17 @@ class Piece:
     growing: tuple[str, ...] = ()
     law: PointLaw | None = None
     multipliers: int = 0
-    plans: list[weakref.ref[Evaluates]] | None = None
+    changing: bool = False
     timed: bool = False
     moving: bool = False
     compact: bool = False
     kinked: bool = False
-    former: Former | None = None
     ids: Ints | None = None
-    remembered: Array | None = None
-    recall: Callable[[], Array] | None = None
     total: int | None = None
-    _joined: tuple[Array, Array, Array] | None = field(default=None, repr=False)
 
-    def changing(self, time: float) -> Array | None:
-        """Return the rows of `cell` at a time; the same array as before where nothing changed."""
-        cell = None if self.cell_at is None else self.cell_at(time)
-        if self.remembered is None:
-            return cell
-        cell = self.cell if cell is None else cell
-        known = self._joined
-        if known is None or known[0] is not cell or known[1] is not self.remembered:
-            joined = cell.copy()
-            joined[:, joined.shape[1] - self.remembered.shape[1] :] = self.remembered
-            known = self._joined = cell, self.remembered, joined
-        return known[2]
-
-    def replace(self, other: Piece) -> None:
-        """Take the entities of another piece of the same kernel, in all plans (between steps)."""
-        assert self.plans is not None, f"the list of {self.name!r} does not change"
-        self.former = Former(self.vertices, self.vertex_start)
-        listed = "ids", "owned", "vertices", "vertex_start", "entities"
-        for name in (*listed, "cell", "cell_at", "given"):
-            setattr(self, name, getattr(other, name))
-        if self.recall is not None:
-            self.remembered = self.recall()
-        self.plans[:] = [plan for plan in self.plans if plan() is not None]
-        for plan in [known() for known in self.plans]:
-            if plan is not None:
-                plan.replace(self)
+    def rows(self, time: float) -> Array | None:
+        """Return `cell` at a time, the same array where nothing changed; None: it never changes."""
+        return None if self.cell_at is None else self.cell_at(time)
 
     @property
     def size(self) -> int:

@@ -7,7 +7,7 @@ import ctypes
 import weakref
 from contextlib import contextmanager
 from itertools import compress, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ..values.parameter import (
 )
 from .feet import library as load_library
 from .group import Group, grouped, parameters, source
+from .piece import Piece
 from .structures import LANES, Term, Terms
 
 if TYPE_CHECKING:
@@ -39,11 +40,20 @@ if TYPE_CHECKING:
     from .linearized import Linearized
     from .matrix import Matrix
     from .numbering import Numbering
-    from .piece import Piece, Role
 
 CODE = {mode: code for code, mode in enumerate([*MODES, "linearize"])}
 _OTHER = EVENTS["outputs"]
 SETS = 16  # of active pieces whose terms are kept
+
+
+class Remembers(Protocol):
+    """Has what laws remember: `Memory`."""
+
+    def rows(self, piece: Piece, time: float, /) -> Array | None:
+        """Return the rows of `Piece.cell` at a time with what the piece remembers, or None."""
+
+    def length(self, time: float, /) -> float:
+        """Return the length of the step that ends at a time."""
 
 
 class Plan:
@@ -52,6 +62,11 @@ class Plan:
     The methods work on local vectors (all coordinates of all local vertices) and return the
     number of quadrature points that left the domain of their law.
 
+    Parameters
+    ----------
+    pieces : what it evaluates at first; `replace` takes others for them.
+    memory : has what laws remember and the length of the step; None: no law asks for these.
+
     Attributes
     ----------
     values : of all uniform parameters of all pieces, called `names`; `write` after a change.
@@ -59,10 +74,18 @@ class Plan:
     """
 
     def __init__(
-        self, pieces: Sequence[Piece], numbering: Numbering, reference: Array, comm: MPI.Comm
+        self,
+        pieces: Sequence[Piece],
+        numbering: Numbering,
+        reference: Array,
+        comm: MPI.Comm,
+        memory: Remembers | None = None,
     ) -> None:
         self.pieces = list(pieces)
-        self.numbering, self._comm = numbering, comm
+        self.numbering, self.reference = numbering, reference
+        self._comm, self._memory = comm, memory
+        self._rows_at = Piece.rows if memory is None else memory.rows
+        self._parts: weakref.WeakSet[Plan] = weakref.WeakSet()
         library = load_library(comm)
         self._most: int = library.symancf_most_vectors()
         self._assemble = library.symancf_assemble
@@ -84,23 +107,26 @@ class Plan:
             vertex_plain=address(numbering.vertex_plain),
         )
         self._reference = ctypes.byref(self._plan)
-        self._vectors: dict[str, Array | None] = {"reference": reference}
+        self._vectors: dict[str, Array | None] = {}
         self._matrix: tuple[Matrix, Sequence[int]] | None = None
-        self._numbers: dict[str, list[int]] = {}
         self._number = {piece: number for number, piece in enumerate(self.pieces)}
-        for number, piece in enumerate(self.pieces):
-            self._numbers.setdefault(piece.name, []).append(number)
-            if piece.plans is not None:
-                piece.plans.append(weakref.ref(self))
         self._collect()
-        self._replaced: set[int] = set()
         self._place()
         self._moving: Mask = np.array([piece.moving for piece in self.pieces], dtype=bool)
         self._active: Mask = ~self._moving
         self._turning: dict[jit.Kernel, jit.Kernel] = {}
         self._tables: dict[tuple[jit.Kernel, str], jit.Kernel] = {}
-        self._regroup()
+        self._kinds: list[list[int]] = []
+        self._made: dict[tuple[int, ...], Group] = {}
+        # by the mask of active pieces: their groups and the terms of C
+        self._arranged: dict[bytes, tuple[list[Group], ctypes.Array[Term]]] = {}
         self._arrange()
+
+    def part(self, pieces: Sequence[Piece]) -> Plan:
+        """Return a plan of some of the pieces; it takes up those that replace them, too."""
+        made = Plan(pieces, self.numbering, self.reference, self._comm, self._memory)
+        self._parts.add(made)
+        return made
 
     def _collect(self) -> None:
         """List the uniform parameters of all pieces, and where each value of them is used."""
@@ -108,12 +134,15 @@ class Plan:
         self._first = np.cumsum([0, *map(len, own)])
         self.values = np.zeros(int(self._first[-1]))
         self._given = self.values.copy()
+        own_values: dict[str, Value] = {"t": _present}
+        if self._memory is not None:
+            own_values[STEP] = self._memory.length
         called: dict[str, list[int]] = {}
         used: dict[Hashable, tuple[str, Value | None, list[int]]] = {}
         place = 0
         for piece, names in zip(self.pieces, own, strict=True):
             for name in names:
-                value = _present if name == "t" else piece.uniform.get(name)
+                value = own_values[name] if name in own_values else piece.uniform.get(name)
                 known = used.setdefault(source(value), (f"{name} of {piece.name!r}", value, []))
                 known[2].append(place)
                 called.setdefault(name, []).append(place)
@@ -127,22 +156,12 @@ class Plan:
         self._placed = [
             (k, piece)
             for k, piece in enumerate(self.pieces)
-            if piece.cell_at is not None or piece.remembered is not None
+            if piece.cell_at is not None or piece.kernel.memory
         ]
         self._rows: dict[int, Array] = {}
 
-    def _regroup(self) -> None:
-        """Begin anew: kernels have changed."""
-        self._kinds: list[list[int]] = []
-        self._made: dict[tuple[int, ...], Group] = {}
-        # by the mask of active pieces: their groups and the terms of C
-        self._arranged: dict[bytes, tuple[list[Group], ctypes.Array[Term]]] = {}
-        self._holds: dict[int, int] = {}  # pieces: which of the groups
-        self._stale = True
-
     def _arrange(self) -> None:
         """Put the terms of the active pieces into the structure of C."""
-        self._take_up()
         key = self._active.tobytes()
         if key not in self._arranged:
             self._kinds = self._kinds or grouped(self.pieces)
@@ -155,7 +174,7 @@ class Plan:
         self._groups, self._terms = self._arranged[key]
         self._plan.term = ctypes.cast(self._terms, ctypes.POINTER(Term))
         self._plan.terms = len(self._groups)
-        self._holds = {}
+        self._holds: dict[int, int] = {}  # pieces: which of the groups
         self._stale = False
         self.write()
 
@@ -203,9 +222,8 @@ class Plan:
                 self._given[places] = evaluate(name, value, time)
         if self._changing is None:
             self._changing = [of for of in self._sources if not is_number(of[1])]
-        self._take_up()
         for number, piece in self._placed:
-            rows = piece.changing(time)
+            rows = self._rows_at(piece, time)
             if rows is not None:
                 self._rows[number] = rows
         if self._rows or (self.values != self._given).any():
@@ -321,29 +339,25 @@ class Plan:
         finally:
             self._active, self._stale = before, True
 
-    def exchange(self, name: str, kernel: jit.Kernel, role: Role) -> None:
-        """Evaluate the pieces called `name` by another kernel of the same unknowns and slots."""
-        for piece in (self.pieces[number] for number in self._numbers[name]):
-            if piece.kernel is not kernel:
-                same = (kernel.uniform, kernel.cell, kernel.rows)
-                assert same == (piece.kernel.uniform, piece.kernel.cell, piece.kernel.rows)
-                piece.kernel, piece.role = kernel, role
-                self._regroup()
+    def replace(self, new: Mapping[Piece, Piece]) -> None:
+        """Take other pieces for present ones; the groups without these stay as they are.
 
-    def replace(self, piece: Piece) -> None:
-        """Take up the new entities of a piece; the groups without it stay as they are."""
-        self._replaced.add(self._number[piece])
-        self._stale = True
-
-    def _take_up(self) -> None:
-        """Forget the groups of pieces that were replaced, all at once."""
-        if self._replaced:
-            gone = {of for of in self._made if not self._replaced.isdisjoint(of)}
-            self._made = {of: group for of, group in self._made.items() if of not in gone}
+        Parameters are those of the pieces before.
+        """
+        numbers = set()
+        for old, piece in new.items():
+            number = self._number.pop(old, None)
+            if number is not None:
+                self.pieces[number], self._number[piece] = piece, number
+                numbers.add(number)
+        if numbers:
+            self._made = {of: group for of, group in self._made.items() if numbers.isdisjoint(of)}
             self._kinds = []
             self._arranged.clear()
-            self._replaced.clear()
             self._place()
+            self._stale = True
+        for part in self._parts:
+            part.replace(new)
 
     def number(self, piece: Piece) -> int:
         """Return the number of one of the pieces."""

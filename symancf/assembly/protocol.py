@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from .agreement import Given
     from .configuration import Configuration, Layout
     from .piece import Listed, Piece
-    from .plan import Plan
     from .revisions import Change, Verdict
     from .state import ActiveSet, StateVariable
     from .vertices import AtVertices
@@ -244,8 +243,8 @@ class Revises(Protocol):
         `needed` went before, so that these are on this rank.
         """
 
-    def renew(self, configuration: Configuration, /) -> list[Piece]:
-        """Replace the lists of its pieces, `Piece.replace`, and return these (collective).
+    def renew(self, configuration: Configuration, /) -> dict[Piece, Piece]:
+        """Return pieces of the present entities by those that they replace (collective).
 
         Every rank has all entities that touch its rows; their vertices are on it by now.
         """
@@ -310,9 +309,13 @@ class Chooses(Protocol):
     """Has kernels that options of a problem choose."""
 
     def choose(
-        self, configuration: Configuration, plan: Plan, option: Callable[[str], str | None], /
-    ) -> None:
-        """Exchange the kernel in a plan; `option` returns the value of an option by its name."""
+        self, configuration: Configuration, option: Callable[[str], str | None], /
+    ) -> dict[Piece, Piece]:
+        """Return pieces with the chosen kernels by those that they replace (collective).
+
+        Unknowns and parameters of the kernels are the same; `option` returns the value of an
+        option by its name.
+        """
 
 
 @runtime_checkable

@@ -138,14 +138,14 @@ class Load:
         assert self.of_place is not None
         return call_array(self.name, self.of_place, X.shape, X, float(time))
 
-    def vary(self, piece: Piece, X: Array, rows: int) -> None:
-        """Let the first `rows` parameters of entities be the forces at places X at all times."""
+    def varied(self, piece: Piece, X: Array, rows: int) -> Piece:
+        """Return a piece whose first `rows` parameters are the forces at places X at all times."""
 
         def cell(time: float) -> Array:
             forces = self.at(X, time).reshape(piece.size, rows)
             return np.concatenate([forces, piece.cell[:, rows:]], axis=1)
 
-        piece.cell_at, piece.given = cell, [Given(self.name, self.at, X)]
+        return replace(piece, cell_at=cell, given=[Given(self.name, self.at, X)])
 
 
 class Force(Potential):
@@ -176,12 +176,10 @@ class ForceBinding(PlaceBinding):
         count = self.size(configuration) if load.distribute == "total" else 1
         return load.vector | {"share": 1.0 / count}
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def own_piece(self, configuration: Configuration) -> Piece:
         """Return the kernel and entities on this rank."""
-        made, load = super().pieces(configuration), self.term.load
-        if load.of_place is not None:
-            load.vary(made[0], _reference(self.cell), 3)
-        return made
+        piece, load = super().own_piece(configuration), self.term.load
+        return piece if load.of_place is None else load.varied(piece, _reference(self.cell), 3)
 
     def at_places(self, configuration: Configuration) -> At:
         """Return what the law depends on at this rank's places; see `PlaceBinding.at_places`."""
@@ -232,9 +230,8 @@ class Spread(OneProcess, Shown):
         names = self._names(configuration)
         made = [self._piece(configuration, *of) for of in zip(self.parts, names, strict=True)]
         if self.load.distribute == "total":
-            share = 1.0 / self._area(configuration, made)
-            for piece in made:
-                piece.uniform["share"] = share
+            share = {"share": 1.0 / self._area(configuration, made)}
+            made = [replace(piece, uniform={**piece.uniform, **share}) for piece in made]
         return made
 
     def _piece(self, configuration: Configuration, place: FacetPoints, name: str) -> Piece:
@@ -249,7 +246,7 @@ class Spread(OneProcess, Shown):
         if self.load.of_place is not None:
             points = piece.kernel.points[::3]  # F1, F2, F3 of each point follow each other
             X = np.stack([place.at(configuration, point, cells) for point in points], axis=1)
-            self.load.vary(piece, X.reshape(-1, 3), piece.cell.shape[1])
+            return self.load.varied(piece, X.reshape(-1, 3), piece.cell.shape[1])
         return piece
 
     def _area(self, configuration: Configuration, made: list[Piece]) -> float:

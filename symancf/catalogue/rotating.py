@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -84,11 +85,11 @@ class RotatingFrame(Gravity):
         uniform |= zip(ABOUT, self.about, strict=True)
         own, made = configuration.name(self), []
         for body in map(configuration.binding, self._heavy(configuration)):
-            pair = body.turning(configuration, uniform)
-            for piece, what in zip(pair, ("centrifugal", "coriolis"), strict=True):
-                piece.name = f"{what}:{own}:{body.name}"
-            pair[1].moving = True
-            made += pair
+            centrifugal, coriolis = body.turning(configuration, uniform)
+            made += [
+                replace(centrifugal, name=f"centrifugal:{own}:{body.name}"),
+                replace(coriolis, name=f"coriolis:{own}:{body.name}", moving=True),
+            ]
         return made
 
 

@@ -397,7 +397,7 @@ class Contact(OneProcess, Shown):
         """Return the energy that friction and damper have dissipated since the first step [J]."""
         own = self.binding(system)
         names = {each.name for each in (*own.passes, *own.dampers)}
-        chosen = [piece for piece in system.plan.pieces if piece.name in names]
+        chosen = [piece.name in names for piece in system.memory.pieces]
         return float(system.sum(np.array([system.memory.dissipated(chosen)]))[0])
 
     def report(self, system: Configuration) -> Report:
@@ -596,9 +596,12 @@ class ContactBinding:
         """Return the patches of this rank by their vertices."""
         return [each.listed(configuration, own) for each, own in self._pairs(entities)]
 
-    def renew(self, configuration: Configuration) -> list[Piece]:
-        """Replace the lists (collective)."""
-        return [piece for each in self.facing for piece in each.renew(configuration)]
+    def renew(self, configuration: Configuration) -> dict[Piece, Piece]:
+        """Return the pieces of the present points by those before (collective)."""
+        new: dict[Piece, Piece] = {}
+        for each in self.facing:
+            new |= each.renew(configuration)
+        return new
 
     # ---- solutions, see `Reviews` ---------------------------------------------------------------
     def review(self, configuration: Configuration) -> Verdict:

@@ -115,7 +115,7 @@ class FacetPassBinding:
     around : which facets the normals of the side opposite are made of.
     active : the present active set.
     step : numbers of the contact, before `pieces`.
-    piece : the kernel and the points, after `pieces`; what follows, too.
+    piece : the kernel and the present points, after `pieces`; what follows, too.
     area : (F q,) areas of the reference that the points stand for.
     overlap : (F q,) how deep those are in the reference that are let out.
     sunk : the deepest of all points in the reference, in parts of their cells.
@@ -156,7 +156,6 @@ class FacetPassBinding:
         radii = [np.mean(shape.radius) for shape in surfaces.shapes]
         self._least = 0.5 * float(np.mean(radii))  # margin where nothing moves
         self.piece = self._points(configuration)
-        self.piece.plans, self.piece.total = [], len(self.area)
         return [self.piece]
 
     def stiffness(self, time: float) -> Array:
@@ -299,10 +298,10 @@ class FacetPassBinding:
         vertices, start, _ = patches(self.surfaces, facets, patch.ravel(), b)
         return Former(configuration.topology.local(vertices), start)
 
-    def renew(self, configuration: Configuration) -> list[Piece]:
-        """Replace the points and their patches (collective)."""
-        self.piece.replace(self._points(configuration))
-        return [self.piece]
+    def renew(self, configuration: Configuration) -> dict[Piece, Piece]:
+        """Return the present points and their patches by those before (collective)."""
+        before, self.piece = self.piece, self._points(configuration)
+        return {before: self.piece}
 
     # ---- entities -------------------------------------------------------------------------------
     def _points(self, configuration: Configuration) -> Piece:
@@ -367,8 +366,10 @@ class FacetPassBinding:
             vertices=local,
             vertex_start=start,
             entities=feet,
+            changing=True,
             kinked=True,
             ids=points,
+            total=len(self.area),
         )
 
     def _following(self, cell: Array, points: Ints) -> Following | None:

@@ -18,7 +18,7 @@ after each step both are at the present point of contact, the stretch kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -216,20 +216,19 @@ class RigidPassBinding(PlaceBinding):
         self.numbers = self.term.points.numbers(configuration, self.entities.ids)
         return found
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def own_piece(self, configuration: Configuration) -> Piece:
         """Return the kernel and the points on this rank (collective)."""
         touch, numbers = self.term.touch, self.numbers
         if touch.part != "damper":
             self._look_at_overlap(configuration)
             self._require_before(configuration)
-        made = super().pieces(configuration)
-        for piece in made:
-            sheet, rows = numbers.sheet, piece.kernel.cell
-            if sheet is not None and sheet.modulus.changes and str(BASE) in rows:
-                row, timed = rows.index(str(BASE)), sheet.modulus.timed
-                piece.cell_at = Following(piece.cell, row, numbers.stiffness, slice(None), timed)
-            piece.moving, piece.compact = touch.part == "damper", touch.law.compact
-        return made
+        piece = super().own_piece(configuration)
+        sheet, rows, cell_at = numbers.sheet, piece.kernel.cell, None
+        if sheet is not None and sheet.modulus.changes and str(BASE) in rows:
+            row, timed = rows.index(str(BASE)), sheet.modulus.timed
+            cell_at = Following(piece.cell, row, numbers.stiffness, slice(None), timed)
+        damper = touch.part == "damper"
+        return replace(piece, cell_at=cell_at, moving=damper, compact=touch.law.compact)
 
     def _require_before(self, configuration: Configuration) -> None:
         """Raise where a solid lies behind a plane as a whole: it would fall (collective)."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..arrays import Ints
+    from ..assembly.memory import Memory
     from ..assembly.piece import Piece
     from ..assembly.plan import Plan
 
@@ -25,10 +26,11 @@ class Predictable(Protocol):
 
     Attributes
     ----------
-    plan, time, state : of it.
+    plan, memory, time, state : of it.
     """
 
     plan: Plan
+    memory: Memory
     time: float
     state: Array
 
@@ -143,7 +145,7 @@ class PredictedStresses(Aid):
 
     def _cell(self, number: int) -> Array:
         piece = self.system.pieces[number]
-        rows = piece.changing(self.system.time)
+        rows = self.system.memory.rows(piece, self.system.time)
         return piece.cell if rows is None else rows
 
     def _rows(self) -> dict[int, Array]:

@@ -185,8 +185,9 @@ class Internal:
                 kernel = jit.with_modes(piece.kernel, ("outputs",), system.comm)
                 self._take_solved(kernel, solved[number][piece.owned], here)
             for law, rule in own_laws:
-                if law.history and piece.remembered is not None:
-                    self._take_remembered(law, rule, piece.remembered[piece.owned], here)
+                if law.history:
+                    rows = system.memory.beginning(piece)[piece.owned]
+                    self._take_remembered(law, rule, rows, here)
 
     def _take_solved(self, kernel: jit.Kernel, rows: Array, here: Mask) -> None:
         first = 0

@@ -360,7 +360,7 @@ def _inputs(system: System, to: float) -> dict[str, Any]:
     v = np.where(moving & owned, system.rate, 0.0) if "rate" in system.__dict__ else 0.0 * u
     found = system.sum(np.array([u @ u, u @ projected, v @ v, v @ projected]))
     fields = {}
-    for number, piece in enumerate(p for p in system.pieces if p.plans is None):
+    for number, piece in enumerate(p for p in system.pieces if not p.changing):
         cell = np.asarray(piece.cell, dtype=float)[piece.owned]
         sums = system.sum(np.concatenate([np.abs(cell).sum(axis=0), np.square(cell).sum(axis=0)]))
         fields[f"{piece.name} {number}"] = sums.tolist()

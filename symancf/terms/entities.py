@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     import sympy as sp
 
-    from symancf_codegen.declare import PointLaw
-
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
     from ..assembly.state import ActiveSet
@@ -330,14 +328,10 @@ class Entities:
         uniform: Mapping[str, Value],
         cell: dict[str, Array],
         jets: Jets,
-        law: PointLaw | None = None,
-        multipliers: int = 0,
     ) -> Piece:
         """Make the piece of a point kernel on these entities.
 
         `cell` values are (n,); what it lacks has one value for all, in `uniform`.
-
-        `law` and the number of its multipliers are those of a constraint, see `Piece`.
         """
         n, nv = self.local.shape
         rows = [np.broadcast_to(cell.get(p, np.float64(0.0)), (n,)) for p in kernel.cell]
@@ -351,9 +345,7 @@ class Entities:
             vertices=self.local.ravel(),
             vertex_start=np.arange(n + 1, dtype=np.int32) * np.int32(nv),
             entities=jets,
-            law=law,
-            multipliers=multipliers,
             ids=self.ids,
-            plans=[] if self.changing else None,
+            changing=self.changing,
             timed=any(end.timed for end in self.ends),
         )

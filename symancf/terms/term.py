@@ -216,18 +216,19 @@ class PlaceBinding:
     cell : (n,) reference values, arms and parameters given per place, by symbol; after `pieces`.
     uniform : parameters that are the same at all places, after `pieces`.
     parts : further terms that belong to it, e.g. on slopes.
+    piece : the kernel and the present entities on this rank, after `pieces`.
     """
 
     jets: Jets
     cell: dict[str, Array]
     uniform: dict[str, Scalar]
     parts: Sequence[PlaceBinding] = ()
+    piece: Piece
 
     def __init__(self, term: PlaceTerm, layout: Layout) -> None:
         self.term, self.name = term, layout.name(term)
         self.entities = Entities(layout, self.name, term.ends, term.block)
         term.reading.require_places(self.entities.size)
-        self._piece: Piece | None = None
         # what positions of ends follow from, by their numbers, found when asked for
         self._positions: dict[int, tuple[Substitution, Jets, dict[str, Array]]] = {}
 
@@ -239,6 +240,12 @@ class PlaceBinding:
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel and entities on this rank, and those of parts."""
+        self.piece = self.own_piece(configuration)
+        of_parts = [more for part in self.parts for more in part.pieces(configuration)]
+        return [self.piece, *of_parts]
+
+    def own_piece(self, configuration: Configuration) -> Piece:
+        """Return the kernel and the present entities on this rank."""
         term, entities = self.term, self.entities
         with together(configuration.comm):
             own = term.multipliers_of_place or len(term.states)
@@ -253,13 +260,14 @@ class PlaceBinding:
             self.uniform,
             self.cell,
             self.jets,
-            term.law if term.multipliers_of_place else None,
-            term.multipliers_of_place,
         )
-        piece.growing, piece.kinked = term.growing, _kinked(term.law)
-        if self._piece is None:
-            self._piece = piece
-        return [piece, *(more for part in self.parts for more in part.pieces(configuration))]
+        return replace(
+            piece,
+            growing=term.growing,
+            kinked=_kinked(term.law),
+            law=term.law if term.multipliers_of_place else None,
+            multipliers=term.multipliers_of_place,
+        )
 
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
         """Return what the law takes at each of this rank's places, (n,) by symbol."""
@@ -308,16 +316,16 @@ class PlaceBinding:
         """Return this rank's share of entities by their vertices."""
         return [self.entities.listed(configuration, entities)]
 
-    def renew(self, configuration: Configuration) -> list[Piece]:
-        """Replace the entities by those that were found (collective)."""
+    def renew(self, configuration: Configuration) -> dict[Piece, Piece]:
+        """Return the piece of the entities that were found by the one before (collective)."""
         term = self.term
         law, read = term.substitution, term.reading.placed
         asked = [*law.jets, *law.rates, *read, *((k, "value") for k in range(len(term.ends)))]
         every = [(k, name) for k, jet in asked for name in term.ends[k].curved or (jet,)]
         self.entities.renew(configuration, list(dict.fromkeys(every)))
-        assert self._piece is not None
-        self._piece.replace(*self.pieces(configuration))
-        return [self._piece]
+        before = self.piece
+        self.piece = replace(self.own_piece(configuration), uniform=before.uniform)
+        return {before: self.piece}
 
     # ---- results --------------------------------------------------------------------------------
     def at_places(self, configuration: Configuration) -> At:

@@ -65,7 +65,7 @@ def _braces(values: npt.NDArray[np.generic], form: str) -> str:
 def _of_one_kind(system: Configuration) -> list[Flexure]:
     """Return the flexures of a system, all of one kernel and one kind of stiffness."""
     flexures = [t for t in system.terms if isinstance(t, Flexure)]
-    if len({(system.binding(t).kernel.name, source(t.EI)) for t in flexures}) != 1:
+    if len({(system.binding(t).piece.kernel.name, source(t.EI)) for t in flexures}) != 1:
         kinds = ", ".join(sorted({f"{t.model} ({t.tangent})" for t in flexures})) or "none"
         raise SymancfError(
             f"export: flexures must be of one kind; the system has {kinds}",
@@ -96,7 +96,7 @@ def export(system: Configuration, folder: str | Path) -> list[Path]:
             given=deformable,
         )
     flexures = _of_one_kind(system)
-    kernel = system.binding(flexures[0]).kernel
+    kernel = system.binding(flexures[0]).piece.kernel
     unknown = unknowns_of(flexures, bodies)
     cell = np.array([[t.cell[name] for name in kernel.cell] for t in flexures])
     batches = -(-len(flexures) // LANES)

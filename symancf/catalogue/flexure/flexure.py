@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece, Role
-    from ...assembly.plan import Plan
     from ...assembly.protocol import Carriers
 
 Place = PlanarPoint | Ground
@@ -286,7 +286,7 @@ class Flexure(OneProcess, Shown):
         """Return the generalised forces (2, 3) on the nodes of bodies a and b (collective)."""
         q = self.coordinates(configuration)
         values = {**self.cell, "EI": evaluate(f"{self.name}: EI", self.EI, configuration.time)}
-        f, _ = configuration.binding(self).kernel.residual(q[None], None, values)
+        f, _ = configuration.binding(self).piece.kernel.residual(q[None], None, values)
         return np.array(f).reshape(2, 3)
 
     def tip_wrench(self, system: Configuration) -> Array:
@@ -350,10 +350,10 @@ class FlexureBinding:
     ----------
     name : in the system.
     entities : the pair of places.
-    kernel : with the tangent of the present problem, after `pieces`.
+    piece : the kernel with the tangent of the present problem, after `pieces`.
     """
 
-    kernel: jit.Kernel
+    piece: Piece
 
     def __init__(self, flexure: Flexure, layout: Layout) -> None:
         self.flexure, self.name = flexure, layout.name(flexure)
@@ -367,25 +367,29 @@ class FlexureBinding:
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernel, and its entity on this rank."""
         entities, flexure = self.entities, self.flexure
-        role = self._take(configuration, flexure.tangent)
+        kernel, role = self._kernel(configuration, flexure.tangent)
         jets = entities.jets(configuration, [(0, "planar"), (1, "planar")])
         n = len(entities.ids)
         cell = {name: np.full(n, value) for name, value in flexure.cell.items()}
-        return [entities.piece(self.name, self.kernel, role, {"EI": flexure.EI}, cell, jets)]
+        self.piece = entities.piece(self.name, kernel, role, {"EI": flexure.EI}, cell, jets)
+        return [self.piece]
 
-    def _take(self, configuration: Configuration, tangent: str) -> Role:
-        """Take the kernel with a tangent; return its role (collective)."""
-        self.kernel = jit.points(flexure_law(self.flexure.model, tangent), configuration.comm)
-        return "strain" if self.kernel.symmetric else "work"
+    def _kernel(self, configuration: Configuration, tangent: str) -> tuple[jit.Kernel, Role]:
+        """Return the kernel with a tangent, and its role (collective)."""
+        kernel = jit.points(flexure_law(self.flexure.model, tangent), configuration.comm)
+        return kernel, "strain" if kernel.symmetric else "work"
 
     def choose(
-        self, configuration: Configuration, plan: Plan, option: Callable[[str], str | None]
-    ) -> None:
+        self, configuration: Configuration, option: Callable[[str], str | None]
+    ) -> dict[Piece, Piece]:
         """Take the tangent that the option ``flexure_tangent`` of a problem names, or our own."""
         tangent = option("flexure_tangent") or self.flexure.tangent
         _one_of("the option flexure_tangent", "it", tangent, TANGENTS, "flexure_tangent")
-        role = self._take(configuration, tangent)
-        plan.exchange(self.name, self.kernel, role)
+        kernel, role = self._kernel(configuration, tangent)
+        if kernel is self.piece.kernel:
+            return {}
+        before, self.piece = self.piece, replace(self.piece, kernel=kernel, role=role)
+        return {before: self.piece}
 
 
 def unknowns_of(flexures: Sequence[Flexure], bodies: Sequence[object]) -> Ints:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -223,8 +223,7 @@ class Facets:
         patch = body.interpolation.patch(surface.element, self._whole, self.owned, extra, own)
         values = {"sense": self.sense, "offset": self.sense, **(cell or {})}
         made = body.piece(configuration, name, laws, role, uniform, patch, values)
-        made.growing = tuple({"p"} & set(uniform))
-        return made
+        return replace(made, growing=tuple({"p"} & set(uniform)))
 
 
 def _offered(configuration: Configuration, body: Body, kind: str) -> Ints32:

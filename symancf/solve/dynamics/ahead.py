@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...arrays import Array
-from ...assembly.plan import Plan
 from ...runtime.collective import together
 from ...values.parameter import asked_once, evaluate
 
@@ -57,15 +56,11 @@ class Ahead:
         self.motion, self.system, self.asked = motion, motion.system, asked
         self._beyond = beyond if motion.moving else 0.0
         self._functions = list(self._found())
-        self._laws = [p for p in self.system.pieces if "t" in p.kernel.uniform]
-        self._laws = self._laws if self.system.comm.allreduce(len(self._laws)) else []
-        self._plans = [self._plan(piece) for piece in self._laws]
+        laws = [p for p in self.system.pieces if "t" in p.kernel.uniform]
+        laws = laws if self.system.comm.allreduce(len(laws)) else []
+        self._laws = [self.system.plan.part([piece]) for piece in laws]
         self._sizes: Array | None = None
         self._unresolved = 0
-
-    def _plan(self, piece: object) -> Plan:
-        system = self.system
-        return Plan([piece], system.numbering, system.reference, system.comm)  # type: ignore[list-item]
 
     # ---- the functions --------------------------------------------------------------------------
     def _found(self) -> Iterator[_Function]:
@@ -131,8 +126,8 @@ class Ahead:
         owned = system.numbering.vertex_of < system.numbering.owned_vertices
         weight, f = np.where(owned, system.numbering.random(7), 0.0), np.zeros_like(m.state)
         found = np.zeros((len(times), len(self._laws)))
-        for k, (piece, plan) in enumerate(zip(self._laws, self._plans, strict=True)):
-            size = max(1, system.comm.allreduce(piece.size))
+        for k, plan in enumerate(self._laws):
+            size = max(1, system.comm.allreduce(plan.pieces[0].size))
             every = max(1, -(-len(times) * size // WORK))
             asked = np.unique([*range(0, len(times), every), len(times) - 1])
             with together(system.comm):

@@ -135,7 +135,7 @@ class Kinematics:
             or any(name != "scale" and depends_on_time(v) for name, v in piece.uniform.items())
             for piece in pieces
         )
-        self.gradients = Plan(pieces, system.numbering, system.reference, system.comm)
+        self.gradients = system.plan.part(pieces)
         self.gradients.attach(system.matrix, numbers)
         self._derive()
         self._f: Array = np.zeros(system.numbering.coordinates)

@@ -18,7 +18,6 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
-from ...kinematics.memory import STEP
 from ...runtime.collective import together
 from ...values.parameter import changes_by_itself, depends_on_time
 from .native import Asked
@@ -92,7 +91,7 @@ SUMS = 5
 
 def _changes(piece: Piece) -> tuple[bool, bool]:
     """Tell whether a piece depends on time itself, and whether on that or on what others set."""
-    own = ("scale", STEP) if piece.remembered is not None else ("scale",)
+    own = ("scale",)
     given = [value for name, value in piece.uniform.items() if name not in own]
     cells = piece.cell_at is not None and getattr(piece.cell_at, "timed", True)
     by_time = piece.timed or "t" in piece.kernel.uniform or cells
@@ -108,7 +107,7 @@ def _kind(piece: Piece) -> _Kind:
     """
     timed, changes = _changes(piece)
     role, kinds = piece.role, ("strain", "potential", "contact")
-    material = role in ("strain", "contact") or piece.remembered is not None
+    material = role in ("strain", "contact") or bool(piece.kernel.memory)
     stores = material or (role == "potential" and not changes)
     works = timed if role in kinds else role == "work" or (role == "constraint" and changes)
     sums = *(stores and role == kind for kind in kinds), stores and works
@@ -136,8 +135,8 @@ class Audit:
         sums = np.array([kind.sums for kind in kinds], dtype=float).reshape(-1, SUMS)
         self._masks = np.ascontiguousarray(sums.T)
         of = {id(piece): kind.sums for piece, kind in zip(pieces, kinds, strict=True)}
-        remembering = system.memory.pieces
-        self._remembering = [[p for p in remembering if of[id(p)][k]] for k in range(SUMS)]
+        of_memory = [of[id(piece)] for piece in system.memory.pieces]
+        self._remembering = np.array(of_memory, dtype=bool).reshape(-1, SUMS)
         self._lost: Array = np.zeros(3)  # see `_present`, when this was last looked at
         self.work = self.dissipated = self.friction = 0.0
         self._start: float | None = None
@@ -301,7 +300,7 @@ class Audit:
             values, _ = system.plan.energies(m.state)
             kinetic, _ = m.mass.energies(m.rate)
             stored = self._masks @ values
-            lost = np.array([system.memory.dissipated(pieces) for pieces in self._remembering])
+            lost = np.array([system.memory.dissipated(which) for which in self._remembering.T])
             found[:4] = kinetic.sum(), *stored[:3]
             found[4:6] = lost[:3].sum(), lost[2]
             found[6] = stored[3] + lost[3] - stored[4]

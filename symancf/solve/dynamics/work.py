@@ -11,13 +11,13 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
-from ...assembly.plan import Plan
 from ...runtime.collective import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...assembly.piece import Piece
+    from ...assembly.plan import Plan
     from .motion import Motion
     from .native import Native
 
@@ -74,7 +74,7 @@ def work_of(motion: Motion, working: Sequence[Piece], visit: Visit | None) -> Wo
     system = motion.system
     damping = [p for p in system.pieces if p.role == "dissipation"]
     plans = {
-        name: Plan(chosen, system.numbering, system.reference, system.comm)
+        name: system.plan.part(chosen)
         for name, chosen in (("work", working), ("dissipated", damping))
         if system.comm.allreduce(bool(chosen))
     }

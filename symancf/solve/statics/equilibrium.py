@@ -136,7 +136,7 @@ class EquilibriumSolver:
         if not self.restored:
             system.settle()
         for term in having(map(system.binding, system.terms), Chooses):
-            term.choose(system, system.plan, self.options.choice)
+            system.replace(term.choose(system, self.options.choice))
         self._make_solver()
         self.stability: Stability = Stability(system, self.linear)
         if unsure:
