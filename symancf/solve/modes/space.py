@@ -112,13 +112,13 @@ class Subspace:
             columns = self._outside(columns)
             d, V = np.linalg.eigh(self._products(columns, columns))
             columns = columns @ (V[:, d > MASSLESS] / np.sqrt(d[d > MASSLESS]))
-        images = self._moving(self.pencil.stepped(columns))
+        images = self._moving(self.pencil.step(columns))
         self.basis = np.concatenate([self.basis, columns], axis=1)
         self.images = np.concatenate([self.images, images], axis=1)
 
     def renew(self) -> None:
         """Take the operator of other factors."""
-        self.images = self._moving(self.pencil.stepped(self.basis))
+        self.images = self._moving(self.pencil.step(self.basis))
 
     def pairs(self) -> Found:
         """Return the eigenpairs in this subspace, the largest first.
