@@ -22,10 +22,12 @@ from ...arrays import Array, Mask
 from ...errors import SymancfError
 from ...runtime.petsc import PETSc
 from ..factors import Factors, Signs
-from ..residual import left_over
+from ..residual import SMALL, SOUND
 from ..rigid import rigid_modes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...system import System
 
 EPS = float(np.finfo(float).eps)
@@ -169,30 +171,36 @@ class Pencil:
         assert self._combined is not None
         return None if pivots is None else self.signs.free(pivots, self._combined)
 
-    def solve(self, b: PETSc.Vec, x: PETSc.Vec) -> None:
-        """Solve with what was factored last (collective).
+    def solved(self, rows: Array) -> Array:
+        """Return solutions for right-hand sides (rows,) or (rows, m) (collective).
 
         Raises
         ------
-        SymancfError : the solution is none.
+        SymancfError : one is none, see `LinearResidual`.
         """
-        self._factors.solve(b, x)
         assert self._combined is not None
-        share = left_over(self._combined, b, x)
-        if share:
+        if rows.ndim == 2:
+            found = self._by_columns(rows, self._factors.solutions)
+        else:
+            self._x.setArray(rows)
+            self._factors.solve(self._x, self._y)
+            found = np.array(self._y.getArray(readonly=True))
+        parts = rows - self.product(self._combined, found), rows, found
+        left, size, length = np.sqrt(self.sums(np.array([(x * x).sum(axis=0) for x in parts])))
+        good = left <= SMALL * size
+        if not good.all():
+            norm = self._combined.norm(PETSc.NormType.FROBENIUS)
+            good |= left <= SOUND * (norm * length + size)
+        if not good.all():
+            share = float(np.divide(left, size)[~good].max())
             raise SymancfError(
                 f"a solution with {self.words} leaves {100.0 * share:.2g} % of the "
                 "right-hand side: the matrix is singular, or its entries differ too much"
             )
-
-    def solved(self, rows: Array) -> Array:
-        """Return the solution, rows of this rank, for a right-hand side (collective)."""
-        self._x.setArray(rows)
-        self.solve(self._x, self._y)
-        return np.array(self._y.getArray(readonly=True))
+        return found
 
     def step(self, z: Array) -> Array:
-        r"""Return the operator whose eigenvalues are theta, times rows (n,) (collective).
+        r"""Return the operator whose eigenvalues are theta, times (n,) or (n, m) (collective).
 
         Of quadratic ones :math:`(K + \sigma C + \sigma^2 M)\,x = -M(v + \sigma u) - C u` gives
         :math:`(x, u + \sigma x)` from :math:`(u, v)`, the parts for x and for s x/sigma.
@@ -205,27 +213,34 @@ class Pencil:
         return np.concatenate([x, u / sigma + x])
 
     def _motion(self, rows: Array) -> Array:
-        """Return a solution without the multipliers of constraints, which have no mass."""
-        return np.where(self.constraints, 0.0, self.solved(rows))
-
-    def stepped(self, columns: Array) -> Array:
-        """Return the operator times columns (n, m) (collective)."""
-        images = [self.step(np.ascontiguousarray(z)) for z in columns.T]
-        return np.stack(images, axis=1) if images else np.zeros_like(columns)
+        """Return solutions without the multipliers of constraints, which have no mass."""
+        found = self.solved(rows)
+        found[self.constraints] = 0.0
+        return found
 
     # ---- products -------------------------------------------------------------------------------
     def product(self, matrix: PETSc.Mat, rows: Array) -> Array:
         """Return a product with vectors (rows,) or (rows, m), real or complex (collective)."""
-        if np.iscomplexobj(rows):
-            real = self.product(matrix, np.ascontiguousarray(rows.real))
-            imaginary = self.product(matrix, np.ascontiguousarray(rows.imag))
-            return np.asarray(real + 1j * imaginary)
         if rows.ndim == 2:
-            answers = [self.product(matrix, np.ascontiguousarray(x)) for x in rows.T]
-            return np.stack(answers, axis=1) if answers else np.zeros_like(rows)
+            return self._by_columns(rows, matrix.matMult)
         self._x.setArray(rows)
         matrix.mult(self._x, self._y)
         return np.array(self._y.getArray(readonly=True))
+
+    def _by_columns(self, rows: Array, answer: Callable[[PETSc.Mat], PETSc.Mat]) -> Array:
+        """Return the answers (rows, m) to vectors in one dense matrix (collective)."""
+        if np.iscomplexobj(rows):
+            real, imaginary = (self._by_columns(part, answer) for part in (rows.real, rows.imag))
+            return np.asarray(real + 1j * imaginary)
+        if not rows.shape[1]:
+            return rows
+        size = self._x.getSizes(), (None, rows.shape[1])
+        given = PETSc.Mat().createDense(size, array=np.asfortranarray(rows), comm=self.comm)
+        found = answer(given)
+        columns = np.array(found.getDenseArray())
+        given.destroy()
+        found.destroy()
+        return columns
 
     def random(self, seed: int) -> Array:
         """Return numbers (rows,) in [-1, 1], the same on any number of ranks."""

@@ -204,7 +204,7 @@ class Search:
         images = pencil.product(pencil.weight, D)
         try:
             for _ in range(STEPS):
-                z = pencil.solved(pencil.product(pencil.weight, z)[:, 0])[:, None]
+                z = pencil.solved(pencil.product(pencil.weight, z))
                 z = z - D @ pencil.sums(images.T @ z)
                 size = float(pencil.forms(pencil.weight, z)[0])
                 z = z / (math.sqrt(size) if size > 0.0 else 1.0)

@@ -97,8 +97,8 @@ class Subspace:
                 columns += parts
         if not columns:
             return
-        B = self._outside(np.stack(columns, axis=1))
-        gram, keep = self._gram(B)[0], list[int]()
+        B = self._scaled(self._outside(np.stack(columns, axis=1)))
+        gram, keep = self._products(B, B), list[int]()
         for block in blocks:
             trial = [*keep, *block]
             if np.linalg.eigvalsh(gram[np.ix_(trial, trial)])[0] > APART:
@@ -107,21 +107,21 @@ class Subspace:
 
     def hold(self, columns: Array) -> None:
         """Take in vectors (rows, m) that the operator mixes alone; of dependent ones some."""
-        columns = columns * self._gram(columns)[1]
+        columns = self._scaled(columns)
         for _ in range(2):
             columns = self._outside(columns)
             d, V = np.linalg.eigh(self._products(columns, columns))
             columns = columns @ (V[:, d > MASSLESS] / np.sqrt(d[d > MASSLESS]))
-        images = self._moving(self.pencil.stepped(columns))
+        images = self._moving(self.pencil.step(columns))
         self.basis = np.concatenate([self.basis, columns], axis=1)
         self.images = np.concatenate([self.images, images], axis=1)
 
     def renew(self) -> None:
         """Take the operator of other factors."""
-        self.images = self._moving(self.pencil.stepped(self.basis))
+        self.images = self._moving(self.pencil.step(self.basis))
 
     def pairs(self) -> Found:
-        """Return the eigenpairs in this subspace, the largest first.
+        """Return the eigenpairs in this subspace, the largest first; of a complex pair one.
 
         Those that one more step changes are none: directions without mass.
         """
@@ -129,7 +129,7 @@ class Subspace:
         H = self._products(self.basis, self.images)
         theta, Y = np.linalg.eigh((H + H.T) / 2.0) if self.metric else np.linalg.eig(H)
         size = np.abs(theta)
-        good = size > NONE * size.max(initial=0.0)
+        good = (size > NONE * size.max(initial=0.0)) & (theta.imag >= 0.0)
         theta, Y = theta[good], Y[:, good]
         Z, before = self.images @ Y / theta, self.basis @ Y  # one step more than the basis
         halves = 1 if pencil.rates is None else 2
@@ -143,15 +143,16 @@ class Subspace:
 
     def _products(self, A: Array, B: Array) -> Array:
         """Return A^T B, or of symmetric pencils A^T G B."""
-        pencil = self.pencil
-        return pencil.sums(A.T @ (pencil.product(self.metric, B) if self.metric else B))
+        return self.pencil.sums(A.T @ (self._weighted(B) if A.shape[1] else B))
 
-    def _gram(self, B: Array) -> tuple[Array, Array]:
-        """Return products of columns of unit length, and by what these are multiplied."""
-        gram = self._products(B, B)
-        size = np.sqrt(np.abs(np.diag(gram)))
-        unit = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
-        return unit[:, None] * gram * unit, unit
+    def _weighted(self, B: Array) -> Array:
+        """Return G B of symmetric pencils, else B."""
+        return self.pencil.product(self.metric, B) if self.metric else B
+
+    def _scaled(self, B: Array) -> Array:
+        """Return columns of unit length, and of none as they are."""
+        size = np.sqrt(np.abs(self.pencil.sums((B * self._weighted(B)).sum(axis=0))))
+        return np.asarray(B / np.where(size > 0.0, size, 1.0))
 
     def _moving(self, columns: Array) -> Array:
         """Return columns without what rests."""
