@@ -74,17 +74,8 @@ def _check_kinds(bodies: Sequence[Body], terms: Any) -> None:
                 asked="bodies",
                 given=type(body).__name__,
             )
-    for what, given in (("body", bodies), ("term", terms)):
-        counts = Counter(map(id, given))
-        twice = next((item for item in given if counts[id(item)] > 1), None)
-        if twice is not None:
-            name = getattr(twice, "name", type(twice).__name__)
-            raise ParameterError(
-                f"the {what} {name!r} is given {counts[id(twice)]} times: give it once",
-                asked=name,
-                given=counts[id(twice)],
-                possible=(1,),
-            )
+    _require_once("body", bodies)
+    _require_once("term", terms)
     for term in terms:
         if id(term) not in members or hasattr(term, "named"):
             if belongs := getattr(term, "belongs", ""):
@@ -103,3 +94,17 @@ def _check_kinds(bodies: Sequence[Body], terms: Any) -> None:
 
     for item in [*bodies, *terms]:
         text(f"the name of a {type(item).__name__}", item.name)
+
+
+def _require_once(what: str, given: Sequence[Any]) -> None:
+    """Raise where a body or a term is given more than once."""
+    counts = Counter(map(id, given))
+    twice = next((item for item in given if counts[id(item)] > 1), None)
+    if twice is not None:
+        name = getattr(twice, "name", type(twice).__name__)
+        raise ParameterError(
+            f"the {what} {name!r} is given {counts[id(twice)]} times: give it once",
+            asked=name,
+            given=counts[id(twice)],
+            possible=(1,),
+        )

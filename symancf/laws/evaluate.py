@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from ..kinematics.quantity import Kinematics, real
 from .checked import check_values, default, scalar
 from .layers import Layers
 from .mixed import Pressure, mixed
+from .parts import Parts
 
 if TYPE_CHECKING:
     from ..elements.element import Element
@@ -30,35 +31,6 @@ if TYPE_CHECKING:
 
 Own = tuple[tuple[Memory, ...], sp.Expr | None, tuple[Local, ...]]
 NOTHING: Own = ((), None, ())
-
-
-@dataclass(frozen=True)
-class Parts:
-    """An energy called with the symbols of an element.
-
-    Attributes
-    ----------
-    name : of the energy, a C identifier.
-    signature : what it asked for.
-    kinematics : what the element offers.
-    parts : the named parts; an energy without parts is ``{"": W}``.
-    named : scalars that its body gives a name, in order.
-    values : what is remembered at the end of a step, and unknowns, by the function's names.
-    history : what its points remember.
-    stored : energy in the state at the end of a step, of an energy with memory.
-    local, shared : unknowns of its own, and whether they are those of a cell.
-    """
-
-    name: str
-    signature: Signature
-    kinematics: Kinematics
-    parts: Mapping[str, sp.Expr]
-    named: Mapping[str, sp.Expr]
-    values: Mapping[str, sp.Expr | sp.Matrix]
-    history: tuple[Memory, ...] = ()
-    stored: sp.Expr | None = None
-    local: tuple[Local, ...] = ()
-    shared: bool = False
 
 
 def evaluate_energy(

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from ..cells.table import Cell
     from ..values.domain import Domain
-    from .evaluate import Parts
+    from .parts import Parts
 
 Kind = Literal["continuous", "discontinuous", "condensed"]
 

@@ -296,7 +296,7 @@ def resting() -> tuple[sa.System, sa.System]:
     rubber = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
 
     def block(name: str, z: float) -> sa.Body:
-        mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), warp=lambda X: [*X, 0.0, 0.0, z])
+        mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), warp=lambda X: X + np.array([0.0, 0.0, z]))
         return sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, name=name, **rubber)
 
     falls, low, top = block("falls", 0.0), block("low", 0.0), block("top", 1.0)
