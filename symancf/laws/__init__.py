@@ -5,9 +5,10 @@ from .accuracy import digits_lost
 from .body import body_force_laws, inertia_laws, weight_law
 from .build import Kind, build_law
 from .energy import energy_laws, unsuited
-from .evaluate import Parts, evaluate_energy
+from .evaluate import evaluate_energy
 from .formulas import energy_equation, stress_equations
 from .layers import Layers, jumps
+from .parts import Parts
 from .pressure import dead_load_laws, lid_laws, surface_laws
 from .sampled import Fields, Sampled, at_points, sampled_fields
 

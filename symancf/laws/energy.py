@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
-    from .evaluate import Parts
+    from .parts import Parts
 
 Volumetric = Literal["full", "reduced", "split"]
 

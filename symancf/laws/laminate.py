@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.quantity import Kinematics
     from ..values.parameter import Value
-    from .evaluate import Parts
     from .layers import Kind, Layers
     from .mixed import Pressure
+    from .parts import Parts
 
 Laws = list[tuple[PointLaw, Rule]]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..values.parameter import Value
-    from .evaluate import Parts
+    from .parts import Parts
 
 STIFF = 50.0  # ratio of bulk and shear modulus, nu = 0.49, from which on pressures are predicted
 

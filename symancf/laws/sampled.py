@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
-    from .evaluate import Parts
     from .mixed import Pressure
+    from .parts import Parts
 
 Sampled = str | Callable[..., object]
 
