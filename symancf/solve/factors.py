@@ -80,16 +80,6 @@ class Factors:
             assert self._pc is not None, "nothing is factored"
             self._pc.apply(b, x)
 
-    def solutions(self, b: PETSc.Mat) -> PETSc.Mat:
-        """Return the solutions for the columns of a dense matrix, in one (collective)."""
-        x = b.duplicate()
-        if self._lu is not None:
-            x.getDenseArray()[:] = self._lu.solve(b.getDenseArray())
-        else:
-            assert self._pc is not None, "nothing is factored"
-            self._pc.getFactorMatrix().matSolve(b, x)
-        return x
-
     @property
     def negative(self) -> int | None:
         """The number of negative eigenvalues of a symmetric matrix; None: not known."""

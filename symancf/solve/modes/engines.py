@@ -1,34 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Eigenpairs of largest theta: all of few unknowns, else by SLEPc on any ranks, or by SciPy."""
+"""Eigenpairs of a pencil: dense for few unknowns, by SLEPc on any ranks, by SciPy on one."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 import scipy.linalg as la
 
+from ...arrays import Array
 from ...errors import ConvergenceError, SymancfError
 from ...runtime.options import complaint
 from ...runtime.petsc import PETSc
 from ...runtime.slepc import REMEDY, slepc
-from .pencil import EPS
-from .space import Found
+from .pencil import EPS, Found, Pencil
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
-    from ...arrays import Array
+    from ...arrays import Mask
     from ...runtime.options import Options
-    from .pencil import Pencil
-    from .space import Subspace
 
 Engine = Literal["dense", "slepc", "scipy"]
 
-FEW = 300  # unknowns up to which all eigenvalues are found
+FEW = 300  # unknowns up to which all eigenvalues are found, by LAPACK
 MANY = 2000  # likewise, where about all that there are is asked for
 TOL = 1e-11  # of theta
+APART = 1e5  # times round-off: an eigenvalue that no shift meets
+FAR = 1e8  # of a shift: eigenvalues whose theta has lost half of its digits
+NONE = 1e-13  # of the largest theta: one that is none
+MASSLESS = 1e-14  # of the largest mass, where each coordinate has 1: none
 
 
 def chosen(pencil: Pencil, count: int, asked: str | None = None, tuned: bool = False) -> Engine:
@@ -82,44 +86,145 @@ def _suitable(pencil: Pencil, count: int, tuned: bool) -> Engine:
 
 
 def largest(
-    engine: Engine, space: Subspace, count: int, options: Options, *, positive: bool
+    engine: Engine, pencil: Pencil, count: int, options: Options, known: Array, *, positive: bool
 ) -> Found:
-    """Return `count` eigenpairs of largest theta outside a subspace, or more (collective).
+    """Return `count` eigenpairs of largest theta, or more (collective).
 
-    Those of the largest magnitude, or with `positive` the largest positive ones.
+    Those of the largest magnitude, or with `positive` the largest positive ones. The pencil is
+    factored. With the columns of `known`, which are orthonormal, by its metric if it is symmetric,
+    nothing is found twice. Vectors are those of `Pencil.step`, `Pencil.rows` long.
     """
-    count = min(count, space.room - 2)
+    if engine == "dense":
+        return _dense(pencil, known, positive)
+    pencil.known = known[:, :0] if pencil.symmetric else known
+    room = pencil.room() - known.shape[1]
+    count = min(count, room - 2)
     if count < 1:
-        return Found(np.zeros(0), np.zeros((len(space.basis), 0)))
+        return Found(np.zeros(0), np.zeros((pencil.rows, 0)))
     if engine == "scipy":
-        found = _scipy(space, count, positive)
-    else:
-        module, _ = slepc()
-        assert module is not None
-        with options:
-            found = _slepc(module, space, count, options, positive)
+        return pencil.solves(_scipy(pencil, count, room, known, positive), known)
+    module, _ = slepc()
+    assert module is not None
+    with options:
+        return pencil.solves(_slepc(module, pencil, count, room, options, known, positive), known)
+
+
+def filtered(theta: Array, vectors: Array, positive: bool, none: float = NONE) -> Found:
+    """Leave out what has no theta, or with `positive` no positive one, and sort by its size."""
     if positive:
-        return found.positive()
-    return found.real() if space.pencil.symmetric else found
+        real = np.abs(theta.imag) <= 1e-8 * np.abs(theta)
+        theta, vectors = theta[real], vectors[:, real]  # of a double one a pair, by round-off
+        vectors = np.where(theta.imag < 0.0, vectors.imag, vectors.real)
+        theta = theta.real
+    some = np.abs(theta) > none * np.abs(theta).max(initial=0.0)
+    some &= theta > 0.0 if positive else True
+    theta, vectors = theta[some], vectors[:, some]
+    order = np.argsort(-np.abs(theta), kind="stable")
+    return Found(theta[order], vectors[:, order])
 
 
-def everything(pencil: Pencil) -> Array:
-    """Return the motions that constraints allow (rows, m), all of them (collective).
+# ---- few unknowns -------------------------------------------------------------------------------
+def _gathered(pencil: Pencil, mat: PETSc.Mat) -> Array:
+    """Return a matrix on every rank (collective)."""
+    start, columns, values = mat.getValuesCSR()
+    mine = np.zeros((len(start) - 1, pencil.size))
+    rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    mine[rows, columns] = values
+    return np.concatenate(pencil.comm.allgather(mine))
 
-    Each moves one coordinate, and those that depend on it.
-    """
-    comm, first, rows = pencil.comm, pencil.unknowns.first, pencil.unknowns.rows
-    start, columns, values = pencil.stiffness.getValuesCSR()
+
+def _dense(pencil: Pencil, known: Array, positive: bool) -> Found:
+    """Find all by LAPACK, on rank 0; the scale of each unknown is that of its row of K and M."""
+    comm = pencil.comm
+    K, M = (_gathered(pencil, mat) for mat in (pencil.stiffness, pencil.weight))
+    C = None if pencil.rates is None else _gathered(pencil, pencil.rates)
     bound = np.concatenate(comm.allgather(pencil.constraints))
-    mine = np.zeros((rows, pencil.size))
-    mine[np.repeat(np.arange(rows), np.diff(start)), columns] = values
-    B = np.concatenate(comm.allgather(mine[bound[first : first + rows]]))[:, ~bound]
-    unit = np.concatenate(comm.allgather(pencil.unit()))[~bound]
-    Z = unit[:, None] * comm.bcast(_null_space(B * unit) if comm.rank == 0 else None)
-    X = np.zeros((pencil.size, Z.shape[1]))
-    X[~bound] = Z
-    X = X[first : first + rows]
-    return X if pencil.rates is None else la.block_diag(X, X)
+    apart = abs(pencil.shift) + APART * pencil.round_off(known) if pencil.symmetric else None
+    known = np.concatenate(comm.allgather(known))
+    result: Any = None
+    if comm.rank == 0:
+        try:
+            result = _all(pencil, K, M, C, bound, known, apart, positive)
+        except (la.LinAlgError, ValueError) as error:
+            result = str(error)
+    result = comm.bcast(result)
+    if isinstance(result, str):
+        raise SymancfError(f"LAPACK found no eigenvalues: {result}")
+    theta, X = result
+    first = pencil.unknowns.first
+    X = X[first : first + pencil.unknowns.rows]
+    if C is not None:
+        with np.errstate(divide="ignore", invalid="ignore"):  # those without theta are left out
+            X = np.concatenate([X, X * (1.0 + 1.0 / (theta * pencil.shift))])
+    return filtered(theta, X, positive, 0.0 if C is None and pencil.symmetric else NONE)
+
+
+def _all(
+    pencil: Pencil,
+    K: Array,
+    M: Array,
+    C: Array | None,
+    bound: Mask,
+    known: Array,
+    apart: Array | None,
+    positive: bool,
+) -> tuple[Array, Array]:
+    """Return theta and vectors of all motions that constraints, the rows `bound`, allow.
+
+    The vectors `known` get eigenvalues `apart`, that the matrix is far from singular, and are left
+    out.
+    """
+    sigma = pencil.shift
+    size = np.abs(K) + (abs(sigma) or 1.0) * (0.0 if positive else np.abs(M))
+    scale = _equilibrated(size[np.ix_(~bound, ~bound)])  # whatever constraints are multiplied by
+    B = K[np.ix_(bound, ~bound)] * scale
+    Z = scale[:, None] * _null_space(B)
+    images = Z.T @ (M @ known)[~bound] if apart is not None else None
+    K, M = (Z.T @ A[np.ix_(~bound, ~bound)] @ Z for A in (K, M))
+    n, back = len(K), np.zeros((len(bound), len(K)))
+    back[~bound] = Z
+    if C is not None:
+        C = Z.T @ C[np.ix_(~bound, ~bound)] @ Z
+        P = K + sigma * C + sigma**2 * M
+        x = np.linalg.solve(P, np.concatenate([-(C + sigma * M), -sigma * M], axis=1))
+        theta, Y = la.eig(np.concatenate([x, x + np.eye(n, 2 * n) / sigma]))
+        return theta, back @ Y[:n]
+    if positive or images is None:
+        theta, X = la.eig(np.linalg.solve(K - (0.0 if positive else sigma) * M, M))
+        return theta, back @ X
+    # M = L L^T: theta are the eigenvalues of L^T (K - sigma M)^-1 L, which is symmetric
+    root = np.sqrt(np.diag(M))
+    unit = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0.0)
+    values, V = np.linalg.eigh(unit[:, None] * M * unit)  # masses of any ratio have digits
+    some = values > MASSLESS * values.max(initial=0.0)
+    L = root[:, None] * V[:, some] * np.sqrt(values[some])
+    without = images.T @ (unit[:, None] * V[:, some] / np.sqrt(values[some]))
+    K = K + images * apart @ images.T
+    theta, X = _by_shift(K, M, L, without, sigma)
+    far = int((theta * abs(sigma) * FAR > 1.0).sum())
+    below = sigma < 0.0 and theta.min(initial=0.0) >= 0.0
+    if below and far < len(theta):  # theta has no digits of these: from a shift near them
+        near = FAR * sigma
+        other, more = _by_shift(K, M, L, without, near)
+        with np.errstate(divide="ignore"):
+            theta[far:] = 1.0 / (1.0 / other[far:] + near - sigma)
+        X[:, far:] = more[:, far:]
+    return theta, back @ X
+
+
+def _by_shift(K: Array, M: Array, L: Array, without: Array, sigma: float) -> tuple[Array, Array]:
+    """Return theta of K and M = L L^T, the largest first and 0 where there is none, and vectors.
+
+    `without` : (m, n) rows L^T x of the x that are left out.
+    """
+    P = np.eye(L.shape[1]) - without.T @ without
+    L = L @ P
+    half = np.linalg.solve(K - sigma * M, L)
+    S = L.T @ half
+    theta, Y = np.linalg.eigh((S + S.T) / 2.0)
+    size = np.abs(theta)
+    theta[size <= NONE * size.max(initial=0.0)] = 0.0
+    return theta[::-1].copy(), half @ Y[:, ::-1]
 
 
 def _null_space(B: Array) -> Array:
@@ -134,69 +239,144 @@ def _null_space(B: Array) -> Array:
     return Z
 
 
-# ---- SciPy --------------------------------------------------------------------------------------
-def _scipy(space: Subspace, count: int, positive: bool) -> Found:
-    """Find some by ARPACK."""
-    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
+def _equilibrated(A: Array) -> Array:
+    """Return d such that the largest entries of the rows of d_i A_ij d_j are near 1."""
+    d = np.ones(len(A))
+    for _ in range(5):
+        largest = (d[:, None] * A * d).max(axis=1, initial=0.0)
+        d /= np.sqrt(np.where(largest > 0.0, largest, 1.0))
+    return d
 
-    size = len(space.basis)
+
+# ---- SciPy --------------------------------------------------------------------------------------
+def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) -> Found:
+    """Find some by ARPACK: Lanczos's iteration if the matrices are symmetric, else Arnoldi's."""
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, eigsh
+
+    size, sigma, M = pencil.rows, pencil.shift, pencil.weight
+    images = pencil.product(pencil.metric, known) if pencil.symmetric else known
+
+    def operator(product: Callable[[Array], Array]) -> LinearOperator:
+        return LinearOperator((size, size), matvec=lambda z: product(z.ravel()), dtype=float)
+
+    def inverse(rhs: Array) -> Array:
+        x = pencil.solved(rhs)
+        return np.asarray(x - known @ (images.T @ x))
+
+    given = {
+        "v0": pencil.start(known.shape[1]),
+        "ncv": min(room, max(2 * count + 10, 40)),
+        "tol": TOL,
+    }
+    weight, K = (operator(partial(pencil.product, A)) for A in (M, pencil.stiffness))
     try:
-        theta, X = eigs(
-            LinearOperator((size, size), matvec=lambda z: space.step(z.ravel()), dtype=float),
-            min(count, size - 2),
-            which="LR" if positive else "LM",
-            v0=space.start(),
-            ncv=min(space.room, max(2 * count + 10, 40)),
-            tol=TOL,
-        )
-    except ArpackNoConvergence as error:
+        if not pencil.symmetric:
+            which = "LR" if positive else "LM"
+            theta, X = eigs(operator(pencil.step), min(count, size - 2), which=which, **given)
+            return filtered(theta, X, positive)
         if positive:
-            return Found(error.eigenvalues, error.eigenvectors)
+            theta, X = eigsh(weight, count, M=K, Minv=operator(inverse), which="LA", **given)
+        else:
+            values, X = eigsh(K, count, M=weight, sigma=sigma, OPinv=operator(inverse), **given)
+            theta = 1.0 / (values - sigma)
+    except ArpackError as error:
+        if positive:
+            theta, X = getattr(error, "eigenvalues", None), getattr(error, "eigenvectors", None)
+            if theta is None or X is None or not len(theta):
+                return Found(np.zeros(0), np.zeros((size, 0)))
+            return filtered(theta, X, positive)
         raise ConvergenceError(
-            f"ARPACK did not find {count} of at most {space.room} eigenvalues ({error}): ask for "
-            f"fewer, or install SLEPc ({REMEDY})",
+            f"ARPACK did not find {count} of at most {room} eigenvalues ({error}): ask for fewer, "
+            f"or install SLEPc ({REMEDY})",
             reason="DIVERGED_ITS",
             iteration=0,
         ) from error
-    return Found(theta, X)
+    return filtered(theta, X, positive)
 
 
 # ---- SLEPc --------------------------------------------------------------------------------------
-class _Step:
-    """`Subspace.step` as PETSc's matrix."""
+class _Solver:
+    """The factors of a pencil as PETSc's preconditioner, by which SLEPc solves."""
 
-    def __init__(self, space: Subspace) -> None:
-        self.space = space
+    def __init__(self, pencil: Pencil) -> None:
+        self.pencil = pencil
+
+    def setUp(self, pc: PETSc.PC) -> None:
+        """Nothing: the pencil is factored."""
+
+    def apply(self, pc: PETSc.PC, b: PETSc.Vec, x: PETSc.Vec) -> None:
+        """Solve."""
+        self.pencil.solve(b, x)
+
+
+class _Step:
+    """`Pencil.step` as PETSc's matrix."""
+
+    def __init__(self, pencil: Pencil) -> None:
+        self.pencil = pencil
 
     def mult(self, mat: PETSc.Mat, x: PETSc.Vec, y: PETSc.Vec) -> None:
         """Multiply."""
-        y.setArray(self.space.step(np.array(x.getArray(readonly=True))))
+        y.setArray(self.pencil.step(np.array(x.getArray(readonly=True))))
 
 
 def _slepc(
-    module: ModuleType, space: Subspace, count: int, options: Options, positive: bool
+    module: ModuleType,
+    pencil: Pencil,
+    count: int,
+    room: int,
+    options: Options,
+    known: Array,
+    positive: bool,
 ) -> Found:
     """Find some by Krylov and Schur's method."""
-    comm, first = space.pencil.comm, space.start()
-    start = PETSc.Vec().createMPI((len(first), PETSc.DETERMINE), comm=comm)
-    start.setArray(first)
-    step = PETSc.Mat().createPython((start.getSizes(), start.getSizes()), _Step(space), comm=comm)
-    solver = module.EPS().create(comm)
+    solver = module.EPS().create(pencil.comm)
     solver.setOptionsPrefix(options.prefix)
     solver.setType(module.EPS.Type.KRYLOVSCHUR)
-    solver.setOperators(step)
-    solver.setProblemType(module.EPS.ProblemType.NHEP)
-    which = module.EPS.Which
-    solver.setWhichEigenpairs(which.LARGEST_REAL if positive else which.LARGEST_MAGNITUDE)
+    first = pencil.start(known.shape[1])
+    start = PETSc.Vec().createMPI((len(first), PETSc.DETERMINE), comm=pencil.comm)
+    start.setArray(first)
+    held: list[PETSc.Object] = [start]
+    kinds = module.EPS.Which
+    if pencil.symmetric:
+        pair = pencil.stiffness, pencil.weight
+        solver.setOperators(*(pair[::-1] if positive else pair))
+        solver.setProblemType(module.EPS.ProblemType.GHEP)
+        spectral = solver.getST()
+        if positive:
+            spectral.setType(module.ST.Type.SHIFT)
+        else:
+            solver.setTarget(pencil.shift)
+            spectral.setType(module.ST.Type.SINVERT)
+            spectral.setShift(pencil.shift)
+        solver.setWhichEigenpairs(kinds.LARGEST_REAL if positive else kinds.TARGET_MAGNITUDE)
+        ksp = spectral.getKSP()
+        ksp.setType(PETSc.KSP.Type.PREONLY)
+        pc = ksp.getPC()
+        pc.setType(PETSc.PC.Type.PYTHON)
+        pc.setPythonContext(_Solver(pencil))
+        for column in known.T:
+            held.append(pencil.unknowns.new())
+            held[-1].setArray(column)
+        if len(held) > 1:
+            solver.setDeflationSpace(held[1:])
+    else:
+        step = PETSc.Mat().createPython((start.getSizes(), start.getSizes()), comm=pencil.comm)
+        step.setPythonContext(_Step(pencil))
+        step.setUp()
+        held.append(step)
+        solver.setOperators(step)
+        solver.setProblemType(module.EPS.ProblemType.NHEP)
+        solver.setWhichEigenpairs(kinds.LARGEST_REAL if positive else kinds.LARGEST_MAGNITUDE)
     solver.setInitialSpace([start])
-    solver.setDimensions(count, min(space.room, max(2 * count, count + 20)))
+    solver.setDimensions(count, min(room, max(2 * count, count + 20)))
     solver.setTolerances(TOL, 100 if positive else 500)
     try:
         with options:
             options.offer({})
             solver.setFromOptions()
             solver.solve()
-        return _taken(solver, count, positive)
+        return _taken(solver, pencil, count, positive)
     except PETSc.Error as error:
         raise ConvergenceError(
             f"SLEPc failed on {count} eigenvalues ({complaint(error)}); ask for another count, or "
@@ -207,27 +387,34 @@ def _slepc(
             given=count,
         ) from error
     finally:
-        for thing in (solver, step, start):
+        for thing in (solver, *held):
             with suppress(PETSc.Error):  # of a solver that an error has stopped
                 thing.destroy()
 
 
-def _taken(solver: Any, count: int, positive: bool) -> Found:
+def _taken(solver: Any, pencil: Pencil, count: int, positive: bool) -> Found:
     """Return what SLEPc has found (collective)."""
     number = solver.getConverged()
-    if not number and not positive:  # there may be no load at which something buckles
+    if positive and not number:  # as under a load that only stiffens
+        return Found(np.zeros(0), np.zeros((pencil.rows, 0)))
+    if not number:
         raise ConvergenceError(
             f"SLEPc found none of {count} eigenvalues in {solver.getIterationNumber()} iterations; "
             "options such as {'eps_max_it': 2000, 'eps_ncv': 100} give it more time and room",
             reason="DIVERGED_ITS",
             iteration=solver.getIterationNumber(),
         )
-    real, imaginary = solver.getOperators()[0].createVecs()
-    theta = np.zeros(number, dtype=complex)
-    X = np.zeros((real.getLocalSize(), number), dtype=complex)
+    real, imaginary = (solver.getOperators()[0].createVecRight() for _ in range(2))
+    values, columns = [], []
     for k in range(number):
-        theta[k] = solver.getEigenpair(k, real, imaginary)
-        X[:, k] = real.getArray(readonly=True) + 1j * imaginary.getArray(readonly=True)
+        value = complex(solver.getEigenpair(k, real, imaginary))
+        x, y = (np.array(part.getArray(readonly=True)) for part in (real, imaginary))
+        values.append(value)
+        columns.append(x + 1j * y if value.imag else x + 0j)
     real.destroy()
     imaginary.destroy()
-    return Found(theta, X)
+    theta, X = np.array(values), np.stack(columns, axis=1)
+    if not pencil.symmetric:
+        return filtered(theta, X, positive)
+    shifted = theta.real if positive else theta.real - pencil.shift
+    return filtered(shifted if positive else 1.0 / shifted, X.real, positive)

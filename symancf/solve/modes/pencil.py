@@ -13,6 +13,8 @@ these cannot move, and what has no mass, has theta = 0 and is never found.
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,12 +24,10 @@ from ...arrays import Array, Mask
 from ...errors import SymancfError
 from ...runtime.petsc import PETSc
 from ..factors import Factors, Signs
-from ..residual import SMALL, SOUND
+from ..residual import left_over
 from ..rigid import rigid_modes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ...system import System
 
 EPS = float(np.finfo(float).eps)
@@ -35,6 +35,15 @@ STILL = 1e-12  # of the size of its parts: a force that is none
 THIN = 1e-13  # likewise of rigid motions: the inertia of a wire about its axis
 WHOLE = 0.9999  # of a motion: what modes may be of it so that it is theirs
 ALIKE = 1e-6  # of the largest: square of what vectors that are combinations of others add to them
+TRUE = 1e-5  # of a vector: what one more step of the operator may change in it
+
+
+@dataclass
+class Found:
+    """Eigenpairs: numbers (m,), and vectors (rows of this rank, m), real if all numbers are."""
+
+    theta: Array
+    vectors: Array
 
 
 class Pencil:
@@ -46,8 +55,9 @@ class Pencil:
     symmetric : whether K and the weight are; then vectors are orthogonal by `metric`.
     buckling : whether the weight is -K'; it is K then that is definite.
     shift : sigma of the factors.
+    known : (rows, m) orthonormal columns of a space that the operator maps into itself, which
+        `step` leaves out.
     natural : (rows,) one over the size of each unknown that moves, that of the largest body or 1.
-    constraints : (rows,) those of multipliers that are none of a pressure, which yields.
     scale : (rows,) unit of each unknown. Unsymmetric and quadratic pencils are scaled such that all
         masses are 1: their eigenvectors are orthogonal in no other measure.
     """
@@ -74,11 +84,10 @@ class Pencil:
         self.signs = Signs(
             system, self.unknowns.coordinate, np.ones(self.unknowns.rows, dtype=bool)
         )
-        diagonal = self._diagonal(stiffness)
-        self.constraints: Mask = self.signs.bound & (diagonal == 0.0)
         self._factors = Factors(self.comm, symmetric)
         self._combined: PETSc.Mat | None = None
         self.scale: Array = np.ones(self.unknowns.rows)
+        self.known: Array = np.zeros((self.rows, 0))
         self._x, self._y = self.unknowns.new(), self.unknowns.new()
 
     @property
@@ -105,17 +114,24 @@ class Pencil:
 
     def balance(self) -> None:
         """Scale the unknowns by their masses, those without by their stiffness (collective)."""
-        self.scale = self.unit()
-        self._x.setArray(self.scale)
+        top = self.fastest()
+        k, m = (np.abs(self._diagonal(matrix)) for matrix in (self.stiffness, self.weight))
+        size = np.where(m > 0.0, m, k / top)
+        scale = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
+        self._scale_by(scale)
+        start, _, values = self.stiffness.getValuesCSR()
+        widths = np.diff(start)
+        largest = np.zeros(len(widths))
+        np.maximum.at(largest, np.repeat(np.arange(len(widths)), widths), np.abs(values))
+        lacking = (size <= 0.0) & (largest > 0.0)
+        self._scale_by(np.where(lacking, math.sqrt(top) / np.where(lacking, largest, 1.0), 1.0))
+
+    def _scale_by(self, scale: Array) -> None:
+        self._x.setArray(scale)
         for matrix in (self.stiffness, self.weight, self.rates):
             if matrix is not None:
                 matrix.diagonalScale(self._x, self._x)
-
-    def unit(self) -> Array:
-        """Return unknowns (rows,) of unit mass, or of those without of as much stiffness."""
-        k, m = (np.abs(self._diagonal(matrix)) for matrix in (self.stiffness, self.weight))
-        size = np.where(m > 0.0, m, k / self.fastest())
-        return np.asarray(1.0 / np.sqrt(np.where(size > 0.0, size, 1.0)))
+        self.scale = self.scale * scale
 
     def _diagonal(self, matrix: PETSc.Mat) -> Array:
         vector = matrix.getDiagonal()
@@ -128,6 +144,11 @@ class Pencil:
         k, m = (np.abs(self._diagonal(matrix)) for matrix in (self.stiffness, self.weight))
         top = float(np.divide(k, m, out=np.zeros_like(k), where=m > 0.0).max(initial=0.0))
         return float(self.comm.allreduce(top, op=MPI.MAX)) or 1.0
+
+    @property
+    def constraints(self) -> Mask:
+        """Rows (rows,) of multipliers that are none of a pressure, which yields."""
+        return np.asarray(self.signs.bound & (self._diagonal(self.stiffness) == 0.0))
 
     def room(self) -> int:
         """Return how many finite eigenvalues there may be, at most (collective).
@@ -145,6 +166,34 @@ class Pencil:
         finite = massive - max(0, constraints - others)
         return int(max(1, finite)) * (1 if self.rates is None else 2)
 
+    def solves(self, found: Found, known: Array) -> Found:
+        """Leave out pairs that are none: directions without mass that Krylov's methods end in.
+
+        What of them is `known` does not count.
+        """
+        images = self.product(self.metric, known) if self.symmetric else known[:, :0]
+        good = np.zeros(len(found.theta), dtype=bool)
+        for k, theta in enumerate(found.theta):
+            z = found.vectors[:, k]
+            if np.iscomplexobj(z):
+                y = self.step(np.ascontiguousarray(z.real)) + 1j * self.step(
+                    np.ascontiguousarray(z.imag)
+                )
+            else:
+                y = self.step(z)
+            left, halves = y - theta * z, (-1, self.unknowns.rows)
+            if images.shape[1]:
+                left = left - known @ self.sums(images.T @ left)
+            size, rest = (
+                sum(
+                    abs(self.sums(np.array([np.conj(x) @ self.product(self.metric, x)]))[0])
+                    for x in v.reshape(halves)
+                )
+                for v in (theta * z, left)
+            )
+            good[k] = size > 0.0 and rest <= TRUE**2 * size
+        return Found(found.theta[good], found.vectors[:, good])
+
     # ---- factors --------------------------------------------------------------------------------
     def combined(self, shift: float) -> PETSc.Mat:
         """Return K - sigma M, or K + sigma C + sigma^2 M; it stays until the next one."""
@@ -159,6 +208,11 @@ class Pencil:
             made.axpy(-shift, self.weight, structure=same)
         return made
 
+    def move(self, shift: float) -> None:
+        """Take K - sigma weight for K: eigenvalues become smaller by sigma (collective)."""
+        same = PETSc.Mat.Structure.SAME_NONZERO_PATTERN
+        self.stiffness.axpy(-shift, self.weight, structure=same)
+
     def factor(self, shift: float) -> bool:
         """Factor with a shift; tell whether that was possible (collective)."""
         self.shift = shift
@@ -171,84 +225,74 @@ class Pencil:
         assert self._combined is not None
         return None if pivots is None else self.signs.free(pivots, self._combined)
 
-    def solved(self, rows: Array) -> Array:
-        """Return solutions for right-hand sides (rows,) or (rows, m) (collective).
+    def solve(self, b: PETSc.Vec, x: PETSc.Vec) -> None:
+        """Solve with what was factored last (collective).
 
         Raises
         ------
-        SymancfError : one is none, see `LinearResidual`.
+        SymancfError : the solution is none.
         """
+        self._factors.solve(b, x)
         assert self._combined is not None
-        if rows.ndim == 2:
-            found = self._by_columns(rows, self._factors.solutions)
-        else:
-            self._x.setArray(rows)
-            self._factors.solve(self._x, self._y)
-            found = np.array(self._y.getArray(readonly=True))
-        parts = rows - self.product(self._combined, found), rows, found
-        left, size, length = np.sqrt(self.sums(np.array([(x * x).sum(axis=0) for x in parts])))
-        good = left <= SMALL * size
-        if not good.all():
-            norm = self._combined.norm(PETSc.NormType.FROBENIUS)
-            good |= left <= SOUND * (norm * length + size)
-        if not good.all():
-            share = float(np.divide(left, size)[~good].max())
+        share = left_over(self._combined, b, x)
+        if share:
             raise SymancfError(
                 f"a solution with {self.words} leaves {100.0 * share:.2g} % of the "
                 "right-hand side: the matrix is singular, or its entries differ too much"
             )
-        return found
+
+    def solved(self, rows: Array) -> Array:
+        """Return the solution, rows of this rank, for a right-hand side (collective)."""
+        self._x.setArray(rows)
+        self.solve(self._x, self._y)
+        return np.array(self._y.getArray(readonly=True))
 
     def step(self, z: Array) -> Array:
-        r"""Return the operator whose eigenvalues are theta, times (n,) or (n, m) (collective).
+        """Return the operator without what is known of it, times rows (n,) (collective)."""
+        y = self.operated(z)
+        if self.known.shape[1]:
+            y = y - self.known @ self.sums(self.known.T @ y)
+        return y
+
+    def operated(self, z: Array) -> Array:
+        r"""Return the operator whose eigenvalues are theta, times rows (n,) (collective).
 
         Of quadratic ones :math:`(K + \sigma C + \sigma^2 M)\,x = -M(v + \sigma u) - C u` gives
         :math:`(x, u + \sigma x)` from :math:`(u, v)`, the parts for x and for s x/sigma.
         """
         if self.rates is None:
-            return self._motion(self.product(self.weight, z))
+            return self.solved(self.product(self.weight, z))
         n, sigma = self.unknowns.rows, self.shift
         u, v = z[:n], sigma * z[n:]
-        x = -self._motion(self.product(self.weight, v + sigma * u) + self.product(self.rates, u))
+        x = -self.solved(self.product(self.weight, v + sigma * u) + self.product(self.rates, u))
         return np.concatenate([x, u / sigma + x])
 
-    def _motion(self, rows: Array) -> Array:
-        """Return solutions without the multipliers of constraints, which have no mass."""
-        found = self.solved(rows)
-        found[self.constraints] = 0.0
-        return found
+    def start(self, seed: int) -> Array:
+        """Return a random vector without what has theta = 0 (collective)."""
+        z = self.random(seed)
+        z = z if self.rates is None else np.concatenate([z, z])
+        for _ in range(2):
+            z = self.step(z)
+            z = z / (float(np.sqrt(self.sums(np.array([z @ z]))[0])) or 1.0)
+        return z
 
     # ---- products -------------------------------------------------------------------------------
     def product(self, matrix: PETSc.Mat, rows: Array) -> Array:
         """Return a product with vectors (rows,) or (rows, m), real or complex (collective)."""
+        if np.iscomplexobj(rows):
+            real = self.product(matrix, np.ascontiguousarray(rows.real))
+            imaginary = self.product(matrix, np.ascontiguousarray(rows.imag))
+            return np.asarray(real + 1j * imaginary)
         if rows.ndim == 2:
-            return self._by_columns(rows, matrix.matMult)
+            answers = [self.product(matrix, np.ascontiguousarray(x)) for x in rows.T]
+            return np.stack(answers, axis=1) if answers else np.zeros_like(rows)
         self._x.setArray(rows)
         matrix.mult(self._x, self._y)
         return np.array(self._y.getArray(readonly=True))
 
-    def _by_columns(self, rows: Array, answer: Callable[[PETSc.Mat], PETSc.Mat]) -> Array:
-        """Return the answers (rows, m) to vectors in one dense matrix (collective)."""
-        if np.iscomplexobj(rows):
-            real, imaginary = (self._by_columns(part, answer) for part in (rows.real, rows.imag))
-            return np.asarray(real + 1j * imaginary)
-        if not rows.shape[1]:
-            return rows
-        size = self._x.getSizes(), (None, rows.shape[1])
-        given = PETSc.Mat().createDense(size, array=np.asfortranarray(rows), comm=self.comm)
-        found = answer(given)
-        columns = np.array(found.getDenseArray())
-        given.destroy()
-        found.destroy()
-        return columns
-
     def random(self, seed: int) -> Array:
         """Return numbers (rows,) in [-1, 1], the same on any number of ranks."""
         return self.unknowns.taken(self._numbering.random(17 + seed))
-
-    def forms(self, matrix: PETSc.Mat, X: Array) -> Array:
-        """Return x^H A x of vectors (rows, m) (collective)."""
-        return self.sums((np.conj(X) * self.product(matrix, X)).sum(axis=0))
 
     def sums(self, values: Array) -> Array:
         """Return the sum over ranks (collective)."""
@@ -264,7 +308,7 @@ class Pencil:
         still : (m,) which of them K gives no force, and constraints none.
         """
         D = self._rigid / self.scale[:, None]
-        mass = self.forms(self.weight, D)
+        mass = self.sums((D * self.product(self.weight, D)).sum(axis=0))
         some = mass > 0.0
         D = D[:, some] / np.sqrt(mass[some])
         f, noise, k = (

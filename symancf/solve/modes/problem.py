@@ -168,7 +168,12 @@ class EigenProblem(OneProcess):
         pencil = Pencil(system, stiffness, mass, rates, symmetric=symmetric)
         try:
             search = self._search(pencil, count)
-            values, X = search.modes(count, omega)
+            if not symmetric:
+                values, X = search.others(count, omega)
+            elif omega is not None:
+                values, X = search.nearest(count, omega)
+            else:
+                values, X = search.slowest(count)
             order = np.lexsort((values.real, np.abs(values)))
             self.modes = self._modes(pencil, values[order], X[:, order], search.checked)
             zero = values == 0.0

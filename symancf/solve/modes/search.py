@@ -10,9 +10,9 @@ import numpy as np
 
 from ...arrays import Array, Complex, Mask
 from ...errors import ConvergenceError, SymancfError
-from .engines import MANY, everything, largest
-from .pencil import EPS, THIN
-from .space import Found, Subspace
+from .engines import largest
+from .invariant import Invariant
+from .pencil import EPS, THIN, Found
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,35 +24,49 @@ if TYPE_CHECKING:
 SMALL = 1e-10  # of the largest eigenvalue, about: a shift beside zero
 ROUND_OFF = 10.0  # times what round-off of K makes: eigenvalues that are zero
 STEPS, WIDER = 3, 100.0  # of inverse iteration; times a shift that has no digits
+SEEN = 1e-3  # of what is zero for others: what must be there
 GAP = 1e-3  # of an eigenvalue: where those below it are counted
 CLOSE = 1e-6  # eigenvalues that are one
 ROUNDS = 40  # times that missing ones are looked for
-EXTRA = 6  # more than asked for: mechanisms, and what grows
-FAR = 1e8  # of a shift: eigenvalues whose theta has lost half of its digits
+EXTRA = 6  # more than asked for: rigid motions
+FAR = 1e-3  # of the slowest mode: a shift that is too near to zero
+FARTHER = 1e3  # times a shift so near to zero that vectors of rigid motions hide all others
+SHIFTS = 4  # that are tried
 TWICE = 1e-6  # of the shift of s: zeros
-AGAIN = 2  # eigenvalues that are looked for anew
+AGAIN, ROOM = 2, 3  # eigenvalues that are looked for anew; of as many that are left
+FAR_LOADS = 10.0  # times a load: one of another size
 DIGITS, LEAST = 1e-10, 1e-6  # of a number next to the shift: its round-off; at most
 
 
+class Choice(NamedTuple):
+    """What is wanted of the eigenvalues found so far.
+
+    Attributes
+    ----------
+    taken : which ones, ascending and without gaps.
+    lacking : whether there must be more.
+    noise : (m,) of all.
+    """
+
+    taken: Mask
+    lacking: bool
+    noise: Array
+
+
 class Slow(NamedTuple):
-    """Modes that are wanted of those found so far.
+    """Modes of an unsymmetric or quadratic pencil.
 
     Attributes
     ----------
     s, X : numbers, and vectors of unit mass.
-    lacking : how many more must be there.
+    moving : how many of them neither rest nor grow.
     far : distance from the shift within which nothing else may be.
-    values, noise, taken : lambda of all found by a symmetric pencil, ascending, what of each is
-        round-off, and which are wanted.
     """
 
     s: Complex
     X: Array
-    lacking: int
+    moving: int
     far: float
-    values: Array
-    noise: Array
-    taken: Mask
 
 
 class Search:
@@ -68,103 +82,106 @@ class Search:
     def __init__(self, pencil: Pencil, engine: Engine, options: Options) -> None:
         self.pencil, self.engine, self.options = pencil, engine, options
         self.checked: bool | None = None
+        self.sigma = 0.0  # shift of lambda
         self.floor, self.hides = 0.0, False
         self._fastest = pencil.fastest()
+        self._resting: Array = np.zeros((pencil.unknowns.rows, 0))  # of a quadratic one
 
-    # ---- vibration ------------------------------------------------------------------------------
-    def modes(self, count: int, omega: float | None = None) -> tuple[Complex, Array]:
-        """Return s of modes and their vectors.
-
-        The slowest, with all that are zero or grow, or those next to a circular frequency.
-        """
-        pencil, rates = self.pencil, self.pencil.rates
-        if not pencil.symmetric:
-            pencil.balance()
-        if omega is None:
-            pencil.rates = None
-            first, resting = self._first()
-            pencil.rates = rates
-            if pencil.symmetric:
-                self._below_all(-first)
-            else:
-                self._factor(-first if rates is None else math.sqrt(0.3 * first))
-        else:
-            resting = np.zeros((pencil.rows, 0))
-            self._factor(omega * omega)
-        space = Subspace(pencil, resting if pencil.symmetric else None)
-        if not pencil.symmetric:
-            space.hold(resting if rates is None else np.concatenate([resting, 0.0 * resting]))
-        sigma = pencil.shift
-
-        def missing(found: Found, least: float) -> int | None:
-            slow = self._slow(space, found, sigma, count, omega)
-            if slow.lacking > 0:
-                return slow.lacking + EXTRA
-            if pencil.symmetric:
-                return self._uncounted(slow, omega is not None)
-            return AGAIN if slow.far * least > 1.0 + CLOSE else 0
-
-        wanted = (count + EXTRA) * (1 if rates is None else 2)
-        found = self._complete(space, wanted, missing)
-        slow = self._slow(space, found, sigma, count, omega)
-        if self.engine == "dense" and pencil.symmetric and omega is None:
-            fast = float(np.square(np.abs(slow.s)).max(initial=0.0)) > FAR * abs(sigma)
-            if fast or (slow.lacking > 0 and len(found.theta) < space.basis.shape[1]):
-                found = self._with_fast(space, found, sigma)
-                slow = self._slow(space, found, sigma, count, omega)
-        return slow.s, pencil.scale[:, None] * slow.X
-
-    def _complete(
+    # ---- symmetric ones -------------------------------------------------------------------------
+    def _collected(
         self,
-        space: Subspace,
-        wanted: int,
-        missing: Callable[[Found, float], int | None],
-        *,
-        positive: bool = False,
-    ) -> Found:
-        """Return eigenpairs, looked for in what is left until none that is wanted is missing.
+        count: int,
+        sigma: float,
+        choose: Callable[[Array, Array], Choice],
+        both: bool = False,
+        known: Array | None = None,
+    ) -> tuple[Array, Array]:
+        """Return the values that are chosen and their vectors, orthonormal by the metric.
 
-        `missing` : how many are, None: not known; where none of a theta larger than a number is.
+        Parameters
+        ----------
+        count : how many are looked for at first.
+        choose : of all values so far, ascending, and their vectors.
+        both : whether smaller ones are left out, too.
+        known : vectors, orthonormal, of the eigenvalue zero.
         """
-        pencil, sigma = self.pencil, self.pencil.shift
-        found = Found(np.zeros(0), space.basis)
+        pencil, buckling = self.pencil, self.pencil.buckling
+        X = np.zeros((pencil.unknowns.rows, 0)) if known is None else known
+        values = np.zeros(X.shape[1])
+        wanted = count
         for _ in range(ROUNDS):
-            if pencil.shift != sigma:
-                self._factor(sigma)
-            if self.engine == "dense" or (space.room <= MANY and 2 * wanted >= space.room):
-                space.hold(everything(pencil))
+            found = largest(self.engine, pencil, wanted, self.options, X, positive=buckling)
+            some, fresh = len(found.theta), 1.0 / found.theta + (0.0 if buckling else sigma)
+            values = np.concatenate([values, fresh])
+            values, X = _orthonormal(pencil, values, np.concatenate([X, found.vectors], axis=1))
+            order = np.argsort(values, kind="stable")
+            values, X = values[order], X[:, order]
+            choice = choose(values, X)
+            if self.engine == "dense":
                 self.checked = True
-                found = space.pairs()
-                return found.positive() if positive else found
-            try:
-                more = largest(self.engine, space, wanted, self.options, positive=positive)
-            except ConvergenceError:
-                if not len(found.theta):
-                    raise
-                self.checked = False
                 break
-            space.add(more)
-            found = space.pairs()
-            found = found.positive() if positive else found
-            least = float(np.abs(more.theta).max(initial=0.0))
-            number = missing(found, least)
-            self.checked = None if number is None else number <= 0
-            if not number or number < 0 or not len(more.theta):
+            if choice.lacking and some:
+                wanted = count
+                continue
+            missing = self._missing(values, choice, both)
+            self.checked = None if missing is None else not missing
+            if not missing or not some:
                 break
-            wanted = number
-        return found
+            wanted = missing
+            pencil.require(pencil.factor(sigma), "EigenProblem")
+        if choice.lacking and self.engine != "dense":
+            self.checked = False
+        return values[choice.taken], X[:, choice.taken]
 
-    def _with_fast(self, space: Subspace, found: Found, sigma: float) -> Found:
-        """Return all eigenpairs, the fast ones, whose theta has no digits, by a shift near them."""
-        between = -math.sqrt(FAR * abs(sigma) * self._fastest)
-        self._factor(between)
-        space.renew()
-        other, near = space.pairs(), int((found.theta * abs(sigma) * FAR > 1.0).sum())
-        theta = 1.0 / (1.0 / other.theta[near:] + between - sigma)
-        return Found(
-            np.concatenate([found.theta[:near], theta]),
-            np.concatenate([found.vectors[:, :near], other.vectors[:, near:]], axis=1),
-        )
+    def _missing(self, values: Array, choice: Choice, both: bool) -> int | None:
+        """Return how many values among those taken were not found, None: not known."""
+        taken = np.flatnonzero(choice.taken)
+        if not len(taken):
+            return None
+        first, last = int(taken[0]), int(taken[-1])
+        while last + 1 < len(values) and _close(values[last], values[last + 1]):
+            last += 1
+        while both and first and _close(values[first], values[first - 1]):
+            first -= 1
+        ends = [values[last] + max(GAP * abs(values[last]), choice.noise[last])]
+        if last + 1 < len(values):
+            ends[0] = min(ends[0], (values[last] + values[last + 1]) / 2.0)
+        if both:
+            ends.append(values[first] - max(GAP * abs(values[first]), choice.noise[first]))
+            if first:
+                ends[1] = max(ends[1], (values[first] + values[first - 1]) / 2.0)
+        counts = []
+        for end in ends:
+            number = self._below(end)
+            if number is None:
+                return None
+            hidden = (np.abs(values) <= choice.noise) & (choice.noise >= abs(end))
+            lacking = number - int(((values < end) & ~hidden).sum())
+            counts.append(max(lacking - int(hidden.sum()), min(lacking, 0)))
+        return counts[0] - (counts[1] if both else 0)
+
+    def slowest(self, count: int) -> tuple[Complex, Array]:
+        """Return s of the slowest modes and all that are zero or grow, with their vectors."""
+
+        def choose(values: Array, X: Array) -> Choice:
+            zero, noise = self._zero(X)
+            moving = ~zero & (values > 0.0)
+            return Choice(~moving | (np.cumsum(moving) <= count), moving.sum() < count, noise)
+
+        room, (first, known) = self.pencil.room(), self._first()
+        sigma = -first
+        for _ in range(SHIFTS):
+            self._lowest(sigma)
+            values, X = self._collected(count + EXTRA, self.sigma, choose, known=known)
+            s, X = self._roots(values, X)
+            slowest = float(np.square(np.abs(s[s != 0.0])).min(initial=math.inf))
+            if slowest == math.inf and len(s) < room:
+                sigma = FARTHER * self.sigma
+            elif s.all() or slowest == math.inf or -self.sigma > FAR * slowest:
+                break
+            else:
+                sigma = -0.3 * slowest  # rigid motions take digits from what is far from zero
+        return s, X
 
     def _first(self) -> tuple[float, Array]:
         """Return about a third of the slowest eigenvalue, and what has none (collective).
@@ -183,136 +200,53 @@ class Search:
         if not len(least):
             return SMALL * self._fastest, D
         shift, room = ROUND_OFF * float(least.min()), pencil.room()
-        factored = pencil.factor(-shift)
         while D.shape[1] < room:
-            z = self._slow_motion(D) if factored else np.zeros((pencil.rows, 1))
-            energy = float(pencil.forms(pencil.stiffness, z)[0])
-            noise = float(pencil.round_off(z)[0])
+            z = self._slow_motion(shift, D)
+            energy, noise = (float(part[0]) for part in (self._energies(z), pencil.round_off(z)))
             if noise > 0.0 and abs(energy) <= ROUND_OFF * noise:
                 D = np.concatenate([D, z], axis=1)
             elif 0.0 <= energy < shift < SMALL * self._fastest:
                 shift *= WIDER
-                factored = pencil.factor(-shift)
             else:
-                shift = max(shift, 0.3 * energy, -3.0 * energy)
-                break
-        return shift, np.where(pencil.constraints[:, None], 0.0, D)
+                return max(shift, 0.3 * energy, -3.0 * energy), D
+        return shift, D
 
-    def _slow_motion(self, D: Array) -> Array:
+    def _slow_motion(self, shift: float, D: Array) -> Array:
         """Return a motion (rows, 1) of inverse iteration, orthogonal to D; 0 if there is none."""
-        pencil, z = self.pencil, self.pencil.random(D.shape[1])[:, None]
+        pencil, z = self.pencil, self.pencil.random(D.shape[1])
         images = pencil.product(pencil.weight, D)
         try:
+            pencil.require(pencil.factor(-shift), "EigenProblem.solve")
             for _ in range(STEPS):
                 z = pencil.solved(pencil.product(pencil.weight, z))
                 z = z - D @ pencil.sums(images.T @ z)
-                size = float(pencil.forms(pencil.weight, z)[0])
+                size = float(pencil.sums(np.array([z @ pencil.product(pencil.weight, z)]))[0])
                 z = z / (math.sqrt(size) if size > 0.0 else 1.0)
         except SymancfError:
             z = 0.0 * z
-        return z
+        return z[:, None]
 
-    def _factor(self, shift: float) -> None:
-        self.pencil.require(self.pencil.factor(shift), "EigenProblem.solve")
+    def nearest(self, count: int, omega: float) -> tuple[Complex, Array]:
+        """Return s of the modes next to a circular frequency, with their vectors."""
+        pencil, sigma = self.pencil, omega * omega
+        self.sigma = sigma
+        pencil.require(pencil.factor(sigma), "EigenProblem.solve(near=...)")
 
-    def _below_all(self, sigma: float) -> None:
-        """Factor with a shift below all eigenvalues, at most `sigma`."""
-        farther = max(100.0, (1e4 * self._fastest / abs(sigma)) ** (1.0 / 7.0))
-        for _ in range(8):
-            self._factor(sigma)
-            if not self.pencil.negative:
-                break
-            sigma *= farther
+        def choose(values: Array, X: Array) -> Choice:
+            taken = np.zeros(len(values), dtype=bool)
+            taken[np.argsort(np.abs(values - sigma), kind="stable")[:count]] = True
+            return Choice(taken, len(values) < count, self._zero(X)[1])
 
-    def _slow(
-        self, space: Subspace, found: Found, sigma: float, count: int, omega: float | None
-    ) -> Slow:
-        """Return those that are wanted of some eigenpairs: of each rigid motion one."""
-        pencil, resting = self.pencil, space.resting
-        numbers = np.concatenate([np.zeros(resting.shape[1]), sigma + 1.0 / found.theta])
-        theta = np.concatenate([np.full(resting.shape[1], np.inf), np.abs(found.theta)])
-        X = np.concatenate([resting, found.vectors], axis=1)[: pencil.unknowns.rows]
-        size = np.abs(pencil.forms(pencil.weight, X))
-        massive = size > 0.0
-        numbers, theta, X = numbers[massive], theta[massive], X[:, massive] / np.sqrt(size[massive])
-        zero, noise = self._zero(numbers, X, sigma)
-        s = np.where(zero, 0.0, self._roots(numbers, theta))
-        away = np.abs(s) if omega is None else np.abs(numbers - omega**2)
-        order = np.argsort(away, kind="stable")
-        order = order[((s.imag >= 0.0) & (pencil.symmetric | ~zero))[order]]
-        ordinary = (s.real <= 0.0) & (~zero | (omega is not None))
-        order = order[(np.cumsum(ordinary[order]) <= count) | ~ordinary[order]]
-        moving = order[ordinary[order]]
-        reach = away[moving] if omega is not None else np.abs(numbers[moving]) + abs(sigma)
-        values, taken = np.real(numbers), np.isin(np.arange(len(s)), order)
-        ascending = np.argsort(values, kind="stable")
-        rigid = X[:, :0].real if pencil.symmetric else pencil.orthonormal(X[:, zero])
-        return Slow(
-            np.concatenate([np.zeros(rigid.shape[1]), s[order]]),
-            np.concatenate([rigid, X[:, order]], axis=1),
-            count - len(moving),
-            float(reach.max(initial=0.0)),
-            values[ascending],
-            noise[ascending],
-            taken[ascending],
-        )
+        return self._roots(*self._collected(count + 2, sigma, choose, both=True))
 
-    def _zero(self, numbers: Array, X: Array, sigma: float) -> tuple[Mask, Array]:
-        """Return which eigenvalues are zero to round-off, and the round-off of each.
+    def _roots(self, values: Array, X: Array) -> tuple[Complex, Array]:
+        """Return s with s^2 = -lambda, zero where lambda is no more than round-off."""
+        zero, noise = self._zero(X)
+        self.floor = math.sqrt(noise[zero].max(initial=0.0))
+        self.hides = bool((np.abs(self._energies(X)) > noise / ROUND_OFF)[zero].any())
+        size = np.sqrt(np.abs(np.where(zero, 0.0, values)))
+        return np.where(values > 0.0, 1j * size, size + 0j), X
 
-        Of symmetric pencils where x^T K x of vectors of unit mass is that of its own terms: a mode
-        that is slow beside the fastest ones by any factor has more.
-        """
-        pencil, quadratic = self.pencil, self.pencil.rates is not None
-        power = 2 if quadratic else 1
-        noise = ROUND_OFF * (pencil.round_off(X) + 10.0 * EPS * abs(sigma) ** power)
-        energy = np.abs(pencil.forms(pencil.stiffness, X))
-        square, least = np.abs(numbers) ** power, 10.0 * EPS * self._fastest
-        if pencil.symmetric:
-            square, least = energy, 0.0
-        if quadratic:  # of a double zero, as that of a rigid motion, half of the digits are lost
-            least = max(least, (TWICE * sigma) ** 2)
-        zero = square <= np.maximum(noise, least)
-        if quadratic:  # others decay slowly
-            zero &= energy <= noise + ROUND_OFF * EPS * self._fastest
-        self.floor = math.sqrt(max(least, noise[zero].max(initial=0.0)))
-        self.hides = bool((zero & (square > noise / ROUND_OFF)).any())
-        return zero, noise
-
-    def _roots(self, numbers: Array, theta: Array) -> Complex:
-        """Return s of s^2 = -lambda, or of s, without real and imaginary parts of round-off."""
-        far = theta[np.isfinite(theta)].max(initial=0.0) / theta
-        digits = np.minimum(DIGITS * far, LEAST)  # those of theta are of the largest one
-        if self.pencil.rates is not None:
-            return _straight(numbers.astype(complex), digits, LEAST)  # of twice a real one a pair
-        s = np.sqrt(_straight(-numbers.astype(complex), digits, digits))
-        s = _straight(s, digits, digits)
-        return np.where(s.imag < 0.0, -s, s)
-
-    def _uncounted(self, slow: Slow, both: bool) -> int | None:
-        """Return how many values among those wanted were not found, None: not known.
-
-        `both`: whether smaller ones are left out, too.
-        """
-        taken = np.flatnonzero(slow.taken)
-        if not len(taken):
-            return None
-        lacking = self._lacking(slow.values, _beyond(slow.values, slow.noise, int(taken[-1]), 1))
-        if not both or lacking is None:
-            return lacking
-        below = self._lacking(slow.values, _beyond(slow.values, slow.noise, int(taken[0]), -1))
-        return None if below is None else lacking - below
-
-    def _lacking(self, values: Array, end: float) -> int | None:
-        """Return how many eigenvalues below a number are not among the values; None: not known."""
-        number = self._number_below(end)
-        return None if number is None else number - int((values < end).sum())
-
-    def _number_below(self, value: float) -> int | None:
-        """Return how many eigenvalues are below a number; None: it is not known."""
-        return self.pencil.negative if self.pencil.factor(value) else None
-
-    # ---- buckling -------------------------------------------------------------------------------
     def loads(self, count: int, reach: float) -> tuple[Array, Array]:
         """Return the smallest positive mu of buckling and their vectors.
 
@@ -320,31 +254,237 @@ class Search:
         ----------
         reach : up to which they are counted where fewer are found.
         """
+        if self.pencil.symmetric:
+            return self._definite(count, reach)
 
-        def missing(found: Found, least: float) -> int | None:
-            if not self.pencil.symmetric:
-                return max(0, count - int((found.theta > least).sum()))
-            values = 1.0 / found.theta
-            if len(values) >= count:
-                return self._lacking(values, _beyond(values, 0.0 * values, count - 1, 1))
-            lacking = self._lacking(values, max(reach, float(values.max(initial=0.0))))
-            return None if lacking is None else min(lacking, count - len(values))
+        def lacking(found: Found, least: float) -> int:
+            return max(0, count - int((found.theta > least).sum()))
 
-        found = self._complete(Subspace(self.pencil), count + EXTRA, missing, positive=True)
+        space = Invariant(self.pencil)
+        found = self._every(
+            space, self._more(space, count + 2, positive=True), lacking, positive=True
+        )
         return 1.0 / found.theta[:count], found.vectors[:, :count]
 
+    def _definite(self, count: int, reach: float) -> tuple[Array, Array]:
+        """Return them of symmetric matrices.
 
-def _beyond(values: Array, noise: Array, k: int, way: int) -> float:
-    """Return a number beyond the k-th value and those that are one with it, before the next.
+        Beside a load that is very near, thetas of others are less than the tolerance of the largest
+        one: they are looked for from a state with less load.
+        """
 
-    `way` : 1 above it, -1 below.
-    """
-    while 0 <= k + way < len(values) and abs(values[k + way] - values[k]) <= CLOSE * abs(values[k]):
-        k += way
-    step = max(GAP * abs(values[k]), noise[k])
-    if 0 <= k + way < len(values):
-        step = min(step, abs(values[k + way] - values[k]) / 2.0)
-    return float(values[k] + way * step)
+        def choose(values: Array, X: Array) -> Choice:
+            taken = np.arange(len(values)) < count
+            return Choice(taken, len(values) < count, np.zeros(len(values)))
+
+        values, X = self._collected(count + 2, 0.0, choose)
+        shift = 0.0 if self.checked else self._unloaded(count, values, reach)
+        if shift:
+            self.pencil.move(shift)
+            values, X = self._collected(count + 2, 0.0, choose)
+            self.pencil.move(-shift)
+            values = values + shift
+            if not self.checked:
+                self._unloaded(count, values, reach)
+        return values, X
+
+    def _unloaded(self, count: int, values: Array, reach: float) -> float:
+        """Return a negative mu of a stable state about as far away as the loads; 0: there is none.
+
+        Where all that there are were found `checked` says so.
+        """
+        far = max(reach, FAR_LOADS * float(values.max(initial=0.0)))
+        number = self._below(far)
+        if number is None or number <= len(values) < count:
+            self.checked = None if number is None else True
+            return 0.0
+        near = least = float(values.min()) if len(values) else far * EPS
+        while far > FAR_LOADS * near:
+            middle = math.sqrt(near * far)
+            enough = (self._below(middle) or 0) >= min(count, number)
+            near, far = (near, middle) if enough else (middle, far)
+        while self._below(-far) != 0:
+            far /= FAR_LOADS
+            if far <= least:
+                return 0.0
+        return -far
+
+    def _below(self, value: float) -> int | None:
+        """Return how many eigenvalues are between zero and a number; None: it is not known."""
+        return self.pencil.negative if self.pencil.factor(value) else None
+
+    def _energies(self, X: Array) -> Array:
+        """Return x^T K x of vectors (rows, m) (collective)."""
+        return self.pencil.sums((X * self.pencil.product(self.pencil.stiffness, X)).sum(axis=0))
+
+    def _zero(self, X: Array) -> tuple[Mask, Array]:
+        """Return which vectors of unit mass have x^T K x = 0, and what of it is round-off.
+
+        That of the terms of these products themselves: a mode that is slow beside the fastest ones
+        by any factor has more.
+        """
+        noise = ROUND_OFF * (self.pencil.round_off(X) + 10.0 * EPS * abs(self.sigma))
+        return np.abs(self._energies(X)) <= noise, noise
+
+    def _lowest(self, sigma: float) -> None:
+        """Factor with a shift below all eigenvalues, at most `sigma`."""
+        reach = 1e4 * self._fastest / abs(sigma) if sigma else 0.0
+        farther = max(100.0, reach ** (1.0 / 7.0))
+        for _ in range(8):
+            self.sigma, factored = sigma, self.pencil.factor(sigma)
+            if factored and not self.pencil.negative:
+                break
+            sigma *= farther
+        self.pencil.require(factored, "EigenProblem.solve")
+
+    # ---- others ---------------------------------------------------------------------------------
+    def others(self, count: int, omega: float | None = None) -> tuple[Complex, Array]:
+        """Return s of an unsymmetric or quadratic pencil and their vectors.
+
+        The slowest, or of one without rates those next to a circular frequency. With rates, those
+        without come first: the slowest gives the shift, and what rests is taken out of Krylov's
+        methods, which fail on double zeros with one vector.
+        """
+        pencil, rates = self.pencil, self.pencil.rates
+        pencil.balance()
+        try:
+            pencil.rates = None
+            slow = self._still(count if rates is None else 1, omega)
+        finally:
+            pencil.rates = rates
+        if rates is not None:
+            some, self._resting = self.checked, slow.X[:, slow.s == 0.0].real
+            least = float(np.abs(slow.s[slow.s != 0.0]).min(initial=np.inf))
+            sigma = 0.3 * least if least < math.inf else math.sqrt(SMALL * self._fastest)
+            slow = self._completed(*self._begun(count, sigma), count, None)
+            self.checked = self.checked and some is not False
+        return slow.s, pencil.scale[:, None] * slow.X
+
+    def _still(self, count: int, omega: float | None) -> Slow:
+        """Return those without rates, with a shift that is not too far below the slowest."""
+        sigma = -SMALL * self._fastest if omega is None else omega * omega
+        for _ in range(SHIFTS):
+            begun = self._begun(count, sigma)
+            s = self._slow(begun[1], count, omega).s
+            slowest = float(np.square(np.abs(s[s != 0.0])).min(initial=np.inf))
+            if slowest == math.inf and omega is None and len(s) < self.pencil.room():
+                sigma *= FARTHER
+            elif omega is not None or slowest == math.inf or FAR * slowest < -sigma < slowest:
+                break
+            else:
+                sigma = -0.3 * slowest
+        return self._completed(*begun, count, omega)
+
+    def _begun(self, count: int, sigma: float) -> tuple[Invariant, Found]:
+        """Return what an engine finds next to a shift, and its space."""
+        pencil, space = self.pencil, Invariant(self.pencil)
+        pencil.require(pencil.factor(sigma), "EigenProblem.solve")
+        wanted = count + EXTRA
+        if pencil.rates is not None:
+            wanted *= 2
+            if self.engine != "dense":
+                space.hold(np.concatenate([self._resting, 0.0 * self._resting]))
+        return space, self._more(space, wanted)
+
+    def _more(self, space: Invariant, wanted: int, *, positive: bool = False) -> Found:
+        """Return eigenpairs of the space after an engine has found more."""
+        given = self.engine, self.pencil, wanted, self.options, space.basis
+        found = largest(*given, positive=positive)
+        if self.engine == "dense":
+            return found
+        space.add(found)
+        return space.pairs(positive)
+
+    def _slow(self, found: Found, count: int, omega: float | None) -> Slow:
+        """Return those that are wanted of some eigenpairs: of each rigid motion one."""
+        pencil, quadratic = self.pencil, self.pencil.rates is not None
+        sigma, X = pencil.shift, found.vectors[: pencil.unknowns.rows]
+        numbers = (sigma + 1.0 / found.theta).astype(complex)
+        size, stiff = (
+            np.abs(pencil.sums((np.conj(X) * pencil.product(matrix, X)).sum(axis=0)))
+            for matrix in (pencil.weight, pencil.stiffness)
+        )
+        massive = size > 0.0
+        square = np.abs(numbers**2 if quadratic else numbers)
+        noise = ROUND_OFF * pencil.round_off(X)
+        zero = own = square * size <= noise
+        if quadratic:  # of a double zero, as that of a rigid motion, half of the digits are lost
+            self.floor = max(TWICE * sigma, math.sqrt(10.0 * EPS * self._fastest))
+            zero = zero | (np.abs(numbers) <= self.floor)
+            zero &= stiff <= noise + ROUND_OFF * EPS * self._fastest * size  # others decay slowly
+        else:
+            least = EPS * (10.0 * self._fastest + ROUND_OFF * abs(sigma))
+            zero = zero | (np.abs(numbers) <= least)
+            self.floor = math.sqrt(least)
+        seen = np.abs(numbers) ** (2 if quadratic else 1) > SEEN * self.floor**2
+        self.hides = bool((zero & ~own & massive & seen).any())
+        X = X / np.sqrt(np.where(massive, size, 1.0))
+        far = np.abs(found.theta).max(initial=0.0) / np.abs(found.theta)
+        digits = np.minimum(DIGITS * far, LEAST)  # those of theta are of the largest one
+        s = numbers if quadratic else np.sqrt(_straight(-numbers, digits, digits))
+        s = _straight(s, digits, LEAST if quadratic else digits)  # of twice a real one a pair
+        if not quadratic:
+            s = np.where(s.imag < 0.0, -s, s)
+        rigid = self._resting if quadratic else pencil.orthonormal(X[:, zero & massive])
+        away = np.abs(s) if omega is None else np.abs(numbers - omega**2)
+        order = np.argsort(away, kind="stable")
+        order = order[(massive & ~zero & (s.imag >= 0.0))[order]]
+        decays = s[order].real <= 0.0
+        order = order[(np.cumsum(decays) <= count) | ~decays]
+        moving = s[order].real <= 0.0
+        reach = (
+            away[order][moving]
+            if omega is not None
+            else np.abs(numbers[order][moving]) + abs(sigma)
+        )
+        s = np.concatenate([np.zeros(rigid.shape[1]), s[order]])
+        X = np.concatenate([rigid, X[:, order]], axis=1)
+        return Slow(s, X, int(moving.sum()), float(reach.max(initial=0.0)))
+
+    def _completed(self, space: Invariant, found: Found, count: int, omega: float | None) -> Slow:
+        """Return those that are wanted; look for more until none of them may be missing."""
+
+        def lacking(found: Found, least: float) -> int:
+            slow = self._slow(found, count, omega)
+            return EXTRA if slow.far * least > 1.0 + CLOSE else count - slow.moving
+
+        return self._slow(self._every(space, found, lacking), count, omega)
+
+    def _every(
+        self,
+        space: Invariant,
+        found: Found,
+        lacking: Callable[[Found, float], int],
+        *,
+        positive: bool = False,
+    ) -> Found:
+        """Return eigenpairs; look for more, begun anew, until none that is wanted may be missing.
+
+        `lacking` : how many more are wanted where none of a theta larger than a number is missing.
+        """
+        wanted, self.checked = AGAIN, self.engine == "dense"
+        for _ in range(0 if self.checked else ROUNDS):
+            if self.pencil.room() - space.basis.shape[1] < ROOM:
+                self.checked = None
+                break
+            given = self.engine, self.pencil, wanted, self.options, space.basis
+            try:
+                more = largest(*given, positive=positive)
+            except ConvergenceError:
+                break
+            least = float(np.abs(more.theta).max(initial=0.0))
+            wanted = lacking(found, least)
+            if wanted <= 0 or not least:
+                self.checked = True if wanted <= 0 else None
+                break
+            wanted = max(wanted, AGAIN)
+            space.add(more)
+            found = space.pairs(positive)
+        return found
+
+
+def _close(a: float, b: float) -> bool:
+    return abs(a - b) <= CLOSE * abs(a)
 
 
 def _straight(s: Complex, real: Array, imaginary: Array | float) -> Complex:
@@ -353,3 +493,19 @@ def _straight(s: Complex, real: Array, imaginary: Array | float) -> Complex:
     x = np.where(np.abs(s.real) <= real * size, 0.0, s.real)
     y = np.where(np.abs(s.imag) <= imaginary * size, 0.0, s.imag)
     return np.asarray(x + 1j * y)
+
+
+def _orthonormal(pencil: Pencil, values: Array, X: Array) -> tuple[Array, Array]:
+    """Return vectors that are orthonormal by the metric; each is changed by those before it."""
+    size = pencil.sums((X * pencil.product(pencil.metric, X)).sum(axis=0))
+    good = size > 0.0
+    values, X = values[good], X[:, good] / np.sqrt(size[good])
+    gram = pencil.sums(X.T @ pencil.product(pencil.metric, X))
+    if len(gram) and np.linalg.eigvalsh(gram)[0] < 1e-6:  # one that is there already
+        keep: list[int] = []
+        for k in range(len(values)):
+            trial = [*keep, k]
+            if np.linalg.eigvalsh(gram[np.ix_(trial, trial)])[0] > 1e-6:
+                keep = trial
+        return _orthonormal(pencil, values[keep], X[:, keep])
+    return values, X @ np.linalg.inv(np.linalg.cholesky(gram)).T if len(gram) else X
