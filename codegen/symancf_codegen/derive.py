@@ -326,7 +326,7 @@ def _by_parameters(point: Point, nodes: list[Node]) -> list[Node]:
         moves = {"frozen": 0, "instead": 1}.get(g.op[node])
         image[node] = same if moves is None else args[moves]
     flat = [image[node] for node in flat]
-    names = {p.name for p in point.law.parameters} - {RATE_FACTOR}
+    names = [p.name for p in point.law.parameters if p.name != RATE_FACTOR]
     rates = {point.nodes[name]: g.symbol(f"rate {name}", Kind.DIRECTION) for name in names}
     rates |= _change(point, directional(g, flat[: len(equations)], rates))
     known, nodes = set(g.reach(flat)), directional(g, flat[len(equations) :], rates)

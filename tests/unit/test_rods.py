@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -299,3 +302,27 @@ def test_thick_rods_do_not_depend_on_the_rigidity_of_sections(size: float, cells
         assert more or history.iterations <= 26
         found.append(system.displacement(body["end"])[0])
     np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-6 * np.abs(found[1]).max())
+
+
+SEEDED = """
+import symancf as sa
+from symancf_codegen.compiler import cell_source
+mesh = sa.Mesh.box((1.0,), (2,), cell="line3")
+names = "EA", "GA2", "GA3", "GJ", "EI2", "EI3"
+rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod, **dict.fromkeys(names, 1.0))
+print(cell_source("rod", rod.element.space, rod.laws, modes=("parameter",))[1])
+"""
+
+
+def test_the_kernel_by_parameters_does_not_depend_on_the_hash_seed() -> None:
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", SEEDED],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1")
+    ]
+    assert texts[0] == texts[1] != ""
