@@ -183,6 +183,21 @@ def test_an_option_of_the_problem_chooses_the_tangent() -> None:
         iterations("wrong_", flexure_tangent="K_II")
 
 
+def test_problems_of_one_system_have_a_tangent_each() -> None:
+    g = gripper("partial")
+    options = ({}, {"flexure_tangent": "K_I"})
+    problems = [sa.StaticProblem(g.system, options=given) for given in options]
+    counts: list[list[int]] = [[], []]
+    for load in (0.0, 60.0, 0.0, 60.0):  # interleaved: each problem comes after the other
+        for problem, own in zip(problems, counts, strict=True):
+            g.load.value = load
+            g.system.state[:] = 0.0
+            problem.solve()
+            own.append(problem.history.steps[-1].iterations)
+    assert counts[0][1] == counts[0][3]
+    assert counts[1][1] == counts[1][3] > 2 * counts[0][1] > 0
+
+
 def test_consistent_model_conserves_energy_and_balance() -> None:
     g = gripper("consistent")
     assert sa.check(g.system).passed

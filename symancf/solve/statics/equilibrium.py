@@ -135,7 +135,8 @@ class EquilibriumSolver:
             self._scale_multipliers()
         if not self.restored:
             system.settle()
-        for term in having(map(system.binding, system.terms), Chooses):
+        self.choosing = having(map(system.binding, system.terms), Chooses)
+        for term in self.choosing:
             system.replace(term.choose(system, self.options.choice))
         self._make_solver()
         self.stability: Stability = Stability(system, self.linear)

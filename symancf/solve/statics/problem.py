@@ -165,6 +165,8 @@ class StaticProblem(OneProcess, Shown):
         if not self.solver.ready:
             self.solver.prepare()
             self._continuation = None
+        for term in self.solver.choosing:  # another problem of the system may have chosen since
+            self.system.replace(term.choose(self.system, self.solver.options.choice))
         if self._recalls is not None:
             self.solver.recall(self._recalls)
             self._recalls = None
