@@ -336,7 +336,7 @@ def let_go(gripper, system):
     rate = system.rate.copy()
     system.rate[:] += SPEED * rigid_modes(system)[1]
     if not gripper.contacts:
-        at = gripper.ball.here(system)
+        at = system.binding(gripper.ball).here(system)
         system.rate[at] = rate[at]
 
 
