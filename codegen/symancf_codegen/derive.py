@@ -329,12 +329,18 @@ def _by_parameters(point: Point, nodes: list[Node]) -> list[Node]:
     names = [p.name for p in point.law.parameters if p.name != RATE_FACTOR]
     rates = {point.nodes[name]: g.symbol(f"rate {name}", Kind.DIRECTION) for name in names}
     rates |= _change(point, directional(g, flat[: len(equations)], rates))
-    known, nodes = set(g.reach(flat)), directional(g, flat[len(equations) :], rates)
-    # x**n log x of an exponent is 0 at x = 0, also where n does not change
-    logs = [n for n in g.reach(nodes) if g.op[n] == "log" and n not in known]
-    bases = [g.args[n][0] for n in logs]
-    kept = (g.select(g.call("lt", g.zero, x), x, g.one) for x in bases)
-    return g.substitute(nodes, dict(zip(logs, (g.call("log", x) for x in kept), strict=True)))
+    return _with_finite_logarithms(g, directional(g, flat[len(equations) :], rates), flat)
+
+
+def _with_finite_logarithms(g: Graph, nodes: list[Node], known: list[Node]) -> list[Node]:
+    """Return derivatives with log x, of exponents n of x, as 0 at x = 0, but those that are known.
+
+    x**n log x is 0 there, also where n does not change.
+    """
+    before = set(g.reach(known))
+    logs = [n for n in g.reach(nodes) if g.op[n] == "log" and n not in before]
+    positive = [g.select(g.call("lt", g.zero, g.args[n][0]), g.args[n][0], g.one) for n in logs]
+    return g.substitute(nodes, dict(zip(logs, (g.call("log", x) for x in positive), strict=True)))
 
 
 def _implicit(point: Point) -> Matrix:

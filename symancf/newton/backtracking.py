@@ -180,40 +180,45 @@ class PartBacktracking(Aid):
         return np.asarray(wrong)
 
 
+class Mends(Protocol):
+    """A linear solver that finds another step where its own method has failed.
+
+    Attributes
+    ----------
+    mended : whether the last step is none of Newton's, so that nothing may end with it.
+    """
+
+    mended: bool
+
+    def mend(self, b: PETSc.Vec, y: PETSc.Vec, /) -> Mended | None:
+        """Replace the step y found for a residual b; tell what it is now, None: no need was."""
+
+
 class MendedSteps(Aid):
     """Replaces steps that a Krylov solver has failed to find.
 
     Parameters
     ----------
     equations : whose steps are mended.
-    mend : replaces the step found for a residual; tells what it is now, None where there was no
-        need.
-    mended : tells whether the last step is none of Newton's, so that nothing may end with it.
+    linear : mends steps.
     evaluate : see `PartBacktracking`.
     """
 
-    def __init__(
-        self,
-        equations: Stepping,
-        mend: Callable[[PETSc.Vec, PETSc.Vec], Mended | None],
-        mended: Callable[[], bool],
-        evaluate: Evaluate,
-    ) -> None:
-        self.equations, self._mend, self._mended = equations, mend, mended
-        self._evaluate = evaluate
+    def __init__(self, equations: Stepping, linear: Mends, evaluate: Evaluate) -> None:
+        self.equations, self._linear, self._evaluate = equations, linear, evaluate
         self._trial, self._g = equations.x.duplicate(), equations.x.duplicate()
 
     def step(self) -> bool:
         """Mend the step; tell whether there is one."""
         equations = self.equations
-        mended = self._mend(equations.F, equations.step)
+        mended = self._linear.mend(equations.F, equations.step)
         if mended is Mended.DOWNHILL:
             self._shorten()
         return mended is not Mended.NOT
 
     def settled(self) -> bool:
         """Tell whether the last step was one of Newton's."""
-        return not self._mended()
+        return not self._linear.mended
 
     def _shorten(self) -> None:
         """Halve a step that is none of Newton's until it ends before forces turn round by it.

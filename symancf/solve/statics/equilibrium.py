@@ -7,6 +7,7 @@ import math
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -186,7 +187,7 @@ class EquilibriumSolver:
     def _make_aids(self, names: set[str], scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
         """Make the aids that apply, of those that are wanted (collective)."""
         system, equations, test = self.system, self.equations, self.convergence
-        branch, kinked = self.branch, bool(self.branch.kinked.any())
+        kinked = bool(self.branch.kinked.any())
         leftover = Leftover(system, test.rows, self.snes.getKSP(), scratch)
         test.leftover = leftover if "leftover" in names else None
         self.starts = starts(self, names)
@@ -197,12 +198,11 @@ class EquilibriumSolver:
             aids.append(self.predicted)
         attempt = loosely(equations.attempt)
         if "mended" in names and self.linear.takeover is not None:
-            mended = lambda: self.linear.mended  # noqa: E731
-            aids.append(MendedSteps(equations, self.linear.mend, mended, attempt))
+            aids.append(MendedSteps(equations, self.linear, attempt))
             if self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
                 self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
         if "backtracking" in names and (kinked or test.rows.parts > 1):
-            acts = lambda: branch.touches(system.state)  # noqa: E731
+            acts = partial(self.branch.touches, system.state)
             own = leftover if kinked else None
             aids.append(PartBacktracking(equations, test, attempt, own, acts=acts))
         equations.aids = aids
