@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Protocol
 
@@ -251,9 +252,9 @@ class Plan:
         """Bytes of the arrays that the kernels and the assembly read."""
         return sum(group.nbytes for group in self.groups)
 
-    @property
+    @cached_property
     def changes(self) -> bool:
-        """Whether a parameter may change while time goes on."""
+        """Whether a parameter may change while time goes on; pieces that replace others agree."""
         return any(
             piece.cell_at is not None
             or "t" in piece.kernel.uniform

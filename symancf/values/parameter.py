@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -377,6 +378,24 @@ def of_place(given: object) -> Callable[..., npt.ArrayLike] | None:
     return given if len(required) == 2 else None
 
 
+#: Whether functions, and those of methods, are of a place: who asks how, asks it at each step.
+_OF_PLACE: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+
+
+def _takes_place(given: Callable[..., Any]) -> bool:
+    """Tell whether a function is one of a place; those of one definition are looked at once."""
+    function = getattr(given, "__func__", given)
+    own = inspect.isfunction(function) or hasattr(given, "__signature__")
+    if not (own or hasattr(given, "__wrapped__")):
+        function = type(given).__call__
+    if not inspect.isfunction(function):
+        return of_place(given) is not None
+    found = _OF_PLACE.get(function)
+    if found is None:
+        found = _OF_PLACE[function] = of_place(given) is not None
+    return found
+
+
 def evaluate(name: str, value: Value | None, time: float) -> float:
     """Return the number that `value` stands for at `time`.
 
@@ -396,7 +415,7 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
     elif callable(value):
         code = getattr(value, "__code__", None)  # looked at first: this is called often
         named = code is None or code.co_varnames[:1] in (("X",), ("x",), ("self",))
-        if named and not isinstance(value, _OWN) and of_place(value) is not None:
+        if named and not isinstance(value, _OWN) and _takes_place(value):
             raise ParameterError(
                 f"{name} is {label(value)} of a place: functions of time are taken here. Where a "
                 "whole vector may vary in space, give one function of (X, time), X of shape (n, 3)",

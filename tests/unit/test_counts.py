@@ -19,6 +19,7 @@ from symancf.arrays import address
 from symancf.assembly.plan import Plan
 from symancf.mesh import Mesh
 from symancf.solve.statics import equilibrium, held
+from symancf.values import parameter
 from tests import many
 from tests.refusals import refused
 
@@ -402,3 +403,22 @@ def test_no_tangent_is_made_where_supports_alone_hold(monkeypatch: pytest.Monkey
     assert counts[1] == counts[0] + 1
     body.region.mesh.select("edge", lambda X: np.hypot(X[:, 0], X[:, 2]) < 1e-9, dimension=1)
     assert not held.supported(sa.System(body, terms=[sa.fix(body["edge"])]))
+
+
+def test_functions_of_time_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ramp:
+        def __call__(self, t: float) -> float:
+            return 2.0 * t
+
+        def at(self, t: float) -> float:
+            return 3.0 * t
+
+    looked: list[object] = []
+    given = parameter.of_place
+    monkeypatch.setattr(parameter, "of_place", lambda value: looked.append(value) or given(value))
+    ramps = Ramp(), Ramp()
+    assert [parameter.evaluate("a load", ramp, 0.5) for ramp in (*ramps, *ramps)] == [1.0] * 4
+    assert [parameter.evaluate("a load", ramp.at, 0.5) for ramp in (*ramps, *ramps)] == [1.5] * 4
+    assert len(looked) == 2
+    with refused(sa.ParameterError, asked="load"):
+        parameter.evaluate("load", lambda X, t: X, 0.5)

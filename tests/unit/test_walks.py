@@ -21,7 +21,7 @@ CEILINGS = {
     "second": (137, 39),
     "motion": (420, 71),
 }
-STATEMENTS = 47725
+STATEMENTS = 47739
 
 
 @cache
