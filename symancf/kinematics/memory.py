@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws that remember: what a point keeps from one step to the next.
+"""Internal variables of history-dependent materials, at each point.
 
 A function with memory declares names and initial values, asks for them by keyword-only arguments,
 and returns what they are at the end of the step beside its energy or forces::

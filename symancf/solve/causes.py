@@ -33,7 +33,7 @@ Words = Mapping[str, Any]
 
 MOST = 3  # causes that are told
 STIFF = 1e6  # ratio of moduli beyond which unknowns of cells lose their digits
-FLAT = 0.3  # scaled Jacobian of a cell that may be about to turn over
+FLAT = 0.3  # scaled Jacobian of a cell that may be about to invert
 FAR = 1e3  # times the size of the model: what loads of other units would move it by
 FEW = 15  # iterations: fewer are what an option allows
 LONG = 1.0 / 64.0  # of a step: parts down to this one may be too long
@@ -459,7 +459,7 @@ TABLE = (
     Row(
         "cells",
         _turned,
-        "cells of {name!r} turn over (J <= 0){near}{flat}: they are bent or pressed too much for "
+        "cells of {name!r} invert (J <= 0){near}{flat}: they are bent or pressed too much for "
         "their size or shape",
         "print({body}.region.mesh.quality())  # finer or better cells there",
     ),
@@ -467,7 +467,7 @@ TABLE = (
         "flat cells",
         _flat,
         "cells of {name!r} are nearly flat{near} (scaled Jacobian {low}): the path ends where they "
-        "turn over",
+        "invert",
         "print({body}.region.mesh.quality())  # finer or better cells there",
     ),
     Row(
