@@ -144,6 +144,6 @@ figure
 # %% [markdown]
 # ## What next
 # - `sa.PID` has a law with an integral built in; [joints, forces and
-#   motors](../joints.md#motors-and-controllers) shows both.
+#   motors](../joints.md#motors-and-controllers-closed-loop-control) shows both.
 # - The demo of the flexible manipulator has two links, traces a circle and a square, and compares
 #   with a rigid model.
