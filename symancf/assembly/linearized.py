@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tangent of points with feet on facets at one state: its products look for no feet."""
+"""The tangent of points projected onto facets at one state: its products project no point again."""
 
 from __future__ import annotations
 

@@ -433,7 +433,7 @@ class Plan:
             return self._call("product", x, v, f, None)
 
     def linearize(self, x: Array, linear: Linearized) -> int:
-        """Keep the tangent at `x` of points with feet on facets, whose products are dear."""
+        """Keep the tangent at `x` of points projected onto facets, whose products are expensive."""
         terms = self._by_group()
         linear.take(terms, self._kept_size)
         with linear.shown(terms):

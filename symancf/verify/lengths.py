@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lengths that are kept: a bar under uneven load, a ring of plates under pressure."""
+"""Inextensible lines: a bar under uneven load, a ring of plates under pressure."""
 
 from __future__ import annotations
 

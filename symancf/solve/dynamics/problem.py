@@ -283,7 +283,7 @@ class DynamicProblem(OneProcess, Shown):
         """Make steps that nobody looks at in one call of C, until the history is due.
 
         C can do so where it makes the iterations (`Native`), steps have one length, and nothing
-        has to be looked at between them but powers: laws that remember, mass that changes. What
+        has to be looked at between them but powers: history-dependent laws, mass that changes. What
         the next step raised is in the integrator's `error`; where that has no solution at full
         length, it is made by itself.
         """
