@@ -134,5 +134,7 @@ def test_no_private_words(repository):
     for path in files:
         if "_build" not in path.parts:
             text = _words(path)
-            found += [f"{path.relative_to(repository)}: {words}" for words in PRIVATE if words in text]
+            found += [
+                f"{path.relative_to(repository)}: {words}" for words in PRIVATE if words in text
+            ]
     assert not found, "\n".join(found)

@@ -102,8 +102,8 @@ def _changes(piece: Piece) -> tuple[bool, bool]:
 def _kind(piece: Piece) -> _Kind:
     """Return what a piece does for energies.
 
-    Those of materials are the system's, and those of loads that are constant. Contacts and laws
-    that remember are materials, whatever changes them.
+    Those of materials are the system's, and those of loads that are constant. Contacts and
+    history-dependent laws are materials, whatever changes them.
     """
     timed, changes = _changes(piece)
     role, kinds = piece.role, ("strain", "potential", "contact")
