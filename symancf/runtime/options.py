@@ -91,7 +91,8 @@ class Options:
         _put(self._wanted)
 
     def __exit__(self, *error: object) -> None:
-        self._remember()
+        if not self._told:
+            self._remember()
         _working.pop()
         _put(_working[-1]._wanted if _working else {})
 
@@ -139,11 +140,6 @@ class Options:
         full = [n for n in PETSc.Options().getAll() if n.startswith(self.prefix)]
         names = [*self.given, *(name.removeprefix(self.prefix) for name in full)]
         return any(name.startswith(starts) for name in names)
-
-    def switched_on(self, name: str) -> bool:
-        """Tell whether an option that symancf reads itself is there, and not 0, no or false."""
-        value = self.choice(name)
-        return value is not None and value.lower() not in ("0", "no", "off", "false")
 
     def refuse(self, who: str, uses: Callable[[str], bool]) -> None:
         """Refuse options that this problem was given and will not use, as PETSc may read them.

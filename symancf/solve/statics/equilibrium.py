@@ -485,12 +485,14 @@ class EquilibriumSolver:
 
     def record(self, step: Step) -> None:
         """Keep a step in the history and hand it to those who watch (collective)."""
-        require_redundant(self.system)
+        if self.system.redundant.some:
+            require_redundant(self.system)
         self.system.renew_rate()
         step.parameters = by_name(self.system.parameters)
         self.history.steps.append(step)
         self.history.sample(step.time)
-        self.progress.clear()
+        if self.monitors:
+            self.progress.clear()
         with together(self.system.comm):
             for monitor in self.monitors:
                 monitor(step)
