@@ -766,7 +766,8 @@ class DynamicProblem(OneProcess, Shown):
             self.history.seconds["solve"] += clock.process_time() - begun
             self.history.cut_backs += made.rejections - call.rejections
             self.renewals = self.newton.tangent.renewals - renewals
-        self._warn_unused()
+        if not self._options.told:
+            self._warn_unused()
         if not isinstance(made, Explicit):
             self.audit.tell_gain(self.energies)
 
@@ -775,5 +776,5 @@ class DynamicProblem(OneProcess, Shown):
         idle = self._idle
         if not self.integrator.adaptive:
             idle += TOLERANCES
-        self._options.leave_idle(*idle)
+        self._options.idle = idle
         self._options.warn_unused(self.system.comm)

@@ -234,7 +234,8 @@ class EigenProblem(OneProcess):
 
     def _tell_unused(self) -> None:
         with self._options:
-            self._options.warn_unused(self.system.comm)
+            if not self._options.told:
+                self._options.warn_unused(self.system.comm)
 
     def _begin(self) -> System:
         """Make ready (collective)."""

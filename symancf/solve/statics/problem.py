@@ -281,7 +281,8 @@ class StaticProblem(OneProcess, Shown):
                 if restarts is not None:
                     restarts.stop()
                 raise
-            self._options.warn_unused(self.system.comm)
+            if not self._options.told:
+                self._options.warn_unused(self.system.comm)
         return self.history
 
     @warns_once
@@ -352,7 +353,8 @@ class StaticProblem(OneProcess, Shown):
                 path.follow(to, step, steps, until, direction, largest, smallest)
             except ConvergenceError as error:
                 raise explained_path(self.solver, error, path.arc.name, to) from error.__cause__
-            self._options.warn_unused(self.system.comm)
+            if not self._options.told:
+                self._options.warn_unused(self.system.comm)
         return self.history
 
     def monitor(self, function: Monitor, every: int = 1) -> None:

@@ -91,11 +91,25 @@ class Stability:
         """
         if self.how == "none":
             return None
+        if self.how == "determinant" and (sign := self._sign_with_solver()):
+            return int(sign < 0)
+        tangent = self._tangent.mat
+        if self._copy is None:
+            self._copy = tangent.duplicate(copy=True)
+        else:
+            tangent.copy(self._copy, structure=PETSc.Mat.Structure.SAME_NONZERO_PATTERN)
+        if shift and self.how == "pivots":
+            diagonal = tangent.getDiagonal()
+            size = np.abs(diagonal.getArray(readonly=True))
+            diagonal.setArray(shift * np.where(self._signs.moves, size, 0.0))
+            self._copy.setDiagonal(diagonal, addv=PETSc.InsertMode.ADD_VALUES)
+        if not self._factors.make(self._copy):
+            return None
         if self.how == "determinant":
-            sign = self._sign()
-            return None if sign == 0 else int(sign < 0)
-        pivots = self._factors.negative if self._factor(shift) else None
-        return None if pivots is None else self._signs.free(pivots, self._tangent.mat)
+            sign = self._factors.sign
+            return int(sign < 0) if sign else None
+        pivots = self._factors.negative
+        return None if pivots is None else self._signs.free(pivots, tangent)
 
     def tell(self, history: History) -> None:
         """Note in how many directions the present equilibrium is unstable; warn (collective).
@@ -135,26 +149,15 @@ class Stability:
             self._copy.destroy()
             self._copy = None
 
-    def _factor(self, shift: float = 0.0) -> bool:
-        """Factor the tangent; tell whether that was possible (collective)."""
-        tangent = self._tangent.mat
-        if self._copy is None:
-            self._copy = tangent.duplicate(copy=True)
-        else:
-            tangent.copy(self._copy, structure=PETSc.Mat.Structure.SAME_NONZERO_PATTERN)
-        if shift:
-            diagonal = tangent.getDiagonal()
-            size = np.abs(diagonal.getArray(readonly=True))
-            diagonal.setArray(shift * np.where(self._signs.moves, size, 0.0))
-            self._copy.setDiagonal(diagonal, addv=PETSc.InsertMode.ADD_VALUES)
-        return self._factors.make(self._copy)
+    def _sign_with_solver(self) -> int:
+        """Return the sign of the determinant that the linear solver's factors have, if they have.
 
-    def _sign(self) -> int:
-        """Return the sign of the determinant, 0: not known (collective)."""
+        0: not known. (Collective.)
+        """
         pc = self.linear.ksp.getPC()
-        if self.linear.direct and pc.getType() == "lu" and pc.getFactorSolverType() == "mumps":
-            self.linear.ksp.setUp()  # its factors may be those of the tangent before
-            sign = int(np.sign(pc.getFactorMatrix().getMumpsRinfog(12)))  # if it was asked for
-            if sign:
-                return sign
-        return self._factors.sign if self._factor() else 0
+        if not (
+            self.linear.direct and pc.getType() == "lu" and pc.getFactorSolverType() == "mumps"
+        ):
+            return 0
+        self.linear.ksp.setUp()  # its factors may be those of the tangent before
+        return int(np.sign(pc.getFactorMatrix().getMumpsRinfog(12)))  # if it was asked for
