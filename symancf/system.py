@@ -27,7 +27,7 @@ from .places.ends import End, require_moving
 from .places.on_body import Nodes
 from .runtime.collective import together
 from .runtime.copies import OneProcess
-from .runtime.log import EVENTS, STAGES
+from .runtime.log import EVENTS, STAGES, logged
 from .runtime.shown import Shown
 from .values.parameter import Parameter, label
 
@@ -75,7 +75,7 @@ class System(OneProcess, Configuration, Shown):
     System of 1 body and 1 term: 12 unknowns, time 0
     """
 
-    @STAGES["set-up"]
+    @logged(STAGES, "set-up")
     def __init__(
         self,
         *bodies: protocol.Body,

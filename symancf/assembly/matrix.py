@@ -16,7 +16,7 @@ from ..arrays import Array, Ints, Ints32, pointer
 from ..errors import SymancfError
 from ..runtime import jit
 from ..runtime.limits import require_countable
-from ..runtime.log import EVENTS
+from ..runtime.log import EVENTS, logged
 from ..runtime.petsc import PETSc, disown, functions, handle, own
 from .structures import aligned
 
@@ -65,7 +65,7 @@ class Matrix:
         self._plans: list[tuple[weakref.ref[Writes], Sequence[int]]] = []
         self._build([])
 
-    @EVENTS["pattern"]
+    @logged(EVENTS, "pattern")
     def _build(self, former: Sequence[Listed]) -> None:
         """Make the pattern of all pieces and of `former` lists (collective)."""
         numbering = self.numbering

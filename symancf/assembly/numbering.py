@@ -15,7 +15,7 @@ from mpi4py import MPI
 from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..mesh.partition import Halo
 from ..runtime.limits import require_countable
-from ..runtime.log import EVENTS
+from ..runtime.log import EVENTS, logged
 from .offsets import Offsets
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class Numbering:
         vertex, within = np.nonzero(table >= 0)
         return vertex, table[vertex, within].astype(np.int64)
 
-    @EVENTS["numbering"]
+    @logged(EVENTS, "numbering")
     def fix(self, fixed_by: Ints32) -> None:
         """Number the rows, with `fixed_by` (coordinates,) right at owned vertices."""
         self.halo = self.topology.halo.spread(self.start)

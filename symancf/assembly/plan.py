@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from .numbering import Numbering
 
 CODE = {mode: code for code, mode in enumerate([*MODES, "linearize"])}
-_OTHER = EVENTS["outputs"]
 SETS = 16  # of active pieces whose terms are kept
 
 
@@ -393,7 +392,7 @@ class Plan:
         if self._stale:
             self._arrange()
         at = self._address
-        with EVENTS.get(mode, _OTHER):
+        with EVENTS[mode if mode in EVENTS else "outputs"]:
             bad = self._assemble(self._reference, CODE[mode], at(x), at(v), at(f), at(e))
             if PETSc.Log.isActive():
                 kernels = ((self.pieces[g.numbers[0]].kernel, g.size) for g in self._groups)

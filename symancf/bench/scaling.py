@@ -38,13 +38,11 @@ class Clock:
     def __init__(self) -> None:
         self.calls, self.seconds, self._since = 0, 0.0, 0.0
 
-    def begin(self) -> None:
-        """Enter it."""
+    def __enter__(self) -> None:
         self.calls += 1
         self._since = time.process_time()
 
-    def end(self) -> None:
-        """Leave it."""
+    def __exit__(self, *error: object) -> None:
         self.seconds += time.process_time() - self._since
 
 
@@ -52,14 +50,12 @@ class Clock:
 def clocks() -> Iterator[dict[str, Clock]]:
     """Take the time of all parts within, beside PETSc's log."""
     found = {name: Clock() for name in EVENTS}
-    before = {name: (part.begin, part.end) for name, part in EVENTS.items()}
-    for name, part in EVENTS.items():
-        part.begin, part.end = found[name].begin, found[name].end
+    before = EVENTS.copy()
+    EVENTS.update(found)
     try:
         yield found
     finally:
-        for name, (begin, end) in before.items():
-            EVENTS[name].begin, EVENTS[name].end = begin, end
+        EVENTS.update(before)
 
 
 def divided(kind: str, n: int, ranks: int) -> tuple[int, int, int]:

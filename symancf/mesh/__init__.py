@@ -16,7 +16,7 @@ from ..cells import CELLS
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import lookup, reduced, together
 from ..runtime.copies import Portable, this_process
-from ..runtime.log import EVENTS
+from ..runtime.log import EVENTS, logged
 from ..runtime.shown import Shown
 from ..values import arguments
 from ..values.parameter import call_array, is_empty, label, reals
@@ -101,7 +101,7 @@ class Mesh(Portable, Shown):
         return {name: Region(self, name, held) for name, held in sizes.items()}
 
     @classmethod
-    @EVENTS["mesh"]
+    @logged(EVENTS, "mesh")
     def read(
         cls,
         path: str | Path,
@@ -636,7 +636,7 @@ class Mesh(Portable, Shown):
 
         return measure(self)
 
-    @EVENTS["output"]
+    @logged(EVENTS, "output")
     def write(self, path: str | Path) -> None:
         """Write an HDF5 mesh file that `read` takes in slices. Collective."""
         from .storage import write_slices

@@ -66,10 +66,12 @@ class Redundant:
     ----------
     left_out : local offsets of their multipliers.
     groups : keys of the equations left of each group that has some; on rank 0.
+    some : whether there are any, on whatever rank.
     """
 
     left_out: Ints
     groups: list[Ints]
+    some: bool
 
 
 def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
@@ -90,7 +92,7 @@ def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
         where the others hold.
     """
     pieces = [piece for piece in pieces if piece.role == "constraint"]
-    none = Redundant(np.zeros(0, dtype=np.int64), [])
+    none = Redundant(np.zeros(0, dtype=np.int64), [], some=False)
     if not pieces:
         return none
     jacobian = Jacobian(system, pieces)
@@ -121,7 +123,7 @@ def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
         "multipliers are zero",
     )
     at = jacobian.offsets
-    return Redundant(at[np.isin(jacobian.keys[at], found.dropped)], found.kept)
+    return Redundant(at[np.isin(jacobian.keys[at], found.dropped)], found.kept, some=True)
 
 
 @dataclass

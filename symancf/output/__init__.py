@@ -15,7 +15,7 @@ from ..errors import ParameterError, SymancfError
 from ..runtime.collective import together
 from ..runtime.copies import OneProcess
 from ..runtime.files import make_folder
-from ..runtime.log import EVENTS
+from ..runtime.log import EVENTS, logged
 from ..values import arguments
 from .samples import Samples, gather, join, vertices
 from .swept import swept
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 HDF = ".vtkhdf"
 
 
-@EVENTS["output"]
+@logged(EVENTS, "output")
 def write(
     path: str | Path,
     samples: Samples,

@@ -41,7 +41,7 @@ from ..errors import CheckpointError, ParameterError, owner
 from ..runtime.collective import block_starts, lookup, sorted_blocks, together
 from ..runtime.files import HdfFile, decoded, encoded
 from ..runtime.hdf import DAMAGED, examined
-from ..runtime.log import EVENTS
+from ..runtime.log import EVENTS, logged
 from ..values import arguments
 from ..values.parameter import label
 
@@ -171,7 +171,7 @@ def save(
     return write(path, system, state, attributes)
 
 
-@EVENTS["output"]
+@logged(EVENTS, "output")
 def write(
     path: str | Path,
     system: System,

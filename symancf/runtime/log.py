@@ -3,41 +3,25 @@
 
 from __future__ import annotations
 
-from contextlib import ContextDecorator
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from petsc4py import PETSc
 
-
-class Part(ContextDecorator):
-    """A part of a run that ``-log_view`` tells apart, as a context or decorator (0.1 us).
-
-    Events within events and stages within stages are as in PETSc: an event counts what is within
-    it, a stage leaves out the stages within it. Before PETSc is there nothing is logged.
-    """
-
-    def __init__(self) -> None:
-        self.begin: Callable[[], object] = _nothing
-        self.end: Callable[[], object] = _nothing
-
-    def __enter__(self) -> None:
-        self.begin()
-
-    def __exit__(self, *error: object) -> None:
-        self.end()
-
-
-def _nothing() -> None:
-    pass
-
+P = ParamSpec("P")
+T = TypeVar("T")
+Parts = dict[str, AbstractContextManager[object]]
 
 #: By name, ``sa:residual`` in the log. "outputs" are other functions of kernels; "steps" those that
-#: C makes, with their residuals; "hierarchy", "galerkin" and "cycle" those of multigrid.
-EVENTS = {
-    name: Part()
+#: C makes, with their residuals; "hierarchy", "galerkin" and "cycle" those of multigrid. Events
+#: within events and stages within stages are as in PETSc: an event counts what is within it, a
+#: stage leaves out the stages within it. Before PETSc is there nothing is logged.
+EVENTS: Parts = {
+    name: nullcontext()
     for name in (
         "energy",
         "residual",
@@ -56,14 +40,24 @@ EVENTS = {
         "cycle",
     )
 }
-STAGES = {name: Part() for name in ("set-up", "statics", "motion", "modes")}
+STAGES: Parts = {name: nullcontext() for name in ("set-up", "statics", "motion", "modes")}
+
+
+def logged(parts: Parts, name: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return the decorator of a function that is a part of the log, ``logged(EVENTS, "mesh")``."""
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def called(*arguments: P.args, **named: P.kwargs) -> T:
+            with parts[name]:
+                return function(*arguments, **named)
+
+        return called
+
+    return decorate
 
 
 def register(log: type[PETSc.Log]) -> None:
     """Let PETSc know all parts, at once: its log compares ranks by number, not by name."""
-    for name, part in EVENTS.items():
-        event = log.Event(f"sa:{name}")
-        part.begin, part.end = event.begin, event.end
-    for name, part in STAGES.items():
-        stage = log.Stage(f"sa:{name}")
-        part.begin, part.end = stage.push, stage.pop
+    EVENTS.update({name: log.Event(f"sa:{name}") for name in EVENTS})
+    STAGES.update({name: log.Stage(f"sa:{name}") for name in STAGES})

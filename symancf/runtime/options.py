@@ -64,6 +64,11 @@ class Options:
     prefix : of the full names.
     given : the user's for this problem, without prefix; None stands for an option without value.
     kinds : beginnings of those of the command line that are this problem's without a prefix.
+
+    Attributes
+    ----------
+    told : whether those that nobody used have been told of, once and for all.
+    idle : beginnings of options that PETSc reads and that do nothing as things are.
     """
 
     def __init__(
@@ -80,9 +85,9 @@ class Options:
         self.given = {n.removeprefix("-"): value for n, value in (given or {}).items()}
         self._wanted: dict[str, Option] = {}
         self._seen: set[str] = set()  # names that PETSc has read
-        self._told = False
+        self.told = False
         self._uses: Callable[[str], bool] = lambda name: True
-        self._idle: tuple[str, ...] = ()
+        self.idle: tuple[str, ...] = ()
 
     def __enter__(self) -> None:
         if _working:
@@ -91,7 +96,8 @@ class Options:
         _put(self._wanted)
 
     def __exit__(self, *error: object) -> None:
-        self._remember()
+        if not self.told:
+            self._remember()
         _working.pop()
         _put(_working[-1]._wanted if _working else {})
 
@@ -140,11 +146,6 @@ class Options:
         names = [*self.given, *(name.removeprefix(self.prefix) for name in full)]
         return any(name.startswith(starts) for name in names)
 
-    def switched_on(self, name: str) -> bool:
-        """Tell whether an option that symancf reads itself is there, and not 0, no or false."""
-        value = self.choice(name)
-        return value is not None and value.lower() not in ("0", "no", "off", "false")
-
     def refuse(self, who: str, uses: Callable[[str], bool]) -> None:
         """Refuse options that this problem was given and will not use, as PETSc may read them.
 
@@ -172,22 +173,16 @@ class Options:
                     possible=used,
                 )
 
-    def leave_idle(self, *starts: str) -> None:
-        """Note beginnings of options that PETSc reads and that do nothing as things are."""
-        self._idle = starts
-
     def _works(self, full: str) -> bool:
         """Tell whether an option that PETSc has read makes a difference."""
         name = full.removeprefix(self.prefix)
         if not name.startswith((*SOLVER, *SLEPC)):  # of symancf
             return True
-        return self._uses(name) and not name.startswith(self._idle)
+        return self._uses(name) and not name.startswith(self.idle)
 
     def warn_unused(self, comm: MPI.Comm) -> None:
-        """Warn once, on rank 0, of options, given or the user's, that nobody used."""
-        if self._told:
-            return
-        self._told = True
+        """Warn, on rank 0, of options, given or the user's, that nobody used."""
+        self.told = True
         present = self._present()
         ours = self._wanted.keys() - {self.prefix + name for name in self.given}
         read = {n for n in present if (n in self._seen or _used(n)) and self._works(n)}

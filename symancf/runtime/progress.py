@@ -64,39 +64,42 @@ class Progress:
     ----------
     comm : ranks of the solution.
     options : of the problem; none where something else is made, such as a film.
+
+    Attributes
+    ----------
+    way : where a solution begins and ends, for the time that is left; None: not known.
+    tells_each : whether each step gets a line.
     """
 
     _silent = False  # some problem has the line
 
     def __init__(self, comm: MPI.Comm, options: Options | None = None) -> None:
         self.comm, self._options = comm, options
-        self._monitored = False
+        self.tells_each = False
         self._since = 0.0, 0.0  # CPU time and that on the clock of the last line of a step
         self._start = 0.0
         self._next = math.inf  # when the next line is due
         self._outermost = self._shown = self._replaces = False
         self._steps = 0
-        self._aim: tuple[float, float] | None = None
+        self.way: tuple[float, float] | None = None
 
     def __enter__(self) -> Self:
-        self._outermost, self._steps, self._aim = not Progress._silent, 0, None
-        self._monitored = bool(self._options and self._options.switched_on("step_monitor"))
+        self._outermost, self._steps, self.way = not Progress._silent, 0, None
+        asked = self._options.choice("step_monitor") if self._options else None
+        self.tells_each = asked is not None and asked.lower() not in ("0", "no", "off", "false")
         self._since = clock.process_time(), clock.monotonic()
         if self._outermost:
             Progress._silent = True
-            if self.comm.rank == 0 and allowed() and not self._monitored:
+            if self.comm.rank == 0 and allowed() and not self.tells_each:
                 self._start, self._replaces = clock.monotonic(), wanted()
                 self._next = self._start + (DELAY if self._replaces else APART)
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._outermost:
-            self.clear()
+            if self._shown:
+                self.clear()
             self._next, Progress._silent = math.inf, False
-
-    def aim(self, start: float, goal: float) -> None:
-        """Note where a solution begins and ends, for the time that is left."""
-        self._aim = (start, goal) if start != goal else None
 
     def iteration(self, time: float, number: int) -> None:
         """Tell of an iteration of Newton's method towards `time`."""
@@ -108,17 +111,12 @@ class Progress:
         if self._next != math.inf:
             self._tell(text, reached)
 
-    @property
-    def tells_each(self) -> bool:
-        """Whether each step gets a line."""
-        return self._monitored
-
     def step(self, time: float, iterations: int, linear: int, count: int = 1) -> None:
         """Tell of a step that ended at `time`, the last one of `count` (collective)."""
         self._steps += count
         if self._next != math.inf:
             self._tell(f"time {time:g}, step {self._steps}, {iterations} iterations", time)
-        if self._monitored:
+        if self.tells_each:
             now = clock.process_time(), clock.monotonic()
             mine = np.array([now[0] - self._since[0], peak_memory()])
             (spent, most), passed = reduced(self.comm, mine, MPI.MAX), now[1] - self._since[1]
@@ -131,7 +129,7 @@ class Progress:
 
     def note(self, text: str) -> None:
         """Print a line on rank 0 where each step gets one (collective)."""
-        if self._monitored:
+        if self.tells_each:
             with together(self.comm):
                 if self.comm.rank == 0:
                     print(text, flush=True)
@@ -150,9 +148,9 @@ class Progress:
             self._next = math.inf
             return
         passed = now - self._start
-        if reached is not None and self._aim is not None:
-            start, goal = self._aim
-            part = (reached - start) / (goal - start)
+        if reached is not None and self.way is not None:
+            start, goal = self.way
+            part = (reached - start) / (goal - start) if goal != start else 1.0
             if 0.0 < part < 1.0:
                 text += f", {100.0 * part:.0f} %, about {told(passed * (1.0 - part) / part)} left"
         self._shown = self._replaces

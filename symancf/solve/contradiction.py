@@ -26,14 +26,14 @@ PROBES = tuple(10.0**k for k in range(-6, 1))  # parts of the time to the end of
 
 
 def require_redundant(system: System) -> None:
-    """Raise where equations that were left out as redundant no longer hold (collective).
+    """Raise where equations that were left out as redundant, `Redundant.some`, no longer hold.
+
+    (Collective.)
 
     Raises
     ------
     ConstraintError : they followed from the others only where the system was made.
     """
-    if not system.comm.allreduce(len(system.redundant.left_out)):
-        return
     wrong, names = _violation(system, system.residual_at(system.state))
     if names:
         raise ConstraintError(
@@ -49,17 +49,17 @@ def require_redundant(system: System) -> None:
 def require_consistent(system: System, to: float) -> None:
     """Raise where functions of time will make constraints contradict each other (collective).
 
-    Equations were left out as redundant because others imply them at one time. At times between
-    the present and `to`, as long as the others demand but small motions, these are fulfilled by
-    Gauss's and Newton's method; what was left out must hold then, too. Later contradictions are
-    found when they happen, by `require_redundant`.
+    Equations, `Redundant.some`, were left out because others imply them at one time. At times
+    between the present and `to`, as long as the others demand but small motions, these are
+    fulfilled by Gauss's and Newton's method; what was left out must hold then, too. Later
+    contradictions are found when they happen, by `require_redundant`.
 
     Raises
     ------
     ConstraintError : names the constraints.
     """
     pieces = [piece for piece in system.pieces if piece.role == "constraint"]
-    if not system.comm.allreduce(len(system.redundant.left_out)) or not _timed(system, pieces):
+    if not _timed(system, pieces):
         return
     jacobian = Jacobian(system, pieces)
     try:

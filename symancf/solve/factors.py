@@ -32,11 +32,14 @@ class Factors:
     ----------
     symmetric : whether there are factors L D L^T, whose negative pivots count.
     short : MUMPS's INFOG(1) where its work space did not suffice, else 0.
+    negative : number of negative eigenvalues of the symmetric matrix that was factored last; None:
+        not known.
     """
 
     def __init__(self, comm: MPI.Comm, symmetric: bool) -> None:
         self.comm, self.symmetric, self.short = comm, symmetric, 0
         self._mumps = has("mumps")
+        self.negative: int | None = None
         self._pc: PETSc.PC | None = None
         self._lu: sl.SuperLU | None = None
 
@@ -63,8 +66,10 @@ class Factors:
                 factors.setMumpsIcntl(24, 1)  # zero pivots are no error, and have no sign
                 factors.setMumpsIcntl(33, 0 if self.symmetric else 1)  # the determinant
             pc.setUp()
-            status = pc.getFactorMatrix().getMumpsInfog(1)
+            factors = pc.getFactorMatrix()
+            status = factors.getMumpsInfog(1)
             if status >= 0:
+                self.negative = int(factors.getMumpsInfog(12)) if self.symmetric else None
                 return True
             self.release()
             if status not in SHORT_OF_ROOM:
@@ -81,13 +86,6 @@ class Factors:
             self._pc.apply(b, x)
 
     @property
-    def negative(self) -> int | None:
-        """The number of negative eigenvalues of a symmetric matrix; None: not known."""
-        if self._pc is None or not self.symmetric:
-            return None
-        return int(self._pc.getFactorMatrix().getMumpsInfog(12))
-
-    @property
     def sign(self) -> int:
         """The sign of the determinant of a matrix that was factored as L U."""
         if self._lu is not None:
@@ -100,7 +98,7 @@ class Factors:
         """Give back the memory (collective)."""
         if self._pc is not None:
             self._pc.destroy()
-        self._pc = self._lu = None
+        self._pc = self._lu = self.negative = None
 
 
 class Signs:

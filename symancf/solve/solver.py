@@ -246,7 +246,7 @@ def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
     if held.get("pc_type") == "gamg":
         attach_rigid_modes(system)
     take(snes)
-    options.leave_idle(*idle_options(snes.getKSP()))
+    options.idle = idle_options(snes.getKSP())
 
 
 def idle_options(ksp: PETSc.KSP) -> tuple[str, ...]:

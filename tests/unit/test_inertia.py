@@ -154,7 +154,7 @@ class Dense:
     def __init__(self, problem: sa.StaticProblem) -> None:
         numbering, comm = problem.solver.numbering, problem.system.comm
         rows = numbering.coordinate_of_row
-        start, columns, values = problem.solver.linear.matrix.getValuesCSR()
+        start, columns, values = problem.J.getValuesCSR()
         mine = ss.csr_matrix((values, columns, start), (len(rows), numbering.size)).toarray()
         free = np.ones(len(rows), dtype=bool)
         free[numbering.held_rows] = False

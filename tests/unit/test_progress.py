@@ -156,7 +156,7 @@ def test_lines_in_a_file_grow_rare(monkeypatch: pytest.MonkeyPatch) -> None:
     line = progress.Progress(MPI.COMM_WORLD, NONE)
     monkeypatch.setattr(line, "_write", lines.append)
     with line:
-        line.aim(0.0, 100_000.0)
+        line.way = 0.0, 100_000.0
         for second in range(100_000):
             now[0] = float(second)
             line.step(float(second), 1, 1)

@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Ints, Ints32
 from ...errors import MeshError
 from ...runtime.collective import exchange, exchange_blocks, lookup, shares, together
-from ...runtime.log import EVENTS
+from ...runtime.log import EVENTS, logged
 from ...runtime.petsc import keep
 from .graph import adjacency, reverse_cuthill_mckee_order
 from .halo import Halo
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 
-@EVENTS["partition"]
+@logged(EVENTS, "partition")
 def distribute(
     comm: MPI.Comm, families: Sequence[Family], *, n_points: int | None = None
 ) -> Topology:

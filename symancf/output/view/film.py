@@ -77,7 +77,7 @@ def write_frames(images: Iterable[Figure | Image], path: Path, fps: float, count
 
 def _counted(frames: Iterable[Image], line: Progress, name: str, count: int) -> Iterator[Image]:
     """Yield frames; tell of each that is drawn."""
-    line.aim(0.0, float(count))
+    line.way = 0.0, float(count)
     of = f" of {count}" if count else ""
     for number, frame in enumerate(frames, 1):
         line.part(f"{name}, frame {number}{of}", float(number))

@@ -310,13 +310,14 @@ class DynamicProblem(OneProcess, Shown):
             return True
         asked = self._monitors or self._ts.getMonitor() or self._progress.tells_each
         watches = self.supports is not None and self.supports.watches
-        looked_at = watches or len(self.system.redundant.left_out)
+        looked_at = watches or self.system.redundant.some
         given, prefix = PETSc.Options().getAll(), f"{self.prefix}ts_monitor"
         return bool(asked or self.events or looked_at or any(o.startswith(prefix) for o in given))
 
     def _observe(self, step: Step) -> None:
         """Show a new state to the user's functions and PETSc's monitors."""
-        require_redundant(self.system)
+        if self.system.redundant.some:
+            require_redundant(self.system)
         self._ts.monitor(self._ts.getStepNumber(), self.system.time)
         with together(self.system.comm):
             for monitor in self._monitors:
@@ -723,8 +724,9 @@ class DynamicProblem(OneProcess, Shown):
     def _move(self, asked: Requested, restarts: Restarts | None) -> None:
         system, to, step = self.system, asked.to, asked.step
         self._prepare()
-        self._progress.aim(system.time, to)
-        require_consistent(system, to)
+        self._progress.way = system.time, to
+        if system.redundant.some:
+            require_consistent(system, to)
         made, ts = self.integrator, self._ts
         made.asked, made.longest, made.rtol = step, asked.longest, asked.rtol
         if not self._started:
@@ -764,7 +766,8 @@ class DynamicProblem(OneProcess, Shown):
             self.history.seconds["solve"] += clock.process_time() - begun
             self.history.cut_backs += made.rejections - call.rejections
             self.renewals = self.newton.tangent.renewals - renewals
-        self._warn_unused()
+        if not self._options.told:
+            self._warn_unused()
         if not isinstance(made, Explicit):
             self.audit.tell_gain(self.energies)
 
@@ -773,5 +776,5 @@ class DynamicProblem(OneProcess, Shown):
         idle = self._idle
         if not self.integrator.adaptive:
             idle += TOLERANCES
-        self._options.leave_idle(*idle)
+        self._options.idle = idle
         self._options.warn_unused(self.system.comm)

@@ -14,7 +14,7 @@ from ...errors import ParameterError, SymancfError
 from ...output.history import History
 from ...output.tracking import made_of
 from ...runtime.copies import OneProcess
-from ...runtime.log import STAGES
+from ...runtime.log import STAGES, logged
 from ...runtime.once import Once, warns_once
 from ...runtime.options import SLEPC, Option, Options
 from ...runtime.petsc import collect
@@ -117,7 +117,7 @@ class EigenProblem(OneProcess):
         self.buckling: Buckling | None = None
 
     # ---- vibration ------------------------------------------------------------------------------
-    @STAGES["modes"]
+    @logged(STAGES, "modes")
     @warns_once
     def solve(self, count: int = 6, *, near: float | None = None, damped: bool = False) -> Modes:
         """Find the slowest modes, or those next to a frequency (collective).
@@ -234,7 +234,8 @@ class EigenProblem(OneProcess):
 
     def _tell_unused(self) -> None:
         with self._options:
-            self._options.warn_unused(self.system.comm)
+            if not self._options.told:
+                self._options.warn_unused(self.system.comm)
 
     def _begin(self) -> System:
         """Make ready (collective)."""
@@ -271,7 +272,7 @@ class EigenProblem(OneProcess):
         )
 
     # ---- buckling -------------------------------------------------------------------------------
-    @STAGES["modes"]
+    @logged(STAGES, "modes")
     @warns_once
     def buckle(self, parameter: Parameter, count: int = 4, *, direction: int = 1) -> Buckling:
         r"""Find the loads at which the linearised tangent is singular (collective).

@@ -327,9 +327,10 @@ class Arc:
         start = time.process_time()
         if not solver.linear.direct:
             solver.guarded(lambda: solver.linear.assemble(self.system.state))
-        elif not shift and stability.counts_with_solver:
+        number = None
+        if not shift and stability.counts_with_solver:
             solver.snes.getKSP().setUp()
-        number = None if shift else stability.counted()
+            number = stability.counted()
         number = stability.negative(shift) if number is None else number
         solver.history.seconds["solve"] += time.process_time() - start
         return number

@@ -68,9 +68,13 @@ ROUGH = Accuracy(0.5, math.inf)  # while normals are held
 
 @dataclass
 class _Found:
-    """The work of a solution, of the hardest one if it took several, and how it ended."""
+    """The work of a solution, of the hardest one if it took several, and how it ended.
+
+    `guessed`: it began on the parabola through the last equilibria.
+    """
 
     reason: int = 0
+    guessed: bool = False
     iterations: int = 0
     linear: int = 0
     review: Review = Review(Verdict.STANDS)  # noqa: RUF009
@@ -314,7 +318,11 @@ class EquilibriumSolver:
         change, found = Change(start, time, before, path, at, self._predicts), _Found()
         self.hardest = 0
         try:
-            found.linear = self._start(change)
+            for predictor in self.starts:
+                iterations = predictor(self, change)
+                if iterations is not None:
+                    found.linear, found.guessed = iterations, predictor is parabola
+                    break
             if system.changing or system.reviews:
                 self._solve_reviewed(found, time, before)
             else:
@@ -348,19 +356,9 @@ class EquilibriumSolver:
         self.history.wasted += found.iterations
         self._predicts = not self._predicts  # both ways to begin, one after the other
         failed = found.reason == REASONS.DIVERGED_LINEAR_SOLVE
-        self.hopeless = failed and self.linear.direct and not found.iterations and not self._guessed
+        self.hopeless = failed and self.linear.direct and not found.iterations and not found.guessed
         self.linear.forget()
         return self._failure(time, name, text, found.iterations, self.refused_by)
-
-    def _start(self, change: Change) -> int:
-        """Go to where Newton's method begins; return the iterations of the linear solver."""
-        self._guessed = False
-        for start in self.starts:
-            iterations = start(self, change)
-            if iterations is not None:
-                self._guessed = start is parabola
-                return iterations
-        return 0
 
     def _solve_reviewed(self, found: _Found, time: float, before: Array) -> None:
         """Solve, and go on where the solution changes lists of entities or numbers (collective).
@@ -485,12 +483,15 @@ class EquilibriumSolver:
 
     def record(self, step: Step) -> None:
         """Keep a step in the history and hand it to those who watch (collective)."""
-        require_redundant(self.system)
+        if self.system.redundant.some:
+            require_redundant(self.system)
         self.system.renew_rate()
-        step.parameters = by_name(self.system.parameters)
+        if self.system.parameters:
+            step.parameters = by_name(self.system.parameters)
         self.history.steps.append(step)
         self.history.sample(step.time)
-        self.progress.clear()
+        if self.monitors:
+            self.progress.clear()
         with together(self.system.comm):
             for monitor in self.monitors:
                 monitor(step)

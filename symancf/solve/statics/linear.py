@@ -124,7 +124,8 @@ class LinearSolver:
 
     Attributes
     ----------
-    operator, matrix : what the KSP solves with, and what preconditioners are made of.
+    direct : whether a direct solver is at work.
+    operator : what the KSP solves with; preconditioners are made of the tangent of the system.
     renewals : number of preconditioners built.
     again : iterations in systems that were solved once more.
     mended : the last system of Newton's method was solved once more.
@@ -147,7 +148,7 @@ class LinearSolver:
         self.ksp, self.system, self.seconds = ksp, system, seconds
         self.takeover: Takeover | None = None
         self.switched: Callable[[], None] = _nothing
-        self._direct = ksp.getType() == PETSc.KSP.Type.PREONLY
+        self.direct = ksp.getType() == PETSc.KSP.Type.PREONLY
         self.renewals = 0
         self._scratch = np.zeros_like(system.state)
         self._fewest, self._beyond, self._age = 0.0, 0.0, 0
@@ -156,7 +157,7 @@ class LinearSolver:
         self._scaling: PartScaling | None = None
         self.residual = LinearResidual(system, ksp, vectors.new(), options)
         given = options.choice("ksp_rtol") is not None
-        if not self._direct:
+        if not self.direct:
             self._forcing = Forcing(rows.parts, self._rtol if given else None)
             both = (np.zeros_like(system.state), self._scratch, vectors.new())
             self._present = Tangent(system, vectors, both)
@@ -166,11 +167,6 @@ class LinearSolver:
             self.begin(self.takeover)
             if rows.parts > 1:
                 self._scaling = PartScaling(ksp, rows, both[2], self.residual.look)
-
-    @property
-    def direct(self) -> bool:
-        """Whether a direct solver is at work."""
-        return self._direct or (self.takeover is not None and self.takeover.active)
 
     @property
     def assembles(self) -> bool:
@@ -188,14 +184,9 @@ class LinearSolver:
         return None if self.direct else self._made.multigrid
 
     @property
-    def matrix(self) -> PETSc.Mat:
-        """The assembled tangent."""
-        return self.system.matrix.mat
-
-    @property
     def operator(self) -> PETSc.Mat:
         """The tangent that is solved with."""
-        return self.matrix if self.direct else self._present.mat
+        return self.system.matrix.mat if self.direct else self._present.mat
 
     def relisted(self) -> None:
         """Take up a tangent of another pattern: what was made of the last one serves no more."""
@@ -218,13 +209,16 @@ class LinearSolver:
             if self._made.grids:
                 bad = self._follow(state)
             else:
-                bad = self._timed(lambda: self._present.move(state))
+                start = time.process_time()
+                with together(self.system.comm):
+                    bad = self._present.move(state)
+                self.seconds["assembly"] += time.process_time() - start
                 if self._worn():
                     bad = self._renew(state)
             self.aim(self._rtol if needed is None else self._forcing.wanted(needed))
             if self._scaling is not None:
                 self._scaling.active = True
-        self.ksp.setOperators(self.operator, self.matrix)
+        self.ksp.setOperators(self.operator, self.system.matrix.mat)
         return bad
 
     def aim(self, wanted: Array | float) -> None:
@@ -236,19 +230,20 @@ class LinearSolver:
     @property
     def error(self) -> BaseException | None:
         """What a product raised while PETSc solved, if any."""
-        if self._direct:
+        if self.takeover is None:
             return self.residual.error
         scaling = None if self._scaling is None else self._scaling.error
         return self._present.error or self._made.error or scaling or self.residual.error
 
-    def call(self, steps: bool = True) -> None:
+    def call(self, takeover: Takeover, steps: bool = True) -> None:
         """Begin a call of the user's: the solver that options have chosen may be at work again.
 
         `steps`: those of load; on paths, whose systems are bordered, nothing takes over.
         """
-        if self.takeover is not None and self.takeover.call(steps):
+        if takeover.call(steps):
             self._fewest = self._beyond = 0.0
             self.renewals = self._age = 0
+            self.direct = False
             self.switched()
 
     def begin(self, takeover: Takeover) -> None:
@@ -333,6 +328,7 @@ class LinearSolver:
         if not self._made.grids:
             self.assemble(self._present.state)
         self.takeover.take()
+        self.direct = True
         if self._scaling is not None:
             self._scaling.active = False
         self.switched()
@@ -354,7 +350,7 @@ class LinearSolver:
         try:
             yield
         finally:
-            if not self._direct:
+            if self.takeover is not None:
                 self._present.border = None
             if ours:
                 self.ksp.setType(PETSc.KSP.Type.CG)
@@ -372,13 +368,9 @@ class LinearSolver:
 
     def assemble(self, state: Array) -> int:
         """Write the tangent at `state` to the matrix; return the number of bad points."""
-        plan, matrix = self.system.plan, self.system.matrix
-        return self._timed(lambda: plan.tangent(state, self._scratch, matrix))
-
-    def _timed(self, call: Callable[[], int]) -> int:
         start = time.process_time()
         with together(self.system.comm):
-            bad = call()
+            bad = self.system.plan.tangent(state, self._scratch, self.system.matrix)
         self.seconds["assembly"] += time.process_time() - start
         return bad
 
@@ -403,7 +395,7 @@ class LinearSolver:
     def _follow(self, state: Array) -> int:
         """Assemble, and take the entries into multigrid on grids (collective)."""
         bad = self.assemble(state)
-        self._present.hold(self.matrix)
+        self._present.hold(self.system.matrix.mat)
         if self.system.comm.allreduce(bad):
             return bad
         used = self._used()

@@ -129,7 +129,7 @@ class StaticProblem(OneProcess, Shown):
     @property
     def J(self) -> PETSc.Mat:
         """The tangent of the free unknowns."""
-        return self.made.linear.matrix
+        return self.made.system.matrix.mat
 
     @property
     def F(self) -> PETSc.Vec:
@@ -152,7 +152,9 @@ class StaticProblem(OneProcess, Shown):
         self._first = self._first or self.state
         self.solver.ready &= self.system.motion is None  # which scales multipliers its way
         self._make_ready()
-        self.solver.linear.call(steps)
+        linear = self.solver.linear
+        if linear.takeover is not None:
+            linear.call(linear.takeover, steps)
         if self.solver.progress.tells_each:
             self.solver.tell_solver()
 
@@ -259,8 +261,9 @@ class StaticProblem(OneProcess, Shown):
         rests, held = restarts or nullcontext(), self.solver.interruption
         with rests, held, self._options, self.solver.progress, STAGES["statics"]:
             self._begin()
-            self.solver.progress.aim(now, to)
-            require_consistent(self.system, to)
+            self.solver.progress.way = now, to
+            if self.system.redundant.some:
+                require_consistent(self.system, to)
             largest = abs(to - now) if step is None else float(step)
             try:
                 rest = partial(self._rest, restarts)
@@ -278,7 +281,8 @@ class StaticProblem(OneProcess, Shown):
                 if restarts is not None:
                     restarts.stop()
                 raise
-            self._options.warn_unused(self.system.comm)
+            if not self._options.told:
+                self._options.warn_unused(self.system.comm)
         return self.history
 
     @warns_once
@@ -349,7 +353,8 @@ class StaticProblem(OneProcess, Shown):
                 path.follow(to, step, steps, until, direction, largest, smallest)
             except ConvergenceError as error:
                 raise explained_path(self.solver, error, path.arc.name, to) from error.__cause__
-            self._options.warn_unused(self.system.comm)
+            if not self._options.told:
+                self._options.warn_unused(self.system.comm)
         return self.history
 
     def monitor(self, function: Monitor, every: int = 1) -> None:

@@ -41,13 +41,13 @@ class Stability:
     """
 
     def __init__(self, system: System, linear: LinearSolver) -> None:
-        self.system, self.linear = system, linear
+        self.system, self.linear, self._tangent = system, linear, system.matrix
         numbering, rows = system.numbering, system.numbering.coordinate_of_row
         free = np.ones(len(rows), dtype=bool)
         free[numbering.held_rows] = False
         self._signs = Signs(system, rows, free)
         self.how = self._choose()
-        self._factors: Factors | None = None
+        self._factors = Factors(system.comm, self.how == "pivots")
         self._copy: PETSc.Mat | None = None
 
     def _choose(self) -> Literal["pivots", "determinant", "none"]:
@@ -73,14 +73,12 @@ class Stability:
         )
 
     def counted(self) -> int | None:
-        """Return the number that the linear solver has counted already, if it has (collective).
+        """Return the number of the tangent with which the linear solver, which counts, solved last.
 
-        It is that of the tangent with which it solved last.
+        (Collective.)
         """
-        if not self.counts_with_solver:
-            return None
         pivots = self.linear.ksp.getPC().getFactorMatrix().getMumpsInfog(12)
-        return self._signs.free(pivots, self.linear.matrix)
+        return self._signs.free(pivots, self._tangent.mat)
 
     def negative(self, shift: float = 0.0) -> int | None:
         """Return the number of the tangent just assembled, None where it fails (collective).
@@ -93,12 +91,25 @@ class Stability:
         """
         if self.how == "none":
             return None
+        if self.how == "determinant" and (sign := self._sign_with_solver()):
+            return int(sign < 0)
+        tangent = self._tangent.mat
+        if self._copy is None:
+            self._copy = tangent.duplicate(copy=True)
+        else:
+            tangent.copy(self._copy, structure=PETSc.Mat.Structure.SAME_NONZERO_PATTERN)
+        if shift and self.how == "pivots":
+            diagonal = tangent.getDiagonal()
+            size = np.abs(diagonal.getArray(readonly=True))
+            diagonal.setArray(shift * np.where(self._signs.moves, size, 0.0))
+            self._copy.setDiagonal(diagonal, addv=PETSc.InsertMode.ADD_VALUES)
+        if not self._factors.make(self._copy):
+            return None
         if self.how == "determinant":
-            sign = self._sign()
-            return None if sign == 0 else int(sign < 0)
-        factors = self._factored(shift)
-        pivots = None if factors is None else factors.negative
-        return None if pivots is None else self._signs.free(pivots, self.linear.matrix)
+            sign = self._factors.sign
+            return int(sign < 0) if sign else None
+        pivots = self._factors.negative
+        return None if pivots is None else self._signs.free(pivots, tangent)
 
     def tell(self, history: History) -> None:
         """Note in how many directions the present equilibrium is unstable; warn (collective).
@@ -111,10 +122,12 @@ class Stability:
         system = self.system
         if self.how != "pivots" or not history.steps or not system.numbering.size:
             return
-        number = self.counted() if self.linear.ksp.getIterationNumber() else None
+        number = None
+        if self.counts_with_solver:
+            number = self.counted() if self.linear.ksp.getIterationNumber() else None
+        elif system.numbering.size > MODERATE:
+            return
         if number != 0:
-            if not self.counts_with_solver and system.numbering.size > MODERATE:
-                return
             with together(system.comm):
                 self.linear.assemble(system.state)
             number = self.negative(SURE)
@@ -131,35 +144,20 @@ class Stability:
 
     def release(self) -> None:
         """Give back the memory of the factors (collective)."""
-        if self._factors is not None:
-            self._factors.release()
+        self._factors.release()
         if self._copy is not None:
             self._copy.destroy()
-        self._factors = self._copy = None
+            self._copy = None
 
-    def _factored(self, shift: float = 0.0) -> Factors | None:
-        """Factor the tangent; None where that is not possible (collective)."""
-        tangent = self.linear.matrix
-        if self._copy is None:
-            self._copy = tangent.duplicate(copy=True)
-        else:
-            tangent.copy(self._copy, structure=PETSc.Mat.Structure.SAME_NONZERO_PATTERN)
-        if shift:
-            diagonal = tangent.getDiagonal()
-            size = np.abs(diagonal.getArray(readonly=True))
-            diagonal.setArray(shift * np.where(self._signs.moves, size, 0.0))
-            self._copy.setDiagonal(diagonal, addv=PETSc.InsertMode.ADD_VALUES)
-        if self._factors is None:
-            self._factors = Factors(self.system.comm, self.how == "pivots")
-        return self._factors if self._factors.make(self._copy) else None
+    def _sign_with_solver(self) -> int:
+        """Return the sign of the determinant that the linear solver's factors have, if they have.
 
-    def _sign(self) -> int:
-        """Return the sign of the determinant, 0: not known (collective)."""
+        0: not known. (Collective.)
+        """
         pc = self.linear.ksp.getPC()
-        if self.linear.direct and pc.getType() == "lu" and pc.getFactorSolverType() == "mumps":
-            self.linear.ksp.setUp()  # its factors may be those of the tangent before
-            sign = int(np.sign(pc.getFactorMatrix().getMumpsRinfog(12)))  # if it was asked for
-            if sign:
-                return sign
-        factors = self._factored()
-        return 0 if factors is None else factors.sign
+        if not (
+            self.linear.direct and pc.getType() == "lu" and pc.getFactorSolverType() == "mumps"
+        ):
+            return 0
+        self.linear.ksp.setUp()  # its factors may be those of the tangent before
+        return int(np.sign(pc.getFactorMatrix().getMumpsRinfog(12)))  # if it was asked for

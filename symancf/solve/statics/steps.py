@@ -43,6 +43,8 @@ class LoadSteps:
     ----------
     start, goal : pseudo-times of the present step, of which the part `fraction` is made; `end` is
         what it will be after the next attempt, and `part` the difference.
+    now : the pseudo-time that is reached.
+    records : whether nothing is left out at the present state.
     first : the state at its start.
     cuts : the history's number of these then.
     fades : whether the start was no equilibrium, and what was out of balance fades away.
@@ -62,57 +64,42 @@ class LoadSteps:
         self.ends, self.largest, self.smallest, self.jump = ends, largest, smallest, jump
         self._rests = rests
         self.part, self.path = 1.0, list[tuple[float, Array]]()
-        self.done, self.fades = False, False
+        self.now = self.goal = self.system.time
+        self.fraction = 1.0
+        self.done = self.fades = self.records = False
         self._iterations = self._linear = 0
-        self._begin(self.system.time)
 
-    def _begin(self, now: float) -> None:
-        """Begin a step at a pseudo-time."""
-        to = self.ends[-1]
+    def _begin(self) -> None:
+        """Begin a step where the last one has ended."""
+        solver, to = self.solver, self.ends[-1]
+        self.start = now = self.goal
         end = next((t for t in self.ends if abs(to - t) < abs(to - now)), to)
         whole = abs(end - now) <= self.largest * (1.0 + 1e-9)
-        self.start = now
         self.goal = end if whole else now + math.copysign(self.largest, to - now)
-        self.first, self.cuts = self.system.state.copy(), self.history.cut_backs
-        self.fraction = 0.0
-        self._opens = True
-
-    def _open(self) -> None:
-        """See what the first part of a step begins with, or the first one after a restart."""
-        solver, self._opens = self.solver, False
+        self.cuts, self.fraction = self.history.cut_backs, 0.0
+        self.first = self._before = self.system.state.copy()
         solver.sudden.jumped = False
-        self._before = self.system.state.copy()
-        if self.fraction:
-            return
-        if not self.path or self.path[-1][0] != self.start:
-            begins = self.start != self.goal
-            self.path = solver.branch.beginning(self.start, solver.convergence) if begins else []
-        self.fades = self.part < 1.0 and solver.measure_imbalance(self.start, self.first)
-
-    def time(self, fraction: float) -> float:
-        """Return the pseudo-time of a fraction of the present step."""
-        return self.goal if fraction == 1.0 else self.start + fraction * (self.goal - self.start)
+        if not self.path or self.path[-1][0] != now:
+            self.path = solver.branch.beginning(now, solver.convergence) if now != self.goal else []
+        self.fades = self.part < 1.0 and solver.measure_imbalance(now, self.first)
 
     # ---- for `march` ----------------------------------------------------------------------------
-    @property
-    def records(self) -> bool:
-        """Whether nothing is left out at the present state."""
-        return self.fraction == 1.0 or not self.fades
-
     def attempt(self) -> Step | ConvergenceError:
         """Try the next part of a step.
 
         An equilibrium that is not on the path, or that a term would rather have in parts, is an
         error.
         """
-        if self._opens:
-            self._open()
-        solver, now = self.solver, self.time(self.fraction)
-        end = self.fraction + self.part
-        self.end = end = 1.0 if end > 1.0 - 1e-9 else end
-        accepted = solver.convergence.accepted
+        if self.fraction == 1.0:
+            self._begin()
+        solver, now, time, end = self.solver, self.now, self.goal, self.fraction + self.part
+        if end > 1.0 - 1e-9:
+            end = 1.0
+        else:
+            time = self.start + end * (self.goal - self.start)
+        self.end, accepted = end, solver.convergence.accepted
         self.system.memory.begin(now)
-        result = solver.advance(now, self.time(end), self._before, 1.0 - end, self.path)
+        result = solver.advance(now, time, self._before, 1.0 - end, self.path)
         if self.smallest >= 1.0 or self.jump or isinstance(result, ConvergenceError):
             return result
         hard = solver.hardest > HARD or self.history.cut_backs > self.cuts
@@ -147,7 +134,8 @@ class LoadSteps:
         at = self.end if self.start == self.goal else step.time
         self._before = self.system.state.copy()
         self.path = [*self.path[-2:], (at, self._before)]
-        self.fraction = self.end
+        self.fraction, self.now = self.end, step.time
+        self.records = self.fraction == 1.0 or not self.fades
         if not EASY <= self.solver.hardest <= HARD:
             ease = math.sqrt(EASY / max(1, self.solver.hardest))
             self.part = min(1.0, self.part * min(2.0, max(0.5, ease)))
@@ -168,8 +156,6 @@ class LoadSteps:
         self.done = whole and self.goal == self.ends[-1]
         if not self.done:
             self._rests(self)
-            if whole:
-                self._begin(self.goal)
 
     # ---- restart points -------------------------------------------------------------------------
     @property
@@ -187,14 +173,10 @@ class LoadSteps:
     def recall(self, memory: Mapping[str, Any]) -> None:
         """Go on with what `memory` was, at the state of that time."""
         local = self.system.numbering.local
-        self.part = memory["part"]
+        self.part, self.now = memory["part"], self.system.time
         self.path = [(t, local(memory[f"path {k}"])) for k, t in enumerate(memory["path"])]
-        start, goal, cuts, fraction = memory["leg"]
-        if fraction == 1.0:
-            self._begin(goal)
-        else:
-            self.start, self.goal, self.cuts, self.fraction = start, goal, cuts, fraction
-            self.first = local(memory["first"])
+        self.start, self.goal, self.cuts, self.fraction = memory["leg"]
+        self.first, self._before = local(memory["first"]), self.system.state.copy()
 
 
 def steps_asked(
