@@ -12,10 +12,9 @@ from .newton import Equations, Solution, newton
 from .norms import SAFE, RowNorms
 from .parts import Parts, connected_parts
 from .predicted import PredictedStresses, holds_by_penalties
-from .stopping import AGAIN, NEAR, SLOW, Stopping
+from .stopping import NEAR, SLOW, Stopping
 
 __all__ = [
-    "AGAIN",
     "AIDS",
     "FACTORS",
     "KEPT",

@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import Array, Mask
 from ..runtime.petsc import PETSc, functions
 from .aids import Aid
+from .equations import line_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,11 +61,10 @@ class Stepping(Protocol):
 
 def _slope(snes: PETSc.SNES) -> float | None:
     """Return alpha of PETSc's backtracking: |F|^2 may be (1 - 2 alpha) |F|^2 after a step."""
-    search, name, alpha = ctypes.c_void_p(), ctypes.c_char_p(), ctypes.c_double()
-    functions.SNESGetLineSearch(ctypes.c_void_p(snes.handle), ctypes.byref(search))
-    functions.SNESLineSearchGetType(search, ctypes.byref(name))
-    if name.value != b"bt":
+    if line_search(snes) != "bt":
         return None
+    search, alpha = ctypes.c_void_p(), ctypes.c_double()
+    functions.SNESGetLineSearch(ctypes.c_void_p(snes.handle), ctypes.byref(search))
     functions.SNESLineSearchBTGetAlpha(search, ctypes.byref(alpha))
     return alpha.value
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Options of SNES that `newton` follows; with others SNES itself makes the iterations.
 FOLLOWED = ("type", "rtol", "atol", "stol", "max_it", "linesearch_", "monitor")
+PLAIN = {f"snes_{name}" for name in (*FOLLOWED[:5], "linesearch_type")}  # whose values tell all
 SEARCHES = 2**31 - 1  # evaluations in all solutions, which PETSc's line search counts
 
 
@@ -56,13 +57,14 @@ class VectorEquations(ABC):
         snes.setFunction(loosely(self._evaluated), self.F)
         snes.setConvergenceTest(self._test)
         snes.setLineSearchPreCheck(loosely(self._changed))
-        self._by_newton = self._by_snes = False
+        self._by_newton = self._plain = self._by_snes = False
 
     def configured(self, options: Options) -> None:
         """See whether `newton` does what the options ask for that the SNES has taken."""
         usual = tuple(f"snes_{name}" for name in FOLLOWED)
         asked = options.chosen("snes_", "npc_")
         self._by_newton = all(name.startswith(usual) for name in asked)
+        self._plain = asked.keys() <= PLAIN
         if self._by_newton:
             self.snes.setMaxFunctionEvaluations(SEARCHES)
 
@@ -111,6 +113,12 @@ class VectorEquations(ABC):
         )
         own = test is not None and test[0] is self._test and snes.getUpdate() is None
         return own and history.value is None and snes.getType() == PETSc.SNES.Type.NEWTONLS
+
+    def is_plain(self) -> bool:
+        """Tell whether `newton` makes whole steps, without absolute tolerance, unseen."""
+        snes = self.snes
+        watched = snes.getMonitor() or snes.getTolerances()[1] > 0.0
+        return self._plain and not watched and line_search(snes) == "basic" and self._usual()
 
     # ---- for `newton` ---------------------------------------------------------------------------
     def residual(self) -> bool:
@@ -196,3 +204,11 @@ class VectorEquations(ABC):
         except BaseException as error:
             self.error = self.error or error
             return NOT_FINITE
+
+
+def line_search(snes: PETSc.SNES) -> str:
+    """Return the type of a line search."""
+    search, name = ctypes.c_void_p(), ctypes.c_char_p()
+    functions.SNESGetLineSearch(ctypes.c_void_p(snes.handle), ctypes.byref(search))
+    functions.SNESLineSearchGetType(search, ctypes.byref(name))
+    return (name.value or b"").decode()

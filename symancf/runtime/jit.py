@@ -147,8 +147,8 @@ def load_runtime(
 
     Parameters
     ----------
-    source : path of the C file; it may include symancf_kernel.h and files beside it, which become
-        part of its text.
+    source : path of the C file; it may include symancf_kernel.h, and files by their paths from
+        its folder, which become part of its text.
     comm : as in `cells`.
     defines : macros that are defined.
 
@@ -219,7 +219,7 @@ _TEXTS: dict[Path, tuple[dict[Path, tuple[int, int]], str]] = {}
 
 
 def _whole(path: Path, included: set[Path]) -> str:
-    """Return the text of a C file with the files beside it in the place of their #include."""
+    """Return the text of a C file with files found from its folder in the place of #include."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -227,7 +227,7 @@ def _whole(path: Path, included: set[Path]) -> str:
     lines = [f'#line 1 "{path.name}"']
     for number, line in enumerate(text.splitlines(), 1):
         found = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
-        other = path.with_name(found[1]) if found else None
+        other = path.parent / found[1] if found else None
         if other is None or not other.is_file():
             lines.append(line)
         elif other not in included:

@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import ctypes
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..arrays import address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,9 +28,29 @@ _FUNCTION = re.compile(r"typedef [^;{}(]*\(\*(\w+)\)")  # the type of one
 _DECLARED = re.compile(r"(\**)\s*(\w+)\s*(?:\[(\d+)\])?$")
 
 
+class Structure(ctypes.Structure):
+    """A structure of C.
+
+    Attributes
+    ----------
+    kinds : types of the arrays to which fields point.
+    """
+
+    kinds: ClassVar[dict[str, type]] = {}
+
+    def give(self, **values: Any) -> None:
+        """Set fields, those that are addresses to arrays: to copies where C's type is another."""
+        arrays = vars(self).setdefault("_arrays", {})  # which live as long
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                arrays[name] = np.ascontiguousarray(value, self.kinds[name])
+                value = address(arrays[name])
+            setattr(self, name, value)
+
+
 def declared(
     *files: Path, macros: Mapping[str, str] | None = None, **known: type
-) -> dict[str, type[ctypes.Structure]]:
+) -> dict[str, type[Structure]]:
     """Return the structures that C files declare, by their names in C.
 
     Pointers to structures that come before are typed, others are plain addresses. A structure
@@ -43,7 +67,7 @@ def declared(
     OSError : a file cannot be read.
     """
     types: dict[str, type] = {**_PLAIN, **known}
-    found: dict[str, type[ctypes.Structure]] = {}
+    found: dict[str, type[Structure]] = {}
     for file in files:
         text = re.sub(r"/\*.*?\*/", "", file.read_text(encoding="utf-8"), flags=re.S)
         for macro, meaning in (macros or {}).items():
@@ -55,14 +79,21 @@ def declared(
                 fields = [field for line in body.split(";") for field in _fields(line, types)]
             except KeyError:
                 continue
-            found[name] = types[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
+            members = {
+                "_fields_": [field[:2] for field in fields],
+                "kinds": {field: kind for field, _, kind in fields if kind is not None},
+            }
+            found[name] = types[name] = type(name, (Structure,), members)
     return found
 
 
-def _fields(line: str, types: Mapping[str, type]) -> Iterator[tuple[str, type]]:
-    """Yield names and types of what a line declares; KeyError: of a type that is not known."""
+def _fields(line: str, types: Mapping[str, type]) -> Iterator[tuple[str, type, type | None]]:
+    """Yield names and types of what a line declares, and what plain numbers pointers point to.
+
+    KeyError: of a type that is not known.
+    """
     if "(*" in line:
-        yield from ((name, ctypes.c_void_p) for name in re.findall(r"\(\*(\w+)\)", line))
+        yield from ((name, ctypes.c_void_p, None) for name in re.findall(r"\(\*(\w+)\)", line))
         return
     words = re.sub(r"\b(const|struct)\b", " ", line).strip()
     if not words:
@@ -74,7 +105,7 @@ def _fields(line: str, types: Mapping[str, type]) -> Iterator[tuple[str, type]]:
             raise KeyError(text)
         stars, name, count = match.groups()
         kind: Any = types[of] if not stars else _pointer(stars, types.get(of))
-        yield name, kind * int(count) if count else kind
+        yield name, kind * int(count) if count else kind, _PLAIN.get(of) if stars == "*" else None
 
 
 def _pointer(stars: str, to: type | None) -> type:

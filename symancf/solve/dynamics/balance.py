@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from typing import TYPE_CHECKING, get_args
 
@@ -10,11 +11,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...assembly.piece import Role
-from ...newton import AGAIN, SAFE, SLOW, TINY, Constraints, RowNorms, Stopping
+from ...newton import SAFE, TINY, Constraints, RowNorms, Stopping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .motion import Motion
     from .native import Native
 
@@ -54,38 +53,26 @@ class Balance(Stopping):
         super().__init__(rows, GROWTH, FALLING)
         self.constraints = Constraints(motion.matrix, rows, equations)
         self.motion, self.system, self.f = motion, system, f
-        self._moves = rows.classes(lambda block: block.moves)
+        moves = rows.classes(lambda block: block.moves)
         follows = rows.classes(lambda block: block.kind == "dependent")  # its forces add up to zero
-        self._least = np.where(follows, 1.0, np.where(self._moves, UNLOADED, 0.0))
-        self._size, self._stol = 1.0, 0.0
-        self._native, self._data = native, native.data.balance
-        self._data.classes, self._data.parts = rows.count, rows.parts
-        self._data.round_off, self._data.falling = ROUND_OFF, FALLING
-        self._data.slow, self._data.again = SLOW, AGAIN
-        self._data.tiny, self._data.safe[:] = TINY, SAFE
-        by_class = (np.zeros(rows.count) for _ in range(8))
-        self._natural, self._violations, self._sizes, self._ended, *others = by_class
+        self._size, self._native = 1.0, native
         # `_ended`: forces at the end of the last step, `_in_parts`: those in parts, where `split`
-        self._forces, self._noise, self._weight, self._in_parts = others
-        self._worst: Array = np.zeros((0, rows.parts))
-        native.give(self._data, np.int64, part=rows.part)
-        masks = {"moves": self._moves, "constraint": self.constraints.classes}
-        native.give(self._data, np.uint8, **masks, closed=self.closed.view(np.uint8))
-        native.give(self._data, least=self._least, natural=self._natural, norms=self._norms)
-        native.give(self._data, violations=self._violations, sizes=self._sizes, ended=self._ended)
-        native.give(self._data, forces=self._forces, noise=self._noise, weight=self._weight)
-        native.give(self._data, in_parts=self._in_parts, shut=self._shut)
-        self._natural.fill(1.0)
+        self._ended, self._in_parts, self._forces = np.zeros((3, rows.count))
+        self._natural: Array = np.ones(rows.count)
         self._rounding = np.zeros(len(rows.of_row))  # round-off of laws, by rows
-        self.tolerate(1e-8, 0.0, 50)
-
-    def tolerate(self, rtol: float, stol: float, most: int) -> None:
-        """Take tolerances, and the largest number of iterations."""
-        self._data.rtol, self._stol = rtol, stol
-        if len(self._worst) <= most:
-            self._worst = np.zeros((most + 1, self.rows.parts))
-            self._data.room = len(self._worst)
-            self._native.give(self._data, worst=self._worst)
+        native.problem.give(
+            moves=moves,
+            constrains=self.constraints.classes,
+            natural=self._natural,
+            least=np.where(follows, 1.0, np.where(moves, UNLOADED, 0.0)),
+            round_off=ROUND_OFF,
+            tiny=TINY,
+            safe=SAFE,
+        )
+        native.state.give(ended=self._ended, in_parts=self._in_parts)
+        n = rows.count
+        native.work.give(violations=np.zeros(n), sizes=np.zeros(n), weight=np.zeros(n))
+        native.work.give(forces=self._forces, stopping=ctypes.pointer(self.data))
 
     def begin(self) -> Array:
         """Take the sizes of the parts and return them; forget earlier steps (collective)."""
@@ -106,63 +93,41 @@ class Balance(Stopping):
     def forget(self) -> None:
         """Forget what earlier steps left."""
         self._ended[:] = 0.0
-        self._noise[:] = self.rows.norm(self._rounding)
-        self._data.split = 0
+        self.noise[:] = self.rows.norm(self._rounding)
+        self._native.state.split = 0
         self.constraints.limits[:] = 0.0
 
     def known(self) -> tuple[Array, Array, int]:
         """Return what steps so far have told of round-off and of forces in parts."""
-        return self._noise.copy(), self._in_parts.copy(), self._data.split
+        return self.noise.copy(), self._in_parts.copy(), self._native.state.split
 
     def recall(self, known: tuple[Array, Array, int]) -> None:
         """Forget what came after `known`."""
-        self._noise[:], self._in_parts[:], self._data.split = known
+        self.noise[:], self._in_parts[:], self._native.state.split = known
 
     def split(self) -> None:
         """Take the forces at the end of a step in parts (collective)."""
         self._in_parts[:] = self.parts()
 
     # ---- the rule -------------------------------------------------------------------------------
-    def doubt(self, iteration: int, step: Callable[[], Array], fresh: bool) -> int:
-        """Return PETSc's reason to stop, or that to go on, where C is undecided (collective).
-
-        Parameters
-        ----------
-        step, fresh : see `Stopping`.
-        """
-        if not self._data.asked:  # so far it was simple: shares that fell in all iterations
-            trail = self._worst[:iteration].copy()
-            self._begun, self._last, self._near = trail[0], trail[-1], np.zeros_like(self.closed)
-            self._trail = [(worst, worst) for worst in trail[1:]]
-            self._data.asked = 1
-        return self._reason(self._data.rtol, self._stol, step, fresh)
-
     def shares(self) -> Array:
         """Return norms, or the largest violations, relative to what they are measured by."""
-        return np.asarray(self._norms * self._weight + self._violations)
-
-    def _weigh(self, forces: Array, noise: Array) -> None:
-        """Take forces and round-off as what norms are measured by."""
-        self._forces[:], self._noise[:] = forces, noise
-        self._native.call("weigh")
-
-    def arisen(self) -> bool:
-        """Take up the forces of this iteration, in parts."""
-        self._in_parts[:] = np.maximum(self._forces, self.parts())
-        self._data.split = 1
-        self._weigh(self._in_parts, self._noise)
-        return True
+        self._native.call("shares")
+        return self._shares
 
     def round_off(self) -> Array:
-        """Estimate the residual that round-off of the coordinates leaves (collective)."""
-        self._weigh(self._forces, self._estimate())
-        return self._noise
+        """Estimate the residual that round-off leaves; take up the forces in parts (collective)."""
+        self.noise[:] = self._estimate()
+        self._in_parts[:] = self._forces[:] = np.maximum(self._forces, self.parts())
+        self._native.state.split = 1
+        self._native.call("weigh")
+        return self.noise
 
     def _estimate(self) -> Array:
         of_laws = self.rows.norm(self._rounding)
         return np.maximum(self.rows.response(self._rounded(), self._product), of_laws)
 
-    def noise(self) -> Array:
+    def rounded_rows(self) -> Array:
         """Return the residual (rows) as round-off makes it."""
         return self.rows.noise(self._rounded(), self._product) + self._rounding
 

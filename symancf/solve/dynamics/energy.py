@@ -158,9 +158,9 @@ class Audit:
 
     def lend(self, native: Native) -> Mapping[Asked, Take]:
         """Let C add up the work of steps; return what takes functions of time for it."""
-        data, work = native.data, self._work
-        data.closed = work is None
-        data.work[0], data.work[1] = self.work, self.dissipated
+        work = self._work
+        native.problem.closed = work is None
+        native.state.work[:] = self.work, self.dissipated
         if work is None:
             return {}
         work.lend(native)
@@ -168,8 +168,8 @@ class Audit:
 
     def take_back(self, native: Native) -> None:
         """Take what C has added up."""
-        if self._work is not None and native.data.made:
-            self.work, self.dissipated = native.data.work
+        if self._work is not None and native.state.made:
+            self.work, self.dissipated = native.state.work
             self._work.take_back()
 
     # ---- energies -------------------------------------------------------------------------------

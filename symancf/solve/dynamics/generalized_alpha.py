@@ -164,7 +164,8 @@ class GeneralizedAlpha:
         n = motion.system.numbering.coordinates
         self.auxiliary: Array = np.zeros(n)
         self._k: Array = np.zeros(n)
-        newton.native.give(newton.native.data, auxiliary=self.auxiliary, auxiliary_factor=self._k)
+        newton.native.state.give(auxiliary=self.auxiliary)
+        newton.native.problem.give(auxiliary_factor=self._k)
         self.coefficients: Coefficients  # see `setFromOptions`
         self._before: State | None = None
         self.last_step = self.biased = self._usual = 0.0
@@ -247,8 +248,7 @@ class GeneralizedAlpha:
             )
             return
         self.coefficients = Coefficients.of_radius(self.rho)
-        for name, value in asdict(self.coefficients).items():
-            setattr(self.newton.native.data, name, value)
+        self.newton.native.problem.give(**asdict(self.coefficients))
         self.adaptive = options.getString("ts_adapt_type", "none") != "none"
 
     def step(self, ts: PETSc.TS) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Data, address
 from ...assembly.plan import CODE
 from ...newton import FACTORS, LEAST, SMALL
+from ...newton.stopping import STRUCTURE
 from ...output.steps import Step
 from ...runtime import jit
 from ...runtime.collective import reduced, share_error
@@ -24,8 +24,6 @@ from ...runtime.structures import declared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    import numpy.typing as npt
 
     from .newton import Newton
 
@@ -50,150 +48,142 @@ class Asked(IntEnum):
 
 
 _HERE = Path(__file__)
-_FOUND = declared(_HERE.with_name("steps.h"), symancf_ask=Ask, symancf_reduce=Reduce)
+_FOUND = declared(
+    _HERE.with_name("steps.h"),
+    symancf_stopping=STRUCTURE,
+    symancf_ask=Ask,
+    symancf_reduce=Reduce,
+)
 
-FREE = ("rtol", "stol", "max_it")  # options of SNES that are followed in C, too
-SAME = {"type": "newtonls", "linesearch_type": "basic"}  # likewise, and as they are
-
-_FUNCTIONS = {
-    "ksp_solve": "KSPSolve",
-    "ksp_iterations": "KSPGetIterationNumber",
-    "ksp_reason": "KSPGetConvergedReason",
-    "vector_get": "VecGetArray",
-    "vector_restore": "VecRestoreArray",
+#: Functions of PETSc that C calls.
+_CALLED = {
+    "ksp_solve": functions.KSPSolve,
+    "ksp_iterations": functions.KSPGetIterationNumber,
+    "ksp_reason": functions.KSPGetConvergedReason,
+    "vector_get": functions.VecGetArray,
+    "vector_restore": functions.VecRestoreArray,
 }
-
 
 PAUSE = 0.1  # s, between two looks whether somebody wants to interrupt
 MOST = 10_000  # steps at once
-SIMPLE = 1000  # iterations that C judges alone
+UNLIMITED = int(np.iinfo(np.int32).max)
 
 
 class Native:
     """Steps of one motion in C, on this rank: `Newton` without the time that Python takes.
 
-    Its iterations are those of SNES with whole steps, with the same tangents, factors and test of
-    the end; C asks for the tangent, and where residuals may be round-off. It makes them on one
+    Its iterations are those of `newton` with whole steps, with the same tangents, factors and test
+    of the end; C asks for the tangent, and where residuals may be round-off. It makes them on one
     rank with a direct solver, where forces have no kinks (contact), Rayleigh's damping has no part
     of the stiffness, and nobody has changed SNES by options, monitors or tests of his own. The
-    test and the life of a tangent are those of SNES's iterations, too.
+    norms and the life of a tangent are those of Python's iterations, too.
 
     Attributes
     ----------
-    data : ``symancf_motion``; Python works on its `balance` and `tangent`, too.
+    problem, state, work : of steps.h: what stays while steps are made, what one leaves to the
+        next, workspace.
     able : whether iterations are made in C.
     """
 
     def __init__(self, newton: Newton) -> None:
         self.newton, self.able = newton, False
         self._library = jit.load_runtime(_HERE.with_name("steps.c"), comm=newton.comm)
-        self.data = _FOUND["symancf_motion"]()
-        self._motion, self._held = ctypes.byref(self.data), dict[str, Data]()
-        self._answer, self._reduce = Ask(loosely(self._answers)), Reduce(loosely(self._reduced))
+        self.problem, self.state, self.work = (
+            _FOUND[f"symancf_{name}"]() for name in ("problem", "state", "work")
+        )
+        self._places = ctypes.byref(self.problem), ctypes.byref(self.state)
         self._takes: Mapping[Asked, Take] = {}
         self._rushes = False
         self._times, self._counts = np.zeros(0), np.zeros((2, 0), np.int32)
-        m, data, give = newton.motion, self.data, self.give
-        data.coordinates, data.damping = len(m.state), m.damping.mass
-        give(data, np.uint8, order=np.where(m.second, 2, np.where(m.first, 1, 0)))
-        give(data, state=m.state, rate=m.rate, acceleration=m.acceleration)
-        give(data, rate_factor=m.rate_factor, acceleration_factor=m.acceleration_factor)
-        give(data, base=newton.base, base_rate=newton.base_rate)
-        give(data, base_acceleration=newton.base_acceleration)
+        m, plan, n = newton.motion, newton.system.plan, len(newton.f)
+        self.problem.give(
+            work=ctypes.pointer(self.work),
+            coordinates=n,
+            order=np.where(m.second, 2, np.where(m.first, 1, 0)),
+            rate_factor=m.rate_factor,
+            acceleration_factor=m.acceleration_factor,
+            damping=m.damping.mass,
+            small=SMALL,
+            least_motion=LEAST,
+            evaluate=plan.evaluate,
+            residual=CODE["residual"],
+            ask=Ask(loosely(self._answers)),
+            wide=np.dtype(PETSc.IntType).itemsize == 8,
+            **{name: ctypes.cast(f, ctypes.c_void_p).value for name, f in _CALLED.items()},
+        )
+        if newton.comm.size > 1:
+            self.problem.reduce = Reduce(loosely(self._reduced))
+        self.state.give(state=m.state, rate=m.rate, acceleration=m.acceleration)
+        base = {"base": newton.base, "base_rate": newton.base_rate}
+        self.work.give(**base, base_acceleration=newton.base_acceleration)
 
     def call(self, name: str, *given: Any) -> int:
         """Return what a function of steps.c returns."""
-        return int(getattr(self._library, f"symancf_{name}")(self._motion, *given))
-
-    def give(
-        self, where: ctypes.Structure, kind: npt.DTypeLike = np.float64, **arrays: npt.ArrayLike
-    ) -> None:
-        """Put the addresses of arrays into a structure, of copies where the type is another."""
-        for name, values in arrays.items():
-            held = self._held[f"{type(where).__name__}.{name}"] = np.ascontiguousarray(values, kind)
-            setattr(where, name, address(held))
+        return int(getattr(self._library, f"symancf_{name}")(*self._places, *given))
 
     # ---- whether, and with what -----------------------------------------------------------------
     def begin(self) -> None:
-        """See whether C can do it, and tell it what to work on."""
+        """See whether C can make the iterations, and tell it what to work on."""
         self.describe()
-        self.able = self._is_able()
-        if self.able:
-            self._lend()
-
-    def _is_able(self) -> bool:
-        newton, system = self.newton, self.newton.system
-        if newton.comm.size > 1 or not newton.numbering.size or system.changing:
-            return False
-        if newton.predicted is not None or newton.kinked or newton.motion.damping.stiffness:
-            return False
-        ksp = newton.snes.getKSP()
+        newton = self.newton
+        ksp, motion = newton.snes.getKSP(), newton.motion
+        here = newton.comm.size == 1 and newton.numbering.size and not newton.system.changing
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
-        return direct and newton.watches_alone() and self._has_usual_options(newton.snes)
-
-    def _has_usual_options(self, snes: PETSc.SNES) -> bool:
-        start = (snes.getOptionsPrefix() or "") + "snes_"
-        given = PETSc.Options().getAll()
-        own = {name.removeprefix(start): v for name, v in given.items() if name.startswith(start)}
-        if snes.getTolerances()[1] == 0.0:
-            own.pop("atol", None)
-        return all(name in FREE or SAME.get(name) == value for name, value in own.items())
+        helped = newton.predicted is not None or newton.kinked
+        plain = direct and not helped and not motion.damping.stiffness
+        self.able = bool(here and plain and newton.is_plain())
 
     def describe(self) -> None:
         """Tell C of rows and unknowns, which may be others now, whoever makes the iterations."""
-        newton, data, give = self.newton, self.data, self.give
-        numbering, balance, leftover = newton.numbering, newton.balance, newton.leftover
-        rows, constraints = balance.rows, balance.constraints
-        data.rows, data.held_count = numbering.rows, len(numbering.held_rows)
-        data.constraints, data.constrained = len(constraints.rows), constraints.any
-        fixed = np.flatnonzero(numbering.fixed_by >= 0)
-        data.fixed_count = len(fixed)
-        give(data, np.int64, fixed=fixed)
-        give(data, np.int64, coordinate=numbering.coordinate_of_row, held=numbering.held_rows)
-        give(data, np.int64, row_class=rows.of_row, row_part=rows.row_part)
-        give(data, np.int64, constraint=constraints.rows)
-        give(data, limits=constraints.limits, unit=leftover.unit)
-        give(data, np.uint8, row_moves=leftover.moves)
-        give(data, f=newton.f, inertia=newton.motion.inertia)
-        give(data, scratch=np.zeros(2 * max(rows.count, rows.parts, 1)))
-        data.small, data.least_motion = SMALL, LEAST
-        data.ask = self._answer
-        if newton.comm.size > 1:
-            data.reduce = self._reduce
-        self._old = np.zeros(numbering.rows)
-        give(data, old=self._old)
-        for name, vector in (("x", newton.x), ("F", newton.F)):
-            setattr(data, name, address(vector.getArray(readonly=True)))
-
-    def _lend(self) -> None:
-        """Tell C of the functions of plans and of PETSc."""
-        newton, data, give = self.newton, self.data, self.give
-        n, plan, ksp = len(newton.f), newton.system.plan, newton.snes.getKSP()
-        give(data, moved=np.zeros(n), kept=np.zeros((4, n)))
-        data.evaluate, data.residual = plan.evaluate, CODE["residual"]
-        data.wide = np.dtype(PETSc.IntType).itemsize == 8
-        self._step = newton.x.duplicate()
-        data.step = address(self._step.getArray(readonly=True))
-        data.ksp = ksp.handle
-        data.vector_F, data.vector_step = newton.F.handle, self._step.handle
-        for name, function in _FUNCTIONS.items():
-            place = ctypes.cast(getattr(functions, function), ctypes.c_void_p)
-            setattr(data, name, place.value)
+        newton, numbering = self.newton, self.newton.numbering
+        rows, constraints = newton.balance.rows, newton.balance.constraints
+        fixed, leftover = np.flatnonzero(numbering.fixed_by >= 0), newton.leftover
+        self.problem.give(
+            fixed_count=len(fixed),
+            fixed=fixed,
+            rows=numbering.rows,
+            coordinate=numbering.coordinate_of_row,
+            held_count=len(numbering.held_rows),
+            held=numbering.held_rows,
+            row_class=rows.of_row,
+            row_part=rows.row_part,
+            row_moves=leftover.moves,
+            unit=leftover.unit,
+            constrained=constraints.any,
+            constraints=len(constraints.rows),
+            constraint=constraints.rows,
+            limits=constraints.limits,
+            ksp=newton.snes.getKSP().handle,
+            vector_F=newton.F.handle,
+            vector_step=newton.step.handle,
+        )
+        n, self._old = len(newton.f), np.zeros(numbering.rows)
+        self.work.give(
+            f=newton.f,
+            inertia=newton.motion.inertia,
+            moved=np.zeros(n),
+            kept=np.zeros((4, n)),
+            x=newton.x.getArray(readonly=True),
+            F=newton.F.getArray(readonly=True),
+            step=newton.step.getArray(readonly=True),
+            old=self._old,
+            scratch=np.zeros(2 * max(rows.count, rows.parts, 1)),
+        )
 
     def prepare(self) -> None:
         """Take what may have changed since the last call."""
-        newton, data = self.newton, self.data
-        rtol, _, stol, most = newton.snes.getTolerances()
-        data.most = min(most, np.iinfo(np.int32).max)
-        newton.balance.tolerate(rtol, stol, min(most, SIMPLE))
-        newton.error, data.pause, data.looked = None, False, False
-        data.exact = newton.snes.getKSP().getPC().getType() in FACTORS
+        newton, test = self.newton, self.newton.balance.data
+        test.rtol, _, test.stol, most = newton.snes.getTolerances()
+        exact = newton.snes.getKSP().getPC().getType() in FACTORS
+        self.problem.give(most=min(most, UNLIMITED), exact=exact)
+        self.state.give(pause=False, looked=False)
+        newton.error = None
         newton.leftover.begin()
         self._choose_plans()
 
     def _choose_plans(self) -> None:
-        self.data.plan = self.newton.system.plan.structure
-        self.data.mass = self.newton.motion.mass.structure
+        self.problem.plan = self.newton.system.plan.structure
+        self.problem.mass = self.newton.motion.mass.structure
 
     # ---- solutions ------------------------------------------------------------------------------
     def solve(self) -> int:
@@ -212,14 +202,14 @@ class Native:
 
     def require(self) -> None:
         """Raise what went wrong in C; note what the last solution took."""
-        newton, data = self.newton, self.data
-        newton.iterations, newton.linear_iterations = data.iterations, data.linear_iterations
+        newton, state = self.newton, self.state
+        newton.iterations, newton.linear_iterations = state.iterations, state.linear_iterations
         for thrown in (newton.error, newton.linear.error):
             share_error(newton.comm, thrown)
-        if data.error < 0:
+        if state.error < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
-        if data.error:
-            error = PETSc.Error(data.error)
+        if state.error:
+            error = PETSc.Error(state.error)
             raise newton.unsolved(error) from error
 
     def several(
@@ -237,25 +227,23 @@ class Native:
         takes : by `PRESENT` and `DRIVE`, what takes functions of time at the end of a step; none
             where nothing is one.
         """
-        data, system = self.data, self.newton.system
+        problem, state, system = self.problem, self.state, self.newton.system
         wanted = min(wanted, MOST)
         if len(self._times) < wanted:
             self._times, self._counts = np.zeros(wanted), np.zeros((2, wanted), np.int32)
-            self.give(data, times=self._times)
             of_steps = dict(zip(("step_iterations", "step_linear"), self._counts, strict=True))
-            self.give(data, np.int32, **of_steps)
+            problem.give(times=self._times, **of_steps)
         self.prepare()
-        data.time, data.end, data.h, data.seconds = system.time, end, h, PAUSE
-        data.wanted, data.calm = wanted, calm
-        self._takes = takes
-        data.timed, data.driven = Asked.PRESENT in takes, Asked.DRIVE in takes
-        self._rushes = True
+        problem.give(h=h, end=end, seconds=PAUSE)
+        problem.give(timed=Asked.PRESENT in takes, driven=Asked.DRIVE in takes)
+        state.give(time=system.time, calm=calm)
+        self._takes, self._rushes = takes, True
         with EVENTS["steps"]:
-            reason = self.call("steps")
-        self._rushes, system.time = False, data.time
-        if reason <= 0 and data.looked:
+            reason = self.call("advance", wanted)
+        self._rushes, system.time = False, state.time
+        if reason <= 0 and state.looked:
             self.newton.balance.recall(self._known)
-        columns = (part[: data.made].tolist() for part in (self._times, *self._counts))
+        columns = (part[: state.made].tolist() for part in (self._times, *self._counts))
         return reason, [Step(t, k, linear, {}) for t, k, linear in zip(*columns, strict=True)]
 
     # ---- what C asks ----------------------------------------------------------------------------
@@ -273,7 +261,7 @@ class Native:
         """Answer a question of C, see `Asked`; errors are kept, and end the solution."""
         newton, answer = self.newton, 0
         if self._rushes and what != Asked.PRESENT:
-            newton.system.time = self.data.time
+            newton.system.time = self.state.time
         try:
             if what == Asked.RENEW:
                 newton.renew(newton.snes.getKSP())
@@ -281,11 +269,11 @@ class Native:
             elif what == Asked.PARTS:
                 newton.balance.split()
             elif what in self._takes:
-                self._takes[Asked(what)](self.data.time)
+                self._takes[Asked(what)](self.state.time)
             else:
                 answer = self._judged(what, iteration)
             self._choose_plans()
-            self.data.pause = bool(newton.leftover.told) or pending()
+            self.state.pause = bool(newton.leftover.told) or pending()
         except BaseException as error:
             newton.error = newton.error or error
             answer = NOT_FINITE if what == Asked.JUDGE else 1
@@ -294,10 +282,10 @@ class Native:
     def _judged(self, what: int, iteration: int) -> int:
         """Return the reason to stop, or whether nothing soft is hidden."""
         newton = self.newton
-        if not self.data.looked:
-            self.data.looked, self._known = 1, newton.balance.known()
+        if not self.state.looked:
+            self.state.looked, self._known = 1, newton.balance.known()
             newton.leftover.begin()
         rows, x = newton.F.getArray(readonly=True), newton.x.getArray(readonly=True)
         if what == Asked.JUDGE:
-            return newton.judge(iteration, rows, x, self._old)
+            return newton.judge(rows, x, self._old)
         return int(newton.settled(rows, x, x - self._old if iteration else None))

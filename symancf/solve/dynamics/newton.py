@@ -91,9 +91,10 @@ class Newton(VectorEquations):
         self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
         self.f, self._scratch = np.zeros(n), np.zeros(n)
         self.native = Native(self)
-        tangent = self.tangent = self.native.data.tangent
-        tangent.proof, tangent.steps, tangent.patience, tangent.stale = PROOF, EAGER, PATIENCE, 1
-        tangent.slow = SLOW_LARGE if numbering.size > LARGE else SLOW
+        slow = SLOW_LARGE if numbering.size > LARGE else SLOW
+        self.native.problem.give(proof=PROOF, steps=EAGER, patience=PATIENCE, slow=slow)
+        self.tangent = self.native.state.tangent
+        self.tangent.stale = True
         snes.setJacobian(loosely(self._linearized), self.J, self.J)
         self.balance = Balance(motion, self.f, self.native)
         scratch = self.x.duplicate(), self.x.duplicate()
@@ -212,29 +213,24 @@ class Newton(VectorEquations):
             reason = int(PETSc.SNES.ConvergedReason.CONVERGED_FNORM_ABS)
         return reason
 
-    def watches_alone(self) -> bool:
-        """Tell whether nobody has given SNES a monitor, an update or another test or method."""
-        return self._usual() and not self.snes.getMonitor()
-
-    def judge(self, iteration: int, rows: Array, x: Array, old: Array) -> int:
+    def judge(self, rows: Array, x: Array, old: Array) -> int:
         """Return PETSc's reason to stop, 0 to go on, where C is undecided (collective).
 
         Parameters
         ----------
-        rows, x, old : residual, unknowns, and those before the last step, if there was one.
+        rows, x, old : residual, unknowns, and those before the last step.
         """
-        balance, tangent = self.balance, self.tangent
-        reason = balance.doubt(iteration, lambda: balance.length(x - old, x), self._made_now())
+        balance = self.balance
+        reason = balance.decide(lambda: balance.length(x - old, x), self._made_now())
         if reason > 0 and not self.settled(rows, x, x - old):
-            reason = int(PETSc.SNES.ConvergedReason.ITERATING)
-        tangent.share_before, tangent.share = tangent.share, float(balance.last.max(initial=0.0))
+            return int(PETSc.SNES.ConvergedReason.ITERATING)
         return reason
 
     def settled(self, rows: Array, x: Array, step: Array | None) -> bool:
         """Tell whether nothing soft is hidden; see `Leftover` (collective)."""
         if step is None and self.tangent.stale:
             return True  # no tangent is at hand
-        settled = self.leftover.settled(rows, x, step, self.balance.noise)
+        settled = self.leftover.settled(rows, x, step, self.balance.rounded_rows)
         self.tangent.stale |= not settled and self.leftover.extra % 2 == 0
         return settled
 

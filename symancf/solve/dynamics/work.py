@@ -201,18 +201,15 @@ class Work:
     # ---- steps in C -----------------------------------------------------------------------------
     def lend(self, native: Native) -> None:
         """Let C add up the work of steps, from the last instant; see `take_back`."""
-        m, data = self.motion, native.data
+        m, problem = self.motion, native.problem
         self.present(m.system.time)
-        native.give(data, owned=self._owned)
-        data.supported = None
-        if m.moving:
-            native.give(data, supported=self._fixed)
+        problem.give(owned=self._owned, supported=self._fixed if m.moving else None)
         if self.last is not None:
             self._lent: Array = np.zeros((4, len(m.state)))  # forces before and now
             self._lent[:2, self._at] = self.last.forces
-            native.give(data, pull=self._lent)
+            native.state.give(pull=self._lent)
         for k, name in enumerate(("work", "dissipated")):
-            data.power_plan[k] = self._plans[name].structure if name in self._plans else None
+            problem.power_plan[k] = self._plans[name].structure if name in self._plans else None
 
     def take_back(self) -> None:
         """Take the instant to which C has added up."""

@@ -165,7 +165,7 @@ class Convergence(Stopping):
         self.tested = True
         step = x - self._before if iteration else np.zeros_like(x)
         n, moved, size, self._support = self.rows.of(f, step, x, held=local)
-        self._norms, self._before = n, x.copy()
+        self._norms[:], self._before = n, x.copy()
         if not np.isfinite(n).all():
             return NOT_FINITE
         rtol, atol, stol, _ = snes.getTolerances()
@@ -176,9 +176,10 @@ class Convergence(Stopping):
             of_step, of_x = self.rows.total(moved), self.rows.total(size)
             of_x = np.maximum(of_x, UNLOADED * self._size)
             part = np.divide(of_step, of_x, out=np.full(len(of_x), np.inf), where=of_x > 0.0)
-            reason = self._reason(rtol, stol, lambda: part)
+            self.data.rtol, self.data.stol = rtol, stol
+            reason = self.reason(lambda: part)
         else:
-            solved = self._begin(f, local, rtol)
+            solved = self._begin(n, f, local, rtol)
             reason = int(reasons.CONVERGED_FNORM_RELATIVE) if solved else 0
         if not reason and _norm(n) <= atol:
             reason = int(reasons.CONVERGED_FNORM_ABS)
@@ -195,15 +196,14 @@ class Convergence(Stopping):
             self.accepted = n
         return reason
 
-    def _begin(self, f: Array, local: Array, rtol: float) -> bool:
+    def _begin(self, n: Array, f: Array, local: Array, rtol: float) -> bool:
         """Take up the first state of a solution; tell whether it is one (collective)."""
-        n = self._norms
         if not self.going_on:
             self._first, self._largest = n, self._zero
         if self.constraints is not None:
             self.constraints.begin()
         noise, rests = self._resting(n)
-        self._start(self.settled(n) | rests)
+        self.start(self.settled(n) | rests)
         self._largest = np.maximum(self._largest, n)
         if self.constraints is not None:
             self.constraints.shares(f, rtol, first=True)  # which takes the largest violations
@@ -261,7 +261,7 @@ class Convergence(Stopping):
         `f`, `local` as in `test`; `first`: residual (rows) at the beginning of the step.
         """
         n, begun, self._support = self.rows.of(f, first, held=local)
-        self._norms, self._first, self._largest = n, begun, begun
+        self._norms[:], self._first, self._largest = n, begun, begun
         self._violations = None
         return float(self.shares().max(initial=0.0))
 
