@@ -8,6 +8,7 @@ MPI ranks.
 The rooms of the package, each importing only from those below it (`lint-imports` checks it):
 
     command, bench, verify
+    extensions              pictures: found by their entry points, imported by nothing below
     solve                   equilibria, paths, motions and modes
     output                  histories, checkpoints, files
     system                  bodies and terms, distributed and numbered
@@ -108,7 +109,6 @@ _MODULES = {
     "energies": "energies",
     "joints": "catalogue.joints",
     "output": "output",
-    "view": "output.view",
 }
 
 __version__ = "0.2.0"
@@ -223,10 +223,11 @@ if TYPE_CHECKING:
         Suspended,
         SymancfError,
     )
+    from .extensions import view
     from .kinematics.local import implicit, local
     from .kinematics.memory import memory, remember
     from .mesh import Mesh, Region
-    from .output import checkpoint, view
+    from .output import checkpoint
     from .output.largest import largest
     from .output.restart import Restart
     from .output.results import results
@@ -250,7 +251,10 @@ if TYPE_CHECKING:
 
 def __dir__() -> list[str]:
     """Names for completion: those that are public, also before their first use."""
-    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+    from .runtime.registry import extensions
+
+    others = (name for name in extensions() if name.isidentifier())
+    return sorted({*__all__, *others, *(name for name in globals() if name.startswith("__"))})
 
 
 def __getattr__(name: str) -> Any:
@@ -267,8 +271,13 @@ def __getattr__(name: str) -> Any:
         globals()[name] = value
         return value
     from .errors import unknown_names
+    from .runtime.registry import extension, extensions
 
-    return unknown_names("symancf", __all__)(name)
+    others = {} if name.startswith("_") else extensions()
+    if name in others:
+        globals()[name] = extension(name)
+        return globals()[name]
+    return unknown_names("symancf", (*__all__, *others))(name)
 
 
 if "mpi4py.MPI" in sys.modules:  # else with the first name that needs MPI

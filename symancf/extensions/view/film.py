@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from ...arrays import Ints
 from ...errors import SymancfError
+from ...output.image import Diagram, film_path, styled
 from ...runtime.collective import together
 from ...runtime.files import new_file, write_whole
 from ...runtime.progress import Progress
-from ..image import Diagram, film_path, styled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -15,11 +15,11 @@ from ...errors import MeshError, ParameterError
 from ...mesh import Mesh
 from ...mesh.conformity import hashes
 from ...mesh.sides import Meeting, Sides, cells_of, joined, sides_of
+from ...output.image import WIDTH, Image, image_path, require_drawable
+from ...output.samples import Samples
 from ...runtime.collective import reduced, together
 from ...values import arguments
 from ...values.parameter import direction
-from ..image import WIDTH, Image, image_path, require_drawable
-from ..samples import Samples
 from .picture import ENGINES, Picture
 from .surface import surface_of
 

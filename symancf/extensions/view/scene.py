@@ -11,10 +11,10 @@ import numpy as np
 
 from ...contact.shapes import Shape
 from ...errors import ParameterError, SymancfError, closest
+from ...output import Samples, gather, read
+from ...output.shapes import shape_at_rest
 from ...runtime.collective import together
 from ...values.parameter import label
-from .. import Samples, gather, read
-from ..shapes import shape_at_rest
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ...arrays import Array, Ints
-    from .. import Samples
+    from ...output import Samples
     from .surface import Surface
 
 ALL = 800  # faces, each of which has its cross; of more

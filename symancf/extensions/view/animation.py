@@ -13,17 +13,17 @@ from mpi4py import MPI
 from ...arrays import Array
 from ...contact.shapes import Shape
 from ...errors import SymancfError
+from ...output import Samples, Series, read_state, states
+from ...output.image import film_path
 from ...runtime.collective import together
 from ...values import arguments
-from .. import Samples, Series, read_state, states
-from ..image import film_path
 from .film import Image, need_writer, pixels, write_frames
 from .picture import ENGINES, Picture, value_range
 from .scene import Scene, gathered, require_field, unit_of
 from .surface import Surface, surface_of
 
 if TYPE_CHECKING:
-    from ..vtkhdf import Stored
+    from ...output.vtkhdf import Stored
 
 
 class Camera(TypedDict):

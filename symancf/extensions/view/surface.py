@@ -13,12 +13,12 @@ from ...arrays import Array, Data, Ints
 from ...cells import CELLS
 from ...errors import SymancfError
 from ...mesh.sides import Sides, sides_of
-from ..samples import is_symmetric
+from ...output.samples import is_symmetric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .. import Samples
+    from ...output import Samples
 
 
 SHARP = np.cos(np.radians(35.0))

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...errors import SymancfError
+from ...output.image import DOTS, STYLE, Image, blank, styled
 from ...runtime.files import writing
-from ..image import DOTS, STYLE, Image, blank, styled
 from .directions import cross
 from .surface import NEGATIVE, POSITIVE
 
