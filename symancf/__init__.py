@@ -8,11 +8,11 @@ MPI ranks.
 The rooms of the package, each importing only from those below it (`lint-imports` checks it):
 
     command, bench, verify
-    extensions              pictures: found by their entry points, imported by nothing below
+    extensions              pictures, flexures, sections: found by entry points, not imported
     solve                   equilibria, paths, motions and modes
     output                  histories, checkpoints, files
     system                  bodies and terms, distributed and numbered
-    catalogue               terms ready for use: loads, supports, joints, gas, flexures
+    catalogue               terms ready for use: loads, supports, joints, gas
     bodies                  of cells, rigid in the plane, rigid in space
     terms                   entities, quantities, constraints, potentials, virtual work
     places                  nodes, points, facets and lines that terms act on
@@ -39,8 +39,6 @@ _PUBLIC = {
     "RigidBody": "bodies.natural",
     "Factor": "bodies.plane",
     "prescribe": "bodies.plane",
-    "Flexure": "catalogue.flexure",
-    "Section": "catalogue.section",
     "Layers": "laws.layers",
     "System": "system",
     "StaticProblem": "solve.statics.problem",
@@ -202,7 +200,6 @@ if TYPE_CHECKING:
     from .catalogue import joints
     from .catalogue.boundary import fix, planar, symmetry
     from .catalogue.controllers import PID, Controller
-    from .catalogue.flexure import Flexure
     from .catalogue.gas import Cavity, Gas, pressure
     from .catalogue.lengths import length
     from .catalogue.loads import body_force, force, gravity, traction
@@ -224,6 +221,8 @@ if TYPE_CHECKING:
         SymancfError,
     )
     from .extensions import view
+    from .extensions.flexure import Flexure
+    from .extensions.section import Section
     from .kinematics.local import implicit, local
     from .kinematics.memory import memory, remember
     from .mesh import Mesh, Region
