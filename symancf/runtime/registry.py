@@ -10,9 +10,15 @@ import tomllib
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..errors import SymancfError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
 
 GROUP = "symancf.extensions"
 
@@ -75,3 +81,13 @@ def extension(name: str) -> Any:
             asked=name,
             given=found[0].value,
         ) from error
+
+
+class ExtensionMethod(Generic[T]):
+    """A class method that an extension has, by the name ``Class.method``; imported when used."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = f"{owner.__name__}.{name}"
+
+    def __get__(self, instance: object, owner: type) -> Callable[..., T]:
+        return MethodType(extension(self.name), owner)
