@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from mpi4py import MPI
 
-from ...runtime.collective import together
-from ...values.parameter import call_array
+from ..interface import call_array, together
 from .round import Round, build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...arrays import Array
-    from ...mesh import Mesh
+    from ..interface import Array, Mesh
     from .round import Asked
 
 

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Ints
-from ...cells.table import CELLS, Cell
-from ...errors import MeshError
-from ...mesh import Mesh
-from ...mesh.box import MEMORY
-from ...mesh.sides import joined
+from ..interface import CELLS, MEMORY, Array, Cell, Ints, Mesh, MeshError, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -21,11 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import Array
-from ...cells.table import CELLS, Cell
-from ...errors import MeshError, ParameterError
-from ...values import arguments
-from ...values.parameter import label, reals
+from ..interface import CELLS, Array, Cell, MeshError, ParameterError, arguments, label, reals
 from .blocks import Arrays, Block, assemble
 
 if TYPE_CHECKING:
