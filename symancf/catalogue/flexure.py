@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flexures are in `symancf.extensions.flexure`; this name goes with the next minor version."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import Any
+
+from ..errors import unknown_names
+
+
+def __getattr__(name: str) -> Any:
+    flexure = import_module("symancf.extensions.flexure")
+    if name not in flexure.__all__:
+        return unknown_names(__name__, flexure.__all__)(name)
+    warnings.warn(
+        f"symancf.catalogue.flexure is symancf.extensions.flexure now: import {name} from there",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return getattr(flexure, name)
