@@ -8,14 +8,15 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import unknown_names
+from ..runtime.registry import extension
 
 
 def __getattr__(name: str) -> Any:
-    flexure = import_module("symancf.extensions.flexure")
+    flexure = import_module(extension("Flexure").__module__.rpartition(".")[0])
     if name not in flexure.__all__:
         return unknown_names(__name__, flexure.__all__)(name)
     warnings.warn(
-        f"symancf.catalogue.flexure is symancf.extensions.flexure now: import {name} from there",
+        f"{__name__} is {flexure.__name__} now: import {name} from there",
         DeprecationWarning,
         stacklevel=2,
     )
