@@ -64,8 +64,8 @@ def shapes() -> None:
     from mpi4py import MPI
 
     import symancf as sa
+    from symancf.extensions.view.regions import seen
     from symancf.output import Samples
-    from symancf.output.view.regions import seen
 
     names = ("outer", "inner", "x0", "y0", "z0", "z1", "body")
     kinds = {"outer": 0, "inner": 1, "x0": 2, "y0": 2, "z0": 3, "z1": 3, "body": 4}

@@ -8,10 +8,11 @@ MPI ranks.
 The rooms of the package, each importing only from those below it (`lint-imports` checks it):
 
     command, bench, verify
+    extensions              pictures, flexures, sections: found by entry points, not imported
     solve                   equilibria, paths, motions and modes
     output                  histories, checkpoints, files
     system                  bodies and terms, distributed and numbered
-    catalogue               terms ready for use: loads, supports, joints, gas, flexures
+    catalogue               terms ready for use: loads, supports, joints, gas
     bodies                  of cells, rigid in the plane, rigid in space
     terms                   entities, quantities, constraints, potentials, virtual work
     places                  nodes, points, facets and lines that terms act on
@@ -38,8 +39,6 @@ _PUBLIC = {
     "RigidBody": "bodies.natural",
     "Factor": "bodies.plane",
     "prescribe": "bodies.plane",
-    "Flexure": "catalogue.flexure",
-    "Section": "catalogue.section",
     "Layers": "laws.layers",
     "System": "system",
     "StaticProblem": "solve.statics.problem",
@@ -108,7 +107,6 @@ _MODULES = {
     "energies": "energies",
     "joints": "catalogue.joints",
     "output": "output",
-    "view": "output.view",
 }
 
 __version__ = "0.2.0"
@@ -202,7 +200,6 @@ if TYPE_CHECKING:
     from .catalogue import joints
     from .catalogue.boundary import fix, planar, symmetry
     from .catalogue.controllers import PID, Controller
-    from .catalogue.flexure import Flexure
     from .catalogue.gas import Cavity, Gas, pressure
     from .catalogue.lengths import length
     from .catalogue.loads import body_force, force, gravity, traction
@@ -223,10 +220,13 @@ if TYPE_CHECKING:
         Suspended,
         SymancfError,
     )
+    from .extensions import view
+    from .extensions.flexure import Flexure
+    from .extensions.section import Section
     from .kinematics.local import implicit, local
     from .kinematics.memory import memory, remember
     from .mesh import Mesh, Region
-    from .output import checkpoint, view
+    from .output import checkpoint
     from .output.largest import largest
     from .output.restart import Restart
     from .output.results import results
@@ -250,7 +250,10 @@ if TYPE_CHECKING:
 
 def __dir__() -> list[str]:
     """Names for completion: those that are public, also before their first use."""
-    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+    from .runtime.registry import extensions
+
+    others = (name for name in extensions() if name.isidentifier())
+    return sorted({*__all__, *others, *(name for name in globals() if name.startswith("__"))})
 
 
 def __getattr__(name: str) -> Any:
@@ -267,8 +270,13 @@ def __getattr__(name: str) -> Any:
         globals()[name] = value
         return value
     from .errors import unknown_names
+    from .runtime.registry import extension, extensions
 
-    return unknown_names("symancf", __all__)(name)
+    others = {} if name.startswith("_") else extensions()
+    if name in others:
+        globals()[name] = extension(name)
+        return globals()[name]
+    return unknown_names("symancf", (*__all__, *others))(name)
 
 
 if "mpi4py.MPI" in sys.modules:  # else with the first name that needs MPI

@@ -24,7 +24,7 @@ import sys
 import numpy as np
 
 import symancf as sa
-from symancf.catalogue.flexure import export, ground_wrench, symbolic, tangent_parts
+from symancf.extensions.flexure import export, ground_wrench, symbolic, tangent_parts
 
 SHORT = "-short" in sys.argv
 

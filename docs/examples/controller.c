@@ -3,7 +3,7 @@
  * Kinetostatics of a mechanism of flexures in plain C: the generated kernel with a Newton loop
  * of its own, as a real-time controller would run it. No Python, no PETSc.
  *
- *   python -c "...; symancf.catalogue.flexure.export(system, 'build')"     (see docs/demos/gripper.py)
+ *   python -c "...; symancf.extensions.flexure.export(system, 'build')"     (see docs/demos/gripper.py)
  *   cc -O3 -march=native -Ibuild docs/examples/controller.c build/flexure_partial.c -lm -o controller
  *   ./controller LAST_CLOSING LAST_OPENING [REPEATS]
  *

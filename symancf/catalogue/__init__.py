@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Terms ready for use: loads, supports, joints, gas, flexures, controllers."""
+"""Terms ready for use: loads, supports, joints, gas, controllers."""

@@ -90,8 +90,9 @@ class SerialMesh:
                 if kind == "vertex" and "vertex" not in cells:  # a list of points
                     chosen = chosen.reshape(-1, 1)
                 out.members[name][kind] = out._chosen(name, kind, chosen)
-        for kind in out.cells:  # a region may name cells that there are by their points
-            out.unite(kind, counts.get(kind, 0))
+        for kind, every in out.cells.items():
+            if len(every) > counts.get(kind, 0):  # regions name cells by their points
+                out.unite(kind, counts.get(kind, 0))
         return out
 
     def unite(self, kind: str, first: int = 0) -> tuple[Ints, Ints]:

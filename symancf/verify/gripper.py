@@ -13,11 +13,11 @@ from ..arrays import Array
 from ..bodies.body import Body
 from ..bodies.plane import Factor, PlanarBody, prescribe
 from ..catalogue.boundary import planar
-from ..catalogue.flexure import Flexure, ground_wrench, tangent_parts
 from ..catalogue.joints import clamp
 from ..catalogue.loads import force
 from ..elements import ancf_cable
 from ..energies import cable
+from ..extensions.flexure import Flexure, ground_wrench, tangent_parts
 from ..mesh import Mesh
 from ..places.ends import Ground
 from ..solve.statics.problem import StaticProblem

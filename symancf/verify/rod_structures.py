@@ -12,9 +12,9 @@ import scipy.optimize as so
 from ..bodies.body import Body
 from ..catalogue.boundary import fix, planar
 from ..catalogue.loads import force, gravity
-from ..catalogue.section import Section
 from ..elements import ancf_cable, ancf_rod
 from ..energies import cable, rod
+from ..extensions.section import Section
 from ..mesh import Mesh
 from ..solve.modes import EigenProblem
 from ..solve.statics.problem import StaticProblem

@@ -13,9 +13,9 @@ from ..bodies.body import Body
 from ..catalogue.boundary import fix
 from ..catalogue.loads import force
 from ..catalogue.moments import moment
-from ..catalogue.section import Section
 from ..elements import ancf_rod
 from ..energies import rod
+from ..extensions.section import Section
 from ..mesh import Mesh
 from ..solve.modes import EigenProblem
 from ..solve.statics.problem import StaticProblem

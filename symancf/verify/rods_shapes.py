@@ -15,9 +15,9 @@ from ..bodies.body import Body
 from ..catalogue.boundary import fix
 from ..catalogue.loads import force, traction
 from ..catalogue.moments import moment
-from ..catalogue.section import Section
 from ..elements import ancf_rod, hex27
 from ..energies import rod, saint_venant_kirchhoff
+from ..extensions.section import Section
 from ..mesh import Mesh
 from ..solve.statics.problem import StaticProblem
 from ..system import System

@@ -36,6 +36,9 @@ kernel = jit.points(law)
 f, bad = kernel.residual([[3.0]], parameters={"k": 2.0})
 assert (float(f[0, 0]), bad) == (6.0, 0), (f, bad)
 
+assert symancf.view.__name__ == "symancf.extensions.view"
+assert symancf.Mesh.disc(1.0, 2, symmetric="xy")["body"].size == 3
+
 jit.load_runtime(pathlib.Path(symancf.__file__).parent / "assembly" / "runtime.c")
 print("works")
 """

@@ -9,7 +9,7 @@ from typing import Any
 from mpi4py import MPI
 
 import symancf as sa
-from symancf.catalogue.flexure import ground_wrench
+from symancf.extensions.flexure import ground_wrench
 from tests.cases import Cases
 
 COMM = MPI.COMM_WORLD

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.catalogue.flexure import export
+from symancf.extensions.flexure import export
 from symancf_codegen.library.compile import compiler_command
 from tests.gripper import EI, gripper
 from tests.refusals import refused

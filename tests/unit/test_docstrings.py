@@ -13,6 +13,7 @@ import pytest
 import symancf as sa
 from symancf import joints, output, view
 from symancf.elements import Cell, Element
+from symancf.runtime.registry import extensions
 
 #: What needs none: errors, which are raised, and modules.
 WITHOUT = {"__version__"}
@@ -23,6 +24,7 @@ def public() -> dict[str, Any]:
     found = {f"sa.{name}": getattr(sa, name) for name in sa.__all__ if name not in WITHOUT}
     for module in (sa.elements, sa.energies, joints, output, view):
         found |= {f"{module.__name__}.{name}": getattr(module, name) for name in module.__all__}
+    found |= {f"sa.{n}": getattr(sa.Mesh, n[5:]) for n in extensions() if n.startswith("Mesh.")}
     return {
         name: value
         for name, value in found.items()

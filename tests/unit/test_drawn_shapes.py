@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.contact.shapes import Shape, X
-from symancf.output.view.scene import gathered
+from symancf.extensions.view.scene import gathered
 from tests.refusals import refused
 
 if TYPE_CHECKING:

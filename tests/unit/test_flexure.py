@@ -11,14 +11,14 @@ import pytest
 import sympy as sp
 
 import symancf as sa
-from symancf.catalogue.flexure import (
+from symancf.extensions.flexure import (
     arc_compliance,
     compliance,
     ground_wrench,
     symbolic,
     tangent_parts,
 )
-from symancf.catalogue.flexure.law import CELL, MODELS, TANGENTS, UNKNOWNS, flexure_law
+from symancf.extensions.flexure.law import CELL, MODELS, TANGENTS, UNKNOWNS, flexure_law
 from symancf.runtime import jit
 from symancf_codegen.functions import frozen
 from tests import kinetostatics

@@ -13,9 +13,9 @@ import sympy as sp
 from mpi4py import MPI
 
 import symancf as sa
+from symancf.extensions.view.surface import surface_of
 from symancf.mesh.conformity import side_keys
 from symancf.output.sampling import sample
-from symancf.output.view.surface import surface_of
 from symancf.output.vtu import read_vtu, write_vtu
 from tests.refusals import refused
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.catalogue.section.outline import rings, triangulate
 from symancf.energies import rod
+from symancf.extensions.section.outline import rings, triangulate
 from symancf.verify.rods import growing, straight
 from tests.refusals import refused
 

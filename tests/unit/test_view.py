@@ -12,13 +12,13 @@ from mpi4py import MPI
 
 from symancf import output, view
 from symancf.errors import MeshError, ParameterError, SymancfError
+from symancf.extensions.view import animation, draw_vtk, picture
+from symancf.extensions.view.regions import seen
+from symancf.extensions.view.scene import require_field, unit_of
+from symancf.extensions.view.surface import surface_of
 from symancf.mesh import Mesh
 from symancf.output import Samples
 from symancf.output.image import COLOURS
-from symancf.output.view import animation, draw_vtk, picture
-from symancf.output.view.regions import seen
-from symancf.output.view.scene import require_field, unit_of
-from symancf.output.view.surface import surface_of
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -248,8 +248,8 @@ def test_animates_a_series_and_at_most_300_states(
     path = view.animate(series, tmp_path / "a", **style)
     assert path.name == "a.gif"
     assert len(opened(path)) == 7
-    monkeypatch.setattr("symancf.output.view.animation.MOST", 3)
-    monkeypatch.setattr("symancf.output.view.animation.BATCH", 2)
+    monkeypatch.setattr("symancf.extensions.view.animation.MOST", 3)
+    monkeypatch.setattr("symancf.extensions.view.animation.BATCH", 2)
     few = opened(view.animate(series.path, tmp_path / "b", **style))
     assert len(few) == 3
     whole = opened(path)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.catalogue.flexure import ground_wrench, symbolic, tangent_parts
-from symancf.catalogue.flexure.law import CELL, UNKNOWNS
-from symancf.catalogue.flexure.law import EI as STIFFNESS
+from symancf.extensions.flexure import ground_wrench, symbolic, tangent_parts
+from symancf.extensions.flexure.law import CELL, UNKNOWNS
+from symancf.extensions.flexure.law import EI as STIFFNESS
 from tests import gripper_tables as printed
 from tests.gripper import EFFECTOR, EI, gripper
 from tests.refusals import refused

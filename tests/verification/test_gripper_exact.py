@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.catalogue.flexure import ground_wrench
+from symancf.extensions.flexure import ground_wrench
 from tests.gripper import EFFECTOR, exact_gripper
 from tests.refusals import refused
 

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...cells import CELLS
-from ...errors import MeshError
-from ...runtime.collective import together
+from ..interface import CELLS, MeshError, together
 
 if TYPE_CHECKING:
-    from ...mesh import Region
+    from ..interface import Region
     from .outline import Triangles
 
 

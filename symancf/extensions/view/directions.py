@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import SymancfError, closest
+from ..interface import SymancfError, closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...arrays import Array, Ints
-    from .. import Samples
+    from ..interface import Array, Ints, Samples
     from .surface import Surface
 
 ALL = 800  # faces, each of which has its cross; of more

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ...arrays import Array, Ints, Mask
-from ...errors import ParameterError
-from ...values.parameter import label, reals
+from ..interface import Array, Ints, Mask, ParameterError, label, reals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
-from ...errors import SymancfError
-from ...runtime.collective import together
-from ...values import arguments
-from ...values.parameter import direction
-from ..image import WIDTH, Diagram, Image, image_path, require_drawable
+from ..interface import (
+    WIDTH,
+    Diagram,
+    Image,
+    SymancfError,
+    arguments,
+    direction,
+    image_path,
+    require_drawable,
+    together,
+)
 from .animation import animate
 from .directions import require_tensor
 from .draw_vtk import compose
@@ -26,7 +32,7 @@ from .surface import surface_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..samples import Samples
+    from ..interface import Samples
     from .surface import Surface
 
 __all__ = ["Diagram", "Scene", "animate", "draw_film", "regions", "render", "show", "write_film"]

@@ -31,9 +31,8 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen import declare
-from symancf_codegen.functions import frozen
-from symancf_codegen.functions import symbolic as to_sympy
+from ..interface import declare, frozen
+from ..interface import symbolic as to_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

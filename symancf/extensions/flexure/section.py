@@ -12,9 +12,7 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.legendre import gauss_legendre
-
-from ...arrays import Array
+from ..interface import Array, gauss_legendre
 
 
 def arc_compliance(r: sp.Expr, theta: sp.Expr, EI: sp.Expr, EA: sp.Expr | None = None) -> sp.Matrix:

@@ -15,10 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from ...arrays import Array
-from ...errors import SymancfError
-from ...runtime.files import writing
-from ..image import DOTS, STYLE, Image, blank, styled
+from ..interface import DOTS, STYLE, Array, Image, SymancfError, blank, styled, writing
 from .directions import cross
 from .surface import NEGATIVE, POSITIVE
 

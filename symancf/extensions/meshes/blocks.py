@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Array, Ints
-from ..cells.table import CELLS, Cell
-from ..errors import MeshError
-from .box import MEMORY, Box
-from .serial import SerialMesh
-from .sides import joined
+from ..interface import CELLS, MEMORY, Array, Cell, Ints, Mesh, MeshError, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+# points (n, 3), cell type -> cells (k, nv), region -> cell type -> cells or their numbers
+Arrays = tuple[Array, dict[str, Ints], dict[str, dict[str, Ints]]]
 
 NEAR = 1e-3  # of the shortest edge: points of two blocks that are one
 
@@ -93,7 +91,7 @@ def _turned_over(cell: Cell) -> Ints:
     return np.array([cell.nodes.index(node) for node in nodes])
 
 
-def assemble(blocks: Sequence[Block], kind: Cell, images: Sequence[str]) -> SerialMesh:
+def assemble(blocks: Sequence[Block], kind: Cell, images: Sequence[str]) -> Arrays:
     """Join blocks to a mesh and add its images in the planes across some axes.
 
     Regions "body" and those of the sides; "x0", "y0", "z0" lie in the planes of the coordinates.
@@ -103,12 +101,8 @@ def assemble(blocks: Sequence[Block], kind: Cell, images: Sequence[str]) -> Seri
     MeshError : more cells than fit into this machine.
     """
     many = sum(float(np.prod(b.divisions)) for b in blocks) * 2 ** len(images)
-    need = (
-        many
-        * len(Box((1.0,) * kind.dimension, (1,) * kind.dimension, kind).parts)
-        * (len(kind.nodes) + 12)
-        * 16
-    )
+    cube = _box((1,) * kind.dimension, kind)["body"]
+    need = many * cube.size * (len(kind.nodes) + 12) * 16
     if need > MEMORY:
         raise MeshError(
             f"a mesh of {many:.3g} cubes, in cells of type {kind.name!r}, needs "
@@ -122,12 +116,13 @@ def assemble(blocks: Sequence[Block], kind: Cell, images: Sequence[str]) -> Seri
         made.points[made.on(plane), k] = 0.0
     for axis in images:
         made = made.with_image("xyz".index(axis), kind.name)
-    mesh = SerialMesh(made.points, {})
-    mesh.add_to_region("body", kind.name, mesh.append(kind.name, made.cells))
-    for region, held in made.sides.items():
-        for side, rows in held.items():
-            mesh.add_to_region(region, side, mesh.append(side, rows))
-    return mesh
+    body = {kind.name: np.arange(len(made.cells))}
+    return made.points, {kind.name: made.cells}, {"body": body, **made.sides}
+
+
+def _box(divisions: tuple[int, ...], kind: Cell) -> Mesh:
+    """Return a box of side 1 on this rank alone."""
+    return Mesh.box((1.0,) * len(divisions), divisions, cell=kind.name, comm=MPI.COMM_SELF)
 
 
 def _side_by_side(blocks: Sequence[Block], kind: Cell) -> _Joined:
@@ -135,14 +130,13 @@ def _side_by_side(blocks: Sequence[Block], kind: Cell) -> _Joined:
     points, cells, first = [], [], 0
     sides: dict[str, dict[str, Ints]] = {}
     for block in blocks:
-        d = len(block.divisions)
-        box = Box((1.0,) * d, block.divisions, kind).slices(MPI.COMM_SELF)
-        points.append(block.place(box.points[:, :d]))
+        box = _box(block.divisions, kind)
+        points.append(block.place(box.points[:, : len(block.divisions)]))
         cells.append(box.cells[kind.name].connectivity + first)
         for side, region in block.sides.items():
             held = sides.setdefault(region, {})
-            for k, chosen in box.members[side].items():
-                rows = box.cells[k].connectivity[chosen] + first
+            for k in box[side].types:
+                rows = box[side].slice(k)[1] + first
                 held[k] = np.concatenate([held.get(k, rows[:0]), rows])
         first += len(box.points)
     return _Joined(np.concatenate(points), np.concatenate(cells), sides)

@@ -16,12 +16,17 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from ...arrays import Ints
-from ...errors import SymancfError
-from ...runtime.collective import together
-from ...runtime.files import new_file, write_whole
-from ...runtime.progress import Progress
-from ..image import Diagram, film_path, styled
+from ..interface import (
+    Diagram,
+    Ints,
+    Progress,
+    SymancfError,
+    film_path,
+    new_file,
+    styled,
+    together,
+    write_whole,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

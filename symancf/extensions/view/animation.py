@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING, TypedDict, cast
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array
-from ...contact.shapes import Shape
-from ...errors import SymancfError
-from ...runtime.collective import together
-from ...values import arguments
-from .. import Samples, Series, read_state, states
-from ..image import film_path
+from ..interface import (
+    Array,
+    Samples,
+    Series,
+    Shape,
+    SymancfError,
+    arguments,
+    film_path,
+    read_state,
+    states,
+    together,
+)
 from .film import Image, need_writer, pixels, write_frames
 from .picture import ENGINES, Picture, value_range
 from .scene import Scene, gathered, require_field, unit_of
 from .surface import Surface, surface_of
 
 if TYPE_CHECKING:
-    from ..vtkhdf import Stored
+    from ..interface import Stored
 
 
 class Camera(TypedDict):

@@ -21,17 +21,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array
-from ..cells.table import CELLS, Cell
-from ..errors import MeshError, ParameterError
-from ..values import arguments
-from ..values.parameter import label, reals
-from .blocks import Block, assemble
+from ..interface import CELLS, Array, Cell, MeshError, ParameterError, arguments, label, reals
+from .blocks import Arrays, Block, assemble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from .serial import SerialMesh
 
 # radii, length, divisions, axes of symmetry, cell type, axes that may be such
 Asked = tuple[tuple[float, float], float | None, int | Sequence[int], str, str, str]
@@ -195,8 +189,8 @@ def _counts(call: str, given: Sequence[int], names: list[str]) -> dict[str, int]
     return dict(zip(known, numbers.astype(int).tolist(), strict=True))
 
 
-def build(asked: Round) -> SerialMesh:
-    """Return the mesh of a round body. On one rank.
+def build(asked: Round) -> Arrays:
+    """Return points, cells and regions of a round body. On one rank.
 
     Raises
     ------

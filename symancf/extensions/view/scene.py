@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ...contact.shapes import Shape
-from ...errors import ParameterError, SymancfError, closest
-from ...runtime.collective import together
-from ...values.parameter import label
-from .. import Samples, gather, read
-from ..shapes import shape_at_rest
+from ..interface import (
+    ParameterError,
+    Samples,
+    Shape,
+    SymancfError,
+    closest,
+    gather,
+    label,
+    read,
+    shape_at_rest,
+    together,
+)
 
 if TYPE_CHECKING:
     from mpi4py import MPI

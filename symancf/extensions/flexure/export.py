@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ...assembly.group import source
-from ...errors import SymancfError
-from ...runtime import jit
-from ...runtime.collective import together
-from ...runtime.files import write_whole
-from ...values.parameter import evaluate
+from ..interface import (
+    SymancfError,
+    evaluate,
+    kernel_headers,
+    together,
+    write_whole,
+)
 from .flexure import Flexure, unknowns_of
 from .law import CELL
 
 if TYPE_CHECKING:
-    from ...assembly.configuration import Configuration
+    from ..interface import Configuration
 
 LANES = 8
 
@@ -65,7 +66,9 @@ def _braces(values: npt.NDArray[np.generic], form: str) -> str:
 def _of_one_kind(system: Configuration) -> list[Flexure]:
     """Return the flexures of a system, all of one kernel and one kind of stiffness."""
     flexures = [t for t in system.terms if isinstance(t, Flexure)]
-    if len({(system.binding(t).piece.kernel.name, source(t.EI)) for t in flexures}) != 1:
+    stiffness = (t.EI if isinstance(t.EI, float) else id(t.EI) for t in flexures)
+    kernels = (system.binding(t).piece.kernel.name for t in flexures)
+    if len({*zip(kernels, stiffness, strict=True)}) != 1:
         kinds = ", ".join(sorted({f"{t.model} ({t.tangent})" for t in flexures})) or "none"
         raise SymancfError(
             f"export: flexures must be of one kind; the system has {kinds}",
@@ -123,7 +126,9 @@ def export(system: Configuration, folder: str | Path) -> list[Path]:
     }
     with together(system.comm):
         if system.comm.rank == 0:
-            contents |= {Path(header).name: Path(header).read_bytes() for header in jit.headers()}
+            contents |= {
+                Path(header).name: Path(header).read_bytes() for header in kernel_headers()
+            }
             for name, content in contents.items():
                 write_whole(folder / name, content)
             return [folder / name for name in contents]

@@ -31,10 +31,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import Array, Ints
-from ...cells import CELLS
-from ...cells.quadrature import gauss
-from ...errors import ParameterError
+from ..interface import CELLS, Array, Ints, ParameterError, gauss
 from .outline import Triangles, bisected, numbered
 
 if TYPE_CHECKING:

@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Data, Ints
-from ...cells import CELLS
-from ...errors import SymancfError
-from ...mesh.sides import Sides, sides_of
-from ..samples import is_symmetric
+from ..interface import CELLS, Array, Data, Ints, Sides, SymancfError, is_symmetric, sides_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .. import Samples
+    from ..interface import Samples
 
 
 SHARP = np.cos(np.radians(35.0))

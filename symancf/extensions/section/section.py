@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ...errors import ParameterError, argument
-from ...runtime.collective import together
-from ...values.arguments import among, length, number
-from ...values.parameter import Field, call, label, reals
+from ..interface import Field, ParameterError, argument, arguments, call, label, reals, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
-    from ...arrays import Array
-    from ...mesh import Region
+    from ..interface import Array, Region
     from .outline import Triangles
 
 Pair = tuple[float, float]
@@ -92,7 +88,7 @@ class Section:
     @classmethod
     def circle(cls, radius: float) -> Section:
         """Return a full circle: A = pi r^2, I = pi r^4/4, J = 2 I."""
-        radius = length("the radius of a section", radius)
+        radius = arguments.length("the radius of a section", radius)
         moment = math.pi * radius**4 / 4.0
         area, rim = math.pi * radius**2, (_round(radius),)
         return cls(area, moment, moment, 2.0 * moment, "circle", warping=0.0, outlines=rim)
@@ -100,8 +96,8 @@ class Section:
     @classmethod
     def tube(cls, radius: float, thickness: float) -> Section:
         """Return a ring by its outer radius and the thickness of its wall."""
-        radius = length("the radius of a section", radius)
-        thickness = length("the thickness of a section", thickness)
+        radius = arguments.length("the radius of a section", radius)
+        thickness = arguments.length("the thickness of a section", thickness)
         inner = radius - thickness
         if inner < 0.0:
             raise ParameterError(
@@ -125,8 +121,8 @@ class Section:
         .. math:: J = a b^3 \Bigl(\tfrac13 - \frac{64}{\pi^5}\frac ba \sum_{n = 1, 3, \dots}
             \frac{1}{n^5}\tanh\frac{n \pi a}{2 b}\Bigr).
         """
-        width = length("the width of a section", width)
-        height = length("the height of a section", height)
+        width = arguments.length("the width of a section", width)
+        height = arguments.length("the height of a section", height)
         a, b = max(width, height), min(width, height)
         total = sum(math.tanh(n * math.pi * a / (2.0 * b)) / n**5 for n in range(1, 200, 2))
         torsion = a * b**3 * (1.0 / 3.0 - 64.0 / math.pi**5 * b / a * total)
@@ -237,7 +233,7 @@ class Section:
 
     def scaled(self, factor: float) -> Section:
         """Return the similar section whose lengths are `factor` times as large."""
-        f = length("the factor of a section", factor)
+        f = arguments.length("the factor of a section", factor)
         return replace(
             self,
             A=self.A * f**2,
@@ -311,10 +307,10 @@ class Section:
         """
         _positive("E of a section", E)
         must = "be more than -1, at most 0.5"
-        nu = number("Section", "nu", nu, must, lambda x: -1.0 < x <= 0.5)
+        nu = arguments.number("Section", "nu", nu, must, lambda x: -1.0 < x <= 0.5)
         own = self.kind == "own"
         shear = ("energy" if own else "cowper") if shear is None else shear
-        if not among(shear, SHEAR):
+        if not arguments.among(shear, SHEAR):
             raise ParameterError(
                 f"shear is {label(shear)}: 'cowper', 'energy' or 'full'",
                 asked="shear",

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import Array
-from ...runtime import jit
-from ...values.parameter import evaluate
+from ..interface import Array, evaluate, point_kernel
 from .flexure import Flexure, unknowns_of
 from .law import TANGENTS, flexure_law
 
 if TYPE_CHECKING:
-    from ...assembly.configuration import Configuration
+    from ..interface import Configuration
 
 
 PARTS = ("K_I", "K_II", "K_III")
@@ -31,7 +29,7 @@ def tangent_parts(system: Configuration) -> dict[str, Array]:
     flexures = [term for term in system.terms if isinstance(term, Flexure)]
     unknowns = unknowns_of(flexures, bodies)
     kernels = {
-        model: [jit.points(flexure_law(model, tangent), system.comm) for tangent in TANGENTS]
+        model: [point_kernel(flexure_law(model, tangent), system.comm) for tangent in TANGENTS]
         for model in dict.fromkeys(flexure.model for flexure in flexures)
     }
     for flexure, row in zip(flexures, unknowns, strict=True):

@@ -9,17 +9,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Ints
-from ...cells import CELLS
-from ...errors import MeshError, ParameterError
-from ...mesh import Mesh
-from ...mesh.conformity import hashes
-from ...mesh.sides import Meeting, Sides, cells_of, joined, sides_of
-from ...runtime.collective import reduced, together
-from ...values import arguments
-from ...values.parameter import direction
-from ..image import WIDTH, Image, image_path, require_drawable
-from ..samples import Samples
+from ..interface import (
+    CELLS,
+    WIDTH,
+    Array,
+    Image,
+    Ints,
+    Meeting,
+    Mesh,
+    MeshError,
+    ParameterError,
+    Samples,
+    Sides,
+    arguments,
+    cells_of,
+    direction,
+    hashes,
+    image_path,
+    joined,
+    reduced,
+    require_drawable,
+    sides_of,
+    together,
+)
 from .picture import ENGINES, Picture
 from .surface import surface_of
 
@@ -27,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ...mesh import Region
+    from ..interface import Region
 
 Corners = dict[str, Array]  # cell type -> places of the nodes of cells (k, nv, 3) [m]
 

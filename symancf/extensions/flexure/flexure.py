@@ -11,25 +11,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Ints
-from ...bodies.plane.body import PlanarBody, PlanarPoint, place_of, rotation, turned
-from ...errors import ConstraintError, ParameterError, closest
-from ...places.ends import Ground
-from ...runtime import jit
-from ...runtime.copies import OneProcess
-from ...runtime.shown import Shown
-from ...terms.entities import Entities
-from ...values.arguments import among, named
-from ...values.parameter import Parameter, Scalar, evaluate
+from ..interface import (
+    Array,
+    ConstraintError,
+    Entities,
+    Ground,
+    Ints,
+    Kernel,
+    OneProcess,
+    Parameter,
+    ParameterError,
+    PlanarBody,
+    PlanarPoint,
+    Scalar,
+    Shown,
+    arguments,
+    closest,
+    evaluate,
+    place_of,
+    point_kernel,
+    rotation,
+    turned,
+)
 from .law import CELL, MODELS, TANGENTS, flexure_law
 from .section import compliance, strip_compliance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...assembly.configuration import Configuration, Layout
-    from ...assembly.piece import Piece, Role
-    from ...assembly.protocol import Carriers
+    from ..interface import Carriers, Configuration, Layout, Piece, Role
 
 Place = PlanarPoint | Ground
 
@@ -374,9 +384,9 @@ class FlexureBinding:
         self.piece = entities.piece(self.name, kernel, role, {"EI": flexure.EI}, cell, jets)
         return [self.piece]
 
-    def _kernel(self, configuration: Configuration, tangent: str) -> tuple[jit.Kernel, Role]:
+    def _kernel(self, configuration: Configuration, tangent: str) -> tuple[Kernel, Role]:
         """Return the kernel with a tangent, and its role (collective)."""
-        kernel = jit.points(flexure_law(self.flexure.model, tangent), configuration.comm)
+        kernel = point_kernel(flexure_law(self.flexure.model, tangent), configuration.comm)
         return kernel, "strain" if kernel.symmetric else "work"
 
     def choose(
@@ -417,7 +427,7 @@ def ground_wrench(system: Configuration) -> Array:
 
 
 def _one_of(name: str, what: str, value: str, possible: Sequence[str], asked: str = "") -> None:
-    if not among(value, possible):
+    if not arguments.among(value, possible):
         raise ParameterError(
             f"{name}: {what} is {value!r}: choose one of {', '.join(possible)}."
             + closest(str(value), possible),
@@ -462,12 +472,12 @@ def _ends(kind: str, a: Any, b: Any, name: str | None) -> tuple[Array, Array, st
             )
     if isinstance(a, Ground) and isinstance(b, Ground):
         raise ParameterError(
-            f"{named(name, kind)}: both ends are on the ground",
+            f"{arguments.named(name, kind)}: both ends are on the ground",
             asked="ends",
             given=(str(a), str(b)),
         )
     (Xa, _, text_a), (Xb, _, text_b) = place_of(a), place_of(b)
-    return Xa[0, :2], Xb[0, :2], named(name, f"{kind} from {text_a} to {text_b}")
+    return Xa[0, :2], Xb[0, :2], arguments.named(name, f"{kind} from {text_a} to {text_b}")
 
 
 def _bending(name: str, EI: Scalar, EA: Scalar | None) -> tuple[float, Scalar]:

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What extensions import: public like the names of `symancf`, and listed in docs/extensions.md."""
+
+from __future__ import annotations
+
+from symancf_codegen import declare
+from symancf_codegen.functions import frozen, symbolic
+from symancf_codegen.legendre import gauss_legendre
+
+from ..arrays import Array, Data, Ints, Mask
+from ..assembly.configuration import Configuration, Layout
+from ..assembly.piece import Piece, Role
+from ..assembly.protocol import Carriers
+from ..bodies.plane.body import PlanarBody, PlanarPoint, place_of, rotation, turned
+from ..cells import CELLS
+from ..cells.quadrature import gauss
+from ..cells.table import Cell
+from ..contact.shapes import Shape
+from ..errors import (
+    ConstraintError,
+    MeshError,
+    ParameterError,
+    SymancfError,
+    argument,
+    closest,
+)
+from ..mesh import Mesh, Region
+from ..mesh.box import MEMORY
+from ..mesh.conformity import hashes
+from ..mesh.sides import Meeting, Sides, cells_of, joined, sides_of
+from ..output import Samples, Series, gather, read, read_state, states
+from ..output.image import (
+    DOTS,
+    STYLE,
+    WIDTH,
+    Diagram,
+    Image,
+    blank,
+    film_path,
+    image_path,
+    require_drawable,
+    styled,
+)
+from ..output.samples import is_symmetric
+from ..output.shapes import shape_at_rest
+from ..output.vtkhdf import Stored
+from ..places.ends import Ground
+from ..runtime.collective import reduced, together
+from ..runtime.copies import OneProcess
+from ..runtime.files import new_file, write_whole, writing
+from ..runtime.jit import Kernel
+from ..runtime.jit import headers as kernel_headers
+from ..runtime.jit import points as point_kernel
+from ..runtime.progress import Progress
+from ..runtime.shown import Shown
+from ..terms.entities import Entities
+from ..values import arguments
+from ..values.parameter import (
+    Field,
+    Parameter,
+    Scalar,
+    call,
+    call_array,
+    direction,
+    evaluate,
+    label,
+    reals,
+)
+
+__all__ = [
+    "CELLS",
+    "DOTS",
+    "MEMORY",
+    "STYLE",
+    "WIDTH",
+    "Array",
+    "Carriers",
+    "Cell",
+    "Configuration",
+    "ConstraintError",
+    "Data",
+    "Diagram",
+    "Entities",
+    "Field",
+    "Ground",
+    "Image",
+    "Ints",
+    "Kernel",
+    "Layout",
+    "Mask",
+    "Meeting",
+    "Mesh",
+    "MeshError",
+    "OneProcess",
+    "Parameter",
+    "ParameterError",
+    "Piece",
+    "PlanarBody",
+    "PlanarPoint",
+    "Progress",
+    "Region",
+    "Role",
+    "Samples",
+    "Scalar",
+    "Series",
+    "Shape",
+    "Shown",
+    "Sides",
+    "Stored",
+    "SymancfError",
+    "argument",
+    "arguments",
+    "blank",
+    "call",
+    "call_array",
+    "cells_of",
+    "closest",
+    "declare",
+    "direction",
+    "evaluate",
+    "film_path",
+    "frozen",
+    "gather",
+    "gauss",
+    "gauss_legendre",
+    "hashes",
+    "image_path",
+    "is_symmetric",
+    "joined",
+    "kernel_headers",
+    "label",
+    "new_file",
+    "place_of",
+    "point_kernel",
+    "read",
+    "read_state",
+    "reals",
+    "reduced",
+    "require_drawable",
+    "rotation",
+    "shape_at_rest",
+    "sides_of",
+    "states",
+    "styled",
+    "symbolic",
+    "together",
+    "turned",
+    "write_whole",
+    "writing",
+]

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Extensions: names that packages offer by the entry points ``symancf.extensions``.
+
+The core imports no extension. It finds one by its name when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ..errors import SymancfError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+GROUP = "symancf.extensions"
+
+
+def _of_checkout() -> list[EntryPoint]:
+    """Return the entry points of the checkout that this package is in; of none an empty list.
+
+    They hold also where it is on the path without being installed, and after `git pull`, when
+    what pip wrote of an editable installation is old.
+    """
+    path = Path(__file__).parents[2] / "pyproject.toml"
+    project = tomllib.loads(path.read_text("utf-8"))["project"] if path.is_file() else {}
+    if project.get("name") != "symancf":
+        return []
+    return [
+        EntryPoint(name, value, GROUP) for name, value in project["entry-points"][GROUP].items()
+    ]
+
+
+def _distribution(entry: EntryPoint) -> str:
+    """Return name and version of the package that an entry point belongs to."""
+    return "symancf" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
+
+
+def extensions() -> dict[str, list[EntryPoint]]:
+    """Return what is installed, by name; more than one of a name is an error of `extension`."""
+    own = _of_checkout()
+    found: dict[str, list[EntryPoint]] = {}
+    for entry in (*own, *entry_points(group=GROUP)):
+        installed = entry.dist is not None and entry.dist.name == "symancf"
+        if not (own and installed):
+            found.setdefault(entry.name, []).append(entry)
+    return found
+
+
+@cache
+def extension(name: str) -> Any:
+    """Return what an extension offers under a name: a function, a class or a module.
+
+    Raises
+    ------
+    SymancfError : no extension or several have the name; it cannot be imported.
+    """
+    found = extensions().get(name, [])
+    if len(found) != 1:
+        listed = [f"{_distribution(entry)} ({entry.value})" for entry in found]
+        what = f"several extensions: {', '.join(listed)}; uninstall all but one"
+        raise SymancfError(
+            f"{name!r} is the name of {what if found else 'no extension'}",
+            asked=name,
+            given=listed,
+            possible=listed or sorted(extensions()),
+        )
+    try:
+        return found[0].load()
+    except Exception as error:
+        raise SymancfError(
+            f"the extension {name!r} of {_distribution(found[0])} cannot be imported "
+            f"({found[0].value}): {type(error).__name__}: {error}",
+            asked=name,
+            given=found[0].value,
+        ) from error
+
+
+class ExtensionMethod(Generic[T]):
+    """A class method that an extension has, by the name ``Class.method``; imported when used."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = f"{owner.__name__}.{name}"
+
+    def __get__(self, instance: object, owner: type) -> Callable[..., T]:
+        return MethodType(extension(self.name), owner)
