@@ -11,7 +11,7 @@ import symancf as sa
 import symancf.errors
 
 
-@pytest.mark.parametrize("page", ["coming-from", "first-robot", "kernels"])
+@pytest.mark.parametrize("page", ["coming-from", "concepts", "first-robot", "kernels"])
 def test_code_of_pages_runs(page, repository, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (repository / "docs" / f"{page}.md").read_text(encoding="utf-8")
@@ -25,6 +25,8 @@ def test_code_of_pages_runs(page, repository, tmp_path, monkeypatch):
     elif page == "first-robot":
         assert names["history"]["tip"][-1] == pytest.approx([-2.364, 0.0, 81.259], abs=2e-3)
         assert (tmp_path / "results" / "first_robot.png").stat().st_size > 10_000
+    elif page == "concepts":
+        assert names["support"].reaction(names["system"])[2] == pytest.approx(11.0 * 9.81)
     else:
         assert names["history"]["end"][-1, 0] > 4.1
 
