@@ -220,8 +220,7 @@ class Newton(VectorEquations):
         ----------
         rows, x, old : residual, unknowns, and those before the last step.
         """
-        balance = self.balance
-        reason = balance.decide(lambda: balance.length(x - old, x), self._made_now())
+        reason = self.balance.decide(x - old, x, self._made_now())
         if reason > 0 and not self.settled(rows, x, x - old):
             return int(PETSc.SNES.ConvergedReason.ITERATING)
         return reason
