@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,3 +35,23 @@ def address(array: Data) -> int:
 def pointer(array: Data) -> ctypes.c_void_p:
     """Return `address` as an argument of a function of C."""
     return ctypes.c_void_p(address(array))
+
+
+class Structure(ctypes.Structure):
+    """A structure of C.
+
+    Attributes
+    ----------
+    kinds : types of the arrays to which fields point.
+    """
+
+    kinds: ClassVar[dict[str, type]] = {}
+
+    def give(self, **values: Any) -> None:
+        """Set fields, those that are addresses to arrays: to copies where C's type is another."""
+        arrays = vars(self).setdefault("_arrays", {})  # which live as long
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                arrays[name] = np.ascontiguousarray(value, self.kinds[name])
+                value = address(arrays[name])
+            setattr(self, name, value)

@@ -107,7 +107,7 @@ class MeshError(SymancfError):
 
 
 class KinematicsError(SymancfError):
-    """An energy, force or constraint asks for something that its ends do not offer."""
+    """A user's function asks for something that is not offered, or returns what is not possible."""
 
 
 class ParameterError(SymancfError):

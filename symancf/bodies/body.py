@@ -16,8 +16,8 @@ from symancf_codegen.declare import RATE_FACTOR, brought
 
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.piece import Piece, Role
-from ..errors import KinematicsError, MeshError, ParameterError, SymancfError, in_words
-from ..kinematics.naming import Energy, require_parameters, signature
+from ..errors import MeshError, ParameterError, SymancfError
+from ..kinematics.naming import Energy, signature
 from ..laws import (
     Kind,
     Layers,
@@ -59,6 +59,7 @@ from ..values.parameter import (
     evaluate,
     label,
 )
+from ..values.reader import failed, require_parameters
 from .choice import pair
 from .formulas import plain, written
 from .inspection import KernelText, kernel_text
@@ -199,8 +200,8 @@ class Body(OneProcess, Shown):
         own = self.element.kinematics()
         needed = (*asked.required, *(s for s in own.section if s not in asked.defaults))
         optional = (*asked.defaults, *own.density_parameters, *own.defaults)
-        before = asked.quantities
-        require_parameters(asked.name, needed, given, optional=optional, exact=True, before=before)
+        what, before = f"{asked.name}()", asked.quantities
+        require_parameters(what, needed, given, optional=optional, exact=True, before=before)
         self.parameters = parameters = Fixed({**own.defaults, **asked.defaults, **given})
         self.numbers(0.0)
         self.weighs  # noqa: B018  (densities of some layers only are told here)
@@ -274,12 +275,8 @@ class Body(OneProcess, Shown):
         except SymancfError:
             raise
         except Exception as error:
-            raise KinematicsError(
-                f"{label(self.energy_function)} failed on the symbols of {self.element.name}: "
-                f"{in_words(error)}",
-                asked="energy",
-                given=error,
-            ) from error
+            name = signature(self.energy_function).name
+            raise failed(f"{name}() on {self.element.name}", name, error) from error
 
     @cached_property
     def laws(self) -> Laws:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from .. import elements
 from ..elements import Element
 from ..errors import KinematicsError, MeshError, ParameterError, closest
-from ..kinematics.naming import Energy, law_of, require_parameters, signature
+from ..kinematics.naming import Energy, law_of, signature
 from ..laws import unsuited
 from ..mesh import Region
 from ..places.geometry import require_known
 from ..values.arguments import printable
 from ..values.parameter import label
+from ..values.reader import require_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -168,7 +169,7 @@ def _takes(element: Element, energy: Energy, given: Collection[str]) -> bool:
     optional = (*asked.defaults, *kinematics.density_parameters, *kinematics.defaults)
     try:
         needed = (*asked.required, *kinematics.section)
-        require_parameters(asked.name, needed, given, optional=optional, exact=True)
+        require_parameters(f"{asked.name}()", needed, given, optional=optional, exact=True)
     except ParameterError:
         return False
     return True

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..terms.quantities import E, V, asking
+from ..values.functions import taking
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ..terms.quantities import E, V
 
 
 def coincide(r_a: V, r_b: V) -> V:
@@ -23,4 +25,5 @@ def welded(slopes: int) -> Callable[..., list[E]]:
     def weld(*given: V) -> list[E]:
         return [x for a, b in zip(given[::2], given[1::2], strict=True) for x in a - b]
 
-    return asking(weld, [f"{q}_{end}" for q in quantities for end in "ab"])
+    taking(weld, [f"{q}_{end}" for q in quantities for end in "ab"])
+    return weld

@@ -8,7 +8,6 @@ unknowns of first order in time, its tangent is derived with everything else.
 
 from __future__ import annotations
 
-import inspect
 import numbers
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,17 +18,19 @@ import sympy as sp
 from symancf_codegen.functions import rate, symbolic
 
 from ..arrays import Array
-from ..errors import ConstraintError, ParameterError
-from ..terms.quantities import RATES, E, Given, Law, S, asking
+from ..errors import KinematicsError, ParameterError
+from ..kinematics.symbols import entries
+from ..terms.quantities import RATES, E, Given, Law, S
 from ..terms.work import VirtualWork, state_names
-from ..values.arguments import function, named
+from ..values.arguments import named
+from ..values.functions import REQUIRED, taking
 from ..values.parameter import difference, label
+from ..values.reader import as_expression, call_symbolic, read, scalar, unknown_quantity
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from ..places.ends import End
-
-KEYWORD = inspect.Parameter.KEYWORD_ONLY
+    from ..values.reader import Signature
 
 
 class Controller(VirtualWork):
@@ -53,7 +54,8 @@ class Controller(VirtualWork):
 
     Raises
     ------
-    ConstraintError : as `VirtualWork`; the law lacks a force or asks for what is not measured.
+    KinematicsError : a function asks for what is not offered or measured; the law lacks a force;
+        see `VirtualWork`.
 
     Examples
     --------
@@ -84,64 +86,90 @@ class Controller(VirtualWork):
         **parameters: Any,
     ) -> None:
         self.name = named(name, str(getattr(law, "__name__", self.kind)))
-        self.measure, self.actuate, self.control = (
-            function(f"{part} of controller {self.name!r}", given)
-            for part, given in (("measure", measure), ("actuate", actuate), ("the law", law))
-        )
+        self.measure, self.actuate, self.control = measure, actuate, law
         states = state_names(f"controller {self.name!r}", states)
         super().__init__(self._whole(states), *ends, name=self.name, states=states, **parameters)
 
     def _whole(self, states: Sequence[str]) -> Law:
         """Return the three functions as one: ``{motion: force}`` of everything they ask for."""
-        parts = [inspect.signature(f).parameters for f in (self.measure, self.actuate)]
-        law = inspect.signature(self.control).parameters
-        names = [n for p in parts for n, a in p.items() if a.kind is not KEYWORD]
-        names += [n for n, a in law.items() if a.kind is not KEYWORD and n in ("t", *states)]
-        keywords = {n: a for p in (*parts, law) for n, a in p.items() if a.kind is KEYWORD}
+        functions = {"measure": self.measure, "actuate": self.actuate, "law": self.control}
+        parts = {part: read(f, self._what(part)) for part, f in functions.items()}
+        law = parts["law"]
+        names = [n for part in ("measure", "actuate") for n in parts[part].quantities]
+        names += [n for n in law.quantities if n in ("t", *states)]
+        keywords = {
+            p: part.defaults.get(p, REQUIRED) for part in parts.values() for p in part.parameters
+        }
 
         def whole(*given: E, **values: S) -> list[tuple[E, E]]:
             known = dict(zip(dict.fromkeys(names), given, strict=True)) | values
-            return self._pairs(known, states)
+            return self._pairs(parts, known, states)
 
         whole.__name__ = str(getattr(self.control, "__name__", self.kind))
-        return asking(whole, dict.fromkeys(names), keywords.values())
+        taking(whole, dict.fromkeys(names), keywords)
+        return whole
 
-    def _pairs(self, known: Mapping[str, E], states: Sequence[str]) -> list[tuple[E, E]]:
-        measured = _named(_apply(self.measure, known), "y")
-        motions = _named(_apply(self.actuate, known), "force")
+    def _what(self, part: str) -> str:
+        """Name one of the three functions in messages."""
+        return f"{part} of controller {self.name!r}"
+
+    def _apply(
+        self, part: str, function: Law, asked: Signature, known: Mapping[str, E], alone: str
+    ) -> dict[str, E]:
+        """Return what one of the three functions makes of what it asks for, by names.
+
+        A single expression has the name `alone`.
+        """
+        quantities = [known[n] for n in asked.quantities]
+        parameters = {p: known[p] for p in asked.parameters}
+        what = self._what(part)
+        found = call_symbolic(what, function, quantities, parameters)
+        known_symbols = sp.Tuple(*map(symbolic, known.values())).free_symbols
+        several = isinstance(found, Mapping)
+        answer: dict[str, E] = {}
+        for name, given in (found if several else {alone: found}).items():
+            about = name if several else asked.name
+            answer[name] = as_expression(what, about, given)
+            for e in entries(answer[name]):
+                scalar(what, about, e, known_symbols)
+        return answer
+
+    def _pairs(
+        self, parts: Mapping[str, Signature], known: Mapping[str, E], states: Sequence[str]
+    ) -> list[tuple[E, E]]:
+        measured = self._apply("measure", self.measure, parts["measure"], known, "y")
+        motions = self._apply("actuate", self.actuate, parts["actuate"], known, "force")
         self.measured_expressions = measured
         offered = dict(known)
         for name, y in measured.items():
             offered |= {name: y, f"{name}_rate": rate(y)}
-        self._require_offered(offered, _velocities(known), states)
-        answer = _named(_apply(self.control, offered), "force")
+        self._require_offered(parts["law"], offered, _velocities(known), states)
+        answer = self._apply("law", self.control, parts["law"], offered, "force")
         self._require_motions(answer, tuple(motions), states)
         return [(motions.get(n, n), value) for n, value in answer.items()]
 
     def _require_offered(
-        self, offered: Mapping[str, E], velocities: set[sp.Basic], states: Sequence[str]
+        self,
+        asked: Signature,
+        offered: Mapping[str, E],
+        velocities: set[sp.Basic],
+        states: Sequence[str],
     ) -> None:
         """Refuse a law that asks for what is not known: rates of what has velocities, others."""
-        wanted = inspect.signature(self.control).parameters
         for name, y in self.measured_expressions.items():
-            if f"{name}_rate" in wanted and symbolic(y).free_symbols & velocities:
-                raise ConstraintError(
+            if f"{name}_rate" in asked.quantities and symbolic(y).free_symbols & velocities:
+                raise KinematicsError(
                     f"controller {self.name!r}: its law asks for {name}_rate, but {name} depends "
                     "on velocities, and accelerations are not offered: measure a position, or "
                     "leave the rate out (kd=0 of a PID)",
                     asked=f"{name}_rate",
                     given=name,
                 )
-        missing = [n for n, a in wanted.items() if n not in offered and a.kind is not KEYWORD]
-        if missing:
-            measured = [x for n in self.measured_expressions for x in (n, f"{n}_rate")]
-            possible = (*measured, "t", *states)
-            raise ConstraintError(
-                f"controller {self.name!r}: its law asks for {missing[0]!r}; offered are "
-                f"{', '.join(possible)}",
-                asked=missing[0],
-                possible=possible,
-            )
+        measured = [x for n in self.measured_expressions for x in (n, f"{n}_rate")]
+        for name in asked.quantities:
+            if name not in offered:
+                possible = (*measured, "t", *states)
+                raise unknown_quantity(self._what("law"), name, possible, "the controller")
 
     def _require_motions(
         self, answer: Mapping[str, E], motions: Sequence[str], states: Sequence[str]
@@ -152,7 +180,7 @@ class Controller(VirtualWork):
         lacking = [n for n in motions if n not in answer]
         if foreign or lacking:
             said = f"returns {foreign[0]!r}" if foreign else f"returns no {lacking[0]!r}"
-            raise ConstraintError(
+            raise KinematicsError(
                 f"controller {self.name!r}: its law {said}; it must return {', '.join(names)}",
                 asked=(foreign or lacking)[0],
                 given=tuple(answer),
@@ -251,15 +279,3 @@ def _velocities(known: Mapping[str, E]) -> set[sp.Symbol]:
     """Return the symbols of the rates among arguments by name."""
     rates = [x for n, x in known.items() if n.rpartition("_")[0] in RATES]
     return {s for x in rates for s in symbolic(x).free_symbols}
-
-
-def _apply(function: Law, known: Mapping[str, E]) -> E:
-    """Call a function with the arguments that it asks for."""
-    wanted = inspect.signature(function).parameters
-    positional = [known[n] for n, a in wanted.items() if a.kind is not KEYWORD]
-    return function(*positional, **{n: known[n] for n, a in wanted.items() if a.kind is KEYWORD})
-
-
-def _named(result: E | Mapping[str, E], name: str) -> dict[str, E]:
-    """Return a dict of expressions; a single one gets the name."""
-    return dict(result) if isinstance(result, Mapping) else {name: result}

@@ -26,10 +26,11 @@ from ..errors import KinematicsError, ParameterError
 from ..places.ends import End, Ground
 from ..places.mean import Mean
 from ..places.on_body import Nodes, PointsOnBody
-from ..terms.quantities import E, S, V, asking, symbols_of
+from ..terms.quantities import E, S, V, symbols_of
 from ..terms.term import PlaceBinding
 from ..terms.work import Potential, VirtualWork
 from ..values.arguments import among, named
+from ..values.functions import REQUIRED, taking
 from ..values.parameter import Scalar, Vector, components
 
 if TYPE_CHECKING:
@@ -81,7 +82,9 @@ def _moment(axes: int, frame: str) -> Callable[..., Pairs]:
             M = t[0] * M[0] + t[1] * M[1] + t[2] * M[2]
         return {spin(*zip(e, w, strict=True)): M}
 
-    return asking(moment, [f"{q}{k + 1}_a" for q in "ew" for k in range(axes)])
+    names = [f"{q}{k + 1}_a" for q in "ew" for k in range(axes)]
+    taking(moment, names, dict.fromkeys(("M1", "M2", "M3", "share"), REQUIRED))
+    return moment
 
 
 def axes_of(place: End) -> int:

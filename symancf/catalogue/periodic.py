@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,8 @@ from ..places.middles import Middles
 from ..places.on_body import Nodes, require_region
 from ..places.opposite import Opposite, opposite
 from ..runtime.collective import shares
-from ..terms.quantities import asking
 from ..values.arguments import positive
+from ..values.functions import REQUIRED, taking
 from ..values.parameter import Parameter, call, evaluate, label, matrix3
 from .rigid_clamp import SlopesAcross
 from .ties import BindingWithEdges, WithEdges
@@ -269,8 +268,8 @@ def _law(slopes: int, gradient: bool) -> Callable[..., list[E]]:
         slopes = zip(g[::2], g[1::2], strict=True)
         return [*(ub - ua - moved), *(x for a, b in slopes for x in b - a)]
 
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return asking(periodic, names, [inspect.Parameter(n, kind) for n in NAMES if gradient])
+    taking(periodic, names, dict.fromkeys(NAMES if gradient else (), REQUIRED))
+    return periodic
 
 
 def _entries(who: str, gradient: Any) -> dict[str, Given]:

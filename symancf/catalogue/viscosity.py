@@ -17,6 +17,7 @@ from ..runtime.shown import Shown
 from ..values import arguments
 from ..values.arguments import named
 from ..values.parameter import Field, label
+from ..values.reader import require_parameters
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule
@@ -80,27 +81,13 @@ class Viscosity(OneProcess, Shown):
         self.name = named(name, f"viscosity of {body.name!r}")
         self.rule: Rule = rule_of(body.element, quadrature)
         asked = signature(function)
-        unknown = sorted(set(parameters) - set(asked.parameters))
-        if unknown:
-            raise ParameterError(
-                f"{self.name} has no parameter {unknown[0]!r}; it has "
-                f"{', '.join(asked.parameters)}",
-                asked=unknown[0],
-                possible=asked.parameters,
-            )
-        self.parameters = dict(asked.defaults) | {
+        of_body = {
             k: v for k, v in body.parameters.items() if k in ("thickness", *asked.parameters)
         }
-        self.parameters |= parameters
-        for k in asked.required:
-            if k not in self.parameters:
-                given = ", ".join(parameters) or "none"
-                raise ParameterError(
-                    f"{self.name} needs the parameter {k!r}; given {given}",
-                    asked=k,
-                    given=tuple(parameters),
-                    possible=asked.parameters,
-                )
+        needed = [k for k in asked.required if k not in of_body]
+        optional = (*asked.defaults, *(k for k in asked.required if k in of_body))
+        require_parameters(self.name, needed, parameters, optional=optional, exact=True)
+        self.parameters = {**asked.defaults, **of_body, **parameters}
         fields = [k for k, v in self.parameters.items() if isinstance(v, Field)]
         if any(k not in body.fields for k in fields):
             raise ParameterError(

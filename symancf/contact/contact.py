@@ -23,6 +23,7 @@ from ..runtime.copies import OneProcess
 from ..runtime.shown import Shown
 from ..values import arguments
 from ..values.parameter import label, vector3
+from ..values.reader import require_parameters
 from .active import Active
 from .facets import FacetPass, FacetPassBinding
 from .laws import Coulomb, Normal, penalty
@@ -188,15 +189,8 @@ class Contact(OneProcess, Shown):
             **self.law.parameters,
             **({} if self.coulomb is None else self.coulomb.parameters),
         }
-        names = {*self.law.names, *([] if self.coulomb is None else self.coulomb.names)}
-        for unknown in sorted(parameters.keys() - names):
-            takes = ", ".join(sorted(names)) or "none"
-            raise ParameterError(
-                f"{who} has no parameter {unknown!r}; its laws take {takes}",
-                asked=unknown,
-                given=parameters[unknown],
-                possible=sorted(names),
-            )
+        names = (*self.law.names, *([] if self.coulomb is None else self.coulomb.names))
+        require_parameters(who, (), parameters, optional=names, exact=True)
         radius = None if radius is None else arguments.length(f"{who}: radius", radius)
         side, target = _ordered(side, target)
         self.dampers: list[RigidPass] = []

@@ -3,23 +3,28 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import sympy as sp
+from symancf_codegen.functions import derivative
 
-from symancf_codegen.functions import derivative, obstacle, symbolic
-
-from ..errors import ParameterError, in_words
 from ..kinematics.quantity import real
-from ..values import arguments
 from ..values.arguments import named
 from ..values.parameter import evaluate, label
+from ..values.reader import (
+    call_symbolic,
+    read,
+    require_dependence,
+    require_free,
+    require_parameters,
+    require_places,
+    scalar,
+)
 from .shapes import Expressions, Shape, X, takes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import sympy as sp
 
     from ..bodies.natural import RigidBody
     from ..values.motion import Displacement, Gradient
@@ -43,8 +48,10 @@ class Distance(Shape):
 
     Raises
     ------
-    ParameterError : it is no such function, or does not depend on the place; a parameter is
-        missing, is no number or has the name of one of the arguments here.
+    KinematicsError : it is no function of three coordinates, fails on symbols, returns something
+        else than an expression of them, or one that does not depend on the place.
+    ParameterError : a parameter is missing, is no number or has the name of one of the arguments
+        here.
 
     Examples
     --------
@@ -69,8 +76,13 @@ class Distance(Shape):
         name: str | None = None,
         **parameters: Scalar,
     ) -> None:
-        self.function = arguments.function("a signed distance", function)
-        self._require_free_names()
+        what = f"the signed distance {named(name, label(function).removesuffix('()'))!r}"
+        asked = read(function, what)
+        require_places(what, asked, tuple(map(str, X)), "the place")
+        require_free(what, asked.parameters, takes(Distance), "sa.Distance")
+        optional = tuple(asked.defaults)
+        require_parameters(what, asked.required, parameters, optional=optional, exact=True)
+        self.function = function
         super().__init__(
             point,
             frame,
@@ -82,48 +94,11 @@ class Distance(Shape):
         )
         for key, value in self.parameters.items():
             evaluate(f"{key} of signed distance {self.name!r}", value, 0.0)
-        self._distance = self._called()
-        if not {*X} & self._distance.free_symbols:
-            raise ParameterError(
-                f"the signed distance {self.name!r} returned {label(self._distance)}, which does "
-                "not depend on x1, x2, x3",
-                asked="x1",
-                given=label(self._distance),
-            )
-
-    def _require_free_names(self) -> None:
-        """Raise where a parameter of the function could not be given."""
-        try:
-            own = inspect.signature(self.function).parameters.values()
-        except (TypeError, ValueError):  # called, it tells
-            return
-        names = {a.name for a in own if a.kind is a.KEYWORD_ONLY}
-        for name in sorted(names & {*takes(Distance)}):
-            raise ParameterError(
-                f"the signed distance {label(self.function)} has a parameter {name!r}, which is "
-                "the name of an argument of sa.Distance: call it otherwise",
-                asked=name,
-            )
-
-    def _called(self) -> sp.Expr:
-        """Return what the user's function makes of x1, x2, x3 and its parameters."""
         own = {name: real(name) for name in self.parameters}
-        what = f"the signed distance {self.name!r}"
-        try:
-            found = symbolic(self.function(*X, **own))
-        except Exception as error:
-            raise ParameterError(
-                f"{what} failed on symbols: {in_words(error)}", asked=self.name, given=error
-            ) from error
-        why = obstacle(found) if isinstance(found, sp.Expr) else ""
-        if why is not None or found.free_symbols - {*X, *own.values()}:
-            raise ParameterError(
-                f"{what} returned {label(found)}: it must be an expression of x1, x2, x3 and its "
-                f"parameters{f'; {why}' if why else ''}",
-                asked="expression",
-                given=label(found),
-            )
-        return found
+        found = call_symbolic(what, function, X, own)
+        must = "it must be an expression of x1, x2, x3 and its parameters"
+        self._distance = scalar(what, asked.name, found, {*X, *own.values()}, must=must)
+        require_dependence(what, asked.name, self._distance, X, "the place", map(str, X))
 
     def distance(self, x: Expressions) -> sp.Expr:
         """Return the user's function of symbols, which was called once."""

@@ -24,8 +24,7 @@ dissipated. The potential of f in T at fixed N is k_t/2 |T|^2, or m N |T| - (m N
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
@@ -33,29 +32,31 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.functions import (
-    derivative,
-    is_large,
-    kinked,
-    numerical,
-    obstacle,
-    symbolic,
-)
+from symancf_codegen.functions import derivative, is_large, kinked, numerical, symbolic
 
-from ..errors import ParameterError, in_words
+from ..errors import ParameterError
 from ..kinematics.quantity import dot, real
 from ..values import arguments
 from ..values.parameter import Checked, depends_on_time, evaluate, label
+from ..values.reader import (
+    call_symbolic,
+    read,
+    require_dependence,
+    require_free,
+    require_parameters,
+    require_places,
+    scalar,
+    unknown_quantity,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..values.parameter import Scalar
+    from ..values.reader import Signature
 
 NormalLaw: TypeAlias = "Callable[..., sp.Expr]"  # (g, *, k, own parameters) -> psi
 Coefficient: TypeAlias = "float | tuple[float, float] | Callable[..., sp.Expr]"
-
-Defaults: TypeAlias = "tuple[()] | tuple[Scalar]"  # of an argument: none or one
 
 K = real("k")  # stiffness of the contact at a point [Pa/m], of cables [Pa]
 DAMPING = real("damping")  # theta, a part of a step
@@ -97,8 +98,8 @@ class Normal:
 
     Raises
     ------
-    ParameterError : it is no such function, fails on symbols, does not depend on the gap, or a
-        parameter is missing.
+    KinematicsError : it is no function of a gap, fails on symbols, or does not depend on the gap.
+    ParameterError : a parameter is missing, or has the name of something else.
 
     Examples
     --------
@@ -113,26 +114,16 @@ class Normal:
     ) -> None:
         self.who = f"{who}: the law {label(function)}"
         function = self.function = arguments.function(f"{who}: law", function)
-        positional, own = _split(self.who, function)
-        if len(positional) != 1:
-            raise ParameterError(
-                f"{self.who} asks for {', '.join(positional) or 'nothing'}: it takes the gap, "
-                "def law(g, *, k): ...",
-                asked="law",
-                given=tuple(positional),
-                possible=("g",),
-            )
-        values = _values(self.who, own, given or {}, (str(K),))
+        asked = read(function, self.who)
+        require_places(self.who, asked, ("g",), "the gap")
+        values = _values(self.who, asked, given or {}, (str(K),))
         self.names = list(values)
         self.parameters = {f"law_{name}": value for name, value in values.items()}
         self.symbols = tuple(real(name) for name in self.parameters)
         self._g = real("gap_")
-        named = {name: K if name == str(K) else real(f"law_{name}") for name in own}
-        self._psi = _called(self.who, function, (self._g,), named, {self._g})
-        if self._g not in self._psi.free_symbols:
-            raise ParameterError(
-                f"{self.who} does not depend on the gap", asked="gap", given=str(self._psi)
-            )
+        named = {n: K if n == str(K) else real(f"law_{n}") for n in asked.parameters}
+        self._psi = _called(self.who, function, asked, self._g, named)
+        require_dependence(self.who, asked.name, self._psi, {self._g}, "the gap", ("g",))
         self.compact = kinked(self._psi)
         self._p = _simplified(-derivative(self._psi, self._g))
 
@@ -211,7 +202,8 @@ class Coulomb:
 
     Raises
     ------
-    ParameterError : a negative number, a sliding coefficient above the static one, no function.
+    ParameterError : a negative number, a sliding coefficient above the static one.
+    KinematicsError : a function of something else, or one that fails on symbols.
     """
 
     def __init__(
@@ -221,28 +213,15 @@ class Coulomb:
         self.parameters: dict[str, Scalar]
         if callable(mu):
             what = f"{who}: mu, {label(mu)},"
-            positional, own = _split(what, mu)
-            if len(positional) != 1:
-                raise ParameterError(
-                    f"{what} takes the speed of slip, def mu(v, *, a): ...",
-                    asked="mu",
-                    given=tuple(positional),
-                    possible=("v",),
-                )
-            if positional[0] in TIMES:
-                raise ParameterError(
-                    f"{what} asks for {positional[0]}, and functions are those of the speed of "
-                    "slip, def mu(v, *, a): ...; of the time give two, static and sliding, or a "
-                    "Parameter",
-                    asked="mu",
-                    given=positional[0],
-                    possible=("v",),
-                )
-            values = _values(what, own, given or {}, ())
+            asked = read(mu, what)
+            require_places(what, asked, ("v",), "the speed of slip")
+            if asked.quantities[0] in TIMES:  # of the time: a Parameter, or a pair of functions
+                raise unknown_quantity(what, asked.quantities[0], ("v",), "the speed of slip")
+            values = _values(what, asked, given or {}, ())
             self.names = list(values)
             self.parameters = {f"mu_{name}": value for name, value in values.items()}
-            symbols = {name: real(f"mu_{name}") for name in own}
-            self.coefficient = _called(what, mu, (SLIPPED,), symbols, {SLIPPED})
+            symbols = {name: real(f"mu_{name}") for name in asked.parameters}
+            self.coefficient = _called(what, mu, asked, SLIPPED, symbols)
             self._require_sound(what)
             return
         pair = mu if isinstance(mu, tuple | list) else (mu, mu)
@@ -357,75 +336,36 @@ def friction(
 
 
 # ---- functions of the user -----------------------------------------------------------------------
-def _split(who: str, function: Callable[..., object]) -> tuple[list[str], dict[str, Defaults]]:
-    """Return the names of positional arguments, and the keyword-only ones with a default if any."""
-    try:
-        signature = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"{who} is no function that could be read") from error
-    own = {
-        a.name: () if a.default is a.empty else (a.default,)
-        for a in signature
-        if a.kind is a.KEYWORD_ONLY
-    }
-    return [a.name for a in signature if a.name not in own], own
-
-
 def _values(
-    who: str, own: Mapping[str, Defaults], given: Mapping[str, Scalar], known: tuple[str, ...]
+    what: str, asked: Signature, given: Mapping[str, Scalar], known: Collection[str]
 ) -> dict[str, Scalar]:
     """Return the values of a function's own parameters, defaults filled in."""
-    found: dict[str, Scalar] = {}
-    for name in own.keys() & TAKEN - {*known}:
-        raise ParameterError(
-            f"{who} has a parameter {name!r}, which is the name of an argument of sa.Contact: "
-            "call it otherwise",
-            asked=name,
-        )
-    for name in own.keys() - {*known}:
-        values = (given[name],) if name in given else own[name]
-        if not values:
-            raise ParameterError(f"{who} needs the parameter {name!r}: give {name}=", asked=name)
-        (found[name],) = values
-        evaluate(f"{name} of {who}", found[name], 0.0)
-    return {name: found[name] for name in own if name in found}
+    own = [name for name in asked.parameters if name not in known]
+    require_free(what, own, TAKEN, "sa.Contact")
+    known_given = {name: given[name] for name in own if name in given}
+    require_parameters(what, (n for n in own if n not in asked.defaults), known_given)
+    found = {**asked.defaults, **known_given}
+    for name, value in found.items():
+        evaluate(f"{name} of {what}", value, 0.0)
+    return {name: found[name] for name in asked.parameters if name in found}
 
 
 def _called(
-    who: str,
+    what: str,
     function: Callable[..., object],
-    positional: tuple[sp.Symbol, ...],
-    keywords: Mapping[str, sp.Symbol],
-    known: set[sp.Symbol],
+    asked: Signature,
+    argument: sp.Symbol,
+    parameters: Mapping[str, sp.Symbol],
 ) -> sp.Expr:
-    """Return what a user's function of symbols returns, an expression of these alone."""
-    try:
-        found = symbolic(function(*positional, **keywords))
-    except Exception as error:
-        raise ParameterError(
-            f"{who} failed on symbols: {in_words(error)}", asked="function", given=error
-        ) from error
-    why = obstacle(found) if isinstance(found, sp.Expr) else ""
-    if why is not None:
-        if isinstance(found, sp.Expr) and not is_large(found):  # as the user calls them
-            given = inspect.signature(function).parameters
-            own = dict(zip(positional, map(real, given), strict=False))
-            found = found.xreplace(own | {s: real(name) for name, s in keywords.items()})
-            why = obstacle(found)
-        raise ParameterError(
-            f"{who} returned {label(found)}: it must return an expression{why and f'; {why}'}",
-            asked="expression",
-            given=label(found),
-        )
-    strange = found.free_symbols - known - {*keywords.values()}
-    if strange:
-        raise ParameterError(
-            f"{who} contains {sorted(map(str, strange))[0]!r}, which is none of its arguments: add "
-            "it as a keyword-only one",
-            asked=sorted(map(str, strange))[0],
-            possible=keywords,
-        )
-    return found
+    """Return the expression that a function of one symbol and of parameters makes of these."""
+    found = call_symbolic(what, function, (argument,), parameters)
+    shown = found
+    known = {argument: real(asked.quantities[0]), **{s: real(n) for n, s in parameters.items()}}
+    if isinstance(found, sp.Basic) and not is_large(found):
+        shown = found.xreplace(known)  # as the user calls them
+    must = "it must be an expression of its arguments"
+    scalar(what, asked.name, shown, {*known, *known.values()}, must=must)
+    return symbolic(found)
 
 
 def _simplified(p: sp.Expr) -> sp.Expr:

@@ -7,7 +7,6 @@ its signed distance s(x) is negative inside, with :math:`|\nabla s| = 1`.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
@@ -21,6 +20,7 @@ from ..errors import ParameterError, argument
 from ..kinematics.quantity import real
 from ..places.ends import frame_of
 from ..values import arguments
+from ..values.functions import arguments_of
 from ..values.motion import Motion
 from ..values.parameter import label, vector3
 
@@ -138,8 +138,8 @@ class Shape:
 
 def takes(kind: type[Shape]) -> list[str]:
     """Return the names of the arguments of a kind of shapes."""
-    own = [a.name for a in inspect.signature(kind).parameters.values() if a.kind < a.VAR_KEYWORD]
-    return list(dict.fromkeys([*own, *How.__annotations__]))
+    own = arguments_of(kind)
+    return list(dict.fromkeys([*own.positional, *own.keywords, *How.__annotations__]))
 
 
 def _sizes(what: str, **given: float) -> dict[str, Scalar]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -13,7 +12,8 @@ from symancf_codegen.functions import rate, symbolic
 
 from ..kinematics.memory import STEP, remember
 from ..kinematics.quantity import dot, real
-from ..terms.quantities import asking, symbols_of
+from ..terms.quantities import symbols_of
+from ..values.functions import REQUIRED, taking
 from . import laws
 from .laws import DAMPING, NEAR, SLID, SLIPPED, SPAN, K, ahead
 from .steps import GROWN, OVERLAP, RELEASE
@@ -90,9 +90,8 @@ class Touch:
             names += [f"{q}_b" for q in ("v", *SPINS)] if shape.body is not None else []
         self._names = names
         self.memory = self._first()
-        keyword = inspect.Parameter.KEYWORD_ONLY
         self.keywords = self._asked()
-        asking(self, names, [inspect.Parameter(k, keyword) for k in self.keywords])
+        taking(self, names, dict.fromkeys(self.keywords, REQUIRED))
 
     def _asked(self) -> list[str]:
         """Return the names of parameters and of what is remembered."""

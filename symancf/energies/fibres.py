@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr, Matrix, eye
 
-from ..errors import KinematicsError
-from ..kinematics.local import declared_local
-from ..kinematics.memory import declared
+from ..kinematics.memory import require_plain
 from ..kinematics.naming import law_of, signature
 from ..values.domain import by_call, domains, domains_of, positive, stressed_at_rest
 from ..values.functions import REQUIRED, taking
+from ..values.reader import require_quantities
 
 if TYPE_CHECKING:
     from .solids import Energy
@@ -136,14 +135,9 @@ def swollen(law: Energy) -> Energy:
     """
     law = law_of(law)
     asked = signature(law)
-    strange = [q for q in asked.quantities if q not in _GROWN]
-    if strange or declared(law) or declared_local(law):
-        what = f"asks for {strange[0]!r}" if strange else "has memory or unknowns of its own"
-        raise KinematicsError(
-            f"swollen({asked.name}): the law {what}; it may ask for {', '.join(_GROWN)}",
-            asked=strange[0] if strange else asked.name,
-            possible=tuple(_GROWN),
-        )
+    what = f"{asked.name}() in swollen()"
+    require_quantities(what, asked, _GROWN, "it")
+    require_plain(what, law, "a law of the present state alone can swell", memory=False)
 
     def grown(*quantities: Expr, swelling: Expr, **parameters: Expr) -> Expr:
         pairs = zip(asked.quantities, quantities, strict=True)

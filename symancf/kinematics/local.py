@@ -22,7 +22,8 @@ from symancf_codegen.declare import Local
 from ..errors import KinematicsError
 from ..values.arguments import among
 from ..values.domain import marked
-from .symbols import as_expression, declaring, entries
+from ..values.reader import as_expression, require_shape
+from .symbols import declaring, entries
 
 if TYPE_CHECKING:
     from .quantity import Value
@@ -213,15 +214,8 @@ def equations_of(
     for key, symbol in symbols.items():
         given = equations.get(key)
         value = None if given is None else _equation(key, given)
-        shape = getattr(symbol, "shape", ())
-        if given is not None and getattr(value, "shape", ()) != shape:
-            raise KinematicsError(
-                f"{name}: the equation of {key!r} has the shape {getattr(value, 'shape', ())}, "
-                f"the unknown {shape}",
-                asked=key,
-                given=getattr(value, "shape", ()),
-                possible=(shape,),
-            )
+        if given is not None:
+            require_shape(f"{name}: the equation of {key!r}", key, value, symbol)
         ends = entries(value) if given is not None else [None] * len(entries(symbol))
         for s, e, begin in zip(entries(symbol), ends, entries(start[key]), strict=True):
             unknown.setdefault(s, Local(s, begin, e))

@@ -27,9 +27,10 @@ from symancf_codegen.declare import Local, Memory
 from ..errors import KinematicsError
 from ..values.domain import marked
 from ..values.functions import arguments_of
+from ..values.reader import as_expression, require_shape
 from .local import Solved, declared_local, equations_of, given_equations
 from .quantity import Value, real
-from .symbols import as_expression, declaring, entries, given_value, is_symmetric, symbols_of
+from .symbols import declaring, entries, given_value, is_symmetric, symbols_of
 
 if TYPE_CHECKING:
     Result = object  # of a user's function
@@ -149,6 +150,25 @@ def own_arguments(function: Callable[..., object]) -> frozenset[str]:
     names, local = declared(function), declared_local(function)
     own = () if local is None else tuple(local.start)
     return frozenset((*names, STEP, *own)) if names else frozenset(own)
+
+
+def require_plain(what: str, function: Callable[..., object], why: str, memory: bool) -> None:
+    """Check that a function has no unknowns of its own, and unless it may, no `memory`.
+
+    Parameters
+    ----------
+    why : what is possible instead, in words.
+
+    Raises
+    ------
+    KinematicsError
+    """
+    local = declared_local(function)
+    own = (*(() if memory else declared(function)), *(local.start if local else ()))
+    if own:
+        raise KinematicsError(
+            f"{what} remembers or solves for {', '.join(own)}: {why}", asked=own[0], given=own
+        )
 
 
 class Called(NamedTuple):
@@ -290,15 +310,7 @@ def _values(
         )
     after: dict[str, Value] = {}
     for key, value in initial.items():
-        given = found.values[key]
-        after[key] = as_expression(f"{name}: {key!r} at the end of a step", key, given)
-        shapes = [v.shape if isinstance(v, sp.MatrixBase) else () for v in (value, after[key])]
-        if shapes[0] != shapes[1]:
-            raise KinematicsError(
-                f"{name}: {key!r} has the shape {shapes[1]} at the end of a step and {shapes[0]} "
-                "at first",
-                asked=key,
-                given=shapes[1],
-                possible=(shapes[0],),
-            )
+        what = f"{name}: {key!r} at the end of a step"
+        after[key] = as_expression(what, key, found.values[key])
+        require_shape(what, key, after[key], value)
     return found, after

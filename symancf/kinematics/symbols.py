@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 import sympy as sp
 
-from symancf_codegen.functions import expression
-
 from ..errors import KinematicsError
+from ..values.arguments import function as require_function
 from ..values.functions import arguments_of
-from ..values.parameter import label
+from ..values.reader import as_expression, call_symbolic, read, unknown_quantity
 from .quantity import Value, real
 
 
@@ -20,13 +19,10 @@ def declaring(function: Callable[..., object], names: Iterable[str], does: str) 
 
     Raises
     ------
+    ParameterError : it is no function.
     KinematicsError : a name is no keyword-only argument.
     """
-    given: object = function
-    if not callable(given) or isinstance(given, type):
-        raise KinematicsError(
-            f"what {does} {', '.join(names)} is {function!r}: give a function", given=function
-        )
+    require_function(f"what {does} {', '.join(names)}", function)
     keywords = arguments_of(function).keywords
     who = getattr(function, "__name__", "the function")
     for name in names:
@@ -39,39 +35,18 @@ def declaring(function: Callable[..., object], names: Iterable[str], does: str) 
             )
 
 
-def as_expression(
-    what: str, asked: str, given: object, must: str = "give an expression or matrix"
-) -> Value:
-    """Return what a user gave as a SymPy expression or matrix; `what` begins the message.
-
-    Raises
-    ------
-    KinematicsError : it is neither.
-    """
-    try:
-        return expression(given)
-    except (sp.SympifyError, TypeError, ValueError) as error:
-        raise KinematicsError(
-            f"{what} is {label(given)}: {must}", asked=asked, given=given
-        ) from error
-
-
 def given_value(name: str, key: str, given: object, arguments: Mapping[str, Value]) -> Value:
     """Return the first value of a quantity of a law as a SymPy expression or matrix."""
+    what = f"{name}: the first value of {key!r}"
     if callable(given) and not isinstance(given, sp.Basic | sp.MatrixBase):
-        wanted = arguments_of(given)
-        absent = [a for a in wanted.names if a not in arguments]
-        if absent:
-            raise KinematicsError(
-                f"{name}: the first value of {key!r} asks for {absent[0]!r}, which is no "
-                f"argument of the law; these are {', '.join(arguments)}",
-                asked=absent[0],
-                possible=tuple(arguments),
-            )
-        plain = [arguments[a] for a in wanted.positional]
-        given = given(*plain, **{a: arguments[a] for a in wanted.keywords})
+        wanted = read(given, what)
+        for a in (*wanted.quantities, *wanted.parameters):
+            if a not in arguments:
+                raise unknown_quantity(what, a, arguments, "the law")
+        plain = [arguments[a] for a in wanted.quantities]
+        given = call_symbolic(what, given, plain, {a: arguments[a] for a in wanted.parameters})
     must = "give a number, a matrix or a function of arguments of the law"
-    return as_expression(f"{name}: the first value of {key!r}", key, given, must)
+    return as_expression(what, key, given, must)
 
 
 def symbols_of(key: str, value: Value, symmetric: bool) -> Value:

@@ -11,8 +11,8 @@ import sympy as sp
 
 from symancf_codegen.declare import Parameter, PointLaw, Rule, unknown
 
-from ..kinematics.naming import require_parameters
 from ..kinematics.quantity import dot, real, vector
+from ..values.reader import require_parameters
 from .build import Kinds, build_law, kinds_of
 from .laminate import layered_inertia
 

@@ -10,24 +10,16 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.functions import (
-    DEEPEST,
-    expression,
-    extent,
-    short,
-    symbolic,
-    uncompilable,
-    undefined,
-)
+from symancf_codegen.functions import symbolic
 
-from ..errors import CompileError, KinematicsError, ParameterError
-from ..kinematics.naming import Signature, require_parameters
+from ..errors import ParameterError
 from ..kinematics.stretches import joined, require_symmetric
-from ..values.parameter import label
+from ..values.reader import as_expression, require_parameters, scalar
 
 if TYPE_CHECKING:
     from ..kinematics.quantity import Kinematics
     from ..values.parameter import Value
+    from ..values.reader import Signature
 
 
 def check_values(
@@ -43,11 +35,9 @@ def check_values(
     ParameterError : if one is missing, not taken by the energy or the element, not finite, or if
         the thickness is not positive.
     """
-    required = dict.fromkeys((*asked.required, *kinematics.section))
-    optional = dict.fromkeys(
-        (*asked.defaults, *kinematics.density_parameters, *kinematics.defaults)
-    )
-    require_parameters(asked.name, required, given, optional=optional, exact=True)
+    required = (*asked.required, *kinematics.section)
+    optional = (*asked.defaults, *kinematics.density_parameters, *kinematics.defaults)
+    require_parameters(f"{asked.name}()", required, given, optional=optional, exact=True)
     for name, value in given.items():
         if not isinstance(value, numbers.Real) or name in unbounded:
             continue
@@ -79,62 +69,31 @@ def default(name: str, parameter: str, value: object) -> sp.Expr:
 def summed(name: str, parts: object) -> sp.Expr:
     """Return an energy, or the sum of its named parts, as a SymPy scalar."""
     given = [*parts.values()] if isinstance(parts, Mapping) else [parts]
-    try:
-        return sp.Add(*map(symbolic, given))
-    except (sp.SympifyError, TypeError) as error:
-        raise KinematicsError(
-            f"{name}() is {parts!r}, which is not a SymPy expression (text is not evaluated)",
-            asked=name,
-            given=parts,
-        ) from error
+    return sp.Add(*(as_expression(f"{name}()", name, part) for part in given))
 
 
-def scalar(
-    name: str, part: str, value: sp.Expr | None, known: set[sp.Symbol], *, told: bool = False
+MUST = (
+    "an energy is a scalar of SymPy; for eigenvalues of C ask for the principal stretches lambda1, "
+    "lambda2, lambda3"
+)
+
+
+def density(
+    name: str,
+    part: str,
+    value: object,
+    known: set[sp.Symbol],
+    *,
+    told: bool = False,
+    asked: str = "",
 ) -> sp.Expr:
-    """Return a part of an energy as a SymPy scalar, or say what is wrong with it.
+    """Return a part of an energy as a SymPy scalar, or say what is wrong with it; see `scalar`.
 
-    What is only `told`, not differentiated, may depend on the order of principal stretches.
+    What is only `told`, not differentiated, may depend on the order of principal stretches. Errors
+    are about `asked`, by default the part or the energy.
     """
-    of, asked = (f"part {part!r} of {name}()", part) if part else (f"{name}()", name)
-    if value is None:
-        raise KinematicsError(
-            f"{of} is None: the function returns nothing (no return statement?)", asked=asked
-        )
-    try:
-        w = expression(value)
-    except (sp.SympifyError, TypeError, ValueError) as error:
-        raise KinematicsError(
-            f"{of} is {value!r}, which is not a SymPy expression (text is not evaluated)",
-            asked=asked,
-            given=value,
-        ) from error
-    if not isinstance(w, sp.Expr) or isinstance(w, sp.MatrixExpr):
-        what = f"a matrix of shape {w.shape}" if hasattr(w, "shape") else label(value)
-        raise KinematicsError(
-            f"{of} is {what}; an energy is a scalar",
-            asked=asked,
-            given=getattr(w, "shape", what),
-        )
-    if undefined(w) is not None:
-        raise KinematicsError(
-            f"{of} is {short(w)}: infinite, undefined or complex. For eigenvalues of C ask for the "
-            "principal stretches lambda1, lambda2, lambda3",
-            asked=asked,
-            given=short(w),
-        )
-    if extent(w)[1] > DEEPEST:  # told as where SymPy finds it itself
-        raise RecursionError(f"more than {DEEPEST} operations are nested in one another")
-    if stands := uncompilable(w):
-        raise CompileError(f"{of} cannot be compiled: {stands[1]}", asked=asked, given=stands[0])
-    foreign = sorted(s.name for s in w.free_symbols - known)
-    if foreign:
-        raise KinematicsError(
-            f"{of} contains the symbol {foreign[0]!r}, which is neither a quantity nor a parameter "
-            f"of the function: add it to the arguments.",
-            asked=foreign[0],
-            possible=sorted(s.name for s in known),
-        )
+    what = f"part {part!r} of {name}()" if part else f"{name}()"
+    w = scalar(what, asked or part or name, value, known, must=MUST)
     if not told:
-        require_symmetric(of, w)
+        require_symmetric(what, w)
     return joined(w)

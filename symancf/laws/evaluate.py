@@ -14,11 +14,12 @@ import sympy as sp
 from symancf_codegen.declare import Local, Memory, unknown
 from symancf_codegen.functions import symbolic
 
-from ..errors import KinematicsError, ParameterError
+from ..errors import KinematicsError
 from ..kinematics import stretches
-from ..kinematics.naming import Energy, Signature, call_law, require_quantities, signature
+from ..kinematics.naming import Energy, call_law, signature
 from ..kinematics.quantity import Kinematics, real
-from .checked import check_values, default, scalar
+from ..values.reader import require_free, require_quantities
+from .checked import check_values, default, density
 from .layers import Layers
 from .mixed import Pressure, mixed
 from .parts import Parts
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.memory import Called
     from ..values.parameter import Value
+    from ..values.reader import Signature
 
 
 Own = tuple[tuple[Memory, ...], sp.Expr | None, tuple[Local, ...]]
@@ -99,16 +101,10 @@ def evaluate_on(
     `evaluate_energy`.
     """
     asked = signature(energy)
-    if not asked.quantities:
-        raise KinematicsError(
-            f"{asked.name}() asks for no quantity of {where}, which offers "
-            f"{', '.join(kinematics.quantities)}. If it makes energies call it first: give "
-            f"{asked.name}().",
-            possible=kinematics.quantities,
-            asked=asked.name,
-        )
+    what = f"{asked.name}()"
+    require_quantities(what, asked, kinematics.quantities, where)
     reserved = kinematics.reserved() | kinematics.quantities.keys() | {*names}
-    _require_names(asked, kinematics.quantities, reserved, where)
+    require_free(what, asked.parameters, reserved, where)
     others = stretches.invariants() if {*stretches.STRETCHES} & {*asked.quantities} else {}
     quantities = {q: others.get(q, kinematics.quantities[q].value) for q in asked.quantities}
     parameters = _parameters(asked, kinematics, given, unbounded)
@@ -125,8 +121,8 @@ def evaluate_on(
     given_symbols = (symbolic(v).free_symbols for v in (*parameters.values(), *quantities.values()))
     known: set[sp.Symbol] = set().union(*given_symbols)
     own_symbols = called.symbols
-    checked = {part: scalar(asked.name, part, w, known | own_symbols) for part, w in parts.items()}
-    own = _own(asked.name, called, kinematics, known, reserved) if own_symbols else NOTHING
+    checked = {part: density(asked.name, part, w, known | own_symbols) for part, w in parts.items()}
+    own = _own(asked.name, called, kinematics, known, reserved, where) if own_symbols else NOTHING
     history, stored, local = own
     told = (*(m.update for m in history), *(x.equation for x in local))
     _require_even(asked.name, (*checked.values(), *told), quantities)
@@ -143,21 +139,6 @@ def evaluate_on(
         shared=called.shared,
         values=called.values,
     )
-
-
-def _require_names(
-    asked: Signature, offered: Collection[str], reserved: Collection[str], where: str
-) -> None:
-    """Check that quantities are offered, and that parameters do not bear names of the element."""
-    require_quantities(asked, offered, where)
-    for p in asked.parameters:
-        if p in reserved:
-            raise ParameterError(
-                f"{asked.name}() calls a parameter {p!r}, but on {where} this is the name "
-                f"of a quantity or symbol of the element: choose another name.",
-                asked=p,
-                given=where,
-            )
 
 
 def _parameters(
@@ -196,6 +177,7 @@ def _own(
     kinematics: Kinematics,
     given: set[sp.Symbol],
     reserved: Collection[str],
+    where: str,
 ) -> Own:
     """Return what the points of an energy remember, what is stored, and unknowns of its own.
 
@@ -204,35 +186,27 @@ def _own(
     moving = {s for s, _ in (*kinematics.inner, *kinematics.lets)}
     fixed = given - moving.union(*map(unknown, ("value", *kinematics.jets)))
     known = given | called.symbols
+    names = [*(m.name for m in called.history), *(str(x.symbol.name) for x in called.local)]
+    require_free(f"{name}()", names, reserved, where)
+
+    def checked(of: str, w: object, symbols: set[sp.Symbol], told: bool = False) -> sp.Expr:
+        return density(name, of, w, symbols, told=told, asked=of.split()[0])
+
     history: list[Memory] = []
     for m in called.history:
-        if m.name in reserved:
-            raise KinematicsError(
-                f"{name}() remembers {m.name!r}, which is the name of a quantity or symbol of the "
-                "element: choose another name",
-                asked=m.name,
-                given=name,
-            )
-        update = scalar(name, f"{m.name} at the end of a step", m.update, known, told=True)
-        initial = scalar(name, f"{m.name} before the first step", m.initial, fixed)
+        update = checked(f"{m.name} at the end of a step", m.update, known, told=True)
+        initial = checked(f"{m.name} before the first step", m.initial, fixed)
         history.append(replace(m, update=update, initial=initial))
     stored = None
     if called.stored is not None:
-        stored = scalar(name, "stored", called.stored, known, told=True)
+        stored = checked("stored", called.stored, known, told=True)
+    begins = fixed | {m.symbol for m in history}
     local: list[Local] = []
     for x in called.local:
-        label = str(x.symbol.name)
-        if label in reserved:
-            raise KinematicsError(
-                f"{name}() has the unknown {label!r}, which is the name of a quantity or symbol of "
-                "the element: choose another name",
-                asked="local",
-                given=label,
-            )
-        start = scalar(name, f"start of {label}", x.start, fixed | {m.symbol for m in history})
-        equation = x.equation
+        of, equation = str(x.symbol.name), x.equation
+        start = checked(f"{of} at its start", x.start, begins)
         if equation is not None:
-            equation = scalar(name, f"equation of {label}", equation, known)
+            equation = checked(f"{of} in its equation", equation, known)
         local.append(replace(x, start=start, equation=equation))
     return tuple(history), stored, tuple(local)
 

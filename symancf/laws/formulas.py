@@ -11,9 +11,10 @@ import sympy as sp
 from symancf_codegen.functions import derivative, symbolic
 
 from ..kinematics import director_solid
-from ..kinematics.naming import Energy, call_law, require_quantities, signature
+from ..kinematics.naming import Energy, call_law, signature
 from ..kinematics.quantity import real
 from ..kinematics.stretches import STRETCHES
+from ..values.reader import require_quantities
 from .layers import Layers
 from .mixed import shown
 
@@ -46,7 +47,7 @@ def _called(
     asked = signature(energy)
     layered = isinstance(energy, Layers)  # shown in the strain of a solid
     offered = (director_solid() if layered else element.kinematics()).quantities
-    require_quantities(asked, offered, element.name)
+    require_quantities(f"{asked.name}()", asked, offered, element.name)
     symbols: dict[str, sp.Basic] = {}
     for name in asked.quantities:
         value = offered[name].value

@@ -15,16 +15,16 @@ from symancf_codegen.declare import reference
 from symancf_codegen.functions import KINKS, NUMPY, branches, numerical, symbolic
 
 from ..arrays import Array
-from ..errors import KinematicsError, ParameterError
+from ..errors import ParameterError
 from ..kinematics.layer import ANGLE, AXIS, cosines
-from ..kinematics.local import declared_local
-from ..kinematics.memory import declared
+from ..kinematics.memory import require_plain
 from ..kinematics.naming import Energy, law_of, signature
 from ..kinematics.quantity import real
 from ..values import arguments
 from ..values.domain import Domain, by_call, domains_of, not_negative
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import label, reals, vector3
+from ..values.reader import require_parameters
 from .checked import summed
 
 if TYPE_CHECKING:
@@ -361,26 +361,15 @@ def _layer(number: int, given: object) -> Layer:
         )
     law = law_of(law)
     asked = signature(law)
-    if declared(law) or declared_local(law):
-        raise KinematicsError(
-            f"{who}: {asked.name}() has memory or unknowns of its own, which layers cannot have",
-            asked="layers",
-            given=asked.name,
-        )
+    require_plain(f"{who}: {asked.name}()", law, "layers cannot", memory=False)
     if not isinstance(own, Mapping):
         raise ParameterError(
             f"{who}: parameters are a dict of names and values, not {label(own)}",
             asked="parameters",
             given=own,
         )
-    for name in own:
-        if name != "rho" and name not in asked.parameters:
-            raise ParameterError(
-                f"{who}: {asked.name}() has no parameter {name!r}; it has "
-                f"{', '.join(asked.parameters)}, and layers have rho",
-                asked=str(name),
-                possible=(*asked.parameters, "rho"),
-            )
+    possible = (*asked.parameters, "rho")
+    require_parameters(f"{who}: {asked.name}()", (), own, optional=possible, exact=True)
     return Layer(law, float(thickness), float(angle), dict(own))
 
 

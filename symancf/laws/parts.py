@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from symancf_codegen.declare import Local, Memory
 
-    from ..kinematics.naming import Signature
     from ..kinematics.quantity import Kinematics
+    from ..values.reader import Signature
 
 
 @dataclass(frozen=True)

@@ -17,15 +17,20 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.declare import Local, Memory, Parameter, PointLaw, reference
-from symancf_codegen.functions import force_on, short, symbolic, uncompilable, undefined
+from symancf_codegen.functions import force_on, symbolic
 
-from ..errors import KinematicsError, ParameterError, closest, in_words
+from ..errors import KinematicsError, closest
 from ..kinematics.local import declared_local
 from ..kinematics.memory import declared
-from ..kinematics.naming import require_quantities, signature
+from ..kinematics.naming import signature
 from ..kinematics.quantity import Kinematics, Quantity, cross, dot, real, vector
-from ..kinematics.symbols import as_expression
-from ..values.parameter import label
+from ..values.reader import (
+    as_expression,
+    call_symbolic,
+    require_parameters,
+    require_quantities,
+    scalar,
+)
 from .evaluate import evaluate_energy
 from .laminate import layer_called
 from .layers import Layers
@@ -265,8 +270,9 @@ def sampled_fields(
                 raise KinematicsError(f"field {field!r}: {name!r} {why}", asked=name, **data)
         value = _value(field, asked, offered, parameters, element.name)
         components = list(value) if isinstance(value, sp.MatrixBase) else [value]
+        must = "a field is a scalar of SymPy, or a matrix of scalars"
         for e in components:
-            _require_expression(field, e, allowed)
+            scalar(f"field {field!r}", field, e, allowed, also=(force_on,), must=must)
         names[field] = tuple(f"field{k}_{i}" for i in range(len(components)))
         shapes[field] = _shape(value)
         outputs.update(zip(names[field], components, strict=True))
@@ -405,41 +411,13 @@ def _value(
             given=asked,
             possible=offered,
         )
-    wanted = signature(asked)
-    require_quantities(wanted, offered, where)
-    for p in wanted.required:
-        if p not in parameters:
-            raise ParameterError(
-                f"field {field!r} asks for the parameter {p!r}; the body has "
-                f"{', '.join(parameters)}.{closest(p, tuple(parameters))}",
-                asked=p,
-                possible=tuple(parameters),
-            )
+    wanted, what = signature(asked), f"field {field!r}"
+    require_quantities(what, wanted, offered, where)
+    require_parameters(what, wanted.required, parameters)
     given = {p: parameters[p] for p in wanted.parameters if p in parameters}
-    try:
-        found = asked(*(offered[q].value for q in wanted.quantities), **given)
-    except Exception as error:
-        raise KinematicsError(
-            f"field {field!r} failed on the symbols of {where}: {in_words(error)}",
-            asked=field,
-            given=error,
-        ) from error
-    return as_expression(f"field {field!r}", field, found)
-
-
-def _require_expression(field: str, e: sp.Basic, allowed: set[sp.Symbol]) -> None:
-    wrong = None
-    if not isinstance(e, sp.Expr) or isinstance(e, sp.MatrixExpr):
-        wrong = f"{e!r} is no scalar, and no matrix of scalars, of SymPy"
-    elif undefined(e) is not None:
-        wrong = f"{short(e)} is infinite, undefined or complex"
-    elif stands := uncompilable(e, (force_on,)):
-        wrong = f"it cannot be compiled: {stands[1]}"
-    elif e.free_symbols - allowed:
-        foreign = min(s.name for s in e.free_symbols - allowed)
-        wrong = f"it contains the symbol {foreign!r}, which is none of its arguments"
-    if wrong:
-        raise KinematicsError(f"field {field!r}: {wrong}", asked=field, given=label(e))
+    values = [offered[q].value for q in wanted.quantities]
+    found = call_symbolic(what, asked, values, given, field)
+    return as_expression(what, field, found)
 
 
 def _shape(value: object) -> tuple[int, ...]:

@@ -11,18 +11,26 @@ stresses back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symancf_codegen.declare import RATE_FACTOR, Lets, Parameter, PointLaw, unknown
 from symancf_codegen.functions import rate
 
-from ..errors import KinematicsError, SymancfError, in_words
-from ..kinematics.memory import own_arguments
+from ..errors import KinematicsError
+from ..kinematics.memory import require_plain
 from ..kinematics.quantity import Value, real
 from ..values.functions import REQUIRED, arguments_of, taking
 from ..values.parameter import label
+from ..values.reader import (
+    as_expression,
+    call_symbolic,
+    read,
+    require_quantities,
+    require_shape,
+    scalar,
+)
 from .build import Kinds, closure
 
 if TYPE_CHECKING:
@@ -133,7 +141,8 @@ def viscous_law(
     rate_of = _rates(rated, values)
     known = values | {f"{q}{RATE}": _map(values[q], rate_of.__getitem__) for q in rated}
     arguments = [known[n] for n in asked]
-    stresses = _stresses(function, rated, arguments, {p: real(p) for p in parameters})
+    symbols = {p: real(p) for p in parameters}
+    stresses = _stresses(function, rated, values, arguments, symbols)
     stress_lets, work = _work(stresses, values)
     used = _symbols((values[n.removesuffix(RATE)] for n in asked), kinematics)
     return PointLaw(
@@ -170,25 +179,12 @@ def _arguments(function: Viscous, values: Mapping[str, Value]) -> tuple[list[str
     ------
     KinematicsError : a quantity is not among the `values`, or the law has a memory or unknowns.
     """
-    own = sorted(own_arguments(function))
-    if own:
-        raise KinematicsError(
-            f"{function.__name__}() remembers or solves for {', '.join(own)}: viscous stresses "
-            "follow from rates alone; let the energy of the body do that",
-            asked=own[0],
-            given=function.__name__,
-        )
-    wanted = arguments_of(function)
-    asked = [*wanted.positional, *wanted.open]
-    for n in asked:
-        if n.removesuffix(RATE) not in values:
-            offered = ", ".join(f"{v}, {v}{RATE}" for v in values)
-            raise KinematicsError(
-                f"{function.__name__}() asks for {n!r}; this element offers {offered}",
-                asked=n,
-                possible=tuple(values),
-            )
-    return asked, [*wanted.keywords]
+    wanted = read(function)
+    why = "viscous stresses follow from rates alone; let the energy of the body do that"
+    require_plain(f"{wanted.name}()", function, why, memory=False)
+    offered = [name for v in values for name in (v, f"{v}{RATE}")]
+    require_quantities(f"{wanted.name}()", wanted, offered, "this element")
+    return [*wanted.quantities], [*wanted.parameters]
 
 
 def _rates(rated: Sequence[str], values: Mapping[str, Value]) -> dict[sp.Expr, sp.Symbol]:
@@ -203,18 +199,15 @@ def _rates(rated: Sequence[str], values: Mapping[str, Value]) -> dict[sp.Expr, s
 def _stresses(
     function: Viscous,
     rated: Sequence[str],
+    values: Mapping[str, Value],
     arguments: Sequence[Value],
     parameters: Mapping[str, sp.Expr],
 ) -> Mapping[str, Value]:
     """Return what a law returns: a stress for each quantity whose rate it asks for."""
-    try:
-        stresses: Any = function(*arguments, **parameters)
-    except SymancfError:
-        raise
-    except Exception as error:
-        raise KinematicsError(f"{function.__name__}() failed: {in_words(error)}") from error
+    stresses = call_symbolic(f"{function.__name__}()", function, arguments, parameters)
     if isinstance(stresses, Mapping) and set(stresses) == set(rated):
-        return stresses
+        given = sp.Tuple(*arguments, *parameters.values()).free_symbols
+        return {q: _stress(function.__name__, q, s, values[q], given) for q, s in stresses.items()}
     named = ", ".join(stresses) if isinstance(stresses, Mapping) else label(stresses)
     raise KinematicsError(
         f"{function.__name__}() must return a stress for each rate that it asks for: "
@@ -223,6 +216,18 @@ def _stresses(
         given=tuple(stresses) if isinstance(stresses, Mapping) else stresses,
         possible=rated,
     )
+
+
+def _stress(
+    name: str, quantity: str, given: object, conjugate: Value, known: set[sp.Symbol]
+) -> Value:
+    """Return the stress of a quantity, of its shape and of known symbols alone."""
+    what = f"the stress {quantity!r} of {name}()"
+    stress = as_expression(what, quantity, given)
+    require_shape(what, quantity, stress, conjugate)
+    for e in _scalars(stress):
+        scalar(what, quantity, e, known)
+    return stress
 
 
 def _work(

@@ -56,8 +56,7 @@ class VectorEquations(ABC):
         self._test = loosely(self._tested)
         snes.setFunction(loosely(self._evaluated), self.F)
         snes.setConvergenceTest(self._test)
-        snes.setLineSearchPreCheck(loosely(self._changed))
-        self._by_newton = self._plain = self._by_snes = False
+        self._by_newton = self._plain = False
 
     def configured(self, options: Options) -> None:
         """See whether `newton` does what the options ask for that the SNES has taken."""
@@ -95,11 +94,11 @@ class VectorEquations(ABC):
             solution = newton(self, snes.getTolerances()[3], self.aids)
             snes.setConvergedReason(solution.reason)
             return solution
-        self._by_snes = True
+        snes.setLineSearchPreCheck(loosely(self._changed))
         try:
             snes.solve(None, self.x)
         finally:
-            self._by_snes = False
+            snes.setLineSearchPreCheck(None)
             share_error(self.comm, self.error)
         self.linear_iterations = snes.getLinearSolveIterations()
         return Solution(snes.getConvergedReason(), snes.getIterationNumber())
@@ -184,8 +183,6 @@ class VectorEquations(ABC):
             self.error = self.error or error
 
     def _changed(self, x: PETSc.Vec, step: PETSc.Vec) -> bool:
-        if not self._by_snes:  # `newton` has called the aids
-            return False
         try:
             step.copy(self.step)
             if all(aid.step() for aid in self.aids):

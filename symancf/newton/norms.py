@@ -108,14 +108,6 @@ class RowNorms:
                 norms[k] = self._safely(vectors[k] if mine else forces, label)
         return norms
 
-    def norm(self, values: Array) -> Array:
-        """Return the norms by class of one vector of this rank's rows (collective)."""
-        part = np.bincount(self.of_row, values * values, minlength=self.count)
-        squares = self.system.sum(part.astype(float))
-        if not SAFE[0] < squares.max(initial=0.0) < SAFE[1]:
-            return self._safely(values, self.of_row)
-        return np.asarray(np.sqrt(squares))
-
     def _safely(self, values: Array, label: Ints) -> Array:
         """Return norms whose squares might be beyond the range of numbers (collective)."""
         size = np.zeros(self.count)
@@ -155,9 +147,9 @@ class RowNorms:
         """Return the largest of values by class in each part."""
         return np.maximum.reduceat(values, self._starts) if self.count else np.zeros(0)
 
-    def least(self, values: Array) -> Array:
-        """Return the smallest of values by class in each part."""
-        return np.minimum.reduceat(values, self._starts) if self.count else np.zeros(0)
+    def every(self, which: Mask) -> Mask:
+        """Tell in which parts all classes are among some."""
+        return np.logical_and.reduceat(which, self._starts) if self.count else which
 
     def total(self, norms: Array) -> Array:
         """Return the norm of each part, of several kinds."""

@@ -15,8 +15,6 @@ from ..runtime import jit
 from ..runtime.structures import declared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .norms import RowNorms
 
 
@@ -60,6 +58,7 @@ class Stopping(ABC):
     data : ``symancf_stopping``.
     noise : norms of the residual that round-off makes, by class, as of the last estimate.
     closed : which parts have converged.
+    smallest : sizes of unknowns by part: smaller ones are measured by these.
     """
 
     def __init__(self, rows: RowNorms, growth: float = np.inf, falling: float = 0.0) -> None:
@@ -69,6 +68,7 @@ class Stopping(ABC):
         self._norms: Array = np.zeros(classes)
         self._shares: Array = np.zeros(classes)
         self.noise: Array = np.zeros(classes)
+        self.smallest: Array = np.zeros(parts)
         self._moved: Array = np.zeros(parts)
         self._shut: Array = np.zeros(parts)
         self.closed: Mask = np.zeros(parts, dtype=bool)
@@ -94,35 +94,32 @@ class Stopping(ABC):
         References may change with it.
         """
 
-    def length(self, step: Array, x: Array) -> Array:
-        """Return the length of a step (rows) of each part, relative to unknowns (collective)."""
-        moved, size = (self.rows.total(norms) for norms in self.rows.of(step, x))
-        return np.divide(moved, size, out=np.full(len(size), np.inf), where=size > 0.0)
-
     def start(self, closed: Mask) -> None:
         """Begin a solution, with parts that have converged at its beginning."""
         self._library.symancf_stop_begin(self._place)
         self.closed[:] = self._close[:] = self._shut[:] = closed
 
-    def reason(self, length: Callable[[], Array]) -> int:
+    def reason(self, step: Array, x: Array) -> int:
         """Return PETSc's reason to stop after an iteration with a new tangent, 0 to go on.
 
-        (Collective.) `length`, see `decide`.
+        (Collective.) Parameters as of `decide`.
         """
         self._shares[:] = self.shares()
         reason = int(self._library.symancf_stop_by_shares(self._place, 1))
-        return self.decide(length) if reason == UNDECIDED else reason
+        return self.decide(step, x) if reason == UNDECIDED else reason
 
-    def decide(self, length: Callable[[], Array], fresh: bool = True) -> int:
+    def decide(self, step: Array, x: Array, fresh: bool = True) -> int:
         """Return PETSc's reason to stop, 0 to go on, where shares do not tell (collective).
 
         Parameters
         ----------
-        length : returns the length of the last step of each part, relative to its size.
-        fresh : whether that was made with the tangent where it began: then a residual that is
+        step, x : the last step, and the unknowns after it (rows).
+        fresh : whether it was made with the tangent where it began: then a residual that is
             left after a short step is round-off; else iterations converge slowly.
         """
-        self._moved[:] = length()
+        moved, size = (self.rows.total(norms) for norms in self.rows.of(step, x))
+        size = np.maximum(size, self.smallest)
+        self._moved[:] = np.divide(moved, size, out=np.full(len(size), np.inf), where=size > 0.0)
         reason = int(self._library.symancf_stop_far(self._place, fresh))
         if reason == UNDECIDED:  # near round-off: it is worth its estimate
             self.noise[:] = self.round_off()

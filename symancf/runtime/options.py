@@ -185,13 +185,16 @@ class Options:
         self.told = True
         present = self._present()
         ours = self._wanted.keys() - {self.prefix + name for name in self.given}
-        read = {n for n in present if (n in self._seen or _used(n)) and self._works(n)}
-        unused = sorted(present.keys() - ours - read)
+        unused = [name for name in present if name not in ours and not self._serves(name)]
         if unused and comm.rank == 0:
-            known = read | self._possible()
-            for name in unused:
+            known = {name for name in present if self._serves(name)} | self._possible()
+            for name in sorted(unused):
                 hint = closest(name, known)
                 warnings.warn(f"PETSc did not use the option -{name}.{hint}", stacklevel=5)
+
+    def _serves(self, full: str) -> bool:
+        """Tell whether PETSc has read an option, and it makes a difference."""
+        return (full in self._seen or _used(full)) and self._works(full)
 
     def _possible(self) -> set[str]:
         """Return options that PETSc has read or may read and that make a difference."""

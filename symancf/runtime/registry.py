@@ -30,12 +30,9 @@ def _of_checkout() -> list[EntryPoint]:
     what pip wrote of an editable installation is old.
     """
     path = Path(__file__).parents[2] / "pyproject.toml"
-    project = tomllib.loads(path.read_text("utf-8"))["project"] if path.is_file() else {}
-    if project.get("name") != "symancf":
-        return []
-    return [
-        EntryPoint(name, value, GROUP) for name, value in project["entry-points"][GROUP].items()
-    ]
+    project = tomllib.loads(path.read_text("utf-8")).get("project", {}) if path.is_file() else {}
+    own = project["entry-points"][GROUP] if project.get("name") == "symancf" else {}
+    return [EntryPoint(name, value, GROUP) for name, value in own.items()]
 
 
 def _distribution(entry: EntryPoint) -> str:

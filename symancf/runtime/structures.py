@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import ctypes
 import re
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..arrays import address
+from ..arrays import Structure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,26 +24,6 @@ _PLAIN = {
 _STRUCTURE = re.compile(r"typedef struct(?:\s+\w+)?\s*\{([^{}]*)\}\s*(\w+);")
 _FUNCTION = re.compile(r"typedef [^;{}(]*\(\*(\w+)\)")  # the type of one
 _DECLARED = re.compile(r"(\**)\s*(\w+)\s*(?:\[(\d+)\])?$")
-
-
-class Structure(ctypes.Structure):
-    """A structure of C.
-
-    Attributes
-    ----------
-    kinds : types of the arrays to which fields point.
-    """
-
-    kinds: ClassVar[dict[str, type]] = {}
-
-    def give(self, **values: Any) -> None:
-        """Set fields, those that are addresses to arrays: to copies where C's type is another."""
-        arrays = vars(self).setdefault("_arrays", {})  # which live as long
-        for name, value in values.items():
-            if isinstance(value, np.ndarray):
-                arrays[name] = np.ascontiguousarray(value, self.kinds[name])
-                value = address(arrays[name])
-            setattr(self, name, value)
 
 
 def declared(

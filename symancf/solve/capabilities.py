@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from .. import elements, energies
 from ..catalogue import joints
 from ..elements import Element
 from ..runtime.shown import Table
+from ..values.functions import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -198,8 +198,7 @@ def _contact(element: Element) -> str:
 
 def quantities(law: Callable[..., object]) -> list[str]:
     """Return what a law of the catalogue asks of an element, or the law that it makes."""
-    given = inspect.signature(law).parameters.values()
-    asked = [p.name for p in given if p.kind is not p.KEYWORD_ONLY]
+    asked = [*arguments_of(law).positional]
     if asked == ["law"]:
         return quantities(law(energies.neo_hooke))  # type: ignore[arg-type]
     return asked or quantities(law())  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ from ..arrays import Array, Ints, Mask
 from ..assembly.configuration import require_system
 from ..assembly.numbering import multipliers
 from ..errors import ConstraintError
+from ..kinematics.memory import require_plain
 from ..places.ends import Ground
 from ..places.lines import Line
 from ..runtime import jit
@@ -29,6 +30,7 @@ from ..runtime.collective import together
 from ..runtime.shared import Shared
 from ..values.arguments import one_of
 from ..values.parameter import vector3
+from ..values.reader import name_of, require_dependence
 from .quantities import JetOfEnd, symbols_of
 from .substitution import Substitution
 from .term import PlaceBinding, PlaceTerm, vector_of
@@ -89,21 +91,17 @@ class Equations:
 
     Raises
     ------
-    ConstraintError : an equation is no expression or does not depend on the ends.
+    KinematicsError : an equation is no expression or does not depend on the ends.
     """
 
     def __init__(self, reading: Reading, name: str, rows: list[E]) -> None:
         must = "it must return an expression that vanishes, or several in a list or Matrix"
         phi = [reading.scalar(p, must) for p in rows]
         self.substitution = Substitution.of(reading.ends, reading.jets)
-        for i, p in enumerate(phi):
-            if not p.free_symbols & set(reading.unknowns):
-                raise ConstraintError(
-                    f"{reading.what}: its equation {i + 1}, {p} = 0, does not depend on the ends",
-                    asked="equation",
-                    given=str(p),
-                    possible=sorted(map(str, reading.unknowns)),
-                )
+        law, ends = name_of(reading.function), sorted(map(str, reading.unknowns))
+        for i, p in enumerate(phi, 1):
+            what = f"equation {i} of {reading.what}"
+            require_dependence(what, law, p, reading.unknowns, "the ends", ends)
         self.moving, self.still = self._in_plane(reading, phi)
         self.law = self._law(reading, name)
         found = [self.substitution.depend(p) for p in self.moving]
@@ -216,11 +214,8 @@ class Constraint(PlaceTerm):
         **parameters: Given,
     ) -> None:
         super().__init__(function, ends, name, parameters)
-        if self.reading.history:
-            raise ConstraintError(
-                f"{self.what} remembers: only energies, sa.Potential and sa.VirtualWork may",
-                asked="history",
-            )
+        why = "only energies, sa.Potential and sa.VirtualWork may remember"
+        require_plain(self.what, function, why, memory=False)
         given = self.reading.result
         rows = list(given) if isinstance(given, sp.MatrixBase | list | tuple) else [given]
         key = (self.law_name, *self.reading.structure(rows))

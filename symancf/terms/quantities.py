@@ -8,11 +8,10 @@ the coordinates: its present value, its change, its reference value, or its rate
 
 from __future__ import annotations
 
-import inspect
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -22,7 +21,7 @@ from ..errors import ConstraintError
 from ..places.ends import End, Ground, require_place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from ..values.parameter import Scalar
 
@@ -34,7 +33,6 @@ Result: TypeAlias = "E | Sequence[E] | Mapping[E, E]"
 Law: TypeAlias = "Callable[..., Result]"
 Given: TypeAlias = "Scalar | Array | Sequence[float]"  # of a parameter: one, or one for each place
 At: TypeAlias = "dict[str, Array | float]"  # values at places by the names of symbols
-Asking = TypeVar("Asking", bound="Law")
 JetOfEnd = tuple[int, str]
 Of = Literal["present", "change", "reference", "rate"]
 
@@ -152,19 +150,3 @@ def check_ends(what: str, ends: Sequence[End]) -> list[End]:
     for end in ends:
         require_place(what, end)
     return list(ends)
-
-
-def asking(
-    function: Asking, names: Iterable[str], keywords: Iterable[inspect.Parameter] | None = None
-) -> Asking:
-    """Let a function of any number of arguments ask for quantities of these names, and return it.
-
-    `keywords` are its parameters; default: those that it names.
-    """
-    if keywords is None:
-        own = inspect.signature(function).parameters.values()
-        keywords = [p for p in own if p.kind is inspect.Parameter.KEYWORD_ONLY]
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    asked = [inspect.Parameter(name, kind) for name in names]
-    function.__signature__ = inspect.Signature([*asked, *keywords])  # type: ignore[attr-defined]
-    return function

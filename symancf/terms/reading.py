@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from types import FunctionType
@@ -14,19 +13,10 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen import declare
-from symancf_codegen.functions import obstacle, symbolic
 
 from ..arrays import Array
-from ..errors import (
-    AFTER_STAR,
-    ConstraintError,
-    ParameterError,
-    SymancfError,
-    argument,
-    closest_name,
-    in_words,
-)
-from ..kinematics.memory import STEP, Called, call_own, own_arguments
+from ..errors import ConstraintError, KinematicsError, ParameterError, argument
+from ..kinematics.memory import STEP, Called, call_own, own_arguments, require_plain
 from ..kinematics.quantity import real
 from ..places.ends import End, Ground
 from ..places.facets import FacetPoints
@@ -34,6 +24,15 @@ from ..places.lines import Line
 from ..places.on_body import Nodes, PointsOnBody
 from ..runtime.collective import together
 from ..values.parameter import label, reals
+from ..values.reader import (
+    call_symbolic,
+    name_of,
+    read,
+    require_free,
+    require_parameters,
+    scalar,
+    unknown_quantity,
+)
 from .quantities import (
     DERIVATIVES,
     QUANTITIES,
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration
     from ..assembly.piece import Jets
+    from ..kinematics.quantity import Value
     from ..values.parameter import Scalar
     from .entities import Entities
     from .quantities import Given
@@ -139,8 +139,9 @@ class Reading:
 
     Raises
     ------
-    ConstraintError : an unknown quantity, an unknown, missing or reserved parameter, or the
-        function fails on the symbols.
+    KinematicsError : an unknown quantity, the function fails on the symbols, or it has unknowns of
+        its own.
+    ParameterError : an unknown, missing or reserved parameter.
     """
 
     def __init__(
@@ -161,7 +162,7 @@ class Reading:
         self.offered = QUANTITIES | DERIVATIVES | (RATES if rates else {})
         known = _OWN.setdefault(function, {}) if _is_own(function) else {}
         key = vector, rates, len(ends), *states
-        asked = known.get(key) or self._ask(inspect.signature(function).parameters)
+        asked = known.get(key) or self._ask()
         self.jets, self.rates = list(asked.jets), list(asked.rates)
         self.keywords, self.fixed, self.uses_time = asked.keywords, asked.fixed, asked.uses_time
         for number, jet in [*self.jets, *self.rates]:
@@ -171,6 +172,8 @@ class Reading:
         arrays = {k: v for k, v in values.items() if _is_array(v)}
         self.per_place = {k: _numbers(f"{what}, {k}", v) for k, v in arrays.items()}
         self.parameters = {k: cast("Scalar", v) for k, v in values.items() if k not in arrays}
+        why = "only energies of bodies solve for unknowns; a VirtualWork may have states="
+        require_plain(self.what, function, why, memory=True)
         asked.called = asked.called or self._call(asked)
         known[key] = asked
         self._take_result(asked.called)
@@ -178,34 +181,17 @@ class Reading:
     def _call(self, asked: Asked) -> Called:
         """Call the function with the symbols of its arguments, and of what it remembers."""
         given = dict(zip(asked.names, asked.arguments, strict=True)) | asked.keywords
+
+        def call(own: Mapping[str, Value]) -> object:
+            symbols = {**asked.keywords, **own}
+            return call_symbolic(self.what, self.function, asked.arguments, symbols)
+
         with nullcontext() if _is_own(self.function) else _on_all_ranks(self.ends):
-            try:
-                return call_own(
-                    self.what,
-                    self.function,
-                    given,
-                    lambda own: self.function(*asked.arguments, **asked.keywords, **own),
-                )
-            except SymancfError:
-                raise
-            except Exception as error:
-                raise ConstraintError(
-                    f"{self.what} failed on the symbols of its arguments: {in_words(error)}",
-                    asked=argument(self.what),
-                    given=error,
-                ) from error
+            return call_own(self.what, self.function, given, call)
 
     def _take_result(self, called: Called) -> None:
         """Take what the function returned, and what a place remembers."""
         self.lets: tuple[Let, ...] = tuple(getattr(self.function, "lets", ()))
-        if called.local:
-            own_unknowns = [str(x.symbol) for x in called.local]
-            raise ConstraintError(
-                f"{self.what} has unknowns of its own ({', '.join(own_unknowns)}): only energies "
-                "of bodies may; a VirtualWork may have states=",
-                asked="unknowns",
-                given=own_unknowns,
-            )
         self.result, self._remembered = called.result, called.symbols if called.history else set()
         must = "what is remembered must be an expression of its arguments"
         self.history = tuple(
@@ -214,20 +200,13 @@ class Reading:
         )
         self.stored = None if called.stored is None else self.scalar(called.stored, must)
 
-    def _ask(self, signature: Mapping[str, inspect.Parameter]) -> Asked:
+    def _ask(self) -> Asked:
         """Return what the arguments of the function ask for."""
-        asked, own = Asked(), own_arguments(self.function)
-        for p in signature.values():
-            name = p.name
-            if name in own:
-                continue
-            if p.kind is not p.KEYWORD_ONLY:
-                asked.names.append(name)
-            if p.kind is inspect.Parameter.KEYWORD_ONLY:
-                asked.keywords[name] = sp.Symbol(name, real=True)
-                if p.default is not p.empty:
-                    asked.defaults[name] = p.default
-            elif name == "t":
+        found = read(self.function, self.what, own_arguments(self.function))
+        asked = Asked(names=list(found.quantities), defaults=dict(found.defaults))
+        asked.keywords = {name: sp.Symbol(name, real=True) for name in found.parameters}
+        for name in asked.names:
+            if name == "t":
                 asked.uses_time = True
                 asked.arguments.append(TIME)
             elif name in self.states:
@@ -247,13 +226,7 @@ class Reading:
                 for q, quantity in self.offered.items()
                 if q not in DERIVATIVES and _offers(end, quantity.jet)
             ]
-            raise ConstraintError(
-                f"{self.what} asks for {name!r}; its ends offer {', '.join(possible)} and "
-                + ", ".join(["t", *self.states])
-                + f" {AFTER_STAR}",
-                asked=name,
-                possible=(*possible, "t", *self.states),
-            )
+            raise unknown_quantity(self.what, name, (*possible, "t", *self.states), "this term")
         jet = ("abc".index(suffix), quantity.jet)
         into = {"rate": asked.rates, "reference": asked.fixed}.get(quantity.of, asked.jets)
         if jet not in into:
@@ -266,63 +239,21 @@ class Reading:
         self, given: Mapping[str, Given], defaults: Mapping[str, Given]
     ) -> dict[str, Given]:
         """Return the values of all parameters."""
-        keywords = self.keywords
-        reserved = [k for k in keywords if RESERVED.fullmatch(k) or k in self.states]
-        if reserved:
-            raise ConstraintError(
-                f"{self.what} calls a parameter {reserved[0]!r}, which is the name of a symbol of "
-                "its own: choose another name",
-                asked=reserved[0],
-                given=tuple(self.keywords),
-            )
-        unknown = sorted(set(given) - set(keywords))
-        if unknown:
-            close = closest_name(unknown[0], keywords)
-            raise ConstraintError(
-                f"{self.what} has no parameter {unknown[0]!r}; it has "
-                f"{', '.join(keywords) or 'none'}"
-                + (f"; did you mean {close!r}?" if close else f" {AFTER_STAR}"),
-                asked=unknown[0],
-                possible=keywords,
-            )
-        values = {}
-        for k in keywords:
-            values[k] = given[k] if k in given else defaults.get(k, 0.0)
-            if k not in given and k not in defaults:
-                raise ConstraintError(
-                    f"{self.what} needs the parameter {k!r}; given {', '.join(given) or 'none'}",
-                    asked=k,
-                    given=tuple(given),
-                    possible=keywords,
-                )
-        return values
+        taken = {k for k in self.keywords if RESERVED.fullmatch(k) or k in self.states}
+        require_free(self.what, self.keywords, taken, "the term")
+        needed = [k for k in self.keywords if k not in defaults]
+        require_parameters(self.what, needed, given, optional=defaults, exact=True)
+        return {k: given[k] if k in given else defaults[k] for k in self.keywords}
 
     def scalar(self, expression: E, must: str) -> E:
-        """Return an expression of symbols of this reading.
+        """Return an expression of symbols of this reading; `must` tells what it must be.
 
         Raises
         ------
-        ConstraintError : it is none (`must` tells what it must be), or has other symbols.
+        KinematicsError, CompileError : see `values.reader.scalar`.
         """
-        try:
-            scalar = symbolic(expression)
-        except (sp.SympifyError, TypeError):
-            scalar = None
-        why = obstacle(scalar) if isinstance(scalar, sp.Expr) else ""
-        if why is not None:
-            raise ConstraintError(
-                f"{self.what} returned {label(expression)}: {must}{why and f'; {why}'}",
-                asked="expression",
-                given=label(expression) if isinstance(expression, sp.Basic) else expression,
-            )
-        foreign = sorted(map(str, scalar.free_symbols - self.known))
-        if foreign:
-            raise ConstraintError(
-                f"{self.what} contains the symbol {foreign[0]!r}, which is none of its arguments: "
-                "add it as a keyword-only argument",
-                asked=foreign[0],
-            )
-        return scalar
+        what = f"the result of {self.what}"
+        return scalar(what, name_of(self.function), expression, self.known, must=must)
 
     def integrand(self, expression: E) -> E:
         """Return what a place contributes of a density, or of the value at the place."""
@@ -473,7 +404,7 @@ def require_offered(what: str, end: End, jet: str, suffix: str, written: str) ->
 
     Raises
     ------
-    ConstraintError : says which ends have one.
+    KinematicsError, or ConstraintError of a term of the package : says which ends have one.
     """
     why, possible = _lacking(end, jet), []
     if not why and _slides(end) and jet not in ("value", "line", "slide"):
@@ -481,7 +412,7 @@ def require_offered(what: str, end: End, jet: str, suffix: str, written: str) ->
         why = f"it offers {', '.join(possible)}"
     if why:
         asks = f"asks for {written!r} of {end}" if written else f"cannot be at {end}"
-        raise ConstraintError(
+        raise (KinematicsError if written else ConstraintError)(
             f"{what} {asks}: {why}", asked=written or "place", given=str(end), possible=possible
         )
 

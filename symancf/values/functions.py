@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 #: The default of an argument that has none.
@@ -51,7 +52,9 @@ def arguments_of(function: Callable[..., object]) -> Arguments:
 
 
 def taking(
-    function: Callable[..., object], positional: Iterable[str], keywords: Mapping[str, Any]
+    function: Callable[..., object],
+    positional: Iterable[str],
+    keywords: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Let a function say that it takes some arguments, whatever it is written with.
 

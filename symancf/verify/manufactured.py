@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -14,6 +13,7 @@ import sympy as sp
 from symancf_codegen.legendre import gauss_legendre
 
 from ..arrays import Array
+from ..values.functions import REQUIRED, arguments_of, taking
 from ..values.parameter import Field
 
 Force = Callable[[Array], Array]
@@ -88,10 +88,7 @@ def loaded_cable(
         return EA * epsilon_green**2 / 2 + EI * kappa_geometric**2 / 2 + work(X, u, centre, b)
 
     energy: Any = green if strain == "green" else biot
-    signature = inspect.signature(energy)
-    asked = [a for a in signature.parameters.values() if a.kind is not a.VAR_KEYWORD]
-    asked += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
-    energy.__signature__ = signature.replace(parameters=asked)
+    taking(energy, arguments_of(energy).positional, dict.fromkeys(("centre", *names), REQUIRED))
     return energy, fields
 
 

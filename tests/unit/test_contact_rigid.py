@@ -247,10 +247,9 @@ def of_block(*shape: Any, **given: Any) -> Callable[[], object]:
         (of_block(mu=(0.1, 0.2, 0.3)), "mu", (0.1, 0.2, 0.3)),
         (of_block(stiffness=1.0, k=1.0), "stiffness", (1.0, 1.0)),
         (of_block(stiffness=-1.0), "stiffness", -1.0),
-        (of_block(colour=3.0), "colour", 3.0),
+        (of_block(colour=3.0), "colour", None),
         (of_block(initial="jump"), "initial", "jump"),
-        (of_block(law=lambda g, *, k, d: k * (g - d) ** 2), "d", None),
-        (of_block(law=lambda g, *, k: k), "gap", "k"),
+        (of_block(law=lambda g, *, k, d: k * (g - d) ** 2), "d", ()),
         (of_block(3.0), "target", 3.0),
         (of_block(sa.RigidBody(mass=1.0, inertia=(1, 1, 1), name="dot")), "surface", "dot"),
         (lambda: sa.Contact(sa.RigidBody.sphere(1.0), sa.Plane(**FLOOR)), "stiffness", None),
@@ -258,29 +257,16 @@ def of_block(*shape: Any, **given: Any) -> Callable[[], object]:
         (lambda: sa.Contact(cord(), sa.Plane(**FLOOR)), "radius", None),
         (lambda: sa.Sphere(-1.0), "radius", -1.0),
         (lambda: sa.Plane((0, 0, 0), normal=(0, 0, 0)), "normal", (0.0, 0.0, 0.0)),
-        (
-            lambda: sa.Distance(lambda x1, x2, x3: 3 * sa, (0, 0, 0)),
-            "a function",
-            lambda error: "TypeError" in error,
-        ),
-        (lambda: sa.Distance(lambda x1, x2, x3: 1.0), "x1", lambda found: float(found) == 1.0),
         (lambda: sa.Distance(lambda x1, x2, x3, *, R: x1 - R, R="1"), "R", "1"),
-        (lambda: sa.Distance(lambda x1, *x, frame: x1 - frame, frame=0.1), "frame", None),
+        (
+            lambda: sa.Distance(lambda x1, x2, x3, *, frame: x1 - frame, frame=0.1),
+            "frame",
+            "sa.Distance",
+        ),
         (lambda: sa.Sphere(1.0, at=(0, 0, 0)), "at", None),
         (lambda: sa.Plane((0, 0, 0), np.eye(3)), "normal", lambda axis: np.shape(axis) == (3, 3)),
-        (
-            lambda: sa.Distance(lambda x1, x2, x3: Piecewise((x3, x1 > 0))),
-            "expression",
-            "Piecewise((x3, x1 > 0))",
-        ),
-        (
-            of_block(law=lambda g, *, k: I * k * g**2),
-            "expression",
-            lambda found: found.startswith("I*"),
-        ),
-        (of_block(law=lambda g, *, radius: (g - radius) ** 2, radius=0.1), "radius", None),
-        (of_block(mu=lambda v, *, k: k / (1 + v), k=0.3), "k", None),
-        (of_block(mu=lambda t: 0.3 * t), "mu", "t"),
+        (of_block(law=lambda g, *, radius: (g - radius) ** 2, radius=0.1), "radius", "sa.Contact"),
+        (of_block(mu=lambda v, *, k: k / (1 + v), k=0.3), "k", "sa.Contact"),
         (of_block(mu=lambda v: 1 / v), "mu", np.inf),
         (of_block(mu=lambda v: -0.3 - v), "mu", -0.3),
     ],
@@ -288,6 +274,31 @@ def of_block(*shape: Any, **given: Any) -> Callable[[], object]:
 def test_bad_input_is_told(made: Callable[[], object], asked: str, given: Any) -> None:
     with refused(sa.ParameterError, asked=asked, given=given):
         made()
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "given"),
+    [
+        (of_block(law=lambda g, *, k: k), "<lambda>", "k"),
+        (
+            lambda: sa.Distance(lambda x1, x2, x3: 3 * sa, (0, 0, 0)),
+            "<lambda>",
+            lambda error: "TypeError" in error,
+        ),
+        (lambda: sa.Distance(lambda x1, x2, x3: 1.0), "<lambda>", lambda e: float(e) == 1.0),
+        (lambda: sa.Distance(lambda x1, *x, R: x1 - R, R=0.1), "x", "*x"),
+        (of_block(law=lambda g, *, k: I * k * g**2), "<lambda>", lambda e: e.startswith("I*")),
+        (of_block(mu=lambda t: 0.3 * t), "t", None),
+    ],
+)
+def test_bad_functions_are_told(made: Callable[[], object], asked: str, given: Any) -> None:
+    with refused(sa.KinematicsError, asked=asked, given=given):
+        made()
+
+
+def test_a_distance_without_a_value_somewhere_is_told() -> None:
+    with refused(sa.CompileError, asked="<lambda>", given="Piecewise((x3, x1 > 0))"):
+        sa.Distance(lambda x1, x2, x3: Piecewise((x3, x1 > 0)))
 
 
 @collective

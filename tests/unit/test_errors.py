@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from symancf import errors
-from symancf.kinematics.naming import require_parameters
+from symancf.values.reader import require_parameters
 from tests.refusals import refused
 
 

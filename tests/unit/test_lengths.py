@@ -270,5 +270,5 @@ def test_bad_input() -> None:
     def along(rs_a: sp.Matrix) -> sp.Expr:
         return rs_a[0]
 
-    with refused(sa.ConstraintError, asked="rs_a", given="nodes of 'ends' of 'strip'"):
+    with refused(sa.KinematicsError, asked="rs_a", given="nodes of 'ends' of 'strip'"):
         sa.Constraint(along, body["ends"])

@@ -330,7 +330,7 @@ WRONG: dict[str, tuple[Any, type[SymancfError], dict[str, Any]]] = {
     "a parameter": (
         {"a": lambda J, *, q: q * J},
         ParameterError,
-        {"asked": "q", "possible": ("mu", "lam")},
+        {"asked": "q", "given": ("mu", "lam"), "possible": ("q",)},
     ),
     "a complex": ({"a": lambda J: 1j * J}, KinematicsError, {"asked": "a", "given": "1.0*I*J"}),
     "nothing": ({"a": lambda J: None}, KinematicsError, {"asked": "a", "given": None}),

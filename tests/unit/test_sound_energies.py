@@ -242,7 +242,7 @@ def test_expressions_that_are_nested_too_deep_are_told_in_words() -> None:
         return I1 - 3 - 2 * log(J) + y**2
 
     with refused(
-        sa.KinematicsError, asked="energy", given=lambda error: error.startswith("RecursionError")
+        sa.KinematicsError, asked="deep", given=lambda error: error.startswith("RecursionError")
     ):
         body_of(sa.elements.hex8_plain, deep)
 

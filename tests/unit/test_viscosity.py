@@ -195,7 +195,7 @@ def test_a_law_of_the_user() -> None:
         (
             lambda: sa.Viscosity(body(HEX8), lambda kappa_rate: {"kappa": kappa_rate}),
             sa.KinematicsError,
-            {"asked": "kappa_rate", "possible": lambda found: found[:2] == ("F", "J")},
+            {"asked": "kappa_rate", "possible": lambda found: found[:2] == ("F", "F_rate")},
         ),
         (
             lambda: sa.Viscosity(body(HEX8), lambda J_rate: {"I1": J_rate}),

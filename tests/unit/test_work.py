@@ -166,11 +166,11 @@ WRONG: dict[str, tuple[Any, dict[str, Any]]] = {
     "none": (work(lambda u_a: {u_a[0]: 1}), {"asked": "motion", "given": "u_a1", "possible": ()}),
     "word": (
         work(lambda v_a: {v_a[0]: "F"}),
-        {"asked": "expression", "given": "F", "possible": ()},
+        {"asked": "<lambda>", "given": "F", "possible": ()},
     ),
     "no_dict": (
         work(lambda v_a: v_a[0]),
-        {"asked": "expression", "given": "v_a1", "possible": ("{motion: force}",)},
+        {"asked": "<lambda>", "given": "v_a1", "possible": ("{motion: force}",)},
     ),
     "sizes": (work(lambda v_a: {v_a: [1, 2]}), {"asked": "components", "given": (3, 2)}),
     "scalar": (work(lambda v_a: {v_a: 1}), {"asked": "components", "given": (3, 1)}),
@@ -181,7 +181,7 @@ WRONG: dict[str, tuple[Any, dict[str, Any]]] = {
             "possible": lambda found: (*found[:2], *found[-2:]) == ("r_a", "u_a", "w3_b", "t"),
         },
     ),
-    "foreign": (work(lambda v_a: {v_a[0]: sp.Symbol("q")}), {"asked": "q", "given": None}),
+    "foreign": (work(lambda v_a: {v_a[0]: sp.Symbol("q")}), {"asked": "q", "given": "q"}),
     "missing": (
         work(lambda v_a, *, c: {v_a[0]: c}),
         {"asked": "c", "given": (), "possible": ("c",)},
@@ -192,7 +192,7 @@ WRONG: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "reserved": (
         work(lambda v_a, *, force1: {v_a[0]: 1}, force1=1),
-        {"asked": "force1", "possible": ()},
+        {"asked": "force1", "given": "the term", "possible": ()},
     ),
     "letters": (
         work(lambda v_a: {v_a[0]: 1}, states=("a b",)),
@@ -217,7 +217,7 @@ WRONG: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "fails": (
         work(lambda v_a: {v_a[7]: 1}),
-        {"asked": "virtual work 'w'", "given": "IndexError('index out of range')"},
+        {"asked": "<lambda>", "given": "IndexError('index out of range')"},
     ),
     "end": (
         lambda: sa.VirtualWork(lambda v_a: {v_a[0]: 1}, 3.0),
@@ -225,11 +225,11 @@ WRONG: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "energy": (
         lambda: sa.Potential(lambda u_a: [1], rope()["x0"], name="p"),
-        {"asked": "expression", "given": (1,), "possible": ()},
+        {"asked": "<lambda>", "given": (1, 1), "possible": ()},
     ),
     "constant": (
         lambda: sa.Potential(lambda u_a: 1, rope()["x0"], name="p"),
-        {"asked": "expression", "given": "1", "possible": ("u_a1", "u_a2", "u_a3")},
+        {"asked": "<lambda>", "given": "1", "possible": ("u_a1", "u_a2", "u_a3")},
     ),
     "velocity": (
         lambda: sa.Potential(lambda v_a: v_a[0], rope()["x0"], name="p"),
@@ -242,10 +242,16 @@ WRONG: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
+KINDS = dict.fromkeys(("missing", "extra", "reserved"), sa.ParameterError) | dict.fromkeys(
+    ("letters", "time", "twice", "quantity", "end"), sa.ConstraintError
+)
+
+
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_wrong_is_told(wrong: str) -> None:
     make, data = WRONG[wrong]
-    with refused(sa.ConstraintError, **data):
+    kind = KINDS.get(wrong, sa.KinematicsError)
+    with refused(kind, **data):
         make()
 
 

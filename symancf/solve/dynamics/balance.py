@@ -93,7 +93,7 @@ class Balance(Stopping):
     def forget(self) -> None:
         """Forget what earlier steps left."""
         self._ended[:] = 0.0
-        self.noise[:] = self.rows.norm(self._rounding)
+        self.noise[:] = self.rows.of(self._rounding)[0]
         self._native.state.split = 0
         self.constraints.limits[:] = 0.0
 
@@ -124,7 +124,7 @@ class Balance(Stopping):
         return self.noise
 
     def _estimate(self) -> Array:
-        of_laws = self.rows.norm(self._rounding)
+        of_laws = self.rows.of(self._rounding)[0]
         return np.maximum(self.rows.response(self._rounded(), self._product), of_laws)
 
     def rounded_rows(self) -> Array:
@@ -173,7 +173,7 @@ class Balance(Stopping):
             bad = self.system.comm.allreduce(bad)
         if bad:
             return math.inf
-        rows = self.rows.norm(self.rows.numbering.to_rows(self.f))
+        (rows,) = self.rows.of(self.rows.numbering.to_rows(self.f))
         rows = np.where(self.constraints.classes, 0.0, rows)
         forces = self.parts()
         # a kind of row without forces of its own is measured by the work of the others

@@ -129,7 +129,7 @@ class Native:
         ksp, motion = newton.snes.getKSP(), newton.motion
         here = newton.comm.size == 1 and newton.numbering.size and not newton.system.changing
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
-        helped = newton.predicted is not None or newton.kinked
+        helped = bool(newton.aids) or newton.kinked
         plain = direct and not helped and not motion.damping.stiffness
         self.able = bool(here and plain and newton.is_plain())
 

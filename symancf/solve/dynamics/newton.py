@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,18 +19,19 @@ from ...newton import (
     PredictedStresses,
     VectorEquations,
     holds_by_penalties,
+    wanted,
 )
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
 from ..folds import Folds
 from ..preconditioner import Preconditioner
 from ..residual import LinearResidual
-from ..rigid import rigid_modes
 from ..solver import is_symmetric, solver_name
 from ..takeover import Takeover
 from .balance import Balance
 from .explanation import explained
 from .native import Native
+from .undetermined import undetermined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,8 +46,6 @@ SLOW = 0.3  # ratio of two residuals above which the tangent is renewed
 LARGE, SLOW_LARGE = 5000, 0.5  # unknowns beyond which a factorisation costs many iterations
 EAGER = 20  # steps that renew the tangent at once after `PROOF` ones that could not do without
 PROOF = 3
-NULL = 1e-14  # of a row of the tangent: round-off
-TINY = float(np.finfo(float).tiny)
 PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
 
 
@@ -104,25 +102,20 @@ class Newton(VectorEquations):
         )
         self.takeover: Takeover | None = None
         self.kinked = any(piece.kinked for piece in self.system.pieces)
-        if self.kinked:
-            evaluate, fresh = loosely(self.evaluate), loosely(self._made_now)
-            self.aids = [PartBacktracking(self, self.balance, evaluate, self.leftover, fresh)]
+        self.predicted: PredictedStresses | None = None
         self.size = 1.0
         self.outside: Array | None = None
         self.ended = self.iterations = 0
         self._step_of_tangent = 0.0
         self._determined = False
-        penalties = holds_by_penalties(self.system)
-        predicted = PredictedStresses(self.system, penalties=True) if penalties else None
-        self.predicted = predicted if predicted is not None and predicted.some else None
-        self._folds = Folds(self.system) if penalties else None
+        self._folds = Folds(self.system) if holds_by_penalties(self.system) else None
         self._accepted: Array | None = None
         self.system.register(self)
 
     def attach(self, options: Options, note: Callable[[str], None]) -> None:
-        """Take up the linear solver that options have chosen (collective).
+        """Take up the linear solver and the aids that options have chosen (collective).
 
-        `note` is told which one is at work.
+        `note` is told which solver is at work.
         """
         self._note = note
         ksp = self.snes.getKSP()
@@ -131,6 +124,19 @@ class Newton(VectorEquations):
         if ksp.getType() != PETSc.KSP.Type.PREONLY:
             self.takeover = Takeover(self.system, ksp, self.preconditioner, options, dynamic=True)
         self.configured(options)
+        self._make_aids(wanted(options))
+
+    def _make_aids(self, names: set[str]) -> None:
+        """Make the aids that apply, of those that are wanted (collective)."""
+        self.aids, self._looks = [], "leftover" in names
+        if self._folds is not None and "predicted" in names:
+            predicted = PredictedStresses(self.system, penalties=True)
+            self.predicted = predicted if predicted.some else None
+        if self.predicted is not None:
+            self.aids.append(self.predicted)
+        if self.kinked and "backtracking" in names:
+            evaluate, fresh = loosely(self.evaluate), loosely(self._made_now)
+            self.aids.append(PartBacktracking(self, self.balance, evaluate, self.leftover, fresh))
 
     def tell_solver(self) -> None:
         """Say which linear solver is at work (collective)."""
@@ -176,10 +182,8 @@ class Newton(VectorEquations):
     def linearize(self) -> None:
         """Make the tangent anew where the old one does not serve; give it to the KSP."""
         ksp = self.snes.getKSP()
-        if self.predicted is not None:
-            self.predicted.move(self.motion.state)
-        wanted = self.native.call("tangent_wanted", self.snes.getIterationNumber())
-        if wanted or self.predicted is not None:
+        serves = not self.native.call("tangent_wanted", self.snes.getIterationNumber())
+        if not serves or self.predicted is not None:
             self.renew(ksp)
         ksp.setOperators(self.J, self.J)
 
@@ -187,8 +191,7 @@ class Newton(VectorEquations):
         """Make the tangent at the present state (collective)."""
         bad = 0
         self.native.call("tangent_made")
-        corrected = nullcontext() if self.predicted is None else self.predicted.corrected()
-        with together(self.comm), corrected:
+        with together(self.comm):
             bad = self.motion.tangent(self._scratch)
         if not self._determined:
             self._require_determined()
@@ -220,15 +223,14 @@ class Newton(VectorEquations):
         ----------
         rows, x, old : residual, unknowns, and those before the last step.
         """
-        balance = self.balance
-        reason = balance.decide(lambda: balance.length(x - old, x), self._made_now())
+        reason = self.balance.decide(x - old, x, self._made_now())
         if reason > 0 and not self.settled(rows, x, x - old):
             return int(PETSc.SNES.ConvergedReason.ITERATING)
         return reason
 
     def settled(self, rows: Array, x: Array, step: Array | None) -> bool:
         """Tell whether nothing soft is hidden; see `Leftover` (collective)."""
-        if step is None and self.tangent.stale:
+        if not self._looks or (step is None and self.tangent.stale):
             return True  # no tangent is at hand
         settled = self.leftover.settled(rows, x, step, self.balance.rounded_rows)
         self.tangent.stale |= not settled and self.leftover.extra % 2 == 0
@@ -400,51 +402,3 @@ class Newton(VectorEquations):
 def idle_bodies(system: System) -> list[RigidBody]:
     """Return the rigid bodies whose own inertia does not resist every rotation."""
     return [b for b in system.bodies if isinstance(b, RigidBody) and not b.has_inertia]
-
-
-def undetermined(system: System, J: PETSc.Mat, bodies: list[RigidBody]) -> list[str]:
-    """Return the names of `bodies` that the tangent lets move by themselves (collective).
-
-    A direct solver need not notice: it divides by a pivot that round-off left, and the body turns
-    by any angle. A body may move by itself where a rigid motion of it alone is in the kernel of
-    the tangent, every row measured by its own size.
-    """
-    comm: MPI.Comm = system.comm
-    owned = [_motions(system, body) for body in bodies]
-    every: list[list[tuple[Array, Array]]] = comm.allgather(owned)
-    start, columns, values = J.getValuesCSR()
-    rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    size = np.maximum(np.bincount(rows, np.abs(values), minlength=len(start) - 1), TINY)
-    names: list[str] = []
-    for k, body in enumerate(bodies):
-        held = max((rank[k] for rank in every), key=lambda pair: len(pair[0]))
-        chosen = np.flatnonzero(np.isin(columns, held[0]))
-        terms = values[chosen, None] * held[1][np.searchsorted(held[0], columns[chosen])]
-        touched, at = np.unique(rows[chosen], return_inverse=True)
-        shares = np.zeros((len(touched), 6))
-        np.add.at(shares, at, terms / size[rows[chosen], None])
-        every_share = np.concatenate(comm.allgather(shares))
-        if not held[0].size:
-            continue
-        if len(every_share) < 6 or np.linalg.svd(every_share, compute_uv=False)[-1] < NULL:
-            names.append(system.name(body))
-    return names
-
-
-def _motions(system: System, body: RigidBody) -> tuple[Array, Array]:
-    """Return sorted columns of the body's free coordinates and its six motions there.
-
-    On the rank that owns the body, elsewhere nothing.
-    """
-    numbering = system.numbering
-    local = system.binding(body).local_vertices(system)
-    if not len(local) or local[0] >= numbering.owned_vertices:
-        return np.zeros(0), np.zeros((0, 6))
-    at = (body.offsets(system, local)[0][:, None] + np.arange(3)).ravel()
-    about = (system.reference + system.state)[at[:3]]
-    modes = rigid_modes(system, system.state, about)[:, at].T
-    modes[:, 3:] /= body.length
-    free = np.flatnonzero(numbering.fixed_by[at] < 0)
-    columns = numbering.columns_of_free[np.searchsorted(numbering.free, at[free])]
-    order = np.argsort(columns)
-    return columns[order], modes[free[order]]

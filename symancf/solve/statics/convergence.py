@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,7 +69,7 @@ class Convergence(Stopping):
         placed = any(isinstance(p.entities, Jets) and p.size for p in system.pieces)
         self._placed = bool(system.comm.allreduce(placed)) or bool(self._of_place.any())
         reference = numbering.to_rows(system.reference)
-        self._size = self.rows.total(self.rows.of(reference)[0])
+        self.smallest = UNLOADED * self.rows.total(self.rows.of(reference)[0])
         self._zero = np.zeros(self.rows.count)
         self.driven = self._zero
         self.accepted = np.zeros(0)
@@ -98,8 +99,7 @@ class Convergence(Stopping):
         last = self.accepted
         if not len(last):
             return np.zeros(self.rows.parts, dtype=bool)
-        same = np.abs(norms - last) <= 1e-9 * last
-        return np.asarray(self.rows.least(same.astype(float)) > 0.0)
+        return self.rows.every(np.abs(norms - last) <= 1e-9 * last)
 
     def round_off(self) -> Array:
         """Return the norms of the residual of one unit in the last place (collective)."""
@@ -145,7 +145,7 @@ class Convergence(Stopping):
         if not ((size > 0.0) & (size <= RESTING * self._stiffness)).any():
             return none, np.zeros(rows.parts, dtype=bool)
         noise = NEAR * rows.of(self._rounding())[0]
-        return noise, (size > 0.0) & (rows.least((norms <= noise).astype(float)) > 0.0)
+        return noise, (size > 0.0) & rows.every(norms <= noise)
 
     def begin(self) -> None:
         """Begin a solution: nothing has been tested."""
@@ -163,8 +163,8 @@ class Convergence(Stopping):
         """
         reasons = PETSc.SNES.ConvergedReason
         self.tested = True
-        step = x - self._before if iteration else np.zeros_like(x)
-        n, moved, size, self._support = self.rows.of(f, step, x, held=local)
+        step = x - self._before
+        n, self._support = self.rows.of(f, held=local)
         self._norms[:], self._before = n, x.copy()
         if not np.isfinite(n).all():
             return NOT_FINITE
@@ -173,15 +173,12 @@ class Convergence(Stopping):
             self._largest = np.maximum(self._largest, n)
             if self.constraints is not None:
                 self._violations = self._violated(self.constraints, f, rtol)
-            of_step, of_x = self.rows.total(moved), self.rows.total(size)
-            of_x = np.maximum(of_x, UNLOADED * self._size)
-            part = np.divide(of_step, of_x, out=np.full(len(of_x), np.inf), where=of_x > 0.0)
             self.data.rtol, self.data.stol = rtol, stol
-            reason = self.reason(lambda: part)
+            reason = self.reason(step, x)
         else:
             solved = self._begin(n, f, local, rtol)
             reason = int(reasons.CONVERGED_FNORM_RELATIVE) if solved else 0
-        if not reason and _norm(n) <= atol:
+        if not reason and math.hypot(*n.tolist()) <= atol:
             reason = int(reasons.CONVERGED_FNORM_ABS)
             self.by_tolerance = float(self.shares().max(initial=0.0)) if atol > 0.0 else 0.0
         elif (
@@ -202,13 +199,16 @@ class Convergence(Stopping):
             self._first, self._largest = n, self._zero
         if self.constraints is not None:
             self.constraints.begin()
-        noise, rests = self._resting(n)
-        self.start(self.settled(n) | rests)
+        closed, noise = self.settled(n), self._zero
+        if not closed.all():
+            noise, rests = self._resting(n)
+            closed = closed | rests
+        self.start(closed)
         self._largest = np.maximum(self._largest, n)
         if self.constraints is not None:
             self.constraints.shares(f, rtol, first=True)  # which takes the largest violations
         self._violations = None
-        closed = self.closed | (self.rows.least((n == 0.0).astype(float)) > 0.0)
+        closed = closed | self.rows.every(n == 0.0)
         if closed.all() or self.constraints is None:
             return bool(closed.all())
         return self._at_rest(self.constraints, f, local, rtol, noise)
@@ -279,12 +279,6 @@ class Convergence(Stopping):
         worst = self.rows.worst(self.shares())
         open_ = (worst > 0.0) & ~self.closed
         return np.divide(rtol, worst, out=np.ones_like(worst), where=open_)
-
-
-def _norm(norms: Array) -> float:
-    """Return the norm of all classes, whose squares may be beyond the range of numbers."""
-    largest = float(norms.max(initial=0.0))
-    return largest * float(np.linalg.norm(norms / largest)) if largest else 0.0
 
 
 def _place_size(system: System) -> Array:

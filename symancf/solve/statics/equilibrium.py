@@ -164,6 +164,7 @@ class EquilibriumSolver:
             self.interruption,
             self.progress,
         )
+        self.snes: PETSc.SNES = self.equations.snes
         for function, arguments, named in watching:
             self.snes.setMonitor(function, arguments, named)
 
@@ -226,12 +227,6 @@ class EquilibriumSolver:
     def tell_solver(self) -> None:
         """Say with ``-step_monitor`` which linear solver is at work."""
         self.progress.note(f"linear solver: {self.linear.name}")
-
-    # ---- of the equations -----------------------------------------------------------------------
-    @property
-    def snes(self) -> PETSc.SNES:
-        """PETSc's solver."""
-        return self.equations.snes
 
     # ---- restart points -------------------------------------------------------------------------
     @property

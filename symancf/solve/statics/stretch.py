@@ -102,42 +102,39 @@ class Stretch:
         a = self.base
         return self.arc.product(a.way, Direction(at.rows - a.at.rows, at.value - a.value))
 
-    def _slopes(self) -> tuple[float, list[Direction]]:
-        """Return the length, and the changes with the share of it at both ends."""
-        (low, a), (high, b) = self.ends
+    def _slopes(self) -> list[Direction]:
+        """Return the changes with the share of the length at both ends."""
         slopes = []
-        for point in (a, b):
-            factor = (high - low) / self.arc.product(self.base.way, point.way)
+        for _, point in self.ends:
+            factor = self.length / self.arc.product(self.base.way, point.way)
             slopes.append(Direction(factor * point.way.rows, factor * point.way.rate))
-        return high - low, slopes
+        return slopes
 
-    def predict(self, x: float) -> tuple[Array, float]:
-        """Return the unknowns and the parameter at the share x of the stretch."""
+    def _combined(self, weights: tuple[float, ...]) -> tuple[Array, float]:
+        """Return unknowns and parameter of a cubic, or their derivatives, by those at the ends."""
         (_, a), (_, b) = self.ends
-        _, (s, t) = self._slopes()
-        (h, k, l, m), _ = _hermite(x)
+        (h, k, l, m), (s, t) = weights, self._slopes()
         rows = h * a.at.rows + k * b.at.rows + l * s.rows + m * t.rows
         return rows, h * a.value + k * b.value + l * s.rate + m * t.rate
 
+    def predict(self, x: float) -> tuple[Array, float]:
+        """Return the unknowns and the parameter at the share x of the stretch."""
+        return self._combined(_hermite(x)[0])
+
     def tangent(self, x: float) -> Direction:
         """Return the direction at the share x of the stretch."""
-        (_, a), (_, b) = self.ends
-        _, (s, t) = self._slopes()
-        _, (h, k, l, m) = _hermite(x)
-        rows = h * a.at.rows + k * b.at.rows + l * s.rows + m * t.rows
-        rate = h * a.value + k * b.value + l * s.rate + m * t.rate
-        return self.arc.unit(Direction(rows, rate), self.base.way)
+        return self.arc.unit(Direction(*self._combined(_hermite(x)[1])), self.base.way)
 
     def root(self, value: float | None) -> float:
         """Return the share at which the predicted parameter is `value`, or None: stationary."""
         (_, a), (_, b) = self.ends
-        _, (s, t) = self._slopes()
+        s, t = self._slopes()
 
         def lacks(x: float) -> float:
-            h, dh = _hermite(x)
-            if value is None:
-                return dh[0] * a.value + dh[1] * b.value + dh[2] * s.rate + dh[3] * t.rate
-            return h[0] * a.value + h[1] * b.value + h[2] * s.rate + h[3] * t.rate - value
+            cubics, derivatives = _hermite(x)
+            h, k, l, m = derivatives if value is None else cubics
+            found = h * a.value + k * b.value + l * s.rate + m * t.rate
+            return found if value is None else found - value
 
         low, high = 0.0, 1.0
         start = a.way.rate if value is None else a.value - value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from symancf_codegen import declare
 
 from ...arrays import Array
-from ...errors import ConstraintError
+from ...values.reader import name_of, require_dependence
 from ..substitution import Substitution
 from ..term import PlaceTerm
 
@@ -44,14 +44,9 @@ class Potential(PlaceTerm):
         self.energy = self.reading.scalar(self.reading.result, "it must return one expression")
         known = Substitution.of(self.ends, self.reading.jets)
         self.substitution = known.with_lets(self.reading.lets)
-        named = {s for s, _ in self.reading.lets}
-        if not self.energy.free_symbols & {*self.reading.unknowns, *named}:
-            raise ConstraintError(
-                f"{self.what}: {self.energy} does not depend on the ends",
-                asked="expression",
-                given=str(self.energy),
-                possible=sorted(map(str, self.reading.unknowns)),
-            )
+        on = {*self.reading.unknowns, *(s for s, _ in self.reading.lets)}
+        names = sorted(map(str, self.reading.unknowns))
+        require_dependence(self.what, name_of(function), self.energy, on, "the ends", names)
         self.results = [self.energy]
 
     def _law(self) -> declare.PointLaw:

@@ -18,10 +18,11 @@ from symancf_codegen import declare
 from symancf_codegen.functions import rate
 
 from ...arrays import Array
-from ...errors import ConstraintError
+from ...errors import ConstraintError, KinematicsError
 from ...runtime.shared import Shared
 from ...values.arguments import flag
 from ...values.parameter import difference, label
+from ...values.reader import name_of
 from ..quantities import TIME, symbols_of
 from ..substitution import Substitution
 from ..term import PlaceTerm
@@ -43,7 +44,7 @@ class _Motions:
 
     Raises
     ------
-    ConstraintError : a motion is not linear in the rates.
+    KinematicsError : a motion is not linear in the rates.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class _Motions:
         wrong = any(c.free_symbols & rates and sp.simplify(c).free_symbols & rates for c in slopes)
         if not used or wrong or sp.simplify(rest) != 0:
             offered = ", ".join(map(str, reading.velocities))
-            raise ConstraintError(
+            raise KinematicsError(
                 f"{reading.what}: the motion {label(motion)} is not linear in the rates "
                 f"{offered or '(it asks for none: v_a, w1_a, ...)'}",
                 asked="motion",
@@ -109,8 +110,9 @@ class VirtualWork(PlaceTerm):
 
     Raises
     ------
-    ConstraintError : an unknown quantity or parameter; a motion that is not linear in the rates;
-        a force that is no expression; a state without a rate.
+    KinematicsError : an unknown quantity; a motion that is not linear in the rates; a force that
+        is no expression; a state without a rate.
+    ParameterError : an unknown or missing parameter.
 
     Examples
     --------
@@ -172,7 +174,7 @@ class VirtualWork(PlaceTerm):
         timed_ends = any(end.timed for end in self.reading.ends)
         for force in (*self.forces, *self.state_rates):
             if force.free_symbols & rates or (timed_ends and force.atoms(rate)):
-                raise ConstraintError(
+                raise KinematicsError(
                     f"{self.what}: the force {label(force)} depends on a velocity at a place that "
                     "is a function of time, and how fast that moves is not known",
                     asked="force",
@@ -184,10 +186,10 @@ class VirtualWork(PlaceTerm):
         items = list(result.items()) if isinstance(result, Mapping) else result
         pairs = isinstance(items, list | tuple) and len(items) > 0
         if not pairs or any(not isinstance(p, tuple) or len(p) != 2 for p in items):
-            raise ConstraintError(
+            raise KinematicsError(
                 f"{self.what} returned {label(result)}: it must return {{motion: force}}, or "
                 "pairs (motion, force) in a list",
-                asked="expression",
+                asked=name_of(self.reading.function),
                 given=result,
                 possible=("{motion: force}",),
             )
@@ -198,7 +200,7 @@ class VirtualWork(PlaceTerm):
         names = ", ".join(map(repr, self.states)) or "none"
         foreign = sorted(set(rates) - set(self.states))
         if foreign:
-            raise ConstraintError(
+            raise KinematicsError(
                 f"{self.what} returned a rate of {foreign[0]!r}; its states are {names}: name them "
                 "by states=(...)",
                 asked=foreign[0],
@@ -207,7 +209,7 @@ class VirtualWork(PlaceTerm):
             )
         for s in self.states:
             if s not in rates:
-                raise ConstraintError(
+                raise KinematicsError(
                     f"{self.what} returned no rate of its state {s!r}: add the item "
                     f'"{s}": rate to the dict',
                     asked=s,
@@ -224,7 +226,7 @@ class VirtualWork(PlaceTerm):
         many = isinstance(force, sp.MatrixBase | list | tuple)
         forces = list(force) if many else [force]
         if vector != many or len(motions) != len(forces):
-            raise ConstraintError(
+            raise KinematicsError(
                 f"{self.what}: the motion {label(motion)} has {len(motions)} component(s) and its "
                 f"force {label(force)} has {len(forces)}",
                 asked="components",
