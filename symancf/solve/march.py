@@ -56,12 +56,12 @@ def march(method: Method) -> None:
     """Make steps until a method has made its last one (collective).
 
     A step that fails is not used: the state is again that before it, of which terms may have
-    learnt. Whatever is raised, the state is left at the last step that was recorded.
+    learnt. Where none is made the state is left at the last step that was recorded.
     """
     system = method.system
     recorded = state = method.snapshot()
-    try:
-        while not method.done:
+    while not method.done:
+        try:
             step = method.attempt(state)
             if isinstance(step, ConvergenceError):
                 failed = system.variables
@@ -70,11 +70,11 @@ def march(method: Method) -> None:
                 method.shorten(step)
                 continue
             method.accept(step)
-            state = method.snapshot()
-            if method.records:
-                recorded = state
-                method.record()
-                recorded = state = method.snapshot()  # what looks at a step may change the state
-    except BaseException:
-        method.restore(recorded)
-        raise
+        except BaseException:
+            method.restore(recorded)
+            raise
+        records = method.records
+        if records:
+            method.record()
+        state = method.snapshot()
+        recorded = state if records else recorded

@@ -15,7 +15,7 @@ from ...output.steps import Step
 from .explicit import Explicit
 
 if TYPE_CHECKING:
-    from ...runtime.petsc import PETSc
+    from ...assembly.state import State
     from .accelerations import Accelerations
     from .interval import Interval
     from .stabilise import Stabilisation
@@ -95,9 +95,9 @@ class Adams(Explicit):
         )
         self._solver.set_initial_value(self.values(), time)
 
-    def length(self, left: float) -> float:
-        """Return the length of a step: VODE chooses it."""
-        return self.next_step
+    def open(self, state: State) -> None:
+        """Begin a step at the present state; VODE chooses its length."""
+        self.before = state
 
     def step(self, h: float) -> Step:
         """Make one step.
@@ -136,9 +136,10 @@ class Adams(Explicit):
         self.last_step = t - before
         return Step(t, 0, 0, {})
 
-    def show(self, ts: PETSc.TS) -> None:
-        """Let a TS be at the end of the step."""
-        self.write(ts.getSolution())
+    def show(self) -> None:
+        """Let TS be at the end of the step."""
+        ts = self.ts
+        self.write()
         ts.setStepNumber(ts.getStepNumber() + 1)
         ts.setTime(self.motion.system.time)
 

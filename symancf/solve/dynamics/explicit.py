@@ -20,6 +20,7 @@ from .integrator import Integrator
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...assembly.state import State
     from .accelerations import Accelerations
     from .interval import Interval
     from .stabilise import Stabilisation
@@ -82,6 +83,7 @@ class Explicit(Integrator):
         """Give the right-hand side to a TS."""
         self.ts = ts
         ts.setType(self.kind)
+        ts.setSolution(self.vector())
         ts.setProblemType(PETSc.TS.ProblemType.NONLINEAR)
         self._F = self.vector()
         ts.setRHSFunction(loosely(self._function), self._F)
@@ -138,9 +140,9 @@ class Explicit(Integrator):
         """Take the initial values."""
 
     # ---- the vector of TS -----------------------------------------------------------------------
-    def write(self, U: PETSc.Vec) -> None:
-        """Write the present state and rates into a vector of TS."""
-        U.setArray(self.values())
+    def write(self) -> None:
+        """Write the present state and rates into the vector of TS."""
+        self.ts.getSolution().setArray(self.values())
 
     def values(self) -> Array:
         """Return the present state and rates in the order of TS's vector (this rank's part)."""
@@ -246,11 +248,12 @@ class Explicit(Integrator):
         ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
 
     # ---- a step ---------------------------------------------------------------------------------
-    def length(self, left: float) -> float:
-        """Return the length of a step, where so much is `left` to the end."""
+    def open(self, state: State) -> None:
+        """Begin a step at the present state; let `next_step` be its length."""
+        self.before, left = state, self.end - state.time
         h = min(self.next_step if self.adaptive else self.asked, self.longest)
         h = h if left > STRETCH * h else left
-        return h if self.ahead is None else self.ahead.limit(self.motion.system.time, h)
+        self.next_step = h if self.ahead is None else self.ahead.limit(state.time, h)
 
     def step(self, h: float) -> Step:
         """Make one step of TS, which tries shorter ones by itself, and choose `next_step`.
@@ -332,8 +335,8 @@ class Explicit(Integrator):
         h, to = self.asked, m.span[1]
         return explained(m, error, to=to, step=h, outside=outside, explicit=True)
 
-    def show(self, ts: PETSc.TS) -> None:
-        """Let a TS be at the end of the step: it is."""
+    def show(self) -> None:
+        """Let TS be at the end of the step: it is."""
 
     # ---- events ---------------------------------------------------------------------------------
     def within(self) -> tuple[float, ...]:

@@ -64,7 +64,13 @@ RESTS = 1e-3  # of the largest local error: that of a coordinate that does not m
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Coefficients of the method for a spectral radius `rho` at infinite frequency."""
+    """Coefficients of the method for a spectral radius `rho` at infinite frequency.
+
+    Attributes
+    ----------
+    shift : A approximates the acceleration at t + shift h; it is rescaled when h changes.
+    bias : rates across constraints are off by bias h^2 times the jerk where steps have length h.
+    """
 
     alpha_m: float
     alpha_f: float
@@ -72,6 +78,8 @@ class Coefficients:
     gamma: float
     delta: float
     theta: float
+    shift: float
+    bias: float
 
     @classmethod
     def of_radius(cls, rho: float) -> Coefficients:
@@ -79,14 +87,18 @@ class Coefficients:
         alpha_m = (2.0 * rho - 1.0) / (rho + 1.0)
         alpha_f = rho / (rho + 1.0)
         gamma = 0.5 + alpha_f - alpha_m
+        beta = 0.25 * (gamma + 0.5) ** 2
         delta = (3.0 * rho - 1.0) / (2.0 * (rho + 1.0))
+        shift = alpha_m - alpha_f
         return cls(
             alpha_m=alpha_m,
             alpha_f=alpha_f,
-            beta=0.25 * (gamma + 0.5) ** 2,
+            beta=beta,
             gamma=gamma,
             delta=delta,
             theta=0.5 + alpha_f - delta,
+            shift=shift,
+            bias=1.0 / 6.0 - beta - shift / 2.0,
         )
 
     def acceleration_factor(self, h: float) -> float:
@@ -100,16 +112,6 @@ class Coefficients:
     def state_factor(self, h: float) -> float:
         """Return R of first-order states."""
         return (1.0 - self.delta) / ((1.0 - self.alpha_f) * h * self.theta)
-
-    @property
-    def shift(self) -> float:
-        """A approximates the acceleration at t + shift h; it is rescaled when h changes."""
-        return self.alpha_m - self.alpha_f
-
-    @property
-    def bias(self) -> float:
-        """Rates across constraints are off by bias h^2 times the jerk where steps have length h."""
-        return 1.0 / 6.0 - self.beta - self.shift / 2.0
 
 
 class GeneralizedAlpha(Integrator):
@@ -163,6 +165,7 @@ class GeneralizedAlpha(Integrator):
         self._jerk: Array | None = None
         self._jerk_of: State | None = None
         self._factors_of = 0.0
+        self._cut = False  # the rest is cut from a step of full length
         self._failed = False  # the step from here has no solution at full length, in C
         self._again = False  # the usual start of a step of this length has been tried
         self._error = 0.0  # of the last attempt, where it was solved
@@ -178,7 +181,7 @@ class GeneralizedAlpha(Integrator):
 
     # ---- the beginning of a motion --------------------------------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
-        """Choose the type of a TS; read ``-ts_alpha_radius`` and ``-ts_adapt_type``.
+        """Choose the type of a TS; read ``-ts_alpha_radius``, ``-ts_adapt_type`` (collective).
 
         Raises
         ------
@@ -308,39 +311,33 @@ class GeneralizedAlpha(Integrator):
         return False
 
     # ---- a step ---------------------------------------------------------------------------------
-    def begin_step(self, state: State) -> None:
-        """Begin a step at the present state; let `next_step` be its length."""
-        super().begin_step(state)
-        self._again = False
+    def open(self, state: State) -> None:
+        """Begin a step at the present state; let `next_step` be the length to be tried first."""
+        usual = min(self.asked, self.last_step or self.asked)
+        short = (SHORT if self.last_step else SHORT_FIRST) * usual
+        self._again, self._cut = False, self.end - state.time < short
+        if self._cut:
+            self.before, self.next_step = state, usual
+            self.iterations = self.linear_iterations = 0
+        else:
+            super().open(state)
         if self._failed:
             newton = self.newton
             self.iterations, self.linear_iterations = newton.iterations, newton.linear_iterations
-
-    def _is_cut(self, left: float) -> bool:
-        """Tell whether what is left to the end is cut from a step of full length."""
-        usual = min(self.asked, self.last_step or self.asked)
-        return left < (SHORT if self.last_step else SHORT_FIRST) * usual
-
-    def length(self, left: float) -> float:
-        """Return the length of the first attempt at a step, where so much is `left` to the end."""
-        if self._is_cut(left):
-            return min(self.asked, self.last_step or self.asked)
-        return super().length(left)
 
     def step(self, h: float) -> Step | ConvergenceError:
         """Make a step of a length near h, not beyond `end`, and choose `next_step` (collective)."""
         assert self.before is not None
         system, before, failed = self.motion.system, self.before, self._failed
         self._failed, self._error = False, 0.0
-        cut = self._is_cut(self.end - before.time)
-        h, last = (h, False) if cut else self.fitted(h)
+        h, last = (h, False) if self._cut else self.fitted(h)
         self.tried = h
         if failed or not self.solve(h):
             return self.failure(h)
         self._error = self._local_error() if self.adaptive else 0.0
         if self._error > 1.0:
             return self.failure(h)
-        if cut:
+        if self._cut:
             self._usual = h
             self.land(self.end, self.interval())
         else:

@@ -87,26 +87,24 @@ class Integrator:
 
     # ---- TS, by which users give options, and look at steps -------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
-        """Choose the type of a TS, and read options of its own."""
+        """Choose the type of a TS and its vector, and read options of its own (collective)."""
+        self.ts, numbering = ts, self.newton.numbering
         ts.setType(PETSc.TS.Type.PYTHON)
         ts.setPythonContext(self)
-
-    def vector(self) -> PETSc.Vec:
-        """Return a vector of TS (collective)."""
-        numbering = self.newton.numbering
         sizes = 2 * numbering.rows, 2 * numbering.size
-        return PETSc.Vec().createMPI(sizes, comm=self.newton.comm)
+        ts.setSolution(PETSc.Vec().createMPI(sizes, comm=self.newton.comm))
 
-    def write(self, U: PETSc.Vec) -> None:
-        """Write the present state and rates into a vector of TS."""
+    def write(self) -> None:
+        """Write the present state and rates into the vector of TS."""
         to_rows, rows = self.newton.numbering.to_rows, self.newton.numbering.rows
-        values = U.getArray()
+        values = self.ts.getSolution().getArray()
         values[:rows] = to_rows(self.motion.state)
         values[rows:] = to_rows(self.motion.rate)
 
-    def show(self, ts: PETSc.TS) -> None:
-        """Let a TS be at the end of the step."""
-        self.write(ts.getSolution())
+    def show(self) -> None:
+        """Let TS be at the end of the step."""
+        ts = self.ts
+        self.write()
         ts.setStepNumber(ts.getStepNumber() + 1)
         ts.setTime(self.motion.system.time)
         ts.setTimeStep(self.next_step)
@@ -158,7 +156,12 @@ class Integrator:
         owned = self.motion.system.numbering.owned
         method: dict[str, Any] = {name: v[:owned].copy() for name, v in self.vectors.items()}
         method |= {name: getattr(self, name) for name in self.numbers}
-        return self.motion.snapshot(method=method)
+        rate, acceleration = (
+            self.motion.rate[:owned].copy(),
+            self.motion.acceleration[:owned].copy(),
+        )
+        system = self.motion.system
+        return system.snapshot(rate=rate, acceleration=acceleration, method=method)
 
     def restore(self, state: State) -> None:
         """Go to a state of `snapshot`; loads stay, and `calm` (collective)."""
@@ -176,20 +179,16 @@ class Integrator:
         self.motion.system.learn(tried)
 
     # ---- a step ---------------------------------------------------------------------------------
-    def begin_step(self, state: State) -> None:
-        """Begin a step at the present state; let `next_step` be its length."""
+    def open(self, state: State) -> None:
+        """Begin a step at the present state; let `next_step` be the length to be tried first."""
         self.before = state
         self.iterations = self.linear_iterations = 0
-        self.next_step = self.length(self.end - state.time)
-
-    def length(self, left: float) -> float:
-        """Return the length of the first attempt at a step, where so much is `left` to the end."""
         h = min(self.next_step, self.longest)
         if not self.adaptive:
             h = min(h, self.asked)
-        if self.ahead is None:
-            return h
-        return self.ahead.limit(self.motion.system.time, min(h, left))
+        if self.ahead is not None:
+            h = self.ahead.limit(state.time, min(h, self.end - state.time))
+        self.next_step = h
 
     def fitted(self, h: float) -> tuple[float, bool]:
         """Return a length near h with which no short step is left, and whether it is the last."""

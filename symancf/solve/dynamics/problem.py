@@ -158,7 +158,7 @@ class DynamicProblem(OneProcess, Shown):
     @property
     def ts(self) -> PETSc.TS:
         """PETSc's time stepper."""
-        return self._made()._ts
+        return self._made().integrator.ts
 
     @property
     def snes(self) -> PETSc.SNES:
@@ -183,11 +183,11 @@ class DynamicProblem(OneProcess, Shown):
         collect(system.comm)
         self.motion = Motion(system, self.damping)
         self.supports = moving_supports(self.motion)
-        self._ts = PETSc.TS().create(system.comm)
+        ts = PETSc.TS().create(system.comm)
         # PETSc destroys what is left after Python is gone, and would call the context then
-        weakref.finalize(self, self._ts.setType, PETSc.TS.Type.BEULER)
-        self._ts.setOptionsPrefix(self.prefix)
-        snes = self._ts.getSNES()
+        weakref.finalize(self, ts.setType, PETSc.TS.Type.BEULER)
+        ts.setOptionsPrefix(self.prefix)
+        snes = ts.getSNES()
         self.newton = Newton(self.motion, snes)
         self.accelerations = Accelerations(self.motion, self.newton)
         method = chosen(self.method, self._options.choice("ts_type"))
@@ -197,15 +197,14 @@ class DynamicProblem(OneProcess, Shown):
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
         self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
-        self.integrator.attach(self._ts)
-        self._ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
-        take_options(self._ts)
+        self.integrator.attach(ts)
+        ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
+        take_options(ts)
         self._idle = idle_options(snes.getKSP())
         loose = self._options.choice("ksp_rtol")
         if loose is not None and method != IMPLICIT:
             self.accelerations.rtol = float(snes.getKSP().getTolerances()[0])
         self.newton.attach(self._options, self.progress.note)
-        self._ts.setSolution(self.integrator.vector())
         visit = self.integrator.visit if isinstance(self.integrator, Explicit) else None
         self.audit = Audit(self.motion, visit)
         # else energies are taken where somebody asks, who with several ranks may be one of them
@@ -308,7 +307,7 @@ class DynamicProblem(OneProcess, Shown):
             self.lead(step)
             find_initial_values(self.accelerations, step)
             self.integrator.started()
-            self.left = self.motion.snapshot()
+            self.left = self.integrator.snapshot()
             self.taken, self.started = None, True
 
     def lead(self, step: float) -> None:
@@ -396,7 +395,7 @@ class DynamicProblem(OneProcess, Shown):
         self._first = self._first or state
         self.take(state)
         self.motion.lead()
-        self.left = self.motion.snapshot()
+        self.left = self.integrator.snapshot()
 
     def take(self, state: State) -> None:
         """Take a state of `state`; loads stay (collective)."""
@@ -493,21 +492,15 @@ class DynamicProblem(OneProcess, Shown):
             raise SymancfError(text) from error
         except BaseException:
             with suppress(Exception):  # loads are those of the last step
-                self.motion.go_to(self.motion.snapshot())
+                self.motion.go_to(self.integrator.snapshot())
             raise
         finally:
-            self.left = self.motion.snapshot()
+            self.left = self.integrator.snapshot()
             self.history.seconds["solve"] += clock.process_time() - begun
             self.history.cut_backs += self.integrator.rejections - steps.rejections
             self.renewals = self.newton.tangent.renewals - renewals
-        self._warn_unused()
+        idle = self._idle if self.integrator.adaptive else self._idle + TOLERANCES
+        self._options.leave_idle(*idle)
+        self._options.warn_unused(system.comm)
         if not isinstance(self.integrator, Explicit):
             self.audit.tell_gain(self.energies)
-
-    def _warn_unused(self) -> None:
-        """Warn of options that nobody used; of steps of one length also those of the error."""
-        idle = self._idle
-        if not self.integrator.adaptive:
-            idle += TOLERANCES
-        self._options.leave_idle(*idle)
-        self._options.warn_unused(self.system.comm)

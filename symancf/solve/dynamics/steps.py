@@ -39,7 +39,6 @@ class TimeSteps:
 
     Attributes
     ----------
-    end : the next stop.
     begun : time and number of steps at the beginning of the call, `rejections` likewise.
     """
 
@@ -47,13 +46,14 @@ class TimeSteps:
         self, problem: DynamicProblem, asked: Requested, restarts: Restarts | None
     ) -> None:
         self.problem, self.system, self.history = problem, problem.system, problem.history
-        self.integrator, self.ts = problem.integrator, problem.ts
+        self.integrator, self.ts = problem.integrator, problem.integrator.ts
         self.asked, self.restarts = asked, restarts
         self.begun = self.system.time, problem.steps
         self.rejections = self.integrator.rejections
         self.done, self.records = asked.to <= self.system.time, True
         self._fresh = True  # the next attempt is the first one at a step
         self._resumed = False  # from a restart point
+        self.watched = True  # somebody may look at each step
         self._together: list[Step] = []  # steps that were made at once
         self._thrown: BaseException | None = None  # after them, or while events were looked for
         self._happened: list[Event] = []  # at the end of the step
@@ -81,11 +81,11 @@ class TimeSteps:
         ts.setMaxSteps(2**31 - 1)
         ts.setStepNumber(0)
         at_stop = saved is not None and now in asked.stops  # with what `_pass_stop` does
-        self._aim(now if at_stop else asked.next(now))
+        made.end = now if at_stop else asked.next(now)
         made.next_step = min(step, to - now) if to > now else step
         ts.setTimeStep(made.next_step)
         made.begin(asked.adaptive)
-        made.write(ts.getSolution())
+        made.write()
         if saved is not None:
             self._forget(*saved.state.method["ts"])
 
@@ -102,7 +102,7 @@ class TimeSteps:
             if problem.events is not None:
                 problem.events.begin()
         self.watched = self._is_watched()
-        if (end := self.asked.next(now)) != self.end:
+        if (end := self.asked.next(now)) != self.integrator.end:
             self._pass_stop(end)
 
     def _go_on(self, saved: Saved) -> None:
@@ -120,11 +120,6 @@ class TimeSteps:
         problem.newton.balance.begin()  # tolerances of steps are in its sizes
         self.restarts.resume(saved)
         problem.taken, problem.started = None, True
-
-    def _aim(self, end: float) -> None:
-        """Let steps go to a time."""
-        self.end = self.integrator.end = end
-        self.ts.setMaxTime(end)
 
     def _is_watched(self) -> bool:
         """Tell whether somebody looks at each step; with several ranks one of them may."""
@@ -157,7 +152,7 @@ class TimeSteps:
             if not self.watched and self._several():
                 return self._together[-1]
             self._fresh = False
-            made.begin_step(state)
+            made.open(state)
         return made.step(made.next_step)
 
     def _several(self) -> bool:
@@ -202,7 +197,7 @@ class TimeSteps:
             except Exception as error:  # the step stands
                 self._thrown = error
                 made.land(whole.end.time, whole)
-            made.write(self.ts.getSolution())
+            made.write()
         self.system.accept()
         problem.steps += 1
 
@@ -215,7 +210,7 @@ class TimeSteps:
         else:
             if self._happened:
                 self._act()
-            made.show(self.ts)
+            made.show()
             if problem.adds_up:
                 problem.measure()
             step = Step(self.system.time, made.iterations, made.linear_iterations, {})
@@ -227,11 +222,19 @@ class TimeSteps:
         )
         if self._thrown is not None:
             raise self._thrown
-        self._check()
+        try:
+            problem.interruption.check()
+        except BaseException:
+            if self.restarts is not None:
+                self.restarts.stop(self._restart_state)
+            raise
         ends = any(event.terminate for event in self._happened)
         self.done = ends or self.system.time >= self.asked.to
-        self._rest()
-        if not self.done and (end := self.asked.next(self.system.time)) != self.end:
+        if self.done:
+            problem.measure()
+        if self.restarts is not None:
+            self._rest(self.restarts)
+        if not self.done and (end := self.asked.next(self.system.time)) != self.integrator.end:
             self._pass_stop(end)
 
     def _record_several(self) -> None:
@@ -250,10 +253,11 @@ class TimeSteps:
         problem = self.problem
         require_redundant(self.system)
         self.ts.monitor(self.ts.getStepNumber(), self.system.time)
-        with together(self.system.comm):
-            for monitor in problem.monitors:
-                monitor(Observed(step, problem))
-        self._require_time(step.time, "a monitor")
+        if self.watched:
+            with together(self.system.comm):
+                for monitor in problem.monitors:
+                    monitor(Observed(step, problem))
+            self._require_time(step.time, "a monitor")
         problem.taken = problem.audit.watch() or problem.taken
 
     def _require_time(self, time: float, who: str) -> None:
@@ -277,7 +281,7 @@ class TimeSteps:
         if not actions:
             return
         problem.audit.measure()
-        before = problem.motion.snapshot()
+        before = self.integrator.snapshot()
         with together(self.system.comm):  # actions may communicate, if all ranks do
             for action in actions:
                 action()
@@ -292,8 +296,8 @@ class TimeSteps:
         """Go on to another end, from a time at which functions of it may jump (collective)."""
         time, step = self.system.time, self.asked.step
         self.problem.measure()
-        self._aim(end)
-        before = self.problem.motion.snapshot()
+        self.integrator.end = end
+        before = self.integrator.snapshot()
         self.problem.motion.span = time, max(end, time + step)
         self._change(before, step)
 
@@ -320,25 +324,12 @@ class TimeSteps:
         }
         return replace(state, method={**state.method, **own})
 
-    def _rest(self) -> None:
+    def _rest(self, restarts: Restarts) -> None:
         """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
-        restarts = self.restarts
-        if self.done:
-            self.problem.measure()
-        if restarts is not None:
-            rests = self.done or self._left(restarts) == restarts.every
-            restarts.step(self.done, rests, self._restart_state)
-            if rests:
-                self._forget(self.integrator.next_step, self.ts.getStepNumber())
-
-    def _check(self) -> None:
-        """Raise after a step what a signal asks for; write the state before (collective)."""
-        try:
-            self.problem.interruption.check()
-        except BaseException:
-            if self.restarts is not None:
-                self.restarts.stop(self._restart_state)
-            raise
+        rests = self.done or self._left(restarts) == restarts.every
+        restarts.step(self.done, rests, self._restart_state)
+        if rests:
+            self._forget(self.integrator.next_step, self.ts.getStepNumber())
 
     def _forget(self, step: float, number: int) -> None:
         """Forget all that earlier steps have left but the motion (collective).
@@ -352,7 +343,7 @@ class TimeSteps:
         problem.newton.snes.getKSP().reset()
         problem.accelerations.forget()
         problem.newton.begin()
-        made.write(self.ts.getSolution())
+        made.write()
         made.begin(self.asked.adaptive)
         made.next_step = step
         self.ts.setTimeStep(step)
