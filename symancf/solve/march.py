@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..errors import ConvergenceError
 
 if TYPE_CHECKING:
+    from ..assembly.state import State
     from ..output.steps import Step
     from ..system import System
 
@@ -32,8 +33,14 @@ class Method(Protocol):
     def records(self) -> bool:
         """See the attributes."""
 
-    def attempt(self) -> Step | ConvergenceError:
-        """Try a step; after an error the state may be anywhere."""
+    def snapshot(self) -> State:
+        """Return the present state as a value."""
+
+    def restore(self, state: State) -> None:
+        """Go to a state of `snapshot`; loads stay."""
+
+    def attempt(self, state: State) -> Step | ConvergenceError:
+        """Try a step from the present state; after an error it may be anywhere."""
 
     def shorten(self, error: ConvergenceError) -> None:
         """Take a shorter step next, or raise, where none is short enough."""
@@ -49,25 +56,25 @@ def march(method: Method) -> None:
     """Make steps until a method has made its last one (collective).
 
     A step that fails is not used: the state is again that before it, of which terms may have
-    learnt. Whatever is raised, the state is left at the last step that was recorded.
+    learnt. Where none is made the state is left at the last step that was recorded.
     """
     system = method.system
-    recorded = state = system.snapshot()
-    try:
-        while not method.done:
-            step = method.attempt()
+    recorded = state = method.snapshot()
+    while not method.done:
+        try:
+            step = method.attempt(state)
             if isinstance(step, ConvergenceError):
                 failed = system.variables
-                system.restore(state)
+                method.restore(state)
                 system.learn(failed)
                 method.shorten(step)
                 continue
             method.accept(step)
-            state = system.snapshot()
-            if method.records:
-                recorded = state
-                method.record()
-                recorded = state = system.snapshot()  # what looks at a step may change the state
-    except BaseException:
-        system.restore(recorded)
-        raise
+        except BaseException:
+            method.restore(recorded)
+            raise
+        records = method.records
+        if records:
+            method.record()
+        state = method.snapshot()
+        recorded = state if records else recorded

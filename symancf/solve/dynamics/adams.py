@@ -11,10 +11,11 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
+from ...output.steps import Step
 from .explicit import Explicit
 
 if TYPE_CHECKING:
-    from ...runtime.petsc import PETSc
+    from ...assembly.state import State
     from .accelerations import Accelerations
     from .interval import Interval
     from .stabilise import Stabilisation
@@ -55,12 +56,12 @@ class Adams(Explicit):
                 possible=("rk",),
             )
 
-    def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
-        """Prepare for a motion to a time."""
+    def begin(self, adaptive: bool | None) -> None:
+        """Prepare for a motion (collective)."""
         if adaptive is False:
             raise ParameterError('method="adams" has no fixed steps: leave out adaptive=False')
         self._first_step = min(self.asked, self.longest)
-        super().begin(ts, to, adaptive)
+        super().begin(adaptive)
 
     def _rates(self, t: float, y: Array) -> Array:
         if self.error is None:
@@ -75,13 +76,13 @@ class Adams(Explicit):
         """Return parts of a step, for up to order 6."""
         return 0.25, 0.5, 0.75
 
-    def resume(self, ts: PETSc.TS) -> None:
+    def resume(self) -> None:
         """Go on from the present motion: with order 1, as a multistep method begins."""
-        super().resume(ts)
+        super().resume()
         self._anew = False
         from scipy.integrate import ode
 
-        time, to = self.motion.system.time, ts.getMaxTime()
+        time, to = self.motion.system.time, self.end
         self._solver = ode(self._rates)
         self._solver.set_integrator(
             "vode",
@@ -94,7 +95,11 @@ class Adams(Explicit):
         )
         self._solver.set_initial_value(self.values(), time)
 
-    def advance(self, ts: PETSc.TS) -> None:
+    def open(self, state: State) -> None:
+        """Begin a step at the present state; VODE chooses its length."""
+        self.before = state
+
+    def step(self, h: float) -> Step:
         """Make one step.
 
         Raises
@@ -103,9 +108,9 @@ class Adams(Explicit):
         Exception : what a user's function raised.
         """
         if self._anew:
-            self.resume(ts)
-        self._before = self.snapshot()
-        solver, to, before = self._solver, ts.getMaxTime(), self._before.time
+            self.resume()
+            self.before = self.snapshot()
+        solver, to, before = self._solver, self.end, self.motion.system.time
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what VODE says is said below
             solver.integrate(to, step=True)
@@ -117,21 +122,26 @@ class Adams(Explicit):
             raise ConvergenceError(
                 f"VODE gave up at time {before:g} (its return code is {solver.get_return_code()})",
                 reason="VODE",
-                iteration=ts.getStepNumber(),
+                iteration=self.ts.getStepNumber(),
                 time=before,
             )
         t, y = solver.t, solver.y
-        assert self._ahead is not None
-        shown = self._ahead.limit(before, t - before)
+        assert self.ahead is not None
+        shown = self.ahead.limit(before, t - before)
         if shown < t - before:  # begin anew where functions of time do what no step has seen
             t, y = before + shown, solver.integrate(before + shown)
             self._first_step = min(self.asked, shown)
             self._anew = True
         self.accept(t, y)
-        ts.getSolution().setArray(y)
-        ts.setTime(t)
-        ts.setStepNumber(ts.getStepNumber() + 1)
         self.last_step = t - before
+        return Step(t, 0, 0, {})
+
+    def show(self) -> None:
+        """Let TS be at the end of the step."""
+        ts = self.ts
+        self.write()
+        ts.setStepNumber(ts.getStepNumber() + 1)
+        ts.setTime(self.motion.system.time)
 
     # ---- events ---------------------------------------------------------------------------------
     def land(self, t: float, whole: Interval) -> None:
@@ -142,6 +152,3 @@ class Adams(Explicit):
         else:
             self.accept(t, self._solver.integrate(t))
         self._anew = not ends
-        self._accepted = self.motion.system.time, self.values()
-        self.ts.getSolution().setArray(self._accepted[1])
-        self.ts.setTime(self._accepted[0])

@@ -11,7 +11,7 @@ step, safeguarded by bisection, then take the end to the zero.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from mpi4py import MPI
 
+    from .integrator import Integrator
     from .interval import Interval
 
 
@@ -42,16 +43,6 @@ NEAR = 0.05  # of the spread of a function in a step: an extremum worth a look
 FASTER = 0.5  # ratio of two values by which secants are faster than halving
 BLURRED = 1e-8  # of a step: values so near that do not fall tell of round-off
 CLOSE, CROWD = 1e-3, 3  # events of one function in a row closer than that share of a step
-
-
-class Stepper(Protocol):
-    """What events need of an integrator."""
-
-    def interval(self) -> Interval:
-        """Return the last step."""
-
-    def land(self, t: float, whole: Interval) -> None:
-        """Make a step anew so that it ends at t; at the end of the whole, put that back."""
 
 
 class Event:
@@ -235,9 +226,8 @@ class Events:
             event.see(value)
 
     # ---- zeros ----------------------------------------------------------------------------------
-    def find(self, made: Stepper) -> list[Event]:
-        """After a step: make it end at the first zero within; return the events there."""
-        whole = made.interval()
+    def find(self, made: Integrator, whole: Interval) -> list[Event]:
+        """Make a step, that was made, end at the first zero within; return the events there."""
         times, values = self._sample(whole)
         for event, largest in zip(self._all, np.abs(values).max(axis=0), strict=True):
             event.largest = max(event.largest, float(largest))
@@ -265,7 +255,6 @@ class Events:
             ends = k not in passed and self._ends(event, part, times, values[:, k], sharp)
             if k == landed or ends:
                 event.side, event.band = 0, min(4.0 * abs(values[-1, k]), BAND * event.largest)
-                event.happened(part.end.time, whole.length)
                 happened.append(event)
             else:
                 event.see(values[-1, k])
@@ -363,7 +352,7 @@ class Events:
             low, high = (middle, high) if event.sign(value(middle)) else (low, middle)
         return high
 
-    def _land(self, made: Stepper, whole: Interval, t: float, k: int) -> bool:
+    def _land(self, made: Integrator, whole: Interval, t: float, k: int) -> bool:
         """Make a step end at the zero of an event near t; return whether there is one.
 
         If there is none, the motion is at the end of the whole step again.
@@ -397,7 +386,7 @@ class Events:
             t = t + change if inside else min(0.5 * (low + high), latest)
         return True
 
-    def _value(self, made: Stepper, whole: Interval, t: float, k: int) -> float:
+    def _value(self, made: Integrator, whole: Interval, t: float, k: int) -> float:
         made.land(t, whole)
         return float(self.values()[k])
 
@@ -414,7 +403,7 @@ class Events:
                 return side
         return -1
 
-    def _newton(self, made: Stepper, k: int, value: float, side: int) -> float:
+    def _newton(self, made: Integrator, k: int, value: float, side: int) -> float:
         """Return how much later the zero is, by the function's rate at the end of the step.
 
         inf: it does not come nearer.

@@ -4,24 +4,25 @@
 from __future__ import annotations
 
 import ctypes
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...arrays import Array
 from ...errors import ConvergenceError
+from ...output.steps import Step
 from ...runtime.options import Options
 from ...runtime.petsc import PETSc, functions, loosely
 from .ahead import Ahead
 from .explanation import explained
-from .interval import Interval
+from .integrator import Integrator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...assembly.state import State
     from .accelerations import Accelerations
+    from .interval import Interval
     from .stabilise import Stabilisation
 
 
@@ -33,8 +34,8 @@ LOW = "1fe", "2a", "2b", "3", "3bs", "4"  # Runge-Kutta methods of order 4 at mo
 HUGE = 1e60  # a rate that no step size control accepts; its square is still a number
 
 
-class Explicit:
-    r"""Context of an explicit TS, for example of type rk; its vector U holds [q, s, v].
+class Explicit(Integrator):
+    r"""Makes steps by an explicit TS, for example of type rk; its vector U holds [q, s, v].
 
     .. math:: \dot q = v, \quad \dot v = a(q, v, s, t), \quad \dot s = f(q, v, s, t)
 
@@ -48,16 +49,17 @@ class Explicit:
 
     Attributes
     ----------
-    adaptive : whether the length of steps follows the error.
     error : what an evaluation raised, on every rank; it must not cross PETSc.
     evaluations : number of right-hand sides.
     """
 
+    smooth = True
+
     def __init__(
         self, accelerations: Accelerations, stabilisation: Stabilisation | None, kind: str
     ) -> None:
-        self.accelerations, self.stabilisation, self.kind = accelerations, stabilisation, kind
-        self.motion, self.newton = accelerations.motion, accelerations.newton
+        super().__init__(accelerations)
+        self.stabilisation, self.kind = stabilisation, kind
         numbering = self.motion.system.numbering
         order = numbering.coordinate_of_row
         free = numbering.fixed_by[order] < 0
@@ -68,27 +70,20 @@ class Explicit:
         self._sizes = np.cumsum([0, len(self._second), len(self._first), len(self._second)])
         self._x: Array = np.zeros(numbering.rows)
         self._known: tuple[float, Array] | None = None
-        self._accepted: tuple[float, Array] | None = None
         self.error: BaseException | None = None
-        self.iterations = self.linear_iterations = self.rejections = self.evaluations = 0
-        self.asked = self.last_step = 0.0
-        self.longest = math.inf
-        self._ahead: Ahead | None = None
+        self.evaluations = 0
         self.adaptive = True
-        self.calm = 0
         self.window = 1e-3
-        self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
-        self.relative = True  # whether `atol` is by default
-        self.duration = 1.0  # of the call
         self._begun, self._count = 0.0, 0  # steps since then, for their mean length
         self._suited: Stabilisation | None = None
         self._constraints: Array = np.zeros(0)  # sizes
 
-    # ---- as all integrators ---------------------------------------------------------------------
+    # ---- the beginning of a motion --------------------------------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
         """Give the right-hand side to a TS."""
         self.ts = ts
         ts.setType(self.kind)
+        ts.setSolution(self.vector())
         ts.setProblemType(PETSc.TS.ProblemType.NONLINEAR)
         self._F = self.vector()
         ts.setRHSFunction(loosely(self._function), self._F)
@@ -110,13 +105,13 @@ class Explicit:
         values = m.matrix.mat.getDiagonal().getArray()
         return self.newton.largest(float(np.abs(values).max(initial=0.0)))
 
-    def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
-        """Prepare for a motion to a time (collective).
+    def begin(self, adaptive: bool | None) -> None:
+        """Prepare for a motion (collective).
 
         Accelerations and multipliers are those of the present state then.
         """
-        self.error = None
-        self._begun, self._count = ts.getTime(), 0
+        ts, self.error = self.ts, None
+        self._begun, self._count = self.motion.system.time, 0
         self.window = self.accelerations.kinematics.window = max(self.asked, 1e-3 * self.duration)
         self._rejected = ts.getStepRejections()
         self.accelerations.kinematics.refresh()
@@ -132,35 +127,22 @@ class Explicit:
         functions.TSGetAdapt(ctypes.c_void_p(ts.handle), ctypes.byref(adapt))
         functions.TSAdaptSetType(adapt, kind.encode())
         self.adaptive = kind != "none"
-        self._ahead = Ahead(self.motion, self.asked) if self.adaptive else None
-        self.resume(ts)
-        self._tolerate(ts)
+        self.ahead = Ahead(self.motion, self.asked) if self.adaptive else None
+        self.resume()
+        self._tolerate()
 
-    def _tolerate(self, ts: PETSc.TS) -> None:
+    def _tolerate(self) -> None:
         """Give TS the tolerances of the next step (collective)."""
         self._limits.setArray(self.limits())
-        ts.setTolerances(self.rtol, self._limits)
+        self.ts.setTolerances(self.rtol, self._limits)
 
     def started(self) -> None:
         """Take the initial values."""
 
-    def balanced(self, h: float) -> bool:
-        """Tell whether accelerations fit the loads: here they are found anew at each time."""
-        return True
-
-    def snapshot(self) -> State:
-        """Return the present state as a value."""
-        return self.motion.snapshot(method={"last_step": self.last_step})
-
-    def restore(self, state: State) -> None:
-        """Go to a state of `snapshot`; loads stay (collective)."""
-        self.motion.restore(state)
-        self.last_step = float(state.method["last_step"])
-
     # ---- the vector of TS -----------------------------------------------------------------------
-    def write(self, U: PETSc.Vec) -> None:
-        """Write the present state and rates into a vector of TS."""
-        U.setArray(self.values())
+    def write(self) -> None:
+        """Write the present state and rates into the vector of TS."""
+        self.ts.getSolution().setArray(self.values())
 
     def values(self) -> Array:
         """Return the present state and rates in the order of TS's vector (this rank's part)."""
@@ -265,30 +247,39 @@ class Explicit:
         F.set(0.0)
         ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
 
-    # ---- steps ----------------------------------------------------------------------------------
-    def advance(self, ts: PETSc.TS) -> None:
-        """Make one step of TS.
+    # ---- a step ---------------------------------------------------------------------------------
+    def open(self, state: State) -> None:
+        """Begin a step at the present state; let `next_step` be its length."""
+        self.before, left = state, self.end - state.time
+        h = min(self.next_step if self.adaptive else self.asked, self.longest)
+        h = h if left > STRETCH * h else left
+        self.next_step = h if self.ahead is None else self.ahead.limit(state.time, h)
+
+    def step(self, h: float) -> Step:
+        """Make one step of TS, which tries shorter ones by itself, and choose `next_step`.
 
         Raises
         ------
         ConvergenceError : none was found, or the state is outside of a law's domain.
         Exception : what a user's function raised.
         """
-        self._before = self.snapshot()
-        self._tolerate(ts)
-        t, to = ts.getTime(), ts.getMaxTime()
-        h = min(ts.getTimeStep() if self.adaptive else self.asked, self.longest)
-        h = h if to - t > STRETCH * h else to - t
-        ts.setTimeStep(h if self._ahead is None else self._ahead.limit(t, h))
-        self._step(ts)
+        ts, t, to = self.ts, self.motion.system.time, self.end
+        self._tolerate()
+        ts.setMaxTime(to)
+        ts.setTimeStep(h)
+        self._step_of_ts()
         if to - ts.getTime() <= 2.0 * ROUND_OFF * max(abs(to), abs(t)):
             ts.setTime(to)
-        self._take(ts)
-        self._next = ts.getTimeStep() if ts.getTime() < to else self.last_step
-        if ts.getTime() >= to:  # the last step may be any short: go on as at the beginning
-            ts.setTimeStep(max(ts.getTimeStep(), self.asked))
+        self._take()
+        self._next, self.next_step = self.last_step, ts.getTimeStep()
+        if ts.getTime() < to:
+            self._next = self.next_step
+        else:  # the last step may be any short: go on as at the beginning
+            self.next_step = max(self.next_step, self.asked)
+        return Step(self.motion.system.time, 0, 0, {})
 
-    def _step(self, ts: PETSc.TS) -> None:
+    def _step_of_ts(self) -> None:
+        ts = self.ts
         ts.step()
         self.rejections += ts.getStepRejections() - self._rejected
         self._rejected = ts.getStepRejections()
@@ -302,17 +293,19 @@ class Explicit:
                 time=ts.getTime(),
             )
 
-    def _take(self, ts: PETSc.TS) -> None:
+    def _take(self) -> None:
         """Take the end of a step of TS as the motion's."""
+        ts, before = self.ts, self.before
+        assert before is not None
         U = ts.getSolution()
         projected = self.accept(ts.getTime(), U.getArray(readonly=True).copy())
         if projected is not None:
             U.setArray(projected)
             ts.restartStep()
-        self.last_step = ts.getTime() - self._before.time
+        self.last_step = ts.getTime() - before.time
 
     def accept(self, t: float, values: Array) -> Array | None:
-        """Take an accepted state as the motion's; return it if it was projected (collective).
+        """Take the end of a step as the motion's; return it if it was projected (collective).
 
         Raises
         ------
@@ -327,37 +320,25 @@ class Explicit:
             if not self._everywhere(not (moved or turned)):
                 values = projected = self.values()
         if self.rates(t, values) is None:
-            raise self._failure(f"the step to t = {t:g} has no solution", t)
+            text, outside = f"the step to t = {t:g} has no solution", self.motion.state.copy()
+            assert self.before is not None
+            self.restore(self.before)
+            raise self._outside(text, t, outside)
         self.motion.system.time = t  # not the time of a last stage, which may differ by round-off
         self._count += 1
         self._suit()
-        self._accepted = t, values.copy()
         return projected
 
-    def _failure(self, text: str, t: float) -> ConvergenceError:
+    def _outside(self, text: str, t: float, outside: Array) -> ConvergenceError:
         """Return the error of a state without rates, with likely causes (collective)."""
-        error = ConvergenceError(text, reason="DOMAIN", time=t)
-        m, before = self.motion, self._accepted
-        outside = m.state.copy()
-        if before is not None:
-            self.take(before[1])
-            m.system.time = before[0]
+        error, m = ConvergenceError(text, reason="DOMAIN", time=t), self.motion
         h, to = self.asked, m.span[1]
         return explained(m, error, to=to, step=h, outside=outside, explicit=True)
 
-    def give_up(self) -> None:
-        """Go back to the last state that was accepted."""
-        if self._accepted is not None:
-            t, values = self._accepted
-            self._known = None
-            self.take(values)
-            self.motion.system.time = t
+    def show(self) -> None:
+        """Let TS be at the end of the step: it is."""
 
     # ---- events ---------------------------------------------------------------------------------
-    def interval(self) -> Interval:
-        """Return the last step."""
-        return Interval(self.motion, self._before, self.snapshot(), True)
-
     def within(self) -> tuple[float, ...]:
         """Return parts of a step where its work needs the motion to have the method's order."""
         low = self.kind != "rk" or self.ts.getRKType() in LOW
@@ -381,15 +362,11 @@ class Explicit:
 
     def land(self, t: float, whole: Interval) -> None:
         """Make a step anew so that it ends at t (collective)."""
-        self._go(whole.end if t >= whole.end.time else whole.begin)
+        self.motion.go_to(whole.end if t >= whole.end.time else whole.begin)
+        self.resume()
         if whole.begin.time < t < whole.end.time:
             self._stride(t)
-        self.ts.setTimeStep(self._next if self.adaptive else self.asked)
-
-    def _go(self, end: State) -> None:
-        """Go to an end of a step."""
-        self.motion.go_to(end)
-        self.resume(self.ts)
+        self.next_step = self._next if self.adaptive else self.asked
 
     def _stride(self, t: float) -> None:
         """Go to a time by steps of TS."""
@@ -397,22 +374,22 @@ class Explicit:
         while ts.getTime() < t:
             before = ts.getTime()
             ts.setTimeStep(t - before)
-            self._step(ts)
+            self._step_of_ts()
             if ts.getTime() == before or t - ts.getTime() <= ROUND_OFF * abs(t):
                 ts.setTime(t)
-        self._take(ts)
+        self._take()
 
-    def resume(self, ts: PETSc.TS) -> None:
+    def resume(self) -> None:
         """Go on from the present motion, with its accelerations and multipliers (collective).
 
         Raises
         ------
         ConvergenceError : the state is outside of a law's domain.
         """
-        t, values, self._known = self.motion.system.time, self.values(), None
+        ts, t, values, self._known = self.ts, self.motion.system.time, self.values(), None
         if self.rates(t, values) is None:
-            raise self._failure(f"the state at t = {t:g} is outside of the domain of a law", t)
-        self._accepted = t, values
+            text = f"the state at t = {t:g} is outside of the domain of a law"
+            raise self._outside(text, t, self.motion.state.copy())
         ts.getSolution().setArray(values)
         ts.setTime(t)
         ts.restartStep()

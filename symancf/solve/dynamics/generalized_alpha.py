@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""The generalized-alpha method for constrained motions (index 3) as a PETSc TS.
+r"""The generalized-alpha method for constrained motions (index 3).
 
 With the auxiliary acceleration A, one step of length h from t_n to t_{n+1} is
 
@@ -22,7 +22,6 @@ the true acceleration a. Rates and accelerations are affine in the new coordinat
 
 from __future__ import annotations
 
-import contextlib
 import math
 from ctypes import c_double
 from dataclasses import asdict, dataclass
@@ -31,18 +30,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array, pointer
-from ...assembly.revisions import REVISIONS, Review, Verdict
+from ...assembly.revisions import Review, Verdict
 from ...bodies.natural import RigidBody
 from ...errors import ConvergenceError
 from ...newton.predicted import holds_by_penalties
+from ...output.steps import Step
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
-from ..solver import reason_name
 from .ahead import Ahead
 from .directors import Directors
-from .explanation import explained
 from .initial import after, find_initial_values
-from .interval import Interval
+from .integrator import SMALLEST, Integrator
 from .native import Asked
 from .spin import Spin
 
@@ -51,11 +49,10 @@ if TYPE_CHECKING:
 
     from ...assembly.piece import Piece
     from ...assembly.state import State
-    from ...output.steps import Step
     from .accelerations import Accelerations
+    from .interval import Interval
     from .native import Take
 
-SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
 SHORT = 1e-2  # of the last step: a shorter one is cut from a step of full length
 CALM = 50  # steps after trouble
 SUDDEN = 0.4  # of the last step: after a shorter one rates are taken to the constraints
@@ -63,12 +60,17 @@ SHORT_FIRST = 1e-3  # `SHORT` of the length asked for, where no step was made ye
 JUMP = 1e-6  # of the forces: an imbalance that Newton's method would not leave
 EASY = 6  # Newton iterations up to which a step may double
 RESTS = 1e-3  # of the largest local error: that of a coordinate that does not move
-SMALLEST = 1.0 / 1024.0  # of the step asked for: smaller attempts are given up
 
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Coefficients of the method for a spectral radius `rho` at infinite frequency."""
+    """Coefficients of the method for a spectral radius `rho` at infinite frequency.
+
+    Attributes
+    ----------
+    shift : A approximates the acceleration at t + shift h; it is rescaled when h changes.
+    bias : rates across constraints are off by bias h^2 times the jerk where steps have length h.
+    """
 
     alpha_m: float
     alpha_f: float
@@ -76,6 +78,8 @@ class Coefficients:
     gamma: float
     delta: float
     theta: float
+    shift: float
+    bias: float
 
     @classmethod
     def of_radius(cls, rho: float) -> Coefficients:
@@ -83,14 +87,18 @@ class Coefficients:
         alpha_m = (2.0 * rho - 1.0) / (rho + 1.0)
         alpha_f = rho / (rho + 1.0)
         gamma = 0.5 + alpha_f - alpha_m
+        beta = 0.25 * (gamma + 0.5) ** 2
         delta = (3.0 * rho - 1.0) / (2.0 * (rho + 1.0))
+        shift = alpha_m - alpha_f
         return cls(
             alpha_m=alpha_m,
             alpha_f=alpha_f,
-            beta=0.25 * (gamma + 0.5) ** 2,
+            beta=beta,
             gamma=gamma,
             delta=delta,
             theta=0.5 + alpha_f - delta,
+            shift=shift,
+            bias=1.0 / 6.0 - beta - shift / 2.0,
         )
 
     def acceleration_factor(self, h: float) -> float:
@@ -105,19 +113,9 @@ class Coefficients:
         """Return R of first-order states."""
         return (1.0 - self.delta) / ((1.0 - self.alpha_f) * h * self.theta)
 
-    @property
-    def shift(self) -> float:
-        """A approximates the acceleration at t + shift h; it is rescaled when h changes."""
-        return self.alpha_m - self.alpha_f
 
-    @property
-    def bias(self) -> float:
-        """Rates across constraints are off by bias h^2 times the jerk where steps have length h."""
-        return 1.0 / 6.0 - self.beta - self.shift / 2.0
-
-
-class GeneralizedAlpha:
-    r"""Context of a TS of type python; its vector U holds [q, s, lambda, rates of all].
+class GeneralizedAlpha(Integrator):
+    r"""Makes steps by generalized-alpha; TS's vector holds [q, s, lambda, rates of all].
 
     Newton's method starts from constant accelerations; for some steps after trouble from
     auxiliary accelerations of zero, because those of modes that the step does not resolve change
@@ -149,48 +147,32 @@ class GeneralizedAlpha:
 
     Attributes
     ----------
-    adaptive : whether the length of steps follows the error.
     auxiliary : the acceleration-like quantity A (second order) and w (first order), local.
-    asked : length of steps without trouble; `last_step`: that of the last one, 0 at a start.
     biased : length of the steps whose bias the rates have; 0: they fulfil the constraints.
-    calm : steps for which accelerations are not extrapolated.
-    error : what a step raised.
     """
 
+    numbers = "last_step", "biased"
+
     def __init__(self, accelerations: Accelerations, rho: float) -> None:
-        self.accelerations, self.rho = accelerations, rho
-        motion, newton = accelerations.motion, accelerations.newton
-        self.motion, self.newton = motion, newton
+        super().__init__(accelerations)
+        self.rho, motion, native = rho, self.motion, self.newton.native
         n = motion.system.numbering.coordinates
-        self.auxiliary: Array = np.zeros(n)
+        self.auxiliary = self.vectors["auxiliary"] = np.zeros(n)
         self._k: Array = np.zeros(n)
-        newton.native.state.give(auxiliary=self.auxiliary)
-        newton.native.problem.give(auxiliary_factor=self._k)
-        self.coefficients: Coefficients  # see `setFromOptions`
-        self._before: State | None = None
-        self.last_step = self.biased = self._usual = 0.0
+        native.state.give(auxiliary=self.auxiliary)
+        native.problem.give(auxiliary_factor=self._k)
+        self.coefficients: Coefficients  # see `attach`
+        self.biased = self._usual = 0.0
         self._jerk: Array | None = None
         self._jerk_of: State | None = None
-        self.calm = 0
         self._factors_of = 0.0
-        self._failed = False  # the step from here has no solution at full length
-        self.asked, self.longest, self.duration = 0.0, math.inf, 1.0
-        self.adaptive = False
-        self._ahead: Ahead | None = None
-        motion.system.register(self)
+        self._cut = False  # the rest is cut from a step of full length
+        self._failed = False  # the step from here has no solution at full length, in C
+        self._again = False  # the usual start of a step of this length has been tried
+        self._error = 0.0  # of the last attempt, where it was solved
         rigid = [body for body in motion.system.bodies if isinstance(body, RigidBody)]
         self.spin = Spin(accelerations, rigid) if rigid else None
         self.directors = Directors(motion) if holds_by_penalties(motion.system) else None
-        self.error: BaseException | None = None
-        self._review = Review(Verdict.STANDS)
-        self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
-        self.relative = True  # whether `atol` is by default
-        self.iterations = self.linear_iterations = self.rejections = 0
-
-    # ---- lists that change, see `HoldsVectors` --------------------------------------------------
-    def local_vectors(self) -> list[Array]:
-        """Return A."""
-        return [self.auxiliary]
 
     def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
         """Look for rigid bodies anew; Newton's method takes up other entities."""
@@ -198,33 +180,32 @@ class GeneralizedAlpha:
             if kind is not None:
                 kind.forget()
 
-    # ---- as all integrators ---------------------------------------------------------------------
+    # ---- the beginning of a motion --------------------------------------------------------------
     def attach(self, ts: PETSc.TS) -> None:
-        """Make the steps of a TS."""
-        ts.setType(PETSc.TS.Type.PYTHON)
-        ts.setPythonContext(self)
+        """Choose the type of a TS; read ``-ts_alpha_radius``, ``-ts_adapt_type`` (collective).
 
-    def vector(self) -> PETSc.Vec:
-        """Return a vector of TS (collective)."""
-        numbering = self.newton.numbering
-        sizes = 2 * numbering.rows, 2 * numbering.size
-        return PETSc.Vec().createMPI(sizes, comm=self.newton.comm)
+        Raises
+        ------
+        ConvergenceError : the radius is not between 0 and 1.
+        """
+        super().attach(ts)
+        options = PETSc.Options(ts.getOptionsPrefix())
+        self.rho = options.getReal("ts_alpha_radius", self.rho)
+        if not 0.0 <= self.rho <= 1.0:
+            raise ConvergenceError(
+                f"-ts_alpha_radius {self.rho:g}: it must be between 0 and 1",
+                reason="OPTION",
+                iteration=0,
+            )
+        self.coefficients = Coefficients.of_radius(self.rho)
+        self.newton.native.problem.give(**asdict(self.coefficients))
+        self.adaptive = options.getString("ts_adapt_type", "none") != "none"
 
-    def largest(self, h: float) -> float:
-        """Return the largest entry on the tangent's diagonal, the scale of multipliers."""
-        m = self.motion
-        self._factors(h)
-        with together(self.newton.comm):
-            m.tangent(np.zeros_like(m.state))
-        diagonal = m.matrix.mat.getDiagonal().getArray()
-        rows = m.second[self.newton.numbering.coordinate_of_row]
-        return self.newton.largest(float(np.abs(diagonal[rows]).max(initial=0.0)))
-
-    def begin(self, ts: PETSc.TS, to: float, adaptive: bool | None) -> None:
-        """Prepare for a motion to a time."""
+    def begin(self, adaptive: bool | None) -> None:
+        """Prepare for a motion (collective)."""
         self.adaptive = self.adaptive or bool(adaptive)
-        self._ahead = Ahead(self.motion, self.asked, 0.25) if self.adaptive else None
-        self.error, self._failed = None, False
+        self.ahead = Ahead(self.motion, self.asked, 0.25) if self.adaptive else None
+        self._failed = False
 
     def started(self) -> None:
         """Take the initial values."""
@@ -232,119 +213,49 @@ class GeneralizedAlpha:
         self.auxiliary[:] = np.where(m.second, m.acceleration, m.rate)
         self.last_step = self.biased = 0.0
 
-    def give_up(self) -> None:
-        """After a failure: the motion is at the last step that was reached."""
-
-    # ---- what TS calls --------------------------------------------------------------------------
-    def setFromOptions(self, ts: PETSc.TS) -> None:
-        """Read ``-ts_alpha_radius`` and ``-ts_adapt_type``."""
-        options = PETSc.Options(ts.getOptionsPrefix())
-        self.rho = options.getReal("ts_alpha_radius", self.rho)
-        if not 0.0 <= self.rho <= 1.0:
-            self.error = ConvergenceError(
-                f"-ts_alpha_radius {self.rho:g}: it must be between 0 and 1",
-                reason="OPTION",
-                iteration=0,
-            )
-            return
-        self.coefficients = Coefficients.of_radius(self.rho)
-        self.newton.native.problem.give(**asdict(self.coefficients))
-        self.adaptive = options.getString("ts_adapt_type", "none") != "none"
-
-    def step(self, ts: PETSc.TS) -> None:
-        """Make one step; PETSc does not survive exceptions here, they are kept in `error`."""
-        try:
-            self._step(ts)
-        except BaseException as error:
-            self.error = error
-            if self._before is not None:
-                with contextlib.suppress(Exception):
-                    self.motion.move_to(self._before.time)
-                self._restore()
-            ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
-
-    def advance(self, ts: PETSc.TS) -> None:
-        """Make one step through TS.
-
-        Raises
-        ------
-        ConvergenceError : no step was found; the motion is at the beginning of it.
-        Exception : what a user's function raised.
-        """
-        ts.step()
-        if self.error is not None:
-            raise self.error
-
-    def is_steady(self, ts: PETSc.TS) -> bool:
+    # ---- many steps -----------------------------------------------------------------------------
+    def is_steady(self) -> bool:
         """Tell whether C can make the next steps, like the last one; be ready for that."""
         h, system = self.asked, self.motion.system
         usual = all(abs(h - other) <= 1e-12 * h for other in (self.last_step, self.biased))
-        if self.adaptive or not usual or not self.newton.native.able or ts.getTimeStep() < h:
+        if self.adaptive or not usual or not self.newton.native.able or self.next_step < h:
             return False
         if self.spin is not None or system.reviews or system.memory:
             return False
-        self._factors(h)
+        self.factors(h)
         self.newton.take(h)
         return True
 
-    def several(self, ts: PETSc.TS, wanted: int, takes: Mapping[Asked, Take]) -> list[Step]:
+    def several(
+        self, wanted: int, takes: Mapping[Asked, Take]
+    ) -> tuple[list[Step], BaseException | None]:
         """Make at most `wanted` steps in C where `is_steady`; see `Native.several`.
 
-        What was raised is in `error`; where a step has no solution at full length `advance` goes
-        on from there.
+        Returns them, and what was raised after them. Where a step has no solution at full length
+        `step` goes on from there.
         """
         m, h, native = self.motion, self.asked, self.newton.native
         takes = dict(takes)
         if m.moving or m.system.plan.timed or m.mass.timed:
             takes[Asked.PRESENT] = lambda time: m.prescribe(time, h)
-        reason, steps = native.several(ts.getMaxTime(), h, wanted, self.calm, takes)
+        reason, steps = native.several(self.end, h, wanted, self.calm, takes)
         if steps:
             self.calm = max(0, self.calm - len(steps))
             self.iterations = steps[-1].iterations
             self.linear_iterations = steps[-1].linear_iterations
             self.last_step = self.biased = self._usual = h
-            ts.setStepNumber(ts.getStepNumber() + len(steps))
-            ts.setTime(m.system.time)
-            ts.setTimeStep(self._next(h, 0.0))
+            self.next_step = self._next(h)
             self.newton.leftover.warn(f"at time {m.system.time:g}")
-        self._failed, self._review = reason <= 0, Review(Verdict.STANDS)
+        self._failed, self.review = reason <= 0, Review(Verdict.STANDS)
         if self._failed:
             self.newton.ended, self.newton.tangent.stale = reason, True
             try:
                 native.require()
             except BaseException as error:
-                self.error = error
-                with contextlib.suppress(Exception):
-                    m.move_to(m.system.time)
-        return steps
+                return steps, error
+        return steps, None
 
-    # ---- the vector of TS -----------------------------------------------------------------------
-    def write(self, U: PETSc.Vec) -> None:
-        """Write the present state and rates into a vector of TS."""
-        to_rows, rows = self.newton.numbering.to_rows, self.newton.numbering.rows
-        values = U.getArray()
-        values[:rows] = to_rows(self.motion.state)
-        values[rows:] = to_rows(self.motion.rate)
-
-    # ---- steps that end at an event --------------------------------------------------------------
-    def snapshot(self) -> State:
-        """Return the present state as a value."""
-        auxiliary = self.auxiliary[: self.motion.system.numbering.owned].copy()
-        numbers = {"last_step": self.last_step, "biased": self.biased, "calm": self.calm}
-        return self.motion.snapshot(method={"auxiliary": auxiliary, **numbers})
-
-    def restore(self, state: State) -> None:
-        """Go to a state of `snapshot`; loads stay, and `calm` (collective)."""
-        self.motion.restore(state)
-        method = state.method
-        self.motion.system.numbering.spread(method["auxiliary"], self.auxiliary)
-        self.last_step, self.biased = method["last_step"], method["biased"]
-
-    def interval(self) -> Interval:
-        """Return the last step."""
-        assert self._before is not None
-        return Interval(self.motion, self._before, self.snapshot(), False)
-
+    # ---- steps that end at an event -------------------------------------------------------------
     def land(self, t: float, whole: Interval) -> None:
         """Make a step anew so that it ends at t (collective).
 
@@ -355,14 +266,13 @@ class GeneralizedAlpha:
         beginning the motion is that within the whole step, its positions taken to the constraints.
         """
         m, begin, end, h = self.motion, whole.begin, whole.end, t - whole.begin.time
-        self._before = begin
-        self._restore()
+        self.go_back(begin)
         if t >= end.time:
             m.move_to(end.time)
             self.restore(end)
             return
         constrained = self.accelerations.kinematics.any
-        if h >= SHORT * self._usual and self._lands(begin.time, h):
+        if h >= SHORT * self._usual and self._lands(h):
             self.last_step = self.biased = h
             m.system.time = t
         else:
@@ -390,24 +300,74 @@ class GeneralizedAlpha:
         self.auxiliary += np.where(m.second, self.coefficients.shift * change, 0.0)
         self.last_step = self._usual
 
-    def _lands(self, t: float, h: float) -> bool:
+    def _lands(self, h: float) -> bool:
         """Try a step of a length, from both beginnings."""
-        for again in (False, True):
-            if self._try(t, h, again):
+        for self._again in (False, True):
+            if self.solve(h):
                 return True
-            self._restore()
+            assert self.before is not None
+            self.go_back(self.before)
             self.calm = 0 if self.calm else CALM
         return False
 
     # ---- a step ---------------------------------------------------------------------------------
-    def _restore(self) -> None:
-        """Go back to the beginning of the step; terms know what was tried."""
-        assert self._before is not None
-        tried = self.motion.system.variables
-        self.restore(self._before)
-        self.motion.system.learn(tried)
+    def open(self, state: State) -> None:
+        """Begin a step at the present state; let `next_step` be the length to be tried first."""
+        usual = min(self.asked, self.last_step or self.asked)
+        short = (SHORT if self.last_step else SHORT_FIRST) * usual
+        self._again, self._cut = False, self.end - state.time < short
+        if self._cut:
+            self.before, self.next_step = state, usual
+            self.iterations = self.linear_iterations = 0
+        else:
+            super().open(state)
+        if self._failed:
+            newton = self.newton
+            self.iterations, self.linear_iterations = newton.iterations, newton.linear_iterations
 
-    def _factors(self, h: float) -> None:
+    def step(self, h: float) -> Step | ConvergenceError:
+        """Make a step of a length near h, not beyond `end`, and choose `next_step` (collective)."""
+        assert self.before is not None
+        system, before, failed = self.motion.system, self.before, self._failed
+        self._failed, self._error = False, 0.0
+        h, last = (h, False) if self._cut else self.fitted(h)
+        self.tried = h
+        if failed or not self.solve(h):
+            return self.failure(h)
+        self._error = self._local_error() if self.adaptive else 0.0
+        if self._error > 1.0:
+            return self.failure(h)
+        if self._cut:
+            self._usual = h
+            self.land(self.end, self.interval())
+        else:
+            self.last_step = self.biased = self._usual = h
+            system.time = self.end if last else before.time + h
+            last_step = before.method["last_step"]
+            if h < SUDDEN * last_step and self.accelerations.kinematics.any:
+                self._usual = last_step
+                self._settle(self.interval())
+        if self.directors is not None:
+            self.directors.settle(self.auxiliary)
+        if self.spin is not None:
+            c = self.coefficients
+            self.spin.settle(self.auxiliary, h, self.rho, c.bias * self.biased**2, c.shift * h)
+        self.calm = max(0, self.calm - 1)
+        self.next_step = self._next(h)
+        return Step(system.time, self.iterations, self.linear_iterations, {})
+
+    def shorter(self) -> float:
+        """Return the length of the next attempt as a part of that of the last one.
+
+        Both ways to begin are tried with each length.
+        """
+        if self._error > 1.0:
+            return max(0.2, 0.9 * float(self._error ** (-1.0 / 3.0)))
+        self.calm = 0 if self.calm else CALM
+        self._again = not self._again
+        return 1.0 if self._again else 0.5
+
+    def factors(self, h: float) -> None:
         """Set the factors of rates and accelerations for steps of length h."""
         if h == self._factors_of:
             return
@@ -433,7 +393,7 @@ class GeneralizedAlpha:
         if w is not None:
             v = v + c.bias * (h * h - self.biased**2) * w
             A = A if self.last_step else A + c.shift * h * w
-        self._factors(h)
+        self.factors(h)
         self.newton.native.call("predict", c_double(h), *map(pointer, (u, v, a, A)), not self.calm)
 
     def _jerk_at_start(self, h: float) -> Array | None:
@@ -441,136 +401,41 @@ class GeneralizedAlpha:
 
         The motion is there, and stays.
         """
-        before = self._before
+        before = self.before
         assert before is not None
         if self._jerk_of is not before:
             self.motion.go_to(before)
             self._jerk, self._jerk_of = self.accelerations.jerk(h), before
-            self._restore()
+            self.go_back(before)
         return self._jerk
 
-    def _begin(self, h: float, again: bool) -> None:
-        """Begin where Newton's method gets nearest in a step, where forces have kinks (collective).
-
-        `again`: the nearest one has been tried.
-        """
+    def _begin(self, h: float) -> None:
+        """Begin where Newton's method gets nearest, where forces have kinks (collective)."""
         m, newton = self.motion, self.newton
-        assert self._before is not None
+        assert self.before is not None
         ahead = newton.base + self.coefficients.beta * h * h * m.acceleration
-        before = newton.numbering.local(self._before.displacement)
+        before = newton.numbering.local(self.before.displacement)
         starts = [np.where(m.second, x, m.state) for x in (ahead, newton.base, before)]
         free = newton.numbering.free
-        m.state[free] = starts[newton.nearest(starts, h)[int(again)]][free]
+        m.state[free] = starts[newton.nearest(starts, h)[int(self._again)]][free]
 
-    def _try(self, t: float, h: float, again: bool = False) -> bool:
-        m, system, newton = self.motion, self.motion.system, self.newton
+    def solve(self, h: float) -> bool:
+        """Solve the equations of a step of length h; tell whether that did it (collective)."""
+        m, system, newton, t = self.motion, self.motion.system, self.newton, self.motion.system.time
         jerk = self._jerk_at_start(h) if abs(h - self.biased) > 1e-12 * h else None
         system.revise(t + h)
         self._predict(h, jerk)
-        m.system.memory.begin(t)
+        system.memory.begin(t)
         m.prescribe(t + h, h)
         if newton.kinked and newton.numbering.size:
-            self._begin(h, again)
-        for _ in range(REVISIONS):
-            converged = newton.solve_step(h)
-            self.iterations += newton.iterations
-            self.linear_iterations += newton.linear_iterations
-            self._review = system.review(t + h) if converged else Review(Verdict.STANDS)
-            if self._review.verdict is not Verdict.AGAIN:
-                break
-            with together(newton.comm):
-                system.update(t + h)
-        converged = converged and self._review.verdict is Verdict.STANDS
-        if converged and self.directors is not None and self._before is not None:
-            self._review = self.directors.require_resolved(self._before)
-            converged = self._review.verdict is Verdict.STANDS
+            self._begin(h)
+        converged = self.converges(h)
+        if converged and self.directors is not None and self.before is not None:
+            self.review = self.directors.require_resolved(self.before)
+            converged = self.review.verdict is Verdict.STANDS
         if converged:
             newton.native.call("conclude")
         return converged
-
-    def _step(self, ts: PETSc.TS) -> None:
-        t, end = ts.getTime(), ts.getMaxTime()
-        before = self._before = self.snapshot()
-        left = end - t
-        usual = min(self.asked, self.last_step or self.asked)
-        if left < (SHORT if self.last_step else SHORT_FIRST) * usual:
-            h, error, _ = self._search(t, math.inf, usual)
-            self._usual = h
-            self.land(end, self.interval())
-        else:
-            h = min(ts.getTimeStep(), self.longest)
-            if not self.adaptive:
-                h = min(h, self.asked)  # after an event TS asks for a step of its own
-            if self._ahead is not None:
-                h = self._ahead.limit(t, min(h, left))
-            h, error, last = self._search(t, end, h)
-            self.last_step = self.biased = self._usual = h
-            self.motion.system.time = end if last else t + h
-            last_step = before.method["last_step"]
-            if h < SUDDEN * last_step and self.accelerations.kinematics.any:
-                self._usual = last_step
-                self._settle(self.interval())
-        if self.directors is not None:
-            self.directors.settle(self.auxiliary)
-        if self.spin is not None:
-            c = self.coefficients
-            self.spin.settle(self.auxiliary, h, self.rho, c.bias * self.biased**2, c.shift * h)
-        self.calm = max(0, self.calm - 1)
-        self.write(ts.getSolution())
-        ts.setTime(self.motion.system.time)
-        ts.setTimeStep(self._next(h, error))
-
-    def _search(self, t: float, end: float, h: float) -> tuple[float, float, bool]:
-        """Solve a step of length h, or the next shorter one that can be solved.
-
-        Returns its length, its local error and whether it reaches the end.
-        """
-        smallest = self.asked * SMALLEST
-        newton, tried = self.newton, False
-        failed, self._failed = self._failed, False  # in `several`
-        taken = (newton.iterations, newton.linear_iterations) if failed else (0, 0)
-        self.iterations, self.linear_iterations = taken
-        while True:
-            left = end - t
-            last = left <= h * (1.0 + SLIVER)
-            if last and abs(left - h) > SLIVER * h:
-                h = left
-            elif not last and left < 1.2 * h:  # two halves: no short step at the end
-                h = 0.5 * left
-            if not failed and self._try(t, h, tried):
-                error = self._local_error() if self.adaptive else 0.0
-                if error <= 1.0:
-                    return h, error, last
-                factor = max(0.2, 0.9 * error ** (-1.0 / 3.0))
-            else:
-                self.calm = 0 if self.calm else CALM
-                tried = not tried
-                factor = 1.0 if tried else 0.5  # both ways to begin with each length
-            self.rejections += 1
-            failed = False
-            self._restore()
-            h *= factor
-            if h < smallest:
-                raise self._failure(t, h / factor)
-
-    def _failure(self, t: float, h: float) -> ConvergenceError:
-        """Return the error of a step from t of which no part of length h has a solution."""
-        name, text = reason_name(self.newton.snes, self.newton.ended)
-        text += self.newton.linear.told
-        refused: Sequence[str] = ()
-        if self._review.verdict is not Verdict.STANDS:
-            name, text, refused = "REVIEW", str(self._review), self._review.names
-        text = f"no solution of a time step of {h:.3g} from t = {t:g}: {text}"
-        error = ConvergenceError(text, reason=name, iteration=self.newton.iterations, time=t)
-        return explained(
-            self.motion,
-            error,
-            to=self.motion.span[1],
-            step=self.asked,
-            tried=h,
-            outside=self.newton.outside,
-            refused=refused,
-        )
 
     def balanced(self, h: float) -> bool:
         """Tell whether accelerations and multipliers fit the loads right after now (collective).
@@ -580,7 +445,7 @@ class GeneralizedAlpha:
         m, comm = self.motion, self.newton.comm
         if self.last_step and self.last_step < SMALLEST * h:
             return False  # accelerations of tiny steps are full of round-off
-        self._factors(self.last_step or h)
+        self.factors(self.last_step or h)
         time = m.system.time
         with together(comm):
             m.system.update(after(time, h))
@@ -589,18 +454,13 @@ class GeneralizedAlpha:
             m.system.update(time)
         return share < JUMP
 
-    def resume(self, ts: PETSc.TS) -> None:
-        """Go on from the present motion, which something else than a step has changed."""
-        self.write(ts.getSolution())
-        self.newton.tangent.stale = True
-
-    def _next(self, h: float, error: float) -> float:
+    def _next(self, h: float) -> float:
         """Return the length of the next step; small gains are not worth a new tangent."""
         if not self.adaptive:
             growth = 2.0 if self.iterations <= EASY else 1.3
             longest = math.inf if self.directors is None else self.directors.longest(h)
             return min(self.asked, growth * h, longest)
-        factor = min(2.0, 0.9 * max(error, 1e-6) ** (-1.0 / 3.0))
+        factor = min(2.0, 0.9 * max(self._error, 1e-6) ** (-1.0 / 3.0))
         return h if 1.0 <= factor < 1.3 else h * factor
 
     def _local_error(self) -> float:
@@ -608,8 +468,8 @@ class GeneralizedAlpha:
         c, m, numbering = self.coefficients, self.motion, self.newton.numbering
         h = self._factors_of
         share = abs(6.0 * c.beta - 1.0) / 6.0 + abs(c.shift) / 6.0
-        assert self._before is not None
-        change = self.auxiliary[: numbering.owned] - self._before.method["auxiliary"]
+        assert self.before is not None
+        change = self.auxiliary[: numbering.owned] - self.before.method["auxiliary"]
         e = h * h * share * change
         order = numbering.coordinate_of_row
         rows = np.flatnonzero(m.second[order] & (numbering.fixed_by[order] < 0))

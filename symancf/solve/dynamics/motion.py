@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from mpi4py import MPI
@@ -204,12 +204,6 @@ class Motion:
             matrix.off += beta * stiff[1]
         matrix.finish()
         return bad
-
-    def snapshot(self, **more: Any) -> State:
-        """Return the present state as a value; `more`: of the method, see `State`."""
-        n = self.system.numbering.owned
-        rate, acceleration = self.rate[:n].copy(), self.acceleration[:n].copy()
-        return self.system.snapshot(rate=rate, acceleration=acceleration, **more)
 
     def restore(self, state: State) -> None:
         """Go to a state of `snapshot`; loads stay (collective)."""

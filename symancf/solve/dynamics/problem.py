@@ -6,17 +6,15 @@ from __future__ import annotations
 import math
 import time as clock
 import weakref
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from ...assembly.state import State
 from ...errors import CheckpointError, ParameterError, SymancfError
 from ...output.checkpoint import read, write
 from ...output.restart import Restarts
-from ...output.steps import Step
 from ...output.tracking import Watched, kept_by, made_of, monitored, record
-from ...runtime.collective import together
 from ...runtime.copies import OneProcess
 from ...runtime.interruption import Interruption
 from ...runtime.log import STAGES
@@ -27,20 +25,19 @@ from ...runtime.petsc import PETSc, collect
 from ...runtime.progress import Progress
 from ...runtime.shown import Shown
 from ...values import arguments
-from ..contradiction import require_consistent, require_redundant
+from ..contradiction import require_consistent
+from ..march import march
 from ..solver import attach_rigid_modes, fitting, idle_options
 from .accelerations import Accelerations
 from .energy import Audit
-from .events import Event, Events
+from .events import Events
 from .explicit import Explicit
-from .generalized_alpha import GeneralizedAlpha
 from .initial import find_initial_values
 from .methods import IMPLICIT, checked, chosen, defaults, integrator, used_by
 from .motion import Motion, Rayleigh
-from .native import MOST
 from .newton import Newton
-from .observed import Observed
 from .requested import Requested, requested
+from .steps import TimeSteps
 from .supports import moving_supports
 
 if TYPE_CHECKING:
@@ -49,22 +46,13 @@ if TYPE_CHECKING:
 
     from ...arrays import Array
     from ...output.history import History
-    from ...output.restart import Restart, Saved
+    from ...output.restart import Restart
+    from ...output.steps import Step
     from ...system import System
     from .energy import Energies
     from .stabilise import Stabilisation
 
 TOLERANCES = "ts_rtol", "ts_atol", "ts_adapt_clip", "ts_adapt_safety", "ts_adapt_dt_"
-
-
-@dataclass
-class _Call:
-    """A call of `solve`: what is asked of it; time, steps and rejections at its beginning."""
-
-    asked: Requested
-    start: float
-    steps: int
-    rejections: int
 
 
 class DynamicProblem(OneProcess, Shown):
@@ -138,12 +126,14 @@ class DynamicProblem(OneProcess, Shown):
         self._options = Options(
             self.prefix, arguments.options("DynamicProblem(options=...)", options)
         )
-        self._monitors: list[Callable[[Step], None]] = []
+        self.monitors: list[Callable[[Step], None]] = []
         self.events: Events | None = None  # see `event`
-        self._ready = self._started = self._moving = False
-        self._interruption = Interruption(system.comm, self.history.reached)
-        self._progress = Progress(system.comm, self._options)
-        self._energies: Energies | None = None
+        self.started = False  # initial values have been found
+        self._ready = self._moving = False
+        self.interruption = Interruption(system.comm, self.history.reached)
+        self.progress = Progress(system.comm, self._options)
+        self.taken: Energies | None = None  # of the present state, where they were asked for
+        self.left: State  # in which the last call has left the motion
         self.steps = 0
         self.scaled_for = math.inf
         self._first: State | None = None
@@ -168,7 +158,7 @@ class DynamicProblem(OneProcess, Shown):
     @property
     def ts(self) -> PETSc.TS:
         """PETSc's time stepper."""
-        return self._made()._ts
+        return self._made().integrator.ts
 
     @property
     def snes(self) -> PETSc.SNES:
@@ -193,11 +183,11 @@ class DynamicProblem(OneProcess, Shown):
         collect(system.comm)
         self.motion = Motion(system, self.damping)
         self.supports = moving_supports(self.motion)
-        self._ts = PETSc.TS().create(system.comm)
+        ts = PETSc.TS().create(system.comm)
         # PETSc destroys what is left after Python is gone, and would call the context then
-        weakref.finalize(self, self._ts.setType, PETSc.TS.Type.BEULER)
-        self._ts.setOptionsPrefix(self.prefix)
-        snes = self._ts.getSNES()
+        weakref.finalize(self, ts.setType, PETSc.TS.Type.BEULER)
+        ts.setOptionsPrefix(self.prefix)
+        snes = ts.getSNES()
         self.newton = Newton(self.motion, snes)
         self.accelerations = Accelerations(self.motion, self.newton)
         method = chosen(self.method, self._options.choice("ts_type"))
@@ -207,206 +197,32 @@ class DynamicProblem(OneProcess, Shown):
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
         self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
-        self.integrator.attach(self._ts)
-        self._ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
-        take_options(self._ts)
+        self.integrator.attach(ts)
+        ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
+        take_options(ts)
         self._idle = idle_options(snes.getKSP())
         loose = self._options.choice("ksp_rtol")
         if loose is not None and method != IMPLICIT:
             self.accelerations.rtol = float(snes.getKSP().getTolerances()[0])
-        self.newton.attach(self._options, self._progress.note)
-        if self.integrator.error is not None:
-            raise self.integrator.error
-        self.U = self.integrator.vector()
-        self._ts.setSolution(self.U)
+        self.newton.attach(self._options, self.progress.note)
         visit = self.integrator.visit if isinstance(self.integrator, Explicit) else None
         self.audit = Audit(self.motion, visit)
         # else energies are taken where somebody asks, who with several ranks may be one of them
-        self._adds_up = not self.audit.closed or system.comm.size > 1
+        self.adds_up = not self.audit.closed or system.comm.size > 1
         self._ready = True
-
-    # ---- the course of a motion -----------------------------------------------------------------
-    def _march(self, asked: Requested, restarts: Restarts | None, resumed: bool) -> None:
-        """Make steps until a time, or until an event ends the motion."""
-        made, ts, ends, to = self.integrator, self._ts, False, asked.to
-        if not resumed:
-            self._energies = self.audit.jump()
-            if not len(self.history.time):
-                self.history.sample(self.system.time)
-            self._observe(Step(self.system.time, 0, 0, {}))
-            if self.events is not None:
-                self.events.begin()
-        watched = self._watched()
-        while self.system.time < to and not ends:
-            if (end := asked.next(self.system.time)) != ts.getMaxTime():
-                self._pass_stop(end)
-            self._energies = None
-            found = [] if watched else self._several(restarts)
-            if not found and made.error is None:
-                step, ends = self._single()
-                found = [step]
-            if found:
-                last = found[-1]
-                self._progress.step(last.time, last.iterations, last.linear_iterations, len(found))
-            if made.error is not None:
-                raise made.error
-            self._check(restarts)
-            if not ends and self.system.time < to:
-                self._rest(restarts)
-        self._rest(restarts, done=True)
-
-    def _single(self) -> tuple[Step, bool]:
-        """Make one step and show it; return it, and whether an event ends the motion."""
-        made, system, events, happened = self.integrator, self.system, self.events, list[Event]()
-        made.advance(self._ts)
-        self._progress.clear()
-        self.steps += 1
-        try:
-            if self.supports is not None and self.supports.watches:
-                self.supports.watch(made.interval())
-            happened = events.find(made) if events is not None else []
-        finally:
-            system.accept()
-        if events is not None:
-            made.write(self.U)
-            self._ts.setTime(system.time)
-            self._act(events, happened)
-        if self._adds_up:
-            self.measure()
-        step = Step(system.time, made.iterations, made.linear_iterations, {})
-        self.history.steps.append(step)
-        self.history.sample(step.time)
-        self._observe(step)
-        return step, any(event.terminate for event in happened)
-
-    def _several(self, restarts: Restarts | None) -> list[Step]:
-        """Make steps that nobody looks at in one call of C, until the history is due.
-
-        C can do so where it makes the iterations (`Native`), steps have one length, and nothing
-        has to be looked at between them but powers: history-dependent laws, mass that changes. What
-        the next step raised is in the integrator's `error`; where that has no solution at full
-        length, it is made by itself.
-        """
-        made, ts, audit = self.integrator, self._ts, self.audit
-        most = MOST if restarts is None else self._left(restarts)
-        wanted = min(self.history.undue, most, MOST)
-        if wanted < 2 or not isinstance(made, GeneralizedAlpha) or not audit.simple:
-            return []
-        if not made.is_steady(ts):
-            return []
-        found = made.several(ts, wanted, audit.lend(self.newton.native))
-        audit.take_back(self.newton.native)
-        self.history.pass_over(found)
-        if found:
-            self._progress.clear()
-            self.steps += len(found)
-            if self._adds_up:
-                self.measure()
-        return found
-
-    def _watched(self) -> bool:
-        """Tell whether somebody looks at each step; with several ranks one of them may."""
-        if self.system.comm.size > 1:
-            return True
-        asked = self._monitors or self._ts.getMonitor() or self._progress.tells_each
-        watches = self.supports is not None and self.supports.watches
-        looked_at = watches or self.system.redundant.some
-        given, prefix = PETSc.Options().getAll(), f"{self.prefix}ts_monitor"
-        return bool(asked or self.events or looked_at or any(o.startswith(prefix) for o in given))
-
-    def _observe(self, step: Step) -> None:
-        """Show a new state to the user's functions and PETSc's monitors."""
-        if self.system.redundant.some:
-            require_redundant(self.system)
-        self._ts.monitor(self._ts.getStepNumber(), self.system.time)
-        with together(self.system.comm):
-            for monitor in self._monitors:
-                monitor(Observed(step, self))
-        self._require_time(step.time, "a monitor")
-        self._energies = self.audit.watch() or self._energies
-
-    def _require_time(self, time: float, who: str) -> None:
-        """Require that the time is what it was before a user's function (collective)."""
-        if others := [now for now in self.system.comm.allgather(self.system.time) if now != time]:
-            self.system.time = time
-            raise ParameterError(
-                f"{who} has set system.time from {time:g} to {others[0]:g}: times of a motion are "
-                "made by its steps; set it between two calls of solve",
-                asked="time",
-                given=others[0],
-                possible=(time,),
-            )
-
-    def _act(self, events: Events, happened: list[Event]) -> None:
-        """Call the actions of events, and make consistent what they have changed."""
-        actions = [event.action for event in happened if event.action is not None]
-        if not actions:
-            return
-        self.audit.measure()
-        self._before = self.motion.snapshot()
-        time = self.system.time
-        with together(self.system.comm):  # actions may communicate, if all ranks do
-            for action in actions:
-                action()
-        self._require_time(time, "an event's action")
-        self.motion.lead()
-        self.system.prescribe(time)
-        self._reconcile(self.integrator.asked)
-        self.integrator.resume(self._ts)
-        self._energies = self.audit.jump()
-        events.begin()
-
-    # ---- what changes from outside ---------------------------------------------------------------
-    def _pass_stop(self, end: float) -> None:
-        """Go on to another end, from a time at which functions of it may jump (collective)."""
-        time, step = self.system.time, self._call.asked.step
-        self.measure()
-        self._ts.setMaxTime(end)
-        self._before = self.motion.snapshot()
-        self.motion.span = time, max(end, time + step)
-        self.system.prescribe(time)
-        self._reconcile(step)
-        self.integrator.resume(self._ts)
-        self._energies = self.audit.jump()
-
-    def _reconcile(self, step: float) -> None:
-        """Make accelerations and multipliers those of what changed from outside (collective).
-
-        Since `_before`. Positions and rates that changed have to fulfil the constraints, as at the
-        beginning.
-        """
-        m, made, before = self.motion, self.integrator, self._before
-        numbering = self.system.numbering
-        chosen = ((m.second | m.first) & (numbering.fixed_by < 0))[: numbering.owned]
-        pairs = (m.state, before.displacement), (m.rate, before.rates[0])
-        moved, turned = (
-            bool(self.system.comm.allreduce(bool((a[: len(b)] != b)[chosen].any())))
-            for a, b in pairs
-        )
-        pushed = False
-        if self.supports is not None:
-            jumps = self.supports.jumps(before, step)
-            moved, turned, pushed = moved or jumps[0], turned or jumps[1], jumps[2]
-        if moved or turned:
-            find_initial_values(self.accelerations, step, positions=moved)
-        elif pushed or not made.balanced(step):
-            find_initial_values(self.accelerations, step, positions=False, told=False, jumped=True)
-        else:
-            return
-        made.started()
 
     # ---- energies -------------------------------------------------------------------------------
     def measure(self) -> None:
         """Take the energies, unless they have been taken (collective)."""
-        self._energies = self._energies or self.audit.measure()
+        self.taken = self.taken or self.audit.measure()
 
     @property
     def energies(self) -> Energies:
         """`Energies` of the present state, also before `solve`, with the rates it has then."""
         self._made()
-        if self._energies is None:
+        if self.taken is None:
             return self.audit.measure(keep=False)
-        return self.audit.jump(keep=False) if self.audit.changed() else self._energies
+        return self.audit.jump(keep=False) if self.audit.changed() else self.taken
 
     @property
     def native(self) -> bool:
@@ -435,7 +251,7 @@ class DynamicProblem(OneProcess, Shown):
         0.1
         0.2
         """
-        self._monitors.append(monitored(function, every, lambda: self.steps))
+        self.monitors.append(monitored(function, every, lambda: self.steps))
 
     def record(self, name: str, what: Watched, every: int = 1) -> None:
         """Keep a quantity at the start and after each step, or each `every`-th, in `history`.
@@ -488,13 +304,17 @@ class DynamicProblem(OneProcess, Shown):
         """
         with self._options:
             self._prepare()
-            self._begin(step)
+            self.lead(step)
             find_initial_values(self.accelerations, step)
             self.integrator.started()
-            self._before = self.motion.snapshot()
-            self._energies, self._started = None, True
+            self.left = self.integrator.snapshot()
+            self.taken, self.started = None, True
 
-    def _begin(self, step: float) -> None:
+    def lead(self, step: float) -> None:
+        """Let forces follow this motion at the present time (collective).
+
+        `step`: length of the next one, to which the scale of multipliers belongs.
+        """
         system = self.system
         self.motion.lead()
         self.motion.span = system.time, math.inf
@@ -537,7 +357,8 @@ class DynamicProblem(OneProcess, Shown):
             self.measure()
         state = self.integrator.snapshot()
         course = {
-            "started": self._started,
+            "started": self.started,
+            "calm": self.integrator.calm,
             "steps": self.steps,
             "scaled_for": self.scaled_for,
             "audit": self.audit.state(),
@@ -574,14 +395,14 @@ class DynamicProblem(OneProcess, Shown):
         self._first = self._first or state
         self.take(state)
         self.motion.lead()
-        self._before = self.motion.snapshot()
+        self.left = self.integrator.snapshot()
 
     def take(self, state: State) -> None:
         """Take a state of `state`; loads stay (collective)."""
         self.integrator.restore(state)
         self.integrator.calm = int(state.method.get("calm", 0))
         self.steps, self.scaled_for = state.method["steps"], state.method["scaled_for"]
-        self._started, self._energies = state.method["started"], None
+        self.started, self.taken = state.method["started"], None
         self.audit.resume(state.method["audit"])
         if self.events is not None:
             self.events.resume(state.method["events"])
@@ -590,57 +411,6 @@ class DynamicProblem(OneProcess, Shown):
         """Go to where the first call of `solve` began (collective); the history stays."""
         if self._first is not None:
             self.restore(self._first)
-
-    # ---- restart points -------------------------------------------------------------------------
-    def _left(self, restarts: Restarts) -> int:
-        """Return how many steps are left to the next restart point."""
-        return restarts.left(self.steps - self._call.steps)
-
-    def _restart_state(self) -> State:
-        """Return what the next step depends on, with what this call of `solve` has to know."""
-        state, call = self.state, self._call
-        own = {
-            "ts": [self._ts.getTimeStep(), self._ts.getStepNumber()],
-            "rejected": self.integrator.rejections - call.rejections,
-            "begun": [call.start, call.steps],
-        }
-        return replace(state, method={**state.method, **own})
-
-    def _rest(self, restarts: Restarts | None, done: bool = False) -> None:
-        """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
-        if done:
-            self.measure()
-        if restarts is not None:
-            rests = done or self._left(restarts) == restarts.every
-            restarts.step(done, rests, self._restart_state)
-            if rests:
-                self._forget(self._ts.getTimeStep(), self._ts.getStepNumber())
-
-    def _check(self, restarts: Restarts | None) -> None:
-        """Raise after a step what a signal asks for; write the state before (collective)."""
-        try:
-            self._interruption.check()
-        except BaseException:
-            if restarts is not None:
-                restarts.stop(self._restart_state)
-            raise
-
-    def _forget(self, step: float, number: int) -> None:
-        """Forget all that earlier steps have left but the motion (collective).
-
-        `step`, `number`: of TS.
-        """
-        system, ts = self.system, self._ts
-        self.motion.lead()
-        system.revise(system.time)
-        system.prescribe(system.time)
-        self.newton.snes.getKSP().reset()
-        self.accelerations.forget()
-        self.newton.begin()
-        self.integrator.write(self.U)
-        self.integrator.begin(ts, ts.getMaxTime(), self._call.asked.adaptive)
-        ts.setTimeStep(step)
-        ts.setStepNumber(number)
 
     @warns_once
     def solve(
@@ -692,89 +462,47 @@ class DynamicProblem(OneProcess, Shown):
             )
         restarts = None
         if checkpoint is not None:
-            held = self._interruption
+            held = self.interruption
             restarts = Restarts(checkpoint, system, self.history, "solve", asked.given, 100, held)
         self._moving, rests = True, restarts or nullcontext()
         try:
-            with rests, self._interruption, self._options, self._progress, STAGES["motion"]:
+            with rests, self.interruption, self._options, self.progress, STAGES["motion"]:
                 self._move(asked, restarts)
         finally:
             self._moving = False
         return self.history
 
-    def _go_to_start(self, step: float, restarts: Restarts | None, saved: Saved | None) -> None:
-        """Find where steps begin: a restart point, the present motion, or initial values."""
-        if restarts is not None and saved is not None:
-            call, method = self._call, saved.state.method
-            self.take(saved.state)
-            call.start, call.steps = method["begun"]
-            call.rejections = self.integrator.rejections - int(method["rejected"])
-            self.motion.lead()
-            self.system.prescribe(self.system.time)
-            self.audit.stand()
-            self.newton.balance.begin()  # tolerances of steps are in its sizes
-            restarts.resume(saved)
-            self._energies, self._started = None, True
-        elif self._started:
-            self._begin(step)
-            self._reconcile(step)
-        else:
-            self.initialize(step)
-
     def _move(self, asked: Requested, restarts: Restarts | None) -> None:
-        system, to, step = self.system, asked.to, asked.step
+        """Make the steps of a call of `solve` (collective)."""
+        system, to = self.system, asked.to
         self._prepare()
-        self._progress.way = system.time, to
+        self.progress.way = system.time, to
         if system.redundant.some:
             require_consistent(system, to)
-        made, ts = self.integrator, self._ts
-        made.asked, made.longest, made.rtol = step, asked.longest, asked.rtol
-        if not self._started:
+        if not self.started:
             self._first = self._first or self.state
-        saved = None if restarts is None else restarts.saved(to)
-        call = self._call = _Call(asked, system.time, self.steps, made.rejections)
-        self._go_to_start(step, restarts, saved)
-        self.motion.span = asked.span(call.start, system.time)
-        made.duration = max(to - call.start, step)
-        made.atol = self.newton.balance.tolerances(asked.rtol, asked.atol)
-        made.relative = asked.atol is None
-        ts.setTime(system.time)
-        ts.setTimeStep(min(step, to - system.time) if to > system.time else step)
-        left = saved is not None and system.time in asked.stops  # with what `_pass_stop` does
-        ts.setMaxTime(system.time if left else asked.next(system.time))
-        ts.setMaxSteps(2**31 - 1)
-        ts.setStepNumber(0)
-        made.begin(ts, to, asked.adaptive)
-        made.write(self.U)
-        if saved is not None:
-            self._forget(*saved.state.method["ts"])
+        steps = TimeSteps(self, asked, restarts)
+        steps.begin(None if restarts is None else restarts.saved(to))
         begun, renewals = clock.process_time(), self.newton.tangent.renewals
         try:
-            if to > system.time and not (saved and saved.done):
-                self._march(asked, restarts, saved is not None)
+            steps.open()
+            march(steps)
         except PETSc.Error as error:
             self._ready = False
-            if made.error is not None:
-                raise made.error from error
-            said = complaint(error)
-            raise SymancfError(f"PETSc failed at time {system.time:g}: {said}") from error
+            text = f"PETSc failed at time {system.time:g}: {complaint(error)}"
+            raise SymancfError(text) from error
         except BaseException:
-            made.give_up()
+            with suppress(Exception):  # loads are those of the last step
+                self.motion.go_to(self.integrator.snapshot())
             raise
         finally:
-            self._before = self.motion.snapshot()
+            self.left = self.integrator.snapshot()
             self.history.seconds["solve"] += clock.process_time() - begun
-            self.history.cut_backs += made.rejections - call.rejections
+            self.history.cut_backs += self.integrator.rejections - steps.rejections
             self.renewals = self.newton.tangent.renewals - renewals
         if not self._options.told:
-            self._warn_unused()
-        if not isinstance(made, Explicit):
+            adaptive = self.integrator.adaptive
+            self._options.idle = self._idle if adaptive else self._idle + TOLERANCES
+            self._options.warn_unused(system.comm)
+        if not isinstance(self.integrator, Explicit):
             self.audit.tell_gain(self.energies)
-
-    def _warn_unused(self) -> None:
-        """Warn of options that nobody used; of steps of one length also those of the error."""
-        idle = self._idle
-        if not self.integrator.adaptive:
-            idle += TOLERANCES
-        self._options.idle = idle
-        self._options.warn_unused(self.system.comm)

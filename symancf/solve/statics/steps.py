@@ -16,6 +16,7 @@ from .branch import HARD
 from .explanation import explained
 
 if TYPE_CHECKING:
+    from ...assembly.state import State
     from ...system import System
     from .equilibrium import EquilibriumSolver
 
@@ -84,7 +85,15 @@ class LoadSteps:
         self.fades = self.part < 1.0 and solver.measure_imbalance(now, self.first)
 
     # ---- for `march` ----------------------------------------------------------------------------
-    def attempt(self) -> Step | ConvergenceError:
+    def snapshot(self) -> State:
+        """Return the present state as a value."""
+        return self.system.snapshot()
+
+    def restore(self, state: State) -> None:
+        """Go to a state of `snapshot` (collective)."""
+        self.system.restore(state)
+
+    def attempt(self, state: State) -> Step | ConvergenceError:
         """Try the next part of a step.
 
         An equilibrium that is not on the path, or that a term would rather have in parts, is an

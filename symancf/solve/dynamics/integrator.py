@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What makes one step of a motion: the base of all methods."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...arrays import Array
+from ...assembly.revisions import REVISIONS, Review, Verdict
+from ...errors import ConvergenceError, ParameterError
+from ...runtime.collective import together
+from ...runtime.petsc import PETSc
+from ..solver import reason_name
+from .explanation import explained
+from .interval import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...assembly.piece import Piece
+    from ...assembly.state import State
+    from ...output.steps import Step
+    from .accelerations import Accelerations
+    from .ahead import Ahead
+
+SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
+SMALLEST = 1.0 / 1024.0  # of the step asked for: smaller attempts are given up
+
+
+class Integrator:
+    """Makes one step of a motion, from the present state; `TimeSteps` makes one after the other.
+
+    A method is a subclass with `step`, which may use `solve` with a `predict` of its own: the
+    equations of motion at the end of the step, where rates and accelerations are affine in the
+    new coordinates. What the next step depends on beside state, rates and accelerations is in
+    `vectors` and `numbers`. ``DynamicProblem(system, method=Method)`` takes the class.
+
+    Parameters
+    ----------
+    accelerations : of the motion.
+
+    Attributes
+    ----------
+    numbers : names of attributes that belong to the state of the method.
+    vectors : local vectors that do, by name.
+    smooth : see `Interval`.
+    asked : length of steps without trouble; `last_step`: of the last one, 0 at a start;
+        `next_step`: of the next attempt; `tried`: of the last attempt; `longest`: of any step.
+    end : time that no step goes beyond; `duration`: of the call of `solve`.
+    adaptive : whether the length of steps follows the error.
+    rtol, atol, relative : tolerances, of each row; whether `atol` is by default.
+    before : the state at the beginning of the step.
+    iterations, linear_iterations : of the step, with all of its attempts.
+    rejections : number of attempts that failed.
+    calm : steps for which accelerations are not extrapolated, after trouble.
+    """
+
+    numbers: ClassVar[tuple[str, ...]] = ("last_step",)
+    smooth: ClassVar[bool] = False
+
+    def __init__(self, accelerations: Accelerations) -> None:
+        self.accelerations = accelerations
+        self.motion, self.newton = accelerations.motion, accelerations.newton
+        self.vectors: dict[str, Array] = {}
+        self.asked = self.last_step = self.next_step = self.tried = 0.0
+        self.longest = self.end = math.inf
+        self.duration = 1.0
+        self.adaptive = False
+        self.ahead: Ahead | None = None
+        self.rtol, self.atol, self.relative = 1e-6, np.zeros(0), True
+        self.before: State | None = None
+        self.iterations = self.linear_iterations = self.rejections = 0
+        self.calm = 0
+        self.review = Review(Verdict.STANDS)
+        self.motion.system.register(self)
+
+    # ---- lists that change, see `HoldsVectors` --------------------------------------------------
+    def local_vectors(self) -> list[Array]:
+        """Return those of the method."""
+        return list(self.vectors.values())
+
+    def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
+        """Newton's method takes up other entities."""
+
+    # ---- TS, by which users give options, and look at steps -------------------------------------
+    def attach(self, ts: PETSc.TS) -> None:
+        """Choose the type of a TS and its vector, and read options of its own (collective)."""
+        self.ts, numbering = ts, self.newton.numbering
+        ts.setType(PETSc.TS.Type.PYTHON)
+        ts.setPythonContext(self)
+        sizes = 2 * numbering.rows, 2 * numbering.size
+        ts.setSolution(PETSc.Vec().createMPI(sizes, comm=self.newton.comm))
+
+    def write(self) -> None:
+        """Write the present state and rates into the vector of TS."""
+        to_rows, rows = self.newton.numbering.to_rows, self.newton.numbering.rows
+        values = self.ts.getSolution().getArray()
+        values[:rows] = to_rows(self.motion.state)
+        values[rows:] = to_rows(self.motion.rate)
+
+    def show(self) -> None:
+        """Let TS be at the end of the step."""
+        ts = self.ts
+        self.write()
+        ts.setStepNumber(ts.getStepNumber() + 1)
+        ts.setTime(self.motion.system.time)
+        ts.setTimeStep(self.next_step)
+
+    # ---- the beginning of a motion --------------------------------------------------------------
+    def factors(self, h: float) -> None:
+        """Set the factors of rates and accelerations for steps of length h; see `Motion`."""
+
+    def largest(self, h: float) -> float:
+        """Return the largest entry on the tangent's diagonal, the scale of multipliers."""
+        m = self.motion
+        self.factors(h)
+        with together(self.newton.comm):
+            m.tangent(np.zeros_like(m.state))
+        diagonal = m.matrix.mat.getDiagonal().getArray()
+        rows = m.second[self.newton.numbering.coordinate_of_row]
+        return self.newton.largest(float(np.abs(diagonal[rows]).max(initial=0.0)))
+
+    def begin(self, adaptive: bool | None) -> None:
+        """Prepare for a motion (collective).
+
+        Raises
+        ------
+        ParameterError : lengths of steps are to follow an error that the method does not know.
+        """
+        if adaptive:
+            raise ParameterError(
+                f"{type(self).__name__} does not estimate its error: leave out adaptive=True",
+                asked="adaptive",
+                given=adaptive,
+                possible=(None, False),
+            )
+
+    def started(self) -> None:
+        """Take the initial values."""
+        self.last_step = 0.0
+
+    def balanced(self, h: float) -> bool:
+        """Tell whether accelerations and multipliers fit the loads right after now (collective)."""
+        return True
+
+    def resume(self) -> None:
+        """Go on from the present motion, which something else than a step has changed."""
+        self.newton.tangent.stale = True
+
+    # ---- states ---------------------------------------------------------------------------------
+    def snapshot(self) -> State:
+        """Return the present state as a value."""
+        owned = self.motion.system.numbering.owned
+        method: dict[str, Any] = {name: v[:owned].copy() for name, v in self.vectors.items()}
+        method |= {name: getattr(self, name) for name in self.numbers}
+        rate, acceleration = (
+            self.motion.rate[:owned].copy(),
+            self.motion.acceleration[:owned].copy(),
+        )
+        system = self.motion.system
+        return system.snapshot(rate=rate, acceleration=acceleration, method=method)
+
+    def restore(self, state: State) -> None:
+        """Go to a state of `snapshot`; loads stay, and `calm` (collective)."""
+        self.motion.restore(state)
+        for name, vector in self.vectors.items():
+            self.motion.system.numbering.spread(state.method[name], vector)
+        for name in self.numbers:
+            setattr(self, name, state.method[name])
+
+    def go_back(self, state: State) -> None:
+        """Go to the beginning of the step; terms know what was tried (collective)."""
+        tried = self.motion.system.variables
+        self.before = state
+        self.restore(state)
+        self.motion.system.learn(tried)
+
+    # ---- a step ---------------------------------------------------------------------------------
+    def open(self, state: State) -> None:
+        """Begin a step at the present state; let `next_step` be the length to be tried first."""
+        self.before = state
+        self.iterations = self.linear_iterations = 0
+        h = min(self.next_step, self.longest)
+        if not self.adaptive:
+            h = min(h, self.asked)
+        if self.ahead is not None:
+            h = self.ahead.limit(state.time, min(h, self.end - state.time))
+        self.next_step = h
+
+    def fitted(self, h: float) -> tuple[float, bool]:
+        """Return a length near h with which no short step is left, and whether it is the last."""
+        left = self.end - self.motion.system.time
+        if left <= h * (1.0 + SLIVER):
+            return (left if abs(left - h) > SLIVER * h else h), True
+        return (0.5 * left if left < 1.2 * h else h), False
+
+    def step(self, h: float) -> Step | ConvergenceError:
+        """Make a step of a length near h, not beyond `end`, and choose `next_step` (collective).
+
+        After an error the motion may be anywhere.
+        """
+        raise NotImplementedError
+
+    def shorten(self, error: ConvergenceError) -> None:
+        """Let the next attempt be shorter; the state is that of the beginning again (collective).
+
+        Raises
+        ------
+        ConvergenceError : it would be too short; likely causes are told.
+        """
+        self.rejections += 1
+        self.next_step = self.tried * self.shorter()
+        if self.next_step >= self.asked * SMALLEST:
+            return
+        raise explained(
+            self.motion,
+            error,
+            to=self.motion.span[1],
+            step=self.asked,
+            tried=self.tried,
+            outside=self.newton.outside,
+            refused=() if self.review.verdict is Verdict.STANDS else self.review.names,
+        )
+
+    def shorter(self) -> float:
+        """Return the length of the next attempt as a part of that of the last one."""
+        return 0.5
+
+    # ---- the equations at the end of a step -----------------------------------------------------
+    def predict(self, h: float) -> None:
+        """Set the affine map of a step of length h, and a state to begin with; see `Newton`."""
+
+    def solve(self, h: float) -> bool:
+        """Solve the equations of a step of length h; tell whether that did it (collective)."""
+        system, t = self.motion.system, self.motion.system.time
+        system.revise(t + h)
+        self.predict(h)
+        system.memory.begin(t)
+        self.motion.prescribe(t + h, h)
+        return self.converges(h)
+
+    def converges(self, h: float) -> bool:
+        """Iterate from the present state until all terms agree; tell whether they do."""
+        newton, system, self.review = self.newton, self.motion.system, Review(Verdict.STANDS)
+        for _ in range(REVISIONS):
+            converged = newton.solve_step(h)
+            self.iterations += newton.iterations
+            self.linear_iterations += newton.linear_iterations
+            self.review = system.review(system.time) if converged else Review(Verdict.STANDS)
+            if self.review.verdict is not Verdict.AGAIN:
+                break
+            with together(newton.comm):
+                system.update(system.time)
+        return converged and self.review.verdict is Verdict.STANDS
+
+    def failure(self, h: float) -> ConvergenceError:
+        """Return the error of an attempt of length h from `before` that `solve` has not solved."""
+        assert self.before is not None
+        t, name, text = self.before.time, "REVIEW", str(self.review)
+        if self.review.verdict is Verdict.STANDS:
+            name, text = reason_name(self.newton.snes, self.newton.ended)
+            text += self.newton.linear.told
+        text = f"no solution of a time step of {h:.3g} from t = {t:g}: {text}"
+        return ConvergenceError(text, reason=name, iteration=self.newton.iterations, time=t)
+
+    # ---- steps that end at an event -------------------------------------------------------------
+    def interval(self) -> Interval:
+        """Return the last step."""
+        assert self.before is not None
+        return Interval(self.motion, self.before, self.snapshot(), self.smooth)
+
+    def land(self, t: float, whole: Interval) -> None:
+        """Make a step anew so that it ends at t; at the end of the whole, put that back.
+
+        (collective)
+
+        Raises
+        ------
+        ConvergenceError : it has no solution.
+        """
+        self.go_back(whole.begin)
+        if t >= whole.end.time:
+            self.motion.move_to(whole.end.time)
+            self.restore(whole.end)
+            return
+        end, self.end = self.end, t
+        try:
+            step = self.step(t - whole.begin.time)
+        finally:
+            self.end = end
+        if isinstance(step, ConvergenceError):
+            raise step

@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Steps of time: one after the other, or many at once where nobody looks at them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...errors import ConvergenceError, ParameterError
+from ...output.steps import Step
+from ...runtime.collective import together
+from ...runtime.petsc import PETSc
+from ..contradiction import require_redundant
+from .generalized_alpha import GeneralizedAlpha
+from .initial import find_initial_values
+from .native import MOST
+from .observed import Observed
+
+if TYPE_CHECKING:
+    from ...assembly.state import State
+    from ...output.restart import Restarts, Saved
+    from .events import Event
+    from .interval import Interval
+    from .problem import DynamicProblem
+    from .requested import Requested
+
+
+class TimeSteps:
+    """The steps of one call of `DynamicProblem.solve`, see `march`.
+
+    An `Integrator` makes them. A step in which a function of an event has a zero is made anew to
+    end there; at stops, and where an action has changed something, accelerations and multipliers
+    are made consistent.
+
+    Parameters
+    ----------
+    asked : arguments of the call.
+    restarts : its restart points.
+
+    Attributes
+    ----------
+    begun : time and number of steps at the beginning of the call, `rejections` likewise.
+    """
+
+    def __init__(
+        self, problem: DynamicProblem, asked: Requested, restarts: Restarts | None
+    ) -> None:
+        self.problem, self.system, self.history = problem, problem.system, problem.history
+        self.integrator, self.ts = problem.integrator, problem.integrator.ts
+        self.asked, self.restarts = asked, restarts
+        self.begun = self.system.time, problem.steps
+        self.rejections = self.integrator.rejections
+        self.done, self.records = asked.to <= self.system.time, True
+        self._fresh = True  # the next attempt is the first one at a step
+        self._resumed = False  # from a restart point
+        self.watched = True  # somebody may look at each step
+        self._together: list[Step] = []  # steps that were made at once
+        self._thrown: BaseException | None = None  # after them, or while events were looked for
+        self._happened: list[Event] = []  # at the end of the step
+        self._whole: Interval  # the step, before it was made anew to end there
+
+    # ---- the beginning --------------------------------------------------------------------------
+    def begin(self, saved: Saved | None) -> None:
+        """Find where steps begin: a restart point, the present motion, or initial values."""
+        problem, made, asked, system = self.problem, self.integrator, self.asked, self.system
+        step, to = asked.step, asked.to
+        made.asked, made.longest, made.rtol = step, asked.longest, asked.rtol
+        if saved is not None:
+            self._go_on(saved)
+        elif problem.started:
+            problem.lead(step)
+            reconcile(problem, problem.left, step)
+        else:
+            problem.initialize(step)
+        problem.motion.span = asked.span(self.begun[0], system.time)
+        made.duration = max(to - self.begun[0], step)
+        made.atol = problem.newton.balance.tolerances(asked.rtol, asked.atol)
+        made.relative = asked.atol is None
+        ts, now = self.ts, system.time
+        ts.setTime(now)
+        ts.setMaxSteps(2**31 - 1)
+        ts.setStepNumber(0)
+        at_stop = saved is not None and now in asked.stops  # with what `_pass_stop` does
+        made.end = now if at_stop else asked.next(now)
+        made.next_step = min(step, to - now) if to > now else step
+        ts.setTimeStep(made.next_step)
+        made.begin(asked.adaptive)
+        made.write()
+        if saved is not None:
+            self._forget(*saved.state.method["ts"])
+
+    def open(self) -> None:
+        """Show the beginning to who looks at steps, if there are some to be made."""
+        problem, now = self.problem, self.system.time
+        if self.done:
+            return
+        if not self._resumed:
+            problem.taken = problem.audit.jump()
+            if not len(self.history.time):
+                self.history.sample(now)
+            self._observe(Step(now, 0, 0, {}))
+            if problem.events is not None:
+                problem.events.begin()
+        self.watched = self._is_watched()
+        if (end := self.asked.next(now)) != self.integrator.end:
+            self._pass_stop(end)
+
+    def _go_on(self, saved: Saved) -> None:
+        """Go to a restart point (collective)."""
+        problem, method = self.problem, saved.state.method
+        assert self.restarts is not None
+        self._resumed = True
+        problem.take(saved.state)
+        time, steps = method["begun"]
+        self.begun, self.done = (time, steps), saved.done or self.system.time >= self.asked.to
+        self.rejections = self.integrator.rejections - int(method["rejected"])
+        problem.motion.lead()
+        self.system.prescribe(self.system.time)
+        problem.audit.stand()
+        problem.newton.balance.begin()  # tolerances of steps are in its sizes
+        self.restarts.resume(saved)
+        problem.taken, problem.started = None, True
+
+    def _is_watched(self) -> bool:
+        """Tell whether somebody looks at each step; with several ranks one of them may."""
+        problem = self.problem
+        if self.system.comm.size > 1:
+            return True
+        asked = problem.monitors or self.ts.getMonitor() or problem.progress.tells_each
+        watches = problem.supports is not None and problem.supports.watches
+        looked_at = watches or self.system.redundant.some
+        given, prefix = PETSc.Options().getAll(), f"{problem.prefix}ts_monitor"
+        return bool(
+            asked or problem.events or looked_at or any(o.startswith(prefix) for o in given)
+        )
+
+    # ---- for `march` ----------------------------------------------------------------------------
+    def snapshot(self) -> State:
+        """Return the present state as a value."""
+        return self.integrator.snapshot()
+
+    def restore(self, state: State) -> None:
+        """Go to a state of `snapshot` (collective)."""
+        self.integrator.restore(state)
+
+    def attempt(self, state: State) -> Step | ConvergenceError:
+        """Try a step, or make those that nobody looks at."""
+        made = self.integrator
+        self.problem.taken = None
+        self._together = []
+        if self._fresh:
+            if not self.watched and self._several():
+                return self._together[-1]
+            self._fresh = False
+            made.open(state)
+        return made.step(made.next_step)
+
+    def _several(self) -> bool:
+        """Make steps in one call of C, until the history is due; tell whether there are some.
+
+        C can do so where it makes the iterations (`Native`), steps have one length, and nothing
+        has to be looked at between them but powers: history-dependent laws, changing masses. Where
+        the next step has no solution at full length, it is made by itself.
+        """
+        made, audit, native = self.integrator, self.problem.audit, self.problem.newton.native
+        wanted = min(self.history.undue, MOST)
+        if self.restarts is not None:
+            wanted = min(wanted, self._left(self.restarts))
+        if wanted < 2 or not isinstance(made, GeneralizedAlpha) or not audit.simple:
+            return False
+        if not made.is_steady():
+            return False
+        self._together, self._thrown = made.several(wanted, audit.lend(native))
+        audit.take_back(native)
+        if self._thrown is not None and not self._together:
+            raise self._thrown
+        return bool(self._together)
+
+    def shorten(self, error: ConvergenceError) -> None:
+        """Let the next attempt be shorter, or raise an error with likely causes."""
+        self.integrator.shorten(error)
+
+    def accept(self, step: Step) -> None:
+        """End a step at the present state, or at the first event in it."""
+        problem, made = self.problem, self.integrator
+        problem.progress.clear()
+        self._fresh, self._happened = True, []
+        if self._together:
+            problem.steps += len(self._together)
+            return
+        if problem.supports is not None and problem.supports.watches:
+            problem.supports.watch(made.interval())
+        if problem.events is not None:
+            whole = self._whole = made.interval()
+            try:
+                self._happened = problem.events.find(made, whole)
+            except Exception as error:  # the step stands
+                self._thrown = error
+                made.land(whole.end.time, whole)
+            made.write()
+        self.system.accept()
+        problem.steps += 1
+
+    def record(self) -> None:
+        """Note the step in the history, show it, and do what is due at its end."""
+        problem, made = self.problem, self.integrator
+        if self._together:
+            self._record_several()
+            step = self._together[-1]
+        else:
+            if self._happened:
+                self._act()
+            made.show()
+            if problem.adds_up:
+                problem.measure()
+            step = Step(self.system.time, made.iterations, made.linear_iterations, {})
+            self.history.steps.append(step)
+            self.history.sample(step.time)
+            self._observe(step)
+        problem.progress.step(
+            step.time, step.iterations, step.linear_iterations, max(1, len(self._together))
+        )
+        if self._thrown is not None:
+            raise self._thrown
+        try:
+            problem.interruption.check()
+        except BaseException:
+            if self.restarts is not None:
+                self.restarts.stop(self._restart_state)
+            raise
+        ends = any(event.terminate for event in self._happened)
+        self.done = ends or self.system.time >= self.asked.to
+        if self.done:
+            problem.measure()
+        if self.restarts is not None:
+            self._rest(self.restarts)
+        if not self.done and (end := self.asked.next(self.system.time)) != self.integrator.end:
+            self._pass_stop(end)
+
+    def _record_several(self) -> None:
+        """Note steps that were made at once."""
+        problem, ts, made = self.problem, self.ts, self.integrator
+        self.history.pass_over(self._together)
+        ts.setStepNumber(ts.getStepNumber() + len(self._together))
+        ts.setTime(self.system.time)
+        ts.setTimeStep(made.next_step)
+        if problem.adds_up:
+            problem.measure()
+
+    # ---- who looks at a step --------------------------------------------------------------------
+    def _observe(self, step: Step) -> None:
+        """Show a new state to the user's functions and PETSc's monitors."""
+        problem = self.problem
+        if self.system.redundant.some:
+            require_redundant(self.system)
+        self.ts.monitor(self.ts.getStepNumber(), self.system.time)
+        if self.watched:
+            with together(self.system.comm):
+                for monitor in problem.monitors:
+                    monitor(Observed(step, problem))
+            self._require_time(step.time, "a monitor")
+        problem.taken = problem.audit.watch() or problem.taken
+
+    def _require_time(self, time: float, who: str) -> None:
+        """Require that the time is what it was before a user's function (collective)."""
+        if others := [now for now in self.system.comm.allgather(self.system.time) if now != time]:
+            self.system.time = time
+            raise ParameterError(
+                f"{who} has set system.time from {time:g} to {others[0]:g}: times of a motion are "
+                "made by its steps; set it between two calls of solve",
+                asked="time",
+                given=others[0],
+                possible=(time,),
+            )
+
+    def _act(self) -> None:
+        """Note events, call their actions, and make consistent what these have changed."""
+        problem, time = self.problem, self.system.time
+        for event in self._happened:
+            event.happened(time, self._whole.length)
+        actions = [event.action for event in self._happened if event.action is not None]
+        if not actions:
+            return
+        problem.audit.measure()
+        before = self.integrator.snapshot()
+        with together(self.system.comm):  # actions may communicate, if all ranks do
+            for action in actions:
+                action()
+        self._require_time(time, "an event's action")
+        problem.motion.lead()
+        self._change(before, self.integrator.asked)
+        assert problem.events is not None
+        problem.events.begin()
+
+    # ---- what changes from outside --------------------------------------------------------------
+    def _pass_stop(self, end: float) -> None:
+        """Go on to another end, from a time at which functions of it may jump (collective)."""
+        time, step = self.system.time, self.asked.step
+        self.problem.measure()
+        self.integrator.end = end
+        before = self.integrator.snapshot()
+        self.problem.motion.span = time, max(end, time + step)
+        self._change(before, step)
+
+    def _change(self, before: State, step: float) -> None:
+        """Go on from what has changed since a state (collective)."""
+        problem = self.problem
+        self.system.prescribe(self.system.time)
+        reconcile(problem, before, step)
+        self.integrator.resume()
+        problem.taken = problem.audit.jump()
+
+    # ---- restart points -------------------------------------------------------------------------
+    def _left(self, restarts: Restarts) -> int:
+        """Return how many steps are left to the next restart point."""
+        return restarts.left(self.problem.steps - self.begun[1])
+
+    def _restart_state(self) -> State:
+        """Return what the next step depends on, with what this call of `solve` has to know."""
+        state, made = self.problem.state, self.integrator
+        own = {
+            "ts": [made.next_step, self.ts.getStepNumber()],
+            "rejected": made.rejections - self.rejections,
+            "begun": list(self.begun),
+        }
+        return replace(state, method={**state.method, **own})
+
+    def _rest(self, restarts: Restarts) -> None:
+        """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
+        rests = self.done or self._left(restarts) == restarts.every
+        restarts.step(self.done, rests, self._restart_state)
+        if rests:
+            self._forget(self.integrator.next_step, self.ts.getStepNumber())
+
+    def _forget(self, step: float, number: int) -> None:
+        """Forget all that earlier steps have left but the motion (collective).
+
+        `step`, `number`: length of the next step, and number of the last one.
+        """
+        problem, system, made = self.problem, self.system, self.integrator
+        problem.motion.lead()
+        system.revise(system.time)
+        system.prescribe(system.time)
+        problem.newton.snes.getKSP().reset()
+        problem.accelerations.forget()
+        problem.newton.begin()
+        made.write()
+        made.begin(self.asked.adaptive)
+        made.next_step = step
+        self.ts.setTimeStep(step)
+        self.ts.setStepNumber(number)
+
+
+def reconcile(problem: DynamicProblem, before: State, step: float) -> None:
+    """Make accelerations and multipliers those of what changed from outside (collective).
+
+    Positions and rates that changed since a state have to fulfil the constraints, as at the
+    beginning.
+    """
+    m, made, system = problem.motion, problem.integrator, problem.system
+    numbering = system.numbering
+    chosen = ((m.second | m.first) & (numbering.fixed_by < 0))[: numbering.owned]
+    pairs = (m.state, before.displacement), (m.rate, before.rates[0])
+    moved, turned = (
+        bool(system.comm.allreduce(bool((a[: len(b)] != b)[chosen].any()))) for a, b in pairs
+    )
+    pushed = False
+    if problem.supports is not None:
+        jumps = problem.supports.jumps(before, step)
+        moved, turned, pushed = moved or jumps[0], turned or jumps[1], jumps[2]
+    if moved or turned:
+        find_initial_values(problem.accelerations, step, positions=moved)
+    elif pushed or not made.balanced(step):
+        find_initial_values(problem.accelerations, step, positions=False, told=False, jumped=True)
+    else:
+        return
+    made.started()
