@@ -80,7 +80,8 @@ def case(comm: MPI.Comm, kind: str, n: int) -> Row:
     took = time.perf_counter() - clock, time.process_time() - start
     system, cells = problem.system, float(np.prod(divisions))
     own = sum(piece.size for piece in system.pieces)
-    multigrid = problem.solver.linear.multigrid
+    krylov = problem.solver.krylov
+    multigrid = None if krylov is None else krylov.multigrid
     if multigrid is None:
         raise RuntimeError(f"{kind}: {system.numbering.size} unknowns are solved directly")
     each = iteration(problem, multigrid)

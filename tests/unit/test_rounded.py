@@ -125,7 +125,8 @@ def test_smoothing_in_single_precision_takes_no_more_iterations(
         (step,) = problem.solve().steps
         assert problem.snes.getKSP().getType() == ("gmres" if follows else "cg")
         assert bool(renewed) == (use == "1")
-        assert problem.solver.linear.renewals == 1
+        assert problem.solver.krylov is not None
+        assert problem.solver.krylov.renewals == 1
         iterations.append((step.iterations, step.linear_iterations))
         states.append(system.state.copy())
     assert iterations[1] == iterations[0]

@@ -159,10 +159,10 @@ def test_mumps_takes_over_where_multigrid_does_not_get_there() -> None:
             problem.solve()
     else:
         problem.solve()
-    linear = problem.solver.linear
-    takeover = linear.takeover
-    assert takeover is not None
-    assert (takeover.times, linear.name) == (1, "LDL^T by MUMPS (-pc_type cholesky)")
+    krylov = problem.solver.krylov
+    assert krylov is not None
+    takeover = krylov.takeover
+    assert (takeover.times, krylov.name) == (1, "LDL^T by MUMPS (-pc_type cholesky)")
     assert (problem.history.cut_backs, problem.history.wasted) == (0, 0)
     exact = loaded((6, 6, 6), k=1e10)
     sa.StaticProblem(exact, options={"pc_type": "cholesky"}).solve()

@@ -30,6 +30,7 @@ MOST = 12  # Newton iterations; a shorter step costs less than more, which may l
 UNMOVED = 1e-12  # displacement in a step, in parts of the system, that is round-off
 STILL = 1e-14  # of |u|: two such steps in a row change nothing any more, whatever is left
 DISTURBED = 1e-6  # of the largest body's size: a place beside the present one
+ALONG = 1e-6  # relative tolerance of a Krylov solver, of tangents of the path
 CLOSE = 1e-8  # of the forces: what is out of balance at an equilibrium that is only looked at
 REASONS = PETSc.SNES.ConvergedReason
 HALVINGS = 6  # of a correction that leaves the domain of a law
@@ -269,18 +270,21 @@ class Arc:
             return None
         return np.array(self._du.getArray(readonly=True))
 
-    def linearize(self, needed: Array | None = None) -> bool:
-        """Prepare for the tangent at the present place; tell whether it is finite (collective)."""
-        system, linear = self.system, self.solver.linear
-        return not self.solver.guarded(lambda: linear.linearize(system.state, needed))
+    def linearize(self, needed: Array | None = None, rtol: float | None = None) -> bool:
+        """Prepare for the tangent at the present place; tell whether it is finite (collective).
+
+        See `LinearSolver.linearize`.
+        """
+        state, linear = self.system.state, self.solver.linear
+        return not self.solver.guarded(lambda: linear.linearize(state, needed, rtol))
 
     def border(self, rate: Array, normal: Direction | None) -> float:
         """Let Krylov's methods solve with K + g rate <normal, .>; return g (collective)."""
-        linear = self.solver.linear
-        if linear.direct or normal is None or not self.size:
+        krylov = self.solver.krylov
+        if krylov is None or krylov.direct or normal is None or not self.size:
             return 0.0
         g = -math.copysign(BORDER, normal.rate)
-        linear.border(g * rate, self.share / self.size**2 * self._weight * normal.rows)
+        krylov.border(g * rate, self.share / self.size**2 * self._weight * normal.rows)
         return g
 
     def tangent(self, along: Direction | None = None) -> Direction | None:
@@ -291,10 +295,8 @@ class Arc:
         """
         self._linear = 0
         rate, _ = self.derivative()
-        if not self.linearize():
+        if not self.linearize(rtol=ALONG):
             return None
-        if not self.solver.linear.direct:
-            self.solver.linear.aim(1e-6)
         g = self.border(rate, along)
         w = self.solve(-rate)
         if w is None:

@@ -117,9 +117,7 @@ class Branch:
         """
         answer = np.zeros_like(state)
         with together(self.system.comm):
-            self.linear.linearize(state)
-        if rtol is not None and not self.linear.direct:
-            self.linear.aim(rtol)
+            self.linear.linearize(state, rtol=rtol)
         self.system.plan.product(state, change, answer)
         self._rhs.setArray(-(unbalanced + self.system.numbering.to_rows(answer)))
         if not np.isfinite(self._rhs.norm()):

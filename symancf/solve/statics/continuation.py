@@ -8,6 +8,7 @@ displacements nor locates limit points; it would be a second way with less, and 
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -92,7 +93,7 @@ class Continuation:
         self.record()
         solver.history.search = SEARCH[self.arc.stability.how]
         try:
-            with solver.linear.indefinite():
+            with solver.krylov.indefinite() if solver.krylov is not None else nullcontext():
                 self.begin(step, to, direction)
                 self.run(to, steps, until, largest, smallest)
         finally:

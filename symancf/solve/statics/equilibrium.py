@@ -39,6 +39,7 @@ from .convergence import Convergence
 from .diagnosis import warn_unproved
 from .equations import StaticEquations
 from .held import require_held, require_pressed, supported
+from .krylov import KrylovSolver
 from .linear import LinearSolver
 from .normals import MOST, Normals
 from .stability import Stability
@@ -97,6 +98,7 @@ class EquilibriumSolver:
     equations, vectors : `StaticEquations`, from `prepare` on.
     snes : PETSc's solver, likewise.
     convergence, linear, branch, stability, sudden : see their classes.
+    krylov : the linear solver, where it is not a direct one.
     ready : `prepare` has been called, and nothing since has spoilt it.
     restored : the scale of the multipliers is that of a checkpoint.
     hardest : most iterations of a solution in the last step, which may take several.
@@ -118,6 +120,7 @@ class EquilibriumSolver:
         self.hardest = 0
         self.refused_by: Sequence[str] = ()
         self._predicts = True
+        self.krylov: KrylovSolver | None = None
 
     def prepare(self) -> None:
         """Make the solver of PETSc and the measures of the system as it is (collective).
@@ -173,15 +176,11 @@ class EquilibriumSolver:
         system, equations, ksp = self.system, self.equations, self.snes.getKSP()
         configure(self.snes, system, self.options)
         equations.configured(self.options)
-        self.linear: LinearSolver = LinearSolver(
-            system,
-            ksp,
-            self.convergence.rows,
-            self.vectors,
-            self.history.seconds,
-            self.options,
-        )
-        self.linear.switched = self._switched
+        given = system, ksp, self.vectors, self.history.seconds, self.options
+        self.krylov = None
+        if ksp.getType() != PETSc.KSP.Type.PREONLY:
+            self.krylov = KrylovSolver(*given, self.convergence.rows, self._switched)
+        self.linear: LinearSolver = self.krylov or LinearSolver(*given)
         equations.linear = self.linear
         scratch = self.equations.x.duplicate(), self.equations.x.duplicate()
         self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
@@ -202,8 +201,8 @@ class EquilibriumSolver:
         if self.predicted is not None:
             aids.append(self.predicted)
         attempt = loosely(equations.attempt)
-        if "mended" in names and self.linear.takeover is not None:
-            aids.append(MendedSteps(equations, self.linear, attempt))
+        if "mended" in names and self.krylov is not None:
+            aids.append(MendedSteps(equations, self.krylov, attempt))
             if self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
                 self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
         if "backtracking" in names and (kinked or test.rows.parts > 1):
@@ -217,7 +216,7 @@ class EquilibriumSolver:
     def _operate(self) -> None:
         """Give SNES the tangent that the linear solver at work solves with."""
         if self.predicted is not None:
-            self.predicted.active = self.linear.assembles
+            self.predicted.active = self.krylov is None or self.krylov.assembles
         self.equations.operate()
 
     def _switched(self) -> None:
@@ -395,22 +394,25 @@ class EquilibriumSolver:
 
         `before`: the equilibrium from which a step leads to the present state, if one does.
         """
-        equations, linear = self.equations, self.linear
+        equations, krylov = self.equations, self.krylov
         self.vectors.to_global(self.system.state, equations.x)
-        start = None if linear.direct else equations.x.copy()
+        start = None if self.linear.direct else equations.x.copy()
         while True:
-            if linear.takeover is not None:
-                linear.begin(linear.takeover)
+            if krylov is not None:
+                krylov.begin()
             if self.predicted is not None:
                 self.predicted.begin(before)
             solution = equations.find()
             found.reason = solution.reason
-            if linear.mended and found.reason > 0:  # by a search of PETSc's
+            found.iterations += solution.iterations
+            found.linear += equations.linear_iterations
+            if krylov is None:
+                break
+            found.linear += krylov.again
+            if krylov.mended and found.reason > 0:  # by a search of PETSc's
                 found.reason = REASONS.DIVERGED_LINEAR_SOLVE
                 self.snes.setConvergedReason(found.reason)
-            found.iterations += solution.iterations
-            found.linear += equations.linear_iterations + linear.again
-            if start is None or not linear.afresh:
+            if start is None or not krylov.afresh:
                 break
             start.copy(equations.x)
         self.hardest = max(self.hardest, solution.iterations)

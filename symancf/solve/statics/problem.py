@@ -152,9 +152,8 @@ class StaticProblem(OneProcess, Shown):
         self._first = self._first or self.state
         self.solver.ready &= self.system.motion is None  # which scales multipliers its way
         self._make_ready()
-        linear = self.solver.linear
-        if linear.takeover is not None:
-            linear.call(linear.takeover, steps)
+        if self.solver.krylov is not None:
+            self.solver.krylov.call(steps)
         if self.solver.progress.tells_each:
             self.solver.tell_solver()
 

@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A Krylov solver of Newton's method: its operator, and how long its preconditioner lasts."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...arrays import Array
+from ...assembly.linearized import Linearized
+from ...newton import LOOSE, Forcing, Mended, PartScaling
+from ...runtime.collective import together
+from ...runtime.petsc import PETSc, functions
+from ..preconditioner import Preconditioner, Shell
+from ..solver import is_symmetric
+from ..takeover import Takeover
+from .linear import LinearSolver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ...assembly.vectors import Vectors
+    from ...multigrid.hierarchy import Multigrid
+    from ...newton import RowNorms
+    from ...runtime.options import Options
+    from ...system import System
+
+
+LASTING = 3
+FALLEN, STUCK = 0.99, 6  # ratio of residuals that is no gain; so many of them are too many
+NEAR = 0.1  # ratio of two residuals that is that of steps near to a solution
+RENEWAL = 40  # iterations of CG that cost as much as multigrid's set-up, about
+
+_REASONS = PETSc.KSP.ConvergedReason
+_INDEFINITE = (_REASONS.DIVERGED_INDEFINITE_MAT, _REASONS.DIVERGED_INDEFINITE_PC)
+_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
+
+
+def release() -> None:
+    """Return freed memory to the machine: Open MPI tells glibc to keep all of it."""
+    if _trim is not None:
+        _trim(ctypes.c_size_t(0))
+
+
+class Tangent(Shell):
+    """The tangent at a given state as PETSc's operator: products by the kernels, or with entries.
+
+    To assemble it takes as long as about six products by kernels.
+
+    Attributes
+    ----------
+    state : that of the last `move`.
+    entries : the assembled tangent of that state, if that is to be multiplied with.
+    border : vectors c and d of rows (of this rank): products are those of K + c d^T. Whoever
+        changes it calls ``mat.stateIncrease()``.
+
+    Parameters
+    ----------
+    scratch : two local vectors and a vector of rows that products may overwrite; of the first,
+        the fixed coordinates are zero and stay so.
+    """
+
+    def __init__(
+        self, system: System, vectors: Vectors, scratch: tuple[Array, Array, PETSc.Vec]
+    ) -> None:
+        self.border: tuple[Array, Array] | None = None
+        self.entries: PETSc.Mat | None = None
+        self._plan = plan = system.plan
+        self.state, self._linear = system.state.copy(), Linearized()
+        state, linear, (v, f, ours) = self.state, self._linear, scratch
+        handle = ctypes.c_void_p(ours.handle)
+
+        def multiply(x: int, y: int) -> None:
+            source, to = ctypes.c_void_p(x), ctypes.c_void_p(y)
+            if self.entries is not None and self.border is None:
+                functions.MatMult(ctypes.c_void_p(self.entries.handle), source, to)
+                return
+            functions.VecCopy(source, handle)
+            part = 0.0
+            if self.border is not None:
+                along = self.border[1] @ ours.getArray(readonly=True)
+                part = float(system.sum(np.array([along]))[0])
+            if self.entries is not None:
+                functions.MatMult(ctypes.c_void_p(self.entries.handle), source, handle)
+            else:
+                vectors.to_local(ours, v)
+                plan.product(state, v, f, linear)
+                vectors.to_global(f, ours)
+            if self.border is not None:
+                ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
+            functions.VecCopy(handle, to)
+
+        super().__init__(vectors.numbering, multiply)
+
+    def move(self, state: Array) -> int:
+        """Take another state; return the number of bad points."""
+        self.state[:], self.border, self.entries = state, None, None
+        self.mat.stateIncrease()
+        return self._plan.linearize(self.state, self._linear)
+
+    def hold(self, entries: PETSc.Mat) -> None:
+        """Multiply with the entries of the tangent from now on."""
+        self.border, self.entries = None, entries
+        self.mat.stateIncrease()
+
+
+class KrylovSolver(LinearSolver):
+    """Operators of a KSP with a Krylov solver along Newton's iterations.
+
+    Multigrid on grids gets the assembled tangent of each state; its coarse matrices last `LASTING`
+    tangents, or until twice the fewest iterations are needed. With other preconditioners the
+    solver works with the tangent of the present state as a product of the kernels; the assembled
+    matrix only serves to build a preconditioner, which is kept until the iterations beyond the
+    fewest seen with it add up to `RENEWAL`.
+
+    Attributes
+    ----------
+    renewals : number of preconditioners built.
+    again : iterations in systems that were solved once more.
+    mended : the last system of Newton's method was solved once more.
+    afresh : the solution is to begin again: MUMPS has taken over after steps that were inexact.
+    takeover : `Takeover`.
+    switched : called where another solver is at work from now on.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        ksp: PETSc.KSP,
+        vectors: Vectors,
+        seconds: dict[str, float],
+        options: Options,
+        rows: RowNorms,
+        switched: Callable[[], None],
+    ) -> None:
+        super().__init__(system, ksp, vectors, seconds, options)
+        self.direct, self.switched = False, switched
+        self.renewals = 0
+        self._fewest, self._beyond, self._age = 0.0, 0.0, 0
+        self._rtol = min(ksp.getTolerances()[0], 0.1)
+        given = options.choice("ksp_rtol") is not None
+        self._forcing = Forcing(rows.parts, self._rtol if given else None)
+        both = (np.zeros_like(system.state), self._scratch, vectors.new())
+        self._present = Tangent(system, vectors, both)
+        self._made = Preconditioner(system, system.matrix, ksp, is_symmetric(system))
+        self._made.attach()
+        self.takeover = Takeover(system, ksp, self._made, options)
+        self.begin()
+        self._scaling: PartScaling | None = None
+        if rows.parts > 1:
+            self._scaling = PartScaling(ksp, rows, both[2], self.residual.look)
+
+    @property
+    def assembles(self) -> bool:
+        """Whether products are those of the assembled tangent."""
+        return self.direct or self._made.grids
+
+    @property
+    def multigrid(self) -> Multigrid | None:
+        """That of ``-pc_type grids``, if that is what solves, once it was set up."""
+        return None if self.direct else self._made.multigrid
+
+    @property
+    def operator(self) -> PETSc.Mat:
+        """See `LinearSolver.operator`."""
+        return self.system.matrix.mat if self.direct else self._present.mat
+
+    def relisted(self) -> None:
+        """See `LinearSolver.relisted`."""
+        super().relisted()
+        self.renewals = 0
+        self._fewest = self._beyond = 0.0
+
+    def linearize(
+        self, state: Array, needed: Array | None = None, rtol: float | None = None
+    ) -> int:
+        """See `LinearSolver.linearize`."""
+        if self.direct:
+            return super().linearize(state)
+        if self._made.grids:
+            bad = self._follow(state)
+        else:
+            start = time.process_time()
+            with together(self.system.comm):
+                bad = self._present.move(state)
+            self.seconds["assembly"] += time.process_time() - start
+            if self._worn():
+                bad = self._renew(state)
+        if rtol is not None:
+            self.aim(rtol)
+        else:
+            self.aim(self._rtol if needed is None else self._forcing.wanted(needed))
+        if self._scaling is not None:
+            self._scaling.active = True
+        self.ksp.setOperators(self.operator, self.system.matrix.mat)
+        return bad
+
+    def aim(self, wanted: Array | float) -> None:
+        """Set the relative tolerance of a Krylov solver, of each connected part."""
+        self.ksp.setTolerances(rtol=float(np.min(wanted, initial=1.0)))
+        if self._scaling is not None:
+            self._scaling.wanted[:] = wanted
+
+    @property
+    def error(self) -> BaseException | None:
+        """See `LinearSolver.error`."""
+        scaling = None if self._scaling is None else self._scaling.error
+        return self._present.error or self._made.error or scaling or self.residual.error
+
+    def call(self, steps: bool = True) -> None:
+        """Begin a call of the user's: the solver that options have chosen may be at work again.
+
+        `steps`: those of load; on paths, whose systems are bordered, nothing takes over.
+        """
+        if self.takeover.call(steps):
+            self._fewest = self._beyond = 0.0
+            self.renewals = self._age = 0
+            self.direct = False
+            self.switched()
+
+    def begin(self) -> None:
+        """Begin a solution of Newton's method."""
+        self._forcing.begin()
+        self.takeover.begin()
+        self.again, self.mended, self.afresh, self._steps = 0, False, False, 0
+        self._least, self._stuck = math.inf, 0
+        self._residual, self._near = math.inf, False
+
+    def mend(self, b: PETSc.Vec, y: PETSc.Vec) -> Mended | None:
+        """Solve again where CG has failed in the system of right-hand side `b` (collective).
+
+        Where it has taken too long, MUMPS takes over, see `Takeover`. Else: a tangent with negative
+        eigenvalues far from equilibrium is mostly that of stiff directions that are strained by
+        others, as those of a change of volume where a solid turns, and CG corrects those first.
+        So few of its iterations come closer, and what CG has found when it comes upon a negative
+        one again still leads downhill (T. Steihaug, SIAM Journal on Numerical Analysis 20 (1983)
+        626-637); else the preconditioner's answer does.
+
+        Returns what `y` has become, None where it is Newton's step already.
+        """
+        ksp, takeover = self.ksp, self.takeover
+        reason = ksp.getConvergedReason()
+        self._steps += 1
+        residual, before = b.norm(), self._residual
+        self._residual, self._near = residual, residual < NEAR * before
+        if takeover.wanted():
+            return self._by_factors(b, y)
+        self.mended = reason < 0 and not self.direct
+        if reason > 0:
+            return None
+        if self._made.take_over():
+            self.again += ksp.getIterationNumber()
+            ksp.solve(b, y)
+            self.mended = ksp.getConvergedReason() < 0
+            return Mended.NOT if self.mended else Mended.NEWTON
+        if reason in _INDEFINITE and ksp.getType() == PETSc.KSP.Type.CG:
+            self._forcing.astray()
+            self.again += ksp.getIterationNumber()
+            self.aim(LOOSE)
+            ksp.solve(b, y)
+            if takeover.wanted():
+                return self._by_factors(b, y)
+            if self._leads_downhill(b, y):
+                return Mended.DOWNHILL
+        if takeover.at_hand:
+            return self._by_factors(b, y)
+        y.set(0.0)
+        return Mended.NOT
+
+    def _leads_downhill(self, b: PETSc.Vec, y: PETSc.Vec) -> bool:
+        """Tell whether what CG has found, else the preconditioner, leads downhill (collective)."""
+        if self.ksp.getConvergedReason() in _INDEFINITE and not b.dot(y) > 0.0:
+            self.ksp.getPC().apply(b, y)
+        return b.dot(y) > 0.0 and self._falls(b.norm())
+
+    def _falls(self, residual: float) -> bool:
+        """Tell whether steps downhill have made the residual smaller lately."""
+        self._stuck = 0 if residual < FALLEN * self._least else self._stuck + 1
+        self._least = min(self._least, residual)
+        return self._stuck < STUCK
+
+    def _by_factors(self, b: PETSc.Vec, y: PETSc.Vec) -> Mended:
+        """Let MUMPS take over and solve, or have the solution begin again (collective).
+
+        What inexact steps leave of a change of volume may be far from where MUMPS alone would go;
+        not where the last one has led near to the solution.
+        """
+        self._give_over()
+        self.mended, self.afresh = False, self._steps > 1 and not self._near
+        if not self.afresh:
+            self.ksp.solve(b, y)
+            if self.ksp.getConvergedReason() > 0:
+                return Mended.NEWTON
+        y.set(0.0)
+        return Mended.NOT
+
+    def _give_over(self) -> None:
+        """Let MUMPS take over, with the tangent of the present system (collective)."""
+        if not self._made.grids:
+            self.assemble(self._present.state)
+        self.takeover.take()
+        self.direct = True
+        if self._scaling is not None:
+            self._scaling.active = False
+        self.switched()
+
+    def forget(self) -> None:
+        """Drop a factorisation that failed, where there is one."""
+        if self.direct:
+            super().forget()
+
+    @contextmanager
+    def indefinite(self) -> Iterator[None]:
+        """Let FGMRES take the place of CG, which fails at tangents beyond a limit point."""
+        ours = self.ksp.getType() == PETSc.KSP.Type.CG
+        if ours:
+            norm = self.ksp.getNormType()
+            self.ksp.setNormType(PETSc.KSP.NormType.DEFAULT)
+            self.ksp.setType(PETSc.KSP.Type.FGMRES)
+            self.ksp.setGMRESRestart(60)
+        try:
+            yield
+        finally:
+            self._present.border = None
+            if ours:
+                self.ksp.setType(PETSc.KSP.Type.CG)
+                self.ksp.setNormType(norm)
+
+    def border(self, column: Array, row: Array) -> None:
+        """Add the dyad of two vectors of rows to the operator of a Krylov solver.
+
+        It stays until the next `linearize`, and never is in the preconditioner.
+        """
+        self._present.border = (column, row)
+        if self._scaling is not None:
+            self._scaling.active = False
+        self.operator.stateIncrease()
+
+    def _used(self) -> float:
+        """Return the iterations of the last solve, as if to the relative tolerance of all."""
+        asked = min(float(self.ksp.getTolerances()[0]), 0.5)
+        return int(self.ksp.getIterationNumber()) * math.log(self._rtol) / math.log(asked)
+
+    def _failed(self) -> bool:
+        """Tell whether the last solve failed by its preconditioner, or there was none."""
+        reason = self.ksp.getConvergedReason()
+        return not self.renewals or (reason < 0 and reason != _REASONS.DIVERGED_INDEFINITE_MAT)
+
+    def _worn(self) -> bool:
+        if self._failed():
+            return True
+        used = self._used()
+        self._fewest = min(self._fewest or used, used)
+        self._beyond += used - self._fewest
+        return self._beyond >= RENEWAL
+
+    def _follow(self, state: Array) -> int:
+        """Assemble, and take the entries into multigrid on grids (collective)."""
+        bad = self.assemble(state)
+        self._present.hold(self.system.matrix.mat)
+        if self.system.comm.allreduce(bad):
+            return bad
+        used = self._used()
+        self._fewest = min(self._fewest or used, used)
+        self._age += 1
+        coarse = self._failed() or self._age >= LASTING or used > 2.0 * self._fewest
+        if coarse:
+            self.renewals += 1
+            self._age, self._fewest = 0, 0.0
+        self._made.renew(self.operator, coarse)
+        return bad
+
+    def _renew(self, state: Array) -> int:
+        self._fewest, self._beyond = 0.0, 0.0
+        self.renewals += 1
+        bad = self.assemble(state)
+        if not self.system.comm.allreduce(bad):
+            release()  # before the set-up of multigrid, which needs most memory of all
+            self._made.renew(self.operator)
+            self.ksp.setUp()
+            release()
+        return bad
