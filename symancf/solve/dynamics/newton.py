@@ -14,6 +14,7 @@ from ...assembly.vectors import Vectors
 from ...bodies.natural.body import RigidBody
 from ...errors import ConvergenceError
 from ...newton import (
+    AIDS,
     Leftover,
     PartBacktracking,
     PredictedStresses,
@@ -124,7 +125,7 @@ class Newton(VectorEquations):
         if ksp.getType() != PETSc.KSP.Type.PREONLY:
             self.takeover = Takeover(self.system, ksp, self.preconditioner, options, dynamic=True)
         self.configured(options)
-        self._make_aids(wanted(options))
+        self._make_aids(wanted(options) if options.choice("aids") else set(AIDS))
 
     def _make_aids(self, names: set[str]) -> None:
         """Make the aids that apply, of those that are wanted (collective)."""
