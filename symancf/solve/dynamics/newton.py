@@ -232,7 +232,7 @@ class Newton(VectorEquations):
     def settled(self, rows: Array, x: Array, step: Array | None) -> bool:
         """Tell whether nothing soft is hidden; see `Leftover` (collective)."""
         if not self._looks or (step is None and self.tangent.stale):
-            return True  # no tangent is at hand
+            return True  # nobody wants it, or no tangent is at hand
         settled = self.leftover.settled(rows, x, step, self.balance.rounded_rows)
         self.tangent.stale |= not settled and self.leftover.extra % 2 == 0
         return settled
