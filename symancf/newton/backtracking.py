@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     Evaluate = Callable[[PETSc.Vec, PETSc.Vec], int]
 
+    from .equations import VectorEquations
     from .leftover import Leftover
-    from .norms import RowNorms
+    from .stopping import Stopping
 
 
 HALVINGS = 12
@@ -41,22 +42,6 @@ class Mended(Enum):
     NEWTON = "by another solver"
     DOWNHILL = "downhill"
     NOT = "not mended"
-
-
-class PartTest(Protocol):
-    """A test of convergence that knows of parts."""
-
-    rows: RowNorms
-    closed: Mask
-
-
-class Stepping(Protocol):
-    """Equations with the step d that is made next, x - d."""
-
-    snes: PETSc.SNES
-    x: PETSc.Vec
-    F: PETSc.Vec
-    step: PETSc.Vec
 
 
 def _slope(snes: PETSc.SNES) -> float | None:
@@ -103,8 +88,8 @@ class PartBacktracking(Aid):
 
     def __init__(
         self,
-        equations: Stepping,
-        test: PartTest,
+        equations: VectorEquations,
+        test: Stopping,
         evaluate: Evaluate,
         leftover: Leftover | None = None,
         fresh: Callable[[], bool] = lambda: True,
@@ -204,7 +189,7 @@ class MendedSteps(Aid):
     evaluate : see `PartBacktracking`.
     """
 
-    def __init__(self, equations: Stepping, linear: Mends, evaluate: Evaluate) -> None:
+    def __init__(self, equations: VectorEquations, linear: Mends, evaluate: Evaluate) -> None:
         self.equations, self._linear, self._evaluate = equations, linear, evaluate
         self._trial, self._g = equations.x.duplicate(), equations.x.duplicate()
 

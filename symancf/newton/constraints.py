@@ -110,25 +110,21 @@ class Constraints:
         """Begin a solution: no violation has been seen."""
         self._largest[:] = 0.0
 
-    def shares(self, f: Array, rtol: float, first: bool) -> Array:
+    def shares(self, f: Array, rtol: float) -> Array:
         """Return by class the largest violation in `f` (rows), 1 for what counts as none.
 
-        Parameters
-        ----------
-        rtol, first : with `first`, 1e-2 rtol of the largest violation since `begin` in the same
-            connected part, each measured by its gradient, counts as none, too. (Collective.)
+        1e-2 rtol of the largest violation since `begin` in the same connected part, each measured
+        by its gradient, counts as none, too. (Collective.)
         """
-        norms, allowed = self.norms, self.limits
-        found = np.abs(f[self.rows])
-        if first:
-            np.maximum(self._largest, found, out=self._largest)
-            seen = np.zeros(norms.parts)
-            length, part = self.limits / self._kept, norms.row_part[self.rows]
-            there = self.limits > TINY
-            np.maximum.at(seen, part[there], self._largest[there] / length[there])
-            seen = np.minimum(norms.largest(seen), 1.0)  # more is no motion
-            arisen = np.where(there, seen[part] * length, self._largest)
-            allowed = np.maximum(self.limits, PART * rtol * arisen)
+        norms, found = self.norms, np.abs(f[self.rows])
+        np.maximum(self._largest, found, out=self._largest)
+        seen = np.zeros(norms.parts)
+        length, part = self.limits / self._kept, norms.row_part[self.rows]
+        there = self.limits > TINY
+        np.maximum.at(seen, part[there], self._largest[there] / length[there])
+        seen = np.minimum(norms.largest(seen), 1.0)  # more is no motion
+        arisen = np.where(there, seen[part] * length, self._largest)
+        allowed = np.maximum(self.limits, PART * rtol * arisen)
         share = np.zeros(norms.count)
         np.maximum.at(share, self._class, found / np.maximum(allowed, TINY))
         return norms.largest(share)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NEAR = 8.0  # times the estimate of round-off; residuals that fell no more were 0.1 to 1.3 of it
 SLOW = 0.5  # ratio of two residuals: with an old tangent more is no gain
 UNDECIDED = 100  # what C answers where more is to be asked
-SCRATCH = "worst", "before", "above", "rest", "first"  # by part
+SCRATCH = "worst", "before", "above", "rest"  # by part
 
 _HEADER = Path(__file__).with_name("stopping.h")
 STRUCTURE = declared(_HEADER)["symancf_stopping"]
@@ -58,6 +58,7 @@ class Stopping(ABC):
     data : ``symancf_stopping``.
     noise : norms of the residual that round-off makes, by class, as of the last estimate.
     closed : which parts have converged.
+    first : shares with which a solution began, for `growth`.
     smallest : sizes of unknowns by part: smaller ones are measured by these.
     """
 
@@ -69,6 +70,7 @@ class Stopping(ABC):
         self._shares: Array = np.zeros(classes)
         self.noise: Array = np.zeros(classes)
         self.smallest: Array = np.zeros(parts)
+        self.first: Array = np.zeros(parts)
         self._moved: Array = np.zeros(parts)
         self._shut: Array = np.zeros(parts)
         self.closed: Mask = np.zeros(parts, dtype=bool)
@@ -76,7 +78,9 @@ class Stopping(ABC):
         data = self.data = STRUCTURE(classes=classes, parts=parts, falling=falling, growth=growth)
         data.give(slow=SLOW, near=NEAR, part=rows.part)
         data.give(norms=self._norms, shares=self._shares, noise=self.noise)
-        data.give(moved=self._moved, shut=self._shut, trail=np.zeros((2, parts, 3)))
+        data.give(
+            first=self.first, moved=self._moved, shut=self._shut, trail=np.zeros((2, parts, 3))
+        )
         data.give(closed=self.closed.view(np.uint8), close=self._close.view(np.uint8))
         data.give(far=np.zeros(parts, dtype=np.uint8))
         data.give(**{name: np.zeros(parts) for name in SCRATCH})

@@ -14,6 +14,7 @@ from ...assembly.vectors import Vectors
 from ...bodies.natural.body import RigidBody
 from ...errors import ConvergenceError
 from ...newton import (
+    AIDS,
     Leftover,
     PartBacktracking,
     PredictedStresses,
@@ -124,7 +125,7 @@ class Newton(VectorEquations):
         if ksp.getType() != PETSc.KSP.Type.PREONLY:
             self.takeover = Takeover(self.system, ksp, self.preconditioner, options, dynamic=True)
         self.configured(options)
-        self._make_aids(wanted(options))
+        self._make_aids(wanted(options) if options.choice("aids") else set(AIDS))
 
     def _make_aids(self, names: set[str]) -> None:
         """Make the aids that apply, of those that are wanted (collective)."""
@@ -231,7 +232,7 @@ class Newton(VectorEquations):
     def settled(self, rows: Array, x: Array, step: Array | None) -> bool:
         """Tell whether nothing soft is hidden; see `Leftover` (collective)."""
         if not self._looks or (step is None and self.tangent.stale):
-            return True  # no tangent is at hand
+            return True  # nobody wants it, or no tangent is at hand
         settled = self.leftover.settled(rows, x, step, self.balance.rounded_rows)
         self.tangent.stale |= not settled and self.leftover.extra % 2 == 0
         return settled

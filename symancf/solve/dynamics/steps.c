@@ -350,6 +350,25 @@ static int64_t residual(const symancf_problem *p, symancf_state *s)
   return bad;
 }
 
+/* Find the step of Newton's method; tell whether there is one. */
+static int solve_linear(const symancf_problem *p, symancf_state *s)
+{
+  int why = 0;
+  union {
+    int32_t narrow;
+    int64_t wide;
+  } number = {.wide = 0};
+  double *written = p->work->F; /* PETSc is to know */
+  p->vector_get(p->vector_F, &written);
+  p->vector_restore(p->vector_F, &written);
+  s->error = p->ksp_solve(p->ksp, p->vector_F, p->vector_step);
+  if (s->error) return 0;
+  p->ksp_reason(p->ksp, &why);
+  p->ksp_iterations(p->ksp, &number);
+  s->linear_iterations += p->wide ? (int32_t)number.wide : number.narrow;
+  return why >= 0;
+}
+
 /* Solve the equations of a step from the present state; return PETSc's reason. */
 int symancf_newton(const symancf_problem *p, symancf_state *s)
 {
@@ -368,22 +387,8 @@ int symancf_newton(const symancf_problem *p, symancf_state *s)
     reason = symancf_test(p, s, iteration);
     if (reason) break;
     if (iteration == p->most) return TOO_MANY;
-    if (symancf_tangent_wanted(p, s, iteration) && p->ask(RENEW, iteration))
-      return NO_SOLUTION;
-    int why = 0;
-    union {
-      int32_t narrow;
-      int64_t wide;
-    } number = {.wide = 0};
-    double *written = w->F; /* PETSc is to know */
-    p->vector_get(p->vector_F, &written);
-    p->vector_restore(p->vector_F, &written);
-    s->error = p->ksp_solve(p->ksp, p->vector_F, p->vector_step);
-    if (s->error) return NO_SOLUTION;
-    p->ksp_reason(p->ksp, &why);
-    p->ksp_iterations(p->ksp, &number);
-    s->linear_iterations += p->wide ? (int32_t)number.wide : number.narrow;
-    if (why < 0) return NO_SOLUTION;
+    if (symancf_tangent_wanted(p, s, iteration) && p->ask(RENEW, iteration)) return NO_SOLUTION;
+    if (!solve_linear(p, s)) return NO_SOLUTION;
     for (int32_t r = 0; r < p->rows; r++) w->x[r] -= w->step[r];
     to_state(p, s);
   }

@@ -206,7 +206,7 @@ class Convergence(Stopping):
         self.start(closed)
         self._largest = np.maximum(self._largest, n)
         if self.constraints is not None:
-            self.constraints.shares(f, rtol, first=True)  # which takes the largest violations
+            self.constraints.shares(f, rtol)  # which takes the largest violations
         self._violations = None
         closed = closed | self.rows.every(n == 0.0)
         if closed.all() or self.constraints is None:
@@ -216,7 +216,7 @@ class Convergence(Stopping):
     def _violated(self, constraints: Constraints, f: Array, rtol: float) -> Array:
         """Return the violations of constraints, by the present tangent (collective)."""
         constraints.refresh()
-        return rtol * constraints.shares(f, rtol, first=True)
+        return rtol * constraints.shares(f, rtol)
 
     def _at_rest(
         self, constraints: Constraints, f: Array, local: Array, rtol: float, noise: Array
