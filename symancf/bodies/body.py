@@ -30,6 +30,7 @@ from ..laws import (
     stress_equations,
 )
 from ..laws.asked import pressure_of
+from ..laws.formulas import Formula
 from ..laws.layers import JUMPS, advice
 from ..laws.mixed import FRAME, frames
 from ..laws.turning import turning_laws
@@ -61,7 +62,6 @@ from ..values.parameter import (
 )
 from ..values.reader import failed, require_parameters
 from .choice import pair
-from .formulas import plain, written
 from .inspection import KernelText, kernel_text
 from .pressure import Pressures
 from .rest import CELLS, check_rest
@@ -192,7 +192,7 @@ class Body(OneProcess, Shown):
 
     def formulas(self) -> list[str]:
         """Return the energy."""
-        return written(plain(self.energy_function, self.element)[0])
+        return Formula.of(self.element, self.energy_function).written()
 
     def _complete(self, given: dict[str, Any]) -> dict[str, Any]:
         """Add the energy's defaults; refuse names that nothing takes."""

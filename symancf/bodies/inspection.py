@@ -20,12 +20,12 @@ from ..elements import Element
 from ..errors import KinematicsError, ParameterError, SymancfError, closest
 from ..kinematics.naming import Energy, law_of, signature
 from ..laws import energy_laws
+from ..laws.formulas import Function, latex, text
 from ..runtime.copies import OneProcess
 from ..runtime.files import write_whole
 from ..runtime.jit import Kernel, cells, headers, identifier
 from ..values import arguments
 from ..values.parameter import label, reals
-from .formulas import Function, latex, text
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -27,6 +27,21 @@ from .quantity import (
 
 JETS = ("xi", "eta", "zeta")
 
+#: The gradients dQ/dF of scalars Q of a solid, with F N_a = lambda_a n_a: N_a are here called m.
+_F, _C = (sp.MatrixSymbol(name, 3, 3) for name in "FC")
+GRADIENTS = {
+    "J": positive("J") * _F.I.T,
+    "I1": 2 * _F,
+    "I2": sp.MatMul(2, positive("I1") * _F - _F * _C, evaluate=False),
+    **{
+        f"lambda{k}": sp.MatrixSymbol(f"n{k}", 3, 1) * sp.MatrixSymbol(f"m{k}", 3, 1).T
+        for k in (1, 2, 3)
+    },
+}
+
+#: What dW/dQ of a tensor Q is multiplied by to give its part of P = dW/dF.
+PULLED = {"F": sp.Identity(3), "H": sp.Identity(3), "C": 2 * _F, "E_gl": _F}
+
 
 @cache
 def solid() -> Kinematics:

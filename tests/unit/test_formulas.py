@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import symancf as sa
 from symancf import elements, energies
 from symancf.errors import KinematicsError
 from symancf.laws import energy_equation, stress_equations
@@ -83,10 +84,27 @@ def test_an_elastic_foundation() -> None:
         return k / 2 * u.dot(u)
 
     (f,) = stress_equations(elements.quad4, foundation)
-    assert f.rhs[2] == sp.Symbol("k", real=True) * sp.Symbol("u_value3", real=True)
+    assert f.rhs[2] == sp.Symbol("k", real=True) * sp.Symbol("u3", real=True)
     assert len(stress_equations(elements.hex8_plain, foundation)) == 2
 
 
 def test_a_wrong_pairing_is_told() -> None:
     with refused(KinematicsError, asked="epsilon", possible=elements.hex8_plain.quantities):
         stress_equations(elements.hex8_plain, energies.cable())
+
+
+def test_a_law_with_memory_or_unknowns_of_its_own_is_shown() -> None:
+    """A notebook shows the energy of a body, also where it asks for more than it is given."""
+
+    def fading(J: Any, *, a: Any, k: Any) -> Any:
+        return sa.remember(k * (J - 1) ** 2, a=a, stored=0)
+
+    def mixed(J: Any, *, p: Any, k: Any) -> Any:
+        return p * (J - 1) - p**2 / (2 * k)
+
+    region = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"]
+    for law, formula in (
+        (sa.memory(a=0)(fading), r"W = k \left(J - 1\right)^{2}"),
+        (sa.local(p=0)(mixed), r"W = p \left(J - 1\right) - \frac{p^{2}}{2 k}"),
+    ):
+        assert sa.Body(region, elements.hex8_plain, law, k=1.0).formulas() == [formula]
