@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from .skin import Skin
 
 FACING = -0.2  # largest n_s . n_m of facets that may touch
-BEHIND = 0.5  # of a cell: deeper a point is not in a facet but behind it, and counts less
-GONE = 1.0  # where it does not count at all; see foot.h
+BEHIND = 0.5  # of a cell: deeper a point is not in a facet but behind it, and counts less; foot.h
 BEHIND_AT_REST = 0.25  # the same of one body in the reference
 
 
