@@ -28,7 +28,7 @@ from .active import Active
 from .facets import FacetPass, FacetPassBinding
 from .laws import Coulomb, Normal, penalty
 from .nodal import Nodal, Told, ratio
-from .overlap import DEEP
+from .overlap import FREE_OVERLAP
 from .rigid import Points, RigidPass, RigidPassBinding
 from .shapes import Plane, Shape, shape_of
 from .skin import Place, Side, is_place, require_apart
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from .laws import Coefficient, NormalLaw
     from .look import Look
 
-FEW = 4  # points that touch, and in how many times more, beside which pressures mean nothing
-PARTS = 8  # in which an initial overlap is let out
-MOST, MOST_IN_MOTION = 1000.0, 30.0  # c, up to which a stiffness grows
-AFAR = 0.1  # parts of l: gap from which the way to the touch may pass for one of sliding
-DOUBTFUL = 0.05  # parts of all pressure: friction of points that came from there
+FEW_POINTS = 4  # points that touch, and in how many times more, beside which pressures mean nothing
+OVERLAP_PARTS = 8  # in which an initial overlap is let out
+STIFFEST, STIFFEST_IN_MOTION = 1000.0, 30.0  # c, up to which a stiffness grows
+FAR_GAP = 0.1  # parts of l: gap from which the way to the touch may pass for one of sliding
+DOUBTFUL_FRICTION = 0.05  # parts of all pressure: friction of points that came from there
 Pass: TypeAlias = "RigidPass | FacetPass"
 PassBinding: TypeAlias = "RigidPassBinding | FacetPassBinding"
 
@@ -86,7 +86,7 @@ class Report:
         text = f"{self.contact}; " if self.contact else ""
         text += f"of {sum(self.counts)} points of quadrature {state}"
         text += f"; deepest {self.deepest:.2g} l, in the mean {self.mean:.2g} l"
-        if self.surface and 0 < stuck + slid < FEW <= sum(self.counts) / FEW:
+        if self.surface and 0 < stuck + slid < FEW_POINTS <= sum(self.counts) / FEW_POINTS:
             text += f"; {stuck + slid} of them carry all: the force is in balance, its pressure is "
             text += "not resolved (smaller cells there)"
         return text + (f"; stiffness grown {self.grown:g} times" if self.grown > 1 else "")
@@ -611,13 +611,13 @@ class ContactBinding:
             return verdict
         report = self.report(configuration, looks)
         if overlap > 0.0:
-            step.put(grown, max(0.0, overlap - 1.0 / PARTS) if step.moves else 0.0)
+            step.put(grown, max(0.0, overlap - 1.0 / OVERLAP_PARTS) if step.moves else 0.0)
             return Verdict.STANDS
         over = report.mean / term.penetration
         if over <= 1.0:
             late = term.coulomb is not None and not step.moves and self._late(configuration, looks)
             return Verdict.LONG if late else Verdict.STANDS
-        most = min((MOST_IN_MOTION if step.moves else MOST) / term.c, solved)
+        most = min((STIFFEST_IN_MOTION if step.moves else STIFFEST) / term.c, solved)
         may = term.stiffness is None and grown < most
         self._tell(configuration, report.mean, grown if may else None)
         if may:
@@ -659,10 +659,10 @@ class ContactBinding:
                 area = look.weight * look.owned
                 found[0] += area @ look.pressure
                 if look.friction.any():
-                    far = each.before(configuration, look) > AFAR * look.length
+                    far = each.before(configuration, look) > FAR_GAP * look.length
                     found[1:] += (area * far) @ np.stack([look.pressure, look.friction], axis=1)
         every, new, rubs = configuration.sum(found)
-        return bool(new > 0.5 * every and rubs > DOUBTFUL * every)
+        return bool(new > 0.5 * every and rubs > DOUBTFUL_FRICTION * every)
 
     def _tell_of_blow(self, configuration: Configuration) -> None:
         """Warn where a motion begins with an overlap that presses all at once (collective)."""
@@ -670,7 +670,7 @@ class ContactBinding:
             return
         moved = configuration.comm.allreduce(bool(configuration.state.any()), MPI.LOR)
         sunk = max(each.sunk for each in self.facing)
-        if moved or sunk <= DEEP:
+        if moved or sunk <= FREE_OVERLAP:
             return
         configuration.once.warn(
             ("blow", self.name),

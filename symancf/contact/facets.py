@@ -36,10 +36,10 @@ from ..values.parameter import evaluate
 from .active import NO_PAIRS, Active
 from .around import Around
 from .facet_law import BASE, FOOT, GAP, RUB, WEIGHT, facet_law
-from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING, K
+from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING_GAP, K
 from .look import Look
 from .modulus import Following
-from .overlap import DEEP, numbered, overlaps, require_apart
+from .overlap import FREE_OVERLAP, numbered, overlaps, require_apart
 from .search import BEHIND, candidates, motion
 from .steps import OVERLAP
 from .surfaces import Surfaces, among, joined_ranges, of_points, offsets, patches, positions
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from .skin import Side
     from .steps import Step
 
-PARTS = 256  # of a step, half a cell long: one with more is cut
+MOST_HALF_CELLS = 256  # of a step, half a cell long: one with more is cut
 _LAWS: Shared[PointLaw] = Shared()
 
 
@@ -152,7 +152,7 @@ class FacetPassBinding:
         self._stiffness = np.full(len(self.area), term.stiffness or 0.0)
         self.stiffness(configuration.time)
         self._kernel = jit.points(term.law, configuration.comm)
-        self._touching = TOUCHING * float(m.length.mean())  # gap up to which points press
+        self._touching = TOUCHING_GAP * float(m.length.mean())  # gap up to which points press
         radii = [np.mean(shape.radius) for shape in surfaces.shapes]
         self._least = 0.5 * float(np.mean(radii))  # margin where nothing moves
         self.piece = self._points(configuration)
@@ -473,7 +473,7 @@ class FacetPassBinding:
 
     def presses(self, configuration: Configuration) -> bool:
         """Tell whether a point has pressed at the end of the last step, or will from the start."""
-        return self._deepest(configuration) > 0.0 or self.sunk > DEEP
+        return self._deepest(configuration) > 0.0 or self.sunk > FREE_OVERLAP
 
     def _deepest(self, configuration: Configuration) -> float:
         """Return how deep a point was at the end of the last step; 0: none has pressed."""
@@ -503,7 +503,7 @@ class FacetPassBinding:
         (s, m), (one, other) = surfaces.skins, surfaces.shapes_at(active.accepted)
         way = motion(positions(x), positions(active.accepted))
         parts = max(1, int(np.ceil(2.0 * way / m.length.min())))
-        if parts > PARTS:
+        if parts > MOST_HALF_CELLS:
             return True
         found = follow(
             m.library,

@@ -67,8 +67,8 @@ SLIPPED = real("slip")  # speed of slip in the last step, or 1 where it slid and
 TAKEN = {"side", "target", "mu", "law", "radius", "stiffness", "k", "penetration", "damping"}
 TAKEN |= {"initial", "name"}  # by arguments of `Contact`
 TIMES = ("t", "time")
-REACHES = 60  # halvings of a facet: gaps at which a law of the user may act
-TOUCHING = 1e-12  # parts of l: `NEAR`, so that the first tangent knows of all points that touch
+GAP_HALVINGS = 60  # halvings of a facet: gaps at which a law of the user may act
+TOUCHING_GAP = 1e-12  # parts of l: `NEAR`, so that the first tangent knows of all points that touch
 
 
 def penalty(g: sp.Expr, *, k: sp.Expr) -> sp.Expr:
@@ -147,7 +147,7 @@ class Normal:
     def reach(self, size: float, k: float, time: float) -> float:
         """Return a gap up to `size` beyond which the law vanishes; 0: where surfaces touch.
 
-        Of the gaps size, size/2, ... `REACHES` the first at which there is pressure, twice.
+        Of the gaps size, size/2, ... `GAP_HALVINGS` the first at which there is pressure, twice.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class Normal:
         """
         if self.function is penalty:
             return 0.0
-        gaps = size * 0.5 ** np.arange(REACHES)
+        gaps = size * 0.5 ** np.arange(GAP_HALVINGS)
         values = [evaluate(n, v, time) for n, v in self.parameters.items()]
         with np.errstate(all="ignore"):
             p = np.broadcast_to(self._pressures(gaps, k, *values), gaps.shape)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ConstraintError
-from .search import BEHIND, BEHIND_AT_REST, FACING, candidates, close
+from .search import BEHIND, BEHIND_AT_REST, FACING_NORMALS, candidates, close
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .skin import Side
     from .surfaces import Surfaces
 
-DEPTH = 2.0  # radii of facets: overlaps that are looked for
-DEEP = 0.05  # of a cell: facets of curved surfaces overlap so far
+SEARCH_DEPTH = 2.0  # radii of facets: overlaps that are looked for
+FREE_OVERLAP = 0.05  # of a cell: facets of curved surfaces overlap so far
 
 
 def numbered(one: Side, other: Side, layout: Layout) -> tuple[list[int], list[int]]:
@@ -76,15 +76,15 @@ def require_apart(surfaces: Surfaces, layout: Layout) -> None:
 def overlaps(surfaces: Surfaces, initial: str | None) -> Array:
     """Return how deep all points (P,) lie in facets in the reference.
 
-    The nearest facet within `DEPTH` counts: deeper overlaps are not seen.
+    The nearest facet within `SEARCH_DEPTH` counts: deeper overlaps are not seen.
 
     Raises
     ------
-    ConstraintError : deeper than `DEEP` cells where nobody said what that means (`initial`), or so
-        deep that the points are behind what they are to be pushed out of.
+    ConstraintError : deeper than `FREE_OVERLAP` cells where nobody said what that means
+        (`initial`), or so deep that the points are behind what they are to be pushed out of.
     """
     s, m = surfaces.shapes
-    margin = DEPTH * float(np.mean(m.radius))
+    margin = SEARCH_DEPTH * float(np.mean(m.radius))
     near = np.stack(close(s, m, margin), axis=1)
     rest = surfaces.rest
     if rest is not None:
@@ -97,14 +97,14 @@ def overlaps(surfaces: Surfaces, initial: str | None) -> Array:
     found, first = np.unique(point[order], return_index=True)
     at = order[first]
     own = s.skin.facet_of[found]
-    faces = np.einsum("ka,ka->k", s.normal[own], m.normal[facet[at]]) < FACING
+    faces = np.einsum("ka,ka->k", s.normal[own], m.normal[facet[at]]) < FACING_NORMALS
     inside = faces & (g[at] < 0.0) & (g[at] > -margin)
     depth = np.zeros(len(X))
     depth[found[inside]] = -g[at[inside]]
     limit = np.full(len(X), np.inf)
     itself = np.zeros(len(found), dtype=bool) if rest is None else rest.same(own, facet[at])
     if initial is None:
-        limit[found] = DEEP * s.skin.length[own]
+        limit[found] = FREE_OVERLAP * s.skin.length[own]
         remedy = (
             "move one of them, or give initial='press' where that is meant, initial='release' to "
             "let it out gradually"

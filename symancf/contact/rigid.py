@@ -33,7 +33,7 @@ from ..runtime.collective import reduced, share_error, together
 from ..terms.term import PlaceBinding, PlaceTerm
 from ..terms.work import Potential, VirtualWork
 from ..values.parameter import difference, evaluate
-from .laws import DAMPING, NEAR, SPAN, TOUCHING
+from .laws import DAMPING, NEAR, SPAN, TOUCHING_GAP
 from .look import Look
 from .modulus import Following
 from .shapes import Plane, X
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
     from .shapes import Shape
     from .steps import Step
 
-DEEP = 1e-3  # parts of l by which a surface may lie within another one at the start
-AGAINST = -0.25  # cosine of two normals of one point that has passed through a shape
-INSIDE = 0.01  # parts of l that a way may lie within a shape
-PROBES = 64  # of a way, at most
+DEEP_AT_START = 1e-3  # parts of l by which a surface may lie within another one at the start
+OPPOSITE_NORMALS = -0.25  # cosine of two normals of one point that has passed through a shape
+DEEP_ON_WAY = 0.01  # parts of l that a way may lie within a shape
+PROBES_OF_WAY = 64  # of a way, at most
 
 
 class Numbers:
@@ -242,7 +242,7 @@ class RigidPassBinding(PlaceBinding):
         sizes = self.term.sizes(configuration.time)
         far = float(self.term.distances(x, sizes)[0].max(initial=-np.inf))
         far = float(reduced(configuration.comm, np.array([far]), MPI.MAX)[0])
-        if end.body.element.dimension == 3 and far <= TOUCHING * configuration.extent:
+        if end.body.element.dimension == 3 and far <= TOUCHING_GAP * configuration.extent:
             raise ConstraintError(
                 f"{points.who}: all of {end.body.name!r} lies behind plane {shape.name!r}, "
                 "which holds what is on the side of its normal: turn the normal or move one of "
@@ -269,7 +269,7 @@ class RigidPassBinding(PlaceBinding):
             numbers.overlap = np.maximum(depth, 0.0)
         if initial is not None:
             return
-        error, deep = None, np.where(depth > DEEP * numbers.length, depth, 0.0)
+        error, deep = None, np.where(depth > DEEP_AT_START * numbers.length, depth, 0.0)
         worst = float(reduced(configuration.comm, np.array([deep.max(initial=0.0)]), MPI.MAX)[0])
         if worst > 0.0 and (deep == worst).any():
             x = self.entities.here[0].X[int(np.argmax(deep))]
@@ -290,7 +290,7 @@ class RigidPassBinding(PlaceBinding):
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
         """Return what the law takes at each of this rank's places, (n,) by symbol."""
         own, found = self.numbers, super().cell_values(configuration)
-        near = TOUCHING * own.length
+        near = TOUCHING_GAP * own.length
         k = own.stiffness(configuration.time)
         return found | {str(BASE): k, str(NEAR): near, str(OVERLAP): own.overlap}
 
@@ -354,21 +354,23 @@ class RigidPassBinding(PlaceBinding):
         term, sizes = self.term, self.term.sizes(configuration.time)
         _, old = term.distances(anchor, sizes)
         s, new = term.distances(x, sizes)
-        turned: Mask = (np.minimum(gap, before) < 0.0) & (np.einsum("na,na->n", old, new) < AGAINST)
+        turned: Mask = (np.minimum(gap, before) < 0.0) & (
+            np.einsum("na,na->n", old, new) < OPPOSITE_NORMALS
+        )
         rho = s - gap
         start: Array = anchor + (before + rho)[:, None] * old
         way: Array = x - start
         far = np.linalg.norm(way, axis=1)
         open_ = (gap >= 0.0) & (before >= 0.0) & (far > gap + before)
-        least = far / PROBES
+        least = far / PROBES_OF_WAY
         gone = np.maximum(before, least)  # of their ways
-        for _ in range(PROBES):
+        for _ in range(PROBES_OF_WAY):
             going = np.flatnonzero(open_ & (gone < far - gap))
             if not len(going):
                 break
             probe = start[going] + (gone[going] / far[going])[:, None] * way[going]
             s = term.distances(probe, sizes)[0] - rho[going]
-            turned[going] |= s < -INSIDE * length[going]
+            turned[going] |= s < -DEEP_ON_WAY * length[going]
             gone[going] += np.maximum(s, least[going])
         return np.asarray(turned)
 

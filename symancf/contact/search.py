@@ -16,9 +16,8 @@ from ..arrays import Array, Ints, Mask
 if TYPE_CHECKING:
     from .skin import Skin
 
-FACING = -0.2  # largest n_s . n_m of facets that may touch
-BEHIND = 0.5  # of a cell: deeper a point is not in a facet but behind it, and counts less
-GONE = 1.0  # where it does not count at all; see foot.h
+FACING_NORMALS = -0.2  # largest n_s . n_m of facets that may touch
+BEHIND = 0.5  # of a cell: deeper a point is not in a facet but behind it, and counts less; foot.h
 BEHIND_AT_REST = 0.25  # the same of one body in the reference
 
 
@@ -165,9 +164,9 @@ def candidates(
         both = np.unique(np.concatenate([np.stack(found, axis=1), more]), axis=0)
         found = both[:, 0], both[:, 1]
     a, b = found
-    faces = np.einsum("ka,ka->k", s.normal[a], m.normal[b]) < FACING
+    faces = np.einsum("ka,ka->k", s.normal[a], m.normal[b]) < FACING_NORMALS
     if path[0] is not s or path[1] is not m:
-        faces |= np.einsum("ka,ka->k", path[0].normal[a], path[1].normal[b]) < FACING
+        faces |= np.einsum("ka,ka->k", path[0].normal[a], path[1].normal[b]) < FACING_NORMALS
     a, b = a[faces], b[faces]
     alone = ~share_nodes(s.skin, m.skin, a, b)
     a, b = a[alone], b[alone]

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..elements.element import Element
 
-FINE = 3  # parts of edges of quadratic facets on facets, whose functions have kinks anywhere there
-PARTS_OF = {3: 10.0, 2: 1.0, 1: 0.01}  # c of solids, plates and cables
+PARTS_OF_EDGES = 3  # of quadratic facets on facets, whose functions have kinks anywhere there
+DEFAULT_C = {3: 10.0, 2: 1.0, 1: 0.01}  # c of solids, plates and cables
 NONE = (
     'give facets of solids, solid["outside"], faces of full-gradient plates, '
     'plate["skin"].face(+1), or cables, cord["body"] with radius='
@@ -91,7 +91,7 @@ class Sheet(FacetPoints):
     who : begins messages.
     place : what the user gives, see the top of this file.
     radius : of cables [m].
-    facing : whether what they touch has facets, too: see `FINE`.
+    facing : whether what they touch has facets, too: see `PARTS_OF_EDGES`.
     follows : whether the stiffness of the contact follows the material.
 
     Attributes
@@ -100,7 +100,7 @@ class Sheet(FacetPoints):
     points, weights : (q, d) parameters and (q,) weights of the rule on a facet.
     unit : (q, d) the points in the unit cell.
     rho : distance from the facets at which something touches [m]: the radius of cables, else 0.
-    parts : c, to which k l/E is set where nobody says otherwise: see `PARTS_OF`.
+    parts : c, to which k l/E is set where nobody says otherwise: see `DEFAULT_C`.
 
     Raises
     ------
@@ -137,7 +137,7 @@ class Sheet(FacetPoints):
         self.unit = (self.points - low) / (high - low)
         self.cable = element.dimension == 1
         self.rho = self._radius(radius)
-        self.parts = PARTS_OF[self.body.element.dimension]
+        self.parts = DEFAULT_C[self.body.element.dimension]
 
     def _radius(self, given: float | None) -> float:
         """Return the radius of a cable, 0 of what is none."""
@@ -357,5 +357,5 @@ def _rule(element: Element, facing: bool) -> Rule:
     if not element.slopes and element.degree == 1:
         return gauss(cell, coarse)
     if facing and not element.slopes:
-        return divided(cell, coarse, FINE)
+        return divided(cell, coarse, PARTS_OF_EDGES)
     return gauss(cell, counts_for(cell, {1: 7, 2: 5}[element.dimension] if product else 4))

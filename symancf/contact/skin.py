@@ -3,8 +3,8 @@ r"""Sides: what may touch something, and skins, the facets of a side on every ra
 
 A facet is a polynomial r(xi, eta) with normals that are interpolated between those of its
 corners; these are means over the facets around a node, weighted by area, of those that no kink
-sharper than `KINK` in the reference parts. So the normal does not jump from facet to facet, of
-whatever types and bodies these are.
+sharper than `SHARP_EDGE` in the reference parts. So the normal does not jump from facet to facet,
+of whatever types and bodies these are.
 
 The facets of the sheets of a side follow each other. Arrays of all facets have the room that the
 largest type needs: among nodes others have their first one again, among functions and polynomials
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from ..assembly.configuration import Configuration, Layout
 
-KINK = np.cos(np.radians(45.0))
+SHARP_EDGE = np.cos(np.radians(45.0))  # cosine of normals of neighbours: less is a kink
 Place: TypeAlias = "Nodes | Face | Sequence[Nodes | Face]"
 
 
@@ -276,7 +276,7 @@ class Skin:
         order = np.argsort(edge.ravel(), kind="stable")
         pair = np.diff(edge.ravel()[order]) == 0
         one, other = order[:-1][pair], order[1:][pair]
-        smooth = np.einsum("ka,ka->k", normal[facet[one]], normal[facet[other]]) > KINK
+        smooth = np.einsum("ka,ka->k", normal[facet[one]], normal[facet[other]]) > SHARP_EDGE
         one, other = one[smooth], other[smooth]
         free = np.ones(len(node), dtype=bool)
         free[one] = free[other] = False

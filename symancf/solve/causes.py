@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 Words = Mapping[str, Any]
 
-MOST = 3  # causes that are told
-STIFF = 1e6  # ratio of moduli beyond which unknowns of cells lose their digits
-FLAT = 0.3  # scaled Jacobian of a cell that may be about to invert
-FAR = 1e3  # times the size of the model: what loads of other units would move it by
-FEW = 15  # iterations: fewer are what an option allows
-LONG = 1.0 / 64.0  # of a step: parts down to this one may be too long
-LEAP = 10.0  # times what a smooth function would prescribe in a part of the step
+MOST_CAUSES = 3  # causes that are told
+STIFF_RATIO = 1e6  # ratio of moduli beyond which unknowns of cells lose their digits
+FLAT_CELL = 0.3  # scaled Jacobian of a cell that may be about to invert
+FAR_OFF = 1e3  # times the size of the model: what loads of other units would move it by
+FEW_ITERATIONS = 15  # iterations: fewer are what an option allows
+LONG_STEP = 1.0 / 64.0  # of a step: parts down to this one may be too long
+LEAP_RATIO = 10.0  # times what a smooth function would prescribe in a part of the step
 
 
 @dataclass
@@ -202,11 +202,11 @@ def _volume(f: Failure) -> Words | None:
             continue
         try:
             called = evaluate_energy(body.element, body.energy_function)
-            if stiffness_ratio(called, body.parameters) > STIFF:
+            if stiffness_ratio(called, body.parameters) > STIFF_RATIO:
                 found.append(f"{f.system.name(body)!r} ({body.element.name})")
         except SymancfError:
             continue
-    return {"names": " and ".join(found), "most": f"{STIFF:.0e}"} if found else None
+    return {"names": " and ".join(found), "most": f"{STIFF_RATIO:.0e}"} if found else None
 
 
 def _free(what: str) -> Callable[[Failure], Words | None]:
@@ -234,7 +234,7 @@ def _leap(f: Failure) -> Words | None:
     mine = (float(abs(now[k])), int(fixed[k])) if len(now) else (0.0, -1)
     jump, support = max(f.system.comm.allgather(mine))
     most = f.system.comm.allreduce(float(np.abs(end).max(initial=0.0)), op=MPI.MAX)
-    if not jump > max(LEAP * f.share * most, 1e-9 * f.system.extent) or support < 0:
+    if not jump > max(LEAP_RATIO * f.share * most, 1e-9 * f.system.extent) or support < 0:
         return None
     name = owner(f.system.name(f.system.terms[support]))
     return {"name": name, "jump": f"{jump:.3g}", "time": f"{f.time:.4g}", **f.near}
@@ -255,7 +255,7 @@ def _turned(f: Failure) -> Words | None:
     return {
         "name": name,
         "near": where,
-        "flat": flat if before < FLAT else "",
+        "flat": flat if before < FLAT_CELL else "",
         "body": _variable(name),
     }
 
@@ -283,7 +283,7 @@ def _touching(f: Failure) -> Words | None:
 
 
 def _units(f: Failure) -> Words | None:
-    return {"reach": f"{f.end.reach:.1g}"} if f.first and f.end.reach > FAR else None
+    return {"reach": f"{f.end.reach:.1g}"} if f.first and f.end.reach > FAR_OFF else None
 
 
 def _limit(f: Failure) -> Words | None:
@@ -308,7 +308,7 @@ def _soft_place(f: Failure) -> Words | None:
 
 
 def _few(f: Failure) -> Words | None:
-    few = f.reason == "DIVERGED_MAX_IT" and f.allowed < FEW
+    few = f.reason == "DIVERGED_MAX_IT" and f.allowed < FEW_ITERATIONS
     return {"allowed": f.allowed} if few else None
 
 
@@ -316,7 +316,7 @@ def _flat(f: Failure) -> Words | None:
     if not f.along or f.reason != "DIVERGED_ARC_LENGTH":
         return None
     low, name, where = flattest(f.system, f.state)
-    if low > FLAT:
+    if low > FLAT_CELL:
         return None
     return {"name": name, "near": where, "low": f"{low:.2g}", "body": _variable(name)}
 
@@ -329,7 +329,9 @@ def _along(reason: str) -> Callable[[Failure], Words | None]:
 
 
 def _long(f: Failure) -> Words | None:
-    return None if f.moving or f.smallest <= LONG else {"smallest": f"{f.smallest:.3g}", **f.near}
+    if f.moving or f.smallest <= LONG_STEP:
+        return None
+    return {"smallest": f"{f.smallest:.3g}", **f.near}
 
 
 def _first(f: Failure) -> Words | None:
@@ -547,7 +549,7 @@ def likely(failure: Failure) -> tuple[Cause, ...]:
             found = [cause]
             break
         found.append(cause)
-        if len(found) == MOST:
+        if len(found) == MOST_CAUSES:
             break
     return tuple(Cause(*cause) for cause in failure.system.comm.bcast(found))
 

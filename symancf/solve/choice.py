@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 # In operations of a factorisation that take as long, by unknown. Measured: MUMPS makes 20 to 30 of
 # them while one entry of the tangent goes by in a product, a tenth of an iteration of multigrid.
-ITERATION = {"grids": 5e3, "gamg": 1.5e4}  # of CG
-NEWTON = {"grids": 5e4, "gamg": 2e5}  # of Newton's method: set-up and iterations
-SLOPES = 4.0  # times as much with aggregation where nodes have slopes: plates 1/100 thick
-LATER = 0.5  # part of it without the set-up, in motions
-ENTRY = 33.0  # of an entry of the factors, each time that they are used
-LASTING = 10  # iterations that factors serve in motions
-FREE = 2e9  # operations that nobody waits for: a tenth of a second
-BYTES = 12.0  # of memory by entry of the factors, with what MUMPS needs to make them
-SHARE = 0.7  # of the memory that is free
-FEWEST, MOST = 100, 500  # iterations
+COST_OF_ITERATION = {"grids": 5e3, "gamg": 1.5e4}  # of CG
+COST_OF_NEWTON = {"grids": 5e4, "gamg": 2e5}  # of Newton's method: set-up and iterations
+WITH_SLOPES = 4.0  # times as much with aggregation where nodes have slopes: plates 1/100 thick
+WITHOUT_SETUP = 0.5  # part of it without the set-up, in motions
+COST_OF_ENTRY = 33.0  # of an entry of the factors, each time that they are used
+USES_OF_FACTORS = 10  # iterations that factors serve in motions
+FREE_OPERATIONS = 2e9  # operations that nobody waits for: a tenth of a second
+BYTES_OF_ENTRY = 12.0  # of memory by entry of the factors, with what MUMPS needs to make them
+SHARE_OF_MEMORY = 0.7  # of the memory that is free
+FEWEST_ITERATIONS, MOST_ITERATIONS = 100, 500  # iterations
 
 _efforts: WeakKeyDictionary[System, tuple[object, Effort]] = WeakKeyDictionary()
 
@@ -69,12 +69,12 @@ class Prices:
     @property
     def prefer_direct(self) -> bool:
         """Whether a direct solver is to be taken."""
-        return self.fits and (self.factors <= FREE or self.direct <= self.krylov)
+        return self.fits and (self.factors <= FREE_OPERATIONS or self.direct <= self.krylov)
 
     @property
     def most(self) -> int:
         """Iterations of CG that a system gets: as long as four factorisations, within limits."""
-        return int(np.clip(4.0 * self.factors / self.iteration, FEWEST, MOST))
+        return int(np.clip(4.0 * self.factors / self.iteration, FEWEST_ITERATIONS, MOST_ITERATIONS))
 
     @property
     def patience(self) -> float:
@@ -88,21 +88,22 @@ def prices(system: System, kind: str, symmetric: bool, dynamic: bool = False) ->
     Parameters
     ----------
     kind : of multigrid, "grids" or "gamg".
-    dynamic : in motions factors serve `LASTING` iterations, and so does a set-up of multigrid.
+    dynamic : in motions factors serve `USES_OF_FACTORS` iterations, and so does a set-up of
+        multigrid.
     """
     effort, n, bodies = predicted(system), float(system.numbering.size), system.bodies
     halves = 1.0 if symmetric else 2.0
     factors, entries = halves * effort.flops, halves * effort.entries
-    memory = BYTES * entries
-    share, part = (LASTING, LATER) if dynamic else (1, 1.0)
+    memory = BYTES_OF_ENTRY * entries
+    share, part = (USES_OF_FACTORS, WITHOUT_SETUP) if dynamic else (1, 1.0)
     if kind == "gamg" and any(getattr(b, "element", None) and b.element.slopes for b in bodies):
-        part *= SLOPES
+        part *= WITH_SLOPES
     return Prices(
         factors,
-        factors / share + ENTRY * entries,
-        part * NEWTON[kind] * n,
-        ITERATION[kind] * n,
-        memory <= SHARE * free_memory(system.comm),
+        factors / share + COST_OF_ENTRY * entries,
+        part * COST_OF_NEWTON[kind] * n,
+        COST_OF_ITERATION[kind] * n,
+        memory <= SHARE_OF_MEMORY * free_memory(system.comm),
         memory,
     )
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 VIOLATED = 1e-7  # of the largest body's size: an equation left out that no longer holds
-FOLLOWS = 1e3  # times what others are violated by: an equation that follows from these may be
-NEAR = 0.05  # of the body's size (of 1 for slopes): motions up to which others are probed
-PROBES = tuple(10.0**k for k in range(-6, 1))  # parts of the time to the end of a solution
+FOLLOWING_RATIO = 1e3  # times the violation of others: an equation that follows from them
+PROBED_MOTION = 0.05  # of the body's size (of 1 for slopes): motions up to which others are probed
+PROBED_TIMES = tuple(10.0**k for k in range(-6, 1))  # parts of the time to the end of a solution
 
 
 def require_redundant(system: System) -> None:
@@ -64,14 +64,14 @@ def require_consistent(system: System, to: float) -> None:
     jacobian = Jacobian(system, pieces)
     try:
         state, way = system.state.copy(), 0.0
-        for part in (0.0, *PROBES):
+        for part in (0.0, *PROBED_TIMES):
             time = system.time + part * (to - system.time)
             before = state.copy()
             _prescribe(system, jacobian, state, time)
             _, last = fulfil(jacobian, state, _groups(system, jacobian, state))
             way += float(np.abs((state - before) / jacobian.scale).max(initial=0.0))
             way = system.comm.allreduce(way, op=MPI.MAX)
-            if last > 1e-8 or (part and way > NEAR):
+            if last > 1e-8 or (part and way > PROBED_MOTION):
                 return
             way = way if part else 0.0
             f = np.zeros_like(state)
@@ -136,7 +136,7 @@ def _violation(system: System, f: Array) -> tuple[float, list[str]]:
     others = numbering.those("multiplier") & (numbering.fixed_by < 0)
     both = [float(np.abs(f[at]).max(initial=0.0)) for at in (left_out, others)]
     wrong, kept = np.max(system.comm.allgather(both), axis=0) / system.stiffness
-    if not wrong > VIOLATED * system.extent + FOLLOWS * kept:
+    if not wrong > VIOLATED * system.extent + FOLLOWING_RATIO * kept:
         return float(wrong), []
     bad = left_out[np.abs(f[left_out]) > 0.1 * wrong * system.stiffness]
     violated = system.comm.allgather(system.numbering.owners_of(bad))

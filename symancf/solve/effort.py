@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from ..system import System
 
 BINS = 1536  # of all parts together
-FULL = 27  # vertices that a bin has at least, about
-FILLED = 0.9, 1.1  # nodes by those of a box that count as a full one
-MORE = 1.6, 1.35  # times the operations and entries of such boxes: separators are not so even
-SAMPLE = 4_000  # cells whose edges are measured
-LEAST = 30.0  # rows that are eliminated at once
+VERTICES_OF_BIN = 27  # vertices that a bin has at least, about
+FULL_BOX = 0.9, 1.1  # nodes by those of a box that count as a full one
+BEYOND_BOX = 1.6, 1.35  # times the operations and entries of such boxes: separators are not so even
+CELLS_MEASURED = 4_000  # cells whose edges are measured
+ROWS_AT_ONCE = 30.0  # rows that are eliminated at once
 _ROUNDS = 60
-FIRST = np.array([1.0 + 2e-6, 1.0 + 1e-6, 1.0])  # of equal axes, whatever round-off makes of them
+AXIS_WEIGHTS = np.array([1.0 + 2e-6, 1.0 + 1e-6, 1.0])  # of equal axes the first, in any round-off
 _HALVES = {10, 13, 14, 15, 18, 20, 27}  # vertices of cells with nodes midway along edges
 _BARE = {20: 1.5, 15: 1.3, 13: 1.4}  # nodes in planes of corners, by the mean of all planes
 
@@ -68,7 +68,7 @@ def effort_of(system: System, nodes: Nodes | None = None) -> Effort:
     boxes = None if nodes is None else _boxes(system, nodes)
     if boxes is not None:
         ideal = _sum([*_evenly(*boxes)])
-        return Effort(MORE[0] * ideal.flops, MORE[1] * ideal.entries)
+        return Effort(BEYOND_BOX[0] * ideal.flops, BEYOND_BOX[1] * ideal.entries)
     return _sum([*_dissected(Bins.of(system))])
 
 
@@ -81,7 +81,7 @@ def _boxes(system: System, nodes: Nodes) -> tuple[Array, Array, Mask] | None:
     layers = nodes.grids.extent / nodes.grids.spacing + 1.0
     volume = layers.prod(axis=1)
     share = there / volume
-    if not ((share > FILLED[0]) & (share < FILLED[1])).all():
+    if not ((share > FULL_BOX[0]) & (share < FULL_BOX[1])).all():
         return None
     return layers, rows / volume, np.zeros((count, 3, 2), dtype=bool)
 
@@ -209,7 +209,7 @@ def _cells(
     They are the same cells on any number of ranks.
     """
     number = comm.allreduce(sum(int(piece.owned.sum()) for piece in strains))
-    one_in = max(1, number // SAMPLE)
+    one_in = max(1, number // CELLS_MEASURED)
     found = []
     for piece in strains:
         count = np.diff(piece.vertex_start)
@@ -267,7 +267,7 @@ def _width(piece: Piece) -> int:
 def _shape(layers: Array, count: Array) -> Ints:
     """Return the numbers of bins (parts, 3): as many as suit the vertices, no more than layers."""
     layers = layers + 1e-6  # whole numbers, but for round-off
-    allowed = np.clip(BINS * count / max(1.0, count.sum()), 1.0, count / FULL)
+    allowed = np.clip(BINS * count / max(1.0, count.sum()), 1.0, count / VERTICES_OF_BIN)
     allowed = np.maximum(allowed, 1.0)
     side = np.ones(len(count))
     shape = np.maximum(1, np.floor(layers)).astype(np.int64)
@@ -342,7 +342,7 @@ def _cheapest(bins: Bins, part: Ints, low: Ints, high: Ints) -> tuple[Ints, Arra
             wide, np.where(nothing, 1e30, across / np.maximum(less, 1e-9)), np.inf
         )
         found[:, a] = across
-    axis = (score / FIRST).argmin(axis=1)
+    axis = (score / AXIS_WEIGHTS).argmin(axis=1)
     every = np.arange(n)
     return axis, found[every, axis], middles[every, axis]
 
@@ -367,10 +367,10 @@ def _evenly(size: Array, density: Array, cut: Mask) -> Iterator[Fronts]:
         if not len(size):
             return
         rows = density * size.prod(axis=1)
-        axis, every = (size * FIRST).argmax(axis=1), np.arange(len(size))
+        axis, every = (size * AXIS_WEIGHTS).argmax(axis=1), np.arange(len(size))
         faces = rows[:, None] / size
         around = (cut.sum(axis=2) * faces).sum(axis=1)
-        whole = (rows <= LEAST) | (size[every, axis] < 3.0 - 1e-6)
+        whole = (rows <= ROWS_AT_ONCE) | (size[every, axis] < 3.0 - 1e-6)
         last = round_ == _ROUNDS - 1
         whole |= last
         yield rows[whole], around[whole], times[whole]

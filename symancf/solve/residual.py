@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ..runtime.options import Options
     from ..system import System
 
-SMALL = 1e-6  # of |b|: a residual that no Newton's method notices
-SOUND = 1e-13  # of |A| |x| + |b|: what round-off leaves, 1e-15, and growth of entries
-TOLD = 1e-3  # of |b|: a residual that was improved, and is told
-MOST = 30  # iterations of FGMRES with the factors
+UNNOTICED = 1e-6  # of |b|: a residual that no Newton's method notices
+ROUND_OFF = 1e-13  # of |A| |x| + |b|: what round-off leaves, 1e-15, and growth of entries
+REPORTED = 1e-3  # of |b|: a residual that was improved, and is told
+MOST_ITERATIONS = 30  # iterations of FGMRES with the factors
 SYMMETRIC = ("cg", "minres", "symmlq", "cr")  # Krylov's methods that are for such matrices alone
 
 _Improve = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -49,10 +49,10 @@ def left_over(A: PETSc.Mat, b: PETSc.Vec, x: PETSc.Vec, entries: PETSc.Mat | Non
     r.aypx(-1.0, b)
     left, size = r.norm(), b.norm()
     r.destroy()
-    if left <= SMALL * size:
+    if left <= UNNOTICED * size:
         return 0.0
     norm = (entries or A).norm(PETSc.NormType.FROBENIUS)
-    return 0.0 if left <= SOUND * (norm * x.norm() + size) else float(left / size)
+    return 0.0 if left <= ROUND_OFF * (norm * x.norm() + size) else float(left / size)
 
 
 class LinearResidual:
@@ -98,7 +98,7 @@ class LinearResidual:
         self.error: BaseException | None = None
         self._told = ""
         improve = _Improve(loosely(self._improve))
-        data = self._data = _STRUCTURE(small=SMALL, sound=SOUND, r=r.handle)
+        data = self._data = _STRUCTURE(small=UNNOTICED, sound=ROUND_OFF, r=r.handle)
         for name, function in _FUNCTIONS.items():
             place = ctypes.cast(getattr(functions, function), ctypes.c_void_p)
             setattr(data, name, place.value)
@@ -190,7 +190,9 @@ class LinearResidual:
         other.setType(PETSc.KSP.Type.FGMRES)
         other.setOperators(A, P)
         other.setPC(pc)
-        other.setTolerances(SMALL / 10.0 if direct else rtol, 0.0, None, MOST if direct else most)
+        other.setTolerances(
+            UNNOTICED / 10.0 if direct else rtol, 0.0, None, MOST_ITERATIONS if direct else most
+        )
         other.setInitialGuessNonzero(True)
         other.solve(self._b, self._x)
         solved = other.getConvergedReason() > 0
@@ -202,7 +204,7 @@ class LinearResidual:
         return f"what it found leaves {100.0 * share:.2g} % of the right-hand side; {self._why()}"
 
     def _warn(self, share: float) -> None:
-        if share <= TOLD:
+        if share <= REPORTED:
             return
         name, text = solver_name(self._ksp), self._found(share)
         self._system.once.warn(

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from ..system import System
 
 
-ROUND_OFF = 1e-18  # square of the response to a unit motion, by the stiffness
-
-
 def rigid_modes(system: System, state: Array | None = None, about: Array | None = None) -> Array:
     """Return the six rigid motions of all coordinates, (6, coordinates).
 

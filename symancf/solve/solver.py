@@ -14,7 +14,7 @@ from ..multigrid.grids import displaced
 from ..newton import FACTORS
 from ..runtime.options import KRYLOV, SLEPC, Option, Options, take
 from ..runtime.petsc import PETSc, functions, has
-from .choice import MOST, prices
+from .choice import MOST_ITERATIONS, prices
 from .preconditioner import GRIDS, over_nodes
 from .rigid import rigid_modes
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Unknowns of saddle points up to which a direct solver takes less time than multigrid.
 DIRECT_UP_TO = {"multipliers": 20_000, "pressures": 70_000}
-SMALL = 8000  # unknowns up to which factors take less than `FREE` operations, even of a cube
+SMALL_SYSTEM = 8000  # unknowns up to which factors take `FREE_OPERATIONS` at most
 
 
 def _multigrid(system: System, asked: str | None, dynamic: bool) -> str | None:
@@ -47,7 +47,7 @@ def _multigrid(system: System, asked: str | None, dynamic: bool) -> str | None:
     elements = [getattr(body, "element", None) for body in system.bodies]
     kinds = {getattr(element, "slope_kind", "") for element in elements}
     rods = any(getattr(element, "axes", ()) for element in elements)
-    if rods or not kinds <= {"none", "gradient"} or system.numbering.size <= SMALL:
+    if rods or not kinds <= {"none", "gradient"} or system.numbering.size <= SMALL_SYSTEM:
         return None
     kind = GRIDS if _over_grids(system, asked) else "gamg"
     asks = prices(system, kind, is_symmetric(system, dynamic), dynamic)
@@ -145,7 +145,7 @@ def _iterative(system: System, kind: str, dynamic: bool) -> dict[str, Option]:
         "ksp_type": method,
         "ksp_rtol": 3e-3,
         "ksp_atol": 0.0,
-        "ksp_max_it": MOST,
+        "ksp_max_it": MOST_ITERATIONS,
         "pc_type": kind,
     }
     if method == "gmres":

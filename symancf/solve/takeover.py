@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..newton import wanted
 from ..runtime.petsc import PETSc, has
-from .choice import MOST, NEWTON, prices
+from .choice import COST_OF_NEWTON, MOST_ITERATIONS, prices
 from .solver import is_saddle, is_symmetric, solver_name
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .preconditioner import Preconditioner
 
 _REASONS = PETSc.KSP.ConvergedReason
-CHEAP = 10.0  # times multigrid's: where steps fail, smaller ones take as long
+CHEAP_FACTORS = 10.0  # times multigrid's: where steps fail, smaller ones take as long
 GIVEN_UP = (_REASONS.DIVERGED_MAX_IT, _REASONS.DIVERGED_BREAKDOWN)
 
 
@@ -50,7 +50,9 @@ class Takeover:
         chosen = any(options.choice(name) for name in ("ksp_type", "pc_type"))
         kind = ksp.getPC().getType()
         chosen |= "takeover" not in wanted(options)
-        self.possible = has("mumps") and not chosen and kind in NEWTON and not is_saddle(system)
+        self.possible = (
+            has("mumps") and not chosen and kind in COST_OF_NEWTON and not is_saddle(system)
+        )
         self.active, self.times, self.told = False, 0, ""
         self._wait = self._spent = 0
         self._awake = True
@@ -63,7 +65,7 @@ class Takeover:
 
     def _cap(self) -> None:
         if self._capped:
-            self._ksp.setTolerances(max_it=self._prices.most if self._awake else MOST)
+            self._ksp.setTolerances(max_it=self._prices.most if self._awake else MOST_ITERATIONS)
 
     @property
     def at_hand(self) -> bool:
@@ -72,7 +74,7 @@ class Takeover:
             self.possible
             and self._awake
             and not self.active
-            and self._prices.direct <= CHEAP * self._prices.krylov
+            and self._prices.direct <= CHEAP_FACTORS * self._prices.krylov
         )
 
     def begin(self) -> None:

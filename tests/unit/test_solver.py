@@ -141,9 +141,9 @@ def test_there_are_no_factors_where_they_do_not_fit(monkeypatch: pytest.MonkeyPa
 @pytest.fixture
 def dear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no factors be free, so that a small cube has multigrid."""
-    monkeypatch.setattr(choice, "FREE", 0.0)
-    monkeypatch.setattr(choice, "NEWTON", {"grids": 0.0, "gamg": 0.0})
-    monkeypatch.setattr("symancf.solve.solver.SMALL", 0)
+    monkeypatch.setattr(choice, "FREE_OPERATIONS", 0.0)
+    monkeypatch.setattr(choice, "COST_OF_NEWTON", {"grids": 0.0, "gamg": 0.0})
+    monkeypatch.setattr("symancf.solve.solver.SMALL_SYSTEM", 0)
 
 
 GIVEN_UP = "MUMPS takes its place for the rest of this solve"

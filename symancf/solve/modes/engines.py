@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 Engine = Literal["dense", "slepc", "scipy"]
 
-FEW = 300  # unknowns up to which all eigenvalues are found, by LAPACK
-MANY = 2000  # likewise, where about all that there are is asked for
-TOL = 1e-11  # of theta
-APART = 1e5  # times round-off: an eigenvalue that no shift meets
-FAR = 1e8  # of a shift: eigenvalues whose theta has lost half of its digits
-NONE = 1e-13  # of the largest theta: one that is none
+ALL_UP_TO = 300  # unknowns up to which all eigenvalues are found, by LAPACK
+NEARLY_ALL_UP_TO = 2000  # likewise, where about all that there are is asked for
+TOLERANCE = 1e-11  # of theta
+MISSED_BY_SHIFT = 1e5  # times round-off: an eigenvalue that no shift meets
+HALF_OF_DIGITS = 1e8  # of a shift: eigenvalues whose theta has lost half of its digits
+NO_EIGENVALUE = 1e-13  # of the largest theta: one that is none
 MASSLESS = 1e-14  # of the largest mass, where each coordinate has 1: none
 
 
@@ -67,7 +67,7 @@ def chosen(pencil: Pencil, count: int, asked: str | None = None, tuned: bool = F
         said = "SciPy works on one rank" if module is not None else why
         raise SymancfError(
             f"eigenvalues of {pencil.size} unknowns on {pencil.comm.size} ranks need SLEPc, "
-            f"beyond {FEW} unknowns: {said}. {REMEDY}; or run on one rank",
+            f"beyond {ALL_UP_TO} unknowns: {said}. {REMEDY}; or run on one rank",
             asked="eigen",
             given=asked,
             possible=("slepc",),
@@ -80,7 +80,7 @@ def _suitable(pencil: Pencil, count: int, tuned: bool) -> Engine:
     module, _ = slepc()
     if tuned and module is not None and 2 * count < pencil.room():
         return "slepc"
-    if pencil.size <= FEW or (pencil.size <= MANY and 2 * count >= pencil.room()):
+    if pencil.size <= ALL_UP_TO or (pencil.size <= NEARLY_ALL_UP_TO and 2 * count >= pencil.room()):
         return "dense"
     return "scipy" if module is None else "slepc"
 
@@ -109,7 +109,7 @@ def largest(
         return pencil.solves(_slepc(module, pencil, count, room, options, known, positive), known)
 
 
-def filtered(theta: Array, vectors: Array, positive: bool, none: float = NONE) -> Found:
+def filtered(theta: Array, vectors: Array, positive: bool, none: float = NO_EIGENVALUE) -> Found:
     """Leave out what has no theta, or with `positive` no positive one, and sort by its size."""
     if positive:
         real = np.abs(theta.imag) <= 1e-8 * np.abs(theta)
@@ -139,7 +139,9 @@ def _dense(pencil: Pencil, known: Array, positive: bool) -> Found:
     K, M = (_gathered(pencil, mat) for mat in (pencil.stiffness, pencil.weight))
     C = None if pencil.rates is None else _gathered(pencil, pencil.rates)
     bound = np.concatenate(comm.allgather(pencil.constraints))
-    apart = abs(pencil.shift) + APART * pencil.round_off(known) if pencil.symmetric else None
+    apart = (
+        abs(pencil.shift) + MISSED_BY_SHIFT * pencil.round_off(known) if pencil.symmetric else None
+    )
     known = np.concatenate(comm.allgather(known))
     result: Any = None
     if comm.rank == 0:
@@ -156,7 +158,7 @@ def _dense(pencil: Pencil, known: Array, positive: bool) -> Found:
     if C is not None:
         with np.errstate(divide="ignore", invalid="ignore"):  # those without theta are left out
             X = np.concatenate([X, X * (1.0 + 1.0 / (theta * pencil.shift))])
-    return filtered(theta, X, positive, 0.0 if C is None and pencil.symmetric else NONE)
+    return filtered(theta, X, positive, 0.0 if C is None and pencil.symmetric else NO_EIGENVALUE)
 
 
 def _all(
@@ -201,10 +203,10 @@ def _all(
     without = images.T @ (unit[:, None] * V[:, some] / np.sqrt(values[some]))
     K = K + images * apart @ images.T
     theta, X = _by_shift(K, M, L, without, sigma)
-    far = int((theta * abs(sigma) * FAR > 1.0).sum())
+    far = int((theta * abs(sigma) * HALF_OF_DIGITS > 1.0).sum())
     below = sigma < 0.0 and theta.min(initial=0.0) >= 0.0
     if below and far < len(theta):  # theta has no digits of these: from a shift near them
-        near = FAR * sigma
+        near = HALF_OF_DIGITS * sigma
         other, more = _by_shift(K, M, L, without, near)
         with np.errstate(divide="ignore"):
             theta[far:] = 1.0 / (1.0 / other[far:] + near - sigma)
@@ -223,7 +225,7 @@ def _by_shift(K: Array, M: Array, L: Array, without: Array, sigma: float) -> tup
     S = L.T @ half
     theta, Y = np.linalg.eigh((S + S.T) / 2.0)
     size = np.abs(theta)
-    theta[size <= NONE * size.max(initial=0.0)] = 0.0
+    theta[size <= NO_EIGENVALUE * size.max(initial=0.0)] = 0.0
     return theta[::-1].copy(), half @ Y[:, ::-1]
 
 
@@ -266,7 +268,7 @@ def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) 
     given = {
         "v0": pencil.start(known.shape[1]),
         "ncv": min(room, max(2 * count + 10, 40)),
-        "tol": TOL,
+        "tol": TOLERANCE,
     }
     weight, K = (operator(partial(pencil.product, A)) for A in (M, pencil.stiffness))
     try:
@@ -370,7 +372,7 @@ def _slepc(
         solver.setWhichEigenpairs(kinds.LARGEST_REAL if positive else kinds.LARGEST_MAGNITUDE)
     solver.setInitialSpace([start])
     solver.setDimensions(count, min(room, max(2 * count, count + 20)))
-    solver.setTolerances(TOL, 100 if positive else 500)
+    solver.setTolerances(TOLERANCE, 100 if positive else 500)
     try:
         with options:
             options.offer({})

@@ -20,7 +20,7 @@ from .engines import filtered
 if TYPE_CHECKING:
     from .pencil import Found, Pencil
 
-APART = 1e-6  # square of the sine of the angle between vectors that are taken together
+SAME_DIRECTION = 1e-6  # square of the sine of the angle between vectors that are taken together
 
 
 class Invariant:
@@ -55,7 +55,7 @@ class Invariant:
         gram, keep = self.pencil.sums(B.T @ B), list[int]()
         for block in blocks:
             trial = [*keep, *block]
-            if np.linalg.eigvalsh(gram[np.ix_(trial, trial)])[0] > APART:
+            if np.linalg.eigvalsh(gram[np.ix_(trial, trial)])[0] > SAME_DIRECTION:
                 keep = trial
         self.hold(B[:, keep])
 

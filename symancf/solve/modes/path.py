@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from ..statics.arc import Arc
     from .shapes import Buckling
 
-BENT = 0.05  # of a load, by which the tangent's second derivative moves it: it is told
-FAR = 1.0  # of the largest body: how far a path is followed for a load
-MOST, MORE = 60, 6  # equilibria of it; loads more, among them those that are none
-BESIDE = 0.01  # of the way to a load: an equilibrium next to it
-NONE = 0.3  # likewise: no load, half of the way is a tangent that is not singular there
+BENT_PATH = 0.05  # of a load, by which the tangent's second derivative moves it: it is told
+LONGEST_WAY = 1.0  # of the largest body: how far a path is followed for a load
+MOST_EQUILIBRIA, MORE_LOADS = 60, 6  # equilibria of it; loads more, among them those that are none
+NEXT_TO_LOAD = 0.01  # of the way to a load: an equilibrium next to it
+NO_LOAD = 0.3  # likewise: no load, half of the way is a tangent that is not singular there
 
 
 class OnPath:
@@ -59,14 +59,14 @@ class OnPath:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 at = self._singular()
-                near = None if at is None else linear(self.arc, count + MORE, self.direction)
+                near = None if at is None else linear(self.arc, count + MORE_LOADS, self.direction)
         except SymancfError:
             near = None
         finally:
             self.begun[bound] *= self.scale / system.stiffness
             system.state[:] = self.begun
             self.arc.prescribe(self.present)
-        near = near and near.beside(float(at or 0.0), self.present, count, NONE)
+        near = near and near.beside(float(at or 0.0), self.present, count, NO_LOAD)
         made = near or self.found
         made.equilibria = self.equilibria
         return made
@@ -82,7 +82,7 @@ class OnPath:
             ends = _reported(statics.history) is not None
             if not ends and step.unstable == 0:
                 self.stable = system.state.copy(), arc.value
-            return ends or self._moved() > FAR or self.equilibria >= MOST
+            return ends or self._moved() > LONGEST_WAY or self.equilibria >= MOST_EQUILIBRIA
 
         first = abs(float(self.found.values[0]) - self.present)
         with suppress(ConvergenceError):
@@ -91,7 +91,7 @@ class OnPath:
         if at is None or self.stable is None:
             return None
         system.state[:], value = self.stable
-        beside = at - BESIDE * (at - self.present)
+        beside = at - NEXT_TO_LOAD * (at - self.present)
         arc.prescribe(value)
         if abs(at - value) > abs(at - beside):
             arc.prescribe(beside)
@@ -117,7 +117,7 @@ def _reported(history: History) -> float | None:
 def tell(once: Once, found: Buckling, count: int) -> None:
     """Warn of loads that are missing, and of doubtful ones."""
     name, values, bends = found.parameter, found.values, found.bends
-    doubtful = np.flatnonzero(~(np.abs(bends) <= BENT))
+    doubtful = np.flatnonzero(~(np.abs(bends) <= BENT_PATH))
     if found.checked is False:
         once.warn(
             ("loads missing", name),
@@ -132,7 +132,7 @@ def tell(once: Once, found: Buckling, count: int) -> None:
             f"the way to them: its second derivative moves {told}. "
             + (
                 "Slender members that turn before make such loads, at any load, where none is: "
-                if np.abs(bends[doubtful]).max() > NONE
+                if np.abs(bends[doubtful]).max() > NO_LOAD
                 else f"Load the structure to a part of the least, {name}.value = "
                 "..., solve, and ask again until they stay, or "
             )

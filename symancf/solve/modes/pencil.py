@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from ...system import System
 
 EPS = float(np.finfo(float).eps)
-STILL = 1e-12  # of the size of its parts: a force that is none
-THIN = 1e-13  # likewise of rigid motions: the inertia of a wire about its axis
-WHOLE = 0.9999  # of a motion: what modes may be of it so that it is theirs
-ALIKE = 1e-6  # of the largest: square of what vectors that are combinations of others add to them
-TRUE = 1e-5  # of a vector: what one more step of the operator may change in it
+NO_FORCE = 1e-12  # of the size of its parts: a force that is none
+NO_INERTIA = 1e-13  # likewise of rigid motions: the inertia of a wire about its axis
+WHOLE_MOTION = 0.9999  # of a motion: what modes may be of it so that it is theirs
+DEPENDENT = 1e-6  # of the largest: square of what combinations of other vectors add to these
+TRUE_VECTOR = 1e-5  # of a vector: what one more step of the operator may change in it
 
 
 @dataclass
@@ -191,7 +191,7 @@ class Pencil:
                 )
                 for v in (theta * z, left)
             )
-            good[k] = size > 0.0 and rest <= TRUE**2 * size
+            good[k] = size > 0.0 and rest <= TRUE_VECTOR**2 * size
         return Found(found.theta[good], found.vectors[:, good])
 
     # ---- factors --------------------------------------------------------------------------------
@@ -318,11 +318,11 @@ class Pencil:
         )
         stiff = k[:, None] > 0.0
         left = self.sums(np.where(stiff, f**2 / np.where(stiff, k[:, None], 1.0), 0.0).sum(axis=0))
-        other = self.sums((~stiff & (np.abs(f) > STILL / EPS * noise)).sum(axis=0))
+        other = self.sums((~stiff & (np.abs(f) > NO_FORCE / EPS * noise)).sum(axis=0))
         least = self.sums((np.abs(D) * noise).sum(axis=0))
-        return D, least, (left <= STILL**2 / EPS * least) & (other == 0)
+        return D, least, (left <= NO_FORCE**2 / EPS * least) & (other == 0)
 
-    def orthonormal(self, X: Array, alike: float = ALIKE) -> Array:
+    def orthonormal(self, X: Array, alike: float = DEPENDENT) -> Array:
         """Return an orthonormal basis of what vectors of one eigenvalue are combinations of."""
         X = np.concatenate([X.real, X.imag], axis=1)
         d, V = np.linalg.eigh(self.sums(X.T @ self.product(self.weight, X)))
@@ -334,14 +334,14 @@ class Pencil:
         bases = []
         for B in (self.scale[:, None] * self.motions()[0], X):
             B = self.natural[:, None] * B
-            for least in (THIN, 0.0):
+            for least in (NO_INERTIA, 0.0):
                 size = np.sqrt(self.sums((B * B).sum(axis=0)))
                 B = B / np.where(size > 0.0, size, 1.0)
                 d, V = np.linalg.eigh(self.sums(B.T @ B))
                 B = B @ (V[:, d > least] / np.sqrt(d[d > least]))
             bases.append(B)
         cosines = np.linalg.svd(self.sums(bases[0].T @ bases[1]), compute_uv=False)
-        return int((cosines > WHOLE).sum())
+        return int((cosines > WHOLE_MOTION).sum())
 
     def rounded(self, X: Array) -> Array:
         """Return what round-off of K makes of K x, EPS |K| |x|, (rows, m) (collective)."""

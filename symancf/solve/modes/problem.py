@@ -25,7 +25,7 @@ from ..rigid import centre_of_nodes, rigid_modes
 from ..statics.arc import Arc
 from ..statics.equilibrium import EquilibriumSolver
 from .engines import chosen
-from .path import BENT, OnPath, tell
+from .path import BENT_PATH, OnPath, tell
 from .pencil import Pencil
 from .search import Search
 from .shapes import Buckling, Modes, Participation
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from ...runtime.petsc import PETSc
     from ...system import System
 
-SYMMETRIC, DIFFERENCE = 1e-13, 1e-8  # of products: round-off, and that of differences
-STRAIN = 1e-3  # of the largest body: the change of state by which the tangent is differentiated
-HIDDEN = 1e-2  # of the slowest mode: round-off that modes may hide in
+SYMMETRIC, SYMMETRIC_DIFFERENCES = 1e-13, 1e-8  # of products: round-off, and that of differences
+STATE_CHANGE = 1e-3  # of the largest body: the way over which the tangent is differentiated
+HIDING_NOISE = 1e-2  # of the slowest mode: round-off that modes may hide in
 
 
 class EigenProblem(OneProcess):
@@ -213,7 +213,7 @@ class EigenProblem(OneProcess):
             )
         slowest = float(np.abs(values[values != 0.0]).min(initial=math.inf))
         hides = slowest == math.inf and search.hides
-        if hidden > 0 and (hides or search.floor > HIDDEN * slowest):
+        if hidden > 0 and (hides or search.floor > HIDING_NOISE * slowest):
             once.warn(
                 "modes hidden",
                 f"EigenProblem.solve: {hidden} of the modes of frequency zero are no motions "
@@ -339,7 +339,7 @@ class EigenProblem(OneProcess):
             solver.prepare()
         arc = Arc(solver, parameter)
         found = self._linear(arc, count, direction)
-        if len(found) and not abs(found.bends[0]) <= BENT:
+        if len(found) and not abs(found.bends[0]) <= BENT_PATH:
             found = OnPath(arc, found, direction).beside(count, self._linear)
         self.buckling = found
         tell(system.once, found, count)
@@ -369,7 +369,7 @@ class EigenProblem(OneProcess):
         slope.scale(-float(direction))
         K.weight.destroy()
         K.weight = slope
-        K.symmetric = symmetric and _symmetric(system, slope, DIFFERENCE)
+        K.symmetric = symmetric and _symmetric(system, slope, SYMMETRIC_DIFFERENCES)
         try:
             search = self._search(K, count)
             mu, X = search.loads(count, reach)
@@ -402,7 +402,7 @@ class EigenProblem(OneProcess):
         moves = system.numbering.those("position", "direction", "angle", "sliding")
         part = np.abs(np.where(moves, change / size, 0.0)).max(initial=0.0)
         part = system.comm.allreduce(float(part), op=MPI.MAX)
-        h = STRAIN / part if part > 0.0 else max(abs(present), 1.0) * 1e-3
+        h = STATE_CHANGE / part if part > 0.0 else max(abs(present), 1.0) * 1e-3
         curve, forces = np.zeros_like(change), np.zeros_like(state)
         slope, bend = K.stiffness.copy(), K.stiffness.copy()
         slope.scale(0.0)
@@ -431,7 +431,7 @@ class EigenProblem(OneProcess):
             arc.prescribe(present)
         slope.scale(1.0 / (12.0 * h))
         bend.scale(1.0 / (12.0 * h**2))
-        return slope, bend, h / STRAIN
+        return slope, bend, h / STATE_CHANGE
 
 
 def _whole(what: str, count: int) -> int:

@@ -12,7 +12,7 @@ from ...arrays import Array, Complex, Mask
 from ...errors import ConvergenceError, SymancfError
 from .engines import largest
 from .invariant import Invariant
-from .pencil import EPS, THIN, Found
+from .pencil import EPS, NO_INERTIA, Found
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from .engines import Engine
     from .pencil import Pencil
 
-SMALL = 1e-10  # of the largest eigenvalue, about: a shift beside zero
+BESIDE_ZERO = 1e-10  # of the largest eigenvalue, about: a shift beside zero
 ROUND_OFF = 10.0  # times what round-off of K makes: eigenvalues that are zero
-STEPS, WIDER = 3, 100.0  # of inverse iteration; times a shift that has no digits
-SEEN = 1e-3  # of what is zero for others: what must be there
-GAP = 1e-3  # of an eigenvalue: where those below it are counted
-CLOSE = 1e-6  # eigenvalues that are one
-ROUNDS = 40  # times that missing ones are looked for
-EXTRA = 6  # more than asked for: rigid motions
-FAR = 1e-3  # of the slowest mode: a shift that is too near to zero
-FARTHER = 1e3  # times a shift so near to zero that vectors of rigid motions hide all others
-SHIFTS = 4  # that are tried
-TWICE = 1e-6  # of the shift of s: zeros
-AGAIN, ROOM = 2, 3  # eigenvalues that are looked for anew; of as many that are left
-FAR_LOADS = 10.0  # times a load: one of another size
-DIGITS, LEAST = 1e-10, 1e-6  # of a number next to the shift: its round-off; at most
+INVERSE_STEPS, WIDER_SHIFT = 3, 100.0  # of inverse iteration; times a shift that has no digits
+SEEN_BEYOND = 1e-3  # of what is zero for others: what must be there
+GAP_OF_COUNT = 1e-3  # of an eigenvalue: where those below it are counted
+SAME_NUMBER = 1e-6  # eigenvalues that are one
+MOST_ROUNDS = 40  # times that missing ones are looked for
+EXTRA_NUMBERS = 6  # more than asked for: rigid motions
+NEAR_ZERO = 1e-3  # of the slowest mode: a shift that is too near to zero
+FARTHER_SHIFT = 1e3  # times a shift so near to zero that vectors of rigid motions hide all others
+MOST_SHIFTS = 4  # that are tried
+ZERO_RATE = 1e-6  # of the shift of s: zeros
+LOOKED_FOR_ANEW, LEAST_ROOM = 2, 3  # eigenvalues that are looked for anew; of as many that are left
+FAR_LOAD = 10.0  # times a load: one of another size
+NOISE_OF_NUMBER, MOST_NOISE = 1e-10, 1e-6  # of a number next to the shift: its round-off; at most
 
 
 class Choice(NamedTuple):
@@ -109,7 +109,7 @@ class Search:
         X = np.zeros((pencil.unknowns.rows, 0)) if known is None else known
         values = np.zeros(X.shape[1])
         wanted = count
-        for _ in range(ROUNDS):
+        for _ in range(MOST_ROUNDS):
             found = largest(self.engine, pencil, wanted, self.options, X, positive=buckling)
             some, fresh = len(found.theta), 1.0 / found.theta + (0.0 if buckling else sigma)
             values = np.concatenate([values, fresh])
@@ -143,11 +143,11 @@ class Search:
             last += 1
         while both and first and _close(values[first], values[first - 1]):
             first -= 1
-        ends = [values[last] + max(GAP * abs(values[last]), choice.noise[last])]
+        ends = [values[last] + max(GAP_OF_COUNT * abs(values[last]), choice.noise[last])]
         if last + 1 < len(values):
             ends[0] = min(ends[0], (values[last] + values[last + 1]) / 2.0)
         if both:
-            ends.append(values[first] - max(GAP * abs(values[first]), choice.noise[first]))
+            ends.append(values[first] - max(GAP_OF_COUNT * abs(values[first]), choice.noise[first]))
             if first:
                 ends[1] = max(ends[1], (values[first] + values[first - 1]) / 2.0)
         counts = []
@@ -170,14 +170,14 @@ class Search:
 
         room, (first, known) = self.pencil.room(), self._first()
         sigma = -first
-        for _ in range(SHIFTS):
+        for _ in range(MOST_SHIFTS):
             self._lowest(sigma)
-            values, X = self._collected(count + EXTRA, self.sigma, choose, known=known)
+            values, X = self._collected(count + EXTRA_NUMBERS, self.sigma, choose, known=known)
             s, X = self._roots(values, X)
             slowest = float(np.square(np.abs(s[s != 0.0])).min(initial=math.inf))
             if slowest == math.inf and len(s) < room:
-                sigma = FARTHER * self.sigma
-            elif s.all() or slowest == math.inf or -self.sigma > FAR * slowest:
+                sigma = FARTHER_SHIFT * self.sigma
+            elif s.all() or slowest == math.inf or -self.sigma > NEAR_ZERO * slowest:
                 break
             else:
                 sigma = -0.3 * slowest  # rigid motions take digits from what is far from zero
@@ -195,18 +195,18 @@ class Search:
         """
         pencil = self.pencil
         D, least, still = pencil.motions()
-        D = pencil.orthonormal(pencil.orthonormal(D[:, still], THIN))
+        D = pencil.orthonormal(pencil.orthonormal(D[:, still], NO_INERTIA))
         least = least[least > EPS**2 * self._fastest]  # others feel no force at all
         if not len(least):
-            return SMALL * self._fastest, D
+            return BESIDE_ZERO * self._fastest, D
         shift, room = ROUND_OFF * float(least.min()), pencil.room()
         while D.shape[1] < room:
             z = self._slow_motion(shift, D)
             energy, noise = (float(part[0]) for part in (self._energies(z), pencil.round_off(z)))
             if noise > 0.0 and abs(energy) <= ROUND_OFF * noise:
                 D = np.concatenate([D, z], axis=1)
-            elif 0.0 <= energy < shift < SMALL * self._fastest:
-                shift *= WIDER
+            elif 0.0 <= energy < shift < BESIDE_ZERO * self._fastest:
+                shift *= WIDER_SHIFT
             else:
                 return max(shift, 0.3 * energy, -3.0 * energy), D
         return shift, D
@@ -217,7 +217,7 @@ class Search:
         images = pencil.product(pencil.weight, D)
         try:
             pencil.require(pencil.factor(-shift), "EigenProblem.solve")
-            for _ in range(STEPS):
+            for _ in range(INVERSE_STEPS):
                 z = pencil.solved(pencil.product(pencil.weight, z))
                 z = z - D @ pencil.sums(images.T @ z)
                 size = float(pencil.sums(np.array([z @ pencil.product(pencil.weight, z)]))[0])
@@ -293,18 +293,18 @@ class Search:
 
         Where all that there are were found `checked` says so.
         """
-        far = max(reach, FAR_LOADS * float(values.max(initial=0.0)))
+        far = max(reach, FAR_LOAD * float(values.max(initial=0.0)))
         number = self._below(far)
         if number is None or number <= len(values) < count:
             self.checked = None if number is None else True
             return 0.0
         near = least = float(values.min()) if len(values) else far * EPS
-        while far > FAR_LOADS * near:
+        while far > FAR_LOAD * near:
             middle = math.sqrt(near * far)
             enough = (self._below(middle) or 0) >= min(count, number)
             near, far = (near, middle) if enough else (middle, far)
         while self._below(-far) != 0:
-            far /= FAR_LOADS
+            far /= FAR_LOAD
             if far <= least:
                 return 0.0
         return -far
@@ -355,21 +355,21 @@ class Search:
         if rates is not None:
             some, self._resting = self.checked, slow.X[:, slow.s == 0.0].real
             least = float(np.abs(slow.s[slow.s != 0.0]).min(initial=np.inf))
-            sigma = 0.3 * least if least < math.inf else math.sqrt(SMALL * self._fastest)
+            sigma = 0.3 * least if least < math.inf else math.sqrt(BESIDE_ZERO * self._fastest)
             slow = self._completed(*self._begun(count, sigma), count, None)
             self.checked = self.checked and some is not False
         return slow.s, pencil.scale[:, None] * slow.X
 
     def _still(self, count: int, omega: float | None) -> Slow:
         """Return those without rates, with a shift that is not too far below the slowest."""
-        sigma = -SMALL * self._fastest if omega is None else omega * omega
-        for _ in range(SHIFTS):
+        sigma = -BESIDE_ZERO * self._fastest if omega is None else omega * omega
+        for _ in range(MOST_SHIFTS):
             begun = self._begun(count, sigma)
             s = self._slow(begun[1], count, omega).s
             slowest = float(np.square(np.abs(s[s != 0.0])).min(initial=np.inf))
             if slowest == math.inf and omega is None and len(s) < self.pencil.room():
-                sigma *= FARTHER
-            elif omega is not None or slowest == math.inf or FAR * slowest < -sigma < slowest:
+                sigma *= FARTHER_SHIFT
+            elif omega is not None or slowest == math.inf or NEAR_ZERO * slowest < -sigma < slowest:
                 break
             else:
                 sigma = -0.3 * slowest
@@ -379,7 +379,7 @@ class Search:
         """Return what an engine finds next to a shift, and its space."""
         pencil, space = self.pencil, Invariant(self.pencil)
         pencil.require(pencil.factor(sigma), "EigenProblem.solve")
-        wanted = count + EXTRA
+        wanted = count + EXTRA_NUMBERS
         if pencil.rates is not None:
             wanted *= 2
             if self.engine != "dense":
@@ -409,20 +409,20 @@ class Search:
         noise = ROUND_OFF * pencil.round_off(X)
         zero = own = square * size <= noise
         if quadratic:  # of a double zero, as that of a rigid motion, half of the digits are lost
-            self.floor = max(TWICE * sigma, math.sqrt(10.0 * EPS * self._fastest))
+            self.floor = max(ZERO_RATE * sigma, math.sqrt(10.0 * EPS * self._fastest))
             zero = zero | (np.abs(numbers) <= self.floor)
             zero &= stiff <= noise + ROUND_OFF * EPS * self._fastest * size  # others decay slowly
         else:
             least = EPS * (10.0 * self._fastest + ROUND_OFF * abs(sigma))
             zero = zero | (np.abs(numbers) <= least)
             self.floor = math.sqrt(least)
-        seen = np.abs(numbers) ** (2 if quadratic else 1) > SEEN * self.floor**2
+        seen = np.abs(numbers) ** (2 if quadratic else 1) > SEEN_BEYOND * self.floor**2
         self.hides = bool((zero & ~own & massive & seen).any())
         X = X / np.sqrt(np.where(massive, size, 1.0))
         far = np.abs(found.theta).max(initial=0.0) / np.abs(found.theta)
-        digits = np.minimum(DIGITS * far, LEAST)  # those of theta are of the largest one
+        digits = np.minimum(NOISE_OF_NUMBER * far, MOST_NOISE)  # those of theta: of the largest
         s = numbers if quadratic else np.sqrt(_straight(-numbers, digits, digits))
-        s = _straight(s, digits, LEAST if quadratic else digits)  # of twice a real one a pair
+        s = _straight(s, digits, MOST_NOISE if quadratic else digits)  # of twice a real one a pair
         if not quadratic:
             s = np.where(s.imag < 0.0, -s, s)
         rigid = self._resting if quadratic else pencil.orthonormal(X[:, zero & massive])
@@ -446,7 +446,7 @@ class Search:
 
         def lacking(found: Found, least: float) -> int:
             slow = self._slow(found, count, omega)
-            return EXTRA if slow.far * least > 1.0 + CLOSE else count - slow.moving
+            return EXTRA_NUMBERS if slow.far * least > 1.0 + SAME_NUMBER else count - slow.moving
 
         return self._slow(self._every(space, found, lacking), count, omega)
 
@@ -462,9 +462,9 @@ class Search:
 
         `lacking` : how many more are wanted where none of a theta larger than a number is missing.
         """
-        wanted, self.checked = AGAIN, self.engine == "dense"
-        for _ in range(0 if self.checked else ROUNDS):
-            if self.pencil.room() - space.basis.shape[1] < ROOM:
+        wanted, self.checked = LOOKED_FOR_ANEW, self.engine == "dense"
+        for _ in range(0 if self.checked else MOST_ROUNDS):
+            if self.pencil.room() - space.basis.shape[1] < LEAST_ROOM:
                 self.checked = None
                 break
             given = self.engine, self.pencil, wanted, self.options, space.basis
@@ -477,14 +477,14 @@ class Search:
             if wanted <= 0 or not least:
                 self.checked = True if wanted <= 0 else None
                 break
-            wanted = max(wanted, AGAIN)
+            wanted = max(wanted, LOOKED_FOR_ANEW)
             space.add(more)
             found = space.pairs(positive)
         return found
 
 
 def _close(a: float, b: float) -> bool:
-    return abs(a - b) <= CLOSE * abs(a)
+    return abs(a - b) <= SAME_NUMBER * abs(a)
 
 
 def _straight(s: Complex, real: Array, imaginary: Array | float) -> Complex:

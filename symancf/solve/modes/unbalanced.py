@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ...system import System
 
 UNBALANCED = 1e-4  # of the forces
-SETTLED = 1e-9  # likewise: less is left where forces of joints follow from the others
-BESIDE = 1e-3  # of the largest work in a part: forces that are less count for nothing
-HEAVY, STEPS = 1e8, 3  # of the largest eigenvalue: masses that let nothing move
-NOISE = 1e3  # times the estimate of round-off: a residual that is none
+LEFT_BY_JOINTS = 1e-9  # likewise: less is left where forces of joints follow from the others
+NEGLIGIBLE_WORK = 1e-3  # of the largest work in a part: forces that are less count for nothing
+HEAVY_MASS, HEAVY_STEPS = 1e8, 3  # of the largest eigenvalue: masses that let nothing move
+NOISE_RATIO = 1e3  # times the estimate of round-off: a residual that is none
 
 
 def unbalanced(system: System) -> float:
@@ -43,13 +43,13 @@ def unbalanced(system: System) -> float:
     equations = rows.classes(lambda block: block.is_equation)
     natural = rows.natural(rows.sizes())
     work = rows.worst(np.where(equations, 0.0, forces * natural))[rows.part]
-    forces = np.maximum(forces, BESIDE * work / natural)
+    forces = np.maximum(forces, NEGLIGIBLE_WORK * work / natural)
 
     def product(change: Array, answer: Array) -> None:
         system.plan.product(system.state, change, answer)
 
     noise = rows.response(numbering.natural(system.extent), product)
-    left[equations | (left <= NOISE * np.maximum(noise, test.round_off()))] = 0.0
+    left[equations | (left <= NOISE_RATIO * np.maximum(noise, test.round_off()))] = 0.0
     share = np.divide(left, forces, out=np.zeros_like(left), where=forces > 0.0)
     return float(share.max(initial=0.0))
 
@@ -62,11 +62,11 @@ def balance(system: System) -> None:
     """
     share, state = unbalanced(system), system.state.copy()
     bound = system.numbering.those("multiplier", "tie")
-    if share > SETTLED and system.comm.allreduce(bool((bound & free(system)).any())):
+    if share > LEFT_BY_JOINTS and system.comm.allreduce(bool((bound & free(system)).any())):
         pencil = Pencil(system, system.tangent(), system.mass(), symmetric=False)
-        if pencil.factor(-HEAVY * pencil.fastest()):
+        if pencil.factor(-HEAVY_MASS * pencil.fastest()):
             f = np.zeros_like(state)
-            for _ in range(STEPS):
+            for _ in range(HEAVY_STEPS):
                 with together(system.comm):
                     system.plan.residual(system.state, f)
                 rows = system.unknowns.from_rows(system.numbering.to_rows(f))
