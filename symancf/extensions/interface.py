@@ -12,9 +12,7 @@ from ..assembly.configuration import Configuration, Layout
 from ..assembly.piece import Piece, Role
 from ..assembly.protocol import Carriers
 from ..bodies.plane.body import PlanarBody, PlanarPoint, place_of, rotation, turned
-from ..cells import CELLS
-from ..cells.quadrature import gauss
-from ..cells.table import Cell
+from ..cells import CELLS, Cell, gauss
 from ..contact.shapes import Shape
 from ..errors import (
     ConstraintError,
@@ -43,7 +41,6 @@ from ..output.image import (
 )
 from ..output.samples import is_symmetric
 from ..output.shapes import shape_at_rest
-from ..output.vtkhdf import Stored
 from ..places.ends import Ground
 from ..runtime.collective import reduced, together
 from ..runtime.copies import OneProcess
@@ -106,7 +103,6 @@ __all__ = [
     "Shape",
     "Shown",
     "Sides",
-    "Stored",
     "SymancfError",
     "argument",
     "arguments",

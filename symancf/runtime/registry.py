@@ -45,8 +45,7 @@ def extensions() -> dict[str, list[EntryPoint]]:
     own = _of_checkout()
     found: dict[str, list[EntryPoint]] = {}
     for entry in (*own, *entry_points(group=GROUP)):
-        installed = entry.dist is not None and entry.dist.name == "symancf"
-        if not (own and installed):
+        if not (own and entry.dist is not None and entry.dist.name == "symancf"):
             found.setdefault(entry.name, []).append(entry)
     return found
 

@@ -136,12 +136,12 @@ def triangulate(found: list[Array]) -> Triangles:
             x = X[cells]
             turned = cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]) < 0.0
             cells[turned] = cells[turned][:, ::-1]
-        cut = _missing(sides, cells) | _encroached(X, sides, X)
+        cut = _missing(sides, cells) | _circles(X, sides, X).any(axis=0)
         new = X[:0]
         if not cut.any():
             new = _centres(X, cells, sides, corners)
-            cut = _encroached(X, sides, new)
-            new = new[~_encroaching(X, sides, new)]
+            within = _circles(X, sides, new)
+            cut, new = within.any(axis=0), new[~within.any(axis=1)]
         if not (cut.any() or len(new)) or len(X) > MOST:
             return X, cells
         middle = len(X) + np.arange(cut.sum())
@@ -172,14 +172,6 @@ def _circles(X: Array, sides: Ints, points: Array) -> Mask:
     size = np.sum((b - a) ** 2, axis=1)
     to_a, to_b = points[:, None] - a, points[:, None] - b
     return np.asarray((to_a * to_b).sum(axis=2) < -1e-9 * size)
-
-
-def _encroached(X: Array, sides: Ints, points: Array) -> Mask:
-    return np.asarray(_circles(X, sides, points).any(axis=0))
-
-
-def _encroaching(X: Array, sides: Ints, points: Array) -> Mask:
-    return np.asarray(_circles(X, sides, points).any(axis=1))
 
 
 def _centres(X: Array, cells: Ints, sides: Ints, corners: int) -> Array:

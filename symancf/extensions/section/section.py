@@ -87,11 +87,8 @@ class Section:
     # ---- known shapes ---------------------------------------------------------------------------
     @classmethod
     def circle(cls, radius: float) -> Section:
-        """Return a full circle: A = pi r^2, I = pi r^4/4, J = 2 I."""
-        radius = arguments.length("the radius of a section", radius)
-        moment = math.pi * radius**4 / 4.0
-        area, rim = math.pi * radius**2, (_round(radius),)
-        return cls(area, moment, moment, 2.0 * moment, "circle", warping=0.0, outlines=rim)
+        """Return a full circle, a tube without a hole: A = pi r^2, I = pi r^4/4, J = 2 I."""
+        return replace(cls.tube(radius, thickness=radius), kind="circle")
 
     @classmethod
     def tube(cls, radius: float, thickness: float) -> Section:

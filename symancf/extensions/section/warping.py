@@ -56,7 +56,6 @@ class Integrals:
     compliance : (3, 2, 2), of shear, in powers of c, so that the strain energy of a force Q at the
         shear centre is Q . (compliance[0] + c compliance[1] + c^2 compliance[2]) Q/(2 G).
     error : estimated of J and of the compliance, relative.
-    triangles : how many.
     """
 
     A: float
@@ -67,7 +66,6 @@ class Integrals:
     warping: float
     compliance: Array
     error: float
-    triangles: int
 
 
 class _Mesh:
@@ -162,13 +160,12 @@ def analyse(made: Triangles, tolerance: float) -> Integrals:
     while True:
         mesh = _Mesh(points, cells)
         found, errors = _solved(mesh)
-        error = SAFETY * float(errors.sum(axis=0).max())
-        if error <= tolerance:
+        if found.error <= tolerance:
             break
         if len(mesh.nodes) > MOST:
             raise ParameterError(
                 f"a section needs more than {MOST} unknowns for an error of {tolerance:g} in its "
-                f"torsion and shear, with these it is {error:.1e}: give a larger tolerance="
+                f"torsion and shear, with these it is {found.error:.1e}: give a larger tolerance="
             )
         share = errors.sum(axis=1)
         order = np.argsort(-share, kind="stable")
@@ -176,24 +173,19 @@ def analyse(made: Triangles, tolerance: float) -> Integrals:
         marked = np.zeros(len(cells), dtype=bool)
         marked[order[:upto]] = True
         points, cells = bisected(points, cells, marked)
-    A, centroid, inertia, J, centre, warping, compliance = found
     return Integrals(
-        A * scale**2,
-        centroid * scale + shift,
-        inertia * scale**4,
-        J * scale**4,
-        centre * scale,
-        warping * scale**6,
-        compliance / scale**2,
-        error,
-        len(cells),
+        found.A * scale**2,
+        found.centroid * scale + shift,
+        found.inertia * scale**4,
+        found.J * scale**4,
+        found.centre * scale,
+        found.warping * scale**6,
+        found.compliance / scale**2,
+        found.error,
     )
 
 
-Found = tuple[float, Array, Array, float, Array, float, Array]
-
-
-def _solved(mesh: _Mesh) -> tuple[Found, Array]:
+def _solved(mesh: _Mesh) -> tuple[Integrals, Array]:
     """Return what a mesh gives, and shares of the triangles (m, 3) in errors of J and shear."""
     A = float(mesh.weight.sum())
     centroid = mesh.integral(mesh.x) / A
@@ -237,4 +229,5 @@ def _solved(mesh: _Mesh) -> tuple[Found, Array]:
     c = 0.25
     shear = squares[:, 1:3] + c**2 * squares[:, 3:5]
     errors = np.concatenate([squares[:, :1] / J, shear / np.diag(compliance[0])], axis=1)
-    return (A, centroid, inertia, J, centre, warping, compliance), errors
+    error = SAFETY * float(errors.sum(axis=0).max())
+    return Integrals(A, centroid, inertia, J, centre, warping, compliance, error), errors

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import cast
 
 import numpy as np
 from mpi4py import MPI
@@ -26,18 +27,6 @@ from .film import Image, need_writer, pixels, write_frames
 from .picture import ENGINES, Picture, value_range
 from .scene import Scene, gathered, require_field, unit_of
 from .surface import Surface, surface_of
-
-if TYPE_CHECKING:
-    from ..interface import Stored
-
-
-class Camera(TypedDict):
-    """How bodies are looked at; see `render`."""
-
-    undeformed: bool
-    eye: Sequence[float]
-    up: Sequence[float]
-
 
 State = Samples | Sequence[Samples | Shape] | Mapping[str, Samples | Shape]
 
@@ -112,13 +101,16 @@ def animate(
     with together(comm):
         if comm.rank == 0:
             require_field((s for k in range(len(captions)) for s in load(k)), field)
-            film = _Film(
-                captions, lambda k: [surface_of(s, field) for s in load(k) if len(s.points)]
-            )
-            camera: Camera = {"undeformed": undeformed, "eye": eye, "up": up}
-            unit = unit or (unit_of(load(0), field) if captions else "")
+
+            def surfaces(k: int) -> list[Surface]:
+                return [surface_of(s, field) for s in load(k) if len(s.points)]
+
+            view = partial(Picture, shared=True, undeformed=undeformed, eye=eye, up=up)
+            frame, found = _span(len(captions), surfaces, view)
+            view = partial(view, frame=frame, limits=limits or found)
+            unit = unit or unit_of(load(0), field)
             style = {"title": title, "label": label or (field or ""), "unit": unit, "cmap": cmap}
-            images = film.images(limits, camera, style, width, dots, engine)
+            images = _images(captions, surfaces, view, style, width, dots, engine)
             write_frames(images, path, fps, len(captions))
     return path
 
@@ -132,11 +124,9 @@ def _loader(
     """Return captions, and what gives rank 0 the bodies of a frame (collective)."""
     if isinstance(frames, Series | str | Path):
         source = frames.path if isinstance(frames, Series) else Path(frames)
-        listed: list[tuple[float, dict[str, Path | Stored]]] = []
         with together(comm):
-            if comm.rank == 0:
-                every = states(source)
-                listed = [every[k] for k in _chosen(len(every))]
+            every = states(source) if comm.rank == 0 else []
+        listed = [every[k] for k in _chosen(len(every))]
         captions = _clock([time for time, _ in listed], time_unit)
         return captions, lambda k: list(read_state(listed[k][1]).values())
     if times is not None and len(times) != len(frames):
@@ -153,10 +143,8 @@ def _loader(
         state = alone[k]
         scene: Scene = list(state.values()) if isinstance(state, Mapping) else state
         held.append(gathered(comm, scene))
-    captions = [""] * len(chosen)
-    if times is not None:
-        captions = _clock([times[k] for k in chosen], time_unit)
-    return captions, lambda k: held[k]
+    clock = None if times is None else _clock([times[k] for k in chosen], time_unit)
+    return clock or [""] * len(chosen), lambda k: held[k]
 
 
 def _apart(
@@ -187,59 +175,46 @@ def _chosen(count: int) -> list[int]:
     return [int(k) for k in np.unique(places.round())]
 
 
-class _Film:
-    """Frames whose surfaces are loaded twice: to find what they span, and to be drawn."""
+def _span(
+    count: int, surfaces: Callable[[int], list[Surface]], view: Callable[..., Picture]
+) -> tuple[Array, tuple[float, float] | None]:
+    """Return what the camera must see in some frames (2, 2), and the range of the values."""
+    corners, values = [], []
+    for k in range(count):
+        if bodies := surfaces(k):
+            corners.append(view({"": bodies}, limits=None).frames[0])
+            values += [r for r in [value_range(bodies)] if r is not None]
+    if not corners:
+        raise SymancfError("nothing to draw: the states hold no points", asked="points", given=0)
+    low = np.min([low for low, _ in corners], axis=0)
+    high = np.max([high for _, high in corners], axis=0)
+    if not values:
+        return np.array([low, high]), None
+    return np.array([low, high]), (min(r[0] for r in values), max(r[1] for r in values))
 
-    def __init__(self, captions: list[str], load: Callable[[int], list[Surface]]) -> None:
-        self.captions, self.load = captions, load
 
-    def images(
-        self,
-        limits: tuple[float, float] | None,
-        camera: Camera,
-        style: Mapping[str, str],
-        width: float,
-        dots: int,
-        engine: str,
-    ) -> Iterable[Image]:
-        """Draw frame after frame."""
-        frame, found = self._span(camera)
-        limits = limits or found
-        n = len(self.captions)
-        for first in range(0, n, BATCH):
-            numbers = range(first, min(n, first + BATCH))
-            panels = {str(k): self.load(k) for k in numbers}
-            drawn = None
-            if engine != "matplotlib":
-                batch = Picture(panels, frame=frame, limits=limits, shared=True, **camera)
-                tall = width * batch.aspect(alone=True)
-                drawn = batch.drawn_by_vtk(width, tall, style["cmap"], engine, dots)
-                engine = "vtk" if drawn is not None else "matplotlib"
-            for i, (k, bodies) in enumerate(zip(numbers, panels.values(), strict=True)):
-                picture = Picture(
-                    {self.captions[k]: bodies}, frame=frame, limits=limits, shared=True, **camera
-                )
-                pictures = None if drawn is None else [drawn[i]]
-                figure = picture.figure(
-                    **style, columns=1, width=width, engine=engine, dots=dots, pictures=pictures
-                )
-                yield pixels(figure)
-
-    def _span(self, camera: Camera) -> tuple[Array, tuple[float, float] | None]:
-        """Return what the camera must see (2, 2), and the range of the values."""
-        corners, values = [], []
-        for k in range(len(self.captions)):
-            bodies = self.load(k)
-            if bodies:
-                picture = Picture({"": bodies}, limits=None, shared=True, **camera)
-                corners.append(picture.frames[0])
-                values += [r for r in [value_range(bodies)] if r is not None]
-        if not corners:
-            raise SymancfError(
-                "nothing to draw: the states hold no points", asked="points", given=0
+def _images(
+    captions: list[str],
+    surfaces: Callable[[int], list[Surface]],
+    view: Callable[..., Picture],
+    style: Mapping[str, str],
+    width: float,
+    dots: int,
+    engine: str,
+) -> Iterable[Image]:
+    """Draw frame after frame; surfaces are made anew, so that few are there at a time."""
+    for first in range(0, len(captions), BATCH):
+        names = captions[first : first + BATCH]
+        panels = {str(k): surfaces(k) for k in range(first, first + len(names))}
+        drawn = None
+        if engine != "matplotlib":
+            batch = view(panels)
+            tall = width * batch.aspect(alone=True)
+            drawn = batch.drawn_by_vtk(width, tall, style["cmap"], engine, dots)
+            engine = "vtk" if drawn is not None else "matplotlib"
+        for i, (caption, bodies) in enumerate(zip(names, panels.values(), strict=True)):
+            pictures = None if drawn is None else [drawn[i]]
+            figure = view({caption: bodies}).figure(
+                **style, columns=1, width=width, engine=engine, dots=dots, pictures=pictures
             )
-        low = np.min([low for low, _ in corners], axis=0)
-        high = np.max([high for _, high in corners], axis=0)
-        if not values:
-            return np.array([low, high]), None
-        return np.array([low, high]), (min(r[0] for r in values), max(r[1] for r in values))
+            yield pixels(figure)

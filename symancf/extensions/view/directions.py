@@ -61,7 +61,8 @@ def cross(
     )
     if largest <= (0.0 if unit else NOTHING):
         return 0.0
-    areas = [_areas(panels[caption][k])[spots] for (caption, k), (spots, _) in found.items()]
+    normals = (panels[caption][k].normals[spots] for (caption, k), (spots, _) in found.items())
+    areas = [0.5 * np.linalg.norm(each, axis=1) for each in normals]
     own = float(np.median(np.concatenate(areas))) ** 0.5
     reach = own if max(map(len, areas)) <= ALL else max(size, own)
     for (caption, k), (spots, tensor) in found.items():
@@ -80,21 +81,14 @@ def cross(
 
 def _spots(body: Surface, screen: Array, toward: Array, size: float) -> Ints:
     """Return faces that the eye may see, of many one in each square of the picture."""
-    x = body.points[body.faces]
-    normal = np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 1])
+    normal = body.normals
     front = normal @ toward > 0.1 * np.linalg.norm(normal, axis=1)
-    faces = np.flatnonzero(front) if body.solid else np.arange(len(x))
+    faces = np.flatnonzero(front) if body.solid else np.arange(len(body.faces))
     if len(faces) <= ALL:
         return faces
-    seen = x[faces].mean(axis=1) @ screen / size
+    seen = body.points[body.faces[faces]].mean(axis=1) @ screen / size
     square = np.floor(seen)
     off = ((seen - square - 0.5) ** 2).sum(axis=1)
     order = np.lexsort((off, square[:, 1], square[:, 0]))
     _, first = np.unique(square[order], axis=0, return_index=True)
     return np.asarray(faces[order[first]])
-
-
-def _areas(body: Surface) -> Array:
-    x = body.points[body.faces]
-    turned = np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 1])
-    return np.asarray(0.5 * np.linalg.norm(turned, axis=1))

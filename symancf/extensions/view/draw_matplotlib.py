@@ -41,18 +41,19 @@ def draw(
     undeformed : whether to show the outline of the undeformed bodies.
     """
     from matplotlib.collections import LineCollection, PolyCollection
+    from matplotlib.colors import to_rgb
 
     polygons, depth, fills = [], [], []
     for body in bodies:
         if not len(body.faces):
             continue
         x = body.points[body.faces]
-        normal = np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 1])
+        normal = body.normals
         normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
         shade = 0.62 + 0.38 * np.abs(
             normal @ _unit(toward + 0.7 * screen[:, 1] - 0.4 * screen[:, 0])
         )
-        fill = np.tile(_rgb(PLAIN), (len(x), 1))
+        fill = np.tile(to_rgb(PLAIN), (len(x), 1))
         if body.values is not None:
             fill = colours.to_rgba(body.values[body.faces].mean(axis=1))[:, :3]
         polygons.append(x @ screen)
@@ -103,9 +104,3 @@ def draw(
 
 def _unit(v: Array) -> Array:
     return np.asarray(v / np.linalg.norm(v))
-
-
-def _rgb(colour: str) -> Array:
-    from matplotlib.colors import to_rgb
-
-    return np.array(to_rgb(colour))

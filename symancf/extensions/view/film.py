@@ -64,8 +64,7 @@ def write_film(images: Iterable[Figure | Image], path: str | Path, *, fps: float
     'blink.gif'
     """
     path = film_path("view.write_film", path)
-    count = len(images) if isinstance(images, Sized) else 0
-    write_frames(images, path, fps, count)
+    write_frames(images, path, fps, len(images) if isinstance(images, Sized) else 0)
     return path
 
 
@@ -73,20 +72,11 @@ def write_frames(images: Iterable[Figure | Image], path: Path, fps: float, count
     """Write a film of `count` frames (0: as many as come), and tell how far it is."""
     need_writer(path)
     with Progress(MPI.COMM_SELF) as line:
-        frames = _counted(_of_one_size(images), line, path.name, count)
+        frames = _frames(images, line, path.name, count)
         if path.suffix == ".mp4":
             _write_mp4(frames, path, fps)
         else:
             _write_gif(frames, path, fps)
-
-
-def _counted(frames: Iterable[Image], line: Progress, name: str, count: int) -> Iterator[Image]:
-    """Yield frames; tell of each that is drawn."""
-    line.way = 0.0, float(count)
-    of = f" of {count}" if count else ""
-    for number, frame in enumerate(frames, 1):
-        line.part(f"{name}, frame {number}{of}", float(number))
-        yield frame
 
 
 def draw_film(
@@ -180,19 +170,23 @@ def need_writer(path: Path) -> str:
     return program
 
 
-def _of_one_size(images: Iterable[Figure | Image]) -> Iterator[Image]:
-    """Yield pixels.
+def _frames(
+    images: Iterable[Figure | Image], line: Progress, name: str, count: int
+) -> Iterator[Image]:
+    """Yield pixels, all of one size, and tell of each frame that is drawn.
 
     Raises
     ------
     SymancfError : of no images, or of different sizes.
     """
-    shapes = set()
-    for image in images:
+    line.way = 0.0, float(count)
+    shapes, of = set(), f" of {count}" if count else ""
+    for number, image in enumerate(images, 1):
         frame = image if isinstance(image, np.ndarray) else pixels(image)
         shapes.add(frame.shape)
         if len(shapes) > 1:
             break
+        line.part(f"{name}, frame {number}{of}", float(number))
         yield frame
     if len(shapes) != 1:
         raise SymancfError(

@@ -56,6 +56,12 @@ class Surface:
         scale = np.ptp(self.reference, axis=0).max(initial=0.0)
         return bool(np.abs(self.points - self.reference).max(initial=0.0) > 1e-6 * scale)
 
+    @property
+    def normals(self) -> Array:
+        """Normals of the faces (k, 3), twice as long as their areas."""
+        x = self.points[self.faces]
+        return np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 1])
+
     def signs(self) -> dict[str, Array]:
         """Return the lines of principal directions (m, 2, 3) by their colour, those that exist."""
         if self.crosses is None or self.positive is None:
@@ -193,15 +199,16 @@ def _values(samples: Samples, field: str | None, place: Ints, n: int) -> Array |
     return None
 
 
-def _symmetric(samples: Samples, name: str) -> Array | None:
-    """Return a symmetric tensor of points or cells (n, 9); None where there is none of that name.
+def _tensor(samples: Samples, name: str | None, place: Ints, n: int) -> Array | None:
+    """Tensor (n, 9) at the united points, the mean of the cells that meet; None: there is none.
 
     Raises
     ------
     SymancfError : it is no symmetric tensor.
     """
-    data = samples.point_data if name in samples.point_data else samples.cell_data
-    if name not in data:
+    of_cells = name not in samples.point_data
+    data = samples.cell_data if of_cells else samples.point_data
+    if name is None or name not in data:
         return None
     tensor = np.asarray(data[name], dtype=float)
     if tensor.shape[1:] == (9,):  # as files have it
@@ -214,16 +221,8 @@ def _symmetric(samples: Samples, name: str) -> Array | None:
             given=tensor.shape[1:],
             possible=((3, 3),),
         )
-    return tensor.reshape(-1, 9)
-
-
-def _tensor(samples: Samples, name: str | None, place: Ints, n: int) -> Array | None:
-    """Tensor (n, 9) at the united points, the mean of the cells that meet."""
-    given = None if name is None else _symmetric(samples, name)
-    if given is None:
-        return None
-    of_cells = name not in samples.point_data
-    parts = [_mean(samples, part, place, n, of_cells=of_cells) for part in given.T]
+    components = tensor.reshape(-1, 9).T
+    parts = [_mean(samples, part, place, n, of_cells=of_cells) for part in components]
     return np.stack(parts, axis=1)
 
 
