@@ -383,7 +383,6 @@ class DynamicProblem(OneProcess, Shown):
         self._made()
         if isinstance(state, State):
             self.system.require_own(state, *self.integrator.snapshot().method, "audit")
-            self.system.restore_parameters(state)
         else:
             path, (state, _) = state, read(state, self.system)
             if state.rate is None or "audit" not in state.method:
@@ -392,6 +391,7 @@ class DynamicProblem(OneProcess, Shown):
                     path=str(path),
                     asked="motion",
                 )
+            state = replace(state, parameters=())
         self._first = self._first or state
         self.take(state)
         self.motion.lead()
