@@ -489,14 +489,21 @@ class System(OneProcess, Configuration, Shown):
     def restore(self, state: State) -> None:
         """Go to a state of `snapshot` (collective).
 
-        Loads and prescribed displacements are those of its time after `prescribe` or `update`;
-        values of `Parameter` objects stay, see `restore_parameters`.
+        Loads and prescribed displacements are those of its time after `prescribe` or `update`.
+        What it does not have, rates or values of `Parameter` objects, stays as it is.
         """
         self.numbering.spread(state.displacement, self.state)
         if state.rate is not None:
             self.numbering.spread(state.rate, self.rate)
         self.time, self.stiffness = state.time, state.stiffness
-        self.take_memory(state)
+        if self.changing:
+            self._activate(state)
+        for variable, value in zip(self.state_variables, state.terms, strict=True):
+            variable.value = value
+        self.memory.values = state.internal
+        if state.parameters:
+            for parameter, number in zip(self.parameters, state.parameters, strict=True):
+                parameter.value = number
 
     def require_own(self, state: State, *method: str) -> None:
         """Raise where a state is one of another system or of another method (collective).
@@ -528,21 +535,6 @@ class System(OneProcess, Configuration, Shown):
                     possible=method,
                 )
 
-    def take_memory(self, state: State) -> None:
-        """Take what laws and terms remember in a state, and nothing else of it (collective)."""
-        self.take_terms(state)
-        self.memory.values = state.internal
-
-    def take_terms(self, state: State) -> None:
-        """Take the numbers and the active sets of terms in a state alone (collective)."""
-        self._activate(state)
-        self.take_variables(state.terms)
-
-    def restore_parameters(self, state: State) -> None:
-        """Give `Parameter` objects the values that they had in a state."""
-        for parameter, value in zip(self.parameters, state.parameters, strict=True):
-            parameter.value = value
-
     @property
     def variables(self) -> tuple[Array, ...]:
         """Present values of the state variables of terms, see `State.terms`."""
@@ -554,11 +546,6 @@ class System(OneProcess, Configuration, Shown):
             if variable.learn is not None:
                 variable.value = variable.learn(value, variable.value)
 
-    def take_variables(self, values: Sequence[Array]) -> None:
-        """Give the state variables of terms other values, see `State.terms`."""
-        for variable, value in zip(self.state_variables, values, strict=True):
-            variable.value = value
-
     def accept(self) -> None:
         """End a step at the present state: laws remember it (collective)."""
         self.memory.accept(self.plan, self.state, self.time)
@@ -566,7 +553,8 @@ class System(OneProcess, Configuration, Shown):
     def forget(self) -> None:
         """Let laws remember nothing but their initial values (collective)."""
         self.memory.forget()
-        self.take_variables(self._first_variables)
+        for variable, value in zip(self.state_variables, self._first_variables, strict=True):
+            variable.value = value
         self._start_memory()
 
     def _start_memory(self) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -63,7 +63,7 @@ class State:
         for them depends on, such as the pairs of facets that may touch; see `Revises`.
     pattern : of the same terms, the entities that the pattern of the tangent was made for, of one
         list or of several: it decides on the order of elimination, and so on the last bits.
-    parameters : values of the system's `Parameter` objects.
+    parameters : values of the system's `Parameter` objects; none: they stay as they are.
     method : of the method, by name: numbers, as JSON has them, and arrays (owned,).
     """
 
@@ -78,6 +78,16 @@ class State:
     rate: Array | None = None
     acceleration: Array | None = None
     method: Mapping[str, Any] = field(default_factory=dict)
+
+    def remembering(self, other: State) -> State:
+        """Return this state with what laws and terms remember in another one."""
+        return replace(
+            self,
+            internal=other.internal,
+            terms=other.terms,
+            active=other.active,
+            pattern=other.pattern,
+        )
 
     @property
     def sizes(self) -> tuple[int, int, int, int]:

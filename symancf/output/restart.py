@@ -210,7 +210,6 @@ class Restarts:
                 require_writable(self.path)
         put_history(self.history, str(self.path), system.numbering, state.method, facts)
         put_series(held["series"])
-        system.restore_parameters(state)
         self._written = clock.monotonic()
         return Saved(held["done"], state, held["present"])
 

@@ -45,7 +45,7 @@ class Integrator:
     Attributes
     ----------
     numbers : names of attributes that belong to the state of the method.
-    vectors : local vectors that do, by name.
+    vectors : local vectors that do, by name (not "state", "rate", "acceleration").
     smooth : see `Interval`.
     asked : length of steps without trouble; `last_step`: of the last one, 0 at a start;
         `next_step`: of the next attempt; `tried`: of the last attempt; `longest`: of any step.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,18 +46,17 @@ class Interval:
 
     def show(self, t: float) -> None:
         """Make the motion that of a time within the step (collective)."""
-        m, h, a, b = self.motion, self.length, self.begin, self.end
+        h, a, b = self.length, self.begin, self.end
         s = (t - a.time) / h
         u, v = self._smooth(s) if self.smooth else self._cubic(s)
-        linear, spread = self._linear, m.system.numbering.spread
+        linear = self._linear
         if linear.any():
             u[linear] = (1.0 - s) * a.displacement[linear] + s * b.displacement[linear]
         (va, aa), (vb, ab) = a.rates, b.rates
-        spread(u, m.state)
-        spread(np.where(self._second, v, (1.0 - s) * va + s * vb), m.rate)
-        spread((1.0 - s) * aa + s * ab, m.acceleration)
-        m.system.take_memory(b)
-        m.move_to(t)
+        rate = np.where(self._second, v, (1.0 - s) * va + s * vb)
+        acceleration = (1.0 - s) * aa + s * ab
+        self.motion.restore(replace(b, displacement=u, rate=rate, acceleration=acceleration))
+        self.motion.move_to(t)
 
     def _cubic(self, s: float) -> tuple[Array, Array]:
         """Return positions and their derivative, from positions and rates."""

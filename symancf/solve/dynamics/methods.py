@@ -15,14 +15,18 @@ from ..solver import is_saddle, linear_defaults
 from .adams import Adams
 from .explicit import Explicit
 from .generalized_alpha import GeneralizedAlpha
+from .integrator import Integrator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     from ...runtime.options import Option
     from ...system import System
     from .accelerations import Accelerations
     from .stabilise import Stabilisation
+
+    Method: TypeAlias = str | type[Integrator]
 
 IMPLICIT = "generalized-alpha"
 RUNGE_KUTTA = {"rk": "5dp", "3bs": "3bs", "5dp": "5dp", "8vr": "8vr"}  # PETSc's -ts_rk_type
@@ -35,14 +39,15 @@ IMPLICITLY = ("ts_alpha_radius", "ts_adapt_type")
 EXPLICITLY = ("ts_adapt_", "ts_max_reject", "ts_error_if_step_fails")
 
 
-def checked(method: str, stabilisation: Stabilisation | None) -> str:
-    """Return a name of a method.
+def checked(method: Method, stabilisation: Stabilisation | None) -> Method:
+    """Return a name of a method, or the class of one.
 
     Raises
     ------
     ParameterError : there is no such method, or it needs no stabilisation.
     """
-    if not among(method, METHODS):
+    own = isinstance(method, type) and issubclass(method, Integrator)
+    if not (own or among(method, METHODS)):
         listed = ", ".join(map(repr, METHODS))
         hint = closest(str(method), METHODS)
         raise ParameterError(
@@ -51,10 +56,10 @@ def checked(method: str, stabilisation: Stabilisation | None) -> str:
             given=method,
             possible=METHODS,
         )
-    if method == IMPLICIT and stabilisation is not None:
+    if not is_explicit(method) and stabilisation is not None:
         raise ParameterError(
-            f"stabilisation={stabilisation}: {IMPLICIT} of index 3 fulfils the constraints at each "
-            'step as it is; stabilisation goes with explicit methods, method="rk"',
+            f"stabilisation={stabilisation}: {name_of(method)} of index 3 fulfils the constraints "
+            'at each step as it is; stabilisation goes with explicit methods, method="rk"',
             asked="stabilisation",
             given=stabilisation,
             possible=(None,),
@@ -62,7 +67,17 @@ def checked(method: str, stabilisation: Stabilisation | None) -> str:
     return method
 
 
-def chosen(method: str, option: str | None) -> str:
+def name_of(method: Method) -> str:
+    """Return what messages call a method."""
+    return method if isinstance(method, str) else method.__name__
+
+
+def is_explicit(method: Method) -> bool:
+    """Tell whether a method has index 1, and right-hand sides in place of equations."""
+    return method != IMPLICIT and isinstance(method, str)
+
+
+def chosen(method: Method, option: str | None) -> Method:
     """Return the method that holds beside the option ``-ts_type``, which goes before it."""
     if option is None or (option == "rk" and method in RUNGE_KUTTA):
         return method
@@ -85,14 +100,16 @@ def kind_of(method: str) -> str:
 
 
 def integrator(
-    method: str, accelerations: Accelerations, rho: float, stabilisation: Stabilisation | None
-) -> GeneralizedAlpha | Explicit:
+    method: Method, accelerations: Accelerations, rho: float, stabilisation: Stabilisation | None
+) -> Integrator:
     """Return the integrator of a method.
 
     Raises
     ------
     ParameterError : the method is explicit, and laws remember.
     """
+    if not isinstance(method, str):
+        return method(accelerations)
     if method == IMPLICIT:
         return GeneralizedAlpha(accelerations, rho)
     for piece in accelerations.motion.system.memory.pieces:
@@ -108,12 +125,12 @@ def integrator(
 
 
 # ---- options of PETSc ---------------------------------------------------------------------------
-def used_by(method: str) -> Callable[[str], bool]:
+def used_by(method: Method) -> Callable[[str], bool]:
     """Return whether a method uses an option of PETSc, as a function of its name."""
-    explicit, own = method != IMPLICIT, list(ALWAYS)
-    if not explicit:
+    explicit, own = is_explicit(method), list(ALWAYS)
+    if method == IMPLICIT:
         own += IMPLICITLY
-    elif method != "adams":
+    elif isinstance(method, str) and method != "adams":
         own += [*EXPLICITLY, f"ts_{kind_of(method)}_"]
 
     def uses(option: str) -> bool:
@@ -126,7 +143,7 @@ def used_by(method: str) -> Callable[[str], bool]:
     return uses
 
 
-def defaults(system: System, method: str, asked: str | None = None) -> dict[str, Option]:
+def defaults(system: System, method: Method, asked: str | None = None) -> dict[str, Option]:
     """Return the options that suit a system, a method and the preconditioner asked for.
 
     Newton's method takes whole steps: what leaves the domain of a law makes the time step
@@ -134,11 +151,11 @@ def defaults(system: System, method: str, asked: str | None = None) -> dict[str,
     is less. Explicit methods solve with the mass matrix: a few iterations of CG with Jacobi's
     preconditioner where a direct solver would be expensive, and there are no multipliers.
     """
-    explicit, saddle = method != IMPLICIT, is_saddle(system)
+    explicit, saddle = is_explicit(method), is_saddle(system)
     linear = linear_defaults(
         system, "lu" if explicit and saddle and asked is None else asked, dynamic=True
     )
-    if not explicit:
+    if not isinstance(method, str) or not explicit:
         return linear | {
             "ts_adapt_type": "none",
             "snes_type": "newtonls",

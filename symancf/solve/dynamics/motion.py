@@ -212,7 +212,7 @@ class Motion:
 
     def go_to(self, state: State) -> None:
         """Go to a state of `snapshot`, with the loads of its time (collective)."""
-        self.system.take_memory(state)
+        self.system.restore(state)
         self.move_to(state.time)
         self.restore(state)
 

@@ -33,7 +33,7 @@ from .energy import Audit
 from .events import Events
 from .explicit import Explicit
 from .initial import find_initial_values
-from .methods import IMPLICIT, checked, chosen, defaults, integrator, used_by
+from .methods import IMPLICIT, checked, chosen, defaults, integrator, is_explicit, name_of, used_by
 from .motion import Motion, Rayleigh
 from .newton import Newton
 from .requested import Requested, requested
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ...output.steps import Step
     from ...system import System
     from .energy import Energies
+    from .integrator import Integrator
     from .stabilise import Stabilisation
 
 TOLERANCES = "ts_rtol", "ts_atol", "ts_adapt_clip", "ts_adapt_safety", "ts_adapt_dt_"
@@ -72,7 +73,8 @@ class DynamicProblem(OneProcess, Shown):
         After a static solution set ``system.time = 0.0``, if loads begin there.
     method : ``"generalized-alpha"``; Runge-Kutta methods of PETSc, ``"rk"`` (the same as
         ``"5dp"``, Dormand-Prince of order 5), ``"3bs"``, ``"8vr"``, ``"euler"``, ``"ssp"``;
-        ``"adams"`` of SciPy, on one rank only. ``-ts_type``, ``-ts_rk_type`` go before it.
+        ``"adams"`` of SciPy, on one rank only. ``-ts_type``, ``-ts_rk_type`` go before it. Or a
+        class of your own, see `symancf.solve.dynamics.integrator`.
     stabilisation : `Baumgarte`, `Fuzzy`, `Projection` or None; of explicit methods.
     prefix : of all PETSc options of this problem, ``-beam_ts_adapt_type basic``.
     options : defaults of PETSc options without prefix; the command line wins.
@@ -108,7 +110,7 @@ class DynamicProblem(OneProcess, Shown):
         rho: float = 0.9,
         damping: Rayleigh | None = None,
         history: History | None = None,
-        method: str = IMPLICIT,
+        method: str | type[Integrator] = IMPLICIT,
         stabilisation: Stabilisation | None = None,
     ) -> None:
         if damping is not None:
@@ -141,7 +143,7 @@ class DynamicProblem(OneProcess, Shown):
     def headline(self) -> str:
         """Return the method, the system and how far it is."""
         steps = f"{self.steps} step{'s' * (self.steps != 1)}"
-        return f"DynamicProblem by {self.method}, {steps}, {self.system.headline()}"
+        return f"DynamicProblem by {name_of(self.method)}, {steps}, {self.system.headline()}"
 
     def facts(self) -> Sequence[Sequence[str]]:
         """Return the members of the system."""
@@ -192,7 +194,7 @@ class DynamicProblem(OneProcess, Shown):
         self.accelerations = Accelerations(self.motion, self.newton)
         method = chosen(self.method, self._options.choice("ts_type"))
         asked = self._options.choice("pc_type")
-        self._options.refuse(f"method={method!r}", used_by(method))
+        self._options.refuse(f"method={name_of(method)!r}", used_by(method))
         held = self._options.offer(fitting(defaults(system, method, asked), asked))
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
@@ -202,7 +204,7 @@ class DynamicProblem(OneProcess, Shown):
         take_options(ts)
         self._idle = idle_options(snes.getKSP())
         loose = self._options.choice("ksp_rtol")
-        if loose is not None and method != IMPLICIT:
+        if loose is not None and is_explicit(method):
             self.accelerations.rtol = float(snes.getKSP().getTolerances()[0])
         self.newton.attach(self._options, self.progress.note)
         visit = self.integrator.visit if isinstance(self.integrator, Explicit) else None
@@ -383,7 +385,6 @@ class DynamicProblem(OneProcess, Shown):
         self._made()
         if isinstance(state, State):
             self.system.require_own(state, *self.integrator.snapshot().method, "audit")
-            self.system.restore_parameters(state)
         else:
             path, (state, _) = state, read(state, self.system)
             if state.rate is None or "audit" not in state.method:
@@ -392,6 +393,7 @@ class DynamicProblem(OneProcess, Shown):
                     path=str(path),
                     asked="motion",
                 )
+            state = replace(state, parameters=())
         self._first = self._first or state
         self.take(state)
         self.motion.lead()

@@ -152,9 +152,10 @@ class Arc:
 
     def put(self, point: Equilibrium) -> None:
         """Bring the system to an equilibrium."""
-        self.system.state[:] = point.state
         if point.terms is not None:
-            self.system.take_terms(point.terms)
+            own = replace(point.terms, internal=self.system.memory.values, parameters=())
+            self.system.restore(own)
+        self.system.state[:] = point.state
         self.prescribe(point.value)
 
     def here(self, iterations: int = 0, linear: int = 0) -> Equilibrium:

@@ -26,6 +26,7 @@ from .stretch import Point, Stretch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...assembly.state import State
     from ...values.parameter import Parameter
     from .equilibrium import EquilibriumSolver
 
@@ -66,6 +67,11 @@ class Continuation:
         self._limits = 0  # limit points since the start
         self.step, self.unit = 0.0, 1.0
         self._begin = self._stepping = solver.system.snapshot()  # at `point`, and from there on
+
+    def _remember(self, state: State) -> None:
+        """Take what laws and terms remember in a state, and nothing else of it (collective)."""
+        system = self.solver.system
+        system.restore(system.snapshot().remembering(state))
 
     def goes_on(self) -> bool:
         """Tell whether the system is where this path ended (collective)."""
@@ -170,7 +176,7 @@ class Continuation:
             system.memory.begin(system.time)
             result = solver.advance(system.time, system.time, before, 0.0)
         if isinstance(result, ConvergenceError):
-            system.take_memory(self._begin)
+            self._remember(self._begin)
             raise ConvergenceError(
                 f"follow({arc.name}) starts from an equilibrium, and Newton's method finds none at "
                 f"{arc.name} = {arc.value:g}; solve() finds it in steps: {result}",
@@ -256,7 +262,7 @@ class Continuation:
         self._stepping = system.snapshot()
         while True:
             tried = system.variables
-            system.take_memory(self._stepping)
+            self._remember(self._stepping)
             system.learn(tried)
             length = min(self.step, largest)
             found = self._step(a, length)
@@ -318,7 +324,7 @@ class Continuation:
         extreme = heading != a.heading
         point = Point(a.at, a.arc, way, number, heading, extreme, a.negative, True)
         if extreme:
-            self.solver.system.take_memory(self._begin)
+            self._remember(self._begin)
             self._note(point, a.heading > 0, self.solver.history.at_point())
         self.point, self._bend = point, None
         return point
@@ -401,7 +407,7 @@ class Continuation:
                     time=self.point.arc,
                 )
         finally:
-            self.solver.system.take_memory(self._begin)
+            self._remember(self._begin)
             self.arc.put(self.point.at)
 
     def _along(
@@ -468,7 +474,7 @@ class Continuation:
     def _end_at(self, point: Point) -> None:
         """Bring the system to a point where the present step ends, and laws remember it."""
         system = self.solver.system
-        system.take_memory(self._stepping)
+        self._remember(self._stepping)
         self.arc.put(point.at)
         system.accept()
 

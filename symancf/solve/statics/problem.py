@@ -201,8 +201,9 @@ class StaticProblem(OneProcess, Shown):
 
     def _take(self, state: State) -> None:
         """Go to a state (collective)."""
-        self.system.prescribe(state.time)
         self.system.restore(state)
+        self.system.prescribe(state.time)  # loads
+        self.system.restore(state)  # with the displacements that it had
         self.solver.restored, self.solver.ready = True, False
         self._recalls = state.method.get("solver")
 
@@ -410,9 +411,9 @@ class StaticProblem(OneProcess, Shown):
         attributes: Facts = {}
         if isinstance(state, State):
             self.system.require_own(state)
-            self.system.restore_parameters(state)
         else:
             state, attributes = checkpoint.read(state, self.system)
+            state = replace(state, parameters=())
         self._take(state)
         return attributes
 
