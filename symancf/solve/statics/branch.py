@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array
+from ...arrays import Array, Ints32
 from ...assembly.numbering import MOVING
 from ...newton import largest_at
 from ...runtime.collective import together
@@ -86,10 +86,6 @@ class Branch:
         numbering = system.numbering
         moves = numbering.those(*MOVING)
         self._counts = moves[numbering.coordinate_of_row]
-        positions = numbering.those("position")[numbering.coordinate_of_row]
-        self._positions = positions[self._counts]
-        vertices = numbering.vertex_of[numbering.coordinate_of_row]
-        self._vertices, self._vertex = np.unique(vertices[positions], return_inverse=True)
         self._rhs, self._v = scratch
         self.fading: Array = np.zeros(numbering.rows)
         self.kinked = np.array([piece.kinked for piece in system.pieces], dtype=bool)
@@ -222,6 +218,10 @@ class Branch:
         """
         system = self.system
         time, goal = system.time, system.state.copy()
+        rows = system.numbering.coordinate_of_row
+        positions = system.numbering.those("position")[rows]
+        own = system.numbering.vertex_of[rows[positions]]
+        vertices, vertex = np.unique(own, return_inverse=True)
         speeds, stiffnesses, places = [], [], []
         for state, rest in ((start[1], trial), (last, trial - part)):
             change = np.where(system.numbering.fixed_by >= 0, goal - state, 0.0)
@@ -231,14 +231,14 @@ class Branch:
             known = bool(np.isfinite(square)) and square > 0.0
             speeds.append(float(np.sqrt(square)) / rest if np.isfinite(square) else np.inf)
             stiffnesses.append(float(work / square) if known else 0.0)
-            squares = np.square(v[self._positions])
-            places.append(np.sqrt(np.bincount(self._vertex, squares)) / rest)
+            squares = np.square(v[positions[self._counts]])
+            places.append(np.sqrt(np.bincount(vertex, squares)) / rest)
         if time == start[0]:
             where = f"{100 * part:.4g} % of the change since the last equilibrium can be made"
         else:
             where = f"the last one was at {start[0] + part / trial * (time - start[0]):.7g}"
         ratio = speeds[1] / speeds[0] if 0.0 < speeds[0] < np.inf else 0.0
-        place, growth = self._faster_at(places[0], places[1], ratio)
+        place, growth = self._faster_at(vertices, places[0], places[1], ratio)
         known = ratio > STEEP
         most = system.comm.allreduce(float(places[0].max(initial=0.0)), op=MPI.MAX)
         return EndOfPath(
@@ -251,14 +251,17 @@ class Branch:
             most / system.extent if np.isfinite(most) else 0.0,
         )
 
-    def _faster_at(self, first: Array, now: Array, usual: float) -> tuple[str, float]:
+    def _faster_at(
+        self, vertices: Ints32, first: Array, now: Array, usual: float
+    ) -> tuple[str, float]:
         """Return where displacements grow faster than elsewhere, or "" (collective).
 
         As at a limit point of a part alone: a wrinkle, an edge, a cell.
 
         Parameters
         ----------
-        first, now : by vertex of this rank, speeds at the start of the step and at its last state.
+        vertices : of this rank.
+        first, now : their speeds at the start of the step and at its last state.
         usual : ratio of those of the whole.
         """
         comm, ends = self.system.comm, np.zeros(2)
@@ -267,7 +270,7 @@ class Branch:
         if not (np.isfinite(ends).all() and ends[0] > 0.0):
             return "", 0.0
         growth = np.where(now > SEEN * ends[1], now / np.maximum(first, SLOW * ends[0]), 0.0)
-        most, _, where = largest_at(self.system, growth, self._vertices, growth)
+        most, _, where = largest_at(self.system, growth, vertices, growth)
         if not most > max(STEEP, 2.0 * usual):
             return "", 0.0
         return where, most

@@ -99,6 +99,7 @@ class EquilibriumSolver:
     snes : PETSc's solver, likewise.
     convergence, linear, branch, stability, sudden : see their classes.
     krylov : the linear solver, where it is not a direct one.
+    check_held : whether that has yet to be looked for.
     ready : `prepare` has been called, and nothing since has spoilt it.
     restored : the scale of the multipliers is that of a checkpoint.
     hardest : most iterations of a solution in the last step, which may take several.
@@ -116,7 +117,7 @@ class EquilibriumSolver:
         self.interruption = Interruption(system.comm, history.reached)
         self.progress = Progress(system.comm, options)
         self.monitors: list[Monitor] = []
-        self.ready = self.restored = self._held = self.long = False
+        self.ready = self.restored = self.long = False
         self.hardest = 0
         self.refused_by: Sequence[str] = ()
         self._predicts = True
@@ -135,9 +136,7 @@ class EquilibriumSolver:
         self.vectors: Vectors = Vectors(numbering)
         self.convergence: Convergence = Convergence(system)
         self.sudden = Sudden(system)
-        self._make_equations()
-        new = self.check_held and not self._held
-        unsure = new and not supported(system)
+        unsure = self.check_held and not supported(system)
         bound = any(block.is_equation for block in numbering.blocks)
         if unsure or (bound and not self.restored):
             self._scale_multipliers()
@@ -150,39 +149,41 @@ class EquilibriumSolver:
         self.stability: Stability = Stability(system, self.linear)
         if unsure:
             require_held(system)
-        if new:
+        if self.check_held:
             require_pressed(system)
-            self._held = True
+            self.check_held = False
         system.state[held] = before[held]
         self.ready = True
 
-    def _make_equations(self) -> None:
-        """Make the equations, with the monitors that a program has given to the last ones."""
-        watching = (self.snes.getMonitor() or []) if "equations" in vars(self) else []
-        self.equations = StaticEquations(
-            self.system,
+    def _make_solver(self) -> None:
+        """Make the equations, the linear solver and the aids of Newton's method (collective).
+
+        SNES has the monitors that a program has given to the last one.
+        """
+        system, watching = self.system, None
+        if "equations" in vars(self):
+            watching = self.snes.getMonitor()
+        self.equations = equations = StaticEquations(
+            system,
             self.vectors,
             self.convergence,
             self.history,
             self.interruption,
             self.progress,
         )
-        self.snes: PETSc.SNES = self.equations.snes
-        for function, arguments, named in watching:
+        self.snes: PETSc.SNES = equations.snes
+        for function, arguments, named in watching or ():
             self.snes.setMonitor(function, arguments, named)
-
-    def _make_solver(self) -> None:
-        """Make the linear solver and the aids of Newton's method (collective)."""
-        system, equations, ksp = self.system, self.equations, self.snes.getKSP()
         configure(self.snes, system, self.options)
         equations.configured(self.options)
+        ksp = self.snes.getKSP()
         given = system, ksp, self.vectors, self.history.seconds, self.options
         self.krylov = None
         if ksp.getType() != PETSc.KSP.Type.PREONLY:
             self.krylov = KrylovSolver(*given, self.convergence.rows, self._switched)
         self.linear: LinearSolver = self.krylov or LinearSolver(*given)
         equations.linear = self.linear
-        scratch = self.equations.x.duplicate(), self.equations.x.duplicate()
+        scratch = equations.x.duplicate(), equations.x.duplicate()
         self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
         names = wanted(self.options) if self.options.choice("aids") else set(AIDS)
         self._make_aids(names, scratch)
@@ -276,9 +277,7 @@ class EquilibriumSolver:
         self.guarded(lambda: system.plan.tangent(system.state, f, system.matrix))
         if self.restored:
             return
-        largest = self.convergence.stiffest(
-            system.matrix.mat.getDiagonal(self.equations.F).getArray()
-        )
+        largest = self.convergence.stiffest(system.matrix.mat.getDiagonal().getArray())
         system.stiffness = largest if math.isfinite(largest) and largest > 0 else 1.0
         system.state[self.numbering.those("multiplier", "algebraic", "tie")] *= (
             old / system.stiffness

@@ -10,6 +10,7 @@ import numpy as np
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, has
 from ..factors import Factors, Signs
+from ..solver import is_symmetric
 
 if TYPE_CHECKING:
     from ...output.history import History
@@ -46,19 +47,14 @@ class Stability:
         free = np.ones(len(rows), dtype=bool)
         free[numbering.held_rows] = False
         self._signs = Signs(system, rows, free)
-        self.how = self._choose()
+        self.how: Literal["pivots", "determinant", "none"] = "none"
+        if linear.direct or linear.ksp.getPC().getType() in FACTORS:
+            if has("mumps"):
+                self.how = "pivots" if is_symmetric(system) else "determinant"
+            elif system.comm.size == 1 and numbering.size <= LARGEST:
+                self.how = "determinant"
         self._factors = Factors(system.comm, self.how == "pivots")
         self._copy: PETSc.Mat | None = None
-
-    def _choose(self) -> Literal["pivots", "determinant", "none"]:
-        ksp = self.linear.ksp
-        if not self.linear.direct and ksp.getPC().getType() not in FACTORS:
-            return "none"
-        if has("mumps"):
-            symmetric = all(p.kernel.symmetric for p in self.system.pieces if not p.moving)
-            return "pivots" if symmetric else "determinant"
-        small = self.system.comm.size == 1 and self.system.numbering.size <= LARGEST
-        return "determinant" if small else "none"
 
     @property
     def counts_with_solver(self) -> bool:
