@@ -39,12 +39,13 @@ test: .venv/.ready-dev
 	@.ci/test.sh
 
 ## make campaign  a thousand bad inputs, faults and odd models, round-off, sanitizers, 25 minutes of CPU (ARGS="--seed 2");
-##                beside it: python -m tests.campaign.records A B compares all numbers of two commits
+##                beside it: python -m tests.campaign.records A B compares all numbers of two commits;
+##                ARGS=--constants: does a test notice ten times, or a tenth of, each tuning constant?
 campaign: .venv/.ready-dev
 	@export PYTHONPATH=$$PWD:$$PWD/codegen
 	$(BIN)/python -m tests.campaign $(ARGS)
-	$(BIN)/python -m tests.campaign.round_off
-	$(BIN)/python -m tests.campaign.sanitize
+	[[ "$(ARGS)" == *--constants* ]] || $(BIN)/python -m tests.campaign.round_off
+	[[ "$(ARGS)" == *--constants* ]] || $(BIN)/python -m tests.campaign.sanitize
 
 ## make test-petsc  serial and 3-rank tests on PETSc 3.26 and NumPy 2, built once in ~/.cache
 test-petsc:

@@ -6,6 +6,7 @@
     python -m tests.campaign                       # all classes, on 1 and 3 ranks
     python -m tests.campaign --seed 7 --classes files frames --share 0.2
     python -m tests.campaign --case frames.12 --seed 7 --ranks 3   # one case again, aloud
+    python -m tests.campaign --constants           # tests of tuning constants; see constants
     python -m tests.campaign.sanitize              # all C under address and UB sanitizers
     python -m tests.campaign.records A B           # two commits compared: numbers, C, memory, time
 

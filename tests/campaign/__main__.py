@@ -7,6 +7,8 @@ import argparse
 import sys
 
 from .classes import CLASSES
+from .constants.check import check
+from .constants.find import find
 from .driver import campaign
 
 
@@ -19,7 +21,11 @@ def main() -> int:
     parser.add_argument("--share", type=float, default=1.0, help="of the cases of each class")
     parser.add_argument("--time", type=float, default=1500.0, help="seconds for all")
     parser.add_argument("--case", help="one case, as reported: CLASS.NUMBER")
+    parser.add_argument("--constants", action="store_true", help="scale tuning constants instead")
+    parser.add_argument("--find", nargs="+", metavar="FILE", help="tests of those without one in")
     given = parser.parse_args()
+    if given.constants:
+        return int(bool(find(given.find, given.time) if given.find else check()))
     names, only = given.classes, None
     if given.case:
         name, number = given.case.split(".")

@@ -540,6 +540,8 @@ def test_shapes_are_states_samples_files_and_a_table(shared_tmp_path: Path) -> N
     moved = np.linalg.norm(tip.point_data["shape"], axis=1).max(initial=0.0)
     assert MPI.COMM_WORLD.allreduce(moved, MPI.MAX) == pytest.approx(0.2, rel=1e-9)
     assert np.array_equal(system.state, before)
+    moved = np.linalg.norm(modes.samples(beam, 0).point_data["shape"], axis=1).max(initial=0.0)
+    assert MPI.COMM_WORLD.allreduce(moved, MPI.MAX) == pytest.approx(0.1 * system.extent, rel=1e-9)
     frames = modes.frames(beam, 1, 4)
     np.testing.assert_allclose(
         frames[0].points + frames[2].points,

@@ -14,6 +14,7 @@ from sympy import Rational
 import symancf as sa
 from symancf.energies import cable, neo_hooke
 from symancf.newton import Solution, leftover, newton
+from symancf.newton.forcing import Forcing
 from symancf.runtime.petsc import NOT_FINITE
 from tests.told import told
 
@@ -246,3 +247,20 @@ def test_a_body_without_loads_is_in_equilibrium_at_once(element: str) -> None:
     motion = sa.DynamicProblem(sa.System(body, terms=[sa.fix(body["x0"])]))
     motion.solve(to=0.2, step=0.1)
     assert all(step.iterations <= 1 for step in motion.history.steps)
+
+
+def test_linear_systems_are_solved_as_well_as_the_residual_falls() -> None:
+    """Eisenstat's and Walker's choice 2 between 1e-4 and 3e-3, and no more than the end needs."""
+    forcing, needed = Forcing(1, None), 1e-15
+    for fallen, tolerance in ((1.0, 0.03), (0.01, 0.5e-3), (0.9, 3e-3), (1e-4, 1e-4)):
+        needed /= fallen  # a residual that has fallen has less to fall
+        assert forcing.wanted(np.array([needed])) == pytest.approx(tolerance)
+    assert Forcing(1, None).wanted(np.array([0.15])) == pytest.approx(0.075)
+    assert Forcing(1, 1e-8).wanted(np.array([1e-12])) == pytest.approx(1e-8)
+
+
+def test_a_linear_system_with_an_indefinite_tangent_is_solved_roughly_once() -> None:
+    forcing = Forcing(1, None)
+    forcing.astray()
+    assert forcing.wanted(np.array([1e-12])) == pytest.approx(0.5)
+    assert forcing.wanted(np.array([1e-12 / 0.9])) == pytest.approx(0.1)

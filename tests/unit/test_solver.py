@@ -138,6 +138,17 @@ def test_there_are_no_factors_where_they_do_not_fit(monkeypatch: pytest.MonkeyPa
     assert not choice.prices(system, "grids", symmetric=True).prefer_direct
 
 
+def test_a_factorisation_of_a_tenth_of_a_second_is_made_whatever_multigrid_costs() -> None:
+    """And CG has as long as four factorisations, within 100 and 500 iterations."""
+
+    def of(factors: float) -> choice.Prices:
+        return choice.Prices(factors, factors, 0.0, 1e6, fits=True, memory=0.0)
+
+    assert of(1e9).prefer_direct
+    assert not of(4e9).prefer_direct
+    assert [of(4.0**k * 1e6).most for k in (1, 3, 5)] == [100, 256, 500]
+
+
 @pytest.fixture
 def dear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no factors be free, so that a small cube has multigrid."""
