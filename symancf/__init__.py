@@ -273,7 +273,7 @@ def __getattr__(name: str) -> Any:
     from .runtime.registry import extension, extensions
 
     others = {} if name.startswith("_") else extensions()
-    if name in others:
+    if name in others or name in __all__:
         globals()[name] = extension(name)
         return globals()[name]
     return unknown_names("symancf", (*__all__, *others))(name)

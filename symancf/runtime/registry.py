@@ -61,9 +61,10 @@ def extension(name: str) -> Any:
     found = extensions().get(name, [])
     if len(found) != 1:
         listed = [f"{_distribution(entry)} ({entry.value})" for entry in found]
-        what = f"several extensions: {', '.join(listed)}; uninstall all but one"
+        several = f"several extensions: {', '.join(listed)}; uninstall all but one"
+        none = "no extension that is installed; `pip install` writes down its entry points"
         raise SymancfError(
-            f"{name!r} is the name of {what if found else 'no extension'}",
+            f"{name!r} is the name of {several if found else none}",
             asked=name,
             given=listed,
             possible=listed or sorted(extensions()),

@@ -164,6 +164,16 @@ def test_an_extension_that_cannot_be_imported(
     assert str(caught.value.__cause__) in str(caught.value)
 
 
+def test_a_copy_without_entry_points_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("symancf.runtime.registry.extensions", dict)
+    monkeypatch.delitem(vars(sa), "Section", raising=False)
+    extension.cache_clear()
+    with refused(sa.SymancfError, asked="Section", given=(), possible=()):
+        sa.Section  # noqa: B018
+    with refused(sa.SymancfError, asked="Mesh.disc"):
+        sa.Mesh.disc  # noqa: B018
+
+
 def test_a_checkout_is_right_where_an_installation_of_it_is_old(install: Install) -> None:
     install("symancf_old")  # the folder; its name below
     metadata = Path(sys.path[0]) / "symancf_old-1.0.dist-info" / "METADATA"
