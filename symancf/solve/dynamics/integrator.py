@@ -101,11 +101,11 @@ class Integrator:
         values[:rows] = to_rows(self.motion.state)
         values[rows:] = to_rows(self.motion.rate)
 
-    def show(self) -> None:
-        """Let TS be at the end of the step."""
+    def show(self, count: int) -> None:
+        """Let TS be at the end of the last of some steps."""
         ts = self.ts
         self.write()
-        ts.setStepNumber(ts.getStepNumber() + 1)
+        ts.setStepNumber(ts.getStepNumber() + count)
         ts.setTime(self.motion.system.time)
         ts.setTimeStep(self.next_step)
 
@@ -179,15 +179,13 @@ class Integrator:
         self.motion.system.learn(tried)
 
     # ---- a step ---------------------------------------------------------------------------------
-    def open(self, state: State) -> None:
-        """Begin a step at the present state; let `next_step` be the length to be tried first."""
-        self.before = state
-        self.iterations = self.linear_iterations = 0
+    def open(self, left: float) -> None:
+        """Begin a step, with so much time left: `next_step` is the length to be tried first."""
         h = min(self.next_step, self.longest)
         if not self.adaptive:
             h = min(h, self.asked)
         if self.ahead is not None:
-            h = self.ahead.limit(state.time, min(h, self.end - state.time))
+            h = self.ahead.limit(self.motion.system.time, min(h, left))
         self.next_step = h
 
     def fitted(self, h: float) -> tuple[float, bool]:

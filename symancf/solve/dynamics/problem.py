@@ -36,8 +36,7 @@ from .initial import find_initial_values
 from .methods import IMPLICIT, checked, chosen, defaults, integrator, is_explicit, name_of, used_by
 from .motion import Motion, Rayleigh
 from .newton import Newton
-from .requested import Requested, requested
-from .steps import TimeSteps
+from .steps import Requested, TimeSteps, requested
 from .supports import moving_supports
 
 if TYPE_CHECKING:

@@ -61,6 +61,7 @@ class LoadSteps:
     ) -> None:
         self.solver, self.system, self.history = solver, solver.system, solver.history
         self.ends, self.largest, self.smallest, self.jump = ends, largest, smallest, jump
+        self.snapshot, self.restore = self.system.snapshot, self.system.restore  # for `march`
         self._rests = rests
         self.part, self.path = 1.0, list[tuple[float, Array]]()
         self.done, self.fades = False, False
@@ -99,14 +100,6 @@ class LoadSteps:
     def records(self) -> bool:
         """Whether nothing is left out at the present state."""
         return self.fraction == 1.0 or not self.fades
-
-    def snapshot(self) -> State:
-        """Return the present state as a value."""
-        return self.system.snapshot()
-
-    def restore(self, state: State) -> None:
-        """Go to a state of `snapshot` (collective)."""
-        self.system.restore(state)
 
     def attempt(self, state: State) -> Step | ConvergenceError:
         """Try the next part of a step.
