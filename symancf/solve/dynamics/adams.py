@@ -13,7 +13,6 @@ from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
 from ...output.steps import Step
 from .explicit import Explicit
-from .integrator import Integrator
 
 if TYPE_CHECKING:
     from .accelerations import Accelerations
@@ -136,8 +135,10 @@ class Adams(Explicit):
         return Step(t, 0, 0, {})
 
     def show(self, count: int) -> None:
-        """Let TS be at the end of the step."""
-        Integrator.show(self, count)
+        """Let TS be at the present motion, `count` steps later."""
+        super().show(0)
+        self.ts.setStepNumber(self.ts.getStepNumber() + count)
+        self.ts.setTime(self.motion.system.time)
 
     # ---- events ---------------------------------------------------------------------------------
     def land(self, t: float, whole: Interval) -> None:

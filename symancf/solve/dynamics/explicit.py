@@ -136,9 +136,10 @@ class Explicit(Integrator):
         self.ts.setTolerances(self.rtol, self._limits)
 
     # ---- the vector of TS -----------------------------------------------------------------------
-    def write(self) -> None:
-        """Write the present state and rates into the vector of TS."""
-        self.ts.getSolution().setArray(self.values())
+    def show(self, count: int) -> None:
+        """Let TS be at the present motion; after a step it is there."""
+        if not count:
+            self.ts.getSolution().setArray(self.values())
 
     def values(self) -> Array:
         """Return the present state and rates in the order of TS's vector (this rank's part)."""
@@ -329,9 +330,6 @@ class Explicit(Integrator):
         error, m = ConvergenceError(text, reason="DOMAIN", time=t), self.motion
         h, to = self.asked, m.span[1]
         return explained(m, error, to=to, step=h, outside=outside, explicit=True)
-
-    def show(self, count: int) -> None:
-        """Let TS be at the end of the step: it is there."""
 
     # ---- events ---------------------------------------------------------------------------------
     def within(self) -> tuple[float, ...]:

@@ -244,8 +244,8 @@ class GeneralizedAlpha(Integrator):
         return steps, None
 
     # ---- steps that end at an event -------------------------------------------------------------
-    def land(self, t: float, whole: Interval) -> None:
-        """Make a step anew so that it ends at t (collective).
+    def land_within(self, t: float, whole: Interval) -> None:
+        """Make a step from its beginning, where the motion is, that ends at t (collective).
 
         Rates fulfil constraints to the order of the method only, and a short step carries that,
         divided by its length, into accelerations and multipliers: with constraints its rates are
@@ -254,11 +254,6 @@ class GeneralizedAlpha(Integrator):
         beginning the motion is that within the whole step, its positions taken to the constraints.
         """
         m, begin, end, h = self.motion, whole.begin, whole.end, t - whole.begin.time
-        self.go_back(begin)
-        if t >= end.time:
-            m.move_to(end.time)
-            self.restore(end)
-            return
         constrained = self.accelerations.kinematics.any
         if h >= SHORT * self._usual and self._lands(h):
             self.last_step = self.biased = h

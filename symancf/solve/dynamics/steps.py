@@ -159,15 +159,12 @@ class TimeSteps:
         made.atol = problem.newton.balance.tolerances(asked.rtol, asked.atol)
         made.relative = asked.atol is None
         ts, now = self.ts, system.time
-        ts.setTime(now)
-        ts.setMaxSteps(2**31 - 1)
         ts.setStepNumber(0)
         at_stop = saved is not None and now in asked.stops  # with what `_pass_stop` does
         made.end = now if at_stop else asked.next(now)
         made.next_step = min(step, to - now) if to > now else step
-        ts.setTimeStep(made.next_step)
         made.begin(asked.adaptive)
-        made.write()
+        made.show(0)
         if saved is not None:
             self._forget(*saved.state.method["ts"])
 
@@ -210,7 +207,7 @@ class TimeSteps:
             return True
         asked = problem.monitors or self.ts.getMonitor() or problem.progress.tells_each
         watches = problem.supports is not None and problem.supports.watches
-        looked_at = watches or len(self.system.redundant.left_out)
+        looked_at = watches or problem.left_out
         given, prefix = PETSc.Options().getAll(), f"{problem.prefix}ts_monitor"
         return bool(
             asked or problem.events or looked_at or any(o.startswith(prefix) for o in given)
@@ -268,7 +265,7 @@ class TimeSteps:
             except Exception as error:  # the step stands
                 self._thrown = error
                 made.land(whole.end.time, whole)
-            made.write()
+            made.show(0)
         self.system.accept()
         problem.steps += 1
 
@@ -310,7 +307,8 @@ class TimeSteps:
     def _observe(self, step: Step) -> None:
         """Show a new state to the user's functions and PETSc's monitors."""
         problem = self.problem
-        require_redundant(self.system)
+        if problem.left_out:
+            require_redundant(self.system)
         self.ts.monitor(self.ts.getStepNumber(), self.system.time)
         if problem.monitors or self.ts.getMonitor() or self.system.comm.size > 1:
             with together(self.system.comm):
@@ -402,11 +400,10 @@ class TimeSteps:
         problem.newton.snes.getKSP().reset()
         problem.accelerations.forget()
         problem.newton.begin()
-        made.write()
         made.begin(self.asked.adaptive)
         made.next_step = step
-        self.ts.setTimeStep(step)
         self.ts.setStepNumber(number)
+        made.show(0)
 
 
 def reconcile(problem: DynamicProblem, before: State, step: float) -> None:
