@@ -15,7 +15,6 @@ from ...output.steps import Step
 from .explicit import Explicit
 
 if TYPE_CHECKING:
-    from ...assembly.state import State
     from .accelerations import Accelerations
     from .interval import Interval
     from .stabilise import Stabilisation
@@ -95,9 +94,8 @@ class Adams(Explicit):
         )
         self._solver.set_initial_value(self.values(), time)
 
-    def open(self, state: State) -> None:
-        """Begin a step at the present state; VODE chooses its length."""
-        self.before = state
+    def open(self, left: float) -> None:
+        """Begin a step: VODE chooses its length."""
 
     def step(self, h: float) -> Step:
         """Make one step.
@@ -136,12 +134,11 @@ class Adams(Explicit):
         self.last_step = t - before
         return Step(t, 0, 0, {})
 
-    def show(self) -> None:
-        """Let TS be at the end of the step."""
-        ts = self.ts
-        self.write()
-        ts.setStepNumber(ts.getStepNumber() + 1)
-        ts.setTime(self.motion.system.time)
+    def show(self, count: int) -> None:
+        """Let TS be at the present motion, `count` steps later."""
+        super().show(0)
+        self.ts.setStepNumber(self.ts.getStepNumber() + count)
+        self.ts.setTime(self.motion.system.time)
 
     # ---- events ---------------------------------------------------------------------------------
     def land(self, t: float, whole: Interval) -> None:

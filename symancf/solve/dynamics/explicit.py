@@ -20,7 +20,6 @@ from .integrator import Integrator
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...assembly.state import State
     from .accelerations import Accelerations
     from .interval import Interval
     from .stabilise import Stabilisation
@@ -136,13 +135,11 @@ class Explicit(Integrator):
         self._limits.setArray(self.limits())
         self.ts.setTolerances(self.rtol, self._limits)
 
-    def started(self) -> None:
-        """Take the initial values."""
-
     # ---- the vector of TS -----------------------------------------------------------------------
-    def write(self) -> None:
-        """Write the present state and rates into the vector of TS."""
-        self.ts.getSolution().setArray(self.values())
+    def show(self, count: int) -> None:
+        """Let TS be at the present motion; after a step it is there."""
+        if not count:
+            self.ts.getSolution().setArray(self.values())
 
     def values(self) -> Array:
         """Return the present state and rates in the order of TS's vector (this rank's part)."""
@@ -248,12 +245,11 @@ class Explicit(Integrator):
         ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
 
     # ---- a step ---------------------------------------------------------------------------------
-    def open(self, state: State) -> None:
-        """Begin a step at the present state; let `next_step` be its length."""
-        self.before, left = state, self.end - state.time
+    def open(self, left: float) -> None:
+        """Begin a step, with so much time left: `next_step` is its length."""
         h = min(self.next_step if self.adaptive else self.asked, self.longest)
         h = h if left > STRETCH * h else left
-        self.next_step = h if self.ahead is None else self.ahead.limit(state.time, h)
+        self.next_step = h if self.ahead is None else self.ahead.limit(self.motion.system.time, h)
 
     def step(self, h: float) -> Step:
         """Make one step of TS, which tries shorter ones by itself, and choose `next_step`.
@@ -334,9 +330,6 @@ class Explicit(Integrator):
         error, m = ConvergenceError(text, reason="DOMAIN", time=t), self.motion
         h, to = self.asked, m.span[1]
         return explained(m, error, to=to, step=h, outside=outside, explicit=True)
-
-    def show(self) -> None:
-        """Let TS be at the end of the step: it is."""
 
     # ---- events ---------------------------------------------------------------------------------
     def within(self) -> tuple[float, ...]:

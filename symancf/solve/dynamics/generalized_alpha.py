@@ -101,18 +101,6 @@ class Coefficients:
             bias=1.0 / 6.0 - beta - shift / 2.0,
         )
 
-    def acceleration_factor(self, h: float) -> float:
-        """Return B of second-order coordinates: the tangent is B M + R C + K."""
-        return (1.0 - self.alpha_m) / (h * h * self.beta * (1.0 - self.alpha_f))
-
-    def rate_factor(self, h: float) -> float:
-        """Return R of second-order coordinates."""
-        return self.gamma / (h * self.beta)
-
-    def state_factor(self, h: float) -> float:
-        """Return R of first-order states."""
-        return (1.0 - self.delta) / ((1.0 - self.alpha_f) * h * self.theta)
-
 
 class GeneralizedAlpha(Integrator):
     r"""Makes steps by generalized-alpha; TS's vector holds [q, s, lambda, rates of all].
@@ -256,8 +244,8 @@ class GeneralizedAlpha(Integrator):
         return steps, None
 
     # ---- steps that end at an event -------------------------------------------------------------
-    def land(self, t: float, whole: Interval) -> None:
-        """Make a step anew so that it ends at t (collective).
+    def land_within(self, t: float, whole: Interval) -> None:
+        """Make a step from its beginning, where the motion is, that ends at t (collective).
 
         Rates fulfil constraints to the order of the method only, and a short step carries that,
         divided by its length, into accelerations and multipliers: with constraints its rates are
@@ -266,11 +254,6 @@ class GeneralizedAlpha(Integrator):
         beginning the motion is that within the whole step, its positions taken to the constraints.
         """
         m, begin, end, h = self.motion, whole.begin, whole.end, t - whole.begin.time
-        self.go_back(begin)
-        if t >= end.time:
-            m.move_to(end.time)
-            self.restore(end)
-            return
         constrained = self.accelerations.kinematics.any
         if h >= SHORT * self._usual and self._lands(h):
             self.last_step = self.biased = h
@@ -311,16 +294,15 @@ class GeneralizedAlpha(Integrator):
         return False
 
     # ---- a step ---------------------------------------------------------------------------------
-    def open(self, state: State) -> None:
-        """Begin a step at the present state; let `next_step` be the length to be tried first."""
+    def open(self, left: float) -> None:
+        """Begin a step, with so much time left: `next_step` is the length to be tried first."""
         usual = min(self.asked, self.last_step or self.asked)
         short = (SHORT if self.last_step else SHORT_FIRST) * usual
-        self._again, self._cut = False, self.end - state.time < short
+        self._again, self._cut = False, left < short
         if self._cut:
-            self.before, self.next_step = state, usual
-            self.iterations = self.linear_iterations = 0
+            self.next_step = usual
         else:
-            super().open(state)
+            super().open(left)
         if self._failed:
             newton = self.newton
             self.iterations, self.linear_iterations = newton.iterations, newton.linear_iterations
@@ -373,9 +355,9 @@ class GeneralizedAlpha(Integrator):
             return
         self._factors_of = h
         c, m = self.coefficients, self.motion
-        m.rate_factor[m.second] = c.rate_factor(h)
-        m.rate_factor[m.first] = c.state_factor(h)
-        m.acceleration_factor[m.second] = c.acceleration_factor(h)
+        m.rate_factor[m.second] = c.gamma / (h * c.beta)
+        m.rate_factor[m.first] = (1.0 - c.delta) / ((1.0 - c.alpha_f) * h * c.theta)
+        m.acceleration_factor[m.second] = (1.0 - c.alpha_m) / (h * h * c.beta * (1.0 - c.alpha_f))
         self._k[m.second] = 1.0 / (c.beta * h * h)
         self._k[m.first] = 1.0 / (h * c.theta)
 

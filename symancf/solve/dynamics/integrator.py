@@ -94,18 +94,13 @@ class Integrator:
         sizes = 2 * numbering.rows, 2 * numbering.size
         ts.setSolution(PETSc.Vec().createMPI(sizes, comm=self.newton.comm))
 
-    def write(self) -> None:
-        """Write the present state and rates into the vector of TS."""
-        to_rows, rows = self.newton.numbering.to_rows, self.newton.numbering.rows
-        values = self.ts.getSolution().getArray()
+    def show(self, count: int) -> None:
+        """Let TS be at the present motion, `count` steps later."""
+        ts, to_rows, rows = self.ts, self.newton.numbering.to_rows, self.newton.numbering.rows
+        values = ts.getSolution().getArray()
         values[:rows] = to_rows(self.motion.state)
         values[rows:] = to_rows(self.motion.rate)
-
-    def show(self) -> None:
-        """Let TS be at the end of the step."""
-        ts = self.ts
-        self.write()
-        ts.setStepNumber(ts.getStepNumber() + 1)
+        ts.setStepNumber(ts.getStepNumber() + count)
         ts.setTime(self.motion.system.time)
         ts.setTimeStep(self.next_step)
 
@@ -179,15 +174,13 @@ class Integrator:
         self.motion.system.learn(tried)
 
     # ---- a step ---------------------------------------------------------------------------------
-    def open(self, state: State) -> None:
-        """Begin a step at the present state; let `next_step` be the length to be tried first."""
-        self.before = state
-        self.iterations = self.linear_iterations = 0
+    def open(self, left: float) -> None:
+        """Begin a step, with so much time left: `next_step` is the length to be tried first."""
         h = min(self.next_step, self.longest)
         if not self.adaptive:
             h = min(h, self.asked)
         if self.ahead is not None:
-            h = self.ahead.limit(state.time, min(h, self.end - state.time))
+            h = self.ahead.limit(self.motion.system.time, min(h, left))
         self.next_step = h
 
     def fitted(self, h: float) -> tuple[float, bool]:
@@ -286,10 +279,12 @@ class Integrator:
             self.motion.move_to(whole.end.time)
             self.restore(whole.end)
             return
+        self.land_within(t, whole)
+
+    def land_within(self, t: float, whole: Interval) -> None:
+        """Make a step from its beginning, where the motion is, that ends at t (collective)."""
         end, self.end = self.end, t
-        try:
-            step = self.step(t - whole.begin.time)
-        finally:
-            self.end = end
+        step = self.step(t - whole.begin.time)
+        self.end = end
         if isinstance(step, ConvergenceError):
             raise step

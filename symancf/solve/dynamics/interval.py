@@ -73,7 +73,7 @@ class Interval:
         """Return positions and rates, from positions, rates and accelerations."""
         h, u0, u1 = self.length, self.begin.displacement, self.end.displacement
         (v0, a0), (v1, a1) = self.begin.rates, self.end.rates
-        u = self._hermite(s, u0, u1, v0, v1) if self._first.any() else u0.copy()
+        u = self._cubic(s)[0] if self._first.any() else u0.copy()
         second, bend = self._second, 0.5 * h * h * a0
         rise = u1 - u0 - h * v0 - bend
         turn = h * (v1 - v0) - 2.0 * bend
@@ -85,9 +85,3 @@ class Interval:
         u[second] = position[second]
         v = v0 + s / h * (2.0 * bend + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))
         return u, v
-
-    def _hermite(self, s: float, u0: Array, u1: Array, v0: Array, v1: Array) -> Array:
-        h, rise = self.length, u1 - u0
-        u: Array = u0 + s * rise
-        u += s * (1.0 - s) * ((1.0 - s) * (h * v0 - rise) + s * (rise - h * v1))
-        return u

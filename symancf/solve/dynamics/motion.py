@@ -16,7 +16,7 @@ from ...bodies.plane.factor import FACTOR
 from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.arguments import number
-from ...values.parameter import depends_on_time
+from ...values.parameter import Parameter, depends_on_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -73,6 +73,7 @@ class Motion:
         index-1 methods `System.settle` finds them.
     inertia : M a of the last residual (local vector).
     moving : supports whose prescribed values may change in time.
+    driven : parameters of joints that are functions of time: owner, name, value.
     span : times between which they are differentiated: where one call of `solve` begins and
         ends their motion may have a kink.
     """
@@ -116,6 +117,13 @@ class Motion:
         self._damped: Array = np.zeros(n)
         self._strain = np.array([p.role == "strain" for p in system.pieces], dtype=bool)
         self.moving = [s for s in system.supports if depends_on_time(s.values)]
+        self.driven = [
+            (piece.name, f"{key} of {piece.name!r}", value)
+            for piece in system.pieces
+            if piece.role == "constraint"
+            for key, value in piece.uniform.items()
+            if key != "scale" and depends_on_time(value) and not isinstance(value, Parameter)
+        ]
         self.span = -np.inf, np.inf
         self._mass_values: tuple[int, Array, Array] | None = None
         system.register(self)

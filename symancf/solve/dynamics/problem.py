@@ -36,9 +36,8 @@ from .initial import find_initial_values
 from .methods import IMPLICIT, checked, chosen, defaults, integrator, is_explicit, name_of, used_by
 from .motion import Motion, Rayleigh
 from .newton import Newton
-from .requested import Requested, requested
-from .steps import TimeSteps
-from .supports import moving_supports
+from .steps import Requested, TimeSteps, requested
+from .supports import MovingSupports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -184,7 +183,8 @@ class DynamicProblem(OneProcess, Shown):
         system = self.system
         collect(system.comm)
         self.motion = Motion(system, self.damping)
-        self.supports = moving_supports(self.motion)
+        moves = self.motion.moving or self.motion.driven
+        self.supports = MovingSupports(self.motion) if moves else None
         ts = PETSc.TS().create(system.comm)
         # PETSc destroys what is left after Python is gone, and would call the context then
         weakref.finalize(self, ts.setType, PETSc.TS.Type.BEULER)
@@ -200,6 +200,7 @@ class DynamicProblem(OneProcess, Shown):
             attach_rigid_modes(system)
         self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
         self.integrator.attach(ts)
+        ts.setMaxSteps(2**31 - 1)
         ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
         take_options(ts)
         self._idle = idle_options(snes.getKSP())

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...assembly.agreement import agreed, times_between
 from ...errors import ConvergenceError, ParameterError
 from ...output.steps import Step
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
+from ...values import arguments
+from ...values.parameter import label
 from ..contradiction import require_redundant
 from .generalized_alpha import GeneralizedAlpha
 from .initial import find_initial_values
@@ -19,10 +23,87 @@ from .observed import Observed
 if TYPE_CHECKING:
     from ...assembly.state import State
     from ...output.restart import Restarts, Saved
+    from ...runtime.options import Options
+    from ...system import System
     from .events import Event
     from .interval import Interval
     from .problem import DynamicProblem
-    from .requested import Requested
+
+
+class Requested(NamedTuple):
+    """Arguments of `DynamicProblem.solve`, looked at; `stops` ascending, `to` the last one."""
+
+    to: float
+    step: float
+    adaptive: bool | None
+    rtol: float
+    atol: float | None
+    longest: float
+    stops: tuple[float, ...]
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Return them as JSON has them: those of a run that goes on have to be the same."""
+        own = {"longest": None if math.isinf(self.longest) else self.longest}
+        return {**self._asdict(), **own, "stops": list(self.stops)}
+
+    def next(self, time: float) -> float:
+        """Return the first time after another one at which a step has to end."""
+        return next((stop for stop in self.stops if stop > time), self.to)
+
+    def span(self, start: float, time: float) -> tuple[float, float]:
+        """Return the stops around a time, between which functions of time have no kinks."""
+        begin = max([start, *(stop for stop in self.stops if stop <= time)])
+        return begin, max(self.next(time), begin + self.step)
+
+
+def _over(options: Options, name: str, given: Any) -> Any:
+    """Return the number of an option, which goes before what is given."""
+    text = options.choice(name)
+    if text is None:
+        return given
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ParameterError(f"-{name} {text}: give a number", asked=name, given=text) from error
+
+
+def requested(
+    system: System,
+    options: Options,
+    to: Any,
+    step: Any,
+    adaptive: Any,
+    rtol: Any,
+    atol: Any,
+    longest: Any,
+    stops: Any,
+) -> Requested:
+    """Return arguments of `DynamicProblem.solve` (collective).
+
+    ``-ts_rtol`` and ``-ts_atol`` go before those tolerances, of the problem's `options`.
+
+    Raises
+    ------
+    ParameterError : one of them is not possible.
+    """
+    to = agreed(system.comm, "to", arguments.number("solve", "to", to, "be a finite time"))
+    if to < system.time:
+        raise ParameterError(
+            f"solve(to={to:g}): the time is {system.time:g} already", asked="to", given=to
+        )
+    step = agreed(system.comm, "step", arguments.step("solve", step, system.time, to))
+    rtol, atol = _over(options, "ts_rtol", rtol), _over(options, "ts_atol", atol)
+    rtol = arguments.positive("solve", "rtol", rtol)
+    if atol is not None:
+        atol = arguments.number("solve", "atol", atol, "be 0 or more", lambda x: x >= 0.0)
+    if adaptive is not None and not isinstance(adaptive, bool):
+        raise ParameterError(f"solve(adaptive=...) is {label(adaptive)}: give True or False")
+    most = math.inf
+    if longest is not None:
+        most = agreed(system.comm, "longest", arguments.positive("solve", "longest", longest))
+    ends = times_between(system.comm, "solve", stops, system.time, to)
+    return Requested(to, min(step, most), adaptive, rtol, atol, most, ends)
 
 
 class TimeSteps:
@@ -47,13 +128,14 @@ class TimeSteps:
     ) -> None:
         self.problem, self.system, self.history = problem, problem.system, problem.history
         self.integrator, self.ts = problem.integrator, problem.integrator.ts
+        made = self.integrator
+        self.snapshot, self.restore, self.shorten = made.snapshot, made.restore, made.shorten
         self.asked, self.restarts = asked, restarts
         self.begun = self.system.time, problem.steps
         self.rejections = self.integrator.rejections
         self.done, self.records = asked.to <= self.system.time, True
         self._fresh = True  # the next attempt is the first one at a step
         self._resumed = False  # from a restart point
-        self.watched = True  # somebody may look at each step
         self._together: list[Step] = []  # steps that were made at once
         self._thrown: BaseException | None = None  # after them, or while events were looked for
         self._happened: list[Event] = []  # at the end of the step
@@ -77,15 +159,12 @@ class TimeSteps:
         made.atol = problem.newton.balance.tolerances(asked.rtol, asked.atol)
         made.relative = asked.atol is None
         ts, now = self.ts, system.time
-        ts.setTime(now)
-        ts.setMaxSteps(2**31 - 1)
         ts.setStepNumber(0)
         at_stop = saved is not None and now in asked.stops  # with what `_pass_stop` does
         made.end = now if at_stop else asked.next(now)
         made.next_step = min(step, to - now) if to > now else step
-        ts.setTimeStep(made.next_step)
         made.begin(asked.adaptive)
-        made.write()
+        made.show(0)
         if saved is not None:
             self._forget(*saved.state.method["ts"])
 
@@ -135,14 +214,6 @@ class TimeSteps:
         )
 
     # ---- for `march` ----------------------------------------------------------------------------
-    def snapshot(self) -> State:
-        """Return the present state as a value."""
-        return self.integrator.snapshot()
-
-    def restore(self, state: State) -> None:
-        """Go to a state of `snapshot` (collective)."""
-        self.integrator.restore(state)
-
     def attempt(self, state: State) -> Step | ConvergenceError:
         """Try a step, or make those that nobody looks at."""
         made = self.integrator
@@ -151,8 +222,9 @@ class TimeSteps:
         if self._fresh:
             if not self.watched and self._several():
                 return self._together[-1]
-            self._fresh = False
-            made.open(state)
+            self._fresh, made.before = False, state
+            made.iterations = made.linear_iterations = 0
+            made.open(made.end - state.time)
         return made.step(made.next_step)
 
     def _several(self) -> bool:
@@ -176,10 +248,6 @@ class TimeSteps:
             raise self._thrown
         return bool(self._together)
 
-    def shorten(self, error: ConvergenceError) -> None:
-        """Let the next attempt be shorter, or raise an error with likely causes."""
-        self.integrator.shorten(error)
-
     def accept(self, step: Step) -> None:
         """End a step at the present state, or at the first event in it."""
         problem, made = self.problem, self.integrator
@@ -197,29 +265,27 @@ class TimeSteps:
             except Exception as error:  # the step stands
                 self._thrown = error
                 made.land(whole.end.time, whole)
-            made.write()
+            made.show(0)
         self.system.accept()
         problem.steps += 1
 
     def record(self) -> None:
         """Note the step in the history, show it, and do what is due at its end."""
         problem, made = self.problem, self.integrator
+        if self._happened:
+            self._act()
+        last = Step(self.system.time, made.iterations, made.linear_iterations, {})
+        count = len(self._together) or 1
+        made.show(count)
+        if problem.adds_up:
+            problem.measure()
         if self._together:
-            self._record_several()
-            step = self._together[-1]
+            self.history.pass_over(self._together)
         else:
-            if self._happened:
-                self._act()
-            made.show()
-            if problem.adds_up:
-                problem.measure()
-            step = Step(self.system.time, made.iterations, made.linear_iterations, {})
-            self.history.steps.append(step)
-            self.history.sample(step.time)
-            self._observe(step)
-        problem.progress.step(
-            step.time, step.iterations, step.linear_iterations, max(1, len(self._together))
-        )
+            self.history.steps.append(last)
+            self.history.sample(last.time)
+            self._observe(last)
+        problem.progress.step(last.time, last.iterations, last.linear_iterations, count)
         if self._thrown is not None:
             raise self._thrown
         try:
@@ -237,16 +303,6 @@ class TimeSteps:
         if not self.done and (end := self.asked.next(self.system.time)) != self.integrator.end:
             self._pass_stop(end)
 
-    def _record_several(self) -> None:
-        """Note steps that were made at once."""
-        problem, ts, made = self.problem, self.ts, self.integrator
-        self.history.pass_over(self._together)
-        ts.setStepNumber(ts.getStepNumber() + len(self._together))
-        ts.setTime(self.system.time)
-        ts.setTimeStep(made.next_step)
-        if problem.adds_up:
-            problem.measure()
-
     # ---- who looks at a step --------------------------------------------------------------------
     def _observe(self, step: Step) -> None:
         """Show a new state to the user's functions and PETSc's monitors."""
@@ -254,7 +310,7 @@ class TimeSteps:
         if self.system.redundant.some:
             require_redundant(self.system)
         self.ts.monitor(self.ts.getStepNumber(), self.system.time)
-        if self.watched:
+        if problem.monitors or self.ts.getMonitor() or self.system.comm.size > 1:
             with together(self.system.comm):
                 for monitor in problem.monitors:
                     monitor(Observed(step, problem))
@@ -344,11 +400,10 @@ class TimeSteps:
         problem.newton.snes.getKSP().reset()
         problem.accelerations.forget()
         problem.newton.begin()
-        made.write()
         made.begin(self.asked.adaptive)
         made.next_step = step
-        self.ts.setTimeStep(step)
         self.ts.setStepNumber(number)
+        made.show(0)
 
 
 def reconcile(problem: DynamicProblem, before: State, step: float) -> None:

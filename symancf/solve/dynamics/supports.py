@@ -11,11 +11,9 @@ import numpy as np
 from ...arrays import Array
 from ...errors import owner
 from ...runtime.collective import together
-from ...values.parameter import Parameter, Value, depends_on_time, evaluate
+from ...values.parameter import Value, evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ...assembly.protocol import SupportBinding
     from ...assembly.state import State
     from .interval import Interval
@@ -28,18 +26,6 @@ ROUND_OFF = 1e-9  # of positions: what differences see of it
 STILL = 1e-10  # of the size of a body, rad: a way in a step that is none, as of sin(2 pi)
 
 
-def moving_supports(motion: Motion) -> MovingSupports | None:
-    """Return the supports and joints of a motion that may move in time, None if there are none."""
-    driven = [
-        (piece.name, f"{key} of {piece.name!r}", value)
-        for piece in motion.system.pieces
-        if piece.role == "constraint"
-        for key, value in piece.uniform.items()
-        if key != "scale" and depends_on_time(value) and not isinstance(value, Parameter)
-    ]
-    return MovingSupports(motion, driven) if driven or motion.moving else None
-
-
 class MovingSupports:
     """The supports and joints of a motion whose prescribed values may change in time.
 
@@ -48,8 +34,8 @@ class MovingSupports:
     watches : whether `watch` may still warn.
     """
 
-    def __init__(self, motion: Motion, driven: Sequence[tuple[str, str, Value]]) -> None:
-        self.motion, self.system, self._driven = motion, motion.system, driven
+    def __init__(self, motion: Motion) -> None:
+        self.motion, self.system = motion, motion.system
         self.watches = True
 
     def jumps(self, before: State, h: float) -> tuple[bool, bool, bool]:
@@ -103,7 +89,7 @@ class MovingSupports:
         courses: list[_Course] = []
         with together(self.system.comm):
             courses += [self._of_support(support, step) for support in self.motion.moving]
-            courses += [self._of_joint(*driven, step) for driven in self._driven]
+            courses += [self._of_joint(*driven, step) for driven in self.motion.driven]
         for course in courses:
             defect = course.defect(step.length)
             if defect > worst:

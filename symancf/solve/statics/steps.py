@@ -63,6 +63,7 @@ class LoadSteps:
     ) -> None:
         self.solver, self.system, self.history = solver, solver.system, solver.history
         self.ends, self.largest, self.smallest, self.jump = ends, largest, smallest, jump
+        self.snapshot, self.restore = self.system.snapshot, self.system.restore  # for `march`
         self._rests = rests
         self.part, self.path = 1.0, list[tuple[float, Array]]()
         self.now = self.goal = self.system.time
@@ -85,14 +86,6 @@ class LoadSteps:
         self.fades = self.part < 1.0 and solver.measure_imbalance(now, self.first)
 
     # ---- for `march` ----------------------------------------------------------------------------
-    def snapshot(self) -> State:
-        """Return the present state as a value."""
-        return self.system.snapshot()
-
-    def restore(self, state: State) -> None:
-        """Go to a state of `snapshot` (collective)."""
-        self.system.restore(state)
-
     def attempt(self, state: State) -> Step | ConvergenceError:
         """Try the next part of a step.
 
