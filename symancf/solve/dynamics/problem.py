@@ -230,7 +230,7 @@ class DynamicProblem(OneProcess, Shown):
         """Make steps until a time, or until an event ends the motion."""
         made, ts, ends, to = self.integrator, self._ts, False, asked.to
         if not resumed:
-            self._energies = self.audit.jump()
+            self._energies = self.audit.measure(jumped=True)
             if not len(self.history.time):
                 self.history.sample(self.system.time)
             self._observe(Step(self.system.time, 0, 0, {}))
@@ -352,7 +352,7 @@ class DynamicProblem(OneProcess, Shown):
         self.system.prescribe(time)
         self._reconcile(self.integrator.asked)
         self.integrator.resume(self._ts)
-        self._energies = self.audit.jump()
+        self._energies = self.audit.measure(jumped=True)
         events.begin()
 
     # ---- what changes from outside ---------------------------------------------------------------
@@ -366,7 +366,7 @@ class DynamicProblem(OneProcess, Shown):
         self.system.prescribe(time)
         self._reconcile(step)
         self.integrator.resume(self._ts)
-        self._energies = self.audit.jump()
+        self._energies = self.audit.measure(jumped=True)
 
     def _reconcile(self, step: float) -> None:
         """Make accelerations and multipliers those of what changed from outside (collective).
@@ -405,7 +405,9 @@ class DynamicProblem(OneProcess, Shown):
         self._made()
         if self._energies is None:
             return self.audit.measure(keep=False)
-        return self.audit.jump(keep=False) if self.audit.changed() else self._energies
+        if self.audit.changed():
+            return self.audit.measure(keep=False, jumped=True)
+        return self._energies
 
     @property
     def native(self) -> bool:
