@@ -178,8 +178,9 @@ class GeneralizedAlpha:
         self._ahead: Ahead | None = None
         motion.system.register(self)
         rigid = [body for body in motion.system.bodies if isinstance(body, RigidBody)]
-        self.spin = Spin(accelerations, rigid) if rigid else None
-        self.directors = Directors(motion) if holds_by_penalties(motion.system) else None
+        self.spin = Spin(accelerations, rigid) if rigid and "spin" in newton.uses else None
+        turns = "directors" in newton.uses and holds_by_penalties(motion.system)
+        self.directors = Directors(motion) if turns else None
         self.error: BaseException | None = None
         self._review = Review(Verdict.STANDS)
         self.rtol, self.atol = 1e-6, np.zeros(0)  # of each row
@@ -396,7 +397,8 @@ class GeneralizedAlpha:
             if self._try(t, h, again):
                 return True
             self._restore()
-            self.calm = 0 if self.calm else CALM
+            if "calm" in self.newton.uses:
+                self.calm = 0 if self.calm else CALM
         return False
 
     # ---- a step ---------------------------------------------------------------------------------
@@ -469,7 +471,7 @@ class GeneralizedAlpha:
         self._predict(h, jerk)
         m.system.memory.begin(t)
         m.prescribe(t + h, h)
-        if newton.kinked and newton.numbering.size:
+        if newton.kinked and newton.numbering.size and "nearest" in newton.uses:
             self._begin(h, again)
         for _ in range(REVISIONS):
             converged = newton.solve_step(h)
@@ -543,9 +545,12 @@ class GeneralizedAlpha:
                     return h, error, last
                 factor = max(0.2, 0.9 * error ** (-1.0 / 3.0))
             else:
-                self.calm = 0 if self.calm else CALM
-                tried = not tried
+                if "calm" in newton.uses:
+                    self.calm = 0 if self.calm else CALM
+                tried = not tried and (newton.kinked or "calm" in newton.uses)
                 factor = 1.0 if tried else 0.5  # both ways to begin with each length
+                if not tried and "halved" not in newton.uses:
+                    smallest = math.inf
             self.rejections += 1
             failed = False
             self._restore()

@@ -127,6 +127,8 @@ class Native:
             return False
         if newton.predicted is not None or newton.kinked or newton.motion.damping.stiffness:
             return False
+        if newton.aids:
+            return False
         ksp = newton.snes.getKSP()
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
         return direct and newton.watches_alone() and self._has_usual_options(newton.snes)

@@ -34,9 +34,10 @@ from .explanation import explained
 from .native import Native
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ...assembly.piece import Piece
+    from ...newton import Row
     from ...runtime.options import Options
     from ...system import System
     from .motion import Motion
@@ -71,6 +72,7 @@ class Newton(VectorEquations):
     J : the tangent of the free unknowns, as `x` and `F` have them.
     base, base_rate, base_acceleration : local vectors of the affine map.
     native : `Native`, with the numbers of these for C, which makes iterations where it can.
+    uses : rows of the aids that this problem uses.
     tangent : how long the tangent lasts, ``symancf_tangent``; `stale`: the next one is made anew.
     takeover : `Takeover` of a Krylov solver, if PETSc's options have chosen one, else None.
     ended, iterations : PETSc's reason and the number of the last solution.
@@ -81,8 +83,8 @@ class Newton(VectorEquations):
         step leads, and steps begin where a step of it leads nearest.
     """
 
-    def __init__(self, motion: Motion, snes: PETSc.SNES) -> None:
-        self.motion, self.system = motion, motion.system
+    def __init__(self, motion: Motion, snes: PETSc.SNES, uses: Mapping[str, Row]) -> None:
+        self.motion, self.system, self.uses = motion, motion.system, uses
         numbering = self.numbering = self.system.numbering
         self.vectors = Vectors(numbering)
         super().__init__(self.system.comm, snes, self.vectors.new())
@@ -103,7 +105,7 @@ class Newton(VectorEquations):
         )
         self.takeover: Takeover | None = None
         self.kinked = any(piece.kinked for piece in self.system.pieces)
-        if self.kinked:
+        if self.kinked and "backtracking" in uses:
             evaluate, fresh = loosely(self.evaluate), loosely(self._made_now)
             self.aids = [PartBacktracking(self, self.balance, evaluate, self.leftover, fresh)]
         self.size = 1.0
@@ -112,7 +114,8 @@ class Newton(VectorEquations):
         self._step_of_tangent = 0.0
         self._determined = False
         penalties = holds_by_penalties(self.system)
-        predicted = PredictedStresses(self.system, penalties=True) if penalties else None
+        predicts = penalties and "predicted" in uses
+        predicted = PredictedStresses(self.system, penalties=True) if predicts else None
         self.predicted = predicted if predicted is not None and predicted.some else None
         self._folds = Folds(self.system) if penalties else None
         self._accepted: Array | None = None
@@ -129,6 +132,8 @@ class Newton(VectorEquations):
         self.preconditioner.attach()
         if ksp.getType() != PETSc.KSP.Type.PREONLY:
             self.takeover = Takeover(self.system, ksp, self.preconditioner, options, dynamic=True)
+        made = [row.make(self) for row in self.uses.values() if row.make is not None]
+        self.aids = [*self.aids, *made]
         self.configured(options)
 
     def tell_solver(self) -> None:
@@ -232,7 +237,7 @@ class Newton(VectorEquations):
 
     def settled(self, rows: Array, x: Array, step: Array | None) -> bool:
         """Tell whether nothing soft is hidden; see `Leftover` (collective)."""
-        if step is None and self.tangent.stale:
+        if "leftover" not in self.uses or (step is None and self.tangent.stale):
             return True  # no tangent is at hand
         settled = self.leftover.settled(rows, x, step, self.balance.noise)
         self.tangent.stale |= not settled and self.leftover.extra % 2 == 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from ...assembly.state import State
 from ...errors import CheckpointError, ParameterError, SymancfError
+from ...newton import AIDS, wanted
 from ...output.checkpoint import read, write
 from ...output.restart import Restarts
 from ...output.steps import Step
@@ -198,7 +199,8 @@ class DynamicProblem(OneProcess, Shown):
         weakref.finalize(self, self._ts.setType, PETSc.TS.Type.BEULER)
         self._ts.setOptionsPrefix(self.prefix)
         snes = self._ts.getSNES()
-        self.newton = Newton(self.motion, snes)
+        uses = wanted(self._options) if self._options.choice("aids") else AIDS
+        self.newton = Newton(self.motion, snes, uses)
         self.accelerations = Accelerations(self.motion, self.newton)
         method = chosen(self.method, self._options.choice("ts_type"))
         asked = self._options.choice("pc_type")
