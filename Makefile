@@ -39,6 +39,7 @@ test: .venv/.ready-dev
 	@.ci/test.sh
 
 ## make campaign  a thousand bad inputs, faults and odd models, round-off, sanitizers, 25 minutes of CPU (ARGS="--seed 2");
+##                (ARGS=--aids: what each aid of Newton's method is good for, by its case and in pairs);
 ##                beside it: python -m tests.campaign.records A B compares all numbers of two commits
 campaign: .venv/.ready-dev
 	@export PYTHONPATH=$$PWD:$$PWD/codegen

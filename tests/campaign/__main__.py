@@ -6,6 +6,9 @@ from __future__ import annotations
 import argparse
 import sys
 
+from symancf.newton import AIDS
+
+from .aids import table
 from .classes import CLASSES
 from .driver import campaign
 
@@ -19,7 +22,12 @@ def main() -> int:
     parser.add_argument("--share", type=float, default=1.0, help="of the cases of each class")
     parser.add_argument("--time", type=float, default=1500.0, help="seconds for all")
     parser.add_argument("--case", help="one case, as reported: CLASS.NUMBER")
+    parser.add_argument(
+        "--aids", nargs="*", choices=list(AIDS), help="of Newton's method; see aids"
+    )
     given = parser.parse_args()
+    if given.aids is not None:
+        return int(bool(table(given.aids or list(AIDS))))
     names, only = given.classes, None
     if given.case:
         name, number = given.case.split(".")
