@@ -41,6 +41,7 @@ test: .venv/.ready-dev
 ## make campaign  a thousand bad inputs, faults and odd models, round-off, sanitizers, 25 minutes of CPU (ARGS="--seed 2");
 ##                beside it: python -m tests.campaign.records A B compares all numbers of two commits;
 ##                ARGS=--constants: does a test notice ten times, or a tenth of, each tuning constant?
+##                ARGS=--aids: what each aid of Newton's method is good for, by its case and in pairs
 campaign: .venv/.ready-dev
 	@export PYTHONPATH=$$PWD:$$PWD/codegen
 	$(BIN)/python -m tests.campaign $(ARGS)

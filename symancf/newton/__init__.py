@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every Newton's method of the package measures residuals by; equations that others imply."""
 
-from .aids import AIDS, Aid, wanted
+from .aids import AIDS, Aid, Row, wanted
 from .backtracking import Mended, MendedSteps, PartBacktracking
 from .constraints import KEPT, TINY, Constraints
 from .equations import VectorEquations
@@ -36,6 +36,7 @@ __all__ = [
     "PartScaling",
     "Parts",
     "PredictedStresses",
+    "Row",
     "RowNorms",
     "Solution",
     "Stopping",

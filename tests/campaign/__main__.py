@@ -6,6 +6,9 @@ from __future__ import annotations
 import argparse
 import sys
 
+from symancf.newton import AIDS
+
+from .aids import table
 from .classes import CLASSES
 from .constants.check import check
 from .constants.find import find
@@ -23,9 +26,14 @@ def main() -> int:
     parser.add_argument("--case", help="one case, as reported: CLASS.NUMBER")
     parser.add_argument("--constants", action="store_true", help="scale tuning constants instead")
     parser.add_argument("--find", nargs="+", metavar="FILE", help="tests of those without one in")
+    parser.add_argument(
+        "--aids", nargs="*", choices=list(AIDS), help="of Newton's method; see aids"
+    )
     given = parser.parse_args()
     if given.constants:
         return int(bool(find(given.find, given.time) if given.find else check()))
+    if given.aids is not None:
+        return int(bool(table(given.aids or list(AIDS))))
     names, only = given.classes, None
     if given.case:
         name, number = given.case.split(".")

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import symancf as sa
+from symancf import verify
+from symancf.bench.robust import CASES as ROBUST
 from symancf.newton import AIDS, Aid, newton
 from symancf.output.steps import Step
 from symancf.solve.march import march
@@ -61,15 +66,55 @@ def test_an_aid_of_a_motion_that_is_switched_off_is_missed() -> None:
     assert work[1] > 1.3 * work[0]
 
 
-def test_an_aid_that_is_none_is_refused_with_those_that_are() -> None:
+def turning(**options: Any) -> sa.DynamicProblem:
+    """Let a body turn fast about a point beside it, 11 degrees in a step of 2 ms."""
+    top = sa.RigidBody.box((0.2, 0.3, 0.1), at=(0.3, 0.0, 0.0), rho=1e3, spin=(100.0, 0.0, 0.0))
+    pin = sa.joints.spherical(top.at((-0.3, 0.0, 0.0)), sa.ground)
+    return sa.DynamicProblem(sa.System(top, terms=[pin]), options=options)
+
+
+def test_an_aid_of_motions_is_switched_off_by_the_same_option() -> None:
+    problems = [turning(aids=given) for given in ("", "-supports", "-spin")]
+    for problem in problems:
+        problem.solve(to=0.02, step=2e-3)
+    with_all, other, without = (problem.system.state for problem in problems)
+    assert np.array_equal(with_all, other)  # no aid of motions
+    assert not np.allclose(with_all, without, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("made", [crushed, turning])
+def test_an_aid_that_is_none_is_refused_with_those_that_are(made: Any) -> None:
     names = tuple(f"-{name}" for name in AIDS)
     for given in ("-guess", "supports"):
         with refused(sa.ParameterError, asked="aids", given=given, possible=names):
-            crushed(aids=given).solve()
+            made(aids=given).solve(to=1.0, step=1.0)
 
 
-def test_each_aid_says_what_it_mends_and_which_case_shows_it() -> None:
-    assert all(all(row) for row in AIDS.values())
+def test_the_page_of_aids_has_the_table() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "aids.md").read_text(encoding="utf-8")
+    for name, row in AIDS.items():
+        case = row.case.replace("::", ", ")
+        assert f"\n| `{name}` | {row.mends} | {case} | {row.found} |\n" in text
+
+
+def test_each_aid_has_a_switch_and_a_case_that_is_there() -> None:
+    """Whether these show it is measured by ``make campaign ARGS=--aids``."""
+    verified, root = {case.id for case in verify.cases()}, Path(__file__).parents[2]
+    for row in AIDS.values():
+        assert row.mends
+        assert row.source
+        assert row.found
+        kind, _, name = row.case.partition(" ")
+        file, _, test = row.case.partition("::")
+        known = {"verify": verified, "robust": ROBUST}
+        assert name in known.get(kind, ()) or f"def {test}(" in (root / file).read_text()
+    solve = Path(sa.__file__).parent / "solve"
+    sources = [file.read_text() for file in solve.rglob("*.py")]
+    switch = re.compile(r'"(\w+)" (?:not )?in (?:\w+\.)*uses')
+    found = {name for source in sources for name in switch.findall(source)}
+    starts = (solve / "statics" / "starts.py").read_text()
+    found |= set(re.findall(r'^        \("(\w+)", \w+, ', starts, re.M))
+    assert found | {"takeover"} == {name for name, row in AIDS.items() if row.make is None}
 
 
 # ---- the loop ------------------------------------------------------------------------------------

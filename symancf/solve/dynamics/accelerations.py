@@ -17,6 +17,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ...arrays import Array
 from ...errors import ConstraintError, ConvergenceError
@@ -78,26 +79,20 @@ class Accelerations:
     def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
         """Derive constraints on other entities by time; forget the matrix (collective)."""
         if rebuilt or any(piece.role == "constraint" for piece in changed):
-            self.kinematics.relisted()
-            self._made_for = self._filled = None
+            self.kinematics.derive()
+            self.forget()
 
     # ---- the matrix -----------------------------------------------------------------------------
-    def _same(self) -> bool:
-        """Tell whether the matrix is that of the present state (collective)."""
-        m, comm = self.motion, self.system.comm
-        if self._made_for is None:
-            return False
-        at, time, state, revision = self._made_for
-        same = m.matrix.mat.stateGet() == state and revision == m.mass.revision
-        if not self.kinematics.constant:
-            same = same and time == self.system.time and np.array_equal(at, m.state[m.second])
-        return bool(same if comm.size == 1 else comm.allreduce(int(same)) == comm.size)
-
     def factor(self) -> None:
         """Assemble the matrix of the present state, unless that is what it is (collective)."""
-        if self._same():
-            return
         m, system, matrix = self.motion, self.system, self.motion.matrix
+        if self._made_for is not None:
+            at, time, state, revision = self._made_for
+            same = matrix.mat.stateGet() == state and revision == m.mass.revision
+            if not self.kinematics.constant:
+                same = same and time == system.time and np.array_equal(at, m.state[m.second])
+            if same if system.comm.size == 1 else system.comm.allreduce(same, MPI.LAND):
+                return
         mass = m.mass_values()
         if self.kinematics.any:
             unloaded = np.where(m.algebraic, 0.0, m.state)
@@ -273,8 +268,11 @@ class Accelerations:
         rhs = np.where(m.second, -f, 0.0)
         if self.kinematics.any:
             rhs -= self._bend(stabilisation)
-        if self._states:
-            self._rates_of_states(f)
+        if self._states:  # rate - f = 0
+            rate = np.where(m.first, -f, 0.0)
+            self.newton.vectors.to_global(rate, self.newton.x)
+            self.newton.vectors.to_local(self.newton.x, rate)
+            m.rate[m.first] = rate[m.first]
         self.factor()
         solution = self.solve(rhs)
         chosen = m.second & free
@@ -299,14 +297,6 @@ class Accelerations:
             prescribed = np.where(m.second, m.acceleration, 0.0)
             bend += np.where(m.algebraic, self.kinematics.product(m.state, prescribed), 0.0)
         return bend
-
-    def _rates_of_states(self, f: Array) -> None:
-        """First-order states: rate - f = 0."""
-        m = self.motion
-        rate = np.where(m.first, -f, 0.0)
-        self.newton.vectors.to_global(rate, self.newton.x)
-        self.newton.vectors.to_local(self.newton.x, rate)
-        m.rate[m.first] = rate[m.first]
 
     def jerk(self, h: float) -> Array | None:
         r"""Return the part w of the jerk that constraints determine; None: none (collective).

@@ -33,7 +33,7 @@ from ...runtime.jit import declare
 from ...values.parameter import Parameter, Value, depends_on_time, evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from symancf_codegen.declare import PointLaw
 
@@ -125,10 +125,14 @@ class Kinematics:
         numbers = [k for k, p in enumerate(system.pieces) if p.role == "constraint"]
         pieces = [system.pieces[k] for k in numbers]
         self._volumes: dict[int, Piece] = {}  # along the motion, by the condition's id
-        for number, first, second in self._conditions():
-            numbers.append(number)  # entities as those of the strain energy
-            pieces.append(first)
-            self._volumes[id(first)] = second
+        for body in system.bodies:
+            own = system.binding(body).pressures
+            if own is not None and own.pressure.incompressible:
+                names = [p.name if p.role == "strain" else None for p in system.pieces]
+                numbers.append(names.index(own.name))  # entities as those of the strain energy
+                first, second = volume_conditions(body, own, system, WEIGHTS)
+                pieces.append(first)
+                self._volumes[id(first)] = second
         self.any = bool(pieces)
         self._timed = any(
             "t" in piece.kernel.uniform
@@ -137,29 +141,16 @@ class Kinematics:
         )
         self.gradients = system.plan.part(pieces)
         self.gradients.attach(system.matrix, numbers)
-        self._derive()
         self._f: Array = np.zeros(system.numbering.coordinates)
-        self.refresh()
+        self.derive()
 
-    def _conditions(self) -> Iterator[tuple[int, Piece, Piece]]:
-        """Yield the number of the strain energy of incompressible bodies, and their conditions."""
-        system = self.system
-        for body in system.bodies:
-            own = system.binding(body).pressures
-            if own is not None and own.pressure.incompressible:
-                names = [p.name if p.role == "strain" else None for p in system.pieces]
-                yield names.index(own.name), *volume_conditions(body, own, system, WEIGHTS)
-
-    def _derive(self) -> None:
+    def derive(self) -> None:
+        """Derive the constraints, on the entities that they have now (collective)."""
         found = [self._moving(piece) for piece in self.gradients.pieces]
         self.constant = all(constant for _, constant in found)
         system = self.system
         pieces = [piece for piece, _ in found]
         self._plan = Plan(pieces, system.numbering, system.reference, system.comm)
-
-    def relisted(self) -> None:
-        """Take up other entities (collective)."""
-        self._derive()
         self.refresh()
 
     def _moving(self, piece: Piece) -> tuple[Piece, bool]:

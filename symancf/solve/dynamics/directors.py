@@ -80,10 +80,6 @@ class Directors:
             self._revision = self.motion.mass.revision
         return self._nodes
 
-    def _gradient(self, nodes: _Nodes) -> Array:
-        """Return F (n, 3, 3) at the nodes."""
-        return np.asarray(AXES + self.motion.state[nodes.rows].transpose(0, 2, 1))
-
     def require_resolved(self, before: State) -> Review:
         """Refuse a step from a state in which a section turns too far (collective).
 
@@ -109,7 +105,7 @@ class Directors:
         """
         m, nodes = self.motion, self._present()
         rows = nodes.rows
-        F = self._gradient(nodes)
+        F = AXES + m.state[rows].transpose(0, 2, 1)
         W: Array = np.zeros(F.shape)
         for vector in (m.rate, auxiliary):
             W = nodes.turned(np.linalg.solve(F, vector[rows].transpose(0, 2, 1)), W @ W)

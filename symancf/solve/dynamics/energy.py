@@ -89,23 +89,18 @@ class _Kind(NamedTuple):
 SUMS = 5
 
 
-def _changes(piece: Piece) -> tuple[bool, bool]:
-    """Tell whether a piece depends on time itself, and whether on that or on what others set."""
-    own = ("scale",)
-    given = [value for name, value in piece.uniform.items() if name not in own]
-    cells = piece.cell_at is not None and getattr(piece.cell_at, "timed", True)
-    by_time = piece.timed or "t" in piece.kernel.uniform or cells
-    timed = bool(by_time or any(map(changes_by_itself, given)))
-    return timed, timed or any(map(depends_on_time, given))
-
-
 def _kind(piece: Piece) -> _Kind:
     """Return what a piece does for energies.
 
     Those of materials are the system's, and those of loads that are constant. Contacts and
     history-dependent laws are materials, whatever changes them.
     """
-    timed, changes = _changes(piece)
+    given = [value for name, value in piece.uniform.items() if name != "scale"]
+    cells = piece.cell_at is not None and getattr(piece.cell_at, "timed", True)
+    timed = (
+        piece.timed or cells or "t" in piece.kernel.uniform or any(map(changes_by_itself, given))
+    )
+    changes = timed or any(map(depends_on_time, given))  # or what others set
     role, kinds = piece.role, ("strain", "potential", "contact")
     material = role in ("strain", "contact") or bool(piece.kernel.memory)
     stores = material or (role == "potential" and not changes)
@@ -173,29 +168,40 @@ class Audit:
             self._work.take_back()
 
     # ---- energies -------------------------------------------------------------------------------
-    def measure(self, keep: bool = True) -> Energies:
+    def measure(self, keep: bool = True, jumped: bool = False) -> Energies:
         """Return the energies of the present state (collective).
 
         Parameters
         ----------
         keep : the motion has come here by a step, of which the work is added.
+        jumped : the motion is where it was, and something from outside has changed it: that is
+            work.
         """
-        course = [] if self._work is None else self._work.course(keep)
+        system = self.motion.system
+        jumped &= self._start is not None
+        if jumped:
+            with together(system.comm):
+                system.update(system.time)
+        course = [] if self._work is None else self._work.course(keep and not jumped)
         parts, lost, gained = self._present(course)
         work, dissipated, friction = self.work, self.dissipated, self.friction
-        if self._start is not None:
+        total = float(parts.sum())
+        if jumped:
+            work += 0.0 if self._total is None else total - self._total
+        elif self._start is not None:
             more = lost - self._lost
             work += float(gained[0] + more[2])
             if keep and self._ramp is not None:
                 work += 0.5 * (self._ramp + self._raised())
             dissipated += float(gained[1] + more[0])
             friction += float(more[1])
-        total = float(parts.sum())
         start = total if self._start is None else self._start
         if keep:
             self.work, self.dissipated, self.friction = work, dissipated, friction
-            self._start = start
-            self._stand(total, lost, course)
+            self._start, self._total, self._lost = start, total, lost
+            self._ramp, self.begun, self._values = None, True, self._present_values()
+            if self._work is not None:
+                self._work.last = course[-1]
         drift = total - work + dissipated - start
         T, U, V, C = parts.tolist()
         return Energies(T, U, V, C, work, dissipated, friction, drift)
@@ -234,8 +240,8 @@ class Audit:
         if not self._parameters or not self.changed():
             return None
         if self.visit is not None:
-            return self.jump()
-        found = self.jump(keep=False)
+            return self.measure(jumped=True)
+        found = self.measure(keep=False, jumped=True)
         self._ramp = self._raised()
         return found
 
@@ -264,28 +270,6 @@ class Audit:
         other = self._present_values() != self._values
         return bool(self.motion.system.comm.allreduce(other, MPI.LOR))
 
-    def jump(self, keep: bool = True) -> Energies:
-        """Return the energies after a change from outside, which is work (collective).
-
-        `keep`: as of `measure`.
-        """
-        if self._start is None:
-            return self.measure(keep)
-        system = self.motion.system
-        with together(system.comm):
-            system.update(system.time)
-        course = [] if self._work is None else self._work.course(step=False)
-        parts, lost, _ = self._present(course)
-        total, work = float(parts.sum()), self.work
-        if self._total is not None:
-            work += total - self._total
-        if keep:
-            self.work = work
-            self._stand(total, lost, course)
-        drift = total - work + self.dissipated - self._start
-        T, U, V, C = parts.tolist()
-        return Energies(T, U, V, C, work, self.dissipated, self.friction, drift)
-
     def _present(self, course: Sequence[Instant]) -> tuple[Array, Array, Array]:
         """Return kinetic, strain and potential energy and that of contact, and what changes them.
 
@@ -300,10 +284,12 @@ class Audit:
             values, _ = system.plan.energies(m.state)
             kinetic, _ = m.mass.energies(m.rate)
             stored = self._masks @ values
-            lost = np.array([system.memory.dissipated(which) for which in self._remembering.T])
             found[:4] = kinetic.sum(), *stored[:3]
-            found[4:6] = lost[:3].sum(), lost[2]
-            found[6] = stored[3] + lost[3] - stored[4]
+            found[6] = stored[3] - stored[4]
+            if system.memory:
+                lost = [system.memory.dissipated(which) for which in self._remembering.T]
+                found[4:6] = sum(lost[:3]), lost[2]
+                found[6] += lost[3]
             if self._work is not None:
                 found[7:] = self._work.along(course)
         found = system.sum(found)
@@ -319,12 +305,6 @@ class Audit:
         self._take(now)
         self.begun = True
         self.watch()
-
-    def _stand(self, total: float, lost: Array, course: Sequence[Instant]) -> None:
-        self._total, self._lost, self._ramp, self.begun = total, lost, None, True
-        self._values = self._present_values()
-        if self._work is not None:
-            self._work.last = course[-1]
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Go on from what `state` returned; `stand` then."""

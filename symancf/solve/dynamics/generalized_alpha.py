@@ -159,8 +159,9 @@ class GeneralizedAlpha(Integrator):
         self._again = False  # the usual start of a step of this length has been tried
         self._error = 0.0  # of the last attempt, where it was solved
         rigid = [body for body in motion.system.bodies if isinstance(body, RigidBody)]
-        self.spin = Spin(accelerations, rigid) if rigid else None
-        self.directors = Directors(motion) if holds_by_penalties(motion.system) else None
+        self.spin = Spin(accelerations, rigid) if rigid and "spin" in self.newton.uses else None
+        turns = "directors" in self.newton.uses and holds_by_penalties(motion.system)
+        self.directors = Directors(motion) if turns else None
 
     def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
         """Look for rigid bodies anew; Newton's method takes up other entities."""
@@ -290,7 +291,8 @@ class GeneralizedAlpha(Integrator):
                 return True
             assert self.before is not None
             self.go_back(self.before)
-            self.calm = 0 if self.calm else CALM
+            if "calm" in self.newton.uses:
+                self.calm = 0 if self.calm else CALM
         return False
 
     # ---- a step ---------------------------------------------------------------------------------
@@ -345,9 +347,11 @@ class GeneralizedAlpha(Integrator):
         """
         if self._error > 1.0:
             return max(0.2, 0.9 * float(self._error ** (-1.0 / 3.0)))
-        self.calm = 0 if self.calm else CALM
-        self._again = not self._again
-        return 1.0 if self._again else 0.5
+        uses = self.newton.uses
+        if "calm" in uses:
+            self.calm = 0 if self.calm else CALM
+        self._again = not self._again and (self.newton.kinked or "calm" in uses)
+        return 1.0 if self._again else super().shorter()
 
     def factors(self, h: float) -> None:
         """Set the factors of rates and accelerations for steps of length h."""
@@ -409,7 +413,7 @@ class GeneralizedAlpha(Integrator):
         self._predict(h, jerk)
         system.memory.begin(t)
         m.prescribe(t + h, h)
-        if newton.kinked and newton.numbering.size:
+        if newton.kinked and newton.numbering.size and "nearest" in newton.uses:
             self._begin(h)
         converged = self.converges(h)
         if converged and self.directors is not None and self.before is not None:

@@ -220,7 +220,7 @@ class Integrator:
 
     def shorter(self) -> float:
         """Return the length of the next attempt as a part of that of the last one."""
-        return 0.5
+        return 0.5 if "halved" in self.newton.uses else 0.0
 
     # ---- the equations at the end of a step -----------------------------------------------------
     def predict(self, h: float) -> None:

@@ -14,13 +14,11 @@ from ...assembly.vectors import Vectors
 from ...bodies.natural.body import RigidBody
 from ...errors import ConvergenceError
 from ...newton import (
-    AIDS,
     Leftover,
     PartBacktracking,
     PredictedStresses,
     VectorEquations,
     holds_by_penalties,
-    wanted,
 )
 from ...runtime.collective import share_error, together
 from ...runtime.petsc import PETSc, loosely
@@ -35,9 +33,10 @@ from .native import Native
 from .undetermined import undetermined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ...assembly.piece import Piece
+    from ...newton import Aid, Row
     from ...runtime.options import Options
     from ...system import System
     from .motion import Motion
@@ -70,6 +69,7 @@ class Newton(VectorEquations):
     J : the tangent of the free unknowns, as `x` and `F` have them.
     base, base_rate, base_acceleration : local vectors of the affine map.
     native : `Native`, with the numbers of these for C, which makes iterations where it can.
+    uses : rows of the aids that this problem uses.
     tangent : how long the tangent lasts, ``symancf_tangent``; `stale`: the next one is made anew.
     takeover : `Takeover` of a Krylov solver, if PETSc's options have chosen one, else None.
     ended, iterations : PETSc's reason and the number of the last solution.
@@ -80,8 +80,8 @@ class Newton(VectorEquations):
         step leads, and steps begin where a step of it leads nearest.
     """
 
-    def __init__(self, motion: Motion, snes: PETSc.SNES) -> None:
-        self.motion, self.system = motion, motion.system
+    def __init__(self, motion: Motion, snes: PETSc.SNES, uses: Mapping[str, Row]) -> None:
+        self.motion, self.system, self.uses = motion, motion.system, uses
         numbering = self.numbering = self.system.numbering
         self.vectors = Vectors(numbering)
         super().__init__(self.system.comm, snes, self.vectors.new())
@@ -125,19 +125,21 @@ class Newton(VectorEquations):
         if ksp.getType() != PETSc.KSP.Type.PREONLY:
             self.takeover = Takeover(self.system, ksp, self.preconditioner, options, dynamic=True)
         self.configured(options)
-        self._make_aids(wanted(options) if options.choice("aids") else set(AIDS))
+        self._make_aids()
 
-    def _make_aids(self, names: set[str]) -> None:
+    def _make_aids(self) -> None:
         """Make the aids that apply, of those that are wanted (collective)."""
-        self.aids, self._looks = [], "leftover" in names
-        if self._folds is not None and "predicted" in names:
+        aids: list[Aid] = []
+        if self._folds is not None and "predicted" in self.uses:
             predicted = PredictedStresses(self.system, penalties=True)
             self.predicted = predicted if predicted.some else None
         if self.predicted is not None:
-            self.aids.append(self.predicted)
-        if self.kinked and "backtracking" in names:
+            aids.append(self.predicted)
+        if self.kinked and "backtracking" in self.uses:
             evaluate, fresh = loosely(self.evaluate), loosely(self._made_now)
-            self.aids.append(PartBacktracking(self, self.balance, evaluate, self.leftover, fresh))
+            aids.append(PartBacktracking(self, self.balance, evaluate, self.leftover, fresh))
+        aids += [row.make(self) for row in self.uses.values() if row.make is not None]
+        self.aids = aids
 
     def tell_solver(self) -> None:
         """Say which linear solver is at work (collective)."""
@@ -231,7 +233,7 @@ class Newton(VectorEquations):
 
     def settled(self, rows: Array, x: Array, step: Array | None) -> bool:
         """Tell whether nothing soft is hidden; see `Leftover` (collective)."""
-        if not self._looks or (step is None and self.tangent.stale):
+        if "leftover" not in self.uses or (step is None and self.tangent.stale):
             return True  # nobody wants it, or no tangent is at hand
         settled = self.leftover.settled(rows, x, step, self.balance.rounded_rows)
         self.tangent.stale |= not settled and self.leftover.extra % 2 == 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from ...assembly.state import State
 from ...errors import CheckpointError, ParameterError, SymancfError
+from ...newton import AIDS, wanted
 from ...output.checkpoint import read, write
 from ...output.restart import Restarts
 from ...output.tracking import Watched, kept_by, made_of, monitored, record
@@ -190,7 +191,8 @@ class DynamicProblem(OneProcess, Shown):
         weakref.finalize(self, ts.setType, PETSc.TS.Type.BEULER)
         ts.setOptionsPrefix(self.prefix)
         snes = ts.getSNES()
-        self.newton = Newton(self.motion, snes)
+        uses = wanted(self._options) if self._options.choice("aids") else AIDS
+        self.newton = Newton(self.motion, snes, uses)
         self.accelerations = Accelerations(self.motion, self.newton)
         method = chosen(self.method, self._options.choice("ts_type"))
         asked = self._options.choice("pc_type")
@@ -225,7 +227,9 @@ class DynamicProblem(OneProcess, Shown):
         self._made()
         if self.taken is None:
             return self.audit.measure(keep=False)
-        return self.audit.jump(keep=False) if self.audit.changed() else self.taken
+        if self.audit.changed():
+            return self.audit.measure(keep=False, jumped=True)
+        return self.taken
 
     @property
     def native(self) -> bool:

@@ -66,18 +66,11 @@ class Spin:
         self.bodies = bodies
         self._length = np.array([body.length for body in self.bodies])
         self._turned = np.zeros(len(self.bodies))
-        self._rows: tuple[Ints, Ints] | None = None
+        self._rows: tuple[Ints, Ints] | None = None  # bodies here, (n, 12) local offsets
 
     def forget(self) -> None:
         """Forget where the coordinates of the bodies are."""
         self._rows = None
-
-    def _find(self) -> tuple[Ints, Ints]:
-        """Return the bodies that are here and the local offsets (n, 12) of their coordinates."""
-        system = self.motion.system
-        found = [system.binding(body).here(system) for body in self.bodies]
-        here = np.array([k for k, rows in enumerate(found) if len(rows)], dtype=np.int64)
-        return here, np.array([found[k] for k in here], dtype=np.int64).reshape(-1, 12)
 
     def settle(self, auxiliary: Array, h: float, rho: float, bias: float, shift: float) -> None:
         """Take the present rates and A to what constraints say, after a step (collective).
@@ -87,7 +80,11 @@ class Spin:
         h : length of the step.
         bias, shift : times the jerk, what rates and A are off by; see `GeneralizedAlpha`.
         """
-        self._rows = self._rows or self._find()
+        if self._rows is None:
+            system = self.motion.system
+            found = [system.binding(body).here(system) for body in self.bodies]
+            own = np.array([k for k, at in enumerate(found) if len(at)], dtype=np.int64)
+            self._rows = own, np.array([found[k] for k in own], dtype=np.int64).reshape(-1, 12)
         here, rows = self._rows
         rate: Array = self.motion.rate[rows].reshape(-1, 4, 3)
         rate[:, 0] = (rate[:, 1] - rate[:, 0]) / self._length[here, None]

@@ -174,7 +174,7 @@ class TimeSteps:
         if self.done:
             return
         if not self._resumed:
-            problem.taken = problem.audit.jump()
+            problem.taken = problem.audit.measure(jumped=True)
             if not len(self.history.time):
                 self.history.sample(now)
             self._observe(Step(now, 0, 0, {}))
@@ -364,7 +364,7 @@ class TimeSteps:
         self.system.prescribe(self.system.time)
         reconcile(problem, before, step)
         self.integrator.resume()
-        problem.taken = problem.audit.jump()
+        problem.taken = problem.audit.measure(jumped=True)
 
     # ---- restart points -------------------------------------------------------------------------
     def _left(self, restarts: Restarts) -> int:

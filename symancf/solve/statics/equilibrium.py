@@ -24,6 +24,7 @@ from ...newton import (
     MendedSteps,
     PartBacktracking,
     PredictedStresses,
+    Row,
     wanted,
 )
 from ...output.steps import Step, by_name
@@ -100,6 +101,7 @@ class EquilibriumSolver:
     convergence, linear, branch, stability, sudden : see their classes.
     krylov : the linear solver, where it is not a direct one.
     check_held : whether that has yet to be looked for.
+    uses : rows of the aids that this problem uses, likewise.
     ready : `prepare` has been called, and nothing since has spoilt it.
     restored : the scale of the multipliers is that of a checkpoint.
     hardest : most iterations of a solution in the last step, which may take several.
@@ -185,33 +187,34 @@ class EquilibriumSolver:
         equations.linear = self.linear
         scratch = equations.x.duplicate(), equations.x.duplicate()
         self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
-        names = wanted(self.options) if self.options.choice("aids") else set(AIDS)
-        self._make_aids(names, scratch)
+        self.uses = wanted(self.options) if self.options.choice("aids") else AIDS
+        self._make_aids(self.uses, scratch)
         self._operate()
 
-    def _make_aids(self, names: set[str], scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
+    def _make_aids(self, uses: Mapping[str, Row], scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
         """Make the aids that apply, of those that are wanted (collective)."""
         system, equations, test = self.system, self.equations, self.convergence
         kinked = bool(self.branch.kinked.any())
         leftover = Leftover(system, test.rows, self.snes.getKSP(), scratch)
-        test.leftover = leftover if "leftover" in names else None
-        self.starts = starts(self, names)
+        test.leftover = leftover if "leftover" in uses else None
+        self.starts = starts(self, uses)
         aids: list[Aid] = []
         predicted = PredictedStresses(system)
-        self.predicted = predicted if "predicted" in names and predicted.some else None
+        self.predicted = predicted if "predicted" in uses and predicted.some else None
         if self.predicted is not None:
             aids.append(self.predicted)
         attempt = loosely(equations.attempt)
-        if "mended" in names and self.krylov is not None:
+        if "mended" in uses and self.krylov is not None:
             aids.append(MendedSteps(equations, self.krylov, attempt))
             if self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
                 self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
-        if "backtracking" in names and (kinked or test.rows.parts > 1):
+        if "backtracking" in uses and (kinked or test.rows.parts > 1):
             acts = partial(self.branch.touches, system.state)
             own = leftover if kinked else None
             aids.append(PartBacktracking(equations, test, attempt, own, acts=acts))
+        aids += [row.make(equations) for row in uses.values() if row.make is not None]
         equations.aids = aids
-        reviewed = "normals" in names and system.reviews
+        reviewed = "normals" in uses and system.reviews
         self.normals = Normals(system) if reviewed else None
 
     def _operate(self) -> None:
@@ -467,13 +470,13 @@ class EquilibriumSolver:
         """Keep the residual at the start of a step; tell whether it was no equilibrium."""
         self.system.revise(time)
         self.system.prescribe(time)
-        jumped = self.sudden.measure(state)
+        jumped = "jumps" in self.uses and self.sudden.measure(state)
         f, imbalance = np.zeros_like(state), self.equations.imbalance
         self.guarded(lambda: self.system.plan.residual(state, f))
         self.vectors.to_global(f, imbalance)
         (norms,) = self.convergence.rows.of(imbalance.getArray(readonly=True))
         small = bool(len(norms)) and bool(self.convergence.settled(norms).all())
-        if small or not np.isfinite(norms).all():
+        if small or not np.isfinite(norms).all() or "fading" not in self.uses:
             imbalance.set(0.0)
         return jumped or not small
 

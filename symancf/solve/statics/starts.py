@@ -8,7 +8,7 @@ None where it does not apply to the change, and the next one is asked.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -184,7 +184,7 @@ def _gone(branch: Branch, before: Array, v: PETSc.Vec | None, goal: Array) -> in
 Start = Callable[[Solver, Change], "int | None"]
 
 
-def starts(solver: Solver, names: set[str]) -> list[Start]:
+def starts(solver: Solver, names: Collection[str]) -> list[Start]:
     """Return those of the predictors that apply to a system, in their order (collective)."""
     held = bool((solver.numbering.fixed_by >= 0).any())
     applies: list[tuple[str, Start, bool]] = [

@@ -105,7 +105,12 @@ class LoadSteps:
         if self.smallest >= 1.0 or self.jump or isinstance(result, ConvergenceError):
             return result
         hard = solver.hardest > HARD or self.history.cut_backs > self.cuts
-        parts = solver.long and end - self.fraction >= 2.0 * max(self.smallest, SHORT)
+        hard &= "branches" in solver.uses
+        parts = (
+            solver.long
+            and "parts" in solver.uses
+            and end - self.fraction >= 2.0 * max(self.smallest, SHORT)
+        )
         if not (hard or parts):
             return result
         return solver.refused(result, self._before, accepted, hard, parts) or result
@@ -120,7 +125,7 @@ class LoadSteps:
         solver = self.solver
         self.history.cut_backs += not solver.long
         self.part = (self.end - self.fraction) / 2.0
-        if self.part < self.smallest or solver.hopeless:
+        if self.part < self.smallest or solver.hopeless or "halved" not in solver.uses:
             begun = self.start, self.first
             done, goal = self.fraction, self.goal
             raise explained(solver, error, begun, self._before, done, goal, self.smallest)
