@@ -86,8 +86,8 @@ def at_rest() -> Callable[[], object]:
     return statics(sa.fix(part["x0"]), pull, body=part).solve
 
 
-def volume() -> Callable[[], object]:
-    part = cube(2, sa.elements.hex8, sa.energies.yeoh, C10=1.0, C20=-0.1, C30=0.1, k=1e14)
+def volume(k: float = 1e14) -> Callable[[], object]:
+    part = cube(2, sa.elements.hex8, sa.energies.yeoh, C10=1.0, C20=-0.1, C30=0.1, k=k)
     pull = sa.traction(part["x1"], lambda t: (t, 0.0, 0.0))
     problem = statics(sa.fix(part["x0"]), pull, body=part, pc_type="lu", snes_max_it=3)
     return lambda: problem.solve(smallest=1.0)
@@ -313,3 +313,11 @@ def test_the_state_is_the_last_equilibrium_and_one_may_go_on() -> None:
     history = problem.solve(to=0.5)
     assert len(history.steps) > 3
     assert np.isfinite(state).all()
+
+
+@pytest.mark.parametrize(("k", "named"), [(6e5, False), (6e6, True)])
+def test_a_bulk_modulus_of_a_million_shear_moduli_is_a_cause(k: float, named: bool) -> None:
+    with refused(sa.ConvergenceError) as caught:
+        volume(k)()
+    assert isinstance(caught.value, sa.ConvergenceError)
+    assert ("bulk modulus" in [cause.kind for cause in caught.value.causes]) == named

@@ -492,6 +492,16 @@ def test_stiffness_grows_where_points_are_too_deep_and_is_saved(shared_tmp_path:
 
 
 @collective
+def test_what_presses_with_p_lies_p_by_ten_moduli_of_a_cell_deep() -> None:
+    body = block(2)
+    contact = sa.Contact(body["z0"], sa.Plane(**FLOOR))
+    guide = sa.fix(body["x0"], ["x"]), sa.fix(body["y0"], ["y"])
+    system = sa.System(body, terms=[contact, *guide, sa.traction(body["z1"], (0.0, 0.0, -1e3))])
+    sa.StaticProblem(system).solve()
+    assert contact.penetration_of(system)[1] == pytest.approx(1e3 / (10.0 * 1e6), rel=0.01)
+
+
+@collective
 def test_a_block_does_not_pass_through_a_thin_wall() -> None:
     """It is pressed against it by a third of its height in one step."""
     body = block()
