@@ -21,17 +21,16 @@ from ..kinematics.naming import Energy, signature
 from ..laws import (
     Kind,
     Layers,
+    advice,
     at_points,
     body_force_laws,
     energy_equation,
     energy_laws,
     inertia_laws,
-    jumps,
     stress_equations,
 )
 from ..laws.asked import pressure_of
 from ..laws.formulas import Formula
-from ..laws.layers import JUMPS, advice
 from ..laws.mixed import FRAME, frames
 from ..laws.turning import turning_laws
 from ..mesh import Region
@@ -168,8 +167,9 @@ class Body(OneProcess, Shown):
                 of = self.name if element.oriented else None
                 self.region = in_one_sense(self.region, of)
             self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
-        told = JUMPS if quadrature is None and jumps(self.laws) else element.advice
-        told = told or advice(self.energy_function, self.laws)
+        told = element.advice
+        if element.section or self.layers is not None:
+            told = advice(energy, self.laws, quadrature) or told
         if told and region.mesh.comm.rank == 0:
             warnings.warn(f"body {self.name!r}: {told}", stacklevel=2)
 
