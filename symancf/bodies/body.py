@@ -15,6 +15,7 @@ import sympy as sp
 from symancf_codegen.declare import RATE_FACTOR, brought
 
 from ..arrays import Array, Ints, Ints32, Mask
+from ..assembly.numbering import Block
 from ..assembly.piece import Piece, Role
 from ..errors import MeshError, ParameterError, SymancfError
 from ..kinematics.naming import Energy, signature
@@ -36,7 +37,7 @@ from ..laws.turning import turning_laws
 from ..mesh import Region
 from ..mesh.partition import Family
 from ..mesh.sides import in_one_sense
-from ..places.edges import announce_blocks, links_of, with_edges
+from ..places.edges import across_block, slopes_block, with_edges
 from ..places.interpolation import Interpolation, Patch
 from ..places.on_body import Nodes, PointsOnBody
 from ..places.sliding import Sliding
@@ -400,7 +401,10 @@ class BodyBinding:
         ids, vertices = body.region.slice(body.element.cell)
         cost = float(body.element.size**2)
         vertices = with_edges(layout, body, vertices + layout.base(body.region.mesh))
-        links = links_of(body.element)
+        element = body.element
+        ends = element.topology.edges[: element.edges]  # of edges, which stand behind the corners
+        edges = ((v, element.vertices + k) for k, pair in enumerate(ends) for v in pair)
+        links = (*element.topology.graph, *edges)
         self.pressures: Pressures | None = None
         if body.pressure is not None and body.pressure.of_system:
             self.pressures = Pressures(layout, body, body.pressure)
@@ -408,7 +412,13 @@ class BodyBinding:
             links += ((0, vertices.shape[1]),) * own.shape[1]
             vertices = np.concatenate([vertices, own], axis=1)
         layout.announce(Family(f"body:{self.name}", ids, vertices, weight=cost, links=links))
-        announce_blocks(layout, body)
+        layout.announce_block(Block("position", 3))
+        if element.slopes:
+            slopes = slopes_block(body, self.name)
+            layout.announce_block(Block(slopes, 3 * len(element.slopes), "direction"))
+        if element.across:
+            across = across_block(slopes_block(body, self.name))
+            layout.announce_block(Block(across, 3, "direction"))
         self._curved: Mask | None = None  # which cells have a curved reference
         self._some = False, False  # some cells of all ranks are curved, are straight
 

@@ -122,15 +122,16 @@ def evaluate_on(
     checked = {part: _density(asked.name, part, w, every) for part, w in parts.items()}
     own = _own(asked.name, called, kinematics, known, reserved, where) if own_symbols else NOTHING
     history, stored, local = own
-    told = (*(m.update for m in history), *(x.equation for x in local))
-    _require_even(asked.name, (*checked.values(), *told), quantities)
+    roots = _roots(quantities)
+    if roots:
+        _require_even(asked.name, checked.values(), own, roots)
     identifier = re.sub(r"\W", "_", asked.name, flags=re.ASCII).lstrip("_0123456789") or "energy"
     return Parts(
         name=identifier,
         signature=asked,
         kinematics=kinematics,
         parts=checked,
-        named=_unique(named, quantities.values(), reserved, every),
+        named=_unique(named, quantities.values(), roots.values(), reserved, every),
         history=history,
         stored=stored,
         local=local,
@@ -168,12 +169,23 @@ def _density(
     return stretches.joined(w)
 
 
+def _roots(quantities: Mapping[str, sp.Basic]) -> dict[str, sp.Expr]:
+    """Return what the quantities that are square roots are the roots of."""
+    half, roots = sp.Rational(1, 2), {}
+    for name, value in quantities.items():
+        if isinstance(value, sp.Pow) and value.exp == half:
+            roots[name] = value.base
+    return roots
+
+
 def _require_even(
-    name: str, forms: Collection[sp.Expr | None], quantities: Mapping[str, sp.Basic]
+    name: str, parts: Collection[sp.Expr], own: Own, roots: Mapping[str, sp.Expr]
 ) -> None:
-    """Check that quantities that are square roots occur in even powers."""
-    for w, (q, value) in product(forms, quantities.items()):
-        if w is not None and _rough(w, value):
+    """Check that quantities that are square roots, of the `roots`, occur in even powers."""
+    history, _, local = own
+    forms = (*parts, *(m.update for m in history), *(x.equation for x in local))
+    for w, (q, base) in product(forms, roots.items()):
+        if w is not None and _rough(w, base):
             raise KinematicsError(
                 f"{name}() is not even in {q!r}: on a straight reference the direction "
                 f"of {q!r} is undefined where it is 0, so only even powers such as {q}**2 may "
@@ -223,23 +235,22 @@ def _own(
     return tuple(history), stored, tuple(local)
 
 
-def _rough(w: sp.Expr, value: sp.Basic) -> bool:
-    """Whether `w` contains odd powers of a quantity that is offered as a square root."""
-    if not (isinstance(value, sp.Pow) and value.exp == sp.Rational(1, 2)):
-        return False
-    return any(p.base == value.base and not p.exp.is_Integer for p in symbolic(w).atoms(sp.Pow))
+def _rough(w: sp.Expr, base: sp.Expr) -> bool:
+    """Whether `w` contains odd powers of the square root of `base`."""
+    return any(p.base == base and not p.exp.is_Integer for p in symbolic(w).atoms(sp.Pow))
 
 
 def _unique(
     named: Mapping[str, sp.Expr],
     values: Collection[sp.Basic],
+    roots: Collection[sp.Expr],
     reserved: Collection[str],
     known: set[sp.Symbol],
 ) -> dict[str, sp.Expr]:
     """Return named scalars of what is known that are none of the values, under free names."""
     result: dict[str, sp.Expr] = {}
     for name, given in named.items():
-        if given in values or any(_rough(given, v) for v in values):
+        if given in values or any(_rough(given, base) for base in roots):
             continue
         w = stretches.joined(given)
         if w.free_symbols and w.free_symbols <= known:
