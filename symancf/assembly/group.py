@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Integers, Ints, Ints32, address
-from ..runtime.jit import Kernel, declare
+from ..runtime.jit import Kernel, aligned, batches, declare
 from .feet import types_of
 from .piece import Cells, Feet, Jets, Piece
-from .structures import LANES, Opposite, Term, aligned, batched
+from .structures import LANES, Opposite, Term
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -105,7 +105,7 @@ class Group:
         )
         self._use(kernel)
         self._uniform = aligned((max(1, len(kernel.uniform)),))
-        self._cell = batched(_joined([p.cell.reshape(p.size, len(kernel.cell)) for p in own]))
+        self._cell = batches(_joined([p.cell.reshape(p.size, len(kernel.cell)) for p in own]))
         self.term.uniform, self.term.cell = address(self._uniform), address(self._cell)
         entities = [piece.entities for piece in own]
         cells = [e for e in entities if isinstance(e, Cells)]
@@ -150,7 +150,7 @@ class Group:
         self.term.blocks = self._hold(blocks, np.int32)
         scalars = _joined([c.scalars for c in cells])
         self.term.scalars, self.term.scalar = scalars.shape[1], self._hold(scalars, np.int32)
-        self._maps = batched(maps.reshape(len(maps), int(np.prod(maps.shape[1:]))))
+        self._maps = batches(maps.reshape(len(maps), int(np.prod(maps.shape[1:]))))
         self._held.append(self._maps)
         if whole:
             self.term.functions, self.term.whole = whole.functions, address(self._maps)

@@ -18,7 +18,6 @@ from ..runtime import jit
 from ..runtime.limits import require_countable
 from ..runtime.log import EVENTS, logged
 from ..runtime.petsc import PETSc, disown, functions, handle, own
-from .structures import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -89,7 +88,7 @@ class Matrix:
         )
         del start, adjacent
         # products may read 8 more
-        self.diagonal, self.off = (aligned((max(1, n) + 8,))[: max(1, n)] for n in sizes)
+        self.diagonal, self.off = (jit.aligned((max(1, n) + 8,))[: max(1, n)] for n in sizes)
         # PETSc numbers the columns of the other part anew, in place
         self.columns = diagonal_column, off_column[: sizes[1]].copy()
         self._arrays = [

@@ -15,29 +15,29 @@ import sympy as sp
 from symancf_codegen.declare import RATE_FACTOR, brought
 
 from ..arrays import Array, Ints, Ints32, Mask
+from ..assembly.numbering import Block
 from ..assembly.piece import Piece, Role
 from ..errors import MeshError, ParameterError, SymancfError
 from ..kinematics.naming import Energy, signature
 from ..laws import (
     Kind,
     Layers,
+    advice,
     at_points,
     body_force_laws,
     energy_equation,
     energy_laws,
     inertia_laws,
-    jumps,
     stress_equations,
 )
 from ..laws.asked import pressure_of
 from ..laws.formulas import Formula
-from ..laws.layers import JUMPS, advice
 from ..laws.mixed import FRAME, frames
 from ..laws.turning import turning_laws
 from ..mesh import Region
 from ..mesh.partition import Family
 from ..mesh.sides import in_one_sense
-from ..places.edges import announce_blocks, links_of, with_edges
+from ..places.edges import across_block, slopes_block, with_edges
 from ..places.interpolation import Interpolation, Patch
 from ..places.on_body import Nodes, PointsOnBody
 from ..places.sliding import Sliding
@@ -168,8 +168,9 @@ class Body(OneProcess, Shown):
                 of = self.name if element.oriented else None
                 self.region = in_one_sense(self.region, of)
             self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
-        told = JUMPS if quadrature is None and jumps(self.laws) else element.advice
-        told = told or advice(self.energy_function, self.laws)
+        told = element.advice
+        if element.section or self.layers is not None:
+            told = advice(energy, self.laws, quadrature) or told
         if told and region.mesh.comm.rank == 0:
             warnings.warn(f"body {self.name!r}: {told}", stacklevel=2)
 
@@ -400,7 +401,10 @@ class BodyBinding:
         ids, vertices = body.region.slice(body.element.cell)
         cost = float(body.element.size**2)
         vertices = with_edges(layout, body, vertices + layout.base(body.region.mesh))
-        links = links_of(body.element)
+        element = body.element
+        ends = element.topology.edges[: element.edges]  # of edges, which stand behind the corners
+        edges = ((v, element.vertices + k) for k, pair in enumerate(ends) for v in pair)
+        links = (*element.topology.graph, *edges)
         self.pressures: Pressures | None = None
         if body.pressure is not None and body.pressure.of_system:
             self.pressures = Pressures(layout, body, body.pressure)
@@ -408,7 +412,13 @@ class BodyBinding:
             links += ((0, vertices.shape[1]),) * own.shape[1]
             vertices = np.concatenate([vertices, own], axis=1)
         layout.announce(Family(f"body:{self.name}", ids, vertices, weight=cost, links=links))
-        announce_blocks(layout, body)
+        layout.announce_block(Block("position", 3))
+        if element.slopes:
+            slopes = slopes_block(body, self.name)
+            layout.announce_block(Block(slopes, 3 * len(element.slopes), "direction"))
+        if element.across:
+            across = across_block(slopes_block(body, self.name))
+            layout.announce_block(Block(across, 3, "direction"))
         self._curved: Mask | None = None  # which cells have a curved reference
         self._some = False, False  # some cells of all ranks are curved, are straight
 

@@ -7,7 +7,7 @@ from .build import Kind, build_law
 from .energy import energy_laws, unsuited
 from .evaluate import evaluate_energy
 from .formulas import energy_equation, stress_equations
-from .layers import Layers, jumps
+from .layers import Layers, advice
 from .parts import Parts
 from .pressure import dead_load_laws, lid_laws, surface_laws
 from .sampled import Fields, Sampled, at_points, sampled_fields
@@ -18,6 +18,7 @@ __all__ = [
     "Layers",
     "Parts",
     "Sampled",
+    "advice",
     "at_points",
     "body_force_laws",
     "build_law",
@@ -27,7 +28,6 @@ __all__ = [
     "energy_laws",
     "evaluate_energy",
     "inertia_laws",
-    "jumps",
     "lid_laws",
     "sampled_fields",
     "stress_equations",

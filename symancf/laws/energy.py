@@ -110,6 +110,7 @@ def energy_laws(
         _require_suited(element, called, groups)
     volume = NONE if geometry else _volume(element, energy, called, pressure, values)
     laws: list[tuple[PointLaw, Rule]] = []
+    function = f"{called.signature.name}()"
     for group in groups:
         names, parts, (rule, *_) = zip(*group, strict=True)
         labels = [] if called.parts.keys() <= {*names} else [*filter(None, names)]
@@ -127,7 +128,7 @@ def energy_laws(
             extra_geometry=geometry,
             kinds=own,
             title=_title(called, names),
-            called=_words(called, labels),
+            called=f"part {' and '.join(map(repr, labels))} of {function}" if labels else function,
             outputs=told,
             history=called.history,
             stored=called.stored,
@@ -199,12 +200,6 @@ def _corrected(
         return whole, {}, None
     solved = (*local, *called.kinematics.local)
     return whole, corrections, {**{str(x.symbol.name): x.symbol for x in solved}, **stresses}
-
-
-def _words(called: Parts, labels: Sequence[str]) -> str:
-    """Return what messages call some parts of an energy."""
-    parts = " and ".join(map(repr, labels))
-    return f"part {parts} of {called.signature.name}()" if parts else f"{called.signature.name}()"
 
 
 def _volume(

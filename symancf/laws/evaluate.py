@@ -18,8 +18,7 @@ from ..errors import KinematicsError
 from ..kinematics import stretches
 from ..kinematics.naming import Energy, call_law, signature
 from ..kinematics.quantity import Kinematics, real
-from ..values.reader import require_free, require_quantities
-from .checked import check_values, default, density
+from ..values.reader import require_free, require_quantities, scalar
 from .layers import Layers
 from .mixed import Pressure, mixed
 from .parts import Parts
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.memory import Called
     from ..values.parameter import Value
-    from ..values.reader import Signature
 
 
 Own = tuple[tuple[Memory, ...], sp.Expr | None, tuple[Local, ...]]
@@ -48,8 +46,8 @@ def evaluate_energy(
 
     Parameters
     ----------
-    given : values of parameters by name (only names and finiteness are looked at), or None.
-        A parameter with a default value that is not given is that number.
+    given : values of parameters by name (only names are looked at), or None: all are given. A
+        parameter with a default value that is not given is that number.
     pressure, held : see `mixed`.
 
     Raises
@@ -63,8 +61,7 @@ def evaluate_energy(
         return _mean(kinematics, element.name, energy)
     if pressure is None:
         return evaluate_on(kinematics, element.name, energy, given)
-    names, limits = pressure.reserved, pressure.unbounded
-    found = evaluate_on(kinematics, element.name, energy, given, names, limits)
+    found = evaluate_on(kinematics, element.name, energy, given, pressure.reserved)
     return mixed(found, pressure, held=held)
 
 
@@ -93,12 +90,10 @@ def evaluate_on(
     energy: Energy,
     given: Mapping[str, Value] | None = None,
     names: Collection[str] = (),
-    unbounded: Collection[str] = (),
 ) -> Parts:
     """Call `energy` with the symbols that kinematics offer; `where` says whose, for messages.
 
-    No parameter may bear one of `names`, and `unbounded` ones may be infinite; the rest as in
-    `evaluate_energy`.
+    No parameter may bear one of `names`; the rest as in `evaluate_energy`.
     """
     asked = signature(energy)
     what = f"{asked.name}()"
@@ -107,7 +102,9 @@ def evaluate_on(
     require_free(what, asked.parameters, reserved, where)
     others = stretches.invariants() if {*stretches.STRETCHES} & {*asked.quantities} else {}
     quantities = {q: others.get(q, kinematics.quantities[q].value) for q in asked.quantities}
-    parameters = _parameters(asked, kinematics, given, unbounded)
+    parameters = {p: real(p) for p in asked.parameters}
+    if given is not None:
+        parameters |= {p: symbolic(v) for p, v in asked.defaults.items() if p not in given}
     called, named = call_law(energy, quantities, parameters)
     result = called.result
     parts = dict(result) if isinstance(result, Mapping) else {"": result}
@@ -121,18 +118,20 @@ def evaluate_on(
     given_symbols = (symbolic(v).free_symbols for v in (*parameters.values(), *quantities.values()))
     known: set[sp.Symbol] = set().union(*given_symbols)
     own_symbols = called.symbols
-    checked = {part: density(asked.name, part, w, known | own_symbols) for part, w in parts.items()}
+    every = known | own_symbols
+    checked = {part: _density(asked.name, part, w, every) for part, w in parts.items()}
     own = _own(asked.name, called, kinematics, known, reserved, where) if own_symbols else NOTHING
     history, stored, local = own
-    told = (*(m.update for m in history), *(x.equation for x in local))
-    _require_even(asked.name, (*checked.values(), *told), quantities)
+    roots = _roots(quantities)
+    if roots:
+        _require_even(asked.name, checked.values(), own, roots)
     identifier = re.sub(r"\W", "_", asked.name, flags=re.ASCII).lstrip("_0123456789") or "energy"
     return Parts(
         name=identifier,
         signature=asked,
         kinematics=kinematics,
         parts=checked,
-        named=_unique(named, quantities.values(), reserved, known | own_symbols),
+        named=_unique(named, quantities.values(), roots.values(), reserved, every),
         history=history,
         stored=stored,
         local=local,
@@ -141,27 +140,52 @@ def evaluate_on(
     )
 
 
-def _parameters(
-    asked: Signature,
-    kinematics: Kinematics,
-    given: Mapping[str, Value] | None,
-    unbounded: Collection[str],
-) -> dict[str, sp.Expr]:
-    """Return the symbols of parameters, and the default values of those that are not given."""
-    found: dict[str, sp.Expr] = {p: real(p) for p in asked.parameters}
-    if given is None:
-        return found
-    check_values(asked, kinematics, given, unbounded)
-    absent = {p: v for p, v in asked.defaults.items() if p not in given}
-    return found | {p: default(asked.name, p, v) for p, v in absent.items()}
+MUST = (
+    "an energy is a scalar of SymPy; for eigenvalues of C ask for the principal stretches lambda1, "
+    "lambda2, lambda3"
+)
+
+
+def _density(
+    name: str,
+    part: str,
+    value: object,
+    known: set[sp.Symbol],
+    *,
+    told: bool = False,
+    asked: str = "",
+) -> sp.Expr:
+    """Return a part of an energy as a SymPy scalar, or say what is wrong with it; see `scalar`.
+
+    What is only `told`, not differentiated, may depend on the order of principal stretches. Errors
+    are about `asked`, by default the part or the energy.
+    """
+    what = f"part {part!r} of {name}()" if part else f"{name}()"
+    w = scalar(what, asked or part or name, value, known, must=MUST)
+    if not w.free_symbols & {*stretches.LOGS}:
+        return w
+    if not told:
+        stretches.require_symmetric(what, w)
+    return stretches.joined(w)
+
+
+def _roots(quantities: Mapping[str, sp.Basic]) -> dict[str, sp.Expr]:
+    """Return what the quantities that are square roots are the roots of."""
+    half, roots = sp.Rational(1, 2), {}
+    for name, value in quantities.items():
+        if isinstance(value, sp.Pow) and value.exp == half:
+            roots[name] = value.base
+    return roots
 
 
 def _require_even(
-    name: str, forms: Collection[sp.Expr | None], quantities: Mapping[str, sp.Basic]
+    name: str, parts: Collection[sp.Expr], own: Own, roots: Mapping[str, sp.Expr]
 ) -> None:
-    """Check that quantities that are square roots occur in even powers."""
-    for w, (q, value) in product(forms, quantities.items()):
-        if w is not None and _rough(w, value):
+    """Check that quantities that are square roots, of the `roots`, occur in even powers."""
+    history, _, local = own
+    forms = (*parts, *(m.update for m in history), *(x.equation for x in local))
+    for w, (q, base) in product(forms, roots.items()):
+        if w is not None and _rough(w, base):
             raise KinematicsError(
                 f"{name}() is not even in {q!r}: on a straight reference the direction "
                 f"of {q!r} is undefined where it is 0, so only even powers such as {q}**2 may "
@@ -190,7 +214,7 @@ def _own(
     require_free(f"{name}()", names, reserved, where)
 
     def checked(of: str, w: object, symbols: set[sp.Symbol], told: bool = False) -> sp.Expr:
-        return density(name, of, w, symbols, told=told, asked=of.split()[0])
+        return _density(name, of, w, symbols, told=told, asked=of.split()[0])
 
     history: list[Memory] = []
     for m in called.history:
@@ -211,23 +235,22 @@ def _own(
     return tuple(history), stored, tuple(local)
 
 
-def _rough(w: sp.Expr, value: sp.Basic) -> bool:
-    """Whether `w` contains odd powers of a quantity that is offered as a square root."""
-    if not (isinstance(value, sp.Pow) and value.exp == sp.Rational(1, 2)):
-        return False
-    return any(p.base == value.base and not p.exp.is_Integer for p in symbolic(w).atoms(sp.Pow))
+def _rough(w: sp.Expr, base: sp.Expr) -> bool:
+    """Whether `w` contains odd powers of the square root of `base`."""
+    return any(p.base == base and not p.exp.is_Integer for p in symbolic(w).atoms(sp.Pow))
 
 
 def _unique(
     named: Mapping[str, sp.Expr],
     values: Collection[sp.Basic],
+    roots: Collection[sp.Expr],
     reserved: Collection[str],
     known: set[sp.Symbol],
 ) -> dict[str, sp.Expr]:
     """Return named scalars of what is known that are none of the values, under free names."""
     result: dict[str, sp.Expr] = {}
     for name, given in named.items():
-        if given in values or any(_rough(given, v) for v in values):
+        if given in values or any(_rough(given, base) for base in roots):
             continue
         w = stretches.joined(given)
         if w.free_symbols and w.free_symbols <= known:

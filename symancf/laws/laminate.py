@@ -21,8 +21,8 @@ from ..kinematics.quantity import dot, real, symmetric, vector
 from ..values.arguments import among
 from ..values.functions import arguments_of
 from .build import Kinds, build_law, kinds_of, predictable
-from .checked import summed
 from .evaluate import evaluate_on
+from .layers import summed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -24,8 +24,7 @@ from ..values import arguments
 from ..values.domain import Domain, by_call, domains_of, not_negative
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import label, reals, vector3
-from ..values.reader import require_parameters
-from .checked import summed
+from ..values.reader import as_expression, require_parameters
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule
@@ -373,6 +372,12 @@ def _layer(number: int, given: object) -> Layer:
     return Layer(law, float(thickness), float(angle), dict(own))
 
 
+def summed(name: str, parts: object) -> sp.Expr:
+    """Return an energy, or the sum of its named parts, as a SymPy scalar."""
+    given = [*parts.values()] if isinstance(parts, Mapping) else [parts]
+    return sp.Add(*(as_expression(f"{name}()", name, part) for part in given))
+
+
 def _alike(a: Layer, b: Layer) -> bool:
     own, other = a.parameters, b.parameters
     return (
@@ -416,8 +421,13 @@ LEANS = (
 )
 
 
-def advice(energy: object, laws: Sequence[tuple[PointLaw, Rule]]) -> str:
-    """Return what is to be told of layers on a plate with directors, or nothing."""
+def advice(energy: object, laws: Sequence[tuple[PointLaw, Rule]], quadrature: object) -> str:
+    """Return what is to be told of an energy through a thickness or section, or nothing.
+
+    `quadrature` : that was asked for; None: the element's.
+    """
+    if quadrature is None and _jumps(laws):
+        return JUMPS
     if not isinstance(energy, Layers) or len(energy.kinds) == 1:
         return ""
     shares = (law for law, _ in laws if "k0_over_k" in map(str, dict(law.geometry)))
@@ -430,7 +440,7 @@ def advice(energy: object, laws: Sequence[tuple[PointLaw, Rule]]) -> str:
     return ""
 
 
-def jumps(laws: Sequence[tuple[PointLaw, Rule]]) -> bool:
+def _jumps(laws: Sequence[tuple[PointLaw, Rule]]) -> bool:
     """Whether an energy of several points through a thickness has a kink where the place changes.
 
     Three points find 0.675 of the deflection of a plate whose faces are stiffer than its core.

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..assembly.numbering import Block
-
 if TYPE_CHECKING:
     from ..arrays import Ints
     from ..assembly.configuration import Layout
-    from ..cells.table import Links
     from ..elements.element import Element
     from ..mesh import Region
 
@@ -45,23 +42,6 @@ def slopes_block(body: OfCells, name: str) -> str:
 def across_block(slopes: str) -> str:
     """Return the name of the block of slopes across edges beside that of slopes of nodes."""
     return f"{slopes}:across"
-
-
-def announce_blocks(layout: Layout, body: OfCells) -> None:
-    """Announce the blocks of positions and slopes of a body."""
-    element, name = body.element, slopes_block(body, layout.name(body))
-    layout.announce_block(Block("position", 3))
-    if element.slopes:
-        layout.announce_block(Block(name, 3 * len(element.slopes), "direction"))
-    if element.across:
-        layout.announce_block(Block(across_block(name), 3, "direction"))
-
-
-def links_of(element: Element) -> Links:
-    """Return pairs of vertices of a cell that are neighbours, its edges behind the corners."""
-    ends = element.topology.edges[: element.edges]
-    edges = ((v, element.vertices + k) for k, pair in enumerate(ends) for v in pair)
-    return (*element.topology.graph, *edges)
 
 
 def with_edges(layout: Layout, body: OfCells, vertices: Ints) -> Ints:

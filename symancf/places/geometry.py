@@ -290,7 +290,7 @@ class Directions:
 
 
 def require_known(name: str, element: Element) -> None:
-    """Raise where nodes have slopes that are not found: all cells but lines and quadrilaterals."""
+    """Raise where slopes of nodes are not found: on all cells but lines and quadrilaterals."""
     known = (LINE.name, LINE3.name, QUAD.name)
     if element.slopes and not element.across and element.cell not in known:
         raise ParameterError(

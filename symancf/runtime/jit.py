@@ -20,7 +20,7 @@ from mpi4py import MPI
 from symancf_codegen import Kernel, Options, compile_cells, compile_points, declare
 from symancf_codegen import errors as codegen_errors
 from symancf_codegen.library import cache, measure
-from symancf_codegen.library.bind import incomplete
+from symancf_codegen.library.bind import aligned, batches, incomplete
 from symancf_codegen.library.compile import FLAGS, HEADERS, library
 from symancf_codegen.library.fingerprint import fingerprint
 from symancf_codegen.lower.values import Values
@@ -39,6 +39,8 @@ __all__ = [
     "Kernel",
     "Options",
     "Values",
+    "aligned",
+    "batches",
     "cells",
     "declare",
     "headers",

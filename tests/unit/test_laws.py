@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import symancf as sa
 from symancf import elements, energies
 from symancf.errors import KinematicsError, ParameterError
 from symancf.kinematics.moduli import bulk_modulus, shear_modulus, split_factor
@@ -132,8 +133,9 @@ def test_a_wrong_energy_is_told(
 )
 def test_a_wrong_parameter_is_told(values: dict[str, float], data: dict[str, Any]) -> None:
     values = {**values} if values is YEOH else {"thickness": 0.04, **values}
+    region = sa.Mesh.box((1.0, 1.0), (1, 1))["body"]
     with refused(ParameterError, **data) as caught:
-        energy_laws(elements.ancf_plate, energies.yeoh, values=values)
+        sa.Body(region, elements.ancf_plate, energies.yeoh, **values)
     assert ("Is it what you gave as 'c20'?" in str(caught.value)) == ("c20" in values)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -215,13 +216,13 @@ class Kernel:
         """Return the array `uniform` of parameter values."""
         return np.array([parameters[name] for name in self.uniform] or [0.0], dtype=float)
 
-    def _cell_values(self, parameters: Mapping[str, Value], cells: int) -> Array:
-        """Return the batches of the array `cell` of parameter values."""
+    def cell_values(self, parameters: Mapping[str, Value], cells: int) -> Array:
+        """Return the array `cell` of parameter values, (cells, rows)."""
         columns = [
             np.broadcast_to(np.asarray(_at(parameters[name], point), dtype=float), cells)
             for name, point in zip(self.cell, self.points, strict=True)
         ]
-        return batches(np.stack(columns, axis=1) if columns else np.zeros((cells, 1)))
+        return np.stack(columns, axis=1) if columns else np.zeros((cells, 1))
 
     def _run(
         self,
@@ -240,16 +241,15 @@ class Kernel:
         turned = {**dict.fromkeys((*self.uniform, *self.cell), 0.0), **(rates or {})}
         operands: dict[str, Array] = {}
         for suffix, source in (("", values), ("_rate", turned)):
-            operands[f"uniform{suffix}"] = aligned(self.uniform_values(source))
-            operands[f"cell{suffix}"] = self._cell_values(source, cells)
+            uniform = self.uniform_values(source)
+            operands[f"uniform{suffix}"] = aligned(uniform.shape, uniform)
+            operands[f"cell{suffix}"] = batches(self.cell_values(source, cells))
         for name, vector in (("u", u), ("v", v), ("reference", reference)):
             rows = np.zeros((cells, self.rows)) if vector is None else np.asarray(vector)
             operands[name] = batches(rows.reshape(cells, int(np.prod(rows.shape[1:]))))
         inputs = [operands[name] for name in (*COMMON, *row.inputs)]
         count = -(-cells // LANES)
-        results = [
-            aligned(np.full((count, self.size(name), LANES), np.nan)) for name in row.results
-        ]
+        results = [aligned((count, self.size(name), LANES), np.nan) for name in row.results]
         arrays = [*inputs, *results]
         addresses = np.array([a.ctypes.data for a in arrays])
         strides = np.array([a.strides[0] * (a.ndim > 1) for a in arrays])
@@ -286,12 +286,14 @@ def _at(value: Value, point: tuple[float, ...]) -> float | Array:
     return value(np.array([point]))[:, 0] if callable(value) else value
 
 
-def aligned(values: Array) -> Array:
-    """Return a copy of `values` that starts at a multiple of 64 bytes."""
-    buffer = np.empty(values.size + 8)
+def aligned(shape: Sequence[int], values: npt.ArrayLike | None = None) -> Array:
+    """Return an array that starts at a multiple of 64 bytes, with copies of values, or zeros."""
+    size = math.prod(shape)
+    buffer = np.zeros(size + 8)  # of zeros the system gives pages when they are written to
     start = -buffer.ctypes.data % 64 // 8
-    result = buffer[start : start + values.size].reshape(values.shape)
-    result[...] = values
+    result = buffer[start : start + size].reshape(tuple(shape))
+    if values is not None:
+        result[...] = values
     return result
 
 
@@ -300,4 +302,5 @@ def batches(values: Array) -> Array:
     cells, rows = values.shape
     count = -(-cells // LANES)
     index = np.minimum(np.arange(count * LANES), cells - 1)
-    return aligned(values[index].reshape(count, LANES, rows).transpose(0, 2, 1))
+    given = values[index].reshape(count, LANES, rows).transpose(0, 2, 1)
+    return aligned(given.shape, given)

@@ -69,11 +69,10 @@ def nanoseconds(
     x = batches(np.asarray(u, dtype=float).reshape(cells, -1))
     shape = batches(np.asarray(reference, dtype=float).reshape(cells, -1))
     values = kernel.complete(parameters)
-    columns = [np.broadcast_to(np.asarray(values[name], float), cells) for name in kernel.cell]
-    cell = batches(np.stack(columns, axis=1) if columns else np.zeros((cells, 1)))
-    uniform = aligned(kernel.uniform_values(parameters))
-    output = aligned(np.zeros((kernel.size(MODES[mode].results[-1]), LANES)))
-    second = {"tangent": aligned(np.zeros((kernel.rows, LANES))), "product": x}.get(mode)
+    cell, given = batches(kernel.cell_values(values, cells)), kernel.uniform_values(parameters)
+    uniform = aligned(given.shape, given)
+    output = aligned((kernel.size(MODES[mode].results[-1]), LANES))
+    second = {"tangent": aligned((kernel.rows, LANES)), "product": x}.get(mode)
 
     def run(repeat: int) -> float:
         time: float = timer.symancf_time(
