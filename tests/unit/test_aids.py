@@ -14,6 +14,7 @@ import pytest
 
 import symancf as sa
 from symancf import verify
+from symancf.assembly.state import State
 from symancf.bench.robust import CASES as ROBUST
 from symancf.newton import AIDS, Aid, newton
 from symancf.output.steps import Step
@@ -196,6 +197,7 @@ class Doubtful:
 
     def __init__(self, system: sa.System, fatal: bool) -> None:
         self.system, self.fatal = system, fatal
+        self.snapshot, self.restore = system.snapshot, system.restore
         self.made, self.failed, self.records = 0, 0, False
         self.seen: list[float] = []
 
@@ -203,7 +205,8 @@ class Doubtful:
     def done(self) -> bool:
         return self.made == 4
 
-    def attempt(self) -> Step | sa.ConvergenceError:
+    def attempt(self, state: State) -> Step | sa.ConvergenceError:
+        assert state.displacement.max(initial=0.0) == self.system.state.max(initial=0.0)
         self.seen.append(float(self.system.state.max(initial=0.0)))
         self.system.state += 1.0
         if self.made == 2 and not self.failed:
