@@ -14,7 +14,6 @@ import pytest
 
 import symancf as sa
 from symancf import verify
-from symancf.assembly.state import State
 from symancf.bench.robust import CASES as ROBUST
 from symancf.newton import AIDS, Aid, newton
 from symancf.output.steps import Step
@@ -24,6 +23,8 @@ from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from symancf.assembly.state import State
 
 pytestmark = pytest.mark.collective
 
