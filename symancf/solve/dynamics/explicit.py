@@ -138,6 +138,8 @@ class Explicit(Integrator):
     # ---- the vector of TS -----------------------------------------------------------------------
     def show(self, count: int) -> None:
         """Let TS be at the present motion; after a step it is there."""
+        self.ts.setTimeStep(self.next_step)
+        self.ts.setMaxTime(self.end)
         if not count:
             self.ts.getSolution().setArray(self.values())
 

@@ -102,6 +102,7 @@ class Integrator:
         values[rows:] = to_rows(self.motion.rate)
         ts.setStepNumber(ts.getStepNumber() + count)
         ts.setTime(self.motion.system.time)
+        ts.setMaxTime(self.end)
         ts.setTimeStep(self.next_step)
 
     # ---- the beginning of a motion --------------------------------------------------------------

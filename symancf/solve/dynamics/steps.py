@@ -127,12 +127,12 @@ class TimeSteps:
         self, problem: DynamicProblem, asked: Requested, restarts: Restarts | None
     ) -> None:
         self.problem, self.system, self.history = problem, problem.system, problem.history
-        self.integrator, self.ts = problem.integrator, problem.integrator.ts
-        made = self.integrator
+        made = self.integrator = problem.integrator
+        self.ts = made.ts
         self.snapshot, self.restore, self.shorten = made.snapshot, made.restore, made.shorten
         self.asked, self.restarts = asked, restarts
         self.begun = self.system.time, problem.steps
-        self.rejections = self.integrator.rejections
+        self.rejections = made.rejections
         self.done, self.records = asked.to <= self.system.time, True
         self._fresh = True  # the next attempt is the first one at a step
         self._resumed = False  # from a restart point
@@ -207,11 +207,9 @@ class TimeSteps:
             return True
         asked = problem.monitors or self.ts.getMonitor() or problem.progress.tells_each
         watches = problem.supports is not None and problem.supports.watches
-        looked_at = watches or self.system.redundant.some
-        given, prefix = PETSc.Options().getAll(), f"{problem.prefix}ts_monitor"
-        return bool(
-            asked or problem.events or looked_at or any(o.startswith(prefix) for o in given)
-        )
+        prefix = f"{problem.prefix}ts_monitor"
+        shown = any(name.startswith(prefix) for name in PETSc.Options().getAll())
+        return bool(asked or problem.events or watches or shown or self.system.redundant.some)
 
     # ---- for `march` ----------------------------------------------------------------------------
     def attempt(self, state: State) -> Step | ConvergenceError:
