@@ -63,8 +63,8 @@ AIDS: dict[str, Row] = {
     "parabola": Row(
         "slender structures turn on curved paths, far from the last equilibrium",
         "extrapolation by Lagrange's polynomial",
-        "verify A05_rollup_moment",
-        "324 iterations, 450 without",
+        "verify A05_rod_rolls_and_twists",
+        "583 iterations and 3 cuts, 1647 and 29 without",
     ),
     "loads": Row(
         "the stiffness of loads that turn, made with the stresses of smaller ones, is of no state",
@@ -136,8 +136,8 @@ AIDS: dict[str, Row] = {
     "backtracking": Row(
         "one part in trouble cuts the steps of all; points that touch come and go in turn",
         "P. Deuflhard, Newton Methods for Nonlinear Problems (2004), section 3.3",
-        "verify F04_capstan",
-        "159 iterations and 1 cut, 1043 and 21 without",
+        "verify F09_ironing",
+        "497 iterations and 3 cuts, 1699 and 32 without",
     ),
     "leftover": Row(
         "forces of stiff places hide what is left in soft ones",
