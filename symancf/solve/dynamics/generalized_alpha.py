@@ -171,6 +171,8 @@ class GeneralizedAlpha:
         self._jerk: Array | None = None
         self._jerk_of: State | None = None
         self.calm = 0
+        # of a step that fails: the next attempt, or none
+        self._shorter = 0.5 if "halved" in newton.uses else 0.5 * SMALLEST
         self._factors_of = 0.0
         self._failed = False  # the step from here has no solution at full length
         self.asked, self.longest, self.duration = 0.0, math.inf, 1.0
@@ -397,9 +399,18 @@ class GeneralizedAlpha:
             if self._try(t, h, again):
                 return True
             self._restore()
-            if "calm" in self.newton.uses:
-                self.calm = 0 if self.calm else CALM
+            self._begins_otherwise(again)
         return False
+
+    def _begins_otherwise(self, tried: bool) -> bool:
+        """After a failure let the next attempt begin in the other way; tell whether it is new.
+
+        `tried`: both have been tried.
+        """
+        calms = "calm" in self.newton.uses
+        if calms:
+            self.calm = 0 if self.calm else CALM
+        return not tried and (calms or self.newton.kinked)
 
     # ---- a step ---------------------------------------------------------------------------------
     def _restore(self) -> None:
@@ -545,12 +556,8 @@ class GeneralizedAlpha:
                     return h, error, last
                 factor = max(0.2, 0.9 * error ** (-1.0 / 3.0))
             else:
-                if "calm" in newton.uses:
-                    self.calm = 0 if self.calm else CALM
-                tried = not tried and (newton.kinked or "calm" in newton.uses)
-                factor = 1.0 if tried else 0.5  # both ways to begin with each length
-                if not tried and "halved" not in newton.uses:
-                    smallest = math.inf
+                tried = self._begins_otherwise(tried)
+                factor = 1.0 if tried else self._shorter  # both ways to begin with each length
             self.rejections += 1
             failed = False
             self._restore()
