@@ -89,18 +89,22 @@ class _Kind(NamedTuple):
 SUMS = 5
 
 
+def _changes(piece: Piece) -> tuple[bool, bool]:
+    """Tell whether a piece depends on time itself, and whether on that or on what others set."""
+    given = [value for name, value in piece.uniform.items() if name != "scale"]
+    cells = piece.cell_at is not None and getattr(piece.cell_at, "timed", True)
+    by_time = piece.timed or "t" in piece.kernel.uniform or cells
+    timed = bool(by_time or any(map(changes_by_itself, given)))
+    return timed, timed or any(map(depends_on_time, given))
+
+
 def _kind(piece: Piece) -> _Kind:
     """Return what a piece does for energies.
 
     Those of materials are the system's, and those of loads that are constant. Contacts and
     history-dependent laws are materials, whatever changes them.
     """
-    given = [value for name, value in piece.uniform.items() if name != "scale"]
-    cells = piece.cell_at is not None and getattr(piece.cell_at, "timed", True)
-    timed = (
-        piece.timed or cells or "t" in piece.kernel.uniform or any(map(changes_by_itself, given))
-    )
-    changes = timed or any(map(depends_on_time, given))  # or what others set
+    timed, changes = _changes(piece)
     role, kinds = piece.role, ("strain", "potential", "contact")
     material = role in ("strain", "contact") or bool(piece.kernel.memory)
     stores = material or (role == "potential" and not changes)

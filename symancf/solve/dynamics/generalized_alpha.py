@@ -291,9 +291,15 @@ class GeneralizedAlpha(Integrator):
                 return True
             assert self.before is not None
             self.go_back(self.before)
-            if "calm" in self.newton.uses:
-                self.calm = 0 if self.calm else CALM
+            self._begins_otherwise()
         return False
+
+    def _begins_otherwise(self) -> bool:
+        """After a failure let the next attempt begin in the other way; tell whether there is one."""
+        calms = "calm" in self.newton.uses
+        if calms:
+            self.calm = 0 if self.calm else CALM
+        return calms or self.newton.kinked
 
     # ---- a step ---------------------------------------------------------------------------------
     def open(self, left: float) -> None:
@@ -347,10 +353,7 @@ class GeneralizedAlpha(Integrator):
         """
         if self._error > 1.0:
             return max(0.2, 0.9 * float(self._error ** (-1.0 / 3.0)))
-        uses = self.newton.uses
-        if "calm" in uses:
-            self.calm = 0 if self.calm else CALM
-        self._again = not self._again and (self.newton.kinked or "calm" in uses)
+        self._again = self._begins_otherwise() and not self._again
         return 1.0 if self._again else super().shorter()
 
     def factors(self, h: float) -> None:

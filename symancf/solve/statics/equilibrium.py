@@ -189,6 +189,8 @@ class EquilibriumSolver:
         self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
         self.uses = wanted(self.options) if self.options.choice("aids") else AIDS
         self._make_aids(self.uses, scratch)
+        made = [row.make(equations) for row in self.uses.values() if row.make is not None]
+        equations.aids = [*equations.aids, *made]
         self._operate()
 
     def _make_aids(self, uses: Mapping[str, Row], scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
@@ -212,7 +214,6 @@ class EquilibriumSolver:
             acts = partial(self.branch.touches, system.state)
             own = leftover if kinked else None
             aids.append(PartBacktracking(equations, test, attempt, own, acts=acts))
-        aids += [row.make(equations) for row in uses.values() if row.make is not None]
         equations.aids = aids
         reviewed = "normals" in uses and system.reviews
         self.normals = Normals(system) if reviewed else None
