@@ -79,7 +79,7 @@ class Finder:
         return spec
 
 
-def pytest_configure() -> None:
+def pytest_load_initial_conftests() -> None:
     """Rewrite what is imported from now on."""
     if any(name.startswith("symancf.") for name in sys.modules):
         raise pytest.UsageError("modules of the package are imported before reads can be noted")
