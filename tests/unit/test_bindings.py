@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 import gc
+import math
 import weakref
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 import symancf as sa
 from symancf.system import System
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Model = tuple[list[Any], list[Any]]  # bodies and terms
 
@@ -155,3 +154,44 @@ def test_terms_in_two_systems_do_not_change(made: Callable[[], Model]) -> None:
     del first
     gc.collect()
     assert ghost() is None
+
+
+END, AXIS = (-0.5, 0.0, 0.0), (0.0, 1.0, 0.0)
+JOINTS: dict[str, Callable[[sa.RigidBody], Any]] = {
+    "cylindrical": lambda arm: sa.joints.cylindrical(arm.at(END), axis=AXIS),
+    "distance": lambda arm: sa.joints.distance(arm.at(END), sa.ground.at((0, 0, 1)), 1.0),
+    "on_sphere": lambda arm: sa.joints.on_sphere(arm.at(END), (0, 0, 1), 1.0),
+    "prismatic": lambda arm: sa.joints.prismatic(arm.at(END), axis=(0.0, 0.6, 0.8)),
+    "revolute": lambda arm: sa.joints.revolute(arm.at(END), axis=AXIS),
+    "rigid": lambda arm: sa.joints.rigid(arm.at(END)),
+    "rotation": lambda arm: sa.joints.rotation(arm.at(END), angle=math.sin, axis=AXIS),
+    "spherical": lambda arm: sa.joints.spherical(arm.at(END)),
+    "translation": lambda arm: sa.joints.translation(arm.at(END), distance=math.sin, axis=AXIS),
+    "universal": lambda arm: sa.joints.universal(arm.at(END), axes=(AXIS, (1.0, 0.0, 0.0))),
+    "weld": lambda arm: sa.joints.weld(arm.at(END)),
+}
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+def test_joints_in_two_systems_do_not_change(kind: str) -> None:
+    def made() -> Model:
+        arm = sa.RigidBody.box((1.0, 0.1, 0.2), at=(0.5, 0.0, 0.0), rho=1.0, name="arm")
+        return [arm], [JOINTS[kind](arm), sa.gravity((0.0, 1.0, -9.81))]
+
+    def motion(model: Model) -> sa.DynamicProblem:
+        bodies, terms = model
+        return sa.DynamicProblem(System(*bodies, terms=terms))
+
+    alone = motion(made())
+    half, whole = (alone.solve(to=t, step=0.01) and alone.system.state.copy() for t in (0.02, 0.04))
+    bodies, terms = made()
+    before = _parts([*bodies, *terms])
+    first, second = motion((bodies, terms)), motion((bodies, terms))
+    first.solve(to=0.02, step=0.01)
+    second.solve(to=0.02, step=0.01)
+    first.solve(to=0.04, step=0.01)
+    np.testing.assert_array_equal(first.system.state, whole)
+    np.testing.assert_array_equal(second.system.state, half)
+    second.solve(to=0.04, step=0.01)
+    np.testing.assert_array_equal(second.system.state, whole)
+    assert _parts([*bodies, *terms]) == before
