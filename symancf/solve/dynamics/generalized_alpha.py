@@ -295,7 +295,7 @@ class GeneralizedAlpha(Integrator):
         return False
 
     def _begins_otherwise(self) -> bool:
-        """After a failure let the next attempt begin in the other way; tell whether there is one."""
+        """Let the next attempt begin in the other way; tell whether there is one."""
         calms = "calm" in self.newton.uses
         if calms:
             self.calm = 0 if self.calm else CALM
