@@ -60,7 +60,7 @@ def test_constants_are_numbers_with_upper_case_names(tmp_path: Path) -> None:
 
 
 def test_names_that_a_module_imports_are_known() -> None:
-    assert aliases("symancf.solve.dynamics.problem")["MOST"] == "solve.dynamics.native.MOST"
+    assert aliases("symancf.solve.dynamics.steps")["MOST"] == "solve.dynamics.native.MOST"
     assert aliases("symancf.solve.statics.convergence")["NEAR"] == "newton.stopping.NEAR"
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ...assembly.plan import Plan
     from ...assembly.state import State
     from ...system import System
+    from ...values.parameter import Value
 
 
 @dataclass(frozen=True)
@@ -87,18 +88,7 @@ class Motion:
                 "sa.fix(body, dofs, displacement=function of t) and read its reaction(system)",
                 asked="factor",
             )
-        follows = np.zeros(numbering.coordinates, dtype=bool)
-        for body in system.bodies:
-            own = system.binding(body).pressures
-            if own is not None and self.damping.stiffness:
-                raise ParameterError(
-                    f"Rayleigh(stiffness=...) would damp the pressure of body {own.name!r}: take "
-                    "sa.KelvinVoigt, or pressure='condensed'",
-                    asked="stiffness",
-                    given=self.damping.stiffness,
-                )
-            if own is not None and not own.pressure.incompressible:
-                follows[own.offsets(system)] = True
+        follows = _followers(system, self.damping)
         self.state, self.rate = system.state, system.rate
         n = numbering.coordinates
         self.acceleration: Array = np.zeros(n)
@@ -117,13 +107,7 @@ class Motion:
         self._damped: Array = np.zeros(n)
         self._strain = np.array([p.role == "strain" for p in system.pieces], dtype=bool)
         self.moving = [s for s in system.supports if depends_on_time(s.values)]
-        self.driven = [
-            (piece.name, f"{key} of {piece.name!r}", value)
-            for piece in system.pieces
-            if piece.role == "constraint"
-            for key, value in piece.uniform.items()
-            if key != "scale" and depends_on_time(value) and not isinstance(value, Parameter)
-        ]
+        self.driven = _driven(system.pieces)
         self.span = -np.inf, np.inf
         self._mass_values: tuple[int, Array, Array] | None = None
         system.register(self)
@@ -284,3 +268,36 @@ class Motion:
         if system.comm.size > 1:
             system.update_held(self.rate)
             system.update_held(self.acceleration)
+
+
+def _followers(system: System, damping: Rayleigh) -> Mask:
+    """Return which coordinates are pressures that follow displacements.
+
+    Raises
+    ------
+    ParameterError : the stiffness of pressures would damp them.
+    """
+    follows = np.zeros(system.numbering.coordinates, dtype=bool)
+    for body in system.bodies:
+        own = system.binding(body).pressures
+        if own is not None and damping.stiffness:
+            raise ParameterError(
+                f"Rayleigh(stiffness=...) would damp the pressure of body {own.name!r}: take "
+                "sa.KelvinVoigt, or pressure='condensed'",
+                asked="stiffness",
+                given=damping.stiffness,
+            )
+        if own is not None and not own.pressure.incompressible:
+            follows[own.offsets(system)] = True
+    return follows
+
+
+def _driven(pieces: Sequence[Piece]) -> list[tuple[str, str, Value]]:
+    """Return owner, name and value of parameters of joints that are functions of time."""
+    return [
+        (piece.name, f"{key} of {piece.name!r}", value)
+        for piece in pieces
+        if piece.role == "constraint"
+        for key, value in piece.uniform.items()
+        if key != "scale" and depends_on_time(value) and not isinstance(value, Parameter)
+    ]

@@ -23,6 +23,7 @@ FIXED = {
     "contact.nodal.STICK": "a state of a point",
     "newton.equations.SEARCHES": "the largest int of C",
     "newton.krylov._PETSC_ERR_USER": "a code of PETSc",
+    "newton.stopping.UNDECIDED": "a code of stopping.h",
     "newton.parts.NONE": "a mark",
     "solve.dynamics.derivatives.FIRST": "coefficients of a difference of order 8",
     "solve.dynamics.derivatives.SECOND": "coefficients of a difference of order 8",
