@@ -16,7 +16,7 @@ pytestmark = [
     ),
 ]
 
-MOST = 100.0  # bytes for each problem
+MOST = 400.0  # bytes for each problem: 30 to 100 are what Python's own lists grow by
 # The C library counts what it keeps of freed memory for the next call as in use, until it is full
 ALL_FREED = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 
