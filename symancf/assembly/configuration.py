@@ -356,7 +356,12 @@ class Configuration(ABC):
         self.solving = threading.RLock()  # by the thread that solves
         self.bodies, self.terms = tuple(layout.bodies), tuple(layout.terms)
         self.time, self.stiffness = 0.0, 1.0
-        self.scale: Callable[[float], float] = lambda time: self.stiffness
+
+        def scale(time: float) -> float:
+            return self.stiffness
+
+        scale.changes = False  # type: ignore[attr-defined]  # it is set between two calls only
+        self.scale: Callable[[float], float] = scale
         self.topology: Topology = distribute(
             layout.comm, layout.families, n_points=layout.mesh_points
         )

@@ -286,7 +286,7 @@ class Plan:
         found: list[tuple[str, str, Value]] = []
         for what, value, places in self._sources:
             piece = self.pieces[int(np.searchsorted(self._first, places[0], "right")) - 1]
-            own = what.startswith(("scale of ", f"{STEP} of ")) or value is _present
+            own = what.startswith(f"{STEP} of ") or value is _present
             if depends_on_time(value) and not (own or isinstance(value, Parameter)):
                 assert value is not None
                 found.append((piece.name, what, value))

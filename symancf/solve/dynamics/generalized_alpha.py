@@ -205,12 +205,14 @@ class GeneralizedAlpha(Integrator):
     # ---- many steps -----------------------------------------------------------------------------
     def is_steady(self) -> bool:
         """Tell whether C can make the next steps, like the last one; be ready for that."""
-        h, system = self.asked, self.motion.system
+        h, system, native = self.asked, self.motion.system, self.newton.native
         usual = all(abs(h - other) <= 1e-12 * h for other in (self.last_step, self.biased))
-        if self.adaptive or not usual or not self.newton.native.able or self.next_step < h:
+        if self.adaptive or not usual or not native.able or self.next_step < h:
             return False
-        if self.spin is not None or system.reviews or system.memory:
+        if system.reviews or system.memory:
             return False
+        if self.spin is not None:
+            self.spin.lend(native, self.rho)
         self.factors(h)
         self.newton.take(h)
         return True
@@ -235,6 +237,8 @@ class GeneralizedAlpha(Integrator):
             self.last_step = self.biased = self._usual = h
             self.next_step = self._next(h)
             self.newton.leftover.warn(f"at time {m.system.time:g}")
+            if native.state.turned:
+                self._straighten(h)
         self._failed, self.review = reason <= 0, Review(Verdict.STANDS)
         if self._failed:
             self.newton.ended, self.newton.tangent.stale = reason, True
@@ -339,12 +343,16 @@ class GeneralizedAlpha(Integrator):
                 self._settle(self.interval())
         if self.directors is not None:
             self.directors.settle(self.auxiliary)
-        if self.spin is not None:
-            c = self.coefficients
-            self.spin.settle(self.auxiliary, h, self.rho, c.bias * self.biased**2, c.shift * h)
+        self._straighten(h)
         self.calm = max(0, self.calm - 1)
         self.next_step = self._next(h)
         return Step(system.time, self.iterations, self.linear_iterations, {})
+
+    def _straighten(self, h: float) -> None:
+        """Take rates and A to constraints where rigid bodies have turned far (collective)."""
+        if self.spin is not None:
+            c = self.coefficients
+            self.spin.settle(self.auxiliary, h, self.rho, c.bias * self.biased**2, c.shift * h)
 
     def shorter(self) -> float:
         """Return the length of the next attempt as a part of that of the last one.

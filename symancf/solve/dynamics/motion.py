@@ -299,5 +299,5 @@ def _driven(pieces: Sequence[Piece]) -> list[tuple[str, str, Value]]:
         for piece in pieces
         if piece.role == "constraint"
         for key, value in piece.uniform.items()
-        if key != "scale" and depends_on_time(value) and not isinstance(value, Parameter)
+        if depends_on_time(value) and not isinstance(value, Parameter)
     ]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ...bodies.natural import RigidBody
     from .accelerations import Accelerations
+    from .native import Native
 
 MOST = 0.2  # rad a step: the spin of a body is right to 1e-3 a turn
 NEAR_ONE = 1.4  # times sqrt(1 - rho): likewise
@@ -37,6 +38,11 @@ def farthest(rho: float, settled: bool = True) -> float:
     """
     root = math.sqrt(1.0 - rho)
     return min(MOST, max(ANY, NEAR_ONE * root) if settled else 0.75 * GROWS * root)
+
+
+def _begins(rho: float) -> float:
+    """Return the angle [rad] in a step from which on rates and A are taken to constraints."""
+    return 0.5 * GROWS * math.sqrt(1.0 - rho)
 
 
 class Spin:
@@ -72,6 +78,23 @@ class Spin:
         """Forget where the coordinates of the bodies are."""
         self._rows = None
 
+    def _find(self) -> tuple[Ints, Ints]:
+        """Return which bodies have coordinates here, and these."""
+        system = self.motion.system
+        found = [system.binding(body).here(system) for body in self.bodies]
+        own = np.array([k for k, at in enumerate(found) if len(at)], dtype=np.int64)
+        return own, np.array([found[k] for k in own], dtype=np.int64).reshape(-1, 12)
+
+    def lend(self, native: Native, rho: float) -> None:
+        """Let C look how far bodies turn; it makes no more steps after one for `settle`."""
+        here, rows = self._rows = self._rows or self._find()
+        native.problem.give(
+            bodies=len(here),
+            body_rows=rows.ravel(),
+            body_length=self._length[here],
+            turn_limit=_begins(rho),
+        )
+
     def settle(self, auxiliary: Array, h: float, rho: float, bias: float, shift: float) -> None:
         """Take the present rates and A to what constraints say, after a step (collective).
 
@@ -80,18 +103,13 @@ class Spin:
         h : length of the step.
         bias, shift : times the jerk, what rates and A are off by; see `GeneralizedAlpha`.
         """
-        if self._rows is None:
-            system = self.motion.system
-            found = [system.binding(body).here(system) for body in self.bodies]
-            own = np.array([k for k, at in enumerate(found) if len(at)], dtype=np.int64)
-            self._rows = own, np.array([found[k] for k in own], dtype=np.int64).reshape(-1, 12)
-        here, rows = self._rows
+        here, rows = self._rows = self._rows or self._find()
         rate: Array = self.motion.rate[rows].reshape(-1, 4, 3)
         rate[:, 0] = (rate[:, 1] - rate[:, 0]) / self._length[here, None]
         rate[:, 1] = 0.0
         angle = h * np.sqrt(0.5 * (rate * rate).sum(axis=(1, 2)))
         far = self.accelerations.newton.largest(float(angle.max(initial=0.0)))
-        if far <= 0.5 * GROWS * math.sqrt(1.0 - rho):
+        if far <= _begins(rho):
             return
         settled = True
         try:

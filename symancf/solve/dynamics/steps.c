@@ -442,6 +442,23 @@ static void add_work(const symancf_problem *p, symancf_state *s, double h)
   }
 }
 
+/* Return whether a rigid body turns by more than `turn_limit` in a step, see spin.py. */
+static int turns_far(const symancf_problem *p, const symancf_state *s)
+{
+  double largest = 0.0;
+  for (int32_t b = 0; b < p->bodies; b++) {
+    const int64_t *at = p->body_rows + 12 * (int64_t)b;
+    double squares = 0.0; /* of the rates of the three axes: 2 |omega|^2 */
+    for (int i = 0; i < 3; i++) {
+      const double e = (s->rate[at[3 + i]] - s->rate[at[i]]) / p->body_length[b];
+      squares += e * e;
+    }
+    for (int i = 6; i < 12; i++) squares += s->rate[at[i]] * s->rate[at[i]];
+    if (squares > largest) largest = squares;
+  }
+  return p->h * sqrt(0.5 * largest) > p->turn_limit;
+}
+
 static double now(void)
 {
   struct timespec t;
@@ -481,7 +498,8 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
     p->times[s->made] = s->time;
     p->step_iterations[s->made] = s->iterations;
     p->step_linear[s->made] = s->linear_iterations;
-    if (s->pause || stop_here) { /* something to say, or to raise */
+    s->turned = turns_far(p, s);
+    if (s->pause || stop_here || s->turned) { /* something to say, to raise, or for Python */
       s->made++;
       return stop_here ? NO_SOLUTION : 1;
     }

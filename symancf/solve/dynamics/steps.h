@@ -49,6 +49,11 @@ typedef struct {
   /* how long a tangent lasts, see newton.py */
   int32_t proof, steps, patience;
   double slow;
+  /* rigid bodies: beyond `turn_limit` [rad] a step, Python takes rates to constraints, spin.py */
+  int32_t bodies;
+  const int64_t *body_rows; /* [bodies][12] */
+  const double *body_length;
+  double turn_limit;
   /* forces that work */
   const void *power_plan[2];       /* of drives and of dampers; NULL: none */
   const double *owned, *supported; /* 1 for what works, of forces and of supports */
@@ -89,6 +94,7 @@ typedef struct {
   /* what the last solution took, and how it ended */
   int32_t iterations, linear_iterations, looked, pause;
   int32_t error, made; /* PETSc's, or -1: no memory; steps */
+  int32_t turned;      /* whether a rigid body has turned far in the last step */
 } symancf_state;
 
 #endif
