@@ -434,7 +434,7 @@ def test_motions_that_contradict_each_other_later_are_named() -> None:
         problem.solve(to=0.1, step=0.01)
 
 
-@pytest.mark.parametrize("pc", ["gamg", "jacobi"])
+@pytest.mark.parametrize("pc", ["gamg", "jacobi", "none"])
 def test_initial_accelerations_do_not_depend_on_a_loose_krylov_solver(pc: str) -> None:
     found = []
     for options in ({"ksp_type": "preonly", "pc_type": "lu"}, {"ksp_type": "cg", "pc_type": pc}):
@@ -449,4 +449,4 @@ def test_initial_accelerations_do_not_depend_on_a_loose_krylov_solver(pc: str) -
         found.append(problem.acceleration.copy())
     assert problem.snes.getKSP().getTolerances()[0] == pytest.approx(1e-2)  # again
     assert np.abs(found[0]).max() > 1.0
-    assert np.abs(found[1] - found[0]).max() < 1e-9 * np.abs(found[0]).max()
+    assert np.abs(found[1] - found[0]).max() < 1e-12 * np.abs(found[0]).max()
