@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from symancf.newton.stopping import UNDECIDED
 from tests.motion import rope
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -153,3 +154,79 @@ def test_steps_make_a_tangent_at_once_where_several_could_not_do_without() -> No
         tangent.step(2, renews=True)
         steps += 1
     assert steps == 20
+
+
+# ---- when iterations end ------------------------------------------------------------------------
+class Iterations:
+    """The test that ends iterations of a step, with residuals that it is told of."""
+
+    def __init__(self, noise: float = 0.0) -> None:
+        problem = ball(lambda body: sa.force(body.at(ORIGIN), (1.0, 0.0, 0.0)))
+        problem.solve(to=0.1, step=0.1)
+        self.test, self.native = problem.newton.balance, problem.newton.native
+        self.test.start(np.zeros(self.test.rows.parts, dtype=bool))
+        self.test.noise[:], self.test._forces[:] = noise, 0.0
+
+    def called(self, name: str, *given: int) -> int:
+        """Return the answer of a function of stopping.h."""
+        answer = getattr(self.test._library, f"symancf_stop_{name}")(self.test._place, *given)
+        return int(answer)
+
+    def falls(self, share: float) -> int:
+        """Return the reason to stop after an iteration with a new tangent, 0 to go on."""
+        self.test._shares[:] = share
+        return self.called("by_shares", 1)
+
+    def within(self, residual: float) -> bool:
+        """Whether a residual is small."""
+        self.test._norms[:] = residual
+        self.native.call("weigh")
+        return bool(self.called("within"))
+
+
+def test_residuals_need_not_fall_below_twice_their_round_off() -> None:
+    assert Iterations(noise=1e-3).within(1.5e-3)
+    assert not Iterations(noise=1e-3).within(2.5e-3)
+
+
+def test_iterations_go_on_unasked_while_residuals_fall_to_a_tenth() -> None:
+    iterations = Iterations()
+    answers = [iterations.falls(share) for share in (1.0, 0.08, 0.02, 1e-3)]
+    assert answers == [0, 0, UNDECIDED, 0]
+
+
+@pytest.mark.parametrize(("share", "grown"), [(3e4, True), (3e3, False)])
+def test_residuals_that_grow_ten_thousand_times_are_given_up(share: float, grown: bool) -> None:
+    iterations = Iterations()
+    iterations.falls(1.0)
+    iterations.test.first[:] = 1.0
+    assert iterations.falls(share) == UNDECIDED
+    iterations.called("far", 1)
+    assert iterations.called("at_round_off") == (-9 if grown else 0)
+
+
+@pytest.mark.parametrize(("moment", "iterations"), [(1.5e-17, 1), (1.5e-18, 0)])
+def test_moments_that_do_hardly_any_work_are_none(moment: float, iterations: int) -> None:
+    """Beside the work of a force of 1 N that of 1e-10 of it, to the tolerance of 1e-8."""
+    problem = ball(
+        lambda body: sa.force(body.at(ORIGIN), (1.0, 0.0, 0.0)),
+        lambda body: sa.moment(body, (0.0, 0.0, lambda t: moment * (t > 0.055))),
+    )
+    history = problem.solve(to=0.06, step=0.01)
+    assert [step.iterations for step in history.steps] == [*5 * [0], iterations]
+
+
+# ---- after a sudden change ----------------------------------------------------------------------
+@pytest.mark.parametrize(("part", "sudden"), [(0.3, True), (0.5, False)])
+def test_rates_fulfil_constraints_after_a_much_shorter_step(part: float, sudden: bool) -> None:
+    """Else they are off by h^2 times the jerk, as in steps of one length."""
+    problem = ball(
+        lambda body: sa.joints.revolute(body.at((-0.5, 0.0, 0.0)), axis=(0, 1, 0)),
+        lambda body: sa.gravity((0.0, 0.0, -9.81)),
+    )
+    h = 0.01
+    problem.solve(to=0.1, step=h)
+    problem.solve(to=0.1 + part * h, step=part * h)
+    off = np.abs(problem.accelerations.violation(speed=True)).max() / problem.system.stiffness
+    assert (off < 1e-13) == sudden
+    assert off < 1e-3
