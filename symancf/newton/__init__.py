@@ -3,13 +3,13 @@
 
 from .aids import AIDS, Aid, Row, wanted
 from .backtracking import Mended, MendedSteps, PartBacktracking
-from .constraints import KEPT, TINY, Constraints
+from .constraints import Constraints
 from .equations import VectorEquations
 from .forcing import LOOSE, Forcing
 from .krylov import PartScaling
 from .leftover import FACTORS, LEAST, SMALL, Leftover, largest_at
 from .newton import Equations, Solution, newton
-from .norms import SAFE, RowNorms
+from .norms import ROUND_OFF, SAFE, TINY, RowNorms
 from .parts import Parts, connected_parts
 from .predicted import PredictedStresses, holds_by_penalties
 from .stopping import NEAR, SLOW, Stopping
@@ -17,10 +17,10 @@ from .stopping import NEAR, SLOW, Stopping
 __all__ = [
     "AIDS",
     "FACTORS",
-    "KEPT",
     "LEAST",
     "LOOSE",
     "NEAR",
+    "ROUND_OFF",
     "SAFE",
     "SLOW",
     "SMALL",

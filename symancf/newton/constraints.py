@@ -9,17 +9,15 @@ import numpy as np
 
 from ..arrays import Array, Mask
 from ..assembly.numbering import MOVING
+from .norms import ROUND_OFF, TINY
 
 if TYPE_CHECKING:
     from ..assembly.matrix import Matrix
     from .norms import RowNorms
 
 
-KEPT = 1e-13  # of the size of the part: violation that round-off leaves
-GONE = 1e-13  # of the multipliers' scale: a gradient that is round-off
-LOOSE = 1e4  # times `KEPT`: the volume of a gas, a sum over many facets; 1e-9 of it
+LOOSE = 1e4  # times `ROUND_OFF`: the volume of a gas, a sum over many facets; 1e-9 of it
 PART = 1e-2  # of the tolerance of forces: what may be left of the violations of a step
-TINY = 1e-200  # less than any limit; what is divided by it stays a number
 
 
 class Constraints:
@@ -50,7 +48,7 @@ class Constraints:
         rows = self.rows = np.flatnonzero(classes[norms.of_row])
         self._class = norms.of_row[rows]
         algebraic = norms.classes(lambda block: block.kind == "algebraic")
-        self._kept = KEPT * np.where(algebraic, LOOSE, 1.0)[self._class]
+        self._kept = ROUND_OFF * np.where(algebraic, LOOSE, 1.0)[self._class]
         self.limits: Array = np.zeros(len(rows))
         self._largest: Array = np.zeros(len(rows))
         self._size = 1.0
@@ -103,7 +101,7 @@ class Constraints:
         """Set the limits by `lengths`, default: those at the tangent's last values."""
         if len(self.rows):
             lengths = self.lengths() if lengths is None else lengths
-            vanished = lengths < GONE * self.norms.system.stiffness * self._size
+            vanished = lengths < ROUND_OFF * self.norms.system.stiffness * self._size
             self.limits[:] = np.maximum(np.where(vanished, 0.0, self._kept * lengths), TINY)
 
     def begin(self) -> None:

@@ -15,9 +15,9 @@ from ..assembly.matrix import Matrix
 from ..assembly.plan import Plan
 from ..mesh.partition.connected import least_connected
 from ..runtime.collective import combine, lookup, shares, together
-from .constraints import KEPT
 from .elimination import Elimination, rows_by_groups
 from .newton import newton
+from .norms import ROUND_OFF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +30,14 @@ if TYPE_CHECKING:
 
 MOST = 1e12  # operations for a group: minutes
 DEPENDENT = 1e-9  # length of a combination of rows of length 1 that counts as zero
-SWEEPS = 20  # over all entries
-PRIVATE = 1e-2  # part of a row in a column of its own that keeps it apart from the others
+SMALL = 1e-6  # part of a row in a combination of length 1 that counts as none
+#: Part of a row in a column of its own that keeps it apart from the others: a combination that
+#: counts as zero has no more than `SMALL` of such a row.
+PRIVATE = DEPENDENT / SMALL
 STEPS = 10  # of Gauss's and Newton's method
-STEP = 1e-3  # of the body's size (of 1 for slopes): the way to the second configuration
+#: The way to the second configuration, of the body's size (of 1 for slopes): what vanishes with
+#: its square is still far from `DEPENDENT`.
+STEP = float(np.cbrt(DEPENDENT))
 
 
 @dataclass
@@ -184,12 +188,13 @@ class Jacobian:
         """Return the rows of all ranks that are looked at, on rank 0 (collective)."""
         return self.gather(self.here(state))
 
-    def peel(self, rows: Rows) -> None:
+    def peel(self, rows: Rows, sweeps: int = 20) -> None:
         """Look no more at this rank's rows that depend on no others (collective).
 
         A row with a column of its own does not: what it needs of that column others do not have.
         Its removal leaves other columns to one row alone, and so on. Ties and mounts vanish
-        altogether, and so what is left for rank 0 is small.
+        altogether, and so what is left for rank 0 is small. After some sweeps over all entries the
+        ends of long chains are gone, and rank 0 takes the rest.
         """
         comm = self.system.comm
         of = np.zeros(self.numbering.coordinates, dtype=np.int64)
@@ -200,7 +205,7 @@ class Jacobian:
         squares = np.bincount(row, np.square(rows.value), minlength=count)
         strong = np.abs(rows.value) > PRIVATE * np.sqrt(squares[row])
         left = np.ones(len(row), dtype=bool)
-        for _ in range(SWEEPS):
+        for _ in range(sweeps):
             users = combine(comm, starts, column[left], np.ones(int(left.sum()), dtype=np.int64))
             own = left & strong & (lookup(comm, starts, column, users) == 1)
             gone = np.zeros(count, dtype=bool)
@@ -229,7 +234,7 @@ def structure(data: Rows, other: Rows) -> Rows:
         size = np.zeros(len(data.keys))
         number = np.searchsorted(data.keys, part.row)
         np.maximum.at(size, number, np.abs(part.value))
-        there = np.abs(part.value) > 1e-12 * size[number]  # else: round-off
+        there = np.abs(part.value) > ROUND_OFF * size[number]
         row.append(part.row[there])
         column.append(part.column[there])
         value.append(weight * part.value[there])
@@ -275,7 +280,7 @@ class _Fulfilment:
     """Gauss's and Newton's method for groups on rank 0, by the shortest steps.
 
     Constraints that contradict each other leave a residual, so that the method ends by its step:
-    a change that counts as none (`KEPT`).
+    a change that counts as none (`ROUND_OFF`).
     """
 
     def __init__(self, jacobian: Jacobian, state: Array, groups: list[Group]) -> None:
@@ -295,7 +300,7 @@ class _Fulfilment:
 
     def reason(self, iteration: int) -> int:
         """End where the last step changed nothing."""
-        return int(self.moved < KEPT)
+        return int(self.moved < ROUND_OFF)
 
     def linearize(self) -> None:
         """Take the groups of the present state."""

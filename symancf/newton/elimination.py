@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Ints
+from .norms import ROUND_OFF
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from scipy.sparse import csr_array
-
-
-TOGETHER = 64  # null vectors that are worked out at a time
-WEAK = 1e-14  # of the largest entry, or of a null vector's own direction: round-off
 
 
 @dataclass
@@ -44,7 +41,7 @@ def rows_by_groups(A: csr_array, owner: Ints) -> list[Rows]:
     """
     widths = np.bincount(owner)
     count, first = len(widths), np.cumsum(widths) - widths
-    strong = np.abs(A.data) > WEAK * np.abs(A.data).max(initial=0.0)
+    strong = np.abs(A.data) > ROUND_OFF * np.abs(A.data).max(initial=0.0)
     row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[strong]
     column, value = A.indices[strong], A.data[strong]
     codes = np.unique(row * count + owner[column])
@@ -190,16 +187,19 @@ class Elimination:
         self.count += width - k
         return np.concatenate([turned[k:], R[width:, width:]])
 
-    def null_vectors(self, most: int | None = None) -> list[tuple[Ints, Array]]:
-        """Return null vectors, all or some: each its columns, ascending, and values there."""
+    def null_vectors(self, most: int | None = None, together: int = 64) -> list[tuple[Ints, Array]]:
+        """Return null vectors, all or some: each its columns, ascending, and values there.
+
+        They are worked out `together` at a time.
+        """
         users: list[list[int]] = [[] for _ in self._widths]  # steps
         for step, done in enumerate(self._done):
             for g in done.later:
                 users[g].append(step)
         dead = [(step, v) for step, done in enumerate(self._done) for v in done.dead.T][:most]
         found = []
-        for k in range(0, len(dead), TOGETHER):
-            found += self._back(users, dead[k : k + TOGETHER])
+        for k in range(0, len(dead), together):
+            found += self._back(users, dead[k : k + together])
         return found
 
     def _back(
@@ -227,7 +227,7 @@ class Elimination:
                 if g in found:
                     part -= done.by[:, column : column + width] @ found[g]
                 column += width
-            part[:, np.abs(part).max(axis=0, initial=0.0) <= WEAK] = 0.0
+            part[:, np.abs(part).max(axis=0, initial=0.0) <= ROUND_OFF] = 0.0
             if step in own or part.any():
                 found[done.group] = done.live @ part + own.get(step, 0.0)
                 for earlier in users[done.group]:

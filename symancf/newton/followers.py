@@ -10,12 +10,12 @@ import numpy as np
 
 from ..arrays import Array, Ints, Mask
 from ..runtime.collective import combine, lookup
+from .norms import ROUND_OFF
 
 if TYPE_CHECKING:
     from ..assembly.matrix import Matrix
 
 WIDE = 256  # coordinates of a group of equations beyond which none follows the others
-WEAK = 1e-12  # of the largest entry of an equation: none
 PIVOT = 1e-2  # of the largest entry of an equation: the least that determines a coordinate
 STEEP = 8.0  # sum of the factors with which a coordinate follows the others
 
@@ -122,7 +122,7 @@ def _entries(matrix: Matrix, first: int, rows: Ints) -> tuple[Ints, Ints, Array]
     row, column, value = (np.concatenate(part) for part in zip(*found, strict=True))
     largest = np.zeros(len(rows))
     np.maximum.at(largest, row, np.abs(value))
-    strong = np.abs(value) > WEAK * largest[row]
+    strong = np.abs(value) > ROUND_OFF * largest[row]
     return row[strong], column[strong], value[strong]
 
 
@@ -153,7 +153,7 @@ def _solved(groups: _Groups) -> tuple[Ints, ...]:
     followed = np.where(there, np.abs(A[:, :, :width]).sum(axis=2), 0.0)
     there &= (followed <= STEEP).all(axis=1)[:, None]
     leader = np.take_along_axis(groups.columns, np.maximum(chosen, 0), axis=1)
-    g, r, c = np.nonzero(there[:, :, None] & (np.abs(A[:, :, :width]) > WEAK))
+    g, r, c = np.nonzero(there[:, :, None] & (np.abs(A[:, :, :width]) > ROUND_OFF))
     h, i, j = np.nonzero(there[:, :, None] & (A[:, :, width:] != 0.0))
     return (
         groups.rows[there],

@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from ..assembly.piece import Piece
 
 
-EPS = float(np.finfo(float).eps)
+DOUBLE = np.finfo(float)
+EPS = float(DOUBLE.eps)
+ROUND_OFF = 1e-13  # of what a number is the sum of: a smaller one is round-off
+TINY = math.sqrt(DOUBLE.tiny)  # less than any limit; what is divided by it stays a number
+#: Sums of squares with all their digits; what is beyond is measured in other units.
+SAFE = float(DOUBLE.tiny) / EPS, float(DOUBLE.max) * EPS
 FEW = 2000  # unknowns up to which round-off is estimated several times: rows may happen to cancel
 DIGITS = 1.0, -2.0, 3.0  # changes of strains in units of the last place of one
 EXACT = 1e-10  # of the forces of such a strain: laws of strains that are differences leave less
-SAFE = 1e-280, 1e280  # sums of squares; what is beyond is measured in other units
 
 
 class RowNorms:

@@ -12,7 +12,18 @@ import numpy as np
 from ..arrays import Array, Ints
 from ..errors import ConstraintError, ParameterError, listed, owner
 from ..runtime.collective import share_error, together
-from .dependent import STEP, Group, Jacobian, Rows, fulfil, groups_of, joined, named, structure
+from .dependent import (
+    SMALL,
+    STEP,
+    Group,
+    Jacobian,
+    Rows,
+    fulfil,
+    groups_of,
+    joined,
+    named,
+    structure,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +33,6 @@ if TYPE_CHECKING:
 
 
 WRONG = 1e-7  # of the body's size: a combination of constraints that is not fulfilled
-SMALL = 1e-6  # part of a row in a combination of length 1 that counts as none
 
 
 def _implied(vectors: list[tuple[Ints, Array]]) -> list[int]:

@@ -12,6 +12,7 @@ import pytest
 
 import symancf as sa
 from symancf.runtime.petsc import has
+from symancf.solve.dynamics.events import Event, Events
 from tests.refusals import refused
 
 G = 10.0
@@ -133,6 +134,47 @@ def test_a_touch_is_no_zero_and_a_jump_is_one() -> None:
     problem.solve(to=0.6, step=0.02)
     assert not touch
     assert np.abs(np.array(switch) - passages(0.3)).max() < 1e-9
+
+
+def test_a_function_that_stays_at_zero_has_it_where_it_begins_to() -> None:
+    """Also where that is the last 1.5 % of a step; to 1e-12 of the step."""
+    problem, z, _ = ball("generalized-alpha")
+    (up, _), share = passages(0.3), 9.985
+    times = problem.event(lambda: max(0.0, 0.3 - z()))
+    problem.solve(to=1.2 * up, step=up / share)
+    assert times == [pytest.approx(up, abs=1e-11 * up / share)]
+    event = Event(lambda: 0.0, None, 0, terminate=False, number=1)
+    begins = 0.5 + 1e-13
+    found = Events._arrival(event, lambda s: max(0.0, begins - s), 0.0, 1.0)
+    assert found == pytest.approx(begins, abs=1e-12)
+
+
+def test_a_function_that_comes_back_to_zero_at_once_is_seen() -> None:
+    """It begins at zero, and is there again after 5e-8 of the step."""
+    problem, _, _ = ball("generalized-alpha")
+    system, step = problem.system, 0.05
+    back = 5e-8 * step
+    times = problem.event(lambda: max(-1.0, system.time / back * (1.0 - system.time / back)))
+    problem.solve(to=step, step=step)
+    assert times == [pytest.approx(back, rel=1e-5)]
+
+
+def test_extrema_near_zero_are_looked_at() -> None:
+    """A parabola whose least value is 3 % of its spread; one of 10 % is left."""
+    s, looked = np.linspace(0.0, 1.0, 5), []
+    for least in (0.03, 0.1):
+        event = Event(lambda: 0.0, None, 0, terminate=False, number=1)
+        fit = np.array([1.0 + least, -4.0, 4.0])
+        looked.append(Events._extrema(event, fit, np.polynomial.polynomial.polyval(s, fit)))
+    assert looked == [[pytest.approx(0.5)], []]
+
+
+def test_small_values_that_do_not_fall_are_round_off_and_large_ones_are_not() -> None:
+    """A solution of a step is no sharper than a millionth of what the function was."""
+    event = Event(lambda: 0.0, None, 0, terminate=False, number=1)
+    event.largest = 1.0
+    for value, later in ((3e-7, 0.0), (3e-6, math.inf)):
+        assert event.secant((0.0, value), (1e-9, value), near=1e-8) == later
 
 
 @pytest.mark.parametrize("method", ["generalized-alpha", "rk"])

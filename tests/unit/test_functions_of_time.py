@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,10 @@ import sympy as sp
 from mpi4py import MPI
 
 import symancf as sa
+from symancf.energies import saint_venant_kirchhoff
+from symancf.solve.dynamics.ahead import Ahead
 from tests.refusals import refused
+from tests.told import told
 
 OMEGA, IMPULSE, AT, TO = 10.0, 1.0, 1.0, 1.3
 METHODS: dict[str, dict[str, Any]] = {
@@ -162,3 +166,65 @@ def test_stops_and_longest_steps_are_checked() -> None:
         problem.solve(to=1.0, step=0.1, stops=[float("nan")])
     with refused(sa.ParameterError, asked="longest", given=-1.0):
         problem.solve(to=1.0, step=0.1, longest=-1.0)
+
+
+# ---- the rule that shortens steps ----------------------------------------------------------------
+def ahead(asked: float, *terms: Any) -> Ahead:
+    """Return what looks ahead in a motion of a mass, with `terms` of its middle."""
+    problem, _ = oscillator("rk", *terms)
+    problem.solve(to=1e-3, step=1e-3)
+    return Ahead(problem.motion, asked)
+
+
+def forced(force: Any) -> Any:
+    return lambda middle: sa.force(middle, (force, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(("part", "seen"), [(3e-3, True), (3e-4, False)])
+def test_a_ripple_of_a_thousandth_shortens_a_step(part: float, seen: bool) -> None:
+    ripple = ahead(0.1, forced(lambda t: 1.0 + t + part * np.sin(20.0 * t)))
+    assert (ripple.limit(0.0, 1.0) < 1.0) == seen
+
+
+def test_a_jump_leaves_the_shortest_step_and_is_told_if_it_goes_on() -> None:
+    """Few samples tell nothing: a cubic goes through four of them."""
+    jump = ahead(0.1, forced(lambda t: float(t > 0.501)))
+    assert 0.4 < jump.limit(0.0, 1.0) < 0.501
+    assert jump.limit(0.5, 1.0) == 0.1 / 32
+    noise = ahead(0.1, forced(lambda t: np.sin(1e7 * t)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(40):
+            assert noise.limit(1.0, 0.1) == 0.1 / 32
+    with told("vary faster than steps"):
+        for _ in range(40):
+            noise.limit(1.0, 0.1)
+
+
+def test_laws_with_time_at_some_places_are_seen_at_all_samples() -> None:
+    def law(r_a: Any, t: Any) -> Any:
+        return -r_a[0] * sp.Piecewise((1, (t > 0.5) & (t < 0.503)), (0, True))
+
+    corners = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 3))
+    body = sa.RigidBody(mass=1.0, inertia=(1.0, 1.0, 1.0))
+    problem = sa.DynamicProblem(sa.System(body, terms=[sa.Potential(law, body.at(corners))]))
+    problem.solve(to=1e-3, step=1e-3)
+    assert Ahead(problem.motion, 2e-3).limit(0.0, 1.0) < 0.6
+
+
+@pytest.mark.parametrize("corner", range(4))
+def test_a_function_of_the_place_is_seen_at_all_corners(corner: int) -> None:
+    plate = sa.Mesh.box((1.0, 1.0, 0.1), (2, 2, 1))
+    body = sa.Body(
+        plate["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, E=1e6, nu=0.3, rho=1e3
+    )
+    at = np.array([corner % 2, corner // 2])
+
+    def moved(X: Any, t: float) -> Any:
+        there = np.abs(np.asarray(X)[:, :2] - at).max(axis=1) < 0.1
+        return 1e-3 * (0.5 < t < 0.6) * there[:, None] * np.eye(3)[2]
+
+    system = sa.System(body, terms=[sa.fix(body["z0"], displacement=moved)])
+    problem = sa.DynamicProblem(system)
+    problem.solve(to=1e-3, step=1e-3)
+    assert Ahead(problem.motion, 0.1).limit(1e-3, 1.0) < 0.6

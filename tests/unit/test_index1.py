@@ -296,6 +296,26 @@ def test_the_fuzzy_controller_has_the_values_of_its_rules() -> None:
     assert sugeno([1e-6], [0.0])[0] == pytest.approx(1e-6 * SLOPE, rel=1e-6)
 
 
+def test_gains_by_default_are_those_of_the_length_of_steps() -> None:
+    """0.1 / h each, of fuzzy logic 0.24 / h; a violation of 1 % is as bad as any."""
+    h, sizes = 0.02, np.array([1.0, 5.0])
+    assert sa.Baumgarte().suited(h, sizes).gains == pytest.approx((5.0**2, 2 * 5.0))
+    fuzzy = sa.Fuzzy().suited(h, sizes)
+    assert (fuzzy.alpha, fuzzy.beta) == pytest.approx((5.0, 12.0))
+    most = fuzzy.control(np.array([1.0, 5.0]), np.zeros(2))
+    assert most is not None
+    worse = [fuzzy.control(part * sizes, np.zeros(2)) for part in (5e-3, 1e-2)]
+    assert np.abs(worse[1]) == pytest.approx(np.abs(most), rel=1e-12)
+    assert (np.abs(worse[0]) < 0.6 * np.abs(most)).all()
+
+
+def test_the_last_stage_of_a_step_is_the_first_of_the_next() -> None:
+    """But for round-off: 6 of the 7 stages of Dormand and Prince's method are evaluated."""
+    problem, _ = bob(method="5dp")
+    problem.solve(to=1.0, step=0.025, adaptive=False)
+    assert problem.integrator.evaluations == 6 * 40 + 1
+
+
 def test_small_errors_meet_the_same_gains_in_fuzzy_logic() -> None:
     fuzzy, linear = sa.Fuzzy(5.0, 12.0, Kp=50.0), sa.Baumgarte(5.0, 12.0)
     phi, rate = np.array([1e-7, -2e-7]), np.array([3e-7, 1e-7])

@@ -16,6 +16,7 @@ import pytest
 
 import symancf as sa
 from symancf.newton import RowNorms, Stopping
+from symancf.newton.stopping import UNDECIDED
 from tests.motion import rope
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ class Given(Stopping):
     [
         ([1e-1, 1e-4, 1e-9], [1.0, 1.0, 1.0], 0.0, 3, 3),  # below the tolerance
         ([1e-1, 1e-5, 1e-5], [1.0, 1e-7, 1e-7], 1e-4, 3, 3),  # at round-off, believed again
+        ([1e-1, 1e-5, 1e-5], [1.0, 1e-7, 1e-7], 2e-6, 3, 3),  # five times of it twice
         ([1e-1, 1e-5], [1.0, 1e-9], 1e-4, 3, 2),  # at once after a tiny step
         ([1e-1, 1e-5], [1.0, 1e-13], 0.0, 4, 2),  # the step is shorter than its tolerance
         ([1e-1, *5 * [1e-5]], [1.0, *5 * [1e-7]], 0.0, 4, 4),  # two iterations brought nothing
@@ -144,3 +146,16 @@ def test_the_rule_ends_where_it_says(
         if found[-1]:
             break
     assert (found[-1], len(found)) == (reason, iterations)
+
+
+def test_an_old_tangent_goes_on_while_residuals_fall_by_half() -> None:
+    """Without a question whether this is round-off."""
+    system, _ = hanging()
+    test = Given(RowNorms(system, system.pieces))
+    test.data.rtol = 1e-8
+    test.start(np.zeros(test.rows.parts, dtype=bool))
+    found = []
+    for share in (1.0, 0.4, 0.3, 0.1):
+        test._shares[:] = share
+        found.append(test._library.symancf_stop_by_shares(test._place, 0))
+    assert found == [0, 0, UNDECIDED, 0]

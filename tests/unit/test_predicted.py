@@ -12,6 +12,8 @@ import pytest
 
 import symancf as sa
 from symancf.energies import neo_hooke, saint_venant_kirchhoff, yeoh
+from symancf.newton import PredictedStresses
+from tests.motion import rope
 from tests.refusals import refused
 
 RUBBER = {"C10": 0.2712, "C20": 0.03053, "C30": -0.0004013, "k": 271.2}
@@ -137,3 +139,23 @@ def test_too_stiff_volumes_are_told() -> None:
         problem.solve(step=1.0, smallest=1.0)
     assert "'body' (hex8)" in str(caught.value)
     assert "hex27" in str(caught.value)
+
+
+def changes(system: sa.System, gradient: Any) -> Any:
+    """Return how stresses begin to change along a step u = G X from rest."""
+    system.update(0.0)
+    step = (system.reference.reshape(-1, 3) @ np.asarray(gradient).T).ravel()
+    (found,) = PredictedStresses(system)._slopes(np.zeros_like(step), step, first=False).values()
+    return found
+
+
+def test_pressures_are_differentiated_along_a_step() -> None:
+    """Of k (J - 1) with J = det(1 + h G): k tr G; what is cut off counts with the bulk modulus."""
+    system, _ = cube("hex8_plain", 1, volumetric="reduced", **RUBBER)
+    assert changes(system, np.eye(3)) == pytest.approx(3.0 * RUBBER["k"], rel=1e-9)
+
+
+def test_forces_of_slender_bodies_are_differentiated_along_a_step() -> None:
+    """Of EA (|r'| - 1) with r' = (1 + h, h, 0): EA."""
+    along = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    assert changes(sa.System(rope(1, EA=100.0)), along) == pytest.approx(100.0, rel=1e-3)

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from mpi4py import MPI
+from scipy.sparse import csr_array
 
 import symancf as sa
 from symancf.energies import cable, saint_venant_kirchhoff
-from symancf.newton import dependent
+from symancf.newton import dependent, redundant
 from symancf.newton.elimination import Elimination
 from tests.refusals import refused
 
@@ -201,6 +202,42 @@ def jacks(length: Any, other: Any) -> tuple[sa.System, list[str]]:
     rods = [sa.joints.distance(*pair, length, name="one")]
     rods.append(sa.joints.distance(*pair, other, name="other"))
     return build(a, terms=[sa.fix(a["x0"]), *rods])
+
+
+def test_lengths_that_differ_by_round_off_do_not_contradict_each_other() -> None:
+    """That is less than 1e-7 of the size of the model."""
+    _, told = jacks(1.0, 1.0 + 3e-8)
+    assert len(told) == 1
+    with refused(sa.ConstraintError, names=("one", "other"), asked="contradiction"):
+        jacks(1.0, 1.0 + 5e-7)
+
+
+@pytest.mark.parametrize(("apart", "count"), [(3e-10, 1), (1e-8, 0)])
+def test_rows_that_are_nearly_the_same_depend_on_each_other(apart: float, count: int) -> None:
+    J = csr_array(np.array([[1.0, 0.0, 0.0], [np.cos(apart), np.sin(apart), 0.0], [0, 0, 1.0]]))
+    keys = np.arange(3)
+    group = dependent.Group(keys, keys, keys, J, np.zeros(3))
+    found = group.dependences()
+    assert len(found) == count
+    for rows, values in found:
+        assert rows.tolist() == [0, 1]
+        assert np.abs(values) == pytest.approx(np.sqrt(0.5))
+
+
+def test_the_last_row_is_left_out_that_has_a_part_in_a_combination() -> None:
+    """A part of a millionth is none: the row itself may be as good as unneeded, or needed."""
+    rows = np.arange(3)
+    for part, left_out in ((3e-6, 2), (3e-7, 1)):
+        assert redundant._implied([(rows, np.array([0.7, -0.7, part]))]) == [left_out]
+
+
+def test_a_group_that_would_take_minutes_is_not_eliminated() -> None:
+    """One coordinate of some million constraints at one place: 2e12 operations."""
+    count = 1_500_000
+    keys, ones = np.arange(count), np.ones(count)
+    J = csr_array((ones, np.zeros(count, dtype=int), np.arange(count + 1)), shape=(count, 1))
+    vertex = np.zeros(count, dtype=int)
+    assert not dependent.Group(keys, np.zeros(1, dtype=int), vertex, J, ones).elimination.complete
 
 
 def longer(t: float) -> float:

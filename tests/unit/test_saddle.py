@@ -6,10 +6,13 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from mpi4py import MPI
+from scipy.sparse import csr_array
 
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff, yeoh
@@ -165,6 +168,35 @@ def test_followers_fulfil_the_equations(make: Made) -> None:
     K.mult(x, y)
     mine = found.equations
     np.testing.assert_allclose(y.getArray()[mine], phi[starts[comm.rank] + mine], rtol=1e-9)
+
+
+def eliminated(B: Any) -> int:
+    """Return how many equations of one vertex, on this rank, have a coordinate that follows."""
+    k, n = B.shape
+    table = csr_array(np.hstack([np.zeros((k, k)), B]))
+    empty = np.zeros(0, dtype=int)
+    matrix: Any = SimpleNamespace(
+        comm=MPI.COMM_SELF,
+        diagonal_start=table.indptr,
+        off_start=np.zeros(k + 1, dtype=int),
+        columns=(table.indices, empty),
+        values=(table.data, np.zeros(0)),
+    )
+    may = np.arange(k + n) >= k
+    starts, rows = np.array([0, k + n]), np.arange(k)
+    return len(followers(matrix, starts, rows, np.zeros(k, dtype=int), may).equations)
+
+
+@pytest.mark.parametrize(("coordinates", "count"), [(200, 1), (300, 0)])
+def test_no_coordinate_follows_very_many_others(coordinates: int, count: int) -> None:
+    assert eliminated(np.array([[1.0, *(coordinates - 1) * [1e-3]]])) == count
+
+
+@pytest.mark.parametrize(("apart", "count"), [(5e-2, 2), (5e-3, 1)])
+def test_no_coordinate_follows_by_what_is_left_of_two_like_equations(
+    apart: float, count: int
+) -> None:
+    assert eliminated(np.array([[1.0, 1.0], [1.0, 1.0 + apart]])) == count
 
 
 def test_factors_take_over_where_iterations_do_not_end() -> None:

@@ -78,6 +78,28 @@ def test_a_velocity_that_jumps_is_an_impact(method: str, between: bool) -> None:
     assert history["z"][-1] == pytest.approx(0.1, abs=1e-12)
 
 
+@pytest.mark.parametrize("power", [0, 1, 2])
+def test_a_motion_jumps_by_more_than_the_next_derivative_explains(power: int) -> None:
+    """1e-9 of positions, 1e-3 of rates, 1e-2 of accelerations."""
+    for part, jump in ((3.0, True), (0.3, False)):
+        course = [0.0, 0.0 if power == 2 else 2.0, 3.0]  # and its derivatives at t = 0.1
+        start = -0.1 * course[1] + 0.015
+
+        def motion(t: float, course: Any = course, start: float = start) -> float:
+            u, v, a = course
+            return float(u + v * (t - 0.1) + a * (t - 0.1) ** 2 / 2 - start)
+
+        problem, _, _ = pushed(motion, "generalized-alpha")
+        with told(match="velocities violate constraints"):
+            problem.solve(to=0.1, step=1e-2)
+        before = problem.integrator.snapshot()
+        size = abs(start), course[1], course[2]
+        course[power] += part * (1e-9, 1e-3, 1e-2)[power] * size[power]
+        assert problem.supports is not None
+        found = problem.supports.jumps(before, 1e-2)
+        assert found == tuple(jump and k == power for k in range(3))
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_support_that_jumps_off_its_joint_is_an_error(method: str) -> None:
     place = sa.Parameter("place", 0.0)

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 LIGHT = 1e-9  # of the largest mass: for coordinates without mass that constraints tie to others
 EXACT = 1e-12  # relative tolerance of Krylov solvers here; Newton's method asks for less
-SETTLED = 1e-3  # of the right-hand side: what the masses that were added may change
 
 
 class Accelerations:
@@ -232,7 +231,7 @@ class Accelerations:
             ksp.setTolerances(*tolerances)
 
     def _refine(self) -> None:
-        """Correct the solution for the masses that were added, where that matters little."""
+        """Correct the solution for the masses that were added, where that is a gain."""
         newton, r = self.newton, self._r
         if self._scale is None:
             self.motion.matrix.mat.mult(newton.x, r)
@@ -242,7 +241,7 @@ class Accelerations:
             r.pointwiseDivide(r, self._scale)
         r.aypx(-1.0, newton.F)
         r.setArray(r.getArray() + self._light * newton.x.getArray(readonly=True))
-        if r.norm() <= SETTLED * newton.F.norm():
+        if r.norm() <= SLOW * newton.F.norm():
             self._solve_exactly(r, self._dx)
             newton.x.axpy(1.0, self._dx)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...arrays import Array
+from ...newton import ROUND_OFF
 from ...runtime.collective import together
 from ...values.parameter import asked_once, evaluate
 
@@ -22,7 +23,6 @@ LEAST, MOST = 32, 1024  # samples in a step
 PLACES = 16  # at which functions of the place are sampled
 WORK = 100_000  # entities at which laws with t are evaluated for a step
 SEEN = 1e-3  # of the size of a function: a variation that shortens a step
-ROUND_OFF = 1e-13  # of the largest function of a load: no variation
 FEW = 4  # samples by which a part of a step is judged
 UNRESOLVED = 64  # steps in a row with variations that none resolves: it is told
 

@@ -196,9 +196,13 @@ class Balance(Stopping):
 
     # ---- constraints ----------------------------------------------------------------------------
     def worst_constraint(self, local: Array) -> tuple[float, str]:
-        """Return the largest share of its limit in a local vector, and the constraint's name."""
+        """Return the largest share of its limit in a local vector, and the constraint's name.
+
+        inf: its gradient is zero.
+        """
         numbering, at = self.rows.numbering, self.constraints.rows
-        share = np.abs(numbering.to_rows(local)[at]) / np.maximum(self.constraints.limits, TINY)
+        found, limits = np.abs(numbering.to_rows(local)[at]), self.constraints.limits
+        share = np.where((limits <= TINY) & (found > 0.0), np.inf, found / np.maximum(limits, TINY))
         mine = (0.0, "")
         if len(share):
             worst = int(np.argmax(share))

@@ -21,6 +21,7 @@ from ...arrays import Array
 from ...runtime.collective import together
 from ...values.parameter import changes_by_itself, depends_on_time
 from .native import Asked
+from .supports import MOVED
 from .work import work_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 
 GAINED = 0.1  # of all energy that a motion may make out of nothing until it is told
-NOISE = 1e-9  # of the coordinates: what moves less does not move
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class Audit:
         system = self.motion.system
         sizes = [system.time * self.motion.rate, system.reference]
         moved, size = (system.comm.allreduce(np.abs(x).max(initial=0.0), MPI.MAX) for x in sizes)
-        if moved <= NOISE * size:
+        if moved <= MOVED * size:
             return False
         return system.once.warn(
             "energy gained",

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import ConvergenceError, ParameterError
+from ...newton import ROUND_OFF
 from ...runtime.collective import share_error
 from ...values import arguments
 from ...values.parameter import label
@@ -33,15 +34,14 @@ if TYPE_CHECKING:
 polynomial: Any = np.polynomial.polynomial  # NumPy gives it no types
 
 EPS = float(np.finfo(float).eps)
+BLURRED = math.sqrt(EPS)  # of a step: values so near that do not fall tell of round-off
 QUARTERS = (0.25, 0.5, 0.75)  # of a step, where functions are looked at
 PROBES = (1e-8, 1e-6, 1e-4, 1e-2)  # beside, where the motion leaves a zero
-ZERO = 1e-13  # of the largest value that a function had: round-off
 BAND = 1e-6  # of that: what is left of a function that jumps is not near zero
 STAYS = 0.01  # of a step: a function that is zero for as long was zero before the step's end
 SHARP = 1e-12  # of a step: what times of events are found to
 NEAR = 0.05  # of the spread of a function in a step: an extremum worth a look
 FASTER = 0.5  # ratio of two values by which secants are faster than halving
-BLURRED = 1e-8  # of a step: values so near that do not fall tell of round-off
 CLOSE, CROWD = 1e-3, 3  # events of one function in a row closer than that share of a step
 
 
@@ -92,7 +92,7 @@ class Event:
 
     def sign(self, value: float) -> int:
         """Return the side of zero that a value is on, 0 at a zero."""
-        if abs(value) <= max(self.band, ZERO * self.largest):
+        if abs(value) <= max(self.band, ROUND_OFF * self.largest):
             return 0
         return 1 if value > 0.0 else -1
 

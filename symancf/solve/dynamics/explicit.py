@@ -10,6 +10,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import ConvergenceError
+from ...newton import ROUND_OFF
 from ...output.steps import Step
 from ...runtime.options import Options
 from ...runtime.petsc import PETSc, functions, loosely
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
     from .stabilise import Stabilisation
 
 
-ROUND_OFF = 8.0 * float(np.finfo(float).eps)
+SAME = 8.0 * float(np.finfo(float).eps)  # times and states that differ by less are the same
 STRETCH = 1.01  # of a step: what is left beyond is not worth a step of its own
 LONG = 1000.0  # steps of the length asked for
-NOISE = 1e-12  # of the size of the system over the call: what moves a state less is round-off
 LOW = "1fe", "2a", "2b", "3", "3bs", "4"  # Runge-Kutta methods of order 4 at most
-HUGE = 1e60  # a rate that no step size control accepts; its square is still a number
+#: A rate that no step size control accepts; its square over that of a tolerance is still a number.
+HUGE = float(np.sqrt(np.sqrt(np.finfo(float).max)))
 
 
 class Explicit(Integrator):
@@ -160,7 +161,7 @@ class Explicit(Integrator):
         q, s = self.atol[self._second], self.atol[self._first]
         if self.relative:
             self._states = np.maximum(self._states, self._largest_states())
-            noise = NOISE * self.newton.size * self.duration  # of integrals of lengths, mostly
+            noise = ROUND_OFF * self.newton.size * self.duration  # of integrals of lengths, mostly
             s = np.maximum(self.rtol * self._states, noise)
         rate = np.abs(self.newton.numbering.to_rows(self.motion.rate)) / self._natural
         speed = self.newton.largest(float(rate[self._second].max(initial=0.0)))
@@ -228,8 +229,8 @@ class Explicit(Integrator):
             return False
         time, known = self._known
         # the last stage of a method that is "first same as last" differs by round-off
-        near = abs(t - time) <= ROUND_OFF * max(abs(t), abs(time))
-        same = near and (np.abs(known - values) <= ROUND_OFF * np.abs(values)).all()
+        near = abs(t - time) <= SAME * max(abs(t), abs(time))
+        same = near and (np.abs(known - values) <= SAME * np.abs(values)).all()
         return self._everywhere(same)
 
     def _function(self, ts: PETSc.TS, t: float, U: PETSc.Vec, F: PETSc.Vec) -> None:
@@ -266,7 +267,7 @@ class Explicit(Integrator):
         ts.setMaxTime(to)
         ts.setTimeStep(h)
         self._step_of_ts()
-        if to - ts.getTime() <= 2.0 * ROUND_OFF * max(abs(to), abs(t)):
+        if to - ts.getTime() <= 2.0 * SAME * max(abs(to), abs(t)):
             ts.setTime(to)
         self._take()
         self._next, self.next_step = self.last_step, ts.getTimeStep()
@@ -370,7 +371,7 @@ class Explicit(Integrator):
             before = ts.getTime()
             ts.setTimeStep(t - before)
             self._step_of_ts()
-            if ts.getTime() == before or t - ts.getTime() <= ROUND_OFF * abs(t):
+            if ts.getTime() == before or t - ts.getTime() <= SAME * abs(t):
                 ts.setTime(t)
         self._take()
 

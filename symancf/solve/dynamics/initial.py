@@ -8,29 +8,29 @@ from the equations of motion with index 1, see `accelerations`.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import ConstraintError, listed, owner
+from ...newton import ROUND_OFF
 from ...newton.predicted import holds_by_penalties
 from ...runtime.collective import together
+from .integrator import SLIVER
 
 if TYPE_CHECKING:
     from .accelerations import Accelerations
     from .motion import Motion
 
-AFTER = 1e-9  # of a step: right after a time
 VIOLATED = 1e-7  # of the size of the system: an initial state that violates a constraint
-VANISHED = 1e6  # of the size: the limit is that of a gradient that is zero
-SEEN = 1e-12  # of the size: what a change of velocities moves in a step
 WILD = 1.0  # change of a direction by its acceleration over a step squared
 CHANGED = 1e-6  # relative change of initial velocities that is worth a warning
 
 
 def after(time: float, h: float) -> float:
     """Return a time right after one, beyond a jump of a function there."""
-    return time + max(AFTER * h, 8.0 * float(np.spacing(abs(time))))
+    return time + max(SLIVER * h, 8.0 * float(np.spacing(abs(time))))
 
 
 def find_initial_values(
@@ -101,7 +101,7 @@ def _leave_wild(m: Motion, h: float) -> None:
 def _check_positions(accelerations: Accelerations) -> None:
     system, newton = accelerations.system, accelerations.newton
     share, worst = newton.balance.worst_constraint(accelerations.violation())
-    if share > VANISHED / 1e-13:
+    if math.isinf(share):
         raise ConstraintError(
             f"the constraint {listed([worst])} has no gradient at t = {system.time:g}: no free "
             "motion changes it at first order, so that nothing keeps it (a straight line of "
@@ -110,14 +110,15 @@ def _check_positions(accelerations: Accelerations) -> None:
             asked="gradient",
             given=0.0,
         )
-    if share > VIOLATED / 1e-13:
+    violation = share * ROUND_OFF
+    if violation > VIOLATED:
         raise ConstraintError(
             f"the initial state violates the constraint {listed([worst])} by "
-            f"{share * 1e-13:.2g} of the size of the system at t = {system.time:g}: find a "
+            f"{violation:.2g} of the size of the system at t = {system.time:g}: find a "
             "state that fulfils it with a StaticProblem first",
             names=[owner(worst)],
             asked="residual",
-            given=share * 1e-13,
+            given=violation,
         )
 
 
@@ -127,11 +128,11 @@ def _correct_rates(accelerations: Accelerations, h: float, told: bool) -> None:
     drift = accelerations.violation(speed=True)
     share, worst = newton.balance.worst_constraint(drift)
     fastest = newton.largest(float(np.abs(m.rate[m.second]).max(initial=0.0)))
-    if share * 1e-13 * newton.size <= 1e-14 * fastest:
+    if share * ROUND_OFF * newton.size <= 1e-14 * fastest:
         return
     change = accelerations.project_rates()
     moved = newton.largest(float(np.abs(change).max(initial=0.0)))
-    changed = moved > CHANGED * fastest > 0.0 and moved * h > SEEN * newton.size
+    changed = moved > CHANGED * fastest > 0.0 and moved * h > ROUND_OFF * newton.size
     if told and changed:
         system.once.warn(
             ("initial velocities", worst),

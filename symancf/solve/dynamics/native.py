@@ -64,8 +64,6 @@ _CALLED = {
     "vector_restore": functions.VecRestoreArray,
 }
 
-PAUSE = 0.1  # s, between two looks whether somebody wants to interrupt
-MOST = 10_000  # steps at once
 UNLIMITED = int(np.iinfo(np.int32).max)
 
 
@@ -213,28 +211,33 @@ class Native:
             raise newton.unsolved(error) from error
 
     def several(
-        self, end: float, h: float, wanted: int, calm: int, takes: Mapping[Asked, Take]
+        self,
+        end: float,
+        h: float,
+        wanted: int,
+        calm: int,
+        takes: Mapping[Asked, Take],
+        seconds: float = 0.1,
     ) -> tuple[int, list[Step]]:
         """Make at most `wanted` steps of length h, none that ends within h/5 of `end`.
 
         Returns PETSc's reason, not above 0 where the motion stands before a step that could not
-        be made, and the steps. It takes little more than `PAUSE` s. What was raised is kept: see
-        `require`.
+        be made, and the steps. What was raised is kept: see `require`.
 
         Parameters
         ----------
         calm : steps yet for which accelerations are not extrapolated; see `GeneralizedAlpha`.
         takes : by `PRESENT` and `DRIVE`, what takes functions of time at the end of a step; none
             where nothing is one.
+        seconds : that it takes, and little more: somebody may want to interrupt.
         """
         problem, state, system = self.problem, self.state, self.newton.system
-        wanted = min(wanted, MOST)
         if len(self._times) < wanted:
             self._times, self._counts = np.zeros(wanted), np.zeros((2, wanted), np.int32)
             of_steps = dict(zip(("step_iterations", "step_linear"), self._counts, strict=True))
             problem.give(times=self._times, **of_steps)
         self.prepare()
-        problem.give(h=h, end=end, seconds=PAUSE)
+        problem.give(h=h, end=end, seconds=seconds)
         problem.give(timed=Asked.PRESENT in takes, driven=Asked.DRIVE in takes)
         state.give(time=system.time, calm=calm)
         self._takes, self._rushes = takes, True

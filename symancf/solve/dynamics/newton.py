@@ -13,6 +13,7 @@ from ...arrays import Array
 from ...assembly.vectors import Vectors
 from ...bodies.natural.body import RigidBody
 from ...errors import ConvergenceError
+from ...newton import SLOW as NO_GAIN
 from ...newton import (
     Leftover,
     PartBacktracking,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 
 SLOW = 0.3  # ratio of two residuals above which the tangent is renewed
-LARGE, SLOW_LARGE = 5000, 0.5  # unknowns beyond which a factorisation costs many iterations
+LARGE = 5000  # unknowns beyond which a factorisation costs many iterations
 EAGER = 20  # steps that renew the tangent at once after `PROOF` ones that could not do without
 PROOF = 3
 PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
@@ -90,7 +91,7 @@ class Newton(VectorEquations):
         self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
         self.f, self._scratch = np.zeros(n), np.zeros(n)
         self.native = Native(self)
-        slow = SLOW_LARGE if numbering.size > LARGE else SLOW
+        slow = NO_GAIN if numbering.size > LARGE else SLOW
         self.native.problem.give(proof=PROOF, steps=EAGER, patience=PATIENCE, slow=slow)
         self.tangent = self.native.state.tangent
         self.tangent.stale = True

@@ -17,7 +17,6 @@ from ...values.parameter import label
 from ..contradiction import require_redundant
 from .generalized_alpha import GeneralizedAlpha
 from .initial import find_initial_values
-from .native import MOST
 from .observed import Observed
 
 if TYPE_CHECKING:
@@ -225,15 +224,16 @@ class TimeSteps:
             made.open(made.end - state.time)
         return made.step(made.next_step)
 
-    def _several(self) -> bool:
+    def _several(self, most: int = 10_000) -> bool:
         """Make steps in one call of C, until the history is due; tell whether there are some.
 
         C can do so where it makes the iterations (`Native`), steps have one length, and nothing
         has to be looked at between them but powers: history-dependent laws, changing masses. Where
-        the next step has no solution at full length, it is made by itself.
+        the next step has no solution at full length, it is made by itself. At most `most` are made,
+        of which each takes some memory.
         """
         made, audit, native = self.integrator, self.problem.audit, self.problem.newton.native
-        wanted = min(self.history.undue, MOST)
+        wanted = min(self.history.undue, most)
         if self.restarts is not None:
             wanted = min(wanted, self._left(self.restarts))
         if wanted < 2 or not isinstance(made, GeneralizedAlpha) or not audit.simple:

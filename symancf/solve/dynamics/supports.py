@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 
 UNRESOLVED = 0.01  # of the way of a support in a step: a kink, or a step that is too long
-MOVED, TURNED, PUSHED = 1e-9, 1e-3, 1e-2  # of positions, rates, accelerations: jumps
-ROUND_OFF = 1e-9  # of positions: what differences see of it
-STILL = 1e-10  # of the size of a body, rad: a way in a step that is none, as of sin(2 pi)
+MOVED = 1e-9  # of positions, of the size of a body, rad: what changes by less stays
+TURNED, PUSHED = 1e-3, 1e-2  # of rates, accelerations: jumps
 
 
 class MovingSupports:
@@ -62,8 +61,8 @@ class MovingSupports:
             sizes[k] = np.abs(now - a[fixed]).max(initial=0.0), np.abs(now).max(initial=0.0)
         (far, x), (fast, v), (hard, a) = np.max(self.system.comm.allgather(sizes), axis=0)
         moved = bool(far > MOVED * max(x, h * v))
-        turned = bool(fast > TURNED * v + ROUND_OFF * x / h)
-        pushed = bool(hard > PUSHED * a + TURNED * v / h + ROUND_OFF * x / h**2)
+        turned = bool(fast > TURNED * v + MOVED * x / h)
+        pushed = bool(hard > PUSHED * a + TURNED * v / h + MOVED * x / h**2)
         if not (moved or turned or pushed):  # runs go on bit for bit
             m.rate[:n][fixed], m.acceleration[:n][fixed] = rate[fixed], acceleration[fixed]
             self.system.update_held(m.rate)
@@ -109,7 +108,7 @@ class MovingSupports:
             (v0[at], v1[at]),
             (a0[at], a1[at]),
             middle[own],
-            STILL * float(system.numbering.natural(system.extent, at).max(initial=0.0)),
+            MOVED * float(system.numbering.natural(system.extent, at).max(initial=0.0)),
         )
 
     def _of_joint(self, name: str, what: str, value: Value, step: Interval) -> _Course:
@@ -121,7 +120,7 @@ class MovingSupports:
 
         (u0, v0, a0), (u1, v1, a1) = along(step.begin.time), along(step.end.time)
         middle = np.array([evaluate(what, value, step.time(0.5))])
-        still = STILL * max(1.0, self.system.extent)  # an angle or a length
+        still = MOVED * max(1.0, self.system.extent)  # an angle or a length
         return _Course(name, (u0, u1), (v0, v1), (a0, a1), middle, still)
 
 
@@ -152,5 +151,5 @@ class _Course:
         cubic = self.middle - u0 - 0.5 * rise - 0.125 * (v0 - v1)
         defect = np.abs([trapezoid, cubic]).max(initial=0.0)
         size = np.abs([rise, v0, v1]).max(initial=0.0)
-        size += ROUND_OFF * np.abs(u1).max(initial=0.0) / UNRESOLVED + self.still
+        size += MOVED * np.abs(u1).max(initial=0.0) / UNRESOLVED + self.still
         return float(defect / size) if size else 0.0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array
+from ...newton import ROUND_OFF, TINY
 from ..rigid import rigid_modes
 
 if TYPE_CHECKING:
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from ...bodies.natural.body import RigidBody
     from ...runtime.petsc import PETSc
     from ...system import System
-
-
-NULL = 1e-14  # of a row of the tangent: round-off
-TINY = float(np.finfo(float).tiny)
 
 
 def undetermined(system: System, J: PETSc.Mat, bodies: list[RigidBody]) -> list[str]:
@@ -46,7 +43,7 @@ def undetermined(system: System, J: PETSc.Mat, bodies: list[RigidBody]) -> list[
         every_share = np.concatenate(comm.allgather(shares))
         if not held[0].size:
             continue
-        if len(every_share) < 6 or np.linalg.svd(every_share, compute_uv=False)[-1] < NULL:
+        if len(every_share) < 6 or np.linalg.svd(every_share, compute_uv=False)[-1] < ROUND_OFF:
             names.append(system.name(body))
     return names
 
