@@ -36,7 +36,7 @@ from ..values.parameter import evaluate
 from .active import NO_PAIRS, Active
 from .around import Around
 from .facet_law import BASE, FOOT, GAP, RUB, WEIGHT, facet_law
-from .laws import DAMPING, NEAR, SLID, SPAN, TOUCHING_GAP, K
+from .laws import DAMPING, NEAR, ROUND_OFF, SLID, SPAN, K
 from .look import Look
 from .modulus import Following
 from .overlap import FREE_OVERLAP, numbered, overlaps, require_apart
@@ -152,7 +152,7 @@ class FacetPassBinding:
         self._stiffness = np.full(len(self.area), term.stiffness or 0.0)
         self.stiffness(configuration.time)
         self._kernel = jit.points(term.law, configuration.comm)
-        self._touching = TOUCHING_GAP * float(m.length.mean())  # gap up to which points press
+        self._touching = ROUND_OFF * float(m.length.mean())  # gap up to which points press
         radii = [np.mean(shape.radius) for shape in surfaces.shapes]
         self._least = 0.5 * float(np.mean(radii))  # margin where nothing moves
         self.piece = self._points(configuration)

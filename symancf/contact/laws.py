@@ -68,7 +68,7 @@ TAKEN = {"side", "target", "mu", "law", "radius", "stiffness", "k", "penetration
 TAKEN |= {"initial", "name"}  # by arguments of `Contact`
 TIMES = ("t", "time")
 GAP_HALVINGS = 60  # halvings of a facet: gaps at which a law of the user may act
-TOUCHING_GAP = 1e-12  # parts of l: `NEAR`, so that the first tangent knows of all points that touch
+ROUND_OFF = 1e-12  # of a length: gaps below it touch, so that the first tangent knows of them
 
 
 def penalty(g: sp.Expr, *, k: sp.Expr) -> sp.Expr:

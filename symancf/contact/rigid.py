@@ -33,7 +33,7 @@ from ..runtime.collective import reduced, share_error, together
 from ..terms.term import PlaceBinding, PlaceTerm
 from ..terms.work import Potential, VirtualWork
 from ..values.parameter import difference, evaluate
-from .laws import DAMPING, NEAR, SPAN, TOUCHING_GAP
+from .laws import DAMPING, NEAR, ROUND_OFF, SPAN
 from .look import Look
 from .modulus import Following
 from .shapes import Plane, X
@@ -242,7 +242,7 @@ class RigidPassBinding(PlaceBinding):
         sizes = self.term.sizes(configuration.time)
         far = float(self.term.distances(x, sizes)[0].max(initial=-np.inf))
         far = float(reduced(configuration.comm, np.array([far]), MPI.MAX)[0])
-        if end.body.element.dimension == 3 and far <= TOUCHING_GAP * configuration.extent:
+        if end.body.element.dimension == 3 and far <= ROUND_OFF * configuration.extent:
             raise ConstraintError(
                 f"{points.who}: all of {end.body.name!r} lies behind plane {shape.name!r}, "
                 "which holds what is on the side of its normal: turn the normal or move one of "
@@ -290,7 +290,7 @@ class RigidPassBinding(PlaceBinding):
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
         """Return what the law takes at each of this rank's places, (n,) by symbol."""
         own, found = self.numbers, super().cell_values(configuration)
-        near = TOUCHING_GAP * own.length
+        near = ROUND_OFF * own.length
         k = own.stiffness(configuration.time)
         return found | {str(BASE): k, str(NEAR): near, str(OVERLAP): own.overlap}
 

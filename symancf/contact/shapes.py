@@ -23,12 +23,12 @@ from ..values import arguments
 from ..values.functions import arguments_of
 from ..values.motion import Motion
 from ..values.parameter import label, vector3
+from .laws import ROUND_OFF
 
 if TYPE_CHECKING:
     from ..values.motion import Displacement, Gradient
     from ..values.parameter import Scalar
 
-LEAST_DISTANCE = 1e-12  # of the size of a shape: to its axis or centre, so that a root is smooth
 X = tuple(real(f"x{k}") for k in (1, 2, 3))
 Expressions: TypeAlias = "Sequence[sp.Expr]"
 
@@ -167,7 +167,7 @@ def _along(what: str, axis: npt.ArrayLike) -> Array:
 
 def _root(parts: Expressions, size: sp.Expr) -> sp.Expr:
     """Return the length of a vector, at least 1e-12 of a size: it has a slope everywhere."""
-    return sp.sqrt(sp.Max(sp.Add(*(p**2 for p in parts)), (LEAST_DISTANCE * size) ** 2))
+    return sp.sqrt(sp.Max(sp.Add(*(p**2 for p in parts)), (ROUND_OFF * size) ** 2))
 
 
 def _outside(q: Expressions) -> sp.Expr:

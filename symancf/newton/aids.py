@@ -129,7 +129,7 @@ AIDS: dict[str, Row] = {
     ),
     "takeover": Row(
         "a Krylov solver that takes longer than factors would",
-        "the cost model of solve/effort.py",
+        "`Effort` of solve/choice.py: nested dissection of boxes",
         "tests/unit/test_solver.py::test_mumps_takes_over_where_multigrid_does_not_get_there",
         "no solution without",
     ),

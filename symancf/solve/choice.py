@@ -7,43 +7,100 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from mpi4py import MPI
 
-from .effort import Effort, effort_of
+from ..newton.parts import connected_parts
+from ..runtime.collective import reduced
 from .preconditioner import over_nodes
 
 if TYPE_CHECKING:
+    from ..arrays import Array
     from ..system import System
 
-# In operations of a factorisation that take as long, by unknown. Measured: MUMPS makes 20 to 30 of
-# them while one entry of the tangent goes by in a product, a tenth of an iteration of multigrid.
-COST_OF_ITERATION = {"grids": 5e3, "gamg": 1.5e4}  # of CG
-COST_OF_NEWTON = {"grids": 5e4, "gamg": 2e5}  # of Newton's method: set-up and iterations
-WITH_SLOPES = 4.0  # times as much with aggregation where nodes have slopes: plates 1/100 thick
-WITHOUT_SETUP = 0.5  # part of it without the set-up, in motions
-COST_OF_ENTRY = 33.0  # of an entry of the factors, each time that they are used
-USES_OF_FACTORS = 10  # iterations that factors serve in motions
+# Operations of a factorisation that take as long as an iteration of Newton's method with multigrid,
+# set-up and CG, by unknown. Measured: MUMPS makes 20 to 30 of them while one entry of the tangent
+# goes by in a product. With slopes: aggregation on plates 1/100 thick.
+COST_OF_NEWTON = {"grids": 5e4, "gamg": 2e5, "slopes": 8e5}
+USES_IN_MOTION = 4.0  # times a factorisation serves in motions, by those of a set-up of multigrid
 FREE_OPERATIONS = 2e9  # operations that nobody waits for: a tenth of a second
+FLOPS_OF_BOX, ENTRIES_OF_BOX = 22.0, 10.0  # of factors L D L^T, see `Effort.of`
+FULL_BOX = 0.33  # nodes by those of a box: with more they are spread evenly, else a shell, a coil
 BYTES_OF_ENTRY = 12.0  # of memory by entry of the factors, with what MUMPS needs to make them
 SHARE_OF_MEMORY = 0.7  # of the memory that is free
 FEWEST_ITERATIONS, MOST_ITERATIONS = 100, 500  # iterations
 
-_efforts: WeakKeyDictionary[System, tuple[object, Effort]] = WeakKeyDictionary()
+
+@dataclass(frozen=True)
+class Effort:
+    """What factors L D L^T take; twice that for L U.
+
+    Attributes
+    ----------
+    flops : of one factorisation.
+    entries : of the factors.
+    """
+
+    flops: float
+    entries: float
+
+    @classmethod
+    def of(cls, system: System) -> Effort:
+        r"""Estimate what a factorisation of the tangent takes (collective).
+
+        Nested dissection (A. George, SIAM Journal on Numerical Analysis 10 (1973) 345-363) of
+        boxes with :math:`n_1 \ge n_2 \ge n_3` layers of nodes, one for each connected part of
+        bodies, with w rows in a layer across the longest axis, takes about
+
+        .. math:: 22 w^3 \bigl(\tfrac{n_1}{n_2} - 0.7 \tfrac{n_3}{n_2}\bigr) \text{ operations,}
+            \quad 10 w^2 \tfrac{n_1}{n_2} \bigl(1 + \tfrac12 \log_2 \tfrac{n_2}{n_3}\bigr)
+            \text{ entries:}
+
+        what MUMPS takes for a cube, a plate and a beam. Couplings of parts count for nothing.
+        """
+        layers, rows = _boxes(system)
+        n = np.sort(layers, axis=1)[:, ::-1]
+        w, slender, full = rows / n[:, 0], n[:, 0] / n[:, 1], n[:, 2] / n[:, 1]
+        flops = FLOPS_OF_BOX * w**3 * (slender - 0.7 * full)
+        entries = ENTRIES_OF_BOX * w**2 * slender * (1.0 - 0.5 * np.log2(full))
+        return cls(float(flops.sum()), float(entries.sum()))
 
 
-def predicted(system: System) -> Effort:
-    """Return what factors of the tangent would take; found once for each numbering (collective)."""
-    known, rows = _efforts.get(system), system.numbering.row_count
-    if known is None or known[0] is not rows:
-        nodes = over_nodes(system)
-        known = _efforts[system] = (
-            rows,
-            effort_of(system, None if isinstance(nodes, str) else nodes),
-        )
-    return known[1]
+def _boxes(system: System) -> tuple[Array, Array]:
+    """Return layers of nodes (parts, 3) of boxes around connected parts, and rows (parts,).
+
+    The spacing of nodes is that of grids over them. Where there are none (slopes) it is even, and
+    surfaces count as squares.
+    """
+    comm, numbering, nodes = system.comm, system.numbering, over_nodes(system)
+    if not isinstance(nodes, str):
+        count = reduced(comm, np.bincount(nodes.grid, minlength=len(nodes.grids.part)))
+        layers = nodes.grids.extent / nodes.grids.spacing + 1.0
+        full = count / layers.prod(axis=1)
+        even = np.where(full > FULL_BOX, full, 1.0)[:, None] ** (1.0 / 3.0)
+        return np.maximum(layers * even, 1.0), 3.0 * count
+    parts = connected_parts(numbering, [p for p in system.pieces if p.role == "strain"])
+    start = numbering.offset[: numbering.owned_vertices, numbering.block("position")]
+    own = np.flatnonzero((start >= 0) & (parts.of_vertex[: len(start)] >= 0))
+    X, part = system.reference[start[own, None] + np.arange(3)], parts.of_vertex[own]
+    count, rows = (
+        reduced(comm, np.bincount(part, weights, parts.count))
+        for weights in (np.ones(len(own)), numbering.row_count[own].astype(float))
+    )
+    low, high = np.full((parts.count, 3), np.inf), np.full((parts.count, 3), -np.inf)
+    np.minimum.at(low, part, X)
+    np.maximum.at(high, part, X)
+    extent = reduced(comm, high, MPI.MAX) - reduced(comm, low, MPI.MIN)
+    elements = [getattr(body, "element", None) for body in system.bodies]
+    if max((element.dimension for element in elements if element is not None), default=0) < 3:
+        extent[:] = 1.0, 1.0, 0.0
+    there = extent > 0.0
+    size = np.where(there, extent, 1.0)
+    spacing = (size.prod(axis=1) / np.maximum(count, 1.0)) ** (
+        1.0 / np.maximum(there.sum(axis=1), 1)
+    )
+    return np.where(there, np.maximum(size / spacing[:, None], 1.0), 1.0), rows
 
 
 @dataclass(frozen=True)
@@ -88,21 +145,17 @@ def prices(system: System, kind: str, symmetric: bool, dynamic: bool = False) ->
     Parameters
     ----------
     kind : of multigrid, "grids" or "gamg".
-    dynamic : in motions factors serve `USES_OF_FACTORS` iterations, and so does a set-up of
-        multigrid.
+    dynamic : in motions factors serve more often than in statics.
     """
-    effort, n, bodies = predicted(system), float(system.numbering.size), system.bodies
+    effort, n, bodies = Effort.of(system), float(system.numbering.size), system.bodies
     halves = 1.0 if symmetric else 2.0
-    factors, entries = halves * effort.flops, halves * effort.entries
-    memory = BYTES_OF_ENTRY * entries
-    share, part = (USES_OF_FACTORS, WITHOUT_SETUP) if dynamic else (1, 1.0)
-    if kind == "gamg" and any(getattr(b, "element", None) and b.element.slopes for b in bodies):
-        part *= WITH_SLOPES
+    factors, memory = halves * effort.flops, halves * BYTES_OF_ENTRY * effort.entries
+    sloped = any(getattr(b, "element", None) and b.element.slopes for b in bodies)
     return Prices(
         factors,
-        factors / share + COST_OF_ENTRY * entries,
-        part * COST_OF_NEWTON[kind] * n,
-        COST_OF_ITERATION[kind] * n,
+        factors / USES_IN_MOTION if dynamic else factors,
+        COST_OF_NEWTON["slopes" if kind == "gamg" and sloped else kind] * n,
+        0.1 * COST_OF_NEWTON[kind] * n,
         memory <= SHARE_OF_MEMORY * free_memory(system.comm),
         memory,
     )

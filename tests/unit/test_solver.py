@@ -98,24 +98,54 @@ def loaded(
     return sa.System(box, terms=[sa.fix(box["x0"]), shear])
 
 
-@pytest.mark.collective
-@pytest.mark.parametrize("divisions", [(12, 12, 12), (150, 4, 4), (40, 40, 2), (9, 8, 7)])
-def test_factors_are_about_as_large_as_predicted(divisions: Any) -> None:
-    system = loaded(divisions)
+def factored(system: sa.System) -> tuple[float, float]:
+    """Return the operations that MUMPS takes for the first tangent, and its entries."""
     system.update(0.0)
     system.plan.tangent(system.state, np.zeros_like(system.state), system.matrix)
     factors = Factors(system.comm, symmetric=True)
     assert factors.make(system.matrix.mat)
     assert factors._pc is not None
     known = factors._pc.getFactorMatrix()
-    predicted = choice.predicted(system)
-    least = 0.4 if system.comm.size == 1 else 0.2  # analysed by ranks, slender bodies take more
-    assert least < predicted.flops / known.getMumpsRinfog(1) < 2.0
     entries = known.getMumpsInfog(29)
-    entries = -1e6 * entries if entries < 0 else entries
+    return known.getMumpsRinfog(1), -1e6 * entries if entries < 0 else entries
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("divisions", [(12, 12, 12), (150, 4, 4), (40, 40, 2), (9, 8, 7)])
+def test_factors_are_about_as_large_as_predicted(divisions: Any) -> None:
+    system = loaded(divisions)
+    flops, entries = factored(system)
+    predicted = choice.Effort.of(system)
+    least = 0.4 if system.comm.size == 1 else 0.2  # analysed by ranks, slender bodies take more
+    assert least < predicted.flops / flops < 2.0
     assert 0.5 < predicted.entries / entries < 1.5
-    again = choice.predicted(loaded(divisions, unit=1024.0))
+    again = choice.Effort.of(loaded(divisions, unit=1024.0))
     assert predicted.flops == pytest.approx(again.flops, rel=1e-6)
+
+
+def around(X: np.ndarray) -> np.ndarray:
+    """Roll a strip up to a tube with a slit."""
+    angle, r = 6.0 * X[:, 0], 1.0 + X[:, 2]
+    return np.stack([r * np.cos(angle), r * np.sin(angle), 2.0 * X[:, 1]], axis=1)
+
+
+SOLIDS: dict[str, Any] = {
+    "tube": ("hex8_plain", (48, 24, 1), (1.0, 1.0, 0.05), around),
+    "serendipity": ("hex20", (5, 5, 5), (1.0, 1.0, 1.0), None),
+    "plate": ("ancf_plate", (24, 24), (1.0, 1.0), None),
+}
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_so_they_are_where_nodes_do_not_fill_a_box(name: str) -> None:
+    kind, divisions, lengths, warp = SOLIDS[name]
+    element = getattr(sa.elements, kind)
+    mesh = sa.Mesh.box(lengths, divisions, cell=element.cell, warp=warp)
+    thick: dict[str, Any] = {"thickness": 0.01} if len(divisions) == 2 else {}
+    body = sa.Body(mesh["body"], element, saint_venant_kirchhoff, E=1.0, nu=0.3, **thick)
+    system = sa.System(body, terms=[sa.fix(body["x0"])])
+    flops, _ = factored(system)
+    assert 0.4 < choice.Effort.of(system).flops / flops < 2.0
 
 
 @pytest.mark.collective
@@ -129,6 +159,13 @@ def test_the_solver_follows_the_factors_and_not_the_unknowns() -> None:
         found.append((system.numbering.size, problem.solver.linear.name))
     assert found[0] == (13872, "CG with multigrid (-ksp_type cg -pc_type grids)")
     assert found[1] == (28800, "LDL^T by MUMPS (-pc_type cholesky)")
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_factors_that_serve_for_many_steps_may_take_longer(dynamic: bool) -> None:
+    beam, cube = loaded((90, 8, 8)), loaded((16, 16, 16))
+    assert choice.prices(beam, "grids", symmetric=True, dynamic=dynamic).prefer_direct is dynamic
+    assert not choice.prices(cube, "grids", symmetric=True, dynamic=dynamic).prefer_direct
 
 
 def test_there_are_no_factors_where_they_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,12 +189,22 @@ def test_a_factorisation_of_a_tenth_of_a_second_is_made_whatever_multigrid_costs
 @pytest.fixture
 def dear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no factors be free, so that a small cube has multigrid."""
-    monkeypatch.setattr(choice, "FREE_OPERATIONS", 0.0)
-    monkeypatch.setattr(choice, "COST_OF_NEWTON", {"grids": 0.0, "gamg": 0.0})
+    monkeypatch.setattr(choice.Prices, "prefer_direct", False)
     monkeypatch.setattr("symancf.solve.solver.SMALL_SYSTEM", 0)
 
 
 GIVEN_UP = "MUMPS takes its place for the rest of this solve"
+
+
+def test_mumps_is_at_hand_where_factors_take_no_longer_than_smaller_steps_would() -> None:
+    found = []
+    for n in (16, 24):
+        solver = sa.StaticProblem(loaded((n, n, n))).solver
+        solver.prepare()
+        krylov = solver.krylov
+        assert krylov is not None
+        found.append(krylov.takeover.at_hand)
+    assert found == [True, False]
 
 
 @pytest.mark.collective
