@@ -25,7 +25,6 @@ BESIDE_ZERO = 1e-10  # of the largest eigenvalue, about: a shift beside zero
 ROUND_OFF = 10.0  # times what round-off of K makes: eigenvalues that are zero
 INVERSE_STEPS, WIDER_SHIFT = 3, 100.0  # of inverse iteration; times a shift that has no digits
 SEEN_BEYOND = 1e-3  # of what is zero for others: what must be there
-GAP_OF_COUNT = 1e-3  # of an eigenvalue: where those below it are counted
 SAME_NUMBER = 1e-6  # eigenvalues that are one
 MOST_ROUNDS = 40  # times that missing ones are looked for
 EXTRA_NUMBERS = 6  # more than asked for: rigid motions
@@ -138,18 +137,10 @@ class Search:
         taken = np.flatnonzero(choice.taken)
         if not len(taken):
             return None
-        first, last = int(taken[0]), int(taken[-1])
-        while last + 1 < len(values) and _close(values[last], values[last + 1]):
-            last += 1
-        while both and first and _close(values[first], values[first - 1]):
-            first -= 1
-        ends = [values[last] + max(GAP_OF_COUNT * abs(values[last]), choice.noise[last])]
-        if last + 1 < len(values):
-            ends[0] = min(ends[0], (values[last] + values[last + 1]) / 2.0)
+        last, first = taken[[-1, 0]]
+        ends = [_beyond(values[last:], choice.noise[last:])]
         if both:
-            ends.append(values[first] - max(GAP_OF_COUNT * abs(values[first]), choice.noise[first]))
-            if first:
-                ends[1] = max(ends[1], (values[first] + values[first - 1]) / 2.0)
+            ends.append(-_beyond(-values[first::-1], choice.noise[first::-1]))
         counts = []
         for end in ends:
             number = self._below(end)
@@ -483,8 +474,15 @@ class Search:
         return found
 
 
-def _close(a: float, b: float) -> bool:
-    return abs(a - b) <= SAME_NUMBER * abs(a)
+def _beyond(values: Array, noise: Array) -> float:
+    """Return a number between the first of ascending values and the next that is another one.
+
+    After those that are one with it, to the square root of round-off or their own.
+    """
+    apart = np.diff(values) > math.sqrt(EPS) * np.abs(values[:-1]) + noise[:-1]
+    k = int(np.argmax(apart)) if apart.any() else len(values) - 1
+    after = values[k + 1] if apart.any() else values[k] + 2.0 * max(abs(values[k]), noise[k])
+    return float(values[k] + after) / 2.0
 
 
 def _straight(s: Complex, real: Array, imaginary: Array | float) -> Complex:
