@@ -159,20 +159,9 @@ class Search:
             moving = ~zero & (values > 0.0)
             return Choice(~moving | (np.cumsum(moving) <= count), moving.sum() < count, noise)
 
-        room, (first, known) = self.pencil.room(), self._first()
-        sigma = -first
-        for _ in range(MOST_SHIFTS):
-            self._lowest(sigma)
-            values, X = self._collected(count + EXTRA_NUMBERS, self.sigma, choose, known=known)
-            s, X = self._roots(values, X)
-            slowest = float(np.square(np.abs(s[s != 0.0])).min(initial=math.inf))
-            if slowest == math.inf and len(s) < room:
-                sigma = FARTHER_SHIFT * self.sigma
-            elif s.all() or slowest == math.inf or -self.sigma > NEAR_ZERO * slowest:
-                break
-            else:
-                sigma = -0.3 * slowest  # rigid motions take digits from what is far from zero
-        return s, X
+        first, known = self._first()
+        self._lowest(-first)
+        return self._roots(*self._collected(count + EXTRA_NUMBERS, self.sigma, choose, known=known))
 
     def _first(self) -> tuple[float, Array]:
         """Return about a third of the slowest eigenvalue, and what has none (collective).
