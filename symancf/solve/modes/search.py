@@ -28,9 +28,6 @@ SEEN_BEYOND = 1e-3  # of what is zero for others: what must be there
 SAME_NUMBER = 1e-6  # eigenvalues that are one
 MOST_ROUNDS = 40  # times that missing ones are looked for
 EXTRA_NUMBERS = 6  # more than asked for: rigid motions
-NEAR_ZERO = 1e-3  # of the slowest mode: a shift that is too near to zero
-FARTHER_SHIFT = 1e3  # times a shift so near to zero that vectors of rigid motions hide all others
-MOST_SHIFTS = 4  # that are tried
 ZERO_RATE = 1e-6  # of the shift of s: zeros
 LOOKED_FOR_ANEW, LEAST_ROOM = 2, 3  # eigenvalues that are looked for anew; of as many that are left
 FAR_LOAD = 10.0  # times a load: one of another size
@@ -341,19 +338,9 @@ class Search:
         return slow.s, pencil.scale[:, None] * slow.X
 
     def _still(self, count: int, omega: float | None) -> Slow:
-        """Return those without rates, with a shift that is not too far below the slowest."""
-        sigma = -BESIDE_ZERO * self._fastest if omega is None else omega * omega
-        for _ in range(MOST_SHIFTS):
-            begun = self._begun(count, sigma)
-            s = self._slow(begun[1], count, omega).s
-            slowest = float(np.square(np.abs(s[s != 0.0])).min(initial=np.inf))
-            if slowest == math.inf and omega is None and len(s) < self.pencil.room():
-                sigma *= FARTHER_SHIFT
-            elif omega is not None or slowest == math.inf or NEAR_ZERO * slowest < -sigma < slowest:
-                break
-            else:
-                sigma = -0.3 * slowest
-        return self._completed(*begun, count, omega)
+        """Return those without rates."""
+        sigma = -self._first()[0] if omega is None else omega * omega
+        return self._completed(*self._begun(count, sigma), count, omega)
 
     def _begun(self, count: int, sigma: float) -> tuple[Invariant, Found]:
         """Return what an engine finds next to a shift, and its space."""
