@@ -25,13 +25,9 @@ BESIDE_ZERO = 1e-10  # of the largest eigenvalue, about: a shift beside zero
 ROUND_OFF = 10.0  # times what round-off of K makes: eigenvalues that are zero
 INVERSE_STEPS, WIDER_SHIFT = 3, 100.0  # of inverse iteration; times a shift that has no digits
 SEEN_BEYOND = 1e-3  # of what is zero for others: what must be there
-GAP_OF_COUNT = 1e-3  # of an eigenvalue: where those below it are counted
 SAME_NUMBER = 1e-6  # eigenvalues that are one
 MOST_ROUNDS = 40  # times that missing ones are looked for
 EXTRA_NUMBERS = 6  # more than asked for: rigid motions
-NEAR_ZERO = 1e-3  # of the slowest mode: a shift that is too near to zero
-FARTHER_SHIFT = 1e3  # times a shift so near to zero that vectors of rigid motions hide all others
-MOST_SHIFTS = 4  # that are tried
 ZERO_RATE = 1e-6  # of the shift of s: zeros
 LOOKED_FOR_ANEW, LEAST_ROOM = 2, 3  # eigenvalues that are looked for anew; of as many that are left
 FAR_LOAD = 10.0  # times a load: one of another size
@@ -138,18 +134,10 @@ class Search:
         taken = np.flatnonzero(choice.taken)
         if not len(taken):
             return None
-        first, last = int(taken[0]), int(taken[-1])
-        while last + 1 < len(values) and _close(values[last], values[last + 1]):
-            last += 1
-        while both and first and _close(values[first], values[first - 1]):
-            first -= 1
-        ends = [values[last] + max(GAP_OF_COUNT * abs(values[last]), choice.noise[last])]
-        if last + 1 < len(values):
-            ends[0] = min(ends[0], (values[last] + values[last + 1]) / 2.0)
+        last, first = taken[[-1, 0]]
+        ends = [_beyond(values[last:], choice.noise[last:])]
         if both:
-            ends.append(values[first] - max(GAP_OF_COUNT * abs(values[first]), choice.noise[first]))
-            if first:
-                ends[1] = max(ends[1], (values[first] + values[first - 1]) / 2.0)
+            ends.append(-_beyond(-values[first::-1], choice.noise[first::-1]))
         counts = []
         for end in ends:
             number = self._below(end)
@@ -168,20 +156,9 @@ class Search:
             moving = ~zero & (values > 0.0)
             return Choice(~moving | (np.cumsum(moving) <= count), moving.sum() < count, noise)
 
-        room, (first, known) = self.pencil.room(), self._first()
-        sigma = -first
-        for _ in range(MOST_SHIFTS):
-            self._lowest(sigma)
-            values, X = self._collected(count + EXTRA_NUMBERS, self.sigma, choose, known=known)
-            s, X = self._roots(values, X)
-            slowest = float(np.square(np.abs(s[s != 0.0])).min(initial=math.inf))
-            if slowest == math.inf and len(s) < room:
-                sigma = FARTHER_SHIFT * self.sigma
-            elif s.all() or slowest == math.inf or -self.sigma > NEAR_ZERO * slowest:
-                break
-            else:
-                sigma = -0.3 * slowest  # rigid motions take digits from what is far from zero
-        return s, X
+        first, known = self._first()
+        self._lowest(-first)
+        return self._roots(*self._collected(count + EXTRA_NUMBERS, self.sigma, choose, known=known))
 
     def _first(self) -> tuple[float, Array]:
         """Return about a third of the slowest eigenvalue, and what has none (collective).
@@ -361,19 +338,9 @@ class Search:
         return slow.s, pencil.scale[:, None] * slow.X
 
     def _still(self, count: int, omega: float | None) -> Slow:
-        """Return those without rates, with a shift that is not too far below the slowest."""
-        sigma = -BESIDE_ZERO * self._fastest if omega is None else omega * omega
-        for _ in range(MOST_SHIFTS):
-            begun = self._begun(count, sigma)
-            s = self._slow(begun[1], count, omega).s
-            slowest = float(np.square(np.abs(s[s != 0.0])).min(initial=np.inf))
-            if slowest == math.inf and omega is None and len(s) < self.pencil.room():
-                sigma *= FARTHER_SHIFT
-            elif omega is not None or slowest == math.inf or NEAR_ZERO * slowest < -sigma < slowest:
-                break
-            else:
-                sigma = -0.3 * slowest
-        return self._completed(*begun, count, omega)
+        """Return those without rates."""
+        sigma = -self._first()[0] if omega is None else omega * omega
+        return self._completed(*self._begun(count, sigma), count, omega)
 
     def _begun(self, count: int, sigma: float) -> tuple[Invariant, Found]:
         """Return what an engine finds next to a shift, and its space."""
@@ -483,8 +450,15 @@ class Search:
         return found
 
 
-def _close(a: float, b: float) -> bool:
-    return abs(a - b) <= SAME_NUMBER * abs(a)
+def _beyond(values: Array, noise: Array) -> float:
+    """Return a number between the first of ascending values and the next that is another one.
+
+    After those that are one with it, to the square root of round-off or their own.
+    """
+    apart = np.diff(values) > math.sqrt(EPS) * np.abs(values[:-1]) + noise[:-1]
+    k = int(np.argmax(apart)) if apart.any() else len(values) - 1
+    after = values[k + 1] if apart.any() else values[k] + 2.0 * max(abs(values[k]), noise[k])
+    return float(values[k] + after) / 2.0
 
 
 def _straight(s: Complex, real: Array, imaginary: Array | float) -> Complex:

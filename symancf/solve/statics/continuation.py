@@ -169,12 +169,12 @@ class Continuation:
         system = solver.system
         solver.sudden.jumped = False
         before, self._begin = system.state.copy(), system.snapshot()
-        result = solver.advance(system.time, system.time, before, 0.0)
+        result, _ = solver.advance(system.time, system.time, before, 0.0)
         if system.memory and (isinstance(result, ConvergenceError) or result.iterations):
             # no end of a step, whose tangent tells how the path goes on
             system.state[:] = before
             system.memory.begin(system.time)
-            result = solver.advance(system.time, system.time, before, 0.0)
+            result, _ = solver.advance(system.time, system.time, before, 0.0)
         if isinstance(result, ConvergenceError):
             self._remember(self._begin)
             raise ConvergenceError(

@@ -69,17 +69,45 @@ ROUGH = Accuracy(0.5, math.inf)  # while normals are held
 
 
 @dataclass
-class _Found:
-    """The work of a solution, of the hardest one if it took several, and how it ended.
+class Attempt:
+    """A step that was tried: how it ended, and what that says of the next one.
 
-    `guessed`: it began on the parabola through the last equilibria.
+    Attributes
+    ----------
+    reason : PETSc's, of the last solution.
+    guessed : it began on the parabola through the last equilibria.
+    iterations, linear : of Newton's method and of the linear solver, in all solutions.
+    hardest : most iterations of one solution.
+    review : what terms say of the last solution.
     """
 
     reason: int = 0
     guessed: bool = False
     iterations: int = 0
     linear: int = 0
+    hardest: int = 0
     review: Review = Review(Verdict.STANDS)  # noqa: RUF009
+
+    @property
+    def long(self) -> bool:
+        """Whether a term would rather have the step in parts, see `Verdict`."""
+        return self.review.verdict is Verdict.LONG
+
+    @property
+    def solved(self) -> bool:
+        """Whether there is a solution, which no term refuses."""
+        return self.reason > 0 and self.review.verdict <= Verdict.LONG
+
+    @property
+    def refused_by(self) -> Sequence[str]:
+        """Terms to which the last solution is not good enough."""
+        return self.review.names if self.review.verdict > Verdict.LONG else ()
+
+    @property
+    def singular(self) -> bool:
+        """Whether the linear solver failed at the start, as it would in any smaller step."""
+        failed = self.reason == REASONS.DIVERGED_LINEAR_SOLVE
+        return failed and not self.iterations and not self.guessed
 
 
 class EquilibriumSolver:
@@ -104,10 +132,6 @@ class EquilibriumSolver:
     uses : rows of the aids that this problem uses, likewise.
     ready : `prepare` has been called, and nothing since has spoilt it.
     restored : the scale of the multipliers is that of a checkpoint.
-    hardest : most iterations of a solution in the last step, which may take several.
-    hopeless : the last failure would be that of any smaller step.
-    refused_by : terms to which the last solution was not good enough.
-    long : a term would have had the last step rather in parts, see `Verdict`.
     """
 
     def __init__(
@@ -119,10 +143,7 @@ class EquilibriumSolver:
         self.interruption = Interruption(system.comm, history.reached)
         self.progress = Progress(system.comm, options)
         self.monitors: list[Monitor] = []
-        self.ready = self.restored = self.long = False
-        self.hardest = 0
-        self.refused_by: Sequence[str] = ()
-        self._predicts = True
+        self.ready = self.restored = False
         self.krylov: KrylovSolver | None = None
 
     def prepare(self) -> None:
@@ -236,20 +257,14 @@ class EquilibriumSolver:
     @property
     def memory(self) -> dict[str, Any]:
         """The few numbers of earlier steps that the next one depends on, as JSON has them."""
-        accepted = self.convergence.accepted.tolist()
-        return {
-            "accepted": accepted,
-            "predicts": self._predicts,
-            "hardest": self.hardest,
-            "settled": self.sudden.settled.tolist(),
-        }
+        accepted, settled = self.convergence.accepted, self.sudden.settled
+        return {"accepted": accepted.tolist(), "settled": settled.tolist()}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
         """After `prepare`, at an equilibrium: go on with what `memory` was."""
         accepted = np.array(memory["accepted"], dtype=np.float64)
         if len(accepted) == self.convergence.rows.count:
             self.convergence.accepted = accepted
-        self._predicts, self.hardest = bool(memory["predicts"]), int(memory["hardest"])
         self.sudden.recall(memory["settled"])
 
     # ---- lists that change, see `HoldsVectors` --------------------------------------------------
@@ -297,12 +312,26 @@ class EquilibriumSolver:
 
     # ---- one step -------------------------------------------------------------------------------
     def advance(
-        self, start: float, time: float, before: Array, fade: float, path: Path = ()
-    ) -> ConvergenceError | Step:
-        """Try a step from one time to another; on failure return the error, the state put back."""
-        system, equations = self.system, self.equations
+        self,
+        start: float,
+        time: float,
+        before: Array,
+        fade: float,
+        path: Path = (),
+        *,
+        tangents: bool = False,
+    ) -> tuple[ConvergenceError | Step, Attempt]:
+        """Try a step from one time to another; on failure return the error, the state put back.
+
+        Parameters
+        ----------
+        before : the state that it begins with.
+        fade : the part of the imbalance there that is left out at the end.
+        path, tangents : see `Change`.
+        """
+        system, equations, found = self.system, self.equations, Attempt()
         equations.begin()
-        equations.fade, self.hopeless, self.long = fade, False, False
+        equations.fade = fade
         begun = clock.process_time()
         assembly = self.history.seconds["assembly"]
         self.convergence.begin()
@@ -310,10 +339,9 @@ class EquilibriumSolver:
             system.revise(time)
         self.leave_out(time)
         if not self.numbering.size:  # nothing is free
-            return self._without_unknowns(time)
+            return self._without_unknowns(time), found
         at = 1.0 - fade if start == time else time
-        change, found = Change(start, time, before, path, at, self._predicts), _Found()
-        self.hardest = 0
+        change = Change(start, time, before, path, at, tangents)
         try:
             for predictor in self.starts:
                 iterations = predictor(self, change)
@@ -334,30 +362,23 @@ class EquilibriumSolver:
         finally:
             spent = clock.process_time() - begun - (self.history.seconds["assembly"] - assembly)
             self.history.seconds["solve"] += spent
-        self.long = found.review.verdict is Verdict.LONG
-        if found.reason <= 0 or found.review.verdict > Verdict.LONG:
+        if not found.solved:
             system.state[:] = before
-            return self._unsolved(found, time)
-        self._predicts = True
+            return self._unsolved(found, time), found
         if not self.convergence.tested or self.convergence.by_tolerance:
             warn_unproved(system, self.convergence, self.snes, time, before)
         self.convergence.tell(f"at pseudo-time {time:g}")
-        return Step(time, found.iterations, found.linear, self.convergence.norms)
+        return Step(time, found.iterations, found.linear, self.convergence.norms), found
 
-    def _unsolved(self, found: _Found, time: float) -> ConvergenceError:
+    def _unsolved(self, found: Attempt, time: float) -> ConvergenceError:
         """Return the error of a step that was not solved, or whose solution a term refuses."""
-        review, name, text = found.review, "REVIEW", str(found.review)
-        self.refused_by = review.names if review.verdict > Verdict.LONG else ()
-        if review.verdict <= Verdict.LONG:
-            name, text = reason_name(self.snes)
+        refused = found.refused_by
+        name, text = ("REVIEW", str(found.review)) if refused else reason_name(self.snes)
         self.history.wasted += found.iterations
-        self._predicts = not self._predicts  # both ways to begin, one after the other
-        failed = found.reason == REASONS.DIVERGED_LINEAR_SOLVE
-        self.hopeless = failed and self.linear.direct and not found.iterations and not found.guessed
         self.linear.forget()
-        return self._failure(time, name, text, found.iterations, self.refused_by)
+        return self._failure(time, name, text, found.iterations, refused)
 
-    def _solve_reviewed(self, found: _Found, time: float, before: Array) -> None:
+    def _solve_reviewed(self, found: Attempt, time: float, before: Array) -> None:
         """Solve, and go on where the solution changes lists of entities or numbers (collective).
 
         Where terms judge solutions the first ones are `LOOSE`, those before them, in which normals
@@ -390,7 +411,7 @@ class EquilibriumSolver:
             if normals is not None:
                 normals.release()
 
-    def _solve(self, found: _Found, before: Array | None) -> None:
+    def _solve(self, found: Attempt, before: Array | None) -> None:
         """Make iterations from the present state, which may change (collective).
 
         They begin again where a direct solver has taken over after steps that led astray.
@@ -418,7 +439,7 @@ class EquilibriumSolver:
             if start is None or not krylov.afresh:
                 break
             start.copy(equations.x)
-        self.hardest = max(self.hardest, solution.iterations)
+        found.hardest = max(found.hardest, solution.iterations)
         self.vectors.to_local(equations.x, self.system.state)
 
     def leave_out(self, time: float) -> None:
@@ -437,19 +458,12 @@ class EquilibriumSolver:
         equations.outside = state.copy()
         return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
 
-    def refused(
-        self, step: Step, before: Array, accepted: Array, hard: bool, parts: bool
-    ) -> ConvergenceError | None:
-        """Return the error, with the state put back, of a step off the path or one for `parts`."""
-        state, why = self.system.state, ""
-        if hard:
-            why = self.branch.break_between(before, state.copy(), self.hardest, self.sudden)
-        if not why and not (parts and self.long):
-            return None
+    def refused(self, step: Step, before: Array, accepted: Array, why: str) -> ConvergenceError:
+        """Return the error, with the state put back, of a step off the path or one for parts."""
         self.history.wasted += step.iterations
         self.linear.forget()
         self.convergence.accepted = accepted
-        state[:] = before
+        self.system.state[:] = before
         return self._failure(step.time, "JUMP", f"{JUMPED}: {why};", step.iterations)
 
     def _failure(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,6 +59,7 @@ def explained(
     part: float,
     to: float,
     smallest: float,
+    refused: Sequence[str],
 ) -> ConvergenceError:
     """Add where the last equilibrium is, and likely causes (collective).
 
@@ -66,6 +68,7 @@ def explained(
     start : pseudo-time and state at the beginning of the step.
     last : state after the fraction `part` of it.
     to, smallest : end of the step, and the smallest part of it that was tried.
+    refused : terms to which the last solution was not good enough.
     """
     system, outside, time = solver.system, solver.equations.outside, float(error.time or 0.0)
     system.state[:] = last
@@ -105,7 +108,7 @@ def explained(
         smallest=smallest,
         reason=error.reason,
         outside=outside,
-        refused=solver.refused_by,
+        refused=refused,
         prescribed=ends,
         share=abs(time - now) / abs(to - now) if to != now else 1.0,
         first=not (part or solver.history.steps),

@@ -13,6 +13,7 @@ from ...errors import ConvergenceError, ParameterError
 from ...output.steps import Step
 from ...values import arguments
 from .branch import HARD
+from .equilibrium import Attempt
 from .explanation import explained
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ class LoadSteps:
     cuts : the history's number of these then.
     fades : whether the start was no equilibrium, and what was out of balance fades away.
     path : equilibria before, see `Change`.
+    tried : the last attempt.
+    tangents : whether the next one may begin on the tangent of the path; after a failure both ways
+        to begin take turns.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class LoadSteps:
         self.now = self.goal = self.system.time
         self.fraction = 1.0
         self.done = self.fades = self.records = False
+        self.tried, self.tangents = Attempt(), True
         self._iterations = self._linear = 0
 
     def _begin(self) -> None:
@@ -101,19 +106,25 @@ class LoadSteps:
             time = self.start + end * (self.goal - self.start)
         self.end, accepted = end, solver.convergence.accepted
         self.system.memory.begin(now)
-        result = solver.advance(now, time, self._before, 1.0 - end, self.path)
+        result, tried = solver.advance(
+            now, time, self._before, 1.0 - end, self.path, tangents=self.tangents
+        )
+        self.tried = tried
+        self.tangents = not (self.tangents and isinstance(result, ConvergenceError))
         if self.smallest >= 1.0 or self.jump or isinstance(result, ConvergenceError):
             return result
-        hard = solver.hardest > HARD or self.history.cut_backs > self.cuts
-        hard &= "branches" in solver.uses
+        why = ""
+        hard = tried.hardest > HARD or self.history.cut_backs > self.cuts
+        if hard and "branches" in solver.uses:
+            after = self.system.state.copy()
+            why = solver.branch.break_between(self._before, after, tried.hardest, solver.sudden)
         parts = (
-            solver.long
+            tried.long
             and "parts" in solver.uses
             and end - self.fraction >= 2.0 * max(self.smallest, SHORT)
         )
-        if not (hard or parts):
-            return result
-        return solver.refused(result, self._before, accepted, hard, parts) or result
+        refused = why or parts
+        return solver.refused(result, self._before, accepted, why) if refused else result
 
     def shorten(self, error: ConvergenceError) -> None:
         """Halve the part that has failed.
@@ -122,13 +133,14 @@ class LoadSteps:
         ------
         ConvergenceError : it would be too short.
         """
-        solver = self.solver
-        self.history.cut_backs += not solver.long
+        solver, tried = self.solver, self.tried
+        self.history.cut_backs += not tried.long
         self.part = (self.end - self.fraction) / 2.0
-        if self.part < self.smallest or solver.hopeless or "halved" not in solver.uses:
-            begun = self.start, self.first
-            done, goal = self.fraction, self.goal
-            raise explained(solver, error, begun, self._before, done, goal, self.smallest)
+        hopeless = tried.singular and solver.linear.direct
+        if self.part < self.smallest or hopeless or "halved" not in solver.uses:
+            begun, done, goal = (self.start, self.first), self.fraction, self.goal
+            smallest, refused = self.smallest, tried.refused_by
+            raise explained(solver, error, begun, self._before, done, goal, smallest, refused)
         if self.fraction == 0.0:
             self.fades = solver.measure_imbalance(self.start, self.first)
             self.path = [(0.0, self.first)] if self.start == self.goal else self.path
@@ -143,8 +155,9 @@ class LoadSteps:
         self.path = [*self.path[-2:], (at, self._before)]
         self.fraction, self.now = self.end, step.time
         self.records = self.fraction == 1.0 or not self.fades
-        if not EASY <= self.solver.hardest <= HARD:
-            ease = math.sqrt(EASY / max(1, self.solver.hardest))
+        hardest = self.tried.hardest
+        if not EASY <= hardest <= HARD:
+            ease = math.sqrt(EASY / max(1, hardest))
             self.part = min(1.0, self.part * min(2.0, max(0.5, ease)))
         self._step = step
         self._iterations += step.iterations
