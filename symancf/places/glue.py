@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Glue:
     ----------
     mesh, base : of the nodes, and the first vertex id of the mesh.
     starts : (ranks + 1,) where the nodes of each rank begin among all.
-    nodes : (n,) ids of the system's vertices, ascending, also from rank to rank.
+    vertices : (n,) ids of the system's vertices, ascending, also from rank to rank.
     kind : (n,) `POINT`, `EDGE` (a smooth line of edges of a plate goes through or ends there),
         `CORNER` (edges meet there at an angle), `FACE` (cells of the body are glued there).
     along : (n, 3) unit tangent of the line of edges where the kind is `EDGE`, else zero.
@@ -44,26 +44,55 @@ class Glue:
         they span space.
     """
 
+    jet: ClassVar[str] = "slope0"  # where slopes are stored
+    what: ClassVar[str] = "nodes"
+
     mesh: Mesh
     base: int
     starts: Ints
-    nodes: Ints
+    vertices: Ints
     kind: Ints
     along: Array
     across: Array
+
+    @property
+    def X(self) -> Array:
+        """Their reference positions (n, 3) (collective)."""
+        return self.mesh.fetch_points(self.vertices - self.base)
+
+    def slots(self, element: Element) -> tuple[Ints, Ints]:
+        """Return how many slopes of each node may be held in full, and along normals."""
+        return slots(element, self.kind)
 
     def look(self, vertices: Ints) -> Array:
         """Return rows (k, 8) for vertex ids: number + 1, kind, along, across (collective).
 
         Numbers are those of the nodes of all ranks; 0 for a vertex that is none of them.
         """
-        number = self.starts[self.mesh.comm.rank] + np.arange(len(self.nodes))
+        number = self.starts[self.mesh.comm.rank] + np.arange(len(self.vertices))
         rows = np.column_stack([number + 1, self.kind, self.along, self.across])
         points = vertices - self.base
         inside = (points >= 0) & (points < self.mesh.n_points)
         found = np.zeros((len(vertices), 8))
-        found[inside] = _asked(self.mesh, points[inside], self.nodes - self.base, rows)
+        found[inside] = _asked(self.mesh, points[inside], self.vertices - self.base, rows)
         return found
+
+    def here(self, configuration: Configuration, body: Interpolated) -> NodesHere:
+        """Find the nodes of a body that this rank has (collective)."""
+        on, ids = configuration.binding(body).interpolation, configuration.topology.vertex_ids
+        rows = self.look(ids)
+        vertices = np.flatnonzero(rows[:, 0] > 0.0)
+        found = rows[vertices]
+        number, kind = found[:, 0].astype(np.int64) - 1, found[:, 1].astype(np.int64)
+        along, normal = found[:, 2:5], np.zeros((len(found), 3))
+        kink = np.zeros(len(found), dtype=bool)
+        if on.directions is not None:
+            normal, kink = on.directions.at[vertices], on.directions.kink[vertices]
+            if body.element.dimension == 2:
+                edge = (kind == EDGE) & ~kink
+                along = _straightened(configuration, on, ids[vertices], edge, along, normal)
+        X, across = configuration.points[vertices], found[:, 5:]
+        return NodesHere(body.element, vertices, number, X, kind, along, across, normal, kink)
 
 
 class PerPlace:
@@ -212,12 +241,14 @@ class NodesHere:
 
     Attributes
     ----------
+    element : of the body.
     vertices, number : (n,) local vertices, and numbers among the nodes of all ranks.
     X, kind, along, across : see `Glue`; tangents of edges are in the tangent plane of the body
         and square to planes of symmetry.
     normal, kink : (n, 3) unit normals of the body (of cables: tangents), (n,) where it has none.
     """
 
+    element: Element
     vertices: Ints
     number: Ints
     X: Array
@@ -227,27 +258,14 @@ class NodesHere:
     normal: Array
     kink: Mask
 
-    @classmethod
-    def of(cls, configuration: Configuration, body: Interpolated, glue: Glue) -> NodesHere:
-        """Find the nodes of a body that this rank has (collective)."""
-        on, ids = configuration.binding(body).interpolation, configuration.topology.vertex_ids
-        rows = glue.look(ids)
-        vertices = np.flatnonzero(rows[:, 0] > 0.0)
-        found = rows[vertices]
-        number, kind = found[:, 0].astype(np.int64) - 1, found[:, 1].astype(np.int64)
-        along, normal = found[:, 2:5], np.zeros((len(found), 3))
-        kink = np.zeros(len(found), dtype=bool)
-        if on.directions is not None:
-            normal, kink = on.directions.at[vertices], on.directions.kink[vertices]
-            if body.element.dimension == 2:
-                edge = (kind == EDGE) & ~kink
-                along = _straightened(configuration, on, ids[vertices], edge, along, normal)
-        X = configuration.points[vertices]
-        return cls(vertices, number, X, kind, along, found[:, 5:], normal, kink)
+    def basis(self, on: Interpolation) -> Array:
+        """Return the reference slopes (n, s, 3) there."""
+        return np.asarray(on.basis[self.vertices])
 
-    def slopes(self, element: Element) -> GluedSlopes:
+    def slopes(self) -> GluedSlopes:
         """Return what gluing holds of the slopes there."""
-        return glued_slopes(element, self.kind, self.normal, self.along, self.kink, self.across)
+        given = self.kind, self.normal, self.along, self.kink, self.across
+        return glued_slopes(self.element, *given)
 
 
 def _straightened(
