@@ -71,11 +71,8 @@ class Glue:
         """
         number = self.starts[self.mesh.comm.rank] + np.arange(len(self.vertices))
         rows = np.column_stack([number + 1, self.kind, self.along, self.across])
-        points = vertices - self.base
-        inside = (points >= 0) & (points < self.mesh.n_points)
-        found = np.zeros((len(vertices), 8))
-        found[inside] = _asked(self.mesh, points[inside], self.vertices - self.base, rows)
-        return found
+        comm, starts, base = self.mesh.comm, self.mesh.point_starts, self.base
+        return look_up(comm, starts, vertices - base, self.vertices - base, rows)
 
     def here(self, configuration: Configuration, body: Interpolated) -> NodesHere:
         """Find the nodes of a body that this rank has (collective)."""
@@ -129,12 +126,18 @@ class PerPlace:
         return first, count, np.unique(np.repeat(first, count) + within)
 
 
-def _asked(mesh: Mesh, wanted: Ints, points: Ints, rows: Array) -> Array:
-    """Return rows of points, of which this rank has those of its slice; else 0 (collective)."""
-    start, end = mesh.point_starts[mesh.comm.rank : mesh.comm.rank + 2]
-    table = np.zeros((end - start, rows.shape[1]))
-    table[points - start] = rows
-    return lookup(mesh.comm, mesh.point_starts, wanted, table)
+def look_up(comm: MPI.Comm, starts: Ints, wanted: Ints, own: Ints, rows: Array) -> Array:
+    """Return rows (k, width) of any numbers, zeros where no rank has some (collective).
+
+    `own` : the numbers (n,) of which this rank has `rows`, from `starts[rank]` on.
+    """
+    first, end = starts[comm.rank : comm.rank + 2]
+    table = np.zeros((end - first, rows.shape[1]))
+    table[own - first] = rows
+    found = np.zeros((len(wanted), rows.shape[1]))
+    some = (wanted >= 0) & (wanted < starts[-1])
+    found[some] = lookup(comm, starts, wanted[some], table)
+    return found
 
 
 def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
@@ -229,7 +232,7 @@ def _follow_edges(
         elif sizes[0] < 1e-6 * sizes[2]:
             across[v] = axes[:, 0]
     next_to = np.column_stack([(kind == EDGE) & (count == 2), along])
-    found = _asked(mesh, far[first[one]], nodes, next_to)
+    found = look_up(mesh.comm, mesh.point_starts, far[first[one]], nodes, next_to)
     ends = one[found[:, 0] > 0]
     t, c = found[found[:, 0] > 0, 1:], along[ends]
     along[ends] = 2.0 * np.einsum("na,na->n", t, c)[:, None] * c - t

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..arrays import Array, Ints, Mask
-from ..runtime.collective import exchange, lookup, owners_of, shares
-from .glue import GluedSlopes
+from ..runtime.collective import exchange, owners_of, shares
+from .glue import GluedSlopes, look_up
 from .on_body import Nodes
 
 if TYPE_CHECKING:
@@ -82,17 +82,11 @@ class Middles:
 
     def look(self, vertices: Ints) -> Array:
         """Return rows (k, 2) for vertex ids: number among all + 1, inside; 0: none (collective)."""
-        numbered = self.edges.numbered
-        comm, first = numbered.comm, numbered.first
-        table = np.zeros((len(numbered.edges), 2))
-        at = self.vertices - self.edges.base - first[comm.rank]
-        table[at, 0] = self.starts[comm.rank] + np.arange(len(at)) + 1
-        table[at, 1] = self.inside
-        wanted = vertices - self.edges.base
-        some = (wanted >= 0) & (wanted < len(numbered))
-        found = np.zeros((len(vertices), 2))
-        found[some] = lookup(comm, first, wanted[some], table)
-        return found
+        numbered, base = self.edges.numbered, self.edges.base
+        number = self.starts[numbered.comm.rank] + np.arange(len(self.vertices))
+        rows = np.column_stack([number + 1, self.inside])
+        own = self.vertices - base
+        return look_up(numbered.comm, numbered.first, vertices - base, own, rows)
 
     def here(self, configuration: Configuration, body: Interpolated) -> MiddlesHere:
         """Find those that this rank has (collective)."""

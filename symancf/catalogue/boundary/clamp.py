@@ -11,6 +11,7 @@ from ...arrays import Array, Mask
 from ...places.geometry import perpendicular
 from ...places.vectors import unit
 from .directions import Directions, held_directions, split
+from .names import ALIGNED
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Layout
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from ...places.on_body import Nodes, PointsOnBody
     from ...terms.constraint import ConstraintBinding
     from ...values.motion import Motion
-
-ALIGNED = 1e-9  # component of a unit vector that is none
 
 
 class Clamp:

@@ -9,13 +9,13 @@ import numpy as np
 
 from ...arrays import Array, Ints, Ints32, Mask
 from ...errors import ParameterError
-from ...places.glue import glue_of
+from ...places.glue import EDGE, NodesHere, glue_of
 from ...places.middles import Middles
 from ...places.on_body import Nodes, PointsOnBody
 from ...values.motion import Motion
-from .directions import forces_of
-from .names import AXES, chosen, clamp_in_words, parts_of
-from .slopes import SlopeSupport, find_slopes
+from .clamp import Clamp
+from .directions import EXACT, forces_of
+from .names import AXES, EDGE_NAMES, chosen, clamp_in_words, find_slopes, in_plane, parts_of
 from .support import Support, SupportBinding
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.vertices import AtVertices
-    from ...places.glue import Glue, NodesHere
+    from ...places.glue import Glue
     from ...places.interpolation import Interpolated
     from ...places.middles import MiddlesHere
     from ...terms.constraint import Constraint, ConstraintBinding
@@ -102,7 +102,7 @@ class NodeSupport(Support):
         """Return which components (n, s, 3) of the slopes are held, but for a clamp's."""
         mask = np.full(basis.shape, self.whole)
         for name, held in self.parts.items():
-            at, k = find_slopes(self, name, here, basis)
+            at, k = find_slopes(self.name, self.body.element, name, here, basis)
             for a in held:
                 mask[at, k, a] = True
         return mask
@@ -201,3 +201,87 @@ class NodeSupportBinding(SupportBinding):
         """Return the local offsets of multipliers whose condition other supports fulfil."""
         parts = [c.idle(configuration) for c in self.present]
         return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+class SlopeSupport:
+    """The slopes at nodes of a place, or across its edges, that a support holds, in one system.
+
+    A clamp holds what gluing does; planes of symmetry hold of slopes across edges what they hold
+    of slopes of nodes.
+
+    Attributes
+    ----------
+    at : the nodes or edges.
+    clamp : how they are clamped; None: they are not.
+    here : the nodes or edges on this rank, after `orient`.
+    mask, basis : which components (n, s, 3) are held by elimination, and the reference slopes,
+        after `coordinates`.
+    """
+
+    here: NodesHere | MiddlesHere
+    mask: Mask
+    basis: Array
+
+    def __init__(self, support: NodeSupport, at: Glue | Middles, name: str, layout: Layout) -> None:
+        self.support, self.at = support, at
+        self.clamp: Clamp | None = None
+        if support.clamped and not support.whole:
+            self.clamp = Clamp(name, support.place, at, support.motion, layout)
+
+    def orient(self, here: NodesHere | MiddlesHere) -> None:
+        """Take the nodes or edges here (collective)."""
+        self.here = here
+        if self.clamp is not None:
+            self.clamp.orient(here)
+
+    def turned(self, basis: AtVertices[np.float64], taken: AtVertices[np.bool_]) -> None:
+        """Turn the directions (vertices, s, 3) of slopes of nodes; see `NodeSupportBinding`."""
+        vertices = self.here.vertices
+        wished, frames = self._frames(basis[vertices])
+        product = np.abs(np.einsum("nka,nla->nkl", frames, basis[vertices]))
+        aligned = ((product < EXACT) | (product > 1.0 - EXACT)).all(axis=(1, 2))
+        turn = wished & ~aligned & ~taken[vertices]
+        basis[vertices[turn]] = frames[turn]
+        taken[vertices[wished]] = True
+
+    def _frames(self, basis: Array) -> tuple[Mask, Array]:
+        """Return where directions of slopes are wished for, and which (n, s, 3)."""
+        here, support, frames = self.here, self.support, basis.copy()
+        assert isinstance(here, NodesHere)
+        wished = np.zeros(len(frames), dtype=bool)
+        if self.clamp is not None:
+            wished |= self.clamp.frames(frames)
+        s, n = frames.shape[1], here.normal
+        if support.body.element.dimension != 2 or not support.parts:
+            return wished, frames
+        first = np.zeros_like(n)
+        if any(name in support.parts for name in (*EDGE_NAMES, "slope_normal")):
+            edge = (here.kind == EDGE) & ~here.kink
+            first[edge] = here.along[edge]
+        for name in support.parts:
+            if name[6:] in AXES and s == 2:
+                first = in_plane(support.name, name, here)
+        named = first.any(axis=1)
+        frames[named, 0], frames[named, 1] = first[named], np.cross(n, first)[named]
+        if s >= 3:
+            frames[named, 2] = n[named]
+        return wished | named, frames
+
+    def coordinates(self, configuration: Configuration) -> Ints:
+        """Return the local offsets of the components that are held by elimination."""
+        on = configuration.binding(self.support.body).interpolation
+        self.basis = self.here.basis(on)
+        self.mask = self.support.slopes_held(configuration, self.here, self.basis)
+        if self.clamp is not None:
+            self.mask |= self.clamp.mask(self.basis)
+        start = on.offset(self.here.vertices, self.at.jet)
+        vertex, k, a = np.nonzero(self.mask)
+        return np.asarray(start[vertex] + 3 * k + a, dtype=np.int64)
+
+    def prescribed(self, time: float) -> Array:
+        """Return the values of these components at `time`."""
+        if not self.mask.any():
+            return np.zeros(0)
+        G = self.support.motion.G(self.here.X, time)  # du_a/dX_b
+        vertex, k, a = np.nonzero(self.mask)
+        return np.asarray(np.einsum("nb,nb->n", G[vertex, a], self.basis[vertex, k]))
