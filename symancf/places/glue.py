@@ -317,8 +317,8 @@ def slots(element: Element, kind: Ints) -> tuple[Ints, Ints]:
     """Return how many slopes of each place may be held in full, and along normals."""
     whole = np.zeros(len(kind), dtype=np.int64)
     partly = np.zeros(len(kind), dtype=np.int64)
-    if element.slope_kind == "gradient":
-        whole[:] = 3
+    if element.slope_kind == "gradient" or element.oriented:
+        whole[:] = min(3, len(element.slopes))
         return whole, partly
     glued = (kind == CORNER) | (kind == FACE)
     whole[glued] = len(element.slopes)
@@ -338,8 +338,10 @@ def glued_slopes(
     n = len(kind)
     whole, partly, normals = np.zeros((n, 3, 3)), np.zeros((n, 2, 3)), np.zeros((n, 2, 3))
     point, edge = kind == POINT, kind == EDGE
-    if element.oriented:
+    if element.oriented and element.slope_kind == "gradient":
         whole[:] = np.eye(3)
+    elif element.oriented:
+        whole[:, :2] = perpendicular(normal)
     elif element.dimension == 1:
         whole[~point, 0] = normal[~point]
         partly[point] = normal[point, None]
