@@ -14,7 +14,7 @@ from ..assembly.vertices import AtVertices
 from ..errors import ConstraintError
 from ..places.ends import End, vector_rows
 from ..places.geometry import arc_slope
-from ..places.glue import EDGE, NodesHere, glue_of
+from ..places.glue import EDGE, glue_of
 from ..places.middles import Middles
 from ..places.on_body import Nodes, require_region
 from ..places.vectors import unit
@@ -91,7 +91,7 @@ class FoldNodesBinding:
         ------
         ConstraintError : a node is none of the body, or the edge turns there.
         """
-        here = NodesHere.of(configuration, self.end.body, self.glue)
+        here = self.glue.here(configuration, self.end.body)
         m = np.cross(here.normal, here.along)
         bad = np.linalg.norm(m, axis=1) < 1e-9
         with together(configuration.comm):

@@ -15,11 +15,11 @@ from ..errors import ConstraintError, ParameterError
 from ..places.middles import Middles
 from ..places.on_body import Nodes, require_region
 from ..places.opposite import Opposite, opposite
+from ..places.slopes import Slopes
 from ..runtime.collective import shares
 from ..values.arguments import positive
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import Parameter, call, evaluate, label, matrix3
-from .rigid_clamp import SlopesAcross
 from .ties import BindingWithEdges, WithEdges
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ NAMES = [f"F{i}{k}" for i in (1, 2, 3) for k in (1, 2, 3)]
 REST = dict(zip(NAMES, np.eye(3).ravel().tolist(), strict=True))
 
 
-class EdgesOpposite(SlopesAcross):
+class EdgesOpposite(Slopes):
     """Slopes across the edges of a region, in the order of those of the opposite one."""
 
-    def __init__(self, nodes: Opposite, layout: Layout, first: SlopesAcross) -> None:
+    def __init__(self, nodes: Opposite, layout: Layout, first: Slopes) -> None:
         middles = Middles.of(layout, nodes)
         if middles is None:
             raise _no_edges(nodes.who, nodes)
@@ -45,7 +45,7 @@ class EdgesOpposite(SlopesAcross):
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the middles of the edges, in the order of their partners (collective)."""
-        own = Resolved(self.middles.X, self.middles.vertices[:, None], starts=self.middles.starts)
+        own = Resolved(self.at.X, self.at.vertices[:, None], starts=self.at.starts)
         first = self.first.resolve(layout)
         if own.total != first.total:
             return own
@@ -99,7 +99,7 @@ class Periodic(WithEdges):
         """Find the pairs, and announce those that others do not imply (collective)."""
         return PeriodicBinding(self, layout)
 
-    def opposite(self, place: SlopesAcross, layout: Layout) -> EdgesOpposite:
+    def opposite(self, place: Slopes, layout: Layout) -> EdgesOpposite:
         """Return the slopes across edges of the opposite region (collective)."""
         return EdgesOpposite(self.right, layout, place)
 

@@ -3,29 +3,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..arrays import Array, Ints, Ints32, Mask
-from ..assembly.resolved import Resolved, Rows
-from ..assembly.vertices import AtVertices
+from ..arrays import Array, Ints
 from ..bodies.natural import RigidBody, RigidPoint
 from ..bodies.plane import Clamp, PlanarBody
 from ..errors import ConstraintError
-from ..places.ends import End, Ground, vector_rows
-from ..places.glue import (
-    POINT,
-    Glue,
-    GluedSlopes,
-    NodesHere,
-    PerPlace,
-    glue_of,
-    glued_slopes,
-    slots,
-)
-from ..places.middles import Middles, MiddlesHere
+from ..places.glue import POINT, Glue, GluedSlopes, PerPlace, glue_of, glued_slopes, slots
+from ..places.middles import Middles
 from ..places.on_body import Nodes, PointsOnBody
+from ..places.slopes import Slopes, SlopesAtPoints
 from ..places.vectors import unit
 from ..runtime.collective import block_starts
 from ..terms.constraint import Constraint, ConstraintBinding
@@ -33,113 +23,10 @@ from ..values.arguments import named, one_of
 from .coinciding import coincide, welded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
+    from ..places.ends import End, Ground
     from ..terms.quantities import E, V
-
-
-class Slopes(End):
-    """Slopes of places in directions of the reference, one or two of each: an end of a clamp.
-
-    Jets: ``value``, the position; ``along0``, the derivative of r along the direction. On the
-    rigid body ``along0`` and ``along1`` are what it makes of the direction and of the normal.
-
-    Attributes
-    ----------
-    slopes : how they are numbered over the places.
-    present, slope, normal : which of those at this rank's places count, and (k, 3) directions of
-        the reference, after `take`.
-    """
-
-    present: AtVertices[np.bool_] | None = None
-    slope: AtVertices[np.float64]
-    normal: AtVertices[np.float64]
-
-    def __init__(self, place: Nodes | PointsOnBody, slopes: PerPlace) -> None:
-        self.body, self.place, self.slopes = place.body, place, slopes
-
-    def take(self, places: Ints, slopes: Array, normals: Array | None) -> None:
-        """Take the directions (m, s, 3) of slopes at places of this rank, and normals (collective).
-
-        Zeros : there is none. `places` are numbers among those of all ranks.
-        """
-        first, count, known = self.slopes.at(places)
-        self.present = AtVertices(known, np.zeros(len(known), dtype=bool))
-        self.slope = AtVertices(known, np.zeros((len(known), 3)))
-        self.normal = AtVertices(known, np.zeros((len(known), 3)))
-        for k in range(slopes.shape[1]):
-            some = k < count
-            at = first[some] + k
-            self.slope[at] = slopes[some, k]
-            self.present[at] = slopes[some, k].any(axis=1)
-            if normals is not None:
-                self.normal[at] = normals[some, k]
-
-    def _find(self, layout: Layout) -> Resolved:
-        """Find the places that they are of."""
-        places = self.place.resolve(layout).fetch(layout.comm, self.slopes.places)
-        places = places.shared(self.slopes.starts)
-        return Resolved(
-            places.X, places.vertices, places.within, given=places, starts=places.starts
-        )
-
-    def chosen(self, ids: Ints) -> Mask:
-        """Return which of them count; all, where that is known once the reference is."""
-        return super().chosen(ids) if self.present is None else self.present[ids]
-
-    def constant(self, places: Resolved, jet: str) -> Array | None:
-        """Return None: reference values follow from coordinates."""
-        return None
-
-    def directions(self, configuration: Configuration, places: Resolved) -> Array:
-        """Return the reference directions (k, 2, 3) of the slopes and the normals."""
-        return np.stack([self.slope[places.ids], self.normal[places.ids]], axis=1)
-
-    def rows(
-        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
-        """Return a jet as combinations of local coordinates; see `End.rows`."""
-        assert places.given is not None
-        if jet == "value":
-            return self.place.rows(configuration, places.given, vertices, jet)
-        slope = self.slope[places.ids]
-        if isinstance(self.place, PointsOnBody):
-            return self.place._derivative(configuration, places.given, vertices, slope)
-        on = configuration.binding(self.body).interpolation
-        weights = np.einsum("nka,na->nk", on.basis[vertices[:, 0]], slope)
-        weights[np.abs(weights) < 1e-15] = 0.0
-        offset = on.offset(vertices, "slope0")
-        return vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
-
-    def __str__(self) -> str:
-        return f"slopes of {self.place}"
-
-
-class SlopesAcross(Slopes):
-    """The same of slopes across edges, one of each edge or none."""
-
-    def __init__(self, place: Nodes | PointsOnBody, middles: Middles, slopes: PerPlace) -> None:
-        super().__init__(place, slopes)
-        self.middles = middles
-
-    def _find(self, layout: Layout) -> Resolved:
-        """Return the middles of the edges."""
-        count = self.slopes.count
-        vertices = np.repeat(self.middles.vertices, count)[:, None]
-        return Resolved(
-            np.repeat(self.middles.X, count, axis=0), vertices, starts=self.slopes.starts
-        )
-
-    def rows(
-        self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
-        """Return a jet as combinations of local coordinates; an edge has no position of its own."""
-        on = configuration.binding(self.body).interpolation
-        some = jet != "value"
-        offset = on.offset(vertices[:, :1] if some else vertices[:, :0], "across")
-        return vector_rows(offset, np.ones(offset.shape))
 
 
 def _follow(g1_a: V, g1_b: V) -> V:
@@ -234,70 +121,64 @@ class RigidClampBinding(ConstraintBinding):
     Attributes
     ----------
     parts : the conditions on slopes.
-    glue : of nodes whose slopes are held as glue does; None: there are none.
-    slopes : those that are held in full, and those that are held along normals; or none.
-    middles, across : edges that carry slopes, None: there are none; and these, as `slopes`.
+    slopes : of nodes, of edges or of points, those that are held in full, and along normals.
     """
 
     term: RigidClamp
     parts: list[ConstraintBinding]
-    across: list[SlopesAcross]
 
     def __init__(self, term: RigidClamp, layout: Layout) -> None:
         super().__init__(term, layout)
         self.parts = []
-        self.glue: Glue | None = None
-        self.slopes: list[Slopes] = []
+        self.slopes: list[tuple[Slopes, Slopes]] = []
         places, comm, element = term.places, layout.comm, term.places.body.element
         if term.dofs == "clamp" and element.slopes:
+            names = "slopes", "directions"
             if isinstance(places, Nodes):
-                self.glue = glue_of(layout, self.name, places)
-                starts, kind = self.glue.starts, self.glue.kind
+                self._hold_at(layout, glue_of(layout, self.name, places), names)
             else:
                 found = places.resolve(layout)
                 even = block_starts(found.total, comm.size)
                 starts = even if found.starts is None else found.starts
                 kind = np.full(starts[comm.rank + 1] - starts[comm.rank], POINT)
-            each = [PerPlace(comm, starts, count) for count in slots(element, kind)]
-            self.slopes = [Slopes(places, count) for count in each]
-            self._hold(layout, self.slopes, ("slopes", "directions"))
-        self.middles = middles = Middles.of(layout, places)
+                each = [PerPlace(comm, starts, count) for count in slots(element, kind)]
+                whole, partly = (SlopesAtPoints(places, count) for count in each)
+                self._hold(layout, (whole, partly), names)
+        middles = Middles.of(layout, places)
         if middles is not None:
-            whole = (middles.inside | (term.dofs == "all")).astype(np.int64)
-            each = [PerPlace(comm, middles.starts, count) for count in (whole, 1 - whole)]
-            self.across = [SlopesAcross(places, middles, count) for count in each]
-            self._hold(layout, self.across, ("slopes of edges", "normals of edges"))
+            if term.dofs == "all":
+                middles = replace(middles, inside=np.ones_like(middles.inside))
+            self._hold_at(layout, middles, ("slopes of edges", "normals of edges"))
 
-    def _hold(self, layout: Layout, places: Sequence[Slopes], names: tuple[str, str]) -> None:
+    def _hold_at(self, layout: Layout, at: Glue | Middles, names: tuple[str, str]) -> None:
+        """Announce the conditions on slopes of nodes or edges (collective)."""
+        places = self.term.places
+        each = [PerPlace(layout.comm, at.starts, n) for n in at.slots(places.body.element)]
+        whole, partly = (Slopes(places, at, count) for count in each)
+        self._hold(layout, (whole, partly), names)
+
+    def _hold(self, layout: Layout, slopes: tuple[Slopes, Slopes], names: tuple[str, str]) -> None:
         """Announce the conditions on slopes, in full and along normals (collective)."""
-        for place, law, what in zip(places, (_follow, _stay_across), names, strict=True):
+        self.slopes.append(slopes)
+        for place, law, what in zip(slopes, (_follow, _stay_across), names, strict=True):
             if len(place.slopes):
                 end, name = self.term.body.holding(place), f"{self.name} ({what})"
                 self.parts.append(layout.bind(Constraint(law, place, end, name=name)))
 
     def orient(self, configuration: Configuration) -> None:
         """Find which slopes of nodes and across edges are held (collective)."""
-        body = self.term.places.body
-        if self.glue is not None:
-            nodes = NodesHere.of(configuration, body, self.glue)
-            self._take(nodes.number, nodes.slopes(body.element))
-        if self.middles is not None:
-            here = MiddlesHere.of(configuration, body, self.middles)
-            for place, normals in zip(self.across, (None, here.normal[:, None]), strict=True):
-                place.take(here.number, here.across[:, None], normals)
+        for slopes in self.slopes:
+            if not isinstance(slopes[0], SlopesAtPoints):
+                here = slopes[0].at.here(configuration, self.term.places.body)
+                _take(slopes, here.number, here.slopes())
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank; also finds slopes held at points."""
-        if self.slopes and self.glue is None:
-            here = np.unique(self.entities.ids)
-            self._take(here, self._at_points(configuration, here))
+        for slopes in self.slopes:
+            if isinstance(slopes[0], SlopesAtPoints):
+                here = np.unique(self.entities.ids)
+                _take(slopes, here, self._at_points(configuration, here))
         return super().pieces(configuration)
-
-    def _take(self, places: Ints, held: GluedSlopes) -> None:
-        """Give the directions of slopes at places to those that are held (collective)."""
-        whole, partly = self.slopes
-        whole.take(places, held.whole, None)
-        partly.take(places, held.partly, held.normals)
 
     def _at_points(self, configuration: Configuration, here: Ints) -> GluedSlopes:
         """Return what is held at points, nothing but points of what may be the inside of cells."""
@@ -317,6 +198,13 @@ class RigidClampBinding(ConstraintBinding):
         none = np.zeros_like(normal)
         at = np.full(len(here), POINT)
         return glued_slopes(element, at, normal, none, np.zeros(len(here), dtype=bool), none)
+
+
+def _take(slopes: tuple[Slopes, Slopes], places: Ints, held: GluedSlopes) -> None:
+    """Give the directions of slopes at places to those that are held (collective)."""
+    whole, partly = slopes
+    whole.take(places, held.whole, None)
+    partly.take(places, held.partly, held.normals)
 
 
 def clamp(

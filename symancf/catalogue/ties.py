@@ -10,13 +10,13 @@ import numpy as np
 
 from ..errors import ConstraintError
 from ..places.glue import PerPlace
-from ..places.middles import Middles, MiddlesHere
+from ..places.middles import Middles
 from ..places.on_body import Nodes, PointsOnBody, require_region
+from ..places.slopes import Slopes
 from ..terms.constraint import Constraint, ConstraintBinding
 from ..values.arguments import flag
 from ..values.parameter import label
 from .coinciding import coincide, welded
-from .rigid_clamp import SlopesAcross
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
@@ -36,7 +36,7 @@ class WithEdges(Constraint):
     nodes: Nodes
 
     @abstractmethod
-    def opposite(self, place: SlopesAcross, layout: Layout) -> End:
+    def opposite(self, place: Slopes, layout: Layout) -> End:
         """Return the end that holds the slopes across edges of a place (collective)."""
 
 
@@ -50,7 +50,7 @@ class BindingWithEdges(ConstraintBinding):
     """
 
     term: WithEdges
-    across: SlopesAcross
+    across: Slopes
 
     def __init__(self, term: WithEdges, layout: Layout) -> None:
         super().__init__(term, layout)
@@ -58,14 +58,14 @@ class BindingWithEdges(ConstraintBinding):
         if middles is None:
             return
         each = PerPlace(layout.comm, middles.starts, np.ones(len(middles.vertices), dtype=np.int64))
-        self.across = SlopesAcross(term.nodes, middles, each)
+        self.across = Slopes(term.nodes, middles, each)
         end, name = term.opposite(self.across, layout), f"{self.name} (slopes across edges)"
         self.parts = [layout.bind(Constraint(_same_slope, self.across, end, name=name))]
 
     def orient(self, configuration: Configuration) -> None:
         """Find the slopes across edges (collective)."""
         if self.middles is not None:
-            here = MiddlesHere.of(configuration, self.term.nodes.body, self.middles)
+            here = self.middles.here(configuration, self.term.nodes.body)
             self.across.take(here.number, here.across[:, None], None)
 
 
@@ -91,7 +91,7 @@ class Weld(WithEdges):
         """Announce entities and vertices before distribution (collective)."""
         return BindingWithEdges(self, layout)
 
-    def opposite(self, place: SlopesAcross, layout: Layout) -> End:
+    def opposite(self, place: Slopes, layout: Layout) -> End:
         """Return the points of the other body where the middles of edges lie."""
         return PointsOnBody(self.other, place)
 

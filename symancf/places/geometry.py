@@ -117,7 +117,7 @@ class Directions:
         if element.oriented:
             own = sections.along(element.topology, points, cells).reshape(-1, 3)
             axes = sections.section_axes(name, patch.comm, points, cells.ravel(), own, given)
-            self.section = AtVertices(patch.vertices, axes)
+            self.section = AtVertices(patch.vertices, patch.halo.updated(axes))
             found = self._tangents(points, _pieces(element, cells))
         elif given is not None:
             found = self._given(given, points, cells)

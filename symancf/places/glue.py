@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Glue:
     ----------
     mesh, base : of the nodes, and the first vertex id of the mesh.
     starts : (ranks + 1,) where the nodes of each rank begin among all.
-    nodes : (n,) ids of the system's vertices, ascending, also from rank to rank.
+    vertices : (n,) ids of the system's vertices, ascending, also from rank to rank.
     kind : (n,) `POINT`, `EDGE` (a smooth line of edges of a plate goes through or ends there),
         `CORNER` (edges meet there at an angle), `FACE` (cells of the body are glued there).
     along : (n, 3) unit tangent of the line of edges where the kind is `EDGE`, else zero.
@@ -44,26 +44,52 @@ class Glue:
         they span space.
     """
 
+    jet: ClassVar[str] = "slope0"  # where slopes are stored
+    what: ClassVar[str] = "nodes"
+
     mesh: Mesh
     base: int
     starts: Ints
-    nodes: Ints
+    vertices: Ints
     kind: Ints
     along: Array
     across: Array
+
+    @property
+    def X(self) -> Array:
+        """Their reference positions (n, 3) (collective)."""
+        return self.mesh.fetch_points(self.vertices - self.base)
+
+    def slots(self, element: Element) -> tuple[Ints, Ints]:
+        """Return how many slopes of each node may be held in full, and along normals."""
+        return slots(element, self.kind)
 
     def look(self, vertices: Ints) -> Array:
         """Return rows (k, 8) for vertex ids: number + 1, kind, along, across (collective).
 
         Numbers are those of the nodes of all ranks; 0 for a vertex that is none of them.
         """
-        number = self.starts[self.mesh.comm.rank] + np.arange(len(self.nodes))
+        number = self.starts[self.mesh.comm.rank] + np.arange(len(self.vertices))
         rows = np.column_stack([number + 1, self.kind, self.along, self.across])
-        points = vertices - self.base
-        inside = (points >= 0) & (points < self.mesh.n_points)
-        found = np.zeros((len(vertices), 8))
-        found[inside] = _asked(self.mesh, points[inside], self.nodes - self.base, rows)
-        return found
+        comm, starts, base = self.mesh.comm, self.mesh.point_starts, self.base
+        return look_up(comm, starts, vertices - base, self.vertices - base, rows)
+
+    def here(self, configuration: Configuration, body: Interpolated) -> NodesHere:
+        """Find the nodes of a body that this rank has (collective)."""
+        on, ids = configuration.binding(body).interpolation, configuration.topology.vertex_ids
+        rows = self.look(ids)
+        vertices = np.flatnonzero(rows[:, 0] > 0.0)
+        found = rows[vertices]
+        number, kind = found[:, 0].astype(np.int64) - 1, found[:, 1].astype(np.int64)
+        along, normal = found[:, 2:5], np.zeros((len(found), 3))
+        kink = np.zeros(len(found), dtype=bool)
+        if on.directions is not None:
+            normal, kink = on.directions.at[vertices], on.directions.kink[vertices]
+            if body.element.dimension == 2:
+                edge = (kind == EDGE) & ~kink
+                along = _straightened(configuration, on, ids[vertices], edge, along, normal)
+        X, across = configuration.points[vertices], found[:, 5:]
+        return NodesHere(body.element, vertices, number, X, kind, along, across, normal, kink)
 
 
 class PerPlace:
@@ -100,12 +126,18 @@ class PerPlace:
         return first, count, np.unique(np.repeat(first, count) + within)
 
 
-def _asked(mesh: Mesh, wanted: Ints, points: Ints, rows: Array) -> Array:
-    """Return rows of points, of which this rank has those of its slice; else 0 (collective)."""
-    start, end = mesh.point_starts[mesh.comm.rank : mesh.comm.rank + 2]
-    table = np.zeros((end - start, rows.shape[1]))
-    table[points - start] = rows
-    return lookup(mesh.comm, mesh.point_starts, wanted, table)
+def look_up(comm: MPI.Comm, starts: Ints, wanted: Ints, own: Ints, rows: Array) -> Array:
+    """Return rows (k, width) of any numbers, zeros where no rank has some (collective).
+
+    `own` : the numbers (n,) of which this rank has `rows`, from `starts[rank]` on.
+    """
+    first, end = starts[comm.rank : comm.rank + 2]
+    table = np.zeros((end - first, rows.shape[1]))
+    table[own - first] = rows
+    found = np.zeros((len(wanted), rows.shape[1]))
+    some = (wanted >= 0) & (wanted < starts[-1])
+    found[some] = lookup(comm, starts, wanted[some], table)
+    return found
 
 
 def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
@@ -200,7 +232,7 @@ def _follow_edges(
         elif sizes[0] < 1e-6 * sizes[2]:
             across[v] = axes[:, 0]
     next_to = np.column_stack([(kind == EDGE) & (count == 2), along])
-    found = _asked(mesh, far[first[one]], nodes, next_to)
+    found = look_up(mesh.comm, mesh.point_starts, far[first[one]], nodes, next_to)
     ends = one[found[:, 0] > 0]
     t, c = found[found[:, 0] > 0, 1:], along[ends]
     along[ends] = 2.0 * np.einsum("na,na->n", t, c)[:, None] * c - t
@@ -212,12 +244,14 @@ class NodesHere:
 
     Attributes
     ----------
+    element : of the body.
     vertices, number : (n,) local vertices, and numbers among the nodes of all ranks.
     X, kind, along, across : see `Glue`; tangents of edges are in the tangent plane of the body
         and square to planes of symmetry.
     normal, kink : (n, 3) unit normals of the body (of cables: tangents), (n,) where it has none.
     """
 
+    element: Element
     vertices: Ints
     number: Ints
     X: Array
@@ -227,27 +261,14 @@ class NodesHere:
     normal: Array
     kink: Mask
 
-    @classmethod
-    def of(cls, configuration: Configuration, body: Interpolated, glue: Glue) -> NodesHere:
-        """Find the nodes of a body that this rank has (collective)."""
-        on, ids = configuration.binding(body).interpolation, configuration.topology.vertex_ids
-        rows = glue.look(ids)
-        vertices = np.flatnonzero(rows[:, 0] > 0.0)
-        found = rows[vertices]
-        number, kind = found[:, 0].astype(np.int64) - 1, found[:, 1].astype(np.int64)
-        along, normal = found[:, 2:5], np.zeros((len(found), 3))
-        kink = np.zeros(len(found), dtype=bool)
-        if on.directions is not None:
-            normal, kink = on.directions.at[vertices], on.directions.kink[vertices]
-            if body.element.dimension == 2:
-                edge = (kind == EDGE) & ~kink
-                along = _straightened(configuration, on, ids[vertices], edge, along, normal)
-        X = configuration.points[vertices]
-        return cls(vertices, number, X, kind, along, found[:, 5:], normal, kink)
+    def basis(self, on: Interpolation) -> Array:
+        """Return the reference slopes (n, s, 3) there."""
+        return np.asarray(on.basis[self.vertices])
 
-    def slopes(self, element: Element) -> GluedSlopes:
+    def slopes(self) -> GluedSlopes:
         """Return what gluing holds of the slopes there."""
-        return glued_slopes(element, self.kind, self.normal, self.along, self.kink, self.across)
+        given = self.kind, self.normal, self.along, self.kink, self.across
+        return glued_slopes(self.element, *given)
 
 
 def _straightened(
@@ -296,8 +317,8 @@ def slots(element: Element, kind: Ints) -> tuple[Ints, Ints]:
     """Return how many slopes of each place may be held in full, and along normals."""
     whole = np.zeros(len(kind), dtype=np.int64)
     partly = np.zeros(len(kind), dtype=np.int64)
-    if element.slope_kind == "gradient":
-        whole[:] = 3
+    if element.slope_kind == "gradient" or element.oriented:
+        whole[:] = min(3, len(element.slopes))
         return whole, partly
     glued = (kind == CORNER) | (kind == FACE)
     whole[glued] = len(element.slopes)
@@ -317,8 +338,10 @@ def glued_slopes(
     n = len(kind)
     whole, partly, normals = np.zeros((n, 3, 3)), np.zeros((n, 2, 3)), np.zeros((n, 2, 3))
     point, edge = kind == POINT, kind == EDGE
-    if element.oriented:
+    if element.oriented and element.slope_kind == "gradient":
         whole[:] = np.eye(3)
+    elif element.oriented:
+        whole[:, :2] = perpendicular(normal)
     elif element.dimension == 1:
         whole[~point, 0] = normal[~point]
         partly[point] = normal[point, None]

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ..arrays import Array, Ints, Mask
-from ..runtime.collective import exchange, lookup, owners_of, shares
+from ..runtime.collective import exchange, owners_of, shares
+from .glue import GluedSlopes, look_up
 from .on_body import Nodes
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Edges, Layout
-    from .interpolation import Interpolated
+    from ..elements.element import Element
+    from .interpolation import Interpolated, Interpolation
     from .on_body import PointsOnBody
 
 
@@ -30,6 +32,9 @@ class Middles:
     X : (n, 3) their middles.
     inside : (n,) whether cells of the place are glued there.
     """
+
+    jet: ClassVar[str] = "across"  # where slopes are stored
+    what: ClassVar[str] = "edges"
 
     edges: Edges
     starts: Ints
@@ -70,19 +75,28 @@ class Middles:
         X = mesh.fetch_points(own).mean(axis=1)
         return cls(edges, starts, every + edges.base, X, glued)
 
+    def slots(self, _: Element) -> tuple[Ints, Ints]:
+        """Return how many slopes of each edge are held in full, and along normals."""
+        whole = self.inside.astype(np.int64)
+        return whole, 1 - whole
+
     def look(self, vertices: Ints) -> Array:
         """Return rows (k, 2) for vertex ids: number among all + 1, inside; 0: none (collective)."""
-        numbered = self.edges.numbered
-        comm, first = numbered.comm, numbered.first
-        table = np.zeros((len(numbered.edges), 2))
-        at = self.vertices - self.edges.base - first[comm.rank]
-        table[at, 0] = self.starts[comm.rank] + np.arange(len(at)) + 1
-        table[at, 1] = self.inside
-        wanted = vertices - self.edges.base
-        some = (wanted >= 0) & (wanted < len(numbered))
-        found = np.zeros((len(vertices), 2))
-        found[some] = lookup(comm, first, wanted[some], table)
-        return found
+        numbered, base = self.edges.numbered, self.edges.base
+        number = self.starts[numbered.comm.rank] + np.arange(len(self.vertices))
+        rows = np.column_stack([number + 1, self.inside])
+        own = self.vertices - base
+        return look_up(numbered.comm, numbered.first, vertices - base, own, rows)
+
+    def here(self, configuration: Configuration, body: Interpolated) -> MiddlesHere:
+        """Find those that this rank has (collective)."""
+        on = configuration.binding(body).interpolation
+        rows = self.look(configuration.topology.vertex_ids)
+        vertices = np.flatnonzero(rows[:, 0] > 0.0)
+        vertices = vertices[np.isin(vertices, on.middles.vertices)]
+        number = rows[vertices, 0].astype(np.int64) - 1
+        D, X, normal = np.split(on.middles[vertices], 3, axis=1)
+        return MiddlesHere(vertices, number, X, normal, D, rows[vertices, 1] > 0.0)
 
 
 @dataclass(frozen=True)
@@ -103,13 +117,14 @@ class MiddlesHere:
     across: Array
     inside: Mask
 
-    @classmethod
-    def of(cls, configuration: Configuration, body: Interpolated, middles: Middles) -> MiddlesHere:
-        """Find those that this rank has (collective)."""
-        on = configuration.binding(body).interpolation
-        rows = middles.look(configuration.topology.vertex_ids)
-        vertices = np.flatnonzero(rows[:, 0] > 0.0)
-        vertices = vertices[np.isin(vertices, on.middles.vertices)]
-        number = rows[vertices, 0].astype(np.int64) - 1
-        D, X, normal = np.split(on.middles[vertices], 3, axis=1)
-        return cls(vertices, number, X, normal, D, rows[vertices, 1] > 0.0)
+    def basis(self, _: Interpolation) -> Array:
+        """Return the reference slopes (n, 1, 3) there."""
+        return self.across[:, None]
+
+    def slopes(self) -> GluedSlopes:
+        """Return what gluing holds of them: all inside, else the components along normals."""
+        inside = self.inside[:, None, None]
+        across, normal = self.across[:, None], self.normal[:, None]
+        none = np.zeros_like(across)
+        whole = np.where(inside, across, none)
+        return GluedSlopes(whole, np.where(inside, none, across), np.where(inside, none, normal))

@@ -55,6 +55,35 @@ def bar(element: str, Q: Any, cells: int = 1) -> tuple[sa.Body, Any, float]:
     return body, lambda p: sa.traction(body["x1"], p / 0.5 * axis), 1e5
 
 
+LINES = ["ancf_cable", "ancf_3243", "ancf_3333", "ancf_rod"]
+SURFACES = ["ancf_plate", "ancf_thick_plate", "ancf_thin_plate", "ancf_thin_quad"]
+EVERY = ["hex8_plain", "hex20", "tet10", *LINES, *SURFACES, "ancf_thin_triangle"]
+
+
+def member(element: str, Q: Any) -> sa.Body:
+    """A body of any element from x = 0 to x = 2, turned by Q."""
+    chosen, law, up = getattr(sa.elements, element), saint_venant_kirchhoff, Q[:, 2]
+    given: dict[str, Any] = dict(STEEL)
+    size: tuple[float, ...] = (2.0,) if element in LINES else (2.0, 0.5)
+    if element in ("ancf_3243", "ancf_3333"):
+        law = sa.energies.split_beam if element == "ancf_3333" else law
+        given |= {"width": 0.2, "height": 0.25}
+    elif element == "ancf_rod":
+        law, given = sa.energies.rod, sa.Section.rectangle(0.2, 0.25).rod(**STEEL)
+    elif element == "ancf_cable":
+        law, given = cable(), {"EA": 1e4, "EI": 10.0}
+    elif element.startswith("ancf"):
+        law = kirchhoff() if "thin" in element else law
+        given["thickness"] = 0.2
+    else:
+        size = (2.0, 0.5, 0.2)
+    if chosen.oriented:
+        given["direction"] = lambda X: np.broadcast_to(up, X.shape)
+    cells = (2, 1, 1)[: len(size)]
+    mesh = sa.Mesh.box(size, cells, cell=chosen.cell, warp=lambda X: X @ Q.T)
+    return sa.Body(mesh["body"], chosen, law, **given)
+
+
 def free(system: sa.System) -> int:
     """Return the number of free coordinates on all ranks."""
     return int(system.comm.allreduce(len(system.numbering.free_owned)))
@@ -75,6 +104,29 @@ def test_reactions_balance_a_tip_force(element: str) -> None:
         arm = system.position(tip)[0] - about
         moment = root.reaction_moment(system, about=about)
         np.testing.assert_allclose(moment, -np.cross(arm, load), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("dofs", ["clamp", "all"])
+@pytest.mark.parametrize("turned", [False, True], ids=["straight", "oblique"])
+@pytest.mark.parametrize("element", EVERY)
+def test_supports_of_every_element_balance_loads(element: str, turned: bool, dofs: str) -> None:
+    """Force and moment in any direction; multipliers hold single oblique components alone."""
+    Q = TURN if turned else np.eye(3)
+    body = member(element, Q)
+    load = Q @ np.array([0.3, 0.1, 0.2])
+    root, tip = sa.fix(body["x0"], dofs), body.at(Q @ np.array([2.0, 0.0, 0.0]))
+    system = sa.System(body, terms=[root, sa.force(tip, load)])
+    sa.StaticProblem(system, options={"snes_rtol": 1e-12}).solve()
+    np.testing.assert_allclose(root.reaction(system), -load, rtol=1e-8)
+    moment = -np.cross(system.position(tip)[0], load)
+    np.testing.assert_allclose(root.reaction_moment(system), moment, rtol=1e-7, atol=1e-8)
+    assert np.abs(system.displacement(body["x0"])).max() < 1e-14
+    numbering = system.numbering
+    own = numbering.those("multiplier")[: numbering.owned] & (numbering.row[: numbering.owned] >= 0)
+    # the tangent's two components, or the normal's at two nodes and in the middle of the edge
+    oblique = {"ancf_cable": 2, "ancf_thin_plate": 2, "ancf_thin_quad": 3, "ancf_thin_triangle": 3}
+    expected = oblique.get(element, 0) if turned and dofs == "clamp" else 0
+    assert system.comm.allreduce(int(own.sum())) == expected
 
 
 @pytest.mark.parametrize("element", ELEMENTS)

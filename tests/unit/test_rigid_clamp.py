@@ -179,3 +179,34 @@ def test_dofs_are_named() -> None:
         sa.joints.clamp(body["x0"], block(np.eye(3)), dofs="position")  # type: ignore[arg-type]
     with refused(sa.ConstraintError, asked="dofs", given="all", possible=("clamp",)):
         sa.joints.clamp(body.at((0.0, 0.0, 0.0)), sa.ground, dofs="all")
+
+
+@pytest.mark.parametrize("place", ["node", "point", "cells"])
+@pytest.mark.parametrize("element", ["ancf_3243", "ancf_3333", "ancf_rod"])
+def test_a_clamp_holds_the_sections_of_beams(element: str, place: str) -> None:
+    """A body that turns takes the directors along, in any direction of the axis."""
+    chosen = getattr(sa.elements, element)
+    mesh = sa.Mesh.box((2.0,), (2,), cell=chosen.cell, warp=lambda X: X @ TURN.T)
+    law = {"ancf_3333": sa.energies.split_beam, "ancf_rod": sa.energies.rod}
+    given: dict[str, Any] = {"E": 1e6, "nu": 0.3, "width": 0.2, "height": 0.25}
+    if element == "ancf_rod":
+        given = sa.Section.rectangle(0.2, 0.25).rod(E=1e6, nu=0.3)
+    up = TURN[:, 2]
+    beam = sa.Body(
+        mesh["body"],
+        chosen,
+        law.get(element, saint_venant_kirchhoff),
+        direction=lambda X: np.broadcast_to(up, X.shape),
+        **given,
+    )
+    at = {"node": beam["x0"], "point": beam.at(TURN @ [0.7, 0.0, 0.0]), "cells": beam["body"]}
+    head = block(TURN)
+    R = Rotation.from_rotvec([0.4, -0.7, 0.2]).as_matrix()
+    terms = [sa.fix(head, gradient=R - np.eye(3)), sa.joints.clamp(at[place], head)]
+    system = sa.System(beam, head, terms=terms)
+    sa.StaticProblem(system, options=EXACT).solve()
+    end, section = beam["x1"], TURN[:, 1:]
+    np.testing.assert_allclose(system.gradient(end)[0] @ section, R @ section, atol=1e-8)
+    moved = head.origin + (end.X - head.origin) @ R.T
+    np.testing.assert_allclose(system.position(end), moved, atol=1e-8)
+    assert system.strain_energy() < 1e-10

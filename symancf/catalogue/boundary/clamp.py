@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a clamp of nodes is held: by elimination where slopes allow it, else by multipliers."""
+"""How a clamp holds slopes: by elimination where axes of space allow it, else by multipliers."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import Array, Ints, Mask
+from ...arrays import Array, Mask
 from ...places.geometry import perpendicular
-from ...places.glue import GluedSlopes, slots
 from ...places.vectors import unit
 from .directions import Directions, held_directions, split
+from .names import ALIGNED
 
 if TYPE_CHECKING:
-    from ...places.glue import Glue, NodesHere
-    from ...places.interpolation import Interpolated
-    from ...terms.constraint import Constraint
+    from ...assembly.configuration import Layout
+    from ...places.glue import Glue, GluedSlopes, NodesHere
+    from ...places.middles import Middles, MiddlesHere
+    from ...places.on_body import Nodes, PointsOnBody
+    from ...terms.constraint import ConstraintBinding
     from ...values.motion import Motion
-
-ALIGNED = 1e-9  # component of a unit vector that is none
 
 
 class Clamp:
@@ -31,37 +31,41 @@ class Clamp:
 
     Parameters
     ----------
-    body, glue : the nodes.
+    name : of the conditions on single components.
+    place, at : the nodes, or the edges of the place.
     motion : of the support. Where its gradient changes in time, all components are held by
         multipliers.
+
+    Attributes
+    ----------
+    condition : on components that may be along no axes; None: there is none.
+    slopes, axes : at the nodes or edges here, after `orient`: what gluing holds, and (n, 3) which
+        components of all slopes are eliminated.
     """
 
-    first: Ints
     slopes: GluedSlopes
-    partly: Mask
     axes: Mask
+    condition: ConstraintBinding | None = None
 
-    def __init__(self, body: Interpolated, motion: Motion, glue: Glue) -> None:
-        self.body, self.element, self.motion = body, body.element, motion
-        _, count = slots(self.element, glue.kind)
-        self.place = Directions(body, glue, count, motion.turns)
+    def __init__(
+        self,
+        name: str,
+        place: Nodes | PointsOnBody,
+        at: Glue | Middles,
+        motion: Motion,
+        layout: Layout,
+    ) -> None:
+        self.element, self.motion = place.body.element, motion
+        _, count = at.slots(self.element)
+        self.place = Directions(place, at, count, motion.turns)
+        if len(self.place.slopes):
+            self.condition = layout.bind(held_directions(name, self.place, motion))
 
-    def condition(self, name: str) -> Constraint | None:
-        """Return the conditions on single components, if there may be some."""
-        if not len(self.place.conditions):
-            return None
-        return held_directions(f"{name} (directions)", self.place, self.motion)
-
-    def orient(self, here: NodesHere) -> None:
-        """Find what is held at the nodes here, and which components no coordinate is along.
-
-        Collective.
-        """
-        n, place, found = here.normal, self.place, here.slopes(self.element)
+    def orient(self, here: NodesHere | MiddlesHere) -> None:
+        """Find what is held here, and which components no coordinate is along (collective)."""
+        n, found = here.normal, here.slopes()
         self.slopes, self.axes = found, np.zeros((len(n), 3), dtype=bool)
-        self.partly = found.partly.any(axis=2)
-        self.first = place.take(here.number)
-        if not len(place.conditions):
+        if self.condition is None:
             return
         rest = found.normals
         if not self.motion.turns:
@@ -71,11 +75,9 @@ class Clamp:
             else:
                 directions = unit(n @ np.linalg.inv(F))[:, None]
             self.axes, rest = split(directions)
-            self.axes &= self.partly.any(axis=1)[:, None]
-            rest = np.broadcast_to(rest, (len(n), 2, 3))
-        for k, some in enumerate(self.partly.T):
-            at = self.first[some] + k
-            place.direction[at], place.present[at] = rest[some, k], rest[some, k].any(axis=1)
+            self.axes &= found.partly.any(axis=(1, 2))[:, None]
+            rest = np.broadcast_to(rest, found.normals.shape)
+        self.place.take(here.number, found.partly, rest)
 
     def frames(self, frames: Array) -> Mask:
         """Write the directions that slopes need (n, s, 3) over present ones; tell where."""
@@ -93,8 +95,4 @@ class Clamp:
         """Return which components of slopes along `basis` are held by elimination (n, s, 3)."""
         part = np.abs(np.einsum("nka,nma->nkm", basis, self.slopes.whole))
         full = (part > ALIGNED).any(axis=2)[:, :, None]
-        for k, some in enumerate(self.partly.T):
-            weights = np.einsum("nka,na->nk", basis[some], self.slopes.partly[some, k])
-            at = self.first[some] + k
-            self.place.weights[at] = np.where(np.abs(weights) < ALIGNED, 0.0, weights)
         return np.asarray(full | self.axes[:, None, :])

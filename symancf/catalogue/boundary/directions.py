@@ -10,16 +10,16 @@ import sympy as sp
 
 from ...arrays import Array, Ints, Ints32, Mask
 from ...assembly.resolved import Resolved, Rows
-from ...assembly.vertices import AtVertices
-from ...places.ends import End, vector_rows
+from ...places.ends import End
 from ...places.glue import PerPlace
+from ...places.slopes import Slopes
 from ...terms.constraint import Constraint
 
 if TYPE_CHECKING:
-    from ...assembly.configuration import Configuration, Layout
+    from ...assembly.configuration import Configuration
     from ...places.glue import Glue
-    from ...places.interpolation import Interpolated, Interpolation
     from ...places.middles import Middles
+    from ...places.on_body import Nodes, PointsOnBody
     from ...terms.constraint import ConstraintBinding
     from ...terms.quantities import E, S, V
     from ...values.motion import Motion
@@ -52,84 +52,53 @@ def split(directions: Array) -> tuple[Mask, Array]:
     return axes, np.where(size < 1e-9, 0.0, rest / np.where(size < 1e-9, 1.0, size))
 
 
-class Directions(End):
-    """One place for each condition: a node, a slope (or its position) and a direction.
+class Directions(Slopes):
+    """Slopes (or positions) of which only the component along a direction is given.
 
-    Jets: ``value``, the position, of which only the component in the direction is given, as the
-    first one; ``along0``, the slope, likewise, unless the direction turns in time (`turning`).
-    ``axis0`` of the reference is the direction.
+    It is the first component of the jets ``along0`` and ``value``, unless the direction turns in
+    time (`turning`). ``axis0`` of the reference is the direction, the normal of the slope.
 
     Parameters
     ----------
-    glue, count : the nodes, and how many conditions (n,) each of this rank's has (collective).
+    place, at, count : see `Slopes`, and how many conditions (n,) each of these has (collective).
     turning : see above.
     direction : (3,), if it is the same everywhere.
-
-    Attributes
-    ----------
-    conditions : how they are numbered.
-    present, direction : which conditions at this rank's nodes exist, and (k, 3) their directions,
-        after `take`, before the system is numbered.
-    weights : (k, s) of the node's slopes in the vector that the direction is for.
     """
-
-    present: AtVertices[np.bool_]
-    direction: AtVertices[np.float64]
-    weights: AtVertices[np.float64]
 
     def __init__(
         self,
-        body: Interpolated,
-        glue: Glue,
+        place: Nodes | PointsOnBody,
+        at: Glue | Middles,
         count: Ints,
         turning: bool,
         direction: Array | None = None,
     ) -> None:
-        self.body, self.turning, self.same = body, turning, direction
-        self.conditions = PerPlace(glue.mesh.comm, glue.starts, count)
-        self._vertices = np.repeat(glue.nodes, count)[:, None]
-        self._X = glue.mesh.fetch_points(self._vertices[:, 0] - glue.base)
+        super().__init__(place, at, PerPlace(place.body.region.mesh.comm, at.starts, count))
+        self.turning, self.same = turning, direction
 
-    def take(self, nodes: Ints) -> Ints:
-        """Make room for the conditions at nodes of this rank (m,); return the first of each.
+    def take(self, places: Ints, slopes: Array, normals: Array | None) -> None:
+        """Take directions of slopes, and those of conditions; see `Slopes.take`.
 
-        `nodes` are their numbers among those of all ranks (collective).
+        There is no condition along zeros.
         """
-        first, _, known = self.conditions.at(nodes)
-        k = len(known)
-        self.present = AtVertices(known, np.zeros(k, dtype=bool))
-        self.direction = AtVertices(known, np.zeros((k, 3)))
-        self.weights = AtVertices(known, np.zeros((k, len(self.body.element.slopes))))
-        return first
-
-    def _find(self, layout: Layout) -> Resolved:
-        """Return the places: they are given."""
-        return Resolved(self._X, self._vertices, starts=self.conditions.starts)
-
-    def chosen(self, ids: Ints) -> Mask:
-        """Return which of these conditions exist."""
-        return super().chosen(ids) if self.same is not None else self.present[ids]
+        super().take(places, slopes, normals)
+        assert self.present is not None
+        self.present.values &= self.normal.values.any(axis=1)
 
     def _along(self, ids: Ints) -> Array:
         """Return the directions (k, 3) of conditions of this rank's nodes."""
         same = self.same
-        return self.direction[ids] if same is None else np.broadcast_to(same, (len(ids), 3))
+        return self.normal[ids] if same is None else np.broadcast_to(same, (len(ids), 3))
 
     def constant(self, places: Resolved, jet: str) -> Array | None:
         """Return the reference values (k, 3) of a jet that do not follow from coordinates."""
-        if jet == "axis0":
-            return self._along(places.ids)
-        return super().constant(places, jet)
+        return self._along(places.ids) if jet == "axis0" else End.constant(self, places, jet)
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> Rows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
-        value = jet == "value"
-        weights = np.ones((places.size, 1)) if value else self.weights[places.ids]
-        on = configuration.binding(self.body).interpolation
-        offset = self._offset(on, vertices, jet)
-        rows = vector_rows(offset + 3 * np.arange(weights.shape[1]), weights)
+        rows = super().rows(configuration, places, vertices, jet)
         if self.turning:
             return rows
         values = rows.value * self._along(places.ids)[rows.place, rows.component]
@@ -137,34 +106,8 @@ class Directions(End):
         rows = rows._replace(component=np.zeros_like(rows.component), value=values)
         return Rows(*(column[keep] for column in rows))
 
-    def _offset(self, on: Interpolation, vertices: Ints32, jet: str) -> Ints32:
-        return on.offset(vertices, "value" if jet == "value" else "slope0")
-
     def __str__(self) -> str:
-        return f"directions at {len(self.conditions)} nodes of {self.body.name!r}"
-
-
-class DirectionsAcross(Directions):
-    """The same of slopes across edges, one for each edge of a place."""
-
-    def __init__(self, body: Interpolated, middles: Middles, count: Ints, turning: bool) -> None:
-        self.body, self.turning, self.same = body, turning, None
-        comm = middles.edges.numbered.comm
-        self.conditions = PerPlace(comm, middles.starts, count)
-        self._vertices = np.repeat(middles.vertices, count)[:, None]
-        self._X = np.repeat(middles.X, count, axis=0)
-
-    def take(self, nodes: Ints) -> Ints:
-        """Make room for the conditions at edges of this rank; see `Directions.take`."""
-        first = super().take(nodes)
-        self.weights = AtVertices(self.weights.vertices, np.ones((len(self.weights.values), 1)))
-        return first
-
-    def _offset(self, on: Interpolation, vertices: Ints32, jet: str) -> Ints32:
-        return on.offset(vertices, "across")
-
-    def __str__(self) -> str:
-        return f"directions at {len(self.conditions)} edges of {self.body.name!r}"
+        return f"directions at {len(self.slopes)} {self.at.what} of {self.body.name!r}"
 
 
 def _unchanged(g1_a: V) -> E:

@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of the coordinates that a support may hold at the nodes of an element."""
+"""Names of the coordinates that a support may hold at nodes, and which slopes they mean there."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...errors import ParameterError
+import numpy as np
+
+from ...errors import MeshError, ParameterError
+from ...places.glue import EDGE, NodesHere
+from ...places.vectors import unit
 from ...values.arguments import chosen_dofs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ...arrays import Array, Ints
     from ...elements import Element
+    from ...places.middles import MiddlesHere
 
 AXES = "xyz"
+ALIGNED = 1e-9  # component of a unit vector that is none
 EDGE_NAMES = ("slope_along", "slope_across")
 
 
@@ -89,3 +96,98 @@ def clamp_in_words(element: Element, dim: int) -> str:
     if dim:
         return "slope along the edge, normal (the slope across is free in the plane)"
     return "normal (the slopes are free in the plane)"
+
+
+def find_slopes(
+    who: str, element: Element, name: str, here: NodesHere | MiddlesHere, basis: Array
+) -> tuple[Ints, Ints]:
+    """Return the nodes or edges that have a slope of a name, and its number at each.
+
+    Raises
+    ------
+    MeshError : it is none of those that are stored there.
+    """
+    if isinstance(here, NodesHere):
+        return np.arange(len(basis)), _at_nodes(who, element, name, here, basis)
+    edges = _across_edges(who, name, here)
+    return edges, np.zeros(len(edges), dtype=np.int64)
+
+
+def _at_nodes(who: str, element: Element, name: str, here: NodesHere, basis: Array) -> Ints:
+    """Return the number of the slope of a name at each node.
+
+    Raises
+    ------
+    MeshError : there is none: the place has no edges there, or another support took others.
+    """
+    if element.slope_kind == "tangents" and element.dimension == 1:
+        return np.zeros(len(basis), dtype=np.int64)
+    if name[6:] in AXES:
+        wanted = np.broadcast_to(np.eye(3)[AXES.index(name[6:])], here.normal.shape)
+    else:
+        across = np.cross(here.normal, here.along)
+        wanted = {"along": here.along, "across": across, "normal": here.normal}[name[6:]]
+    cosine = np.abs(np.einsum("nka,na->nk", basis, wanted))
+    found = cosine.argmax(axis=1)
+    lost = cosine.max(axis=1, initial=0.0) < 1.0 - ALIGNED
+    if lost.any():
+        at = int(np.argmax(lost))
+        x = here.X[at]
+        why = (
+            "no single edge of the region goes through or ends there"
+            if name in EDGE_NAMES and here.kind[at] != EDGE
+            else "the slopes there are stored in other directions, for another support"
+        )
+        raise MeshError(
+            f"{who}: {name!r} cannot be held at the node ({x[0]:g}, {x[1]:g}, {x[2]:g}): {why}",
+            asked="dofs",
+            given=name,
+        )
+    return np.asarray(found)
+
+
+def _across_edges(who: str, name: str, here: MiddlesHere) -> Ints:
+    """Return the edges whose slope across has a name; the slope along one follows from nodes.
+
+    Raises
+    ------
+    MeshError : the derivative along an axis of space is neither of both.
+    """
+    if name == "slope_across":
+        return np.arange(len(here.X))
+    if name == "slope_along":
+        return np.zeros(0, dtype=np.int64)
+    along = np.abs(here.across[:, AXES.index(name[6:])])
+    oblique = (along > 1e-6) & (along < 1.0 - 1e-6)
+    if oblique.any():
+        x = here.X[int(np.argmax(oblique))]
+        raise MeshError(
+            f"{who}: {name!r} is neither along nor across the edge at "
+            f"({x[0]:g}, {x[1]:g}, {x[2]:g}); write 'slope_along' or 'slope_across'",
+            asked="dofs",
+            given=name,
+            possible=("slope_along", "slope_across"),
+        )
+    return np.flatnonzero(along > 0.5)
+
+
+def in_plane(who: str, name: str, here: NodesHere) -> Array:
+    """Return the axis of a slope by an axis of space at each node of a thin plate.
+
+    Raises
+    ------
+    MeshError : the plate is not in a plane that has this axis.
+    """
+    axis = np.eye(3)[AXES.index(name[6:])]
+    off = np.abs(here.normal @ axis)
+    if (off > 1e-6).any():
+        x = here.X[int(np.argmax(off))]
+        raise MeshError(
+            f"{who}: {name!r} is the derivative along {name[6:]}, which leaves the plate "
+            f"at ({x[0]:g}, {x[1]:g}, {x[2]:g}); write 'slope_along' or 'slope_across' of a "
+            "region of edges",
+            asked="dofs",
+            given=name,
+            possible=("slope_along", "slope_across"),
+        )
+    return unit(axis - (here.normal @ axis)[:, None] * here.normal)

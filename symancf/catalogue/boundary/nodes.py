@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array, Ints, Ints32, Mask
-from ...errors import MeshError, ParameterError
+from ...errors import ParameterError
 from ...places.glue import EDGE, NodesHere, glue_of
 from ...places.middles import Middles
 from ...places.on_body import Nodes, PointsOnBody
-from ...places.vectors import unit
 from ...values.motion import Motion
-from .clamp import ALIGNED, Clamp
+from .clamp import Clamp
 from .directions import EXACT, forces_of
-from .middles import MiddleSupport
-from .names import AXES, EDGE_NAMES, chosen, clamp_in_words, parts_of
+from .names import AXES, EDGE_NAMES, chosen, clamp_in_words, find_slopes, in_plane, parts_of
 from .support import Support, SupportBinding
 
 if TYPE_CHECKING:
@@ -26,7 +24,9 @@ if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.vertices import AtVertices
+    from ...places.glue import Glue
     from ...places.interpolation import Interpolated
+    from ...places.middles import MiddlesHere
     from ...terms.constraint import Constraint, ConstraintBinding
     from ...values.motion import Displacement, Gradient
 
@@ -92,72 +92,20 @@ class NodeSupport(Support):
         """Find the nodes, announce conditions in directions that may be no axes (collective)."""
         return NodeSupportBinding(self, layout)
 
-    def condition(self, own: NodeSupportBinding) -> Constraint | None:
-        """Return the conditions on components at nodes that are no coordinates."""
-        return None if own.clamp is None else own.clamp.condition(own.name)
+    def condition(self, name: str, glue: Glue) -> Constraint | None:
+        """Return the condition on displacements that are no coordinates; None: there is none."""
+        return None
 
-    def slopes_held(self, configuration: Configuration, here: NodesHere, basis: Array) -> Mask:
+    def slopes_held(
+        self, configuration: Configuration, here: NodesHere | MiddlesHere, basis: Array
+    ) -> Mask:
         """Return which components (n, s, 3) of the slopes are held, but for a clamp's."""
         mask = np.full(basis.shape, self.whole)
         for name, held in self.parts.items():
-            k = self._number_of(name, here, basis)
+            at, k = find_slopes(self.name, self.body.element, name, here, basis)
             for a in held:
-                mask[np.arange(len(k)), k, a] = True
+                mask[at, k, a] = True
         return mask
-
-    def _number_of(self, name: str, here: NodesHere, basis: Array) -> Ints:
-        """Return the number of the slope of a name at each node.
-
-        Raises
-        ------
-        MeshError : there is none: the place has no edges there, or another support took others.
-        """
-        if self.body.element.slope_kind == "tangents" and self.body.element.dimension == 1:
-            return np.zeros(len(basis), dtype=np.int64)
-        if name[6:] in AXES:
-            wanted = np.broadcast_to(np.eye(3)[AXES.index(name[6:])], here.normal.shape)
-        else:
-            across = np.cross(here.normal, here.along)
-            wanted = {"along": here.along, "across": across, "normal": here.normal}[name[6:]]
-        cosine = np.abs(np.einsum("nka,na->nk", basis, wanted))
-        found = cosine.argmax(axis=1)
-        lost = cosine.max(axis=1, initial=0.0) < 1.0 - ALIGNED
-        if lost.any():
-            at = int(np.argmax(lost))
-            x = here.X[at]
-            why = (
-                "no single edge of the region goes through or ends there"
-                if name in EDGE_NAMES and here.kind[at] != EDGE
-                else "the slopes there are stored in other directions, for another support"
-            )
-            raise MeshError(
-                f"{self.name}: {name!r} cannot be held at the node ({x[0]:g}, {x[1]:g}, "
-                f"{x[2]:g}): {why}",
-                asked="dofs",
-                given=name,
-            )
-        return np.asarray(found)
-
-    def _in_plane(self, name: str, here: NodesHere) -> Array:
-        """Return the axis of a slope by an axis of space at each node of a thin plate.
-
-        Raises
-        ------
-        MeshError : the plate is not in a plane that has this axis.
-        """
-        axis = np.eye(3)[AXES.index(name[6:])]
-        off = np.abs(here.normal @ axis)
-        if (off > 1e-6).any():
-            x = here.X[int(np.argmax(off))]
-            raise MeshError(
-                f"{self.name}: {name!r} is the derivative along {name[6:]}, which leaves the plate "
-                f"at ({x[0]:g}, {x[1]:g}, {x[2]:g}); write 'slope_along' or 'slope_across' of a "
-                "region of edges",
-                asked="dofs",
-                given=name,
-                possible=("slope_along", "slope_across"),
-            )
-        return unit(axis - (here.normal @ axis)[:, None] * here.normal)
 
     def forces(self, system: Configuration) -> Array:
         """Return the forces on coordinates, also those of the conditions; see `Support.forces`."""
@@ -173,42 +121,41 @@ class NodeSupportBinding(SupportBinding):
     Attributes
     ----------
     glue : its nodes, and what of its place meets there.
-    clamp : how slopes are clamped; None: they are not.
-    middles : what it holds of slopes across edges; None: there are none.
+    slopes : what it holds of slopes at nodes and, where edges have some, across edges; empty: it
+        holds none.
     conditions, present : on components that are no coordinates; those of them that any rank has
         some of, after `carriers`.
     here : the nodes on this rank, after `orient`.
-    mask, basis : which components (n, s, 3) of slopes are held by elimination, and the reference
-        slopes, after `coordinates`.
     """
 
     term: NodeSupport
     here: NodesHere
     present: list[ConstraintBinding]
-    mask: Mask
-    basis: Array
 
     def __init__(self, support: NodeSupport, layout: Layout) -> None:
         super().__init__(support, layout)
-        place, body = support.place, support.body
+        place = support.place
         if isinstance(place, Nodes):
-            place.region.require_on(body.region)
+            place.region.require_on(support.body.region)
         self.glue = glue_of(layout, support.name, place)
-        self.clamp = Clamp(body, support.motion, self.glue) if support.clamped else None
-        condition = support.condition(self)
+        condition = support.condition(self.name, self.glue)
         self.conditions = [] if condition is None else [layout.bind(condition)]
+        self.slopes: list[SlopeSupport] = []
         edges = Middles.of(layout, place) if support.slopes else None
-        self.middles = None if edges is None else MiddleSupport(support, edges, layout)
-        if self.middles is not None and self.middles.condition is not None:
-            self.conditions.append(self.middles.condition)
+        for at, what in (self.glue, "directions"), (edges, "edges"):
+            if support.slopes and at is not None:
+                part = SlopeSupport(support, at, f"{self.name} ({what})", layout)
+                self.slopes.append(part)
+                if part.clamp is not None and part.clamp.condition is not None:
+                    self.conditions.append(part.clamp.condition)
 
     def orient(self, configuration: Configuration) -> None:
         """Take the local vertices, and find normals and tangents there (collective)."""
-        self.here = NodesHere.of(configuration, self.term.body, self.glue)
-        if self.clamp is not None:
-            self.clamp.orient(self.here)
-        if self.middles is not None:
-            self.middles.orient(configuration)
+        body = self.term.body
+        self.here = self.glue.here(configuration, body)
+        for part in self.slopes:
+            nodes = part.at is self.glue
+            part.orient(self.here if nodes else part.at.here(configuration, body))
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks that the conditions put on local vertices (collective)."""
@@ -227,17 +174,80 @@ class NodeSupportBinding(SupportBinding):
 
         `taken` (vertices,) tells where another support has chosen them, and takes the own ones.
         """
-        here = self.here
-        wished, frames = self._frames(basis[here.vertices])
-        product = np.abs(np.einsum("nka,nla->nkl", frames, basis[here.vertices]))
+        if self.slopes:
+            self.slopes[0].turned(basis, taken)
+
+    def coordinates(self, configuration: Configuration) -> Ints:
+        """Find the coordinates to hold on this rank, and return their local offsets."""
+        here, support = self.here, self.term
+        self.X, on = here.X, configuration.binding(support.body).interpolation
+        position = on.offset(here.vertices, "value")
+        positions = (position[:, None] + np.array(support.axes, dtype=np.int64)).ravel()
+        slopes = [part.coordinates(configuration) for part in self.slopes]
+        self.held = np.asarray(np.concatenate([positions, *slopes]), dtype=np.int64)
+        return self.held
+
+    def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
+        """Return the local offsets of the fixed coordinates and their values at `time`."""
+        motion, axes = self.term.motion, self.term.axes
+        moved = motion.u(self.X, time)[:, axes].ravel() if axes else np.zeros(0)
+        return self.held, np.concatenate([moved, *(part.prescribed(time) for part in self.slopes)])
+
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return the conditions on components that are no coordinates."""
+        return [piece for c in self.present for piece in c.pieces(configuration)]
+
+    def idle(self, configuration: Configuration) -> Ints:
+        """Return the local offsets of multipliers whose condition other supports fulfil."""
+        parts = [c.idle(configuration) for c in self.present]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+class SlopeSupport:
+    """The slopes at nodes of a place, or across its edges, that a support holds, in one system.
+
+    A clamp holds what gluing does; planes of symmetry hold of slopes across edges what they hold
+    of slopes of nodes.
+
+    Attributes
+    ----------
+    at : the nodes or edges.
+    clamp : how they are clamped; None: they are not.
+    here : the nodes or edges on this rank, after `orient`.
+    mask, basis : which components (n, s, 3) are held by elimination, and the reference slopes,
+        after `coordinates`.
+    """
+
+    here: NodesHere | MiddlesHere
+    mask: Mask
+    basis: Array
+
+    def __init__(self, support: NodeSupport, at: Glue | Middles, name: str, layout: Layout) -> None:
+        self.support, self.at = support, at
+        self.clamp: Clamp | None = None
+        if support.clamped and not support.whole:
+            self.clamp = Clamp(name, support.place, at, support.motion, layout)
+
+    def orient(self, here: NodesHere | MiddlesHere) -> None:
+        """Take the nodes or edges here (collective)."""
+        self.here = here
+        if self.clamp is not None:
+            self.clamp.orient(here)
+
+    def turned(self, basis: AtVertices[np.float64], taken: AtVertices[np.bool_]) -> None:
+        """Turn the directions (vertices, s, 3) of slopes of nodes; see `NodeSupportBinding`."""
+        vertices = self.here.vertices
+        wished, frames = self._frames(basis[vertices])
+        product = np.abs(np.einsum("nka,nla->nkl", frames, basis[vertices]))
         aligned = ((product < EXACT) | (product > 1.0 - EXACT)).all(axis=(1, 2))
-        turn = wished & ~aligned & ~taken[here.vertices]
-        basis[here.vertices[turn]] = frames[turn]
-        taken[here.vertices[wished]] = True
+        turn = wished & ~aligned & ~taken[vertices]
+        basis[vertices[turn]] = frames[turn]
+        taken[vertices[wished]] = True
 
     def _frames(self, basis: Array) -> tuple[Mask, Array]:
         """Return where directions of slopes are wished for, and which (n, s, 3)."""
-        here, support, frames = self.here, self.term, basis.copy()
+        here, support, frames = self.here, self.support, basis.copy()
+        assert isinstance(here, NodesHere)
         wished = np.zeros(len(frames), dtype=bool)
         if self.clamp is not None:
             wished |= self.clamp.frames(frames)
@@ -250,7 +260,7 @@ class NodeSupportBinding(SupportBinding):
             first[edge] = here.along[edge]
         for name in support.parts:
             if name[6:] in AXES and s == 2:
-                first = support._in_plane(name, here)
+                first = in_plane(support.name, name, here)
         named = first.any(axis=1)
         frames[named, 0], frames[named, 1] = first[named], np.cross(n, first)[named]
         if s >= 3:
@@ -258,43 +268,20 @@ class NodeSupportBinding(SupportBinding):
         return wished | named, frames
 
     def coordinates(self, configuration: Configuration) -> Ints:
-        """Find the coordinates to hold on this rank, and return their local offsets."""
-        here, support = self.here, self.term
-        self.X, on = here.X, configuration.binding(support.body).interpolation
-        position = on.offset(here.vertices, "value")
-        parts = [(position[:, None] + np.array(support.axes, dtype=np.int64)).ravel()]
-        self.basis = np.zeros((len(position), 0, 3))
-        self.mask = np.zeros(self.basis.shape, dtype=bool)
-        if support.body.element.slopes:
-            self.basis = on.basis[here.vertices]
-            self.mask = support.slopes_held(configuration, here, self.basis)
-            if self.clamp is not None and not support.whole:
-                self.mask |= self.clamp.mask(self.basis)
-            slope = on.offset(here.vertices, "slope0")
-            vertex, k, a = np.nonzero(self.mask)
-            parts.append(slope[vertex] + 3 * k + a)
-        if self.middles is not None:
-            parts.append(self.middles.hold(configuration))
-        self.held = np.asarray(np.concatenate(parts), dtype=np.int64)
-        return self.held
+        """Return the local offsets of the components that are held by elimination."""
+        on = configuration.binding(self.support.body).interpolation
+        self.basis = self.here.basis(on)
+        self.mask = self.support.slopes_held(configuration, self.here, self.basis)
+        if self.clamp is not None:
+            self.mask |= self.clamp.mask(self.basis)
+        start = on.offset(self.here.vertices, self.at.jet)
+        vertex, k, a = np.nonzero(self.mask)
+        return np.asarray(start[vertex] + 3 * k + a, dtype=np.int64)
 
-    def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
-        """Return the local offsets of the fixed coordinates and their values at `time`."""
-        motion, axes = self.term.motion, self.term.axes
-        values = [motion.u(self.X, time)[:, axes].ravel()] if axes else [np.zeros(0)]
-        if self.mask.any():
-            G = motion.G(self.X, time)  # du_a/dX_b
-            vertex, k, a = np.nonzero(self.mask)
-            values.append(np.einsum("nb,nb->n", G[vertex, a], self.basis[vertex, k]))
-        if self.middles is not None:
-            values.append(self.middles.moved(time))
-        return self.held, np.concatenate(values)
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return the conditions on components that are no coordinates."""
-        return [piece for c in self.present for piece in c.pieces(configuration)]
-
-    def idle(self, configuration: Configuration) -> Ints:
-        """Return the local offsets of multipliers whose condition other supports fulfil."""
-        parts = [c.idle(configuration) for c in self.present]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+    def prescribed(self, time: float) -> Array:
+        """Return the values of these components at `time`."""
+        if not self.mask.any():
+            return np.zeros(0)
+        G = self.support.motion.G(self.here.X, time)  # du_a/dX_b
+        vertex, k, a = np.nonzero(self.mask)
+        return np.asarray(np.einsum("nb,nb->n", G[vertex, a], self.basis[vertex, k]))

@@ -19,11 +19,11 @@ from .nodes import NodeSupport
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration
-    from ...places.glue import NodesHere
+    from ...places.glue import Glue, NodesHere
+    from ...places.middles import MiddlesHere
     from ...places.on_body import Nodes, PointsOnBody
     from ...terms.quantities import E, S, V
     from ...values.motion import Displacement
-    from .nodes import NodeSupportBinding
 
 
 class Mirror(NodeSupport):
@@ -50,7 +50,9 @@ class Mirror(NodeSupport):
         slopes = " and what slopes have across the plane" if self.body.element.slopes else ""
         return f"{axis}{slopes}"
 
-    def slopes_held(self, configuration: Configuration, here: NodesHere, basis: Array) -> Mask:
+    def slopes_held(
+        self, configuration: Configuration, here: NodesHere | MiddlesHere, basis: Array
+    ) -> Mask:
         """Return which components (n, s, 3) of the slopes are held by elimination."""
         across = np.abs(basis[:, :, self.axis])
         inside, along = across < 1e-6, across > 1.0 - 1e-6
@@ -123,10 +125,9 @@ class Roller(NodeSupport):
         x, y, z = self.direction + 0.0  # no -0
         return f"displacement along ({x:g}, {y:g}, {z:g})"
 
-    def condition(self, own: NodeSupportBinding) -> Constraint | None:
+    def condition(self, name: str, glue: Glue) -> Constraint | None:
         """Return the conditions on displacements, where the direction is oblique."""
         if not self.oblique:
             return None
-        each = np.ones_like(own.glue.nodes)
-        place = Directions(self.body, own.glue, each, False, self.direction)
-        return Constraint(_moved, place, name=f"{own.name} (direction)", w=self.amount)
+        place = Directions(self.place, glue, np.ones_like(glue.vertices), False, self.direction)
+        return Constraint(_moved, place, name=f"{name} (direction)", w=self.amount)

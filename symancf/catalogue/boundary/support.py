@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,22 +22,10 @@ from .names import AXES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...assembly.configuration import Configuration, Layout
+    from ...assembly.configuration import Configuration, Extended, Layout
     from ...assembly.piece import Piece
     from ...bodies.node import OneNode
     from ...values.motion import Displacement, Gradient, Motion
-
-
-class Holdable(Protocol):
-    """A body, as far as any support asks."""
-
-    @property
-    def name(self) -> str:
-        """Shown in messages."""
-
-    @property
-    def extent(self) -> float:
-        """Size [m]."""
 
 
 class Support(OneProcess, Shown, ABC):
@@ -54,7 +42,7 @@ class Support(OneProcess, Shown, ABC):
 
     mirror: int | None = None
 
-    def __init__(self, name: str, body: Holdable, motion: Motion) -> None:
+    def __init__(self, name: str, body: Extended, motion: Motion) -> None:
         self.name, self.body, self.motion = name, body, motion
 
     def headline(self) -> str:
@@ -137,6 +125,10 @@ class SupportBinding(ABC):
             finite (on the ranks where that happens).
         """
 
+    def pieces(self, configuration: Configuration) -> list[Piece]:
+        """Return none: it holds coordinates."""
+        return []
+
     def given(self, configuration: Configuration) -> list[Given]:
         """Return what the user prescribes at the places of this rank, as many on every rank."""
         found, motion = [], self.term.motion
@@ -213,7 +205,3 @@ class FrameSupportBinding(SupportBinding):
         support = self.term
         q = support.body.moved(support.motion.u(self.X, time)[0], support.motion.G(self.X, time)[0])
         return self.held, q[support.held[: len(self.held)]]
-
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        """Return none: it holds coordinates."""
-        return []
