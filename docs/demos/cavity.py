@@ -187,7 +187,7 @@ def quickly(make, mesh, until=0.5, step=2e-3, **options):
     """Return the history of top and base, the sample at the end, drift of energy, CPU seconds."""
     start = time.process_time()
     system, body = make(mesh, lambda t: 2 * FULL * t, **options)
-    problem = sa.DynamicProblem(system, prefix="chamber_", rho=0.9)
+    problem = sa.DynamicProblem(system, prefix="chamber_", spectral_radius=0.9)
     for name in ("top", "base"):
         problem.record(name, body.at(PLACES[name]))
     history = problem.solve(to=until, step=step)

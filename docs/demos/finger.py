@@ -203,7 +203,7 @@ def quickly(mesh, until=0.5, step=1e-3):
     """Move the whole finger under p = 24 t kPa; return the problem, rows, shapes, CPU seconds."""
     start = time.process_time()
     system, silicone, bone = plates(mesh, lambda t: 24e3 * t)
-    problem = sa.DynamicProblem(system, prefix="finger_", rho=0.9)
+    problem = sa.DynamicProblem(system, prefix="finger_", spectral_radius=0.9)
     problem.record("shape", lambda: shape(system, silicone, bone))
     rows, shapes = {}, {}
     for kilo in PRESSURES:

@@ -41,7 +41,7 @@ POINTS = ("r_i", "r_j", "u", "v")
 
 STEPS, BAUMGARTE = {"step": 1e-3, "rtol": 1e-8}, sa.Baumgarte(5.0, 12.0)
 METHODS = {  # options of DynamicProblem and of solve
-    "index 3, generalized-alpha": ({"rho": 0.9}, {"step": 1e-3}),
+    "index 3, generalized-alpha": ({"spectral_radius": 0.9}, {"step": 1e-3}),
     "index 1, Baumgarte 5, 12": ({"method": "rk", "stabilisation": BAUMGARTE}, STEPS),
     "index 1, fuzzy logic": ({"method": "rk", "stabilisation": sa.Fuzzy(5.0, 12.0, 100.0)}, STEPS),
     "index 1, projection": ({"method": "rk", "stabilisation": sa.Projection()}, STEPS),

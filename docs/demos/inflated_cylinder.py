@@ -127,7 +127,7 @@ def onward(mesh):
 def quickly(form, mesh=COARSE, until=0.5, step=1e-3, moments=()):
     """Return the history of A and B, samples at `moments`, the drift of energy, CPU seconds."""
     system, body, hoop = tube(mesh, form=form, p=lambda t: 1e5 * t)
-    problem = sa.DynamicProblem(system, prefix="breath_", rho=0.95)
+    problem = sa.DynamicProblem(system, prefix="breath_", spectral_radius=0.95)
     for P in "AB":
         problem.record(P, body[P])
     shapes, start = {}, time.process_time()

@@ -197,7 +197,7 @@ def manipulator(path, stiffness=1.0, n=ELEMENTS, rods=False):
 def trace(path, duration, stiffness=1.0, n=ELEMENTS, step=STEP, rods=False):
     """Return times, positions (times, 18, 3) along both links, torques and the problem."""
     system, motors, places = manipulator(path, stiffness, n, rods)
-    problem = sa.DynamicProblem(system, prefix="manipulator_", rho=0.8)
+    problem = sa.DynamicProblem(system, prefix="manipulator_", spectral_radius=0.8)
     problem.record("links", lambda: np.concatenate([system.position(p) for p in places]), every=4)
     problem.record("torque", lambda: [m.values(system)[0, 0] for m in motors], every=4)
     history = problem.solve(to=duration, step=step)

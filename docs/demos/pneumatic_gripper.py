@@ -361,7 +361,9 @@ def sequence(gripper, load=0.05, step=0.05, adaptive=None, rtol=1e-4, pictures=(
             let_go(g, system)
         # near rest nothing is left to measure residuals by but short steps
         motion_options = {**DIRECT, "snes_rtol": 1e-6, "snes_stol": 1e-9} if g.contacts else DIRECT
-        problem = sa.DynamicProblem(system, prefix="grip_", rho=RADIUS, options=motion_options)
+        problem = sa.DynamicProblem(
+            system, prefix="grip_", spectral_radius=RADIUS, options=motion_options
+        )
         course.go(problem, min(until, stop), **motion)
     return course, system
 

@@ -89,7 +89,7 @@ def move(body, loads, until, step, rho=0.9, frames=0):
     """Return the problem after its motion, and samples of states."""
     tip = body["tip"]
     system = sa.System(body, terms=[sa.fix(body["root"], "all"), *loads])
-    problem = sa.DynamicProblem(system, prefix="trunk_", rho=rho)
+    problem = sa.DynamicProblem(system, prefix="trunk_", spectral_radius=rho)
     problem.record("tip", lambda: system.position(tip).mean(axis=0))
     problem.record("ring", lambda: np.ptp(system.position(tip), axis=0))
     problem.record("drift", lambda: problem.energies.drift)

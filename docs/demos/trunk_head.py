@@ -135,7 +135,7 @@ def rigid_inertia():
 
 # %%
 METHODS = {  # options of DynamicProblem, of solve, and until when
-    "index 3": ({"rho": 0.9}, {}, 1.0),
+    "index 3": ({"spectral_radius": 0.9}, {}, 1.0),
     "index 1, Baumgarte": (
         {"method": "rk", "stabilisation": sa.Baumgarte(5.0, 12.0)},
         {"rtol": 1e-6},
@@ -201,7 +201,7 @@ def main(until=1.0, frames=40):
     table = sa.Table("Largest violations, as changes of the invariants", "case", *heads)
 
     elephant = Elephant(torque=10.0)
-    problem, _ = elephant.move(until, rho=0.9)
+    problem, _ = elephant.move(until, spectral_radius=0.9)
     torque = problem.history
     found["torque"] = add_violations(table, "torque on the head", elephant, torque)
     head, whole = rigid_inertia()[0], sum(rigid_inertia())
@@ -216,7 +216,7 @@ def main(until=1.0, frames=40):
     sa.print(f"  at the end the clamp passes {passed[2]:.2f} of 10 N m on to the trunk")
 
     elephant = Elephant(pivot=False, bend=10.0)
-    problem, _ = elephant.move(until, rho=0.9)
+    problem, _ = elephant.move(until, spectral_radius=0.9)
     free = problem.history
     found["free"] = add_violations(table, "moment, free head", elephant, free)
     given = np.outer(free.time, [10.0, 0.0, 0.0])

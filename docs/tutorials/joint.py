@@ -50,7 +50,7 @@ sa.print(machine)
 # its force along the gradient of the function, which has the length 1 along the radius here.
 
 # %%
-motion = sa.DynamicProblem(machine, prefix="cam_", rho=0.8)
+motion = sa.DynamicProblem(machine, prefix="cam_", spectral_radius=0.8)
 motion.record("x", lambda: machine.position(slider.at((0, 0, 0)))[0, 0])
 motion.record("force", lambda: pin.multipliers(machine)[0, 0])
 motion.record("torque", lambda: drive.multipliers(machine)[0, 0])

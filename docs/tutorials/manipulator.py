@@ -72,7 +72,7 @@ def robot(target):
 def move(target, until=3.0):
     """Return times, the swing of the tip about where it should be [m], torques, energies."""
     system, drive = robot(target)
-    problem = sa.DynamicProblem(system, prefix="arm_", rho=0.8)
+    problem = sa.DynamicProblem(system, prefix="arm_", spectral_radius=0.8)
     problem.record("tip", arm.at(tip))
     problem.record("torque", lambda: drive.values(system)[0, 0])
     history = problem.solve(to=until, step=4e-3)

@@ -72,7 +72,7 @@ def ladder() -> Iterator[Number]:
     top = Constraint(wall, bar.at((-0.5 * length, 0.0)), name="wall")
     foot = Constraint(floor, bar.at((0.5 * length, 0.0)), name="floor")
     system = System(bar, terms=[top, foot, gravity((0.0, -9.81, 0.0))])
-    problem = DynamicProblem(system, rho=0.9)
+    problem = DynamicProblem(system, spectral_radius=0.9)
     problem.event(lambda: float(np.ravel(top.multipliers(system))[0]), terminate=True)
     problem.solve(to=2.0, step=4e-3)
     yield Number("height of the centre [m]", bar.position(system)[1], 2.0 / 3.0 * y, 2e-5)

@@ -84,7 +84,7 @@ def free_rod(out: float) -> tuple[DynamicProblem, Body, Parameter]:
         return -80.0 * min(max(min(t, 2.5 - t) / 0.05, 0.0), 1.0)
 
     turned = moment(beam["x0"], (0.0, lambda t: out * couple(t), couple))
-    return DynamicProblem(System(beam, terms=[pushed, turned]), rho=0.99), beam, push
+    return DynamicProblem(System(beam, terms=[pushed, turned]), spectral_radius=0.99), beam, push
 
 
 def flown(t: float) -> Array:
@@ -195,7 +195,7 @@ def right_angle() -> Iterator[Number | Curve]:
     elbow = body.at((10.0, 0.0, 0.0))
     push = force(elbow, (0.0, 0.0, lambda t: 50.0 * max(0.0, min(t, 2.0 - t))))
     system = System(body, terms=[fix(body["start"]), push])
-    problem = DynamicProblem(system, rho=0.95)
+    problem = DynamicProblem(system, spectral_radius=0.95)
     problem.record("elbow", lambda: system.displacement(elbow)[0, 2])
     problem.record("tip", lambda: system.displacement(body["end"])[0, 2])
     problem.record("energy", lambda: problem.energies.kinetic + problem.energies.strain)
@@ -272,7 +272,7 @@ def four_bar(lean: tuple[float, float, float], unit: float) -> tuple[DynamicProb
         revolute(rocker["x1"], post, axis=z, name="D"),
     ]
     system = System(crank, coupler, rocker, terms=terms)
-    problem = DynamicProblem(system, rho=0.5)
+    problem = DynamicProblem(system, spectral_radius=0.5)
     problem.record("C", lambda: system.displacement(coupler["x1"])[0] / unit)
     return problem, coupler
 
@@ -347,7 +347,7 @@ def shaft() -> Iterator[Number | Curve]:
         gravity((0.0, 0.0, -9.81)),
     ]
     system = System(body, disk, terms=terms)
-    problem = DynamicProblem(system, rho=0.9)
+    problem = DynamicProblem(system, spectral_radius=0.9)
     problem.record("u", lambda: system.displacement(middle)[0])
     for start, to in ((0.0, 0.2), (0.2, 0.5), (0.5, 1.0), (1.0, 1.25), (1.25, 2.5)):
         history = problem.solve(to=to, step=1e-3)
@@ -401,7 +401,7 @@ def thrown() -> Iterator[Number | Curve]:
         rotation(crank["x0"], Ground(foot), angle=lifted, axis=y),
     ]
     system = System(beam, link, crank, terms=terms)
-    problem, middle = DynamicProblem(system, rho=0.9), beam.at((0.5, 0.0, 0.0))
+    problem, middle = DynamicProblem(system, spectral_radius=0.9), beam.at((0.5, 0.0, 0.0))
     problem.record("u", lambda: system.displacement(middle)[0])
     for start, to in ((0.0, 0.06), (0.06, 0.2)):
         history = problem.solve(to=to, step=1e-3)

@@ -222,7 +222,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     ),
     "body[]": (_term(lambda b, **o: sa.force(b[o["region"]], (0, 0, 1.0))), ("region",)),
     "StaticProblem": (_solve, ("prefix", "options", "to", "step", "smallest")),
-    "DynamicProblem": (_move, ("rho", "method", "damping", "options", "to", "step", "adaptive")),
+    "DynamicProblem": (
+        _move,
+        ("spectral_radius", "method", "damping", "options", "to", "step", "adaptive"),
+    ),
     "follow": (_follow, ("parameter", "to", "step", "direction")),
     "Parameter.value": (_parameter, ("value",)),
     "RigidBody.box": (

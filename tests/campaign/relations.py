@@ -25,7 +25,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "rk": {"method": "rk"},
     "rk, projection": {"method": "rk", "stabilisation": sa.Projection},
     "adams": {"method": "adams"},
-    "adaptive": {"rho": 0.9},
+    "adaptive": {"spectral_radius": 0.9},
     "fuzzy": {"method": "rk", "stabilisation": sa.Fuzzy},
 }
 

@@ -217,7 +217,15 @@ def _moved() -> tuple[sa.System, sa.Body]:
 
 def _motion(**given: Any) -> Any:
     system, part = _moved()
-    names = ("prefix", "options", "rho", "damping", "history", "method", "stabilisation")
+    names = (
+        "prefix",
+        "options",
+        "spectral_radius",
+        "damping",
+        "history",
+        "method",
+        "stabilisation",
+    )
     problem = sa.DynamicProblem(system, **{k: given.pop(k) for k in names if k in given})
     problem.solve(**given)
     return models.finite(system.displacement(part["x1"]))
@@ -862,7 +870,7 @@ def examples() -> dict[str, Example]:
             {
                 "prefix": "",
                 "options": None,
-                "rho": 0.9,
+                "spectral_radius": 0.9,
                 "damping": None,
                 "history": None,
                 "method": "generalized-alpha",

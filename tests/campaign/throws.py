@@ -53,7 +53,7 @@ def flown(seed: int) -> Callable[[], Any]:
         system = sa.System(wall, cube, terms=[*held, *touch])
         velocity = speed * np.array([*(0.3 * rng.normal(size=2)), -side])
         system.rate[:] = shifted(system, cube, velocity)
-        problem = sa.DynamicProblem(system, rho=0.8)
+        problem = sa.DynamicProblem(system, spectral_radius=0.8)
         before = 0.5 * 0.2**3 * float(velocity @ velocity)
         problem.solve(to=0.4 / speed, step=0.02 / speed)
         now = problem.energies

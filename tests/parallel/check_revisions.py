@@ -107,7 +107,7 @@ def slide(folder: Path) -> dict[str, Any]:
     found = {}
     for begun in (False, True):
         system, place = bead()
-        problem = sa.DynamicProblem(system, rho=0.8)
+        problem = sa.DynamicProblem(system, spectral_radius=0.8)
         problem.record("place", place)
         if begun:
             problem.restore(folder / "one.h5")
@@ -132,7 +132,7 @@ def motion() -> dict[str, Any]:
     place = cord.at(lambda time: along(2.0 * time))
     terms = [sa.fix(cord["x0"]), sa.fix(cord["x1"]), sa.force(place, (0.0, 0.1, -1.0))]
     system = sa.System(cord, terms=terms)
-    problem = sa.DynamicProblem(system, rho=0.8)
+    problem = sa.DynamicProblem(system, spectral_radius=0.8)
     problem.record("place", place)
     problem.solve(to=1.0, step=0.02)
     e = problem.energies

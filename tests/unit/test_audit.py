@@ -445,7 +445,7 @@ def test_work_of_a_tendon_in_a_stiff_rod() -> None:
     run = sa.Potential(cable, *ends, T=force)
     follows = sa.Potential(cable, *ends, T=lambda t: 0.1)
     system = sa.System(rod, terms=[sa.fix(rod["x0"]), run, follows])
-    problem = sa.DynamicProblem(system, rho=0.0)
+    problem = sa.DynamicProblem(system, spectral_radius=0.0)
     force.value = 0.3
     problem.solve(to=0.1, step=5e-3)
     gap = run.values(system)[0] / 0.3

@@ -70,7 +70,7 @@ def test_contact_begins_and_ends_in_events_of_a_motion() -> None:
     contact = sa.Contact(ball, sa.Plane(), stiffness=k, damping=0.0)
     system = sa.System(ball, terms=[contact, sa.gravity((0.0, 0.0, -g))])
     assert contact.clearance(system) == pytest.approx(drop)
-    problem = sa.DynamicProblem(system, rho=1.0)
+    problem = sa.DynamicProblem(system, spectral_radius=1.0)
     begins = problem.event(lambda: contact.clearance(system), direction=-1)
     ends = problem.event(lambda: contact.clearance(system), direction=1)
     problem.solve(0.2, step=5e-4)
@@ -206,7 +206,9 @@ def test_multigrid_follows_bodies_that_come_to_touch_in_a_motion() -> None:
         touch = sa.Contact(high["z0"], low_one["z1"], mu=0.3)
         press = sa.pressure(high["z1"], 2e4)
         system = sa.System(*bodies, terms=[sa.fix(low_one["z0"]), press, touch])
-        problem = sa.DynamicProblem(system, rho=0.6, prefix="meet_", options={"pc_type": kind})
+        problem = sa.DynamicProblem(
+            system, spectral_radius=0.6, prefix="meet_", options={"pc_type": kind}
+        )
         problem.solve(to=0.01, step=1e-3)
         assert touch.status(system).stick + touch.status(system).slip > 0
         found.append(system.state.copy())

@@ -520,7 +520,9 @@ def test_steps_at_rest_cost_one_or_two_iterations() -> None:
         body = block(E=1e5 * p, size=0.1 * s, rho=1e3 * p / s**2)
         touch = sa.Contact(body["z0"], sa.Plane(**FLOOR), mu=0.4, name="touch")
         system = sa.System(body, terms=[touch, sa.gravity((0.0, 0.0, -9.81 * s))])
-        problem = sa.DynamicProblem(system, rho=0.8, damping=sa.Rayleigh(stiffness=0.01))
+        problem = sa.DynamicProblem(
+            system, spectral_radius=0.8, damping=sa.Rayleigh(stiffness=0.01)
+        )
         problem.solve(to=0.5, step=5e-3)
         late = [step.iterations for step in problem.history.steps if step.time > 0.3]
         assert np.abs(system.rate).max() < 1e-10 * s
@@ -539,7 +541,7 @@ def test_a_motion_goes_on_from_an_equilibrium_with_friction() -> None:
     sa.StaticProblem(system).solve(step=0.25)
     force, state, system.time = touch.force(system), system.state.copy(), 0.0
     assert touch.status(system).stick > 0
-    problem = sa.DynamicProblem(system, rho=0.8)
+    problem = sa.DynamicProblem(system, spectral_radius=0.8)
     problem.solve(to=0.1, step=1e-2)
     assert max(step.iterations for step in problem.history.steps) <= 2
     assert np.abs(system.state - state).max() < 1e-10
@@ -556,7 +558,7 @@ def test_few_steps_are_tried_to_land_where_contact_begins_and_ends(
     monkeypatch.setattr(
         GeneralizedAlpha, "land", lambda *given: landings.append(given[1]) or land(*given)
     )
-    problem = sa.DynamicProblem(system, rho=0.8, damping=sa.Rayleigh(stiffness=1e-3))
+    problem = sa.DynamicProblem(system, spectral_radius=0.8, damping=sa.Rayleigh(stiffness=1e-3))
     times = problem.event(lambda: touch.clearance(system))
     problem.solve(to=0.2, step=2e-3)
     assert times[0] == pytest.approx(np.sqrt(0.04 / 9.81), rel=1e-2)

@@ -390,7 +390,7 @@ def test_two_flexible_links_trace_an_arc() -> None:
     terms = [sa.fix(hub, "position"), sa.planar(one, "z"), sa.planar(two, "z")]
     terms += [sa.joints.spherical(end_one, start_two), *motors]
     system = sa.System(one, two, terms=terms)
-    problem = sa.DynamicProblem(system, rho=0.8)
+    problem = sa.DynamicProblem(system, spectral_radius=0.8)
     problem.record("tip", lambda: system.position(two.at(tip))[0])
     problem.record("work", lambda: problem.energies.work)
     history = problem.solve(to=end, step=end / steps)

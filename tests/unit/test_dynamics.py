@@ -24,7 +24,7 @@ def pendulum(rho: float = 0.8, **options: Any) -> tuple[sa.DynamicProblem, Any]:
     body = rope(4)
     pin = sa.joints.spherical(body.at((0, 0, 0)), sa.ground, name="pin")
     system = sa.System(body, terms=[pin, sa.gravity(GRAVITY)])
-    return sa.DynamicProblem(system, rho=rho, **options), pin
+    return sa.DynamicProblem(system, spectral_radius=rho, **options), pin
 
 
 def spring(k: float, m: float = 1.0, terms: Any = (), **options: Any) -> sa.DynamicProblem:
@@ -65,7 +65,7 @@ def test_supports_that_move_have_order_two_and_do_work() -> None:
             displacement=lambda t: (0.05 * math.sin(7 * t), 0.0, 0.1 * (1 - math.cos(5 * t))),
         )
         system = sa.System(body, terms=[swing, sa.gravity(GRAVITY)])
-        problem = sa.DynamicProblem(system, rho=0.8)
+        problem = sa.DynamicProblem(system, spectral_radius=0.8)
         problem.solve(to=0.2, step=h)
         return system.position(body.at((1.2, 0, 0)))[0], problem
 
@@ -88,7 +88,7 @@ def test_a_support_force_contains_inertia() -> None:
 
 
 def test_a_linear_oscillator_keeps_its_energy_without_damping() -> None:
-    problem = spring(100.0, rho=1.0)
+    problem = spring(100.0, spectral_radius=1.0)
     problem.system.bodies[0].velocity = (1.0, 0.0, 0.0)
     problem.record("x", lambda: problem.system.displacement(problem.system.bodies[0].at((0, 0, 0))))
     history = problem.solve(to=1.0, step=1e-3)
@@ -104,7 +104,7 @@ def test_rayleigh_damping_decays_as_it_should(kind: str) -> None:
     system = sa.System(body, terms=[sa.fix(body["root"], dofs="position")])
     position = system.numbering.offset[:, system.numbering.block("position")]
     damping = sa.Rayleigh(**{kind: coefficient})
-    problem = sa.DynamicProblem(system, rho=1.0, damping=damping)
+    problem = sa.DynamicProblem(system, spectral_radius=1.0, damping=damping)
     x = np.linspace(0.0, 1.2, 5)
     order = np.argsort(system.points[:, 0])
     shape = 1e-4 * np.sin(math.pi * x / 2.4)
@@ -130,7 +130,7 @@ def test_constraints_hold_to_round_off_over_a_long_run() -> None:
     bob = sa.RigidBody(at=(-1, 0, 0), mass=1.0, inertia=1e-3 * np.eye(3))
     pin = sa.joints.spherical(bob.at((1, 0, 0)), sa.ground)
     system = sa.System(bob, terms=[pin, sa.gravity(GRAVITY)])
-    problem = sa.DynamicProblem(system, rho=0.8)
+    problem = sa.DynamicProblem(system, spectral_radius=0.8)
 
     def violation() -> float:
         f = system.residual_at(system.state)
@@ -307,7 +307,7 @@ def test_bad_times_are_refused(arguments: dict[str, float], asked: str, given: A
 
 
 def test_a_bad_radius_is_refused() -> None:
-    with refused(sa.ParameterError, asked="rho"):
+    with refused(sa.ParameterError, asked="spectral_radius"):
         pendulum(rho=1.2)
 
 

@@ -165,7 +165,7 @@ def test_what_overlaps_at_the_start_presses_or_is_let_out() -> None:
     first = 0.0
     for steps in (1, 30):
         system, on = overlapping(0.06, "release")
-        sa.DynamicProblem(system, rho=0.0).solve(to=0.5 * steps, step=0.5)
+        sa.DynamicProblem(system, spectral_radius=0.0).solve(to=0.5 * steps, step=0.5)
         first = first or on.force(system)[2]
     assert first == pytest.approx(at_once / 8.0, rel=0.05)
     assert on.force(system)[2] == pytest.approx(pressed, rel=0.02)

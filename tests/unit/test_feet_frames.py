@@ -114,7 +114,7 @@ def test_two_bars_exchange_their_velocities() -> None:
     system = sa.System(one, two, terms=[contact, *held])
     on = system.binding(one).interpolation
     system.rate[on.offset(np.unique(on.cells), "value")] = v
-    problem, h, pressures = sa.DynamicProblem(system, rho=0.9), L / c / n, []
+    problem, h, pressures = sa.DynamicProblem(system, spectral_radius=0.9), L / c / n, []
     for k in range(1, 3 * n):
         problem.solve(to=k * h, step=h)
         pressures.append(float(contact.force(system, on=two)[0]) / b**2)

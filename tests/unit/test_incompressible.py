@@ -388,7 +388,7 @@ def test_a_motion_of_little_mass() -> None:
         mesh["body"], sa.elements.tet10, sa.energies.yeoh, pressure="continuous", **given
     )
     system = sa.System(body, terms=[sa.fix(body["x0"], "position"), sa.gravity((0, 0, -9.81))])
-    sa.DynamicProblem(system, rho=0.9).solve(to=0.002, step=1e-3)
+    sa.DynamicProblem(system, spectral_radius=0.9).solve(to=0.002, step=1e-3)
     tip = system.displacement(body.at((0.1, 0.01, 0.01)))[0, 2]
     assert tip == pytest.approx(-1.972384912303e-05, rel=1e-9)
 

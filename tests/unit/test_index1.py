@@ -226,7 +226,7 @@ def test_a_support_force_and_reactions_are_those_of_generalized_alpha() -> None:
         )
 
     forces, work, place = run(method="rk", stabilisation=sa.Projection())
-    expected = run(rho=0.9)
+    expected = run(spectral_radius=0.9)
     assert np.abs(place - expected[2]).max() < 1e-6
     assert np.abs(forces - expected[0]).max() < 1e-3 * np.abs(forces).max()
     assert work == pytest.approx(expected[1], rel=1e-3)

@@ -426,7 +426,7 @@ def test_a_driven_hinge_reports_the_moment_that_it_takes() -> None:
     hinge = sa.joints.revolute(body.centre, axis=Y)
     drive = sa.joints.rotation(body.centre, angle=lambda t: 1.5 * t**2, axis=Y)
     system = sa.System(body, terms=[hinge, drive, sa.gravity(G)])
-    problem = sa.DynamicProblem(system, rho=0.8)
+    problem = sa.DynamicProblem(system, spectral_radius=0.8)
     problem.solve(to=1.0, step=0.01)
     J = body.mass * (0.4**2 + 0.1**2) / 12
     np.testing.assert_allclose(body.angular_velocity(system), [0.0, 3.0, 0.0], atol=1e-3)

@@ -113,7 +113,7 @@ def test_a_block_slides_as_far_as_its_energy_goes() -> None:
             for b, f, (kind, law) in zip(blocks, (10.0, 15.0, 20.0), kinds, strict=True)
         ]
         system = sa.System(*blocks, terms=springs)
-        problem = sa.DynamicProblem(system, rho=1.0)
+        problem = sa.DynamicProblem(system, spectral_radius=1.0)
         problem.solve(to=0.5, step=h)
         lost = [float(system.remembered(s)["dissipated"][0]) for s in springs]
         assert problem.energies.dissipated == pytest.approx(sum(lost), rel=1e-12)
@@ -212,7 +212,7 @@ def test_a_block_on_a_maxwell_element_swings_with_order_two(shared_tmp_path: Pat
         system.rate[at[right, 0]] = 1e-6
         corner = body.at((1.0, 1.0, 1.0))
         return (
-            sa.DynamicProblem(system, rho=1.0),
+            sa.DynamicProblem(system, spectral_radius=1.0),
             lambda: system.displacement(corner)[0, 0],
             lambda: system.velocity(corner)[0, 0],
         )

@@ -142,7 +142,7 @@ def test_asking_for_matrices_does_not_change_a_motion() -> None:
     ends = []
     for asked in (False, True):
         system, _, head = robot()
-        problem = sa.DynamicProblem(system, rho=0.8)
+        problem = sa.DynamicProblem(system, spectral_radius=0.8)
         if asked:
             problem.monitor(lambda _, s=system: (s.tangent(), s.mass(), s.damping()))
         problem.solve(to=0.1, step=0.01)

@@ -302,7 +302,7 @@ def test_a_frame_that_turns_moves_free_bodies_in_circles() -> None:
     frame = sa.rotating_frame((0.0, 0.0, W))
     system = sa.System(body, disc, terms=[frame])
     assert sa.check(system).passed
-    problem = sa.DynamicProblem(system, rho=0.9)
+    problem = sa.DynamicProblem(system, spectral_radius=0.9)
     problem.solve(to=1.0, step=0.01)
     c, s = math.cos(-W), math.sin(-W)
     turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
@@ -319,7 +319,7 @@ def test_a_spinning_blade_swings_with_the_period_of_its_mode() -> None:
     modes = sa.EigenProblem(system).solve(2)
     system.state[:] = modes.state(1, amplitude=1e-4)  # flap
     period = 2 * math.pi / modes.omega[1]
-    problem = sa.DynamicProblem(system, rho=0.95)
+    problem = sa.DynamicProblem(system, spectral_radius=0.95)
     problem.record("tip", lambda: system.displacement(blade["x1"])[0, 2])
     steps = 40
     problem.solve(to=period, step=period / steps)

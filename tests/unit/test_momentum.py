@@ -128,7 +128,7 @@ def test_a_free_system_keeps_its_momenta() -> None:
         name="head",
     )
     system = sa.System(body, head, terms=[sa.joints.clamp(body["side"], head)])
-    problem = sa.DynamicProblem(system, rho=1.0)
+    problem = sa.DynamicProblem(system, spectral_radius=1.0)
     problem.record("momentum", lambda: np.concatenate(sa.momentum(system)))
     before = problem.energies
     problem.initialize(1e-3)
@@ -149,7 +149,7 @@ def test_readers_of_the_mass_see_a_density_that_has_changed() -> None:
     law = sa.energies.cable()
     body = sa.Body(sa.Mesh.box((1.0,), (4,))["body"], sa.elements.ancf_cable, law, **given)
     system = sa.System(body, terms=[sa.gravity((0.0, 0.0, -1.0))])
-    problem = sa.DynamicProblem(system, rho=0.8)
+    problem = sa.DynamicProblem(system, spectral_radius=0.8)
     problem.solve(to=0.1, step=0.01)
     before = problem.energies
     mass = [np.abs(system.damping(mass=1.0, scipy=True).toarray()).sum()]

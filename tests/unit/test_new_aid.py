@@ -71,7 +71,7 @@ def solved(given: dict[str, Any]) -> sa.StaticProblem:
 def moved(given: dict[str, Any]) -> sa.DynamicProblem:
     """Let a load swing the disc in steps that are long for it."""
     system = on_a_spring(lambda t: (0.995 * math.sin(t), 0.0))
-    problem = sa.DynamicProblem(system, rho=0.5, options=given)
+    problem = sa.DynamicProblem(system, spectral_radius=0.5, options=given)
     problem.solve(to=6.0, step=1.0)
     return problem
 

@@ -87,7 +87,9 @@ def test_a_body_swings_on_a_flexure_with_its_natural_frequency() -> None:
         system.state[body.coordinates(system)] = shape
         system.rate[:] = 0.0
         system.time = 0.0
-        sa.DynamicProblem(system, prefix="swing_", rho=1.0).solve(to=period, step=period / n)
+        sa.DynamicProblem(system, prefix="swing_", spectral_radius=1.0).solve(
+            to=period, step=period / n
+        )
         found.append(body.node(system) @ K @ shape / (shape @ K @ shape))
     errors = [1.0 - value for value in found]  # a phase error e shows as 1 - cos e
     assert errors[1] < 1e-5

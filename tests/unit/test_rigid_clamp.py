@@ -113,7 +113,7 @@ def test_a_body_that_moves_takes_the_clamp_along(element: str) -> None:
         wrist = sa.joints.clamp(body["x0"], head)
         push = sa.force(body["x1"], lambda t, Q=Q: Q @ np.array([0.0, 0.2, 0.5]) * np.sin(40.0 * t))
         system = sa.System(body, head, terms=[wrist, push])
-        problem = sa.DynamicProblem(system, rho=0.9)
+        problem = sa.DynamicProblem(system, spectral_radius=0.9)
         problem.solve(to=0.05, step=2.5e-3)
         F = system.gradient(body["x0"])
         R = _turn_of(system, head)

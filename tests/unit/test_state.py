@@ -160,7 +160,7 @@ def test_two_problems_of_one_system_take_turns() -> None:
     ends = []
     for turns in (1, 4):
         _, system, k = swing()
-        problems = [sa.DynamicProblem(system), sa.DynamicProblem(system, rho=0.5)]
+        problems = [sa.DynamicProblem(system), sa.DynamicProblem(system, spectral_radius=0.5)]
         states = [problem.state for problem in problems]
         for turn in range(turns):
             for n, problem in enumerate(problems):

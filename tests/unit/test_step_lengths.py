@@ -39,7 +39,7 @@ def hinged(planar: bool, rho: float) -> tuple[sa.DynamicProblem, Callable[[], An
     g = [0.0, 0.0, 0.0]
     g[axis] = -G
     system = sa.System(body, terms=[hinge, sa.gravity(g)])
-    problem = sa.DynamicProblem(system, rho=rho)
+    problem = sa.DynamicProblem(system, spectral_radius=rho)
     problem.record("force", lambda: hinge.reaction(system).force[[0, axis]])
     return problem, lambda: float(system.position(tip)[0, axis]), hinge
 
@@ -131,7 +131,9 @@ def test_steps_grow_again_after_one_that_failed() -> None:
     )
     at = [arm.at((x, 0, 0)) for x in np.linspace(0, 0.2, 5)]
     cords = [sa.Potential(tendon, *pair, T=2.0) for pair in pairwise(at)]
-    problem = sa.DynamicProblem(sa.System(arm, terms=[sa.fix(arm["x0"]), *cords]), rho=0.7)
+    problem = sa.DynamicProblem(
+        sa.System(arm, terms=[sa.fix(arm["x0"]), *cords]), spectral_radius=0.7
+    )
     problem.solve(to=0.1, step=5e-3)
     assert 0 < problem.history.cut_backs < 10
     assert len(problem.history.steps) < 40

@@ -182,7 +182,7 @@ def test_a_support_function_of_places_moves_them() -> None:
 
     hold = sa.fix(sheet["x0"], dofs="position", displacement=lift)
     system = sa.System(sheet, terms=[hold])
-    sa.DynamicProblem(system, rho=0.5).solve(to=0.05, step=5e-3)
+    sa.DynamicProblem(system, spectral_radius=0.5).solve(to=0.05, step=5e-3)
     corner = sheet.at((0.0, 0.2, 0.0))
     assert system.displacement(corner)[0, 2] == pytest.approx(0.1 * 0.05**2 * 1.2, rel=1e-12)
     assert system.velocity(corner)[0, 2] == pytest.approx(0.2 * 0.05 * 1.2, rel=1e-9)

@@ -43,7 +43,7 @@ def test_a_force_that_travels_moves_a_beam_as_the_modal_series_says() -> None:
         place, middle = body.at(lambda t: (SPEED * t, 0.0, 0.0)), body.at((L / 2, 0.0, 0.0))
         held = [sa.fix(body[end], "position") for end in ("x0", "x1")]
         system = sa.System(body, terms=[*held, sa.force(place, (0.0, 0.0, -F))])
-        problem = sa.DynamicProblem(system, rho=0.9)
+        problem = sa.DynamicProblem(system, spectral_radius=0.9)
         problem.record("middle", middle)
         problem.solve(to=1.0, step=step)
         found = problem.history["middle"].reshape(-1, 3)[:, 2]
@@ -66,7 +66,7 @@ def test_a_force_that_travels_over_a_plate_moves_it_as_the_double_series_says() 
         held = [sa.fix(plate[e], ["position", "slope_along"]) for e in ("x0", "x1", "y0", "y1")]
         place = plate.at(lambda time: (speed * time, y, 0.0))  # along no edge of cells, over all
         system = sa.System(plate, terms=[*held, sa.force(place, (0.0, 0.0, -1e-5))])
-        problem = sa.DynamicProblem(system, rho=0.9)
+        problem = sa.DynamicProblem(system, spectral_radius=0.9)
         problem.record("middle", plate.at((0.5, 0.5, 0.0)))
         problem.solve(to=2.0, step=0.02)
         time, exact = np.asarray(problem.history.time), 0.0

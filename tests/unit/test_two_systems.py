@@ -86,14 +86,16 @@ def test_motions_of_the_same_objects_in_turn() -> None:
     alone = []
     for c in values:
         model = Model(sa.Parameter("c", c))
-        problem = sa.DynamicProblem(model.system(), rho=0.8, options=EXACT)
+        problem = sa.DynamicProblem(model.system(), spectral_radius=0.8, options=EXACT)
         alone.append([])
         for t in times:
             problem.solve(to=t, step=0.005)
             alone[-1].append(model.told(problem.system))
     assert alone[0][-1] != alone[1][-1]
     model = Model()
-    problems = [sa.DynamicProblem(model.system(), rho=0.8, options=EXACT) for _ in values]
+    problems = [
+        sa.DynamicProblem(model.system(), spectral_radius=0.8, options=EXACT) for _ in values
+    ]
     for k, t in enumerate(times):
         for number, (c, problem) in enumerate(zip(values, problems, strict=True)):
             model.c.value = c
@@ -222,13 +224,13 @@ def glued() -> tuple[list[Any], list[Any], Any]:
 def test_bodies_that_are_glued_tied_and_kept() -> None:
     bodies, terms, told = glued()
     problems = [
-        sa.DynamicProblem(sa.System(*bodies, terms=terms), rho=0.5, options=EXACT),
+        sa.DynamicProblem(sa.System(*bodies, terms=terms), spectral_radius=0.5, options=EXACT),
         sa.StaticProblem(sa.System(*bodies, terms=terms), options=EXACT),
     ]
     alone = []
     for kind in (sa.DynamicProblem, sa.StaticProblem):
         own, given, tell = glued()
-        options: dict[str, Any] = {"rho": 0.5} if kind is sa.DynamicProblem else {}
+        options: dict[str, Any] = {"spectral_radius": 0.5} if kind is sa.DynamicProblem else {}
         problem = kind(sa.System(*own, terms=given), options=EXACT, **options)
         alone.append([])
         for k in (1, 2):

@@ -222,7 +222,7 @@ def test_a_cantilever_rings_down_at_the_rate_of_its_viscosity() -> None:
     assert start == pytest.approx(0.06 / 3.0, rel=1e-3)
     stored = system.strain_energy()
     push.value = 0.0
-    problem = sa.DynamicProblem(system, rho=0.95)
+    problem = sa.DynamicProblem(system, spectral_radius=0.95)
     problem.record("tip", lambda: system.displacement(b["x1"])[0, 1])
     w = 1.8751041**2
     zeta = w * 0.02 / 2.0

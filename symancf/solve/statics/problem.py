@@ -21,6 +21,7 @@ from ...runtime.once import Once, warns_once
 from ...runtime.options import Option, Options
 from ...runtime.shown import Shown
 from ...values import arguments
+from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
 from ..march import march
 from ..solver import uses
@@ -53,9 +54,9 @@ class StaticProblem(OneProcess, Shown):
     prefix : of all PETSc options of this problem, e.g. ``"plate_"`` (then
         ``-plate_snes_rtol 1e-8`` on the command line).
     options : of PETSc without prefix, ``{"pc_type": "lu"}``; the command line goes before them.
+    history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
     check_held : look for rigid motions left free before the first step.
     check_stable : warn where `solve` ends in an unstable equilibrium; see `Stability.tell`.
-    history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
 
     Attributes
     ----------
@@ -78,13 +79,15 @@ class StaticProblem(OneProcess, Shown):
     -0.1
     """
 
+    @former_arguments("StaticProblem")
     def __init__(
         self,
         system: System,
         prefix: str = "",
         options: Mapping[str, Option] | None = None,
-        check_held: bool = True,
+        *,
         history: History | None = None,
+        check_held: bool = True,
         check_stable: bool = True,
     ) -> None:
         self.system = made_of("StaticProblem", system)

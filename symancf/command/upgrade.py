@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Former spellings of the interface in scripts, pages and notebooks, rewritten in place.
+
+Python's own parser finds the calls; only the text of what changes is replaced, so that comments
+and layout stay. What cannot be rewritten for certain is reported with its line.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from ..values.spellings import KEYWORDS, POSITIONS
+
+Note: TypeAlias = tuple[int, str]  # line, text
+
+CLASSES = {*KEYWORDS, *POSITIONS}
+
+
+@dataclass
+class Known:
+    """Names of a program: of modules and objects of the package, and variables of one class.
+
+    Attributes
+    ----------
+    names : name in the program -> full name, ``{"sa": "symancf"}``.
+    kinds : variable -> what it was made by, as "DynamicProblem"; "" where that differs.
+    """
+
+    names: dict[str, str] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+
+    def name_of(self, node: ast.expr) -> str:
+        """Return the public name of an object, "DynamicProblem" or "energies.yeoh", or ""."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.insert(0, node.attr)
+            node = node.value
+        full = self.names.get(node.id, "") if isinstance(node, ast.Name) else ""
+        if full.partition(".")[0] != "symancf":
+            return ""
+        path = [*full.split(".")[1:], *parts]
+        if "energies" in path[:-1]:
+            return f"energies.{path[-1]}"
+        heads = [k for k, part in enumerate(path) if part in CLASSES]
+        return ".".join(path[heads[0] :] if heads else path[-1:])
+
+    def learn(self, tree: ast.AST, package: str) -> None:
+        """Take the names that a program imports, and the variables that it assigns."""
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for name in node.names:
+                    bound = name.asname or name.name.partition(".")[0]
+                    self.names[bound] = name.name if name.asname else bound
+            elif isinstance(node, ast.ImportFrom):
+                path = package.split(".")[: -node.level] if node.level else []
+                module = ".".join([*path, *([node.module] if node.module else [])])
+                for name in node.names:
+                    self.names[name.asname or name.name] = f"{module}.{name.name}"
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign):
+                kind = self.name_of(node.value.func) if isinstance(node.value, ast.Call) else ""
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        same = self.kinds.get(target.id, kind) == kind
+                        self.kinds[target.id] = kind if same else ""
+
+
+class Program:
+    """One program text, its tree and the changes to it."""
+
+    def __init__(self, text: str, known: Known, package: str = "") -> None:
+        self.source = text.encode()
+        self.tree = ast.parse(text)
+        self.known = known
+        known.learn(self.tree, package)
+        self.starts = [0]
+        for line in self.source.splitlines(keepends=True):
+            self.starts.append(self.starts[-1] + len(line))
+        self.changes: list[tuple[int, int, str]] = []
+        self.notes: list[Note] = []
+        self.callee: dict[ast.expr, ast.Call] = {}  # function -> the call of it
+        self.holder: dict[ast.AST, ast.AST] = {}
+        for node in ast.walk(self.tree):
+            self.holder.update(dict.fromkeys(ast.iter_child_nodes(node), node))
+            if isinstance(node, ast.Call):
+                self.callee[node.func] = node
+
+    def begin(self, node: ast.expr | ast.keyword | ast.alias) -> int:
+        """Return where the text of a node begins, in bytes."""
+        return self.starts[node.lineno - 1] + node.col_offset
+
+    def end(self, node: ast.expr | ast.keyword | ast.alias) -> int:
+        """Return where it ends."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self.starts[node.end_lineno - 1] + node.end_col_offset
+
+    def text(self, node: ast.expr) -> str:
+        """Return its text."""
+        return self.source[self.begin(node) : self.end(node)].decode()
+
+    def replace(self, begin: int, end: int, text: str) -> None:
+        """Replace a part of the text when all is found."""
+        self.changes.append((begin, end, text))
+
+    def insert(self, at: int, text: str) -> None:
+        """Insert a text."""
+        self.replace(at, at, text)
+
+    def note(self, node: ast.expr | ast.keyword | ast.alias, text: str) -> None:
+        """Report what somebody has to look at."""
+        self.notes.append((node.lineno, text))
+
+    def result(self) -> str:
+        """Return the changed text."""
+        new, last = b"", 0
+        for begin, end, text in sorted(self.changes, key=lambda change: change[:2]):
+            new += self.source[last:begin] + text.encode()
+            last = max(last, end)
+        return (new + self.source[last:]).decode()
+
+
+# ---- rules: each looks at one node of a program --------------------------------------------------
+def rename_keywords(program: Program, node: ast.AST) -> None:
+    """``DynamicProblem(system, rho=0.8)``: keyword arguments have other names."""
+    if not isinstance(node, ast.Call):
+        return
+    names = KEYWORDS.get(program.known.name_of(node.func), {})
+    for keyword in node.keywords:
+        begin = program.begin(keyword)
+        if keyword.arg is None:  # **{"rho": 0.8}
+            for key in filter(None, _keys(keyword.value)):
+                if isinstance(key, ast.Constant) and (new := names.get(str(key.value))):
+                    program.replace(program.begin(key), program.end(key), f'"{new}"')
+        elif keyword.arg in names:
+            program.replace(begin, begin + len(keyword.arg.encode()), names[keyword.arg])
+
+
+def _keys(tree: ast.expr) -> Iterator[ast.expr | None]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            yield from node.keys
+
+
+def name_positions(program: Program, node: ast.AST) -> None:
+    """``StaticProblem(system, "", None, False)``: later arguments are given by their names."""
+    if not isinstance(node, ast.Call):
+        return
+    positions = POSITIONS.get(program.known.name_of(node.func), ())
+    if any(isinstance(argument, ast.Starred) for argument in node.args[:-1]):
+        return
+    for name, argument in list(zip(positions, node.args, strict=False))[3:]:
+        program.insert(program.begin(argument), f"{name}=")
+
+
+RULES: tuple[Callable[[Program, ast.AST], None], ...] = (rename_keywords, name_positions)
+
+
+def rewrite(text: str, known: Known, package: str = "") -> tuple[str, list[Note]]:
+    """Return a program in present spellings, and what is to be looked at.
+
+    Raises
+    ------
+    SyntaxError : it is no Python.
+    """
+    program = Program(text, known, package)
+    for node in ast.walk(program.tree):
+        for rule in RULES:
+            rule(program, node)
+    return program.result(), program.notes
+
+
+# ---- files ---------------------------------------------------------------------------------------
+def in_python(text: str, path: Path) -> tuple[str, list[Note]]:
+    """Rewrite a script, and the examples in its docstrings."""
+    package = ".".join([*packages(path), path.stem])
+    new, notes = rewrite(text, Known(), package)
+    lines = new.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(new)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.end_lineno:
+            part = range(node.lineno - 1, node.end_lineno)
+            notes += in_examples(lines, part, Known({"sa": "symancf"}))
+    return "".join(lines), notes
+
+
+def packages(path: Path) -> list[str]:
+    """Return the packages that a file is in, the outermost first."""
+    found: list[str] = []
+    for folder in path.resolve().parents:
+        if not (folder / "__init__.py").exists():
+            break
+        found.insert(0, folder.name)
+    return found
+
+
+PROMPT = re.compile(r"\s*(?:>>>|\.\.\.)(?: |$)")
+FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*\{?(\w+)?")
+INLINE = re.compile(r"(?<!`)(`{1,2})([^`\n]+)\1(?!`)")
+
+
+def in_examples(lines: list[str], part: range, known: Known) -> list[Note]:
+    """Rewrite the lines of ``>>> `` prompts in a part of a text, all as one program."""
+    places = [k for k in part if PROMPT.match(lines[k])]
+    if not any(">>>" in lines[k] for k in places):
+        return []
+    heads = [PROMPT.match(lines[k]) for k in places]
+    cut = [match.end() if match else 0 for match in heads]
+    program = "\n".join(lines[k][c:].rstrip("\n") for k, c in zip(places, cut, strict=True))
+    try:
+        new, notes = rewrite(program, known)
+    except SyntaxError:
+        return []
+    for k, c, line in zip(places, cut, new.split("\n"), strict=True):
+        lines[k] = (lines[k][:c] + line).rstrip() + "\n"
+    return [(places[line - 1] + 1, text) for line, text in notes]
+
+
+def in_markdown(text: str, path: Path) -> tuple[str, list[Note]]:
+    """Rewrite blocks of Python on a page, which share their names, and code in its sentences."""
+    lines, notes, known = text.splitlines(keepends=True), [], Known({"sa": "symancf"})
+    k = 0
+    while k < len(lines):
+        fence = FENCE.match(lines[k])
+        if not fence:
+            lines[k] = INLINE.sub(_inline, lines[k])
+            k += 1
+            continue
+        first, k = k + 1, k + 1
+        while k < len(lines) and not lines[k].strip().startswith(fence[2]):
+            k += 1
+        part, k = range(first, k), k + 1
+        if any(">>>" in lines[j] for j in part):
+            notes += in_examples(lines, part, known)
+        elif (fence[3] or "") in ("", "python", "py", "python3", "pycon"):
+            notes += _in_block(lines, part, len(fence[1]), known)
+    return "".join(lines), notes
+
+
+def _in_block(lines: list[str], part: range, indent: int, known: Known) -> list[Note]:
+    cut = [min(indent, len(lines[k]) - len(lines[k].lstrip(" "))) for k in part]
+    program = "".join(lines[k][c:] for k, c in zip(part, cut, strict=True))
+    try:
+        new, notes = rewrite(program, known)
+    except SyntaxError:
+        return []
+    for k, c, line in zip(part, cut, new.splitlines(keepends=True), strict=True):
+        lines[k] = lines[k][:c] + line
+    return [(part.start + line, text) for line, text in notes]
+
+
+def _inline(match: re.Match[str]) -> str:
+    public = dict.fromkeys(CLASSES, "")
+    known = Known({"sa": "symancf"} | {name: f"symancf.{name}" for name in public})
+    try:
+        return f"{match[1]}{rewrite(match[2], known)[0]}{match[1]}"
+    except (SyntaxError, ValueError):
+        return match[0]
+
+
+def in_notebook(text: str, path: Path) -> tuple[str, list[Note]]:
+    """Rewrite the cells of a notebook, which share their names."""
+    notebook, notes, known = json.loads(text), [], Known()
+    for number, cell in enumerate(notebook.get("cells", [])):
+        given = cell["source"]
+        source = given if isinstance(given, str) else "".join(given)
+        try:
+            if cell["cell_type"] == "code":
+                new, found = rewrite(source, known)
+            else:
+                new, found = in_markdown(source, path)
+        except SyntaxError:  # magic of Jupyter
+            new, found = source, [(1, "no Python: look at it")] if "symancf" in source else []
+        cell["source"] = new if isinstance(given, str) else new.splitlines(keepends=True)
+        notes += [(line, f"cell {number + 1}: {text}") for line, text in found]
+    indent = re.match(r"\{\n( +)", text)
+    new = json.dumps(notebook, indent=len(indent[1]) if indent else None, ensure_ascii=False)
+    return new + text[len(text.rstrip()) :], notes
+
+
+KINDS: Mapping[str, Callable[[str, Path], tuple[str, list[Note]]]] = {
+    ".py": in_python,
+    ".md": in_markdown,
+    ".ipynb": in_notebook,
+}
+
+
+def files(paths: list[Path]) -> Iterator[Path]:
+    """Return the files that are given, and those of folders, by their names."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(p for p in path.rglob("*") if p.suffix in KINDS and p.is_file())
+        else:
+            yield path
+
+
+def main(paths: list[Path], *, check: bool) -> int:
+    """Rewrite files, or say which would be; return 1 where there is something left to do."""
+    left = 0
+    for path in files(paths):
+        try:
+            text = path.read_text(encoding="utf-8")
+            new, notes = KINDS.get(path.suffix, in_python)(text, path)
+        except (OSError, SyntaxError, ValueError) as error:
+            print(f"{path}: not read: {error}")
+            left += 1
+            continue
+        pairs = zip(text.splitlines(), new.splitlines(), strict=False)
+        changed = [k for k, (a, b) in enumerate(pairs, 1) if a != b]
+        if new != text:
+            print(f"{path}: lines {', '.join(map(str, changed))}{' to be' * check} rewritten")
+            if not check:
+                path.write_text(new, encoding="utf-8")
+        for line, note in sorted(notes):
+            print(f"{path}:{line}: {note}")
+        left += len(notes) + (check and new != text)
+    return int(left > 0)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Former spellings of the public interface: each warns for one minor version.
+
+The tables here are those of ``symancf upgrade``, too, which rewrites scripts. To remove a spelling
+remove its row and what the type checker then no longer finds.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
+
+from ..errors import ParameterError, outside
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: Call -> former name of a keyword argument -> its name.
+KEYWORDS: Mapping[str, Mapping[str, str]] = {
+    "DynamicProblem": {"rho": "spectral_radius"},
+}
+#: Call -> the arguments that could be given by position; those after the fourth are named now.
+POSITIONS: Mapping[str, tuple[str, ...]] = {
+    "StaticProblem": ("system", "prefix", "options", "check_held", "history", "check_stable"),
+    "DynamicProblem": (
+        *("system", "prefix", "options", "spectral_radius"),
+        *("damping", "history", "method", "stabilisation"),
+    ),
+    "EigenProblem": ("system", "prefix", "options", "damping"),
+}
+
+
+def advise(former: str, write: str) -> None:
+    """Warn of a former spelling, at the line of the first caller outside the package."""
+    warnings.warn(
+        f"{former} goes with the next minor version: write {write} "
+        "(`symancf upgrade` rewrites scripts)",
+        DeprecationWarning,
+        stacklevel=outside(),
+    )
+
+
+def former_arguments(call: str) -> Callable[[Function], Function]:
+    """Let a method take former names of its arguments, and former positions; a decorator.
+
+    Parameters
+    ----------
+    call : row of `KEYWORDS` and of `POSITIONS`.
+
+    Raises
+    ------
+    ParameterError : an argument is given by both names.
+    """
+    names, positions = KEYWORDS.get(call, {}), POSITIONS.get(call, ())
+
+    def accept(method: Function) -> Function:
+        @functools.wraps(method)
+        def called(self: Any, *arguments: Any, **given: Any) -> Any:
+            for name, value in zip(positions[3:], arguments[3:], strict=False):
+                advise(f"{call}(): the argument {name} by its position", f"{name}=")
+                given.setdefault(name, value)
+            for former in names.keys() & given:
+                name = names[former]
+                if name in given:
+                    raise ParameterError(
+                        f"{call}: {former}= is the former name of {name}=: give {name}= alone",
+                        asked=name,
+                        given=(given[name], given[former]),
+                        possible=(name,),
+                    )
+                advise(f"{call}({former}=...)", f"{name}=")
+                given[name] = given.pop(former)
+            own = (*arguments[:3], *arguments[len(positions) :]) if positions else arguments
+            return method(self, *own, **given)
+
+        return cast("Function", called)
+
+    return accept

@@ -1,0 +1,110 @@
+"""Former spellings of the interface: they warn, and `symancf upgrade` rewrites them."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import symancf as sa
+from symancf.command import upgrade
+from symancf.command.cli import main
+from tests.refusals import refused
+
+FORMER = "goes with the next minor version"
+
+
+def upgraded(program: str) -> str:
+    return upgrade.rewrite(program, upgrade.Known())[0]
+
+
+def noted(program: str) -> list[tuple[int, str]]:
+    return upgrade.rewrite(program, upgrade.Known())[1]
+
+
+def ball(**given: Any) -> sa.System:
+    return sa.System(sa.RigidBody.sphere(1.0, rho=1.0, **given))
+
+
+# former program -> present program; each line stands alone behind `import symancf as sa`
+PAIRS = {
+    'sa.DynamicProblem(s, "p_", rho=0.8)  # slow': (
+        'sa.DynamicProblem(s, "p_", spectral_radius=0.8)  # slow'
+    ),
+    "sa.Body(mesh, rho=0.8)": "sa.Body(mesh, rho=0.8)",
+    'sa.DynamicProblem(s, **{"rho": 0.8} | more)': (
+        'sa.DynamicProblem(s, **{"spectral_radius": 0.8} | more)'
+    ),
+    'sa.StaticProblem(s, "", None, False, h)': (
+        'sa.StaticProblem(s, "", None, check_held=False, history=h)'
+    ),
+}
+
+
+@pytest.mark.parametrize("former", PAIRS)
+def test_a_former_spelling_is_rewritten_once(former: str) -> None:
+    head = "import symancf as sa\n"
+    new = upgraded(head + former)
+    assert new == head + PAIRS[former]
+    assert upgraded(new) == new
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "from symancf import DynamicProblem",
+        "from symancf.solve.dynamics import DynamicProblem",
+        "import symancf.solve.dynamics as d; DynamicProblem = d.DynamicProblem",
+    ],
+)
+def test_names_are_found_however_they_are_imported(head: str) -> None:
+    program = "{}\nö = 'ö'; p = DynamicProblem(s, rho=(0.5\n    + 0.3))\n"
+    new = upgraded(program.format(head))
+    expected = "spectral_radius=(0.5\n    + 0.3)" if "; " not in head else "rho=(0.5\n    + 0.3)"
+    assert expected in new
+
+
+def test_pages_examples_and_notebooks_are_rewritten(tmp_path: Path) -> None:
+    former, present = "sa.DynamicProblem(s, rho=0.8)", "sa.DynamicProblem(s, spectral_radius=0.8)"
+    page = "Take `{0}`, not `rho=1`:\n\n- so:\n  ```python\n  {0}\n\n  ```\n```\n>>> {0}\n1\n```\n"
+    script = 'import symancf as sa\n\ndef f():\n    """Do.\n\n    >>> {0}\n    1\n    """\n'
+    for name, text in (("a.md", page), ("b.py", script)):
+        (tmp_path / name).write_text(text.format(former))
+    cell = {"cell_type": "code", "source": ["import symancf as sa\n", former], "outputs": []}
+    (tmp_path / "c.ipynb").write_text(json.dumps({"cells": [cell]}, indent=1) + "\n")
+    before = {p: p.read_text() for p in tmp_path.iterdir()}
+    assert main(["upgrade", "--check", str(tmp_path)]) == 1
+    assert before == {p: p.read_text() for p in tmp_path.iterdir()}
+    assert main(["upgrade", str(tmp_path)]) == 0
+    assert (tmp_path / "a.md").read_text() == page.format(present)
+    assert (tmp_path / "b.py").read_text() == script.format(present)
+    assert (tmp_path / "c.ipynb").read_text() == before[tmp_path / "c.ipynb"].replace(
+        former, present
+    )
+    assert main(["upgrade", "--check", str(tmp_path)]) == 0
+
+
+def test_a_file_that_is_no_python_is_named(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "a.py").write_text("import symancf as sa\nsa.DynamicProblem(s, rho=\n")
+    assert main(["upgrade", str(tmp_path)]) == 1
+    assert "not read" in capsys.readouterr().out
+
+
+def test_the_former_spectral_radius_and_positions_warn() -> None:
+    with pytest.warns(DeprecationWarning, match=FORMER) as seen:
+        assert sa.DynamicProblem(ball(), rho=0.7).spectral_radius == 0.7  # type: ignore[call-arg]
+    assert seen[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match=FORMER):
+        problem = sa.DynamicProblem(ball(), "", None, 0.6)  # type: ignore[call-arg,arg-type]
+    assert problem.spectral_radius == 0.6
+    with refused(sa.ParameterError, asked="spectral_radius", given=(0.5, 0.5)):
+        sa.DynamicProblem(ball(), rho=0.5, spectral_radius=0.5)  # type: ignore[call-arg]
+    with pytest.raises(TypeError), pytest.warns(DeprecationWarning, match=FORMER):
+        sa.DynamicProblem(ball(), "", None, 0.6, None, None, "rk", None, 1)  # type: ignore[call-arg,arg-type]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for kind in (sa.StaticProblem, sa.DynamicProblem, sa.EigenProblem):
+            kind(ball(), "p_", {})
