@@ -73,7 +73,7 @@ def solved() -> sa.StaticProblem:
 def two_bodies() -> sa.DynamicProblem:
     """Return two rigid bodies in space, one joint to the ground and one between them."""
     a, b = (
-        sa.RigidBody.box((0.8, 0.2, 0.2), at=(float(k), 0.0, 0.0), rho=100.0, name=f"b{k}")
+        sa.RigidBody.box((0.8, 0.2, 0.2), position=(float(k), 0.0, 0.0), rho=100.0, name=f"b{k}")
         for k in range(2)
     )
     left, right = (-0.5, 0.0, 0.0), (0.5, 0.0, 0.0)

@@ -64,7 +64,9 @@ def linkage(EI, model="partial", mirror=False, **options):
     """Return bodies and flexures of one half; x is reversed in the mirrored one."""
     side = np.array([-1.0 if mirror else 1.0, 1.0])
     mark = "'" if mirror else ""
-    bodies = {k: sa.PlanarBody(at=side * ORIGIN[k], name=f"body {k}{mark}") for k in (2, 3, 4)}
+    bodies = {
+        k: sa.PlanarBody(position=side * ORIGIN[k], name=f"body {k}{mark}") for k in (2, 3, 4)
+    }
     flexures = []
     for name, (pair, centre, start, angle) in HINGES.items():
         polar = np.radians([start, start + angle])
@@ -154,7 +156,7 @@ def closing(model, EI):
 def exact_gripper(elements, loads, EI=None, EA=YOUNG["silicon"] * BASE * HEIGHT * 1e-6):
     """Return the system and the effector of one half with cables; `loads(bodies, effector)`."""
     EI = bending_stiffness() if EI is None else EI
-    bodies = {k: sa.PlanarBody(at=ORIGIN[k], name=f"body {k}") for k in (2, 3, 4)}
+    bodies = {k: sa.PlanarBody(position=ORIGIN[k], name=f"body {k}") for k in (2, 3, 4)}
     effector = bodies[3].at(EFFECTOR)
     cables, terms = [], loads(bodies, effector)
     for name, (pair, centre, start, angle) in HINGES.items():

@@ -158,7 +158,7 @@ def manipulator(path, stiffness=1.0, n=ELEMENTS, rods=False):
         links.append(sa.Body(mesh[name], *law, **given))
     lower, upper = links
     tip = upper.at(points[-1])
-    ball = sa.RigidBody.sphere(0.02, at=points[-1], rho=PAYLOAD / (4 / 3 * np.pi * 0.02**3))
+    ball = sa.RigidBody.sphere(0.02, position=points[-1], rho=PAYLOAD / (4 / 3 * np.pi * 0.02**3))
     bend = between * n
     elbow = [lower.at(points[bend], frames[0]), upper.at(points[bend], frames[1])]
     motors = [

@@ -12,7 +12,7 @@ Takes 20 s on one core.
 # # Flexible pendulum
 #
 # **What you learn**: a motion with `DynamicProblem`, sections that change within an element
-# (`Field(..., at="points")`), recording a motion, the energy audit, and how much of a published
+# (`Field(..., per="point")`), recording a motion, the energy audit, and how much of a published
 # number depends on what is not printed beside it; what shear adds, by rods.
 
 # %%
@@ -63,9 +63,9 @@ def cables(n, energy, height, width):
         sa.Mesh.box((LENGTH,), (n,))["body"],
         sa.elements.ancf_cable,
         energy,
-        EA=sa.Field(lambda X: YOUNG * width(X) * height, at="points"),
-        EI=sa.Field(lambda X: YOUNG * width(X) * height**3 / 12, at="points"),
-        A=sa.Field(lambda X: width(X) * height, at="points"),
+        EA=sa.Field(lambda X: YOUNG * width(X) * height, per="point"),
+        EI=sa.Field(lambda X: YOUNG * width(X) * height**3 / 12, per="point"),
+        A=sa.Field(lambda X: width(X) * height, per="point"),
         rho=DENSITY,
     )
 

@@ -99,7 +99,7 @@ def finger(angle, layers=LAYERS, size=SIZE, half=False):
 
 
 # %%
-@sa.local(p=0, at="cell")
+@sa.local(p=0, per="cell")
 def mixed(J, I1, *, C10, C20, C30, k, p):
     y = J ** Rational(-2, 3) * I1 - 3
     return C10 * y + C20 * y**2 + C30 * y**3 + p * (J - 1) - p**2 / (2 * k)
@@ -184,14 +184,14 @@ class Gripper:
         self.base = sa.RigidBody.cylinder(
             DISC,
             THICKNESS,
-            at=(0.0, THICKNESS / 2, 0.0),
+            position=(0.0, THICKNESS / 2, 0.0),
             frame=UPRIGHT,
             name="base",
             mass=mass,
             inertia=mass * np.array([square, square, DISC**2 / 2]),
         )
         at = (0.0, TOP - BALL, 0.0)
-        self.ball = sa.RigidBody.sphere(BALL, at=at, rho=share * DENSITY, name="ball")
+        self.ball = sa.RigidBody.sphere(BALL, position=at, rho=share * DENSITY, name="ball")
         self.bodies = [*self.fingers, self.base, self.ball]
         self.terms = [sa.gravity((0.0, -GRAVITY, 0.0))]
         for body in self.fingers:

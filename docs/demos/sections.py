@@ -57,9 +57,9 @@ def beam(section, n, down, held=()):
         sa.elements.ancf_cable,
         cable(),
         name="beam",
-        EA=sa.Field(lambda X: YOUNG * area(section, X[:, 0] / LENGTH), at="points"),
-        EI=sa.Field(lambda X: YOUNG * inertia(section, X[:, 0] / LENGTH), at="points"),
-        A=sa.Field(lambda X: area(section, X[:, 0] / LENGTH), at="points"),
+        EA=sa.Field(lambda X: YOUNG * area(section, X[:, 0] / LENGTH), per="point"),
+        EI=sa.Field(lambda X: YOUNG * inertia(section, X[:, 0] / LENGTH), per="point"),
+        A=sa.Field(lambda X: area(section, X[:, 0] / LENGTH), per="point"),
         rho=DENSITY,
     )
     weight = sa.gravity(tuple(GRAVITY * d for d in down))

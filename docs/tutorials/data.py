@@ -214,7 +214,7 @@ def finger(off, law=lopez_pamies, given=silicone):
 def judge(system, body):
     """Return how far the tip bends [mm] and the largest stretch in the finger."""
     tip = system.displacement(body.at((-OUTER, 0.0, LENGTH)))[0]
-    return -tip[0], sa.largest(body, "lambda1", at="cells")(system)
+    return -tip[0], sa.largest(body, "lambda1", at="cell")(system)
 
 
 rows = []

@@ -39,7 +39,7 @@ fingers = [finger(+1), finger(-1)]
 air, weight, held = sa.Parameter("air"), sa.Parameter("weight"), sa.Parameter("held", 1.0)
 chambers = [sa.Cavity(f["inner"], caps="flat", pressure=air, name=f"air {f.name}") for f in fingers]
 roots = [sa.fix(f["z0"]) for f in fingers]
-ball = sa.RigidBody.sphere(BALL, at=(0.0, 0.0, 2.0 - LENGTH), rho=1.1e-9, name="ball")
+ball = sa.RigidBody.sphere(BALL, position=(0.0, 0.0, 2.0 - LENGTH), rho=1.1e-9, name="ball")
 grips = [sa.Contact(f["outer"], ball, mu=MU, name=f"grip {f.name}") for f in fingers]
 
 # %% [markdown]

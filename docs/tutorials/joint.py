@@ -35,7 +35,9 @@ R, H, SPEED, MASS = 0.10, 0.01, 4.0, 0.5  # m, m, rad/s, kg
 
 # %%
 disc = sa.RigidBody.cylinder(0.12, 0.01, rho=2700.0, name="disc", spin=(0, 0, SPEED))
-slider = sa.RigidBody.box((0.04, 0.02, 0.02), at=(R + H, 0, 0), rho=MASS / 1.6e-5, name="slider")
+slider = sa.RigidBody.box(
+    (0.04, 0.02, 0.02), position=(R + H, 0, 0), rho=MASS / 1.6e-5, name="slider"
+)
 hinge = sa.joints.revolute(disc.at((0, 0, 0)), axis=(0, 0, 1))
 drive = sa.joints.rotation(*hinge.ends, angle=lambda t: SPEED * t)
 guide = sa.joints.prismatic(slider.at((0, 0, 0)), axis=(1, 0, 0))

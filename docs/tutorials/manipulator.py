@@ -24,7 +24,9 @@ line = sa.Mesh.box((LENGTH,), (8,), name="line")
 given = {"EA": YOUNG * AREA, "EI": YOUNG * SECOND, "rho": RHO, "A": AREA}
 arm = sa.Body(line["body"], sa.elements.ancf_cable, sa.energies.cable(), name="arm", **given)
 tip = (LENGTH, 0.0, 0.0)
-ball = sa.RigidBody.sphere(0.02, at=tip, rho=PAYLOAD / (4 / 3 * np.pi * 0.02**3), name="payload")
+ball = sa.RigidBody.sphere(
+    0.02, position=tip, rho=PAYLOAD / (4 / 3 * np.pi * 0.02**3), name="payload"
+)
 
 # %% [markdown]
 # ## The motor

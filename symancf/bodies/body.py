@@ -499,7 +499,7 @@ class BodyBinding:
                     continue
                 what = f"{name} of body {body.name!r}"
                 field = body.parameters[name]
-                point = points[k] if points is not None and field.at == "points" else ()
+                point = points[k] if points is not None and field.per == "point" else ()
                 values[:, k] = call_array(what, field.function, (n,), on.at(point, cells))
                 if name in body.domains:
                     body.domains[name].require(name, what, values[:, k], " in a cell")
@@ -632,4 +632,4 @@ def _sizes(element: Element) -> dict[str, Domain]:
 def _kinds(parameters: Mapping[str, Any]) -> dict[str, Kind]:
     """Return which parameters vary, and whether from cell to cell or within cells."""
     fields = {name: value for name, value in parameters.items() if isinstance(value, Field)}
-    return {name: "cell" if field.at == "cells" else "point" for name, field in fields.items()}
+    return {name: field.per for name, field in fields.items()}

@@ -202,7 +202,7 @@ def moment(
     Examples
     --------
     >>> import symancf as sa
-    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
     >>> system = sa.System(ball, terms=[sa.moment(ball, (0.0, 0.0, 1.0))])
     """
     if isinstance(place, PlanarBody | PlanarPoint):

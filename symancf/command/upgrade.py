@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from ..values.spellings import KEYWORDS, POSITIONS
+from ..values.spellings import KEYWORDS, POSITIONS, VALUES
 
 Note: TypeAlias = tuple[int, str]  # line, text
 
-CLASSES = {*KEYWORDS, *POSITIONS}
+CLASSES = {*KEYWORDS, *POSITIONS, *VALUES}
 
 
 @dataclass
@@ -148,18 +148,34 @@ def _keys(tree: ast.expr) -> Iterator[ast.expr | None]:
             yield from node.keys
 
 
+def rename_values(program: Program, node: ast.AST) -> None:
+    """``sample(system, body, at="cells")``: some words are others now."""
+    if not isinstance(node, ast.Call):
+        return
+    call = program.known.name_of(node.func)
+    for keyword in node.keywords:
+        name = KEYWORDS.get(call, {}).get(keyword.arg or "", keyword.arg or "")
+        words, value = VALUES.get(call, {}).get(name, {}), keyword.value
+        if isinstance(value, ast.Constant) and (word := words.get(str(value.value))):
+            program.replace(program.begin(value), program.end(value), f'"{word}"')
+
+
 def name_positions(program: Program, node: ast.AST) -> None:
     """``StaticProblem(system, "", None, False)``: later arguments are given by their names."""
     if not isinstance(node, ast.Call):
         return
-    positions = POSITIONS.get(program.known.name_of(node.func), ())
-    if any(isinstance(argument, ast.Starred) for argument in node.args[:-1]):
+    positions = POSITIONS.get(program.known.name_of(node.func), ())[1:]
+    if len(node.args) > len(positions) or any(isinstance(x, ast.Starred) for x in node.args[:-1]):
         return
     for name, argument in list(zip(positions, node.args, strict=False))[3:]:
         program.insert(program.begin(argument), f"{name}=")
 
 
-RULES: tuple[Callable[[Program, ast.AST], None], ...] = (rename_keywords, name_positions)
+RULES: tuple[Callable[[Program, ast.AST], None], ...] = (
+    rename_keywords,
+    rename_values,
+    name_positions,
+)
 
 
 def rewrite(text: str, known: Known, package: str = "") -> tuple[str, list[Note]]:
@@ -178,10 +194,13 @@ def rewrite(text: str, known: Known, package: str = "") -> tuple[str, list[Note]
 
 # ---- files ---------------------------------------------------------------------------------------
 def in_python(text: str, path: Path) -> tuple[str, list[Note]]:
-    """Rewrite a script, and the examples in its docstrings."""
+    """Rewrite a script, the examples in its docstrings, and code in its comments."""
     package = ".".join([*packages(path), path.stem])
     new, notes = rewrite(text, Known(), package)
-    lines = new.splitlines(keepends=True)
+    lines = [
+        INLINE.sub(_inline, line) if line.lstrip().startswith("#") else line
+        for line in new.splitlines(keepends=True)
+    ]
     for node in ast.walk(ast.parse(new)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.end_lineno:
             part = range(node.lineno - 1, node.end_lineno)
@@ -206,8 +225,12 @@ INLINE = re.compile(r"(?<!`)(`{1,2})([^`\n]+)\1(?!`)")
 
 def in_examples(lines: list[str], part: range, known: Known) -> list[Note]:
     """Rewrite the lines of ``>>> `` prompts in a part of a text, all as one program."""
-    places = [k for k in part if PROMPT.match(lines[k])]
-    if not any(">>>" in lines[k] for k in places):
+    places: list[int] = []
+    for k in part:
+        first, more = (lines[k].lstrip().startswith(prompt) for prompt in (">>>", "..."))
+        if PROMPT.match(lines[k]) and (first or (more and k - 1 in places)):
+            places.append(k)
+    if not places:
         return []
     heads = [PROMPT.match(lines[k]) for k in places]
     cut = [match.end() if match else 0 for match in heads]

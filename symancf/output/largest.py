@@ -35,7 +35,7 @@ class largest:
     ----------
     body : of which the field is.
     field : as for `sample`: a name, or a function of quantities; ``lambda J: -J`` gives the least.
-    at : ``"gauss"``, the points of the energy's rule, ``"lattice"`` or ``"cells"``, means of cells.
+    at : ``"gauss"``, the points of the energy's rule, ``"lattice"`` or ``"cell"``, means of cells.
 
     Raises
     ------

@@ -113,7 +113,7 @@ def _of_body(
     system: System, body: Body, number: int, divisions: int, units: Mapping[str, str]
 ) -> Samples:
     """Return a body with all its fields, and numbers of its cells."""
-    at: Place = "cells" if body.remembers else "lattice"
+    at: Place = "cell" if body.remembers else "lattice"
     names = default_fields(body.element, body.energy_function, remembered=True)
     fields = dict(zip(names, names, strict=True))
     layered = isinstance(body.energy_function, Layers)

@@ -77,7 +77,7 @@ def momentum(system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Ar
     --------
     >>> import symancf as sa
     >>> at, v = (0.0, 0.0, 0.0), (2.0, 0.0, 0.0)
-    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=at, rho=1000.0, velocity=v)
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=at, rho=1000.0, velocity=v)
     >>> system = sa.System(ball)
     >>> [part.round(9).tolist() for part in sa.momentum(system)]
     [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]

@@ -195,8 +195,8 @@ class Constraint(PlaceTerm):
     Examples
     --------
     >>> import symancf as sa
-    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
-    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.2, 0.0, 0.0), rho=1000.0, name="b")
     >>> ends = a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0))
     >>> sa.Constraint(lambda r_a, r_b: r_a - r_b, *ends, name="pin")
     constraint 'pin'

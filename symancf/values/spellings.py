@@ -15,19 +15,42 @@ from typing import Any, TypeVar, cast
 from ..errors import ParameterError, outside
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Value = TypeVar("Value")
 
 #: Call -> former name of a keyword argument -> its name.
 KEYWORDS: Mapping[str, Mapping[str, str]] = {
     "DynamicProblem": {"rho": "spectral_radius"},
+    "Contact": {"k": "stiffness"},
+    "RigidBody": {"at": "position"},
+    "RigidBody.box": {"at": "position"},
+    "RigidBody.cylinder": {"at": "position"},
+    "RigidBody.sphere": {"at": "position"},
+    "PlanarBody": {"at": "position"},
+    "Field": {"at": "per"},
+    "local": {"at": "per"},
 }
-#: Call -> the arguments that could be given by position; those after the fourth are named now.
+#: Call -> argument -> its former values and what they are called now.
+VALUES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    "Field": {"per": {"cells": "cell", "points": "point"}},
+    "sample": {"at": {"cells": "cell"}},
+    "largest": {"at": {"cells": "cell"}},
+}
+#: Call -> the arguments that could be given by position; those after the options are named now.
 POSITIONS: Mapping[str, tuple[str, ...]] = {
-    "StaticProblem": ("system", "prefix", "options", "check_held", "history", "check_stable"),
+    "StaticProblem": (
+        "self",
+        "system",
+        "prefix",
+        "options",
+        "check_held",
+        "history",
+        "check_stable",
+    ),
     "DynamicProblem": (
-        *("system", "prefix", "options", "spectral_radius"),
+        *("self", "system", "prefix", "options", "spectral_radius"),
         *("damping", "history", "method", "stabilisation"),
     ),
-    "EigenProblem": ("system", "prefix", "options", "damping"),
+    "EigenProblem": ("self", "system", "prefix", "options", "damping"),
 }
 
 
@@ -41,8 +64,17 @@ def advise(former: str, write: str) -> None:
     )
 
 
+def present_value(call: str, name: str, given: Value) -> Value:
+    """Return the value of an argument, by its present name where a former one is given."""
+    present = VALUES[call][name].get(given) if isinstance(given, str) else None
+    if present is None:
+        return given
+    advise(f"{call}({name}={given!r})", f"{name}={present!r}")
+    return cast("Value", present)
+
+
 def former_arguments(call: str) -> Callable[[Function], Function]:
-    """Let a method take former names of its arguments, and former positions; a decorator.
+    """Let a function take former names of its arguments, and former positions; a decorator.
 
     Parameters
     ----------
@@ -54,10 +86,10 @@ def former_arguments(call: str) -> Callable[[Function], Function]:
     """
     names, positions = KEYWORDS.get(call, {}), POSITIONS.get(call, ())
 
-    def accept(method: Function) -> Function:
-        @functools.wraps(method)
-        def called(self: Any, *arguments: Any, **given: Any) -> Any:
-            for name, value in zip(positions[3:], arguments[3:], strict=False):
+    def accept(function: Function) -> Function:
+        @functools.wraps(function)
+        def called(*arguments: Any, **given: Any) -> Any:
+            for name, value in zip(positions[4:], arguments[4:], strict=False):
                 advise(f"{call}(): the argument {name} by its position", f"{name}=")
                 given.setdefault(name, value)
             for former in names.keys() & given:
@@ -71,8 +103,8 @@ def former_arguments(call: str) -> Callable[[Function], Function]:
                     )
                 advise(f"{call}({former}=...)", f"{name}=")
                 given[name] = given.pop(former)
-            own = (*arguments[:3], *arguments[len(positions) :]) if positions else arguments
-            return method(self, *own, **given)
+            own = (*arguments[:4], *arguments[len(positions) :]) if positions else arguments
+            return function(*own, **given)
 
         return cast("Function", called)
 

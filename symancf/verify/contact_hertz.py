@@ -205,7 +205,9 @@ def hertz_impact_of_ball() -> Iterator[Number]:
     mesh, svk = block(x, x, -z[::-1]), saint_venant_kirchhoff
     ground = Body(mesh["body"], hex8_plain, svk, name="ground", E=E, nu=nu, rho=1e-5 * rho)
     mass = 4.0 / 3.0 * math.pi * R**3 * rho
-    ball = RigidBody.sphere(R, at=(0, 0, R), mass=mass / 4.0, velocity=(0, 0, -v), name="ball")
+    ball = RigidBody.sphere(
+        R, position=(0, 0, R), mass=mass / 4.0, velocity=(0, 0, -v), name="ball"
+    )
     on = Contact(ground["z1"], ball)
     far = [fix(ground[side]) for side in ("x1", "y1", "z0")]
     held = [fix(ground["x0"], "x"), fix(ground["y0"], "y"), *far]

@@ -44,7 +44,7 @@ def slab(
     size, deep = (0.2, 0.2, 2e-3), 1e-6
     down = G * math.cos(math.radians(degrees))
     place = (at, 0.0, size[2] / 2 - deep)
-    block = RigidBody.box(size, at=place, name="block", mass=1.0, **given)
+    block = RigidBody.box(size, position=place, name="block", mass=1.0, **given)
     return block, Contact(block, floor or Plane(), mu=mu, stiffness=down / deep)
 
 
@@ -53,7 +53,7 @@ def sphere(mu: float, degrees: float, speed: float = 0.0) -> tuple[System, Rigid
     deep = 1e-6
     down = G * math.cos(math.radians(degrees))
     ball = RigidBody.sphere(
-        0.1, at=(0.0, 0.0, 0.1 - deep), name="ball", mass=1.0, velocity=(speed, 0.0, 0.0)
+        0.1, position=(0.0, 0.0, 0.1 - deep), name="ball", mass=1.0, velocity=(speed, 0.0, 0.0)
     )
     floor = Contact(ball, Plane(), mu=mu, stiffness=down / deep)
     return System(ball, terms=[floor, tilted(degrees)]), ball
@@ -100,7 +100,7 @@ def incline() -> Iterator[Number]:
         def weight(t: float, rate: float = rate) -> tuple[float, float, float]:
             return G * math.sin(rate * t), 0.0, -G * math.cos(rate * t)
 
-        block = RigidBody.box(size, at=(0.0, 0.0, size[2] / 2 - deep), name="block", mass=1.0)
+        block = RigidBody.box(size, position=(0.0, 0.0, size[2] / 2 - deep), name="block", mass=1.0)
         floor = Contact(block, Plane(), mu=mu, stiffness=G / deep)
         system = System(block, terms=[floor, gravity(weight)])
         problem = DynamicProblem(system, spectral_radius=0.6)
@@ -219,7 +219,9 @@ def bounce() -> Iterator[Number]:
     """A rigid ball on a stiff floor: it bounces as on a spring, and no energy is lost or won."""
     m, k, v = 0.0368614, 1e3, 0.2
     w = math.sqrt(k / m)
-    ball = RigidBody.sphere(0.02, at=(0.0, 0.0, 0.02), mass=m, velocity=(0.0, 0.0, -v), name="ball")
+    ball = RigidBody.sphere(
+        0.02, position=(0.0, 0.0, 0.02), mass=m, velocity=(0.0, 0.0, -v), name="ball"
+    )
     system = System(ball, terms=[Contact(ball, Plane(), stiffness=k, damping=0.0, penetration=1.0)])
     problem = DynamicProblem(system, spectral_radius=1.0)
     problem.record("z", lambda: ball.position(system)[2])

@@ -76,7 +76,7 @@ def seams() -> Iterator[Number]:
         StaticProblem(system, options=TIGHT).solve()
         error = []
         for body in (*low, *high):
-            means = sample(system, body, fields={"stress": "cauchy"}, at="cells")
+            means = sample(system, body, fields={"stress": "cauchy"}, at="cell")
             stress = np.asarray(means.cell_data["stress"], dtype=float).reshape(-1, 9)[:, 8]
             error.append(stress / exact - 1.0)
         off = np.concatenate(system.comm.allgather(np.concatenate(error)))

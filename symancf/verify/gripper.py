@@ -53,7 +53,7 @@ def arc(name: str, points: int) -> Array:
 
 def bodies_of() -> Bodies:
     """Return the three moving bodies."""
-    return {k: PlanarBody(at=ORIGIN[k], name=f"body {k}") for k in (2, 3, 4)}
+    return {k: PlanarBody(position=ORIGIN[k], name=f"body {k}") for k in (2, 3, 4)}
 
 
 def simplified(model: str, bodies: Bodies) -> tuple[list[Body], list[Any]]:

@@ -82,7 +82,7 @@ def pendulum() -> Iterator[Number]:
     drift = []
 
     def build() -> Motion:
-        bob = PlanarBody(at=(-1.0, 0.0), mass=1.0, name="bob")
+        bob = PlanarBody(position=(-1.0, 0.0), mass=1.0, name="bob")
         rod = distance(bob.origin, Ground((0.0, 0.0)), 1.0)
         system = System(bob, terms=[fix(bob, "theta"), rod, gravity(WEIGHT)])
 
@@ -115,7 +115,7 @@ def periods() -> Iterator[Number]:
         angle = math.radians(degrees)
 
         def build(angle: float = angle, period: float = period) -> Motion:
-            rod = PlanarBody(at=(0.0, 0.0, angle - math.pi / 2), mass=1.0, centre=(1.0, 0.0))
+            rod = PlanarBody(position=(0.0, 0.0, angle - math.pi / 2), mass=1.0, centre=(1.0, 0.0))
             hinge = revolute(rod.origin, Ground((0.0, 0.0)))
             system = System(rod, terms=[hinge, gravity(WEIGHT)])
 
@@ -144,7 +144,9 @@ def double_pendulum() -> Iterator[Number]:
     """Two point masses on massless rods, released from the horizontal: angles and rates."""
 
     def build() -> Motion:
-        a, b = (PlanarBody(at=(x, 0.0), mass=1.0, name=n) for x, n in ((1.0, "a"), (2.0, "b")))
+        a, b = (
+            PlanarBody(position=(x, 0.0), mass=1.0, name=n) for x, n in ((1.0, "a"), (2.0, "b"))
+        )
         rods = [
             distance(a.origin, Ground((0.0, 0.0)), 1.0, name="first"),
             distance(b.origin, a.origin, 1.0, name="second"),
@@ -183,10 +185,10 @@ def row() -> Iterator[Number]:
     def build(n: int = 2) -> Motion:
         bar: dict[str, Any] = {"mass": 1.0, "centre": (0.5, 0.0), "inertia": 1.0 / 12.0}
         cranks = [
-            PlanarBody(at=(k, 0.0, math.pi / 2), spin=-1.0, name=f"crank {k}", **bar)
+            PlanarBody(position=(k, 0.0, math.pi / 2), spin=-1.0, name=f"crank {k}", **bar)
             for k in range(n + 1)
         ]
-        rods = [PlanarBody(at=(k, 1.0), velocity=(1.0, 0.0), **bar) for k in range(n)]
+        rods = [PlanarBody(position=(k, 1.0), velocity=(1.0, 0.0), **bar) for k in range(n)]
         tips = [crank.at((1.0, 0.0)) for crank in cranks]
         joints = [revolute(crank.origin, Ground((k, 0.0))) for k, crank in enumerate(cranks)]
         for k, rod in enumerate(rods):
@@ -264,7 +266,7 @@ def squeezer() -> Motion:
         (0.01228, 0.00449),
     )
     bodies = [
-        PlanarBody(at=(*X, angle), mass=m, inertia=J, centre=c, name=f"K{k + 1}")
+        PlanarBody(position=(*X, angle), mass=m, inertia=J, centre=c, name=f"K{k + 1}")
         for k, (X, angle, m, J, c) in enumerate(
             zip(origins, angles, masses, inertias, centres, strict=True)
         )
@@ -308,7 +310,7 @@ def duffing() -> Iterator[Number]:
     period = 4.76802202910246
 
     def build() -> Motion:
-        mass = PlanarBody(at=(1.0, 0.0), mass=1.0, name="mass")
+        mass = PlanarBody(position=(1.0, 0.0), mass=1.0, name="mass")
         spring = Potential(lambda r_a: r_a[0] ** 2 / 2 + r_a[0] ** 4 / 4, mass.origin)
         system = System(mass, terms=[fix(mass, ["y", "theta"]), spring])
 

@@ -337,7 +337,7 @@ def shaft() -> Iterator[Number | Curve]:
     x, given = (1.0, 0.0, 0.0), stiff(313.4e6, 60.5e6, 272.7e3, 354.5e3, 11.64, 13.17e-3)
     body = bar("shaft", ((0.0, 0.0, 0.0), (6.0, 0.0, 0.0)), 8, (0.0, 1.0, 0.0), **given)
     inertia = np.diag([2.0325, 1.0163, 1.0163])
-    disk = RigidBody(at=(3.0, 0.0, 0.05), mass=70.573, inertia=inertia, name="disk")
+    disk = RigidBody(position=(3.0, 0.0, 0.05), mass=70.573, inertia=inertia, name="disk")
     left, right, middle = Ground(), Ground((6.0, 0.0, 0.0)), body.at((3.0, 0.0, 0.0))
     terms = [
         revolute(body["x0"], left, axis=x),

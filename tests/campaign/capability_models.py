@@ -175,7 +175,7 @@ LAWS: dict[str, Callable[[], sa.Body]] = {
     "yeoh_raw": lambda: block(energies.yeoh_raw, C10=2.0, C20=0.1, C30=0.0, **RUBBER),
     "Layers": layered,
     "memory": lambda: block(maxwell, E0=10.0, E1=5.0, tau=0.3, rho=1.0),
-    "local": lambda: block(sa.local(p=0, at="cell")(mixed), mu=4.0, k=20.0, rho=1.0),
+    "local": lambda: block(sa.local(p=0, per="cell")(mixed), mu=4.0, k=20.0, rho=1.0),
     "implicit": lambda: block(relieved, mu=4.0, lam=6.0, rho=1.0),
     "parameter of time": lambda: block(E=lambda t: 10.0 + np.sin(4.0 * t), nu=0.3, rho=1.0),
     "density of time": lambda: block(E=10.0, nu=0.3, rho=lambda t: 1.0 + 0.3 * np.sin(3.0 * t)),
@@ -194,7 +194,7 @@ def loaded(make: Callable[[sa.Body], Any], body: Callable[[], sa.Body] = block) 
 
 def box(at: tuple[float, float, float] = (0.0, 0.0, 0.0), name: str = "box") -> sa.RigidBody:
     """Return a rigid body in space."""
-    return sa.RigidBody.box((0.4, 0.3, 0.2), at=at, rho=50.0, name=name)
+    return sa.RigidBody.box((0.4, 0.3, 0.2), position=at, rho=50.0, name=name)
 
 
 def spring(u_a: Any, *, k: Any) -> Any:
@@ -302,7 +302,7 @@ def clamp() -> Model:
 
 def rigid_body() -> Model:
     """Return a ball on springs."""
-    ball = sa.RigidBody.sphere(0.2, at=(0.0, 0.0, 0.0), rho=30.0, name="ball")
+    ball = sa.RigidBody.sphere(0.2, position=(0.0, 0.0, 0.0), rho=30.0, name="ball")
     place = ball.at((0.0, 0.2, 0.0))
     touches = {"side": ball, "stiffness": 10.0}
     return Model([ball], [weight(), *held(ball)], place, 0.01, lambda: touches)
@@ -336,7 +336,7 @@ def released() -> Model:
 
 def flexure() -> Model:
     """Return a lever on a flexure."""
-    lever = sa.PlanarBody(at=(0.3, 0.0, 0.0), mass=1.0, inertia=0.1, name="lever")
+    lever = sa.PlanarBody(position=(0.3, 0.0, 0.0), mass=1.0, inertia=0.1, name="lever")
     strip = sa.Flexure.straight(sa.ground.at((0.0, 0.0)), lever.at((0.0, 0.0)), EI=2.0, EA=50.0)
     tip = lever.at((0.1, 0.0))
     return Model([lever], [strip, sa.force(tip, (0.0, 0.2))], tip)
@@ -401,7 +401,7 @@ def two_blocks() -> Model:
 
 def rolling() -> Model:
     """Return a ball on a plane."""
-    ball = sa.RigidBody.sphere(0.2, at=(0.0, 0.0, 0.2), rho=30.0, name="ball")
+    ball = sa.RigidBody.sphere(0.2, position=(0.0, 0.0, 0.2), rho=30.0, name="ball")
     touch = sa.Contact(ball, sa.Plane(), stiffness=1e3)
     return Model([ball], [weight(), touch, *held(ball)], ball.at((0.0, 0.2, 0.0)), 0.01)
 

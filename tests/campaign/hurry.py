@@ -48,12 +48,12 @@ def on(make: Callable[[Any], Any], kind: str = "hex") -> Run:
 
 def rod(name: str = "rod", at: Any = (0.5, 0.0, 0.0), **given: Any) -> sa.RigidBody:
     """Return a rigid rod along x."""
-    return sa.RigidBody.box((1.0, 0.1, 0.1), at=at, name=name, **({"rho": 1e3} | given))
+    return sa.RigidBody.box((1.0, 0.1, 0.1), position=at, name=name, **({"rho": 1e3} | given))
 
 
 def disc(name: str = "disc", at: Any = (0.0, 0.0)) -> sa.PlanarBody:
     """Return a planar body."""
-    return sa.PlanarBody(at=at, mass=1.0, inertia=1.0, name=name)
+    return sa.PlanarBody(position=at, mass=1.0, inertia=1.0, name=name)
 
 
 def rigid(make: Callable[[Any, Any], Any]) -> Run:

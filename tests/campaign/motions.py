@@ -144,11 +144,11 @@ def slider_crank() -> Motion:
     reach = math.sqrt(0.6**2 - 0.2**2)
     a, b = np.array([0.0, 0.2, 0.0]), np.array([reach, 0.0, 0.0])
     crank = sa.PlanarBody(
-        at=(0.0, 0.0, math.pi / 2), mass=0.5, centre=(0.1, 0.0), inertia=0.5 * 0.04 / 12
+        position=(0.0, 0.0, math.pi / 2), mass=0.5, centre=(0.1, 0.0), inertia=0.5 * 0.04 / 12
     )
     points = a + np.linspace(0.0, 1.0, 9)[:, None] * (b - a)
     flexible = rope(points, EA=1e4, EI=2.0, rho=1000.0, A=1e-3)
-    slide = sa.PlanarBody(at=(reach, 0.0, 0.0), mass=1.0, inertia=0.01, name="slide")
+    slide = sa.PlanarBody(position=(reach, 0.0, 0.0), mass=1.0, inertia=0.01, name="slide")
     terms = [
         sa.joints.revolute(crank.origin, sa.ground.at((0.0, 0.0, 0.0))),
         sa.Constraint(in_plane, crank.at((0.2, 0.0)), flexible.at(a), name="crank pin"),
@@ -167,7 +167,7 @@ def manipulator() -> Motion:
     section = {"EA": 7e5, "EI": 200.0, "rho": 2700.0, "A": 1e-4}
     lower = rope(line(0.0, 1.0, 4), "lower", **section)
     upper = rope(line(1.0, 2.0, 4), "upper", **section)
-    load = sa.PlanarBody(at=(2.0, 0.0, 0.0), mass=0.1, inertia=1e-3, name="load")
+    load = sa.PlanarBody(position=(2.0, 0.0, 0.0), mass=0.1, inertia=1e-3, name="load")
 
     def speed(e: Any, w: Any) -> Any:
         return (e[0] * w[1] - e[1] * w[0]) / e.dot(e)
@@ -210,7 +210,7 @@ def _sin2(x: float) -> float:
 def rotor() -> Motion:
     """A flexible blade on a hub whose angle is a function of time."""
     blade = rope(line(0.0, 2.0, 16), EA=2e5, EI=50.0, rho=1000.0, A=1e-3)
-    hub = sa.PlanarBody(at=(0.0, 0.0, 0.0), mass=1.0, inertia=0.1, name="hub")
+    hub = sa.PlanarBody(position=(0.0, 0.0, 0.0), mass=1.0, inertia=0.1, name="hub")
 
     def weld(r_a: Any, e1_a: Any, r_b: Any, e1_b: Any) -> Any:
         return [*in_plane(r_a, r_b), e1_a[0] * e1_b[1] - e1_a[1] * e1_b[0]]
@@ -254,7 +254,9 @@ def net() -> Motion:
 
     side = range(5)
     balls = {
-        (i, j): sa.RigidBody.sphere(0.02, at=(0.1 * i, 0.1 * j, 0.0), rho=3000.0, name=f"{i} {j}")
+        (i, j): sa.RigidBody.sphere(
+            0.02, position=(0.1 * i, 0.1 * j, 0.0), rho=3000.0, name=f"{i} {j}"
+        )
         for i in side
         for j in side
     }

@@ -39,7 +39,7 @@ def _pendulum(method: str, lengths: tuple[float, float], length: float, time: fl
     for k, own in enumerate(lengths):
         size = tuple(length * own * np.array((1.0, 0.1, 0.1)))
         at = ((x + own / 2) * length, 0.0, 0.0)
-        bodies.append(sa.RigidBody.box(size, at=at, rho=1e3 / length**3, name=f"bar {k}"))
+        bodies.append(sa.RigidBody.box(size, position=at, rho=1e3 / length**3, name=f"bar {k}"))
         ends = [] if k == 0 else [bodies[-2].at((lengths[k - 1] * length / 2, 0.0, 0.0))]
         ends.append(bodies[-1].at((-own * length / 2, 0.0, 0.0)))
         joints.append(sa.joints.revolute(*ends, axis=(0, 1, 0)))

@@ -227,7 +227,7 @@ def joints() -> None:
     before = sa.ground.at((0.0, 0.0, 0.0))
     for kind in ("revolute", "cylindrical", "prismatic", "universal", "spherical", "rigid"):
         box = (1.0, 0.1, 0.2)
-        link = sa.RigidBody.box(box, at=(at, 0.0, 0.0), rho=100.0, name=f"link {kind}")
+        link = sa.RigidBody.box(box, position=(at, 0.0, 0.0), rho=100.0, name=f"link {kind}")
         here = link.at((-0.5, 0.0, 0.0))
         axes: dict[str, Any] = (
             {"axis": z} if kind in ("revolute", "cylindrical", "prismatic") else {}
@@ -250,8 +250,8 @@ def joints() -> None:
 
 def planar() -> None:
     """Planar bodies with a flexure, a joint, a constraint and point laws."""
-    a = sa.PlanarBody(at=(1.0, 0.0, 0.3), name="a", mass=1.0, inertia=0.1)
-    b = sa.PlanarBody(at=(2.0, 0.5, -0.4), name="b", mass=1.0, inertia=0.1)
+    a = sa.PlanarBody(position=(1.0, 0.0, 0.3), name="a", mass=1.0, inertia=0.1)
+    b = sa.PlanarBody(position=(2.0, 0.5, -0.4), name="b", mass=1.0, inertia=0.1)
     start = sa.ground.at((0.0, 0.0))
     place = a.at((0.3, 0.1))
     x, y = place.X[0, :2] - (2.0, 0.5)
@@ -279,7 +279,7 @@ def shapes() -> None:
     on = sa.Contact(rope["body"], drum, mu=0.3, radius=0.02, initial="press")
     pull = sa.force(rope["x1"], (54.0, 84.0, 0.0))
     solve(rope, terms=[sa.fix(rope["x0"], "all"), sa.planar(rope), on, pull])
-    bead = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0999), rho=100.0)
+    bead = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0999), rho=100.0)
     rolls = sa.Contact(bead, sa.Plane(), mu=0.3, stiffness=1e5, initial="press")
     move(bead, terms=[rolls, sa.gravity((1.0, 0.0, -9.81))])
 
@@ -356,7 +356,7 @@ def places() -> None:
     held = [sa.fix(rope[end], "position") for end in ("x0", "x1")]
     car = sa.force(rope.at(lambda t: (0.1 + 0.8 * t, 0.0, 0.0)), (0.0, 0.0, -1e-3))
     sa.StaticProblem(sa.System(rope, terms=[*held, car])).solve(step=0.2)
-    wheel, bead = rope.sliding((0.3, 0.0, 0.0)), sa.RigidBody(at=(0.3, 0.0, 0.0), mass=0.1)
+    wheel, bead = rope.sliding((0.3, 0.0, 0.0)), sa.RigidBody(position=(0.3, 0.0, 0.0), mass=0.1)
     on = sa.Constraint(lambda r_a, r_b: r_a - r_b, bead.at((0.0, 0.0, 0.0)), wheel)
     sa.check(sa.System(rope, bead, terms=[*held, on, sa.gravity((0.1, 0.0, -1.0))]))
     hangs = [sa.fix(rope["x0"]), sa.length(rope["body"], per="edge"), sa.gravity((0.0, 0.0, -1.0))]

@@ -166,7 +166,9 @@ _HEAD: list[sa.RigidBody] = []
 def arguments_head() -> sa.RigidBody:
     """Return a rigid body at the end of the block."""
     if not _HEAD:
-        _HEAD.append(sa.RigidBody.box((1.0, 0.4, 0.4), at=(2.5, 0.5, 0.25), rho=100.0, name="head"))
+        _HEAD.append(
+            sa.RigidBody.box((1.0, 0.4, 0.4), position=(2.5, 0.5, 0.25), rho=100.0, name="head")
+        )
     return _HEAD[0]
 
 
@@ -268,7 +270,7 @@ def examples() -> dict[str, Example]:
     x1, tip = block["x1"], block.at((2.0, 0.5, 0.25))
     ends = {"a": tip, "b": head.at((-0.5, 0.0, 0.0))}
     svk = {"E": 1e6, "nu": 0.3, "rho": 1e3}
-    lever = sa.PlanarBody(at=(0.0, 0.3, 0.0), mass=1.0, inertia=1.0, name="lever")
+    lever = sa.PlanarBody(position=(0.0, 0.3, 0.0), mass=1.0, inertia=1.0, name="lever")
     system = _system(sa.gravity((0.0, 0.0, -1.0)))
     support = system.terms[0]
     constraint = sa.Constraint(_height, tip, h=0.25)
@@ -399,7 +401,7 @@ def examples() -> dict[str, Example]:
         "RigidBody": (
             sa.RigidBody,
             {
-                "at": (0, 0, 0),
+                "position": (0, 0, 0),
                 "frame": None,
                 "mass": 1.0,
                 "centre": (0, 0, 0),
@@ -413,12 +415,12 @@ def examples() -> dict[str, Example]:
         ),
         "RigidBody.box": (
             sa.RigidBody.box,
-            {"size": (1.0, 1.0, 1.0), "at": (0, 0, 0), "rho": 1.0, "name": "r"},
+            {"size": (1.0, 1.0, 1.0), "position": (0, 0, 0), "rho": 1.0, "name": "r"},
             _as_rigid,
         ),
         "RigidBody.sphere": (
             sa.RigidBody.sphere,
-            {"radius": 1.0, "at": (0, 0, 0), "rho": 1.0},
+            {"radius": 1.0, "position": (0, 0, 0), "rho": 1.0},
             _as_rigid,
         ),
         "RigidBody.cylinder": (
@@ -430,7 +432,7 @@ def examples() -> dict[str, Example]:
         "PlanarBody": (
             sa.PlanarBody,
             {
-                "at": (0.0, 0.0, 0.0),
+                "position": (0.0, 0.0, 0.0),
                 "name": "p",
                 "mass": 1.0,
                 "centre": (0.0, 0.0),
@@ -483,7 +485,7 @@ def examples() -> dict[str, Example]:
                 sa.energies.saint_venant_kirchhoff,
                 **(svk | {"E": sa.Field(**o)}),
             ),
-            {"function": lambda X: 1e6 + X[:, 0], "at": "cells"},
+            {"function": lambda X: 1e6 + X[:, 0], "per": "cell"},
             _as_body,
         ),
         "Parameter": (
@@ -814,8 +816,8 @@ def examples() -> dict[str, Example]:
         ),
         "memory": (lambda e, law: sa.memory(e=e)(law), {"e": 0, "law": lambda u_a, *, e: 0}, None),
         "local": (
-            lambda at, p, law: sa.local(at=at, p=p)(law),
-            {"at": "point", "p": 0, "law": lambda J, *, p: p * J},
+            lambda per, p, law: sa.local(per=per, p=p)(law),
+            {"per": "point", "p": 0, "law": lambda J, *, p: p * J},
             None,
         ),
         # systems and problems

@@ -114,7 +114,7 @@ def rotation_of_a_rigid_body_that_differs_by_rank() -> None:
 
 @case
 def angle_of_a_planar_body_that_differs_by_rank() -> None:
-    wheel = sa.PlanarBody(at=(0.0, 0.0), name="wheel")
+    wheel = sa.PlanarBody(position=(0.0, 0.0), name="wheel")
     held = sa.fix(wheel, ["theta"], displacement=lambda t: t * COMM.rank)
     sa.System(wheel, terms=[held]).prescribe(1.0)
 

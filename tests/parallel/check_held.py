@@ -261,7 +261,7 @@ def stiff_block_on_a_soft_cable() -> sa.System:
 
 @case
 def planar_body_free() -> sa.System:
-    return sa.System(sa.PlanarBody(at=(1.0, 2.0), name="link"), terms=[])
+    return sa.System(sa.PlanarBody(position=(1.0, 2.0), name="link"), terms=[])
 
 
 def verdict(system: sa.System) -> dict[str, Any]:

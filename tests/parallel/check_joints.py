@@ -44,8 +44,8 @@ def flexible():
         rho=1000.0,
         A=1e-3,
     )
-    head = sa.RigidBody.box((0.2, 0.4, 0.1), at=(1.1, 0.2, 0.0), rho=300.0, name="head")
-    crate = sa.RigidBody.box((0.1, 0.1, 0.1), at=(1.75, 0.2, 0.0), rho=300.0, name="crate")
+    head = sa.RigidBody.box((0.2, 0.4, 0.1), position=(1.1, 0.2, 0.0), rho=300.0, name="head")
+    crate = sa.RigidBody.box((0.1, 0.1, 0.1), position=(1.75, 0.2, 0.0), rho=300.0, name="crate")
     joints = [
         sa.joints.clamp(left["x1"], head),
         sa.joints.clamp(rope.at((1.2, 0.2, 0.0)), head),
@@ -92,7 +92,9 @@ def dynamics():
 def rigid():
     """Bodies without meshes: a double pendulum in space on two kinds of hinge."""
     bodies = [
-        sa.RigidBody.box((0.4, 0.1, 0.1), at=(0.2 + 0.4 * k, 0.0, 0.0), rho=500.0, name=f"link {k}")
+        sa.RigidBody.box(
+            (0.4, 0.1, 0.1), position=(0.2 + 0.4 * k, 0.0, 0.0), rho=500.0, name=f"link {k}"
+        )
         for k in range(3)
     ]
     joints = [sa.joints.universal(bodies[0].at((-0.2, 0, 0)), axes=((0, 1, 0), (0, 0, 1)))]

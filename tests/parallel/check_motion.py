@@ -51,7 +51,7 @@ def problem() -> tuple[sa.DynamicProblem, list[Any], Any]:
                 A=1e-3,
             )
         )
-    box = sa.RigidBody.box((0.05, 0.05, 0.05), at=(0.4, 0.0, -0.025), rho=2000.0, name="box")
+    box = sa.RigidBody.box((0.05, 0.05, 0.05), position=(0.4, 0.0, -0.025), rho=2000.0, name="box")
     joints = [
         sa.joints.spherical(rope.at((0.0, y, 0.0)), sheet.at((0.0, y, 0.0)), name=f"knot{k}")
         for k, (rope, y) in enumerate(zip(ropes, (0.0, 0.3), strict=True))

@@ -58,7 +58,7 @@ def upright(e1_a: Any, e2_a: Any) -> Any:
 def wheel(place: Any, at: Any) -> tuple[sa.System, sa.Body]:
     """A mass on a cable that is held at both ends."""
     cord = rope(9)
-    mass = sa.RigidBody(at=at, mass=0.3, inertia=(1e-4,) * 3, name="wheel")
+    mass = sa.RigidBody(position=at, mass=0.3, inertia=(1e-4,) * 3, name="wheel")
     terms = [
         sa.fix(cord["x0"]),
         sa.fix(cord["x1"]),
@@ -90,7 +90,7 @@ def bead() -> tuple[sa.System, Any]:
     """A mass that slides down a soft cable, on which it hangs."""
     cord = rope(9, EA=20.0)
     place = cord.sliding((0.3, 0.0, 0.0))
-    mass = sa.RigidBody(at=(0.3, 0.0, 0.0), mass=0.3, inertia=(1e-4,) * 3, name="bead")
+    mass = sa.RigidBody(position=(0.3, 0.0, 0.0), mass=0.3, inertia=(1e-4,) * 3, name="bead")
     origin = mass.at((0.0, 0.0, 0.0))
     terms = [
         sa.fix(cord["x0"]),

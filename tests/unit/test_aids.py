@@ -70,7 +70,9 @@ def test_an_aid_of_a_motion_that_is_switched_off_is_missed() -> None:
 
 def turning(**options: Any) -> sa.DynamicProblem:
     """Let a body turn fast about a point beside it, 11 degrees in a step of 2 ms."""
-    top = sa.RigidBody.box((0.2, 0.3, 0.1), at=(0.3, 0.0, 0.0), rho=1e3, spin=(100.0, 0.0, 0.0))
+    top = sa.RigidBody.box(
+        (0.2, 0.3, 0.1), position=(0.3, 0.0, 0.0), rho=1e3, spin=(100.0, 0.0, 0.0)
+    )
     pin = sa.joints.spherical(top.at((-0.3, 0.0, 0.0)), sa.ground)
     return sa.DynamicProblem(sa.System(top, terms=[pin]), options=options)
 

@@ -168,7 +168,7 @@ def test_a_history_is_a_collection_of_names() -> None:
 
 
 def test_the_reaction_of_each_end_and_of_no_other() -> None:
-    head = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1.0, name="head")
+    head = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1.0, name="head")
     joint = sa.joints.spherical(head.at((0.0, 0.0, 0.0)), sa.ground)
     system = sa.System(head, terms=[joint, sa.gravity((0.0, 0.0, -1.0))])
     sa.DynamicProblem(system).solve(to=1e-3, step=1e-3)
@@ -246,21 +246,21 @@ def _potential(f: Any) -> None:
     def law(u_a: Any) -> Any:
         return f(u_a[0]) ** 2
 
-    sa.Potential(law, sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0)), name="law")
+    sa.Potential(law, sa.PlanarBody(position=(0.0, 0.0)).at((0.0, 0.0)), name="law")
 
 
 def _constraint(f: Any) -> None:
     def law(u_a: Any) -> Any:
         return u_a[0] - f(u_a[1])
 
-    sa.Constraint(law, sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0)), name="law")
+    sa.Constraint(law, sa.PlanarBody(position=(0.0, 0.0)).at((0.0, 0.0)), name="law")
 
 
 def _force(f: Any) -> None:
     def law(u_a: Any, v_a: Any) -> Any:
         return [(v_a[0], -f(u_a[0]))]
 
-    sa.VirtualWork(law, sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0)), name="law")
+    sa.VirtualWork(law, sa.PlanarBody(position=(0.0, 0.0)).at((0.0, 0.0)), name="law")
 
 
 def _controller(f: Any) -> None:
@@ -273,7 +273,7 @@ def _controller(f: Any) -> None:
     def law(y: Any) -> Any:
         return -f(y)
 
-    sa.Controller(height, lift, law, sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0)))
+    sa.Controller(height, lift, law, sa.PlanarBody(position=(0.0, 0.0)).at((0.0, 0.0)))
 
 
 def _distance(f: Any) -> None:
@@ -352,7 +352,7 @@ def test_numbers_that_overflow_in_derivatives_are_refused() -> None:
     def law(u_a: Any) -> Any:
         return sp.exp(-1e200 * u_a[0] ** 2)
 
-    body = sa.PlanarBody(at=(0.0, 0.0))
+    body = sa.PlanarBody(position=(0.0, 0.0))
     with refused(sa.CompileError, asked="law", given="inf"):
         sa.System(body, terms=[sa.Potential(law, body.at((0.0, 0.0)), name="law")])
 

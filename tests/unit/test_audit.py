@@ -223,7 +223,7 @@ def turned(t: float) -> float:
 
 def joint_of_time(**options: Any) -> Model:
     """A motor lifts and turns a box about its edge: power of the torque, of Newton's law."""
-    box = sa.RigidBody.box((0.4, 0.3, 0.2), at=(0.0, 0.0, 0.0), rho=50.0, name="box")
+    box = sa.RigidBody.box((0.4, 0.3, 0.2), position=(0.0, 0.0, 0.0), rho=50.0, name="box")
     hinge = box.at((-0.2, 0.0, 0.0))
     motor = sa.joints.rotation(hinge, axis=(0, 0, 1), angle=turned)
     terms = [sa.joints.revolute(hinge, axis=(0, 0, 1)), motor, sa.gravity((0.0, -3.0, 0.0))]

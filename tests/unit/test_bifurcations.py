@@ -57,7 +57,7 @@ def arch(EA: float) -> tuple[sa.StaticProblem, sa.Parameter]:
 def frame(EA: float) -> tuple[sa.StaticProblem, sa.Parameter]:
     """A clamped portal of three equal beams with a load on each of its rigid corners."""
     P, corners = sa.Parameter("P"), [(0.0, 1.0), (1.0, 1.0)]
-    knees = [sa.PlanarBody(at=at, name=f"knee {k}") for k, at in enumerate(corners)]
+    knees = [sa.PlanarBody(position=at, name=f"knee {k}") for k, at in enumerate(corners)]
     energy = sa.energies.cable(curvature="plane")
 
     def beam(name: str, a: Any, b: Any) -> Any:
@@ -230,7 +230,7 @@ def from_axis(theta_a: Any, *, k: Any) -> Any:
 def chain(k: float, L: float, links: int = 5) -> tuple[sa.StaticProblem, sa.Parameter]:
     """Rigid links in a row on joints with springs, under a thrust."""
     P, part = sa.Parameter("P"), L / links
-    bodies = [sa.PlanarBody(at=(j * part, 0.0), name=f"link {j}") for j in range(links)]
+    bodies = [sa.PlanarBody(position=(j * part, 0.0), name=f"link {j}") for j in range(links)]
     terms = [sa.joints.revolute(bodies[0].origin, sa.ground.at((0.0, 0.0)), name="pin")]
     terms.append(sa.Potential(from_axis, bodies[0].origin, k=k))
     for j, (a, b) in enumerate(itertools.pairwise(bodies)):
@@ -289,7 +289,7 @@ def link(kx: float, ky: float) -> tuple[sa.StaticProblem, sa.Parameter]:
         x, y = r_a[0], r_a[1]
         return (kx * x**2 + ky * y**2) / 2 + P * ((1 - x**2 - y**2) ** 0.5 - 1)
 
-    top, P = sa.PlanarBody(at=(0.0, 0.0), name="top"), sa.Parameter("P")
+    top, P = sa.PlanarBody(position=(0.0, 0.0), name="top"), sa.Parameter("P")
     work = sa.Potential(energy, top.origin, P=P, kx=kx, ky=ky)
     return sa.StaticProblem(sa.System(top, terms=[work, sa.fix(top, ["theta"])])), P
 
@@ -337,7 +337,7 @@ def test_redundant_constraints_and_joints_do_not_count() -> None:
     """The link of two springs hangs on two joints, one of them twice."""
     problem, P = link(2.0, 3.0)
     top = problem.system.bodies[0]
-    hook = sa.PlanarBody(at=(0.0, 0.0), name="hook")
+    hook = sa.PlanarBody(position=(0.0, 0.0), name="hook")
     joints = [sa.joints.revolute(top.origin, hook.origin, name=f"pin {k}") for k in range(2)]
     turn = sa.fix(hook, ["theta"])
     system = sa.System(top, hook, terms=[*problem.system.terms, *joints, turn])

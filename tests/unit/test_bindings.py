@@ -58,7 +58,7 @@ def _pipe() -> Model:
 
 
 def _lever() -> Model:
-    lever = sa.PlanarBody(at=(0.0, 0.3, 0.0), name="lever")
+    lever = sa.PlanarBody(position=(0.0, 0.3, 0.0), name="lever")
     load = sa.Factor("load")
     strips = [
         sa.Flexure.straight(sa.ground.at((x, 0.0)), lever.at((x, 0.0)), EI=1e-4, EA=50.0)
@@ -70,7 +70,7 @@ def _lever() -> Model:
 
 
 def _hinged() -> Model:
-    arm = sa.RigidBody.box((1.0, 0.1, 0.1), at=(0.5, 0.0, 0.0), rho=1.0, name="arm")
+    arm = sa.RigidBody.box((1.0, 0.1, 0.1), position=(0.5, 0.0, 0.0), rho=1.0, name="arm")
 
     def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
         return k * (r_a - r_b).dot(r_a - r_b) / 2
@@ -175,7 +175,7 @@ JOINTS: dict[str, Callable[[sa.RigidBody], Any]] = {
 @pytest.mark.parametrize("kind", JOINTS)
 def test_joints_in_two_systems_do_not_change(kind: str) -> None:
     def made() -> Model:
-        arm = sa.RigidBody.box((1.0, 0.1, 0.2), at=(0.5, 0.0, 0.0), rho=1.0, name="arm")
+        arm = sa.RigidBody.box((1.0, 0.1, 0.2), position=(0.5, 0.0, 0.0), rho=1.0, name="arm")
         return [arm], [JOINTS[kind](arm), sa.gravity((0.0, 1.0, -9.81))]
 
     def motion(model: Model) -> sa.DynamicProblem:

@@ -325,7 +325,7 @@ def test_a_place_that_gives_way_beside_a_soft_body_is_named() -> None:
         direction=lambda X: np.tile((0.0, 1.0, 0.0), (len(X), 1)),
         **sa.Section.circle(0.1).rod(E=1e5, nu=0.3, rho=1000.0),
     )
-    part = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 5.3, 0.0), rho=1.0, name="part")
+    part = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 5.3, 0.0), rho=1.0, name="part")
     top = part.at((0.0, 0.0, 0.0))
 
     def spring(r_a, *, k, L0, x):  # type: ignore[no-untyped-def]

@@ -102,7 +102,7 @@ def free() -> Callable[[], object]:
 
 def limit() -> Callable[[], object]:
     """A flat truss of two springs snaps through."""
-    apex = sa.PlanarBody(at=(0.0, 0.1), name="apex")
+    apex = sa.PlanarBody(position=(0.0, 0.1), name="apex")
 
     def bar(r_a: Any, *, x: float) -> Any:
         from sympy import sqrt
@@ -216,7 +216,7 @@ def flat_cells() -> Callable[[], object]:
 
 def truss(to: float, **given: Any) -> Callable[[], object]:
     """The path of a flat truss is followed to a load at which it does not arrive."""
-    apex, pull = sa.PlanarBody(at=(0.0, 0.1), name="apex"), sa.Parameter("pull", 0.0)
+    apex, pull = sa.PlanarBody(position=(0.0, 0.1), name="apex"), sa.Parameter("pull", 0.0)
 
     def bar(r_a: Any, *, x: float) -> Any:
         from sympy import sqrt

@@ -46,7 +46,7 @@ def test_solids_by_their_cells(name: str) -> None:
     assert body.element is element
 
 
-@sa.local(p=0, at="cell")
+@sa.local(p=0, per="cell")
 def mixed(J: Any, I1: Any, *, mu: Any, k: Any, p: Any) -> Any:
     return mu / 2 * (I1 - 3 - 2 * sp.log(J)) + p * (J - 1) - p**2 / (2 * k)
 

@@ -66,7 +66,7 @@ def test_a_path_turns_where_it_meets_a_floor(mu: float) -> None:
 def test_contact_begins_and_ends_in_events_of_a_motion() -> None:
     """A ball falls on a stiff floor and is thrown back."""
     g, drop, k = 9.81, 0.1, 1e5
-    ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.1 + drop), rho=1000.0)
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.1 + drop), rho=1000.0)
     contact = sa.Contact(ball, sa.Plane(), stiffness=k, damping=0.0)
     system = sa.System(ball, terms=[contact, sa.gravity((0.0, 0.0, -g))])
     assert contact.clearance(system) == pytest.approx(drop)

@@ -173,7 +173,7 @@ def test_a_cable_is_refused_as_side_and_as_target() -> None:
 
 
 def test_a_law_that_tells_no_stiffness_is_refused_by_name() -> None:
-    @sa.local(p=0, at="cell")
+    @sa.local(p=0, per="cell")
     def mixed(J: Any, I1: Any, *, mu: Any, k: Any, p: Any) -> Any:
         return mu / 2 * (I1 - 3 - 2 * sp.log(J)) + p * (J - 1) - p**2 / (2 * k)
 

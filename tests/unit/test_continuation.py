@@ -36,13 +36,13 @@ class Truss:
     """Two bars, if asked for with a spring on top through which the load acts."""
 
     def __init__(self, load: Any = 0.0, EA: Any = 1.0, **given: Any) -> None:
-        self.apex = sa.PlanarBody(at=(0.0, H), name="apex")
+        self.apex = sa.PlanarBody(position=(0.0, H), name="apex")
         bodies, loaded = [self.apex], self.apex
         terms: list[Any] = [sa.Potential(bars, self.apex.origin, EA=EA)]
         held = [sa.fix(self.apex, ["x", "theta"])]
         self.k = given.pop("spring", None)
         if self.k:
-            self.top = loaded = sa.PlanarBody(at=(0.0, 1.0), name="top")
+            self.top = loaded = sa.PlanarBody(position=(0.0, 1.0), name="top")
             bodies.append(loaded)
 
             def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
@@ -203,8 +203,8 @@ def test_the_pseudo_time_is_followed() -> None:
 def test_multipliers_carry_the_load_past_the_limit_point() -> None:
     """The apex hangs on the bars by a joint; its multipliers are unknowns of the path."""
     P = sa.Parameter("P")
-    apex = sa.PlanarBody(at=(0.0, H), name="apex")
-    hook = sa.PlanarBody(at=(0.0, H), name="hook")
+    apex = sa.PlanarBody(position=(0.0, H), name="apex")
+    hook = sa.PlanarBody(position=(0.0, H), name="hook")
     joint = sa.Constraint(lambda r_a, r_b: r_a[1] - r_b[1], apex.origin, hook.origin)
     truss = [sa.Potential(bars, apex.origin, EA=1.0), sa.fix(apex, ["x", "theta"])]
     load = [sa.force(hook.origin, (0.0, lambda t: -P.value)), sa.fix(hook, ["x", "theta"])]
@@ -224,7 +224,7 @@ def shallow(v: Any = None) -> tuple[sa.System, sa.Parameter, Any]:
     beam = sa.Body(
         line["body"], sa.elements.ancf_cable, sa.energies.cable(), name="beam", EA=100.0, EI=1e-2
     )
-    crown = sa.PlanarBody(at=(1.0, 0.1), name="crown")
+    crown = sa.PlanarBody(position=(1.0, 0.1), name="crown")
     foot = sa.joints.clamp(beam.at((0.0, 0.0, 0.0)), sa.ground)
     top = sa.joints.clamp(beam.at((1.0, 0.1, 0.0)), crown)
     if v is None:
@@ -534,7 +534,7 @@ def test_an_error_of_a_function_leaves_the_last_step() -> None:
 
 def test_everything_prescribed() -> None:
     w = sa.Parameter("w")
-    body = sa.PlanarBody(at=(0.0, 0.0), name="body")
+    body = sa.PlanarBody(position=(0.0, 0.0), name="body")
     system = sa.System(body, terms=[sa.fix(body, "all", displacement=(w, 0.0, 0.0))])
     with refused(sa.ParameterError, asked="degrees of freedom", given=0):
         sa.StaticProblem(system).follow(w, to=1.0)

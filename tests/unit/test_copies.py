@@ -208,7 +208,7 @@ def test_layers_come_back(how: str) -> None:
 
 def equal_data() -> dict[str, Any]:
     return {
-        "Field": sa.Field(softer, at="points"),
+        "Field": sa.Field(softer, per="point"),
         "Restart": sa.Restart("run.ckpt", every=20),
         "Rayleigh": sa.Rayleigh(mass=0.1, stiffness=1e-3),
         "Section": sa.Section.circle(0.1),
@@ -236,8 +236,8 @@ def test_data_come_back_equal(how: str) -> None:
 @cache
 def handles() -> dict[str, Any]:
     model = solved()
-    head = sa.RigidBody.sphere(0.1, at=(1.0, 0.0, 0.0), rho=1.0, name="head")
-    disc = sa.PlanarBody(at=(0.0, 0.0), mass=1.0, inertia=1.0, name="disc")
+    head = sa.RigidBody.sphere(0.1, position=(1.0, 0.0, 0.0), rho=1.0, name="head")
+    disc = sa.PlanarBody(position=(0.0, 0.0), mass=1.0, inertia=1.0, name="disc")
     cube = sa.Body(
         sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"],
         sa.elements.hex8_plain,

@@ -127,7 +127,7 @@ def test_rayleigh_damping_decays_as_it_should(kind: str) -> None:
 
 
 def test_constraints_hold_to_round_off_over_a_long_run() -> None:
-    bob = sa.RigidBody(at=(-1, 0, 0), mass=1.0, inertia=1e-3 * np.eye(3))
+    bob = sa.RigidBody(position=(-1, 0, 0), mass=1.0, inertia=1e-3 * np.eye(3))
     pin = sa.joints.spherical(bob.at((1, 0, 0)), sa.ground)
     system = sa.System(bob, terms=[pin, sa.gravity(GRAVITY)])
     problem = sa.DynamicProblem(system, spectral_radius=0.8)

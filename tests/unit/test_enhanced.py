@@ -269,7 +269,7 @@ def test_what_it_cannot_do_names_the_plain_element(
     asked: str,
     given: tuple[str, ...],
 ) -> None:
-    @sa.local(p=0, at="cell")
+    @sa.local(p=0, per="cell")
     def mixed(J: Any, I1: Any, *, mu: Any, k: Any, p: Any) -> Any:
         return mu / 2 * (J ** Rational(-2, 3) * I1 - 3) + p * (J - 1) - p**2 / (2 * k)
 

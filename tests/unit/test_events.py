@@ -36,7 +36,7 @@ def passages(height: float, speed: float = 3.0) -> tuple[float, float]:
 
 def pendulum(**options: Any) -> tuple[sa.DynamicProblem, Any, Any]:
     """A rod of 1 m on a hinge, released from the horizontal."""
-    rod = sa.RigidBody(at=(0.5, 0.0, 0.0), mass=1.0, inertia=np.diag([0.01, 1 / 12, 1 / 12]))
+    rod = sa.RigidBody(position=(0.5, 0.0, 0.0), mass=1.0, inertia=np.diag([0.01, 1 / 12, 1 / 12]))
     hinge = sa.joints.revolute(rod.at((-0.5, 0.0, 0.0)), axis=(0, 1, 0))
     push = sa.Parameter("push", 0.0)
     force = sa.force(rod.at((0.5, 0.0, 0.0)), (0.0, 0.0, push))

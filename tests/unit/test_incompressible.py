@@ -66,7 +66,7 @@ def state_of(body: sa.Body, terms: list[Any]) -> tuple[sa.System, int]:
 
 def cells_of(system: sa.System, body: sa.Body, field: str) -> Array:
     """Return a field's means over all cells, on every rank, in the order of the mesh."""
-    found = sample(system, body, fields=FIELDS, at="cells").cell_data[field]
+    found = sample(system, body, fields=FIELDS, at="cell").cell_data[field]
     on = system.binding(body).interpolation
     pairs = np.stack([on.ids[on.owned], np.asarray(found)], axis=1)
     table = np.concatenate(system.comm.allgather(pairs))

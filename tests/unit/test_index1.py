@@ -36,7 +36,7 @@ AT_1 = (0.9862917511318753, -0.16501085312554117)
 # ---- derivatives of constraints -----------------------------------------------------------------
 def _boxes() -> tuple[sa.RigidBody, sa.RigidBody]:
     a = sa.RigidBody.box((0.3, 0.2, 0.1), rho=100.0, name="a")
-    return a, sa.RigidBody.box((0.3, 0.2, 0.1), at=(0.4, 0.1, 0.0), rho=100.0, name="b")
+    return a, sa.RigidBody.box((0.3, 0.2, 0.1), position=(0.4, 0.1, 0.0), rho=100.0, name="b")
 
 
 def _revolute() -> sa.System:
@@ -64,13 +64,16 @@ def _timed() -> sa.System:
 
 
 def _clamped() -> sa.System:
-    body, head = rope(2), sa.RigidBody.box((0.2, 0.1, 0.1), at=(1.3, 0, 0), rho=250.0, name="head")
+    body, head = (
+        rope(2),
+        sa.RigidBody.box((0.2, 0.1, 0.1), position=(1.3, 0, 0), rho=250.0, name="head"),
+    )
     return sa.System(body, head, terms=[sa.joints.clamp(body["tip"], head)])
 
 
 def _planar() -> sa.System:
     body = rope(2)
-    plate = sa.PlanarBody(at=(1.2, 0.0), mass=1.0, inertia=0.1, name="plate")
+    plate = sa.PlanarBody(position=(1.2, 0.0), mass=1.0, inertia=0.1, name="plate")
     return sa.System(
         body, plate, terms=[sa.planar(body), sa.joints.clamp(body.at((1.2, 0, 0)), plate)]
     )
@@ -385,7 +388,7 @@ def test_a_checkpoint_goes_on_bit_for_bit(tmp_path: Path) -> None:
 
 
 def test_a_ball_bounces_at_events() -> None:
-    ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 1.0), rho=1000.0, name="ball")
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 1.0), rho=1000.0, name="ball")
     system = sa.System(ball, terms=[sa.gravity((0, 0, -9.81))])
     problem = sa.DynamicProblem(system, method="rk")
     lowest = ball.at((0.0, 0.0, -0.1))

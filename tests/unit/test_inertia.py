@@ -73,8 +73,8 @@ def rope() -> Model:
 
 def rigid() -> Model:
     """Rigid bodies, whose axes are unknowns, with joints; one is there twice."""
-    first = sa.RigidBody.box((1.0, 0.2, 0.2), at=(0.5, 0, 0), rho=1.0, name="first")
-    second = sa.RigidBody.box((1.0, 0.2, 0.2), at=(1.5, 0, 0), rho=1.0, name="second")
+    first = sa.RigidBody.box((1.0, 0.2, 0.2), position=(0.5, 0, 0), rho=1.0, name="first")
+    second = sa.RigidBody.box((1.0, 0.2, 0.2), position=(1.5, 0, 0), rho=1.0, name="second")
 
     def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
         return k / 2 * (r_a - r_b).dot(r_a - r_b)
@@ -102,9 +102,9 @@ def in_the_plane() -> Model:
     def weight(r_a: Any, theta_a: Any, *, k: Any) -> Any:
         return 0.3 * r_a[0] ** 2 - k * r_a[1] ** 2 + k * sp.cos(2 * theta_a)
 
-    a = sa.PlanarBody(at=(1.0, 0.0), name="a")
-    b = sa.PlanarBody(at=(2.0, 0.0), name="b")
-    c = sa.PlanarBody(at=(3.0, 0.0), name="c")
+    a = sa.PlanarBody(position=(1.0, 0.0), name="a")
+    b = sa.PlanarBody(position=(2.0, 0.0), name="b")
+    c = sa.PlanarBody(position=(3.0, 0.0), name="c")
     terms = [
         sa.Flexure.straight(
             sa.ground.at((0.0, 0.0)), a.origin, EI=1.0, EA=10.0, model="consistent"

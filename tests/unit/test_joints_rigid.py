@@ -28,7 +28,7 @@ FRAME = np.array([[0.6, -0.8, 0.0], [0.8, 0.6, 0.0], [0.0, 0.0, 1.0]]) @ np.arra
 
 
 def crate(name: str = "crate", at: Any = (0.0, 0.0, 0.0), **options: Any) -> sa.RigidBody:
-    return sa.RigidBody.box((0.4, 0.2, 0.1), at=at, rho=500.0, name=name, **options)
+    return sa.RigidBody.box((0.4, 0.2, 0.1), position=at, rho=500.0, name=name, **options)
 
 
 def free(*bodies: sa.RigidBody, terms: list[Any]) -> list[str]:
@@ -477,7 +477,7 @@ def test_a_chain_at_rest_stays_where_it_is(links: int, g: Array, size: float) ->
     for k in range(links):
         at = (0.4 * size * (k + 0.5), 0.0, 0.0)
         lengths = 0.1 * size * np.array([4.0, 2.0, 1.0])
-        bodies.append(sa.RigidBody.box(lengths, at=at, rho=500.0 / size**3, name=f"link {k}"))
+        bodies.append(sa.RigidBody.box(lengths, position=at, rho=500.0 / size**3, name=f"link {k}"))
         start, end = (bodies[-1].at((s * 0.2 * size, 0.0, 0.0)) for s in (-1.0, 1.0))
         terms.append(sa.joints.revolute(before, start, axis=Z, name=f"pin {k}"))
         before = end

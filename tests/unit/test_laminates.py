@@ -129,7 +129,7 @@ def test_stresses_of_layers_and_resultants() -> None:
         system = sa.System(body)
         put(system, body, *bent(E, k))
         if element is ancf_thin_plate:
-            samples = sa.sample(system, body, at="cells")
+            samples = sa.sample(system, body, at="cell")
             for name, right in (
                 ("membrane_force", A @ E - B @ k),
                 ("bending_moment", D @ k - B @ E),
@@ -199,7 +199,7 @@ def test_resultants_of_layers_do_the_work_of_the_residual() -> None:
     f = np.zeros_like(system.state)
     system.prescribe(0.0)
     system.plan.residual(system.state, f)
-    data = sa.sample(system, body, at="cells", divisions=1).cell_data
+    data = sa.sample(system, body, at="cell", divisions=1).cell_data
     np.testing.assert_allclose(data["membrane_force"][:, 0, 0] * s * 0.5, f @ stretch, rtol=1e-12)
 
 

@@ -76,7 +76,7 @@ class Bar:
 def test_a_loop_of_a_sliding_spring_has_its_area(unit: float, step: float) -> None:
     """In m and N, and in mm and N: f (U - f/k), then 2 f (U - f/k) for each half of a loop."""
     k, f, U = 100.0 / unit, 10.0, 0.5 * unit
-    node = sa.PlanarBody(at=(0.0, 0.0), name="node")
+    node = sa.PlanarBody(position=(0.0, 0.0), name="node")
     path = [0.0, U, -U, U, -U]
     move = sa.fix(node, ["x"], displacement=[lambda t: np.interp(t, range(5), path)])
     spring = sa.Potential(friction, node.origin, k=k, f=f)
@@ -479,7 +479,7 @@ def test_initial_values_are_expressions_and_matrices_need_not_be_symmetric() -> 
             W, anchor=(anchor + r_a) / 2, turned=skew * turned, count=count + 1, stored=W
         )
 
-    ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(3.0, 2.0, 1.0), rho=1e3, name="ball")
+    ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=(3.0, 2.0, 1.0), rho=1e3, name="ball")
     term = sa.Potential(drag, ball.at((0, 0, 0)), k=10.0, first=1.5)
     spin = sa.Potential(lambda e1_a: (e1_a - sp.Matrix([1, 0, 0])).norm() ** 2, ball.at((0, 0, 0)))
     turn = sa.Potential(lambda e2_a: (e2_a - sp.Matrix([0, 1, 0])).norm() ** 2, ball.at((0, 0, 0)))

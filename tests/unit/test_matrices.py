@@ -27,7 +27,7 @@ def robot() -> tuple[sa.System, sa.Body, sa.RigidBody]:
     arm = sa.Body(
         sa.Mesh.box((1.0,), (4,))["body"], sa.elements.ancf_cable, energy, name="arm", **given
     )
-    head = sa.RigidBody.box((0.1, 0.1, 0.1), at=(1.05, 0, 0), rho=1e3, name="head")
+    head = sa.RigidBody.box((0.1, 0.1, 0.1), position=(1.05, 0, 0), rho=1e3, name="head")
     terms = [
         sa.planar(arm),
         sa.fix(arm["x0"], "position"),

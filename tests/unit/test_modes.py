@@ -278,7 +278,9 @@ def test_thirty_free_motions_and_a_mass_on_many_joints() -> None:
     # a chain of links hangs like Bernoulli's, the more of them the nearer
     n, L, g = 40, 1.0, 9.81
     links = [
-        sa.PlanarBody(at=(0.0, -L * (k + 0.5) / n), mass=1 / n, inertia=1 / n**3 / 12, name=f"l{k}")
+        sa.PlanarBody(
+            position=(0.0, -L * (k + 0.5) / n), mass=1 / n, inertia=1 / n**3 / 12, name=f"l{k}"
+        )
         for k in range(n)
     ]
     half = L / n / 2
@@ -298,7 +300,9 @@ def test_a_frame_that_turns_moves_free_bodies_in_circles() -> None:
     body = sa.RigidBody(
         at, mass=2.0, inertia=(1.0, 2.0, 2.5), spin=(0, 0, -W), velocity=np.cross([0, 0, -W], at)
     )
-    disc = sa.PlanarBody(at=(0.5, 0.0), mass=1.0, inertia=0.3, spin=-W, velocity=(0.0, -0.5 * W))
+    disc = sa.PlanarBody(
+        position=(0.5, 0.0), mass=1.0, inertia=0.3, spin=-W, velocity=(0.0, -0.5 * W)
+    )
     frame = sa.rotating_frame((0.0, 0.0, W))
     system = sa.System(body, disc, terms=[frame])
     assert sa.check(system).passed
@@ -365,7 +369,11 @@ def test_what_grows_is_found_beside_a_mechanism(spin: float) -> None:
 
 def test_buckling_begins_with_the_forces_that_joints_have_at_rest() -> None:
     """A link hangs beside a stiff beam, whose stiffness scales the multipliers."""
-    link, beam, P = sa.PlanarBody(at=(0.0, -0.5), mass=2.0, inertia=0.1), rod(4), sa.Parameter("P")
+    link, beam, P = (
+        sa.PlanarBody(position=(0.0, -0.5), mass=2.0, inertia=0.1),
+        rod(4),
+        sa.Parameter("P"),
+    )
     pin = sa.joints.revolute(link.at((0.0, 0.5)), sa.ground.at((0.0, 0.0)))
     weight = sa.force(link.at((0.0, 0.0)), (0.0, -20.0))
     lift = sa.force(link.at((0.0, -0.5)), (0.0, lambda t: P.value))
@@ -579,7 +587,7 @@ def ziegler(inertia: float) -> tuple[sa.EigenProblem, sa.Parameter]:
     P, bodies = sa.Parameter("P"), []
     for name, height, mass in (("lower", 1.0, 2.0), ("upper", 2.0, 1.0)):
         given = {"mass": mass, "inertia": inertia}
-        bodies.append(sa.PlanarBody(at=(0.0, height), name=name, **given))
+        bodies.append(sa.PlanarBody(position=(0.0, height), name=name, **given))
     lower, upper = bodies
     low, knee, foot = lower.at((0.0, -1.0)), lower.at((0.0, 0.0)), upper.at((0.0, -1.0))
     pins = [sa.joints.revolute(low, sa.ground.at((0.0, 0.0))), sa.joints.revolute(knee, foot)]
@@ -649,7 +657,7 @@ def test_all_modes_of_a_slender_rod_have_digits() -> None:
 
 def test_bodies_that_nothing_holds_rest() -> None:
     bodies = [
-        sa.PlanarBody(at=(k, 0.0), mass=10.0 ** (3 * k), inertia=1e-9, name=f"body {k}")
+        sa.PlanarBody(position=(k, 0.0), mass=10.0 ** (3 * k), inertia=1e-9, name=f"body {k}")
         for k in range(3)
     ]
     assert sa.EigenProblem(sa.System(*bodies)).solve(1).rigid == 9

@@ -55,7 +55,7 @@ def test_a_plate_has_its_closed_form() -> None:
 
 def test_a_planar_body_has_its_closed_form() -> None:
     body = sa.PlanarBody(
-        at=(0.5, 0.2), mass=2.0, inertia=0.3, velocity=(1.0, -2.0), spin=3.0, name="bar"
+        position=(0.5, 0.2), mass=2.0, inertia=0.3, velocity=(1.0, -2.0), spin=3.0, name="bar"
     )
     p, L = sa.momentum(sa.System(body))
     np.testing.assert_allclose(p, [2.0, -4.0, 0.0], atol=1e-14)
@@ -121,7 +121,7 @@ def test_a_free_system_keeps_its_momenta() -> None:
     at = np.array([0.5, 0.2, 0.0])
     head = sa.RigidBody.box(
         (0.2, 0.4, 0.2),
-        at=at,
+        position=at,
         rho=1000.0,
         velocity=VELOCITY + np.cross(SPIN, at),
         spin=SPIN,

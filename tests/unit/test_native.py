@@ -70,7 +70,7 @@ def turned() -> sa.System:
     """A rigid body on a hinge that is driven, and one that hangs on it."""
     arm, end = (
         sa.RigidBody.box(
-            (0.5, 0.1, 0.1), at=(0.25 + 0.5 * k, 0.0, 0.0), rho=1000.0, name=f"arm {k}"
+            (0.5, 0.1, 0.1), position=(0.25 + 0.5 * k, 0.0, 0.0), rho=1000.0, name=f"arm {k}"
         )
         for k in range(2)
     )

@@ -54,7 +54,7 @@ def row() -> Iterator[None]:
 
 def on_a_spring(load: Any) -> sa.System:
     """Return a light disc on a spring whose force, tanh(3 u), ends at one; a load along it."""
-    disc = sa.PlanarBody(at=(0.0, 0.0), mass=0.01, inertia=1.0, name="disc")
+    disc = sa.PlanarBody(position=(0.0, 0.0), mass=0.01, inertia=1.0, name="disc")
     spring = sa.Potential(lambda u_a: sp.log(sp.cosh(3 * u_a[0])) / 3, disc.origin)
     guide = sa.fix(disc, ["y", "theta"])
     return sa.System(disc, terms=[guide, spring, sa.force(disc.origin, load)])

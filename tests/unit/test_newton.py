@@ -120,7 +120,7 @@ def test_a_stiff_chain_is_converged_at_its_round_off(
     terms: list[Any] = []
     L = 0.3 * metre
     for i in range(links):
-        bodies.append(sa.RigidBody(at=(i * L, 0.0, 0.0), length=L, name=f"link {i}"))
+        bodies.append(sa.RigidBody(position=(i * L, 0.0, 0.0), length=L, name=f"link {i}"))
         origin = bodies[i].at((0.0, 0.0, 0.0))
         if not i:
             terms.append(sa.joints.rigid(origin, sa.ground.at((0.0, 0.0, 0.0))))
@@ -196,7 +196,7 @@ def test_nothing_loaded_is_in_equilibrium(angle: float) -> None:
     """Round-off of the constraints is no reason for a step, nor that of the step for another."""
     along = np.array([np.cos(angle), np.sin(angle), 0.0])
     across = np.array([-along[1], along[0], 0.0])
-    body = sa.PlanarBody(at=(1.3, 0.7), name="body")
+    body = sa.PlanarBody(position=(1.3, 0.7), name="body")
     cables, terms = list[Any](), list[Any]()
     for k, side in enumerate((0.3, -0.4)):
         foot = np.array([0.1, 0.2, 0.0]) + side * across

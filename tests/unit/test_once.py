@@ -71,7 +71,7 @@ def _deep() -> Callable[[int], object]:
 
 
 def _jumps() -> Callable[[int], object]:
-    ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1000.0)
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)
     aside = sa.fix(
         ball, ["x"], displacement=(lambda t: 0.01 - 0.01 * abs(t / 0.17 % 2 - 1), 0.0, 0.0)
     )

@@ -219,7 +219,7 @@ def test_the_round_off_of_stiff_terms_between_places_is_no_residual() -> None:
     bodies, terms = [], []
     for k in range(3):
         at = (2.7 + 0.3 * k, 1.3, 0.4)
-        body = sa.RigidBody(at=at, length=0.3, name=f"link {k}")
+        body = sa.RigidBody(position=at, length=0.3, name=f"link {k}")
         for d in ((0.0, 0.0, 0.0), (0.1, 0.1, 0.0), (0.1, 0.0, 0.1), (0.1, -0.1, 0.05)):
             place = tuple(np.add(at, d))
             a = sa.ground.at(place) if not k else bodies[-1].at(tuple(np.add((0.3, 0.0, 0.0), d)))

@@ -46,8 +46,8 @@ def spring(r_a: Any, r_b: Any, theta_a: Any, *, k: Any) -> Any:
 
 
 def linkage() -> tuple[Any, Any, list[Any]]:
-    a = sa.PlanarBody(at=(1.0, 0.0, 0.3), name="a")
-    b = sa.PlanarBody(at=(2.0, 0.5, -0.4), name="b")
+    a = sa.PlanarBody(position=(1.0, 0.0, 0.3), name="a")
+    b = sa.PlanarBody(position=(2.0, 0.5, -0.4), name="b")
     P = a.at((0.3, 0.1))
     terms = [
         spring_of(a),
@@ -94,7 +94,7 @@ def test_a_revolute_joint_and_an_angle_in_equilibrium() -> None:
 
 
 def test_a_body_hangs_below_its_pin() -> None:
-    body = sa.PlanarBody(at=(0.6, -0.2, 0.5), name="bob")
+    body = sa.PlanarBody(position=(0.6, -0.2, 0.5), name="bob")
 
     def rope(r_a: Any, r_b: Any, *, L: Any) -> Any:
         return (r_a - r_b).dot(r_a - r_b) - L**2
@@ -114,7 +114,7 @@ def test_a_body_hangs_below_its_pin() -> None:
 
 
 def test_a_slide_in_an_inclined_guide() -> None:
-    body = sa.PlanarBody(at=(1.0, 0.5, 0.2), name="slide")
+    body = sa.PlanarBody(position=(1.0, 0.5, 0.2), name="slide")
     axis = np.array([0.8, 0.6, 0.0])
     guide = sa.joints.prismatic(body.origin, axis=axis)
     drive = sa.Potential(lambda r_a: (r_a[0] ** 2) / 2, body.at((0.0, 0.3)), name="drive")
@@ -129,9 +129,9 @@ def test_a_slide_in_an_inclined_guide() -> None:
 
 
 def test_a_planar_body_and_a_rigid_body_in_space_share_a_hinge() -> None:
-    crank = sa.PlanarBody(at=(0.0, 0.0, 0.0), name="crank")
+    crank = sa.PlanarBody(position=(0.0, 0.0, 0.0), name="crank")
     frame = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    rod = sa.RigidBody(at=(1.0, 0.0, 0.0), frame=frame, name="rod")
+    rod = sa.RigidBody(position=(1.0, 0.0, 0.0), frame=frame, name="rod")
     centre = sp.Matrix([1.2, 0.6, 0.0])
     terms = [
         sa.fix(crank, "position"),
@@ -187,7 +187,7 @@ def test_rates_enter_as_velocities_of_the_places() -> None:
 
 
 def test_what_ends_do_not_offer_is_told() -> None:
-    body = sa.PlanarBody(at=(0.0, 0.0), name="disk")
+    body = sa.PlanarBody(position=(0.0, 0.0), name="disk")
     head = sa.RigidBody(name="head")
     with refused(sa.KinematicsError, asked="theta_b", given="(0, 0, 0) of 'head'"):
         sa.Constraint(in_plane, body.origin, head.at((0, 0, 0)), angle=0.0)

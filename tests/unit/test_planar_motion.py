@@ -18,7 +18,12 @@ G = 9.81
 def driven(step: float) -> tuple[Any, Any, Any]:
     """An arm whose angle is 0.3 sin t, after 2 s: force of the hinge, drive, system."""
     arm = sa.PlanarBody(
-        at=(0, 0, -math.pi / 2), mass=2.0, centre=(0.5, 0.0), inertia=0.1, spin=0.3, name="arm"
+        position=(0, 0, -math.pi / 2),
+        mass=2.0,
+        centre=(0.5, 0.0),
+        inertia=0.1,
+        spin=0.3,
+        name="arm",
     )
     hinge = sa.joints.revolute(arm.origin, sa.ground.at((0.0, 0.0)))
     drive = sa.fix(arm, "theta", displacement=lambda t: 0.3 * math.sin(t))
@@ -46,7 +51,7 @@ def test_forces_of_a_driven_arm() -> None:
 
 def test_a_free_body_keeps_its_momenta() -> None:
     body = sa.PlanarBody(
-        at=(1.0, 2.0, 0.4),
+        position=(1.0, 2.0, 0.4),
         mass=3.0,
         centre=(0.2, -0.3),
         inertia=0.5,
@@ -64,7 +69,7 @@ def test_a_free_body_keeps_its_momenta() -> None:
 
 def test_a_body_swings_on_a_flexure_with_its_natural_frequency() -> None:
     bar: dict[str, Any] = {"mass": 0.2, "centre": (0.1, 0.05), "inertia": 1e-3}
-    body = sa.PlanarBody(at=(1.0, 0.0), name="bar", **bar)
+    body = sa.PlanarBody(position=(1.0, 0.0), name="bar", **bar)
     flexure = sa.Flexure.straight(
         sa.ground.at((0.0, 0.0)), body.origin, EI=2.0, EA=1e3, model="consistent"
     )

@@ -22,7 +22,7 @@ def block(energy: Any = sa.energies.neo_hooke, **given: Any) -> sa.Body:
 
 
 def disk() -> Any:
-    return sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0))
+    return sa.PlanarBody(position=(0.0, 0.0)).at((0.0, 0.0))
 
 
 def height(u_a: Any) -> Any:

@@ -44,7 +44,7 @@ def link(name: str, a: Any, b: Any) -> sa.RigidBody:
     e3 /= np.linalg.norm(e3)
     frame = np.stack([e1, np.cross(e3, e1), e3], axis=1)
     size = (float(np.linalg.norm(b - a)), 0.02, 0.02)
-    return sa.RigidBody.box(size, at=(a + b) / 2, frame=frame, rho=500.0, name=name)
+    return sa.RigidBody.box(size, position=(a + b) / 2, frame=frame, rho=500.0, name=name)
 
 
 def tips(body: sa.RigidBody, length: float) -> tuple[Any, Any]:

@@ -36,7 +36,7 @@ def body(energy: Any = sa.energies.neo_hooke, **given: float) -> sa.Body:
 @pytest.mark.parametrize("how", WRITTEN)
 def test_functions_of_numbers_and_ifs_are_told_where_symbols_come(how: str) -> None:
     f, remedy = WRITTEN[how]
-    ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
     place = ball.at((0.0, 0.0, 0.0))
 
     def reader(r_a: Any) -> Any:
@@ -72,7 +72,7 @@ def test_parameters_before_the_star_and_moduli_are_told() -> None:
         body(E=1.0, nu=0.3)
     formulas = "mu = E/(2 (1 + nu)), lam = E nu/((1 + nu) (1 - 2 nu))."
     assert formulas in str(caught.value)
-    ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
     with refused(sa.KinematicsError, asked="L", possible=lambda names: names[0] == "r_a"):
         sa.Constraint(lambda r_a, L: r_a[0] - L, ball.at((0.0, 0.0, 0.0)), L=1.0)
 

@@ -244,7 +244,7 @@ def test_section_forces() -> None:
         moment = np.stack([-P[2] * arm, P[1] * arm], axis=1)
         np.testing.assert_allclose(data["bending_moment"], moment, atol=2e-6)
         np.testing.assert_allclose(data["axial_force"], np.zeros(n), atol=1e-6)
-    means = sa.sample(system, body, at="cells").cell_data["shear_force"]
+    means = sa.sample(system, body, at="cell").cell_data["shear_force"]
     np.testing.assert_allclose(means, np.tile(P[1:], (4, 1)), rtol=1e-3)
 
 

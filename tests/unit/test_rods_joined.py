@@ -171,7 +171,7 @@ def test_rod_on_a_rigid_body_and_in_joints() -> None:
     """A rod clamped to a rigid body on a hinge: an inverted pendulum's stiffness and period."""
     L, m = 0.5, 3.0
     body = sa.Body(straight(4, L)["rod"], ROD, rod, **GIVEN)
-    head = sa.RigidBody(mass=m, inertia=(1e-2, 1e-2, 1e-2), at=(L, 0.0, 0.0), name="head")
+    head = sa.RigidBody(mass=m, inertia=(1e-2, 1e-2, 1e-2), position=(L, 0.0, 0.0), name="head")
     grip = sa.joints.clamp(body["end"], head)
     system = sa.System(body, head, terms=[sa.fix(body["start"]), grip])
     omega = sa.EigenProblem(system).solve(4).omega
@@ -241,7 +241,7 @@ def test_a_controlled_arm_with_a_payload() -> None:
         thin: dict[str, Any] = {"EA": GIVEN["EA"], "EI": EI, "rho": 2700.0, "A": GIVEN["A"]}
         mesh = sa.Mesh.box((L,), (4,), cell=element.cell)
         arm = sa.Body(mesh["body"], element, law, **(GIVEN if rods else thin))
-        ball = sa.RigidBody.sphere(0.02, at=(L, 0.0, 0.0), rho=7800.0)
+        ball = sa.RigidBody.sphere(0.02, position=(L, 0.0, 0.0), rho=7800.0)
         hub = sa.PID(angle, motor, arm["x0"], target=target, angle=True, **gains)
         pin: Any = sa.fix(arm["x0"], dofs="position")
         if rods:

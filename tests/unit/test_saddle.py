@@ -57,7 +57,7 @@ def across() -> sa.System:
 def carried() -> sa.System:
     """A block on a rigid body that another block carries, hung from the ground at a corner."""
     a, b = block("a", 5), block("b", 4, 1.5)
-    plate = sa.RigidBody.box((0.5, 1.0, 1.0), at=(1.25, 0.5, 0.5), rho=1.0, name="plate")
+    plate = sa.RigidBody.box((0.5, 1.0, 1.0), position=(1.25, 0.5, 0.5), rho=1.0, name="plate")
     joints = [sa.joints.clamp(a["x1"], plate), sa.joints.clamp(b["x0"], plate)]
     corner = sa.joints.spherical(b.at((2.5, 1.0, 1.0)), sa.ground)
     load = sa.traction(b["x1"], (0.0, 0.0, 0.5))
@@ -184,7 +184,7 @@ def test_factors_take_over_where_iterations_do_not_end() -> None:
 def swinging() -> sa.System:
     """Two tied blocks and a rigid body at their end, which fall from rest."""
     a, b = (block(name, n, x, 1e5, 1e3) for name, n, x in (("a", 4, 0.0), ("b", 5, 1.0)))
-    plate = sa.RigidBody.box((0.5, 1.0, 1.0), at=(2.25, 0.5, 0.5), rho=1e3, name="plate")
+    plate = sa.RigidBody.box((0.5, 1.0, 1.0), position=(2.25, 0.5, 0.5), rho=1e3, name="plate")
     joints = [sa.joints.tie(b["x0"], a), sa.joints.clamp(b["x1"], plate)]
     return sa.System(a, b, plate, terms=[sa.fix(a["x0"]), *joints, sa.gravity((0.0, 0.0, -9.81))])
 

@@ -60,7 +60,7 @@ def test_a_copy_of_a_system_is_refused_and_does_not_share_its_state() -> None:
 def swing() -> tuple[sa.RigidBody, sa.System, sa.Parameter]:
     """A pendulum on a spring that can be changed."""
     stiffness = sa.Parameter("k", 20.0)
-    bob = sa.RigidBody.box((0.1, 0.1, 0.2), at=(0.5, 0.0, 0.0), rho=1000.0, name="bob")
+    bob = sa.RigidBody.box((0.1, 0.1, 0.2), position=(0.5, 0.0, 0.0), rho=1000.0, name="bob")
     pivot = sa.joints.revolute(bob.at((-0.5, 0, 0)), axis=(0, 1, 0))
     spring = sa.Potential(lambda r_a, *, k: k / 2 * r_a.dot(r_a), bob.at((0.1, 0, 0)), k=stiffness)
     terms = [pivot, spring, sa.gravity((0.0, 0.0, -9.81))]
@@ -193,7 +193,7 @@ def several(kind: str) -> tuple[list[Any], list[Any]]:
     mesh = sa.Mesh.box((1.0, 0.2, 0.2), (2, 1, 1))
     given = {"mu": 3e3, "lam": 6e3, "rho": 10.0}
     beam = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
-    ball = sa.RigidBody.sphere(0.1, at=(1.3, 0.1, 0.1), rho=100.0, name="ball")
+    ball = sa.RigidBody.sphere(0.1, position=(1.3, 0.1, 0.1), rho=100.0, name="ball")
     tip, end = beam.at((1.0, 0.1, 0.1)), ball.at((-0.1, 0.0, 0.0))
 
     def pull(t: float) -> float:

@@ -28,7 +28,7 @@ def hinged(planar: bool, rho: float) -> tuple[sa.DynamicProblem, Callable[[], An
         tip, axis = body.at((2 * ARM, 0.0)), 1
     else:
         body = sa.RigidBody(
-            at=(ARM, 0, 0),
+            position=(ARM, 0, 0),
             mass=MASS,
             inertia=(0.01, INERTIA, INERTIA),
             spin=(0, SPIN, 0),

@@ -201,7 +201,7 @@ def test_stress_and_tangent_wherever_stretches_meet(name: str) -> None:
         assert np.max(abs(C[k] - tangent)) < 1e-12 * np.max(abs(tangent)), state
 
 
-@sa.local(p=0, at="cell")
+@sa.local(p=0, per="cell")
 def mixed(
     J: Any, lambda1: Any, lambda2: Any, lambda3: Any, *,
     mu1: Any, alpha1: Any, mu2: Any, alpha2: Any, k: Any, p: Any,

@@ -26,7 +26,7 @@ def pushed(
 ) -> tuple[sa.DynamicProblem, sa.Support, sa.RigidBody]:
     """A mass of 2 kg on a hinge along z to a held cart of 1 kg, which `motion` moves along z."""
     cart = sa.RigidBody.box((0.1, 0.1, 0.1), rho=1000.0, name="cart")
-    rod = sa.RigidBody(at=(0.0, 0.0, 0.5), mass=2.0, inertia=(0.1, 0.1, 0.1), name="rod")
+    rod = sa.RigidBody(position=(0.0, 0.0, 0.5), mass=2.0, inertia=(0.1, 0.1, 0.1), name="rod")
     hold = sa.fix(cart, displacement=lambda t: (0.0, 0.0, motion(t)))
     hinge = sa.joints.revolute(rod.at((0, 0, -0.5)), cart.at((0, 0, 0)), axis=(0, 1, 0))
     problem = sa.DynamicProblem(sa.System(cart, rod, terms=[hold, hinge]), method=method)
@@ -101,7 +101,7 @@ def test_kinks_within_a_call_are_told(method: str, at: float, power: int) -> Non
 
 def turned(course: Callable[[float], float], kind: str, method: str) -> sa.DynamicProblem:
     """A body that a joint turns, moves at a distance or along a slanting rail."""
-    rod = sa.RigidBody(at=(1.0, 0.0, 0.0), mass=2.0, inertia=(0.1, 0.1, 0.1), name="rod")
+    rod = sa.RigidBody(position=(1.0, 0.0, 0.0), mass=2.0, inertia=(0.1, 0.1, 0.1), name="rod")
     end, centre = rod.at((0.0, 0.0, 0.0)), sa.ground.at((0.0, 0.0, 0.0))
     if kind == "angle":
         hinge = sa.joints.revolute(rod.at((-1.0, 0.0, 0.0)), centre, axis=(0, 0, 1))

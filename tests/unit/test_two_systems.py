@@ -34,8 +34,8 @@ class Model:
     c: sa.Parameter = field(default_factory=lambda: sa.Parameter("c", 0.1))
 
     def __post_init__(self) -> None:
-        upper = sa.RigidBody.box((1.0, 0.1, 0.1), at=(0.5, 0.0, 0.0), rho=100.0, name="upper")
-        lower = sa.RigidBody.box((1.0, 0.1, 0.1), at=(1.5, 0.0, 0.0), rho=50.0, name="lower")
+        upper = sa.RigidBody.box((1.0, 0.1, 0.1), position=(0.5, 0.0, 0.0), rho=100.0, name="upper")
+        lower = sa.RigidBody.box((1.0, 0.1, 0.1), position=(1.5, 0.0, 0.0), rho=50.0, name="lower")
         self.bodies = [upper, lower]
         elbow = upper.at((0.5, 0.0, 0.0)), lower.at((-0.5, 0.0, 0.0))
         axis = (0.0, 1.0, 0.0)
@@ -192,7 +192,7 @@ def glued() -> tuple[list[Any], list[Any], Any]:
         rho=100.0,
         A=1e-3,
     )
-    head = sa.RigidBody.box((0.1, 0.5, 0.1), at=(2.0, 0.25, 0.0), rho=50.0, name="head")
+    head = sa.RigidBody.box((0.1, 0.5, 0.1), position=(2.0, 0.25, 0.0), rho=50.0, name="head")
     plate, wrist = (sa.joints.clamp(at, head) for at in (right["x1"], rope.at((2.0, 0.0, 0.0))))
     edge = sa.length(right["y0"], per="line")
 

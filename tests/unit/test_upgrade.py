@@ -38,6 +38,16 @@ PAIRS = {
     'sa.DynamicProblem(s, **{"rho": 0.8} | more)': (
         'sa.DynamicProblem(s, **{"spectral_radius": 0.8} | more)'
     ),
+    "sa.Contact(a, k=1e5, mu=0.1)": "sa.Contact(a, stiffness=1e5, mu=0.1)",
+    "sa.RigidBody(at=x).at(y)": "sa.RigidBody(position=x).at(y)",
+    "sa.RigidBody.box((1, 1, 1), at=x)": "sa.RigidBody.box((1, 1, 1), position=x)",
+    "sa.PlanarBody(at=x)": "sa.PlanarBody(position=x)",
+    'sa.Field(f, at="points")': 'sa.Field(f, per="point")',
+    '@sa.local(p=0, at="cell")\ndef law(J, *, p): ...': (
+        '@sa.local(p=0, per="cell")\ndef law(J, *, p): ...'
+    ),
+    "sa.sample(s, b, at='cells')": 'sa.sample(s, b, at="cell")',
+    "sa.sample(s, b, at='gauss')": "sa.sample(s, b, at='gauss')",
     'sa.StaticProblem(s, "", None, False, h)': (
         'sa.StaticProblem(s, "", None, check_held=False, history=h)'
     ),
@@ -108,3 +118,24 @@ def test_the_former_spectral_radius_and_positions_warn() -> None:
         warnings.simplefilter("error")
         for kind in (sa.StaticProblem, sa.DynamicProblem, sa.EigenProblem):
             kind(ball(), "p_", {})
+
+
+def test_places_of_bodies_and_of_values_have_one_spelling() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    system = sa.System(block)
+    call: Any = sa  # type checkers know the present spellings alone
+    former: list[tuple[Any, Any]] = [
+        (lambda: call.RigidBody(at=(1, 2, 3)).origin.tolist(), [1, 2, 3]),
+        (lambda: call.RigidBody.box((1, 1, 1), at=(1, 2, 3)).origin.tolist(), [1, 2, 3]),
+        (lambda: call.RigidBody.cylinder(1, 1, at=(1, 2, 3)).origin.tolist(), [1, 2, 3]),
+        (lambda: call.PlanarBody(at=(1, 2, 3)).reference.tolist(), [1, 2, 3]),
+        (lambda: call.Field(lambda X: X[:, 0], at="points").per, "point"),
+        (lambda: call.Field(lambda X: X[:, 0], "cells").per, "cell"),
+        (lambda: call.local(p=0, at="cell")(lambda J, *, p: p * J).local.per, "cell"),
+        (lambda: call.sample(system, block, fields=["J"], at="cells").cell_data["J"].tolist(), [1]),
+        (lambda: call.Contact(block["x0"], sa.Plane(normal=(1, 0, 0)), k=5.0).stiffness, 5.0),
+    ]
+    for given, wanted in former:
+        with pytest.warns(DeprecationWarning, match=FORMER):
+            assert given() == wanted

@@ -189,7 +189,7 @@ def prescribe(
     Examples
     --------
     >>> import symancf as sa
-    >>> finger = sa.PlanarBody(at=(1.0, 1.5, 0.0), name="finger")
+    >>> finger = sa.PlanarBody(position=(1.0, 1.5, 0.0), name="finger")
     >>> F = sa.Factor("closing force")
     >>> load = sa.force(finger.at((0, 0)), (0, 1), factor=F)
     >>> closed = sa.prescribe(finger.at((0.2, 0.7)), "x", position=0.0, release=F)

@@ -388,7 +388,7 @@ class Section:
             return known[key]
 
         def field(name: str) -> Field:
-            return Field(lambda X: np.array([one(x)[name] for x in X]), at="points")
+            return Field(lambda X: np.array([one(x)[name] for x in X]), per="point")
 
         names = ["EA", "GA2", "GA3", "GJ", "EI2", "EI3", *general]
         found: dict[str, Any] = {name: field(name) for name in names}

@@ -95,7 +95,7 @@ class DynamicProblem(OneProcess, Shown):
     Examples
     --------
     >>> import symancf as sa
-    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
     >>> system = sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))])
     >>> fall = sa.DynamicProblem(system)
     >>> history = fall.solve(to=1.0, step=0.25)
@@ -256,7 +256,7 @@ class DynamicProblem(OneProcess, Shown):
         Examples
         --------
         >>> import symancf as sa
-        >>> ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1000.0)
+        >>> ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)
         >>> fall = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))]))
         >>> fall.monitor(lambda step: print(step.time))
         >>> history = fall.solve(to=0.2, step=0.1)
@@ -356,7 +356,7 @@ class DynamicProblem(OneProcess, Shown):
         Examples
         --------
         >>> import symancf as sa
-        >>> ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1000.0)
+        >>> ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)
         >>> system = sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))])
         >>> fall = sa.DynamicProblem(system)
         >>> begin = fall.state
