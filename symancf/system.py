@@ -70,7 +70,7 @@ class System(OneProcess, Configuration, Shown):
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> sa.System(block, terms=[sa.fix(block["x0"])])
     System of 1 body and 1 term: 12 unknowns, time 0
     """

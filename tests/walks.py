@@ -57,7 +57,7 @@ def cube() -> sa.StaticProblem:
     """Return a cube of eight cells under a load."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
     given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    body = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **given)
     load = sa.traction(body["x1"], (0.01, 0.0, 0.0))
     return sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"]), load]))
 

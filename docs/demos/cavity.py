@@ -95,7 +95,7 @@ def plates(mesh, p, volumetric="split", along=ALONG):
     body = sa.Body(
         region,
         sa.elements.ancf_plate,
-        yeoh,
+        yeoh(),
         name="chamber",
         thickness=WALL,
         volumetric=volumetric,
@@ -113,7 +113,7 @@ def solids(mesh, p):
     body = sa.Body(
         mesh["silicone"],
         sa.elements.hex8_plain,
-        yeoh,
+        yeoh(),
         name="solid",
         volumetric="reduced",
         **SILICONE,

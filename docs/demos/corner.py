@@ -74,7 +74,7 @@ def plates(cells, thickness, factor=0.0, bodies=1):
         sa.Body(
             mesh[name],
             sa.elements.ancf_plate,
-            saint_venant_kirchhoff,
+            saint_venant_kirchhoff(),
             name=name,
             E=YOUNG,
             nu=NU,
@@ -129,7 +129,7 @@ def solid(layers, thickness):
     body = sa.Body(
         mesh["all"],
         sa.elements.hex8_plain,
-        saint_venant_kirchhoff,
+        saint_venant_kirchhoff(),
         name="solid",
         volumetric="full",
         E=YOUNG,

@@ -126,8 +126,8 @@ def plates(mesh, p, half=False, along=20, spine=False):
         return (1 - WALL / 2 / RADIUS) * p(t)
 
     element = sa.elements.ancf_plate
-    silicone = sa.Body(mesh["silicone"], element, yeoh, name="silicone", **options, **SILICONE)
-    bone = sa.Body(mesh["bone"], element, saint_venant_kirchhoff, name="bone", **options, **BONE)
+    silicone = sa.Body(mesh["silicone"], element, yeoh(), name="silicone", **options, **SILICONE)
+    bone = sa.Body(mesh["bone"], element, saint_venant_kirchhoff(), name="bone", **options, **BONE)
     step = CHAMBER / along
     second = CHAMBER + RING + step * np.arange(along)
     soft = np.concatenate([step * np.arange(along), second])
@@ -153,8 +153,8 @@ def solids(mesh, p):
     """Return the system and the bodies of the half y > 0 in hexahedra, J at their centres."""
     element = sa.elements.hex8_plain
     options = {"volumetric": "reduced"}
-    silicone = sa.Body(mesh["silicone"], element, yeoh, name="silicone", **options, **SILICONE)
-    bone = sa.Body(mesh["bone"], element, saint_venant_kirchhoff, name="bone", **options, **BONE)
+    silicone = sa.Body(mesh["silicone"], element, yeoh(), name="silicone", **options, **SILICONE)
+    bone = sa.Body(mesh["bone"], element, saint_venant_kirchhoff(), name="bone", **options, **BONE)
     terms = [
         sa.fix(silicone["root"]),
         sa.pressure(silicone["inside"], p, name="gas in the chambers"),

@@ -51,7 +51,7 @@ def tube(mesh=COARSE, young=YOUNG, form="arc", per="edge", p=0.0):
     body = sa.Body(
         sa.Mesh.read(HERE / "meshes" / f"{mesh}.msh")["wall"],
         sa.elements.ancf_plate,
-        saint_venant_kirchhoff,
+        saint_venant_kirchhoff(),
         name="tube",
         E=young,
         nu=NU,

@@ -126,7 +126,7 @@ def material(rods, stiffness, unit):
     """Return element, energy and parameters of a link."""
     if rods:
         given = sa.Section.circle(RADIUS).rod(E=stiffness * YOUNG, nu=0.33, rho=DENSITY)
-        return (sa.elements.ancf_rod, rod), given | {"join": "position"}
+        return (sa.elements.ancf_rod, rod()), given | {"join": "position"}
     given = {"EA": stiffness * YOUNG * AREA, "EI": stiffness * YOUNG * INERTIA}
     along = {"direction": lambda X: np.broadcast_to(unit, X.shape)}
     return (sa.elements.ancf_cable, cable()), given | {"rho": DENSITY, "A": AREA} | along

@@ -37,7 +37,7 @@ CASES = {  # name: energy, height, width at the tip / at the pin
     "classic, |r'| - 1": (cable(strain="biot", curvature="geometric"), 0.009, 1.0),
     "tapered, Green": (cable(strain="green", curvature="geometric"), 0.0572, TIP),
     "tapered, |r'| - 1": (cable(), 0.0572, TIP),
-    "tapered, rods": (rod, 0.0572, TIP),
+    "tapered, rods": (rod(), 0.0572, TIP),
 }
 ELEMENTS = (1, 5, 10)
 PAPER = {1: 11.38, 5: 12.20, 10: 12.22}
@@ -77,7 +77,7 @@ def rods(n, height, width):
     )
     mesh = sa.Mesh.box((LENGTH,), (n,), cell="line3")
     up = {"direction": lambda X: np.broadcast_to((0.0, 1.0, 0.0), X.shape)}
-    return sa.Body(mesh["body"], sa.elements.ancf_rod, rod, **sections, **up)
+    return sa.Body(mesh["body"], sa.elements.ancf_rod, rod(), **sections, **up)
 
 
 def pendulum(n, energy, height, ratio):
@@ -86,7 +86,7 @@ def pendulum(n, energy, height, ratio):
     def width(X):
         return WIDTH * (1 - (1 - ratio) * X[..., 0] / LENGTH)
 
-    body = rods(n, height, width) if energy is rod else cables(n, energy, height, width)
+    body = rods(n, height, width) if energy is rod() else cables(n, energy, height, width)
     pin = [sa.fix(body["x0"], dofs="x"), sa.fix(body["x0"], dofs="y")]
     return sa.System(body, terms=[*pin, sa.gravity(GRAVITY)]), body
 

@@ -84,7 +84,7 @@ def finger(angle, layers=LAYERS, size=SIZE, half=False):
     return sa.Body(
         mesh["silicone"],
         sa.elements.hex8_plain,
-        yeoh,
+        yeoh(),
         name=f"finger at {np.degrees(angle):.0f} degrees",
         volumetric="reduced",
         **SILICONE,
@@ -109,7 +109,7 @@ ALONE = {  # name -> cell, element, energy, options, layers, size [m]
     "hex8_plain": (
         "hexahedron",
         sa.elements.hex8_plain,
-        yeoh,
+        yeoh(),
         {"volumetric": "reduced"},
         2,
         2.5e-3,
@@ -117,7 +117,7 @@ ALONE = {  # name -> cell, element, energy, options, layers, size [m]
     "hex8_plain, finer": (
         "hexahedron",
         sa.elements.hex8_plain,
-        yeoh,
+        yeoh(),
         {"volumetric": "reduced"},
         2,
         1.25e-3,

@@ -55,7 +55,7 @@ REFERENCE = {
 
 
 # %%
-def plate(volumetric, thickness=0.004, energy=yeoh, mesh="silicone_plate"):
+def plate(volumetric, thickness=0.004, energy=yeoh(), mesh="silicone_plate"):
     """Return the system of the plate, its body and P."""
     body = sa.Body(
         sa.Mesh.read(HERE / "meshes" / f"{mesh}.msh")["plate"],
@@ -74,7 +74,7 @@ def block():
     """Return half of the thick plate as a solid, 18 x 4 x 4 elements with J at their centres."""
     mesh = sa.Mesh.read(HERE / "meshes" / "silicone_block.msh")
     body = sa.Body(
-        mesh["body"], sa.elements.hex8_plain, yeoh, k=1e9, volumetric="reduced", **SILICONE
+        mesh["body"], sa.elements.hex8_plain, yeoh(), k=1e9, volumetric="reduced", **SILICONE
     )
     terms = [sa.fix(body["root"]), sa.fix(body["symmetry"], dofs="y"), sa.gravity(GRAVITY)]
     return sa.System(body, terms=terms), body, body["P"]
@@ -157,8 +157,8 @@ def thin_cases(step):
     cases = {name: (plate(name), step) for name in ("reduced", "full", "split")}
     if not SHORT:
         cases |= {
-            "reduced, I1": (plate("reduced", energy=yeoh_raw), step),
-            "full, I1": (plate("full", energy=yeoh_raw), step),
+            "reduced, I1": (plate("reduced", energy=yeoh_raw()), step),
+            "full, I1": (plate("full", energy=yeoh_raw()), step),
             "reduced, damped": (plate("reduced"), step),
             "split, 8 x 8": (plate("split", mesh="silicone_plate_8"), 5e-4),
             "split, 16 x 16": (plate("split", mesh="silicone_plate_16"), 5e-4),

@@ -230,7 +230,7 @@ assert rows[:, 2].max() < stretch.max()  # within what was tested
 
 # %%
 C10, C20, C30 = (float(c) for c in fits["Yeoh"])
-other = judge(*finger(1.4, sa.energies.yeoh, {"C10": C10, "C20": C20, "C30": C30, "k": 100.0}))
+other = judge(*finger(1.4, sa.energies.yeoh(), {"C10": C10, "C20": C20, "C30": C30, "k": 100.0}))
 sa.print(f"Yeoh: tip bends {other[0]:.2f} mm, {100 * (other[0] / rows[-1, 1] - 1):+.1f} %")
 
 # %%

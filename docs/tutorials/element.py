@@ -46,7 +46,7 @@ sa.print(brick.functions["N"])
 # tangent with differences of forces.
 
 # %%
-law = sa.energies.saint_venant_kirchhoff
+law = sa.energies.saint_venant_kirchhoff()
 
 
 def block(element, size, cells, warp=None):

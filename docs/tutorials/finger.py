@@ -34,7 +34,7 @@ sa.print(mesh)
 
 # %%
 rubber = {"C10": 0.11, "C20": 0.02, "C30": 0.0, "k": 10.0}  # MPa
-finger = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh, name="finger", **rubber)
+finger = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh(), name="finger", **rubber)
 chamber = sa.Cavity(finger["inner"], caps="flat", pressure=lambda t: t)
 root = sa.fix(finger["z0"])
 
@@ -122,7 +122,7 @@ picture
 def pressed(cells, mu=MU):
     """Return the force of the wall (3,) at 60 kPa and the number of unknowns."""
     mesh = sa.Mesh.tube(INNER, OUTER, LENGTH, cells, warp=eccentric)
-    body = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh, **rubber)
+    body = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh(), **rubber)
     gas = sa.Cavity(body["inner"], caps="flat", pressure=lambda t: t)
     contact = sa.Contact(body[mesh["outer"] | mesh["z1"]], wall, mu=mu)
     model = sa.System(body, terms=[sa.fix(body["z0"]), gas, contact])

@@ -32,7 +32,7 @@ def finger(side):
 
     mesh = sa.Mesh.tube(INNER, OUTER, LENGTH, (2, 3, 12), warp=hang)
     name = "right" if side > 0 else "left"
-    return sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh, name=name, **RUBBER)
+    return sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh(), name=name, **RUBBER)
 
 
 fingers = [finger(+1), finger(-1)]

@@ -117,7 +117,7 @@ LOAD = 300.0  # N
 
 def solve(mesh, bolts):
     """Return the system, its body and the clamp, in equilibrium."""
-    law = sa.energies.saint_venant_kirchhoff
+    law = sa.energies.saint_venant_kirchhoff()
     bracket = sa.Body(mesh["all"], sa.elements.tet10, law, name="bracket", E=70e3, nu=0.33)
     clamp = sa.fix(bracket[bolts])
     pull = sa.force(bracket["end"], (0.0, 0.0, -LOAD))

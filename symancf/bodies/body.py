@@ -120,7 +120,7 @@ class Body(OneProcess, Shown):
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> block
     Body 'body': 1 hex8 with neo_hooke
     """

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from ..values.spellings import KEYWORDS, POSITIONS, VALUES
+from ..values.spellings import CHOICES, KEYWORDS, LAWS, POSITIONS, VALUES
 
 Note: TypeAlias = tuple[int, str]  # line, text
 
@@ -90,6 +90,18 @@ class Program:
             self.holder.update(dict.fromkeys(ast.iter_child_nodes(node), node))
             if isinstance(node, ast.Call):
                 self.callee[node.func] = node
+        self._leave_out_assigned()
+
+    def _leave_out_assigned(self) -> None:
+        """Forget imported names that the program also gives to something of its own."""
+        for node in ast.walk(self.tree):
+            bound = _bound(node)
+            if bound in self.known.names and not isinstance(self.holder.get(node), ast.ClassDef):
+                public = self.known.name_of(ast.Name(bound))
+                full = self.known.names.pop(bound)
+                if public in CLASSES or public.removeprefix("energies.") in (*LAWS, *CHOICES):
+                    line = getattr(node, "lineno", 1)
+                    self.notes.append((line, f"{bound} is {full} and something else: look at it"))
 
     def begin(self, node: ast.expr | ast.keyword | ast.alias) -> int:
         """Return where the text of a node begins, in bytes."""
@@ -124,6 +136,16 @@ class Program:
             new += self.source[last:begin] + text.encode()
             last = max(last, end)
         return (new + self.source[last:]).decode()
+
+
+def _bound(node: ast.AST) -> str:
+    """Return the name that an assignment, an argument or a definition binds, or ""."""
+    match node:
+        case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+        case ast.Name(id=name, ctx=ast.Store()):
+            return name
+    return ""
 
 
 # ---- rules: each looks at one node of a program --------------------------------------------------
@@ -171,10 +193,23 @@ def name_positions(program: Program, node: ast.AST) -> None:
         program.insert(program.begin(argument), f"{name}=")
 
 
+def call_laws(program: Program, node: ast.AST) -> None:
+    """``energies.yeoh``: names of the catalogue are called to give a law."""
+    if not isinstance(node, ast.Attribute | ast.Name) or not isinstance(node.ctx, ast.Load):
+        return
+    room, _, name = program.known.name_of(node).rpartition(".")
+    if room != "energies" or name not in (*LAWS, *CHOICES):
+        return
+    call = program.callee.get(node)
+    if call is None or (name in LAWS and (call.args or call.keywords)):
+        program.insert(program.end(node), "()")
+
+
 RULES: tuple[Callable[[Program, ast.AST], None], ...] = (
     rename_keywords,
     rename_values,
     name_positions,
+    call_laws,
 )
 
 
@@ -219,7 +254,8 @@ def packages(path: Path) -> list[str]:
 
 
 PROMPT = re.compile(r"\s*(?:>>>|\.\.\.)(?: |$)")
-FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*\{?(\w+)?")
+FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*(\S*)")
+CODE = "", "python", "py", "python3", "pycon", "{code-cell}", "{code-block}"
 INLINE = re.compile(r"(?<!`)(`{1,2})([^`\n]+)\1(?!`)")
 
 
@@ -257,10 +293,12 @@ def in_markdown(text: str, path: Path) -> tuple[str, list[Note]]:
         first, k = k + 1, k + 1
         while k < len(lines) and not lines[k].strip().startswith(fence[2]):
             k += 1
+        while first < k and lines[first].strip().startswith(":"):  # options of the block
+            first += 1
         part, k = range(first, k), k + 1
         if any(">>>" in lines[j] for j in part):
             notes += in_examples(lines, part, known)
-        elif (fence[3] or "") in ("", "python", "py", "python3", "pycon"):
+        elif fence[3] in CODE:
             notes += _in_block(lines, part, len(fence[1]), known)
     return "".join(lines), notes
 

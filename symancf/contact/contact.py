@@ -139,7 +139,7 @@ class Contact(OneProcess, Shown):
     --------
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
-    >>> svk = sa.energies.saint_venant_kirchhoff
+    >>> svk = sa.energies.saint_venant_kirchhoff()
     >>> block = sa.Body(mesh["body"], sa.elements.hex8, svk, E=1e6, nu=0.3, name="block")
     >>> floor = sa.Plane((0, 0, 0), normal=(0, 0, 1))
     >>> print(sa.Contact(block["z0"], floor, mu=(0.4, 0.3), name="stand"))

@@ -118,7 +118,7 @@ class Layers:
     >>> import symancf as sa
     >>> fibres = dict(E1=140e9, E2=10e9, E3=10e9, nu12=0.3, nu13=0.3, nu23=0.4, G12=5e9, G13=5e9,
     ...               G23=3.5e9)
-    >>> ply = sa.energies.orthotropic
+    >>> ply = sa.energies.orthotropic()
     >>> cross_ply = sa.Layers([(ply, 1e-3, 0), (ply, 1e-3, 90)])
     >>> mesh = sa.Mesh.box((0.1, 0.1), (4, 4))
     >>> plate = sa.Body(mesh["body"], sa.elements.ancf_thin_plate, cross_ply, **fibres)

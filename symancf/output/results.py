@@ -60,7 +60,7 @@ def results(
     --------
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), name="cube")
-    >>> law, given = sa.energies.neo_hooke, {"mu": 1.0, "lam": 2.0, "name": "cube"}
+    >>> law, given = sa.energies.neo_hooke(), {"mu": 1.0, "lam": 2.0, "name": "cube"}
     >>> cube = sa.Body(mesh["body"], sa.elements.hex8_plain, law, **given)
     >>> pull = sa.fix(cube["x1"], displacement=(0.2, 0.0, 0.0), name="pull")
     >>> system = sa.System(cube, terms=[sa.fix(cube["x0"], name="wall"), pull])

@@ -148,7 +148,7 @@ def sample(
     --------
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    >>> cube = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    >>> cube = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
     >>> pull = sa.fix(cube["x1"], displacement=(0.2, 0.0, 0.0))
     >>> system = sa.System(cube, terms=[sa.fix(cube["x0"]), pull])
     >>> _ = sa.StaticProblem(system).solve()

@@ -200,7 +200,7 @@ def quantities(law: Callable[..., object]) -> list[str]:
     """Return what a law of the catalogue asks of an element, or the law that it makes."""
     asked = [*arguments_of(law).positional]
     if asked == ["law"]:
-        return quantities(law(energies.neo_hooke))  # type: ignore[arg-type]
+        return quantities(law(energies.neo_hooke()))  # type: ignore[arg-type]
     return asked or quantities(law())  # type: ignore[arg-type]
 
 

@@ -116,7 +116,7 @@ class Field:
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> softer = sa.Field(lambda X: 2.0 - X[:, 0])       # one value per cell, at its middle
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=softer, lam=2.0)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=softer, lam=2.0)
     """
 
     function: Callable[[Array], npt.ArrayLike]

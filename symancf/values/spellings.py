@@ -35,6 +35,13 @@ VALUES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "sample": {"at": {"cells": "cell"}},
     "largest": {"at": {"cells": "cell"}},
 }
+#: Laws of `energies` without choices: their names stood for the laws, not for what returns them.
+LAWS = (
+    *("arruda_boyce", "gent", "mooney_rivlin", "neo_hooke", "orthotropic", "rod"),
+    *("saint_venant_kirchhoff", "split_beam", "yeoh", "yeoh_raw"),
+)
+#: Those with choices, which could be given without a call.
+CHOICES = "cable", "kirchhoff", "ogden"
 #: Call -> the arguments that could be given by position; those after the options are named now.
 POSITIONS: Mapping[str, tuple[str, ...]] = {
     "StaticProblem": (

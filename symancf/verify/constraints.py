@@ -58,7 +58,7 @@ def halves(along: int, left: int, right: int) -> Mesh:
 @case("T01_tied_plates", "the plate in one piece; equilibrium")
 def tied() -> Iterator[Number]:
     """A cantilever of two plates tied along a line whose nodes do not match, or match."""
-    solid: tuple[Any, Any] = (ancf_plate, saint_venant_kirchhoff)
+    solid: tuple[Any, Any] = (ancf_plate, saint_venant_kirchhoff())
     thin: tuple[Any, Any] = (ancf_thin_plate, kirchhoff())
     up, along = np.array([0.0, 0.0, 5.0]), np.array([1000.0, 0.0, 0.0])
     for (element, energy), load, left, right, tolerance in (

@@ -46,7 +46,7 @@ def brick(
     mesh = Mesh.box(
         size, cells, cell=element.cell, warp=lambda X: X + np.asarray(at), name=f"mesh of {name}"
     )
-    return Body(mesh["body"], element, neo_hooke, name=name, mu=stiff * MU, lam=stiff * LAM)
+    return Body(mesh["body"], element, neo_hooke(), name=name, mu=stiff * MU, lam=stiff * LAM)
 
 
 def uniaxial(P: float) -> tuple[float, float]:
@@ -155,7 +155,7 @@ def ironed(steps: int) -> tuple[Array, list[int], tuple[float, float, float]]:
     """
     mesh = Mesh.box((1.2, 0.05, 0.4), (24, 1, 8))
     body = Body(
-        mesh["body"], hex8_plain, neo_hooke, name="block", volumetric="reduced", mu=MU, lam=LAM
+        mesh["body"], hex8_plain, neo_hooke(), name="block", volumetric="reduced", mu=MU, lam=LAM
     )
 
     def drawn(t: float) -> tuple[float, float, float]:
@@ -204,7 +204,7 @@ def dragged(mu: float, steps: int, cells: int = 9) -> tuple[Array, list[int]]:
         return np.asarray(X + up[:, None] * [0.0, 0.0, 1.0])
 
     mesh = Mesh.box((2.0, 0.1, 0.3), (32, 1, 4), warp=bump, name="mesh of ground")
-    ground = Body(mesh["body"], hex8_plain, neo_hooke, name="ground", mu=MU, lam=LAM)
+    ground = Body(mesh["body"], hex8_plain, neo_hooke(), name="ground", mu=MU, lam=LAM)
     block = brick("block", (0.4, 0.1, 0.26), (cells, 1, 4), (0.05, 0.0, 0.37))
 
     def drawn(t: float) -> tuple[float, float, float]:
@@ -302,7 +302,7 @@ def struck(two: bool, courant: float = 1.0) -> tuple[float, float, float, float]
             (L, side, side), (n, 1, 1), warp=lambda X: X + np.array([at, 0.0, 0.0]), name=name
         )
         return Body(
-            mesh["body"], hex8_plain, saint_venant_kirchhoff, name=name, E=E, nu=0.0, rho=rho
+            mesh["body"], hex8_plain, saint_venant_kirchhoff(), name=name, E=E, nu=0.0, rho=rho
         )
 
     bars = [bar("right", gap), *([bar("left", -L - gap)] if two else [])]

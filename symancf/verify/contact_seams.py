@@ -40,7 +40,9 @@ def chequered(name: str, cells: Sequence[int], height: float) -> list[Body]:
     regions = {kind: {kind: np.arange(len(held))} for kind, held in every.items()}
     mesh = Mesh.from_arrays(box.points, every, regions, name=f"mesh of {name}")
     bodies = [
-        Body(mesh[element.cell], element, neo_hooke, name=f"{name} {element.cell}", mu=MU, lam=LAM)
+        Body(
+            mesh[element.cell], element, neo_hooke(), name=f"{name} {element.cell}", mu=MU, lam=LAM
+        )
         for element in (hex8_plain, wedge6)
     ]
     for body in bodies:

@@ -79,7 +79,7 @@ def stubby() -> Iterator[Number]:
     """Free bar of steel 1 x 0.1 x 0.1 m in 16 x 2 x 2 hex20: bending in pairs, with shear."""
     mesh = Mesh.box((1.0, 0.1, 0.1), (16, 2, 2), cell="hexahedron20")
     steel: dict[str, Any] = {"E": 2.07e11, "nu": 0.3, "rho": 7850.0}
-    bar = Body(mesh["body"], hex20, saint_venant_kirchhoff, **steel)
+    bar = Body(mesh["body"], hex20, saint_venant_kirchhoff(), **steel)
     modes = EigenProblem(System(bar)).solve(12)
     yield counted(modes, "free bar")
     omega = modes.omega[modes.rigid :]

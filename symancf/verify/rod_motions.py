@@ -52,7 +52,9 @@ def bar(name: str, ends: npt.ArrayLike, cells: int, axis: npt.ArrayLike, **given
     mesh = Mesh.box(
         (1.0,), (cells,), cell="line3", warp=lambda X: a + X[:, :1] * (b - a), name=name
     )
-    return Body(mesh["body"], ancf_rod, rod, name=name, direction=along(np.asarray(axis)), **given)
+    return Body(
+        mesh["body"], ancf_rod, rod(), name=name, direction=along(np.asarray(axis)), **given
+    )
 
 
 def compared(
@@ -190,7 +192,7 @@ def right_angle() -> Iterator[Number | Curve]:
     mesh = line(X)
     across = along(np.array([-1.0, 1.0, 0.0]))
     body = Body(
-        mesh["rod"], ancf_rod, rod, direction=across, **stiff(1e6, 1e6, 1e3, 1e3, 1.0, 10.0)
+        mesh["rod"], ancf_rod, rod(), direction=across, **stiff(1e6, 1e6, 1e3, 1e3, 1.0, 10.0)
     )
     elbow = body.at((10.0, 0.0, 0.0))
     push = force(elbow, (0.0, 0.0, lambda t: 50.0 * max(0.0, min(t, 2.0 - t))))

@@ -85,18 +85,18 @@ def of_element(name: str) -> Model:
 def own_law(element: elements.Element) -> tuple[Any, dict[str, float]]:
     """Return a law that an element takes, with its parameters."""
     if element.dimension == 3:
-        return energies.saint_venant_kirchhoff, SVK
+        return energies.saint_venant_kirchhoff(), SVK
     if element.dimension == 2:
         thin = not element.has_thickness
-        return energies.kirchhoff() if thin else energies.saint_venant_kirchhoff, PLATE
+        return energies.kirchhoff() if thin else energies.saint_venant_kirchhoff(), PLATE
     if element.section > 1:
         section = {"width": 0.3, "height": 0.3}
-        return energies.saint_venant_kirchhoff, {"E": 1e3, "nu": 0.3, "rho": 1.0, **section}
-    return (energies.rod, ROD | INERTIA) if element.axes else (energies.cable(), CABLE)
+        return energies.saint_venant_kirchhoff(), {"E": 1e3, "nu": 0.3, "rho": 1.0, **section}
+    return (energies.rod(), ROD | INERTIA) if element.axes else (energies.cable(), CABLE)
 
 
 # ---- laws ----------------------------------------------------------------------------------------
-def block(law: Any = energies.saint_venant_kirchhoff, **given: Any) -> sa.Body:
+def block(law: Any = energies.saint_venant_kirchhoff(), **given: Any) -> sa.Body:
     """Return two hexahedra of a law."""
     return sa.Body(
         mesh_of("hexahedron")["body"], elements.hex8_plain, law, name="block", **(given or SVK)
@@ -121,13 +121,13 @@ def beam() -> sa.Body:
     """Return two cells of a beam to compare with."""
     given = {"E": 1e3, "nu": 0.3, "rho": 1.0, "width": 0.3, "height": 0.3}
     mesh = mesh_of("line3")
-    return sa.Body(mesh["body"], elements.ancf_3333, energies.split_beam, name="beam", **given)
+    return sa.Body(mesh["body"], elements.ancf_3333, energies.split_beam(), name="beam", **given)
 
 
 def rod() -> sa.Body:
     """Return two cells of a rod."""
     return sa.Body(
-        mesh_of("line3")["body"], elements.ancf_rod, energies.rod, name="rod", **(ROD | INERTIA)
+        mesh_of("line3")["body"], elements.ancf_rod, energies.rod(), name="rod", **(ROD | INERTIA)
     )
 
 
@@ -144,7 +144,7 @@ def relieved(J: Any, I1: Any, *, mu: Any, lam: Any, s: Any) -> Any:
 
 def layered() -> sa.Body:
     """Return two cells of a plate of one layer."""
-    layers = sa.Layers([(energies.orthotropic, 0.1, 30.0)])
+    layers = sa.Layers([(energies.orthotropic(), 0.1, 30.0)])
     return sa.Body(mesh_of("quad")["body"], elements.ancf_plate, layers, name="ply", **FIBRES)
 
 
@@ -152,27 +152,27 @@ def pressed(element: elements.Element, kind: str) -> sa.Body:
     """Return cells with a pressure of their own."""
     given = {"mu": 4.0, "lam": 40.0, "rho": 1.0}
     mesh = mesh_of(element.cell)
-    law = energies.neo_hooke
+    law = energies.neo_hooke()
     return sa.Body(mesh["body"], element, law, name="rubber", pressure=kind, **given)  # type: ignore[arg-type]
 
 
 LAWS: dict[str, Callable[[], sa.Body]] = {
-    "arruda_boyce": lambda: block(energies.arruda_boyce, mu=4.0, lambda_m=5.0, **RUBBER),
+    "arruda_boyce": lambda: block(energies.arruda_boyce(), mu=4.0, lambda_m=5.0, **RUBBER),
     "cable": cable,
-    "gent": lambda: block(energies.gent, mu=4.0, Jm=50.0, **RUBBER),
+    "gent": lambda: block(energies.gent(), mu=4.0, Jm=50.0, **RUBBER),
     "kirchhoff": thin,
-    "mooney_rivlin": lambda: block(energies.mooney_rivlin, C10=2.0, C01=0.2, **RUBBER),
-    "neo_hooke": lambda: block(energies.neo_hooke, mu=4.0, lam=6.0, rho=1.0),
+    "mooney_rivlin": lambda: block(energies.mooney_rivlin(), C10=2.0, C01=0.2, **RUBBER),
+    "neo_hooke": lambda: block(energies.neo_hooke(), mu=4.0, lam=6.0, rho=1.0),
     "ogden": lambda: block(energies.ogden(terms=1), mu1=4.0, alpha1=2.0, **RUBBER),
-    "orthotropic": lambda: block(energies.orthotropic, **FIBRES),
+    "orthotropic": lambda: block(energies.orthotropic(), **FIBRES),
     "rod": rod,
     "saint_venant_kirchhoff": block,
     "split_beam": beam,
     "swollen": lambda: block(
-        energies.swollen(energies.neo_hooke), mu=4.0, lam=6.0, rho=1.0, swelling=1.1
+        energies.swollen(energies.neo_hooke()), mu=4.0, lam=6.0, rho=1.0, swelling=1.1
     ),
-    "yeoh": lambda: block(energies.yeoh, C10=2.0, C20=0.1, C30=0.0, **RUBBER),
-    "yeoh_raw": lambda: block(energies.yeoh_raw, C10=2.0, C20=0.1, C30=0.0, **RUBBER),
+    "yeoh": lambda: block(energies.yeoh(), C10=2.0, C20=0.1, C30=0.0, **RUBBER),
+    "yeoh_raw": lambda: block(energies.yeoh_raw(), C10=2.0, C20=0.1, C30=0.0, **RUBBER),
     "Layers": layered,
     "memory": lambda: block(maxwell, E0=10.0, E1=5.0, tau=0.3, rho=1.0),
     "local": lambda: block(sa.local(p=0, per="cell")(mixed), mu=4.0, k=20.0, rho=1.0),
@@ -258,7 +258,7 @@ def newton(E_gl_rate: Any, *, eta: Any) -> Any:
 def tied() -> Model:
     """Return two blocks, tied face to face."""
     second = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), warp=lambda X: X + np.array([2.0, 0.0, 0.0]))
-    end = sa.Body(second["body"], elements.hex8_plain, energies.saint_venant_kirchhoff, **SVK)
+    end = sa.Body(second["body"], elements.hex8_plain, energies.saint_venant_kirchhoff(), **SVK)
     first = block()
     model = clamped(first, joints.tie(end["x0"], first))
     return Model([first, end], model.terms, end.at((3.0, 1.0, 1.0)))
@@ -345,7 +345,7 @@ def flexure() -> Model:
 def cavity(**given: Any) -> Model:
     """Return a tube with gas in it."""
     mesh = sa.Mesh.tube(0.5, 0.8, 1.0, 1)
-    law = energies.saint_venant_kirchhoff
+    law = energies.saint_venant_kirchhoff()
     part = sa.Body(mesh["body"], elements.hex8_plain, law, name="tube", **SVK)
     terms = [sa.fix(part["z0"]), weight(), sa.Cavity(part["inner"], caps="flat", **given)]
     return Model([part], terms, part["z1"])
@@ -355,7 +355,7 @@ def cord() -> Model:
     """Return hexahedra with an edge that keeps its length."""
     mesh = mesh_of("hexahedron")
     edge = mesh.select("edge", lambda X: (X[:, 1] < 1e-9) & (X[:, 2] < 1e-9), dimension=1)
-    law = energies.saint_venant_kirchhoff
+    law = energies.saint_venant_kirchhoff()
     part = sa.Body(mesh["body"], elements.hex8_plain, law, name="block", **SVK)
     return clamped(part, sa.length(part[edge], per="line"))
 
@@ -392,7 +392,7 @@ def two_blocks() -> Model:
     """Return a block on a block."""
     lower = block()
     mesh = sa.Mesh.box((1.0, 1.0, 0.5), (1, 1, 1), warp=lambda X: X + np.array([0.5, 0.0, 0.99]))
-    law = energies.saint_venant_kirchhoff
+    law = energies.saint_venant_kirchhoff()
     upper = sa.Body(mesh["body"], elements.hex8_plain, law, name="upper", **SVK)
     touch = sa.Contact(lower["z1"], upper["z0"], initial="press")
     terms = [sa.fix(lower["z0"]), sa.fix(upper["z1"]), weight(), touch]

@@ -94,7 +94,7 @@ ERRORS: dict[str, Run] = {
     "an element by name": body(element="hex8_plain"),
     "an energy by name": body(energy="neo_hooke"),
     "an energy of plates on solids": body(energy=kirchhoff()),
-    "an energy that was not made": body(energy=cable),
+    "an energy that was not made": body(energy=cable()),
     "no energy": body(energy=None),
     "without E": body(nu=0.3, rho=1e3),
     "young for E": body(young=1e6, nu=0.3, rho=1e3),

@@ -235,7 +235,7 @@ def rods() -> Motion:
         cells = {"line3": np.stack([first, first + 2, first + 1], axis=1)}
         X = line(0.2 * k, 0.2 * (k + 1), 4)
         mesh = sa.Mesh.from_arrays(X, cells, regions={"rod": ("line3", np.arange(2))})
-        bodies.append(sa.Body(mesh["rod"], sa.elements.ancf_rod, rod, name=f"rod{k}", **given))
+        bodies.append(sa.Body(mesh["rod"], sa.elements.ancf_rod, rod(), name=f"rod{k}", **given))
         start = (0.2 * k, 0.0, 0.0)
         terms.append(sa.joints.spherical(*(body.at(start) for body in bodies[-1:-3:-1])))
     system = sa.System(*bodies, terms=terms)
@@ -314,7 +314,7 @@ def plates() -> Motion:
 def solid() -> Motion:
     """A bar of hexahedra with Rayleigh's damping under its weight."""
     mesh = sa.Mesh.box((0.4, 0.1, 0.1), (4, 2, 2))
-    bar = sa.Body(mesh["body"], sa.elements.hex8, neo_hooke, **RUBBER)
+    bar = sa.Body(mesh["body"], sa.elements.hex8, neo_hooke(), **RUBBER)
     system = sa.System(bar, terms=[sa.fix(bar["x0"]), sa.gravity((0.0, 0.0, -G))])
     options = {"damping": sa.Rayleigh(mass=0.5, stiffness=1e-3)}
     return Motion(system, [bar["x1"]], options=options)
@@ -324,7 +324,7 @@ def finger() -> Motion:
     """A tube with a pressure that grows [mm, t, s]."""
     mesh = sa.Mesh.tube(3.0, 5.0, 80.0, (1, 6, 6))
     law = {"C10": 0.11, "C20": 0.02, "C30": 0.0, "k": 12.0, "rho": 1.1e-9}
-    tube = sa.Body(mesh["body"], sa.elements.hex8, yeoh, **law)
+    tube = sa.Body(mesh["body"], sa.elements.hex8, yeoh(), **law)
     pressure = sa.Cavity(tube["inner"], caps="flat", pressure=lambda t: 0.02 * min(1.0, t / 0.05))
     push = sa.body_force(tube["body"], (1e-6, 0.0, 0.0))
     system = sa.System(tube, terms=[sa.fix(tube["z0"]), pressure, push])
@@ -345,7 +345,9 @@ def touching() -> Motion:
     blocks = []
     for name, low, n in (("lower", 0.0, 3), ("upper", 0.1005, 2)):
         mesh = sa.Mesh.box((0.1,) * 3, (n,) * 3, warp=lambda x, z=low: x + np.array([0, 0, z]))
-        blocks.append(sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke, name=name, **RUBBER))
+        blocks.append(
+            sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke(), name=name, **RUBBER)
+        )
     lower, upper = blocks
     terms = [
         sa.fix(lower["z0"]),
@@ -382,7 +384,7 @@ def rubber() -> Equilibrium:
     """A cube of rubber that is drawn."""
     load = sa.Parameter("load", 0.5)
     cube = sa.Body(
-        sa.Mesh.box((1.0,) * 3, (4,) * 3)["body"], sa.elements.hex8, neo_hooke, mu=1.0, lam=10.0
+        sa.Mesh.box((1.0,) * 3, (4,) * 3)["body"], sa.elements.hex8, neo_hooke(), mu=1.0, lam=10.0
     )
     pull = sa.traction(cube["x1"], (lambda t: 0.2 * load.value, 0.0, 0.0))
     return _equilibrium(load, sa.System(cube, terms=[sa.fix(cube["x0"]), pull]))
@@ -395,7 +397,9 @@ def pressed() -> Equilibrium:
     for name, low, n in (("lower", 0.0, 3), ("upper", 1.001, 2)):
         mesh = sa.Mesh.box((1.0,) * 3, (n,) * 3, warp=lambda x, z=low: x + np.array([0, 0, z]))
         given = {"mu": 1.0, "lam": 1.0}
-        blocks.append(sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke, name=name, **given))
+        blocks.append(
+            sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke(), name=name, **given)
+        )
     lower, upper = blocks
     moved = sa.fix(upper["z1"], displacement=lambda t: (0.01 * load.value, 0.0, -0.1 * load.value))
     terms = [sa.fix(lower["z0"]), sa.Contact(upper["z0"], lower["z1"], mu=0.3), moved]

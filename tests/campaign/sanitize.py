@@ -111,13 +111,13 @@ def _element(
 
 def hex8_plain() -> None:
     """Solids."""
-    _element(sa.elements.hex8_plain, saint_venant_kirchhoff, MATERIAL)
+    _element(sa.elements.hex8_plain, saint_venant_kirchhoff(), MATERIAL)
 
 
 def plate() -> None:
     """Plates with directors."""
     given = MATERIAL | {"thickness": 0.1}
-    _element(sa.elements.ancf_plate, saint_venant_kirchhoff, given)
+    _element(sa.elements.ancf_plate, saint_venant_kirchhoff(), given)
 
 
 def thin_plate() -> None:
@@ -147,7 +147,7 @@ def rods() -> None:
     """Rods of a section, pulled and twisted."""
     mesh = sa.Mesh.box((1.0,), (3,), cell="line3")
     given = sa.Section.rectangle(0.1, 0.05).rod(E=1e6, nu=0.3, rho=1000.0)
-    rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod, **given)
+    rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **given)
     pull = sa.force(rod["x1"], (0.0, lambda t: 1e-3 * t, 1e-3))
     twist = sa.moment(rod["x1"], (lambda t: 1e-4 * t, 0.0, 0.0))
     solve(rod, terms=[sa.fix(rod["x0"]), pull, twist])
@@ -165,7 +165,7 @@ def thin_shells() -> None:
 
 def layers() -> None:
     """Plates of two layers of different laws, thin and full."""
-    ply, rubber = sa.energies.orthotropic, saint_venant_kirchhoff
+    ply, rubber = sa.energies.orthotropic(), saint_venant_kirchhoff()
     fibres = {"E1": 1e7, "E2": 1e6, "E3": 1e6, "nu12": 0.3, "nu13": 0.3, "nu23": 0.4}
     fibres |= {"G12": 5e5, "G13": 5e5, "G23": 4e5}
     for element in (sa.elements.ancf_thin_plate, sa.elements.ancf_plate):
@@ -177,14 +177,14 @@ def layers() -> None:
 
 def thick_plate() -> None:
     """Thick plates with coordinates of the change of thickness."""
-    _element(sa.elements.ancf_thick_plate, saint_venant_kirchhoff, MATERIAL | {"thickness": 0.1})
+    _element(sa.elements.ancf_thick_plate, saint_venant_kirchhoff(), MATERIAL | {"thickness": 0.1})
 
 
 def enhanced() -> None:
     """Hexahedra with an enhanced strain, and with the mean dilatation of F-bar."""
     for element in (sa.elements.hex8, sa.elements.hex8_fbar):
         mesh = sa.Mesh.box((2.0, 0.5, 0.5), (5, 1, 1))
-        body = sa.Body(mesh["body"], element, saint_venant_kirchhoff, **MATERIAL)
+        body = sa.Body(mesh["body"], element, saint_venant_kirchhoff(), **MATERIAL)
         load = [sa.gravity((0.0, 0.0, -0.1)), sa.pressure(body["z1"], 1.0)]
         solve(body, terms=[sa.fix(body["x0"]), *load])
 
@@ -192,7 +192,7 @@ def enhanced() -> None:
 def gas() -> None:
     """A closed cavity of plates and one of thin plates, with a gas and with a pressure."""
     for element, energy, gas in (
-        (sa.elements.ancf_plate, saint_venant_kirchhoff, {"gas": sa.Gas(1.05, ambient=1e3)}),
+        (sa.elements.ancf_plate, saint_venant_kirchhoff(), {"gas": sa.Gas(1.05, ambient=1e3)}),
         (sa.elements.ancf_thin_plate, kirchhoff(), {"pressure": 10.0}),
     ):
         mesh = sphere(2)
@@ -270,7 +270,7 @@ def planar() -> None:
 def shapes() -> None:
     """Solids on a ball that moves, a rope on a drum, a ball on a plane, all with friction."""
     mesh = sa.Mesh.box((1.0, 1.0, 0.5), (4, 3, 1))
-    block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **MATERIAL)
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **MATERIAL)
     ball = sa.Sphere(1.0, (0.5, 0.5, 1.5), displacement=lambda t: (0.05 * t, 0.0, -0.02 * t))
     solve(block, terms=[sa.fix(block["z0"]), sa.Contact(block["z1"], ball, mu=(0.4, 0.3))])
     drum = sa.Cylinder(1.980001, (0.0, 2.0, 0.0), axis=(0.0, 0.0, 1.0))
@@ -327,7 +327,7 @@ def hairpin(X: Any) -> Any:
 def itself() -> None:
     """A strip bent back, whose arms are pressed on each other."""
     mesh = sa.Mesh.box((2.0 + 0.12 * np.pi, 0.2, 0.12), (20, 1, 1), warp=hairpin)
-    strip = sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke, mu=0.36, lam=1.4)
+    strip = sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke(), mu=0.36, lam=1.4)
     press = [
         sa.fix(strip[end], "position", lambda t, s=s: (0.0, 0.0, 0.13 * s * t))
         for end, s in (("x0", 1.0), ("x1", -1.0))
@@ -366,7 +366,7 @@ def places() -> None:
 def multigrid() -> None:
     """Blocks by both kinds of multigrid, which multiply in single precision; a slit; GMRES."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (6, 6, 6))
-    block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **MATERIAL)
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **MATERIAL)
     terms = [sa.fix(block["x0"]), sa.gravity((0.0, 0.0, -1.0))]
     for kind in ("gamg", "grids"):
         options = {"ksp_type": "cg", "pc_type": kind}

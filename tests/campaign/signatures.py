@@ -87,7 +87,7 @@ MORE: dict[str, Callable[[], Any]] = {
     "dict of None": lambda: {None: None},
     "parameter": lambda: sa.Parameter("p", 1.0),
     "element": lambda: sa.elements.hex8_plain,
-    "energy": lambda: sa.energies.neo_hooke,
+    "energy": lambda: sa.energies.neo_hooke(),
     "ground": lambda: sa.ground,
     "ellipsis": lambda: ...,
 }
@@ -337,7 +337,7 @@ def examples() -> dict[str, Example]:
             {
                 "region": mesh["body"],
                 "element": sa.elements.hex8_plain,
-                "energy": sa.energies.saint_venant_kirchhoff,
+                "energy": sa.energies.saint_venant_kirchhoff(),
                 "name": "b",
                 "volumetric": None,
                 "quadrature": None,
@@ -353,7 +353,11 @@ def examples() -> dict[str, Example]:
         ),
         "Body, motion": (
             lambda **o: sa.Body(
-                mesh["body"], sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff, **svk, **o
+                mesh["body"],
+                sa.elements.hex8_plain,
+                sa.energies.saint_venant_kirchhoff(),
+                **svk,
+                **o,
             ),
             {"velocity": (0.0, 0.0, 1.0), "spin": (0.0, 0.0, 1.0)},
             _as_free,
@@ -367,7 +371,7 @@ def examples() -> dict[str, Example]:
             lambda **o: sa.Body(
                 sa.Mesh.box((1.0,), (1,), cell="line3")["body"],
                 sa.elements.ancf_rod,
-                sa.energies.rod,
+                sa.energies.rod(),
                 **o,
             ),
             {
@@ -454,7 +458,7 @@ def examples() -> dict[str, Example]:
                 square["body"], sa.elements.ancf_thin_plate, sa.Layers(**o), E=1e6, nu=0.3, rho=1.0
             ),
             {
-                "layers": [(sa.energies.saint_venant_kirchhoff, 0.01)],
+                "layers": [(sa.energies.saint_venant_kirchhoff(), 0.01)],
                 "axis": (1.0, 0, 0),
                 "resultants": True,
                 "offset": 0.0,
@@ -471,7 +475,7 @@ def examples() -> dict[str, Example]:
                 rho=1.0,
             ),
             {
-                "law": sa.energies.saint_venant_kirchhoff,
+                "law": sa.energies.saint_venant_kirchhoff(),
                 "thickness": 0.01,
                 "angle": 0.0,
                 "given": {},
@@ -482,7 +486,7 @@ def examples() -> dict[str, Example]:
             lambda **o: sa.Body(
                 mesh["body"],
                 sa.elements.hex8_plain,
-                sa.energies.saint_venant_kirchhoff,
+                sa.energies.saint_venant_kirchhoff(),
                 **(svk | {"E": sa.Field(**o)}),
             ),
             {"function": lambda X: 1e6 + X[:, 0], "per": "cell"},
@@ -801,7 +805,7 @@ def examples() -> dict[str, Example]:
         "energies.cable": (sa.energies.cable, {"strain": "biot", "curvature": "reference"}, None),
         "energies.kirchhoff": (sa.energies.kirchhoff, {"curvature": "n1"}, None),
         "energies.ogden": (sa.energies.ogden, {"terms": 1}, None),
-        "energies.swollen": (sa.energies.swollen, {"law": sa.energies.neo_hooke}, None),
+        "energies.swollen": (sa.energies.swollen, {"law": sa.energies.neo_hooke()}, None),
         "energies.between": (sa.energies.between, {"low": 0.0, "high": 1.0, "why": ""}, None),
         "energies.positive": (sa.energies.positive, {"why": ""}, None),
         "energies.domains": (
@@ -811,7 +815,7 @@ def examples() -> dict[str, Example]:
         ),
         "energies.stressed_at_rest": (
             sa.energies.stressed_at_rest,
-            {"energy": sa.energies.neo_hooke},
+            {"energy": sa.energies.neo_hooke()},
             None,
         ),
         "memory": (lambda e, law: sa.memory(e=e)(law), {"e": 0, "law": lambda u_a, *, e: 0}, None),

@@ -29,7 +29,7 @@ def block(mesh: Any = None, **given: Any) -> sa.Body:
     return sa.Body(
         mesh["body"],
         sa.elements.hex8_plain,
-        saint_venant_kirchhoff,
+        saint_venant_kirchhoff(),
         name="block",
         **(SOLID | given),
     )
@@ -78,7 +78,7 @@ def kind(convert: Callable[[Any], Any]) -> Run:
             name = "hexahedron"
             given = (to(np.array(points)), {name: to(np.array(cells[name]))}, regions)
             mesh = sa.Mesh.from_arrays(*(given if MPI.COMM_WORLD.rank == 0 else (None,) * 3))
-            part = sa.Body(mesh["all"], sa.elements.hex8_plain, saint_venant_kirchhoff, **SOLID)
+            part = sa.Body(mesh["all"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **SOLID)
             support = sa.fix(part["root"])
             load = sa.force(part.at(to(np.array([2.0, 1.0, 0.5]))), to(LOAD))
             system = models.solve(

@@ -34,7 +34,7 @@ def crushed(**options: Any) -> sa.StaticProblem:
     body = sa.Body(
         sa.Mesh.box((2.0, 1.0, 1.0), (4, 2, 2))["body"],
         sa.elements.hex8_plain,
-        sa.energies.neo_hooke,
+        sa.energies.neo_hooke(),
         mu=1.0,
         lam=2.0,
         rho=1.0,
@@ -60,7 +60,7 @@ def test_an_aid_of_a_motion_that_is_switched_off_is_missed() -> None:
     work = []
     for given in ("", "-predicted"):
         section = sa.Section.circle(0.01).rod(E=1e6, nu=0.3, rho=1000.0)
-        body = sa.Body(straight(8)["rod"], sa.elements.ancf_rod, sa.energies.rod, **section)
+        body = sa.Body(straight(8)["rod"], sa.elements.ancf_rod, sa.energies.rod(), **section)
         held = sa.fix(body["start"], dofs="position")
         system = sa.System(body, terms=[held, sa.gravity((0.0, 0.0, -9.81))])
         problem = sa.DynamicProblem(system, options={"aids": given})

@@ -185,7 +185,7 @@ def test_the_reaction_of_each_end_and_of_no_other() -> None:
 @pytest.mark.parametrize("normal", [(1, 0, 0), np.array([1.0, 0.0, 0.0]), "xy", "", None, 0])
 def test_a_plane_of_symmetry_has_the_name_of_an_axis(normal: Any) -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    block = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=1.0)
     with refused(sa.ParameterError, possible=("x", "y", "z")):
         sa.symmetry(block["x0"], normal)
 
@@ -208,7 +208,7 @@ def test_a_bulk_modulus_of_zero_is_refused(law: str, element: str) -> None:
         body = sa.Body(
             mesh["body"],
             getattr(sa.elements, element),
-            getattr(sa.energies, law),
+            getattr(sa.energies, law)(),
             k=0.0,
             **BULK[law],
         )
@@ -283,7 +283,7 @@ def _distance(f: Any) -> None:
     sa.Distance(law)
 
 
-def _block(energy: Any = sa.energies.neo_hooke, **given: Any) -> sa.Body:
+def _block(energy: Any = sa.energies.neo_hooke(), **given: Any) -> sa.Body:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), comm=MPI.COMM_SELF)
     return sa.Body(mesh["body"], sa.elements.hex8_plain, energy, name="block", **given)
 

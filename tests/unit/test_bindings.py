@@ -45,7 +45,7 @@ def _parts(value: Any, where: str = "", seen: dict[int, Any] | None = None) -> d
 def _pipe() -> Model:
     mesh = sa.Mesh.tube(1.0, 1.2, 2.0, 1)
     given = {"mu": 1.0, "lam": 2.0, "rho": 0.01}
-    pipe = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
+    pipe = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **given)
     return [pipe], [
         sa.fix(pipe["z0"]),
         sa.gravity((0.0, 0.0, lambda t: -t)),
@@ -87,7 +87,7 @@ def _hinged() -> Model:
 def _tied() -> Model:
     given = {"mu": 1.0, "lam": 2.0}
     coarse, fine = (sa.Mesh.box((1.0, 1.0, 1.0), (n, n, n)) for n in (1, 2))
-    kinds = sa.elements.hex8_plain, sa.energies.neo_hooke
+    kinds = sa.elements.hex8_plain, sa.energies.neo_hooke()
     a = sa.Body(coarse["body"], *kinds, name="a", **given)
     b = sa.Body(fine["body"], *kinds, name="b", **given)
     load = sa.traction(a["x0"], (lambda t: -0.01 * t, 0.0, 0.0))
@@ -119,7 +119,7 @@ def _folded() -> Model:
 
 def _pressed() -> Model:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    law = sa.energies.saint_venant_kirchhoff
+    law = sa.energies.saint_venant_kirchhoff()
     block = sa.Body(mesh["body"], sa.elements.hex8_plain, law, E=1e6, nu=0.3, name="block")
     floor = sa.Plane((0, 0, 0), normal=(0, 0, 1))
     lowered = sa.fix(block["z1"], displacement=lambda t: (0.0, 0.0, -0.01 * t))

@@ -28,7 +28,7 @@ def plate() -> Model:
 def solid() -> Model:
     mesh = sa.Mesh.box((2.0, 1.0, 1.0), (4, 1, 1))
     given = {"mu": 1e5, "lam": 1e5, "rho": 1e3}
-    made = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
+    made = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **given)
     pulled = sa.fix(made["x1"], displacement=lambda X, t: t**2 * X)
     return [made], [sa.fix(made["x0"]), pulled]
 

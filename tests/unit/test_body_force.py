@@ -21,7 +21,7 @@ STEEL = {"E": 10.0, "nu": 0.3}
 
 def body(cell: str, element: Any, divisions: tuple[int, ...] = (2, 2, 1), **given: Any) -> sa.Body:
     mesh = sa.Mesh.box(SIZE, divisions, cell=cell)
-    return sa.Body(mesh["body"], element, saint_venant_kirchhoff, **STEEL, **given)
+    return sa.Body(mesh["body"], element, saint_venant_kirchhoff(), **STEEL, **given)
 
 
 def density(X: Any, t: float) -> Any:
@@ -89,7 +89,7 @@ def test_what_is_no_solid_is_told() -> None:
     with refused(ParameterError, asked="vector", given="<function density>"):
         sa.force(of["body"], density)
     half = of.region.mesh.select("half", lambda X: X[:, 0] < 0.51, dimension=3)
-    other = sa.Body(half, elements.hex8_plain, saint_venant_kirchhoff, name="half", **STEEL)
+    other = sa.Body(half, elements.hex8_plain, saint_venant_kirchhoff(), name="half", **STEEL)
     with refused(MeshError, asked="body", given=6, possible=("half",)):
         sa.System(other, terms=[sa.body_force(other["body"], (0, 0, 1))])
 

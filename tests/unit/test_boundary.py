@@ -24,12 +24,12 @@ def beam(element: str) -> sa.Body:
     chosen = getattr(sa.elements, element)
     if element == "hex8_plain":
         mesh = sa.Mesh.box((2.0, 0.5, 0.2), (6, 2, 1))
-        return sa.Body(mesh["body"], chosen, saint_venant_kirchhoff, rho=3.0, **STEEL)
+        return sa.Body(mesh["body"], chosen, saint_venant_kirchhoff(), rho=3.0, **STEEL)
     if element == "ancf_cable":
         mesh = sa.Mesh.box((2.0,), (6,))
         given = {"EA": 1e4, "EI": 10.0, "rho": 3.0, "A": 0.1}
         return sa.Body(mesh["body"], chosen, cable(), **given)
-    energy = kirchhoff() if element == "ancf_thin_plate" else saint_venant_kirchhoff
+    energy = kirchhoff() if element == "ancf_thin_plate" else saint_venant_kirchhoff()
     mesh = sa.Mesh.box((2.0, 0.5), (6, 2))
     return sa.Body(mesh["body"], chosen, energy, thickness=0.2, rho=3.0, **STEEL)
 
@@ -49,7 +49,7 @@ def bar(element: str, Q: Any, cells: int = 1) -> tuple[sa.Body, Any, float]:
         mesh = sa.Mesh.box((2.0,), divisions[:1], warp=turn)
         body = sa.Body(mesh["body"], chosen, cable(), EA=1e5, EI=10.0, rho=3.0, A=0.1)
         return body, lambda p: sa.force(body["x1"], p * axis), 1e5
-    energy = kirchhoff() if element == "ancf_thin_plate" else saint_venant_kirchhoff
+    energy = kirchhoff() if element == "ancf_thin_plate" else saint_venant_kirchhoff()
     mesh = sa.Mesh.box((2.0, 0.5), divisions, warp=turn)
     body = sa.Body(mesh["body"], chosen, energy, thickness=0.2, **elastic)
     return body, lambda p: sa.traction(body["x1"], p / 0.5 * axis), 1e5
@@ -151,7 +151,7 @@ def test_functions_of_time_and_of_place() -> None:
 
     def check(displacement: Any, expected: Any) -> None:
         mesh = body.region.mesh
-        again = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **STEEL)
+        again = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **STEEL)
         system = sa.System(again, terms=[sa.fix(again["x1"], displacement=displacement)])
         system.prescribe(0.5)
         at = system.displacement(again.at((2.0, 0.5, 0.2)))[0]
@@ -250,7 +250,7 @@ def test_corners_points_and_cells_of_a_plate() -> None:
     """How many coordinates a clamp leaves free, by what is glued."""
     mesh = sa.Mesh.box((2.0, 1.0), (2, 2))
     for element, edge, point in (("ancf_thin_plate", 2, 4), ("ancf_plate", 3, 6)):
-        energy = kirchhoff() if element == "ancf_thin_plate" else saint_venant_kirchhoff
+        energy = kirchhoff() if element == "ancf_thin_plate" else saint_venant_kirchhoff()
 
         def left(place: Any, element: str = element, energy: Any = energy) -> int:
             chosen = getattr(sa.elements, element)
@@ -331,7 +331,7 @@ def test_supports_contradict_by_the_size_of_the_body() -> None:
     """A difference of 5e-13 m is none on a body of metres, and large on one of 1e-9 m."""
     for length, agrees in ((1.0, True), (1e-9, False)):
         mesh = sa.Mesh.box((length,) * 3, (1, 1, 1))
-        body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **STEEL)
+        body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **STEEL)
         ends = [sa.fix(body["x0"]), sa.fix(body["x0"], displacement=(5e-13, 0.0, 0.0))]
         system = sa.System(body, terms=ends)
         if agrees:
@@ -348,7 +348,7 @@ def test_rollers_along_any_direction() -> None:
     found = []
     for Q in (np.eye(3), TURN):
         mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 1, 1), warp=lambda X, Q=Q: X @ Q.T)
-        body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **STEEL)
+        body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **STEEL)
         axes = [
             sa.fix(body[f"{a}0"], "normal", direction=2.0 * Q[:, k]) for k, a in enumerate("xyz")
         ]

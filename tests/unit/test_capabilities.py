@@ -44,7 +44,7 @@ def test_every_element_has_a_row_or_is_that_of_faces() -> None:
 def test_elements_of_faces_are_refused_by_bodies(name: str) -> None:
     element = getattr(elements, name)
     mesh = sa.Mesh.box((2.0, 1.0), (2, 1), cell=element.cell)
-    law = energies.saint_venant_kirchhoff
+    law = energies.saint_venant_kirchhoff()
     with refused(sa.KinematicsError, asked="E_gl"):
         sa.Body(mesh["body"], element, law, E=1.0, nu=0.3)
 

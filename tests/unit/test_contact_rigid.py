@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 collective = pytest.mark.collective
-SVK = energies.saint_venant_kirchhoff
+SVK = energies.saint_venant_kirchhoff()
 FLOOR = {"point": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0)}
 
 

@@ -126,7 +126,7 @@ def block(name: str, element: Any, shift: float) -> sa.Body:
     given = {"mu": 1.0, "lam": 1.0, "rho": 1.0}
     if element is sa.elements.ancf_plate:
         given["thickness"] = 0.1
-    return sa.Body(mesh["body"], element, sa.energies.neo_hooke, name=name, **given)
+    return sa.Body(mesh["body"], element, sa.energies.neo_hooke(), name=name, **given)
 
 
 def plane_places() -> tuple[list[Any], list[Any], str]:

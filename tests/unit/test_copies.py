@@ -109,7 +109,7 @@ def test_a_region_keeps_its_mesh(how: str) -> None:
     # a body on it is that on the original
     given = {"mu": 1.0, "lam": 2.0}
     one, other = (
-        sa.Body(m["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, rho=1.0, **given)
+        sa.Body(m["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), rho=1.0, **given)
         for m in (mesh, both["mesh"])
     )
     assert sa.System(other, terms=[]).energies() == sa.System(one, terms=[]).energies()
@@ -169,11 +169,11 @@ LAWS: dict[str, Any] = {
 OTHERS: dict[str, Any] = {
     "own_declared": own_declared,
     "own_memory": own_memory,
-    "neo_hooke": sa.energies.neo_hooke,
+    "neo_hooke": sa.energies.neo_hooke(),
     "kirchhoff": sa.energies.kirchhoff(curvature="n0"),
     "ogden": sa.energies.ogden(terms=2),
     "swollen": sa.energies.swollen(sa.energies.ogden(terms=1)),
-    "rod": sa.energies.rod,
+    "rod": sa.energies.rod(),
 }
 
 
@@ -197,7 +197,7 @@ def test_a_law_comes_back_with_its_signature_and_marks(how: str, name: str) -> N
 
 @pytest.mark.parametrize("how", COPIES)
 def test_layers_come_back(how: str) -> None:
-    ply = sa.energies.orthotropic
+    ply = sa.energies.orthotropic()
     layers = sa.Layers([(ply, 1e-3, 0), (ply, 2e-3, 90, {"E1": 3.0}), (ply, 1e-3, 0)], offset=1e-4)
     again = COPIES[how](layers)
     assert repr(again) == repr(layers)
@@ -241,7 +241,7 @@ def handles() -> dict[str, Any]:
     cube = sa.Body(
         sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"],
         sa.elements.hex8_plain,
-        sa.energies.neo_hooke,
+        sa.energies.neo_hooke(),
         **{"mu": 1.0, "lam": 1.0, "rho": 1.0},
     )
 

@@ -255,7 +255,7 @@ def test_motions_of_many_bodies_are_found_as_those_of_few(monkeypatch: pytest.Mo
 def cube(**values: object) -> sa.Body:
     mesh = Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     given = {"mu": 1e5, "lam": 1e6, "rho": 1000.0, **values}
-    return sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
+    return sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **given)
 
 
 @pytest.mark.parametrize("method", ["generalized-alpha", "rk"])

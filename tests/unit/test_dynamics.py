@@ -396,7 +396,7 @@ def test_initial_accelerations_do_not_depend_on_a_loose_krylov_solver(pc: str) -
     for options in ({"ksp_type": "preonly", "pc_type": "lu"}, {"ksp_type": "cg", "pc_type": pc}):
         mesh = sa.Mesh.box((1.0, 0.2, 0.2), (12, 3, 3))
         block = sa.Body(
-            mesh["body"], sa.elements.hex8_plain, neo_hooke, mu=1e5, lam=1e5, rho=1000.0
+            mesh["body"], sa.elements.hex8_plain, neo_hooke(), mu=1e5, lam=1e5, rho=1000.0
         )
         pull = sa.force(block["x1"], (0.0, 1.0, -2.0))
         system = sa.System(block, terms=[sa.fix(block["x0"]), pull])

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.collective
 def body(mesh: sa.Mesh, element: Any, **options: Any) -> sa.Body:
     if element is CABLE:
         return sa.Body(mesh["body"], element, cable(), EA=1.0, EI=1.0, **options)
-    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff
+    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff()
     return sa.Body(mesh["body"], element, energy, **STEEL, **options)
 
 

@@ -32,8 +32,8 @@ def bars() -> tuple[Body, Body]:
     """Two cubes that meet at x = 1 with different nodes there."""
     first = Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
     second = Mesh.box((1.0, 1.0, 1.0), (3, 3, 3), warp=beside, name="b")
-    a = Body(first["body"], hex8_plain, saint_venant_kirchhoff, name="a", **RUBBER)
-    return a, Body(second["body"], hex8_plain, saint_venant_kirchhoff, name="b", **RUBBER)
+    a = Body(first["body"], hex8_plain, saint_venant_kirchhoff(), name="a", **RUBBER)
+    return a, Body(second["body"], hex8_plain, saint_venant_kirchhoff(), name="b", **RUBBER)
 
 
 def test_a_tie_that_crosses_supports_of_both_bodies() -> None:

@@ -38,7 +38,7 @@ def bent(X: Array) -> Array:
 
 
 def cube(
-    name: str, pressure: Any, law: Any = sa.energies.yeoh, unit: float = 1.0, **given: Any
+    name: str, pressure: Any, law: Any = sa.energies.yeoh(), unit: float = 1.0, **given: Any
 ) -> sa.Body:
     """Return a cube of curved cells, of side `unit`."""
     element = getattr(sa.elements, name)
@@ -128,7 +128,7 @@ def test_the_limit_is_that_of_large_moduli() -> None:
 
 
 def test_half_is_poissons_ratio_of_an_incompressible_body() -> None:
-    body = cube("hex27", "discontinuous", sa.energies.saint_venant_kirchhoff, E=3.0, nu=0.5)
+    body = cube("hex27", "discontinuous", sa.energies.saint_venant_kirchhoff(), E=3.0, nu=0.5)
     pull = sa.fix(body["x1"], "x", displacement=[lambda t: 1e-4 * t, 0.0, 0.0])
     system, _ = state_of(body, [*rolled(body), pull])
     assert float(pull.reaction(system)[0]) == pytest.approx(3e-4, rel=1e-3)
@@ -186,7 +186,7 @@ def test_bodies_that_meet_have_pressures_of_their_own() -> None:
     bodies = []
     for name, factor in (("left", 1.0), ("right", 3.0)):
         given = {key: factor * x for key, x in RUBBER.items()}
-        law, element = sa.energies.yeoh, sa.elements.tet10
+        law, element = sa.energies.yeoh(), sa.elements.tet10
         options = {"pressure": "continuous", "k": math.inf, **given}
         bodies.append(sa.Body(mesh[name], element, law, name=name, **options))
     left, right = bodies
@@ -231,7 +231,7 @@ def test_a_column_buckles_at_the_same_load_condensed_or_not() -> None:
         element = sa.elements.hex27
         mesh = sa.Mesh.box((8.0, 1.0, 1.0), (4, 1, 1), cell=element.cell)
         options = {"pressure": kind, "k": 200.0, **RUBBER}
-        body = sa.Body(mesh["body"], element, sa.energies.yeoh, **options)
+        body = sa.Body(mesh["body"], element, sa.energies.yeoh(), **options)
         P = sa.Parameter("P")
         press = sa.traction(body["x1"], (lambda t, P=P: -P.value, 0.0, 0.0))
         problem = sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"], "all"), press]))
@@ -244,7 +244,7 @@ def test_a_column_buckles_at_the_same_load_condensed_or_not() -> None:
 
 
 def test_formulas_show_the_pressure() -> None:
-    law = sa.energies.neo_hooke
+    law = sa.energies.neo_hooke()
     finite = cube("hex27", "discontinuous", law, mu=1.0, lam=2.0)
     limit = cube("hex27", "discontinuous", law, mu=1.0, lam=math.inf)
     assert str(finite.energy.rhs).endswith("pressure*log(J) - pressure**2/(2*lam)")
@@ -280,7 +280,7 @@ def test_what_is_no_mixed_energy() -> None:
         cube("hex27", "discontinuous", k=-math.inf, **RUBBER)
     with refused(sa.ParameterError, asked="k", given=math.inf, possible=("number",)):
         cube("hex27", "discontinuous", k=sa.Parameter("k", math.inf), **RUBBER)
-    law = sa.energies.saint_venant_kirchhoff
+    law = sa.energies.saint_venant_kirchhoff()
     with refused(sa.ParameterError, asked="nu", given=0.51):
         cube("hex27", "condensed", law, E=1.0, nu=0.51)
 
@@ -328,7 +328,7 @@ def beam(element: str, kind: Any, k: float, **given: Any) -> tuple[sa.DynamicPro
     made = getattr(sa.elements, element)
     mesh = sa.Mesh.box((1.0, 0.25, 0.25), (4, 1, 1), cell=made.cell)
     options = {"pressure": kind, "k": k, "rho": 0.01, **RUBBER}
-    body = sa.Body(mesh["body"], made, sa.energies.yeoh, **options)
+    body = sa.Body(mesh["body"], made, sa.energies.yeoh(), **options)
     terms = [sa.fix(body["x0"], "all"), sa.gravity((0.0, 0.0, -10.0), body)]
     return sa.DynamicProblem(sa.System(body, terms=terms), **given), body
 
@@ -385,7 +385,7 @@ def test_a_motion_of_little_mass() -> None:
     mesh = sa.Mesh.box((0.1, 0.02, 0.02), (4, 1, 1), cell="tetra10")
     given = {"C10": 0.5e6, "C20": 0.0, "C30": 0.0, "k": math.inf, "rho": 1000.0}
     body = sa.Body(
-        mesh["body"], sa.elements.tet10, sa.energies.yeoh, pressure="continuous", **given
+        mesh["body"], sa.elements.tet10, sa.energies.yeoh(), pressure="continuous", **given
     )
     system = sa.System(body, terms=[sa.fix(body["x0"], "position"), sa.gravity((0, 0, -9.81))])
     sa.DynamicProblem(system, spectral_radius=0.9).solve(to=0.002, step=1e-3)

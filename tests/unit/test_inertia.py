@@ -33,7 +33,7 @@ SOLID = {"E": 1.0, "nu": 0.3}
 def solid() -> Model:
     """Held rows; the other end is pulled aside."""
     body = sa.Body(
-        sa.Mesh.box((2, 1, 1), (3, 1, 1))["body"], hex8_plain, saint_venant_kirchhoff, **SOLID
+        sa.Mesh.box((2, 1, 1), (3, 1, 1))["body"], hex8_plain, saint_venant_kirchhoff(), **SOLID
     )
     moved = sa.fix(body["x1"], ["y"], displacement=(0.0, 0.3, 0.0), name="moved")
     return [body], [sa.fix(body["x0"]), moved]
@@ -41,7 +41,9 @@ def solid() -> Model:
 
 def plate() -> Model:
     given = SOLID | {"thickness": 0.2}
-    body = sa.Body(sa.Mesh.box((2, 1), (3, 2))["body"], ancf_plate, saint_venant_kirchhoff, **given)
+    body = sa.Body(
+        sa.Mesh.box((2, 1), (3, 2))["body"], ancf_plate, saint_venant_kirchhoff(), **given
+    )
     return [body], [sa.fix(body["x0"]), sa.force(body["x1"], (0, 0, -1e-3))]
 
 
@@ -120,7 +122,7 @@ def balloon(heavy: bool) -> Model:
     """A gas, whose pressure is an unknown; with a negative bulk modulus or a positive one."""
     mesh = sphere(1)
     body = sa.Body(
-        mesh["skin"], ancf_plate, saint_venant_kirchhoff, **SOLID, thickness=0.1,
+        mesh["skin"], ancf_plate, saint_venant_kirchhoff(), **SOLID, thickness=0.1,
         direction=lambda X: X,
     )  # fmt: skip
     held = sa.fix(body.at(np.array([1.0, 1.0, 1.0]) / math.sqrt(3.0)), "all")
@@ -131,12 +133,12 @@ def balloon(heavy: bool) -> Model:
 def tied() -> Model:
     """Two bodies tied along nodes that do not match, a roller, and a rod to the ground."""
     low = sa.Body(
-        sa.Mesh.box((1, 1, 1), (1, 1, 1), name="low")["body"], hex8_plain, saint_venant_kirchhoff,
+        sa.Mesh.box((1, 1, 1), (1, 1, 1), name="low")["body"], hex8_plain, saint_venant_kirchhoff(),
         **SOLID, name="low",
     )  # fmt: skip
     shift = np.array([0.1, 0.1, 1.0])
     mesh = sa.Mesh.box((0.8, 0.8, 1), (2, 2, 1), warp=lambda X: X + shift, name="high")
-    high = sa.Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, **SOLID, name="high")
+    high = sa.Body(mesh["body"], hex8_plain, saint_venant_kirchhoff(), **SOLID, name="high")
     rod = sa.joints.distance(high.at((0.9, 0.9, 2.0)), sa.ground.at((2.0, 2.0, 2.0)), 1.5)
     return [low, high], [sa.fix(low["z0"]), sa.joints.tie(high["z0"], low), rod]
 

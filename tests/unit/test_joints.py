@@ -33,7 +33,7 @@ def rope(n: int = 6, name: str = "rope", warp: Any = None, **options: Any) -> sa
 
 def block(n: Any = (2, 2, 2), by: Any = (0, 0, 0), name: str = "block") -> sa.Body:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), n, warp=moved(by))
-    return sa.Body(mesh["body"], HEX8, saint_venant_kirchhoff, name=name, **STEEL)
+    return sa.Body(mesh["body"], HEX8, saint_venant_kirchhoff(), name=name, **STEEL)
 
 
 def sheet(n: Any = (3, 2), by: Any = (0, 0, 0), name: str = "sheet") -> sa.Body:

@@ -237,8 +237,8 @@ def flexible(kind: str) -> sa.Body:
     if kind == "cable":
         return sa.Body(mesh["body"], element, cable(), EA=1e5, EI=40.0, rho=1000.0, A=0.01)
     if kind == "solid":
-        return sa.Body(mesh["body"], element, saint_venant_kirchhoff, **RUBBER)
-    energy = kirchhoff() if kind == "thin plate" else saint_venant_kirchhoff
+        return sa.Body(mesh["body"], element, saint_venant_kirchhoff(), **RUBBER)
+    energy = kirchhoff() if kind == "thin plate" else saint_venant_kirchhoff()
     return sa.Body(mesh["body"], element, energy, thickness=0.05, **RUBBER)
 
 

@@ -378,7 +378,7 @@ class Road:
 
     def __init__(self, comm: MPI.Comm) -> None:
         mesh = sa.Mesh.box((1.0, 0.2, 0.2), (12, 2, 2), comm=comm)
-        energy = sa.energies.saint_venant_kirchhoff
+        energy = sa.energies.saint_venant_kirchhoff()
         self.body = sa.Body(mesh["body"], HEX8, energy, name="road", E=1e6, nu=0.3)
         stretch = sa.fix(self.body["all"], "x", displacement=lambda X, t: 0.1 * t * X)
         places = self.body.at(lambda t: [(x, 0.1, 0.1) for x in self.places(t)])

@@ -115,7 +115,7 @@ def test_supports_are_eliminated_where_multigrid_keeps_their_rows() -> None:
     cube = sa.Body(
         sa.Mesh.box((1, 1, 1), (2, 2, 2))["body"],
         sa.elements.hex8_plain,
-        sa.energies.neo_hooke,
+        sa.energies.neo_hooke(),
         name="cube",
         mu=1.0,
         lam=1.0,
@@ -155,7 +155,7 @@ def test_points_outside_the_domain_are_told() -> None:
     cube = sa.Body(
         sa.Mesh.box((1, 1, 1), (1, 1, 1))["body"],
         sa.elements.hex8_plain,
-        sa.energies.neo_hooke,
+        sa.energies.neo_hooke(),
         mu=1.0,
         lam=1.0,
         rho=1.0,

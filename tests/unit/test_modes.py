@@ -97,7 +97,9 @@ def test_what_moves_is_found_beside_rigid_motions() -> None:
     """The shift near zero that finds these hides all others of a free solid from SLEPc."""
     possible("slepc")
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (3, 3, 3), cell="hexahedron20")
-    cube = sa.Body(mesh["body"], sa.elements.hex20, sa.energies.neo_hooke, mu=1e6, lam=1e7, rho=1e3)
+    cube = sa.Body(
+        mesh["body"], sa.elements.hex20, sa.energies.neo_hooke(), mu=1e6, lam=1e7, rho=1e3
+    )
     system = sa.System(cube)
     known = sa.EigenProblem(system, options={"eigen": "dense"}).solve(6)
     modes = sa.EigenProblem(system, options={"eigen": "slepc"}).solve(6)
@@ -467,7 +469,7 @@ def test_unsymmetric_tangents_and_pressures_are_those_of_dense_algebra(engine: s
         element = sa.elements.tet10 if mixed else sa.elements.hex8_plain
         cell = "tetra10" if mixed else "hexahedron"
         mesh = sa.Mesh.box((0.1, 0.1, 0.1), (2, 2, 2) if mixed else (4, 4, 4), cell=cell)
-        cube = sa.Body(mesh["body"], element, sa.energies.neo_hooke, **box)
+        cube = sa.Body(mesh["body"], element, sa.energies.neo_hooke(), **box)
         p = sa.Parameter("p", 0.0 if mixed else 1e5)
         system = sa.System(cube, terms=[sa.fix(cube["x0"]), sa.pressure(cube["x1"], p)])
         sa.StaticProblem(system).solve()
@@ -488,7 +490,7 @@ def test_faces_that_touch_without_force_are_in_equilibrium() -> None:
     foot = sa.Body(
         sa.Mesh.box((0.1, 0.1, 0.05), (2, 2, 1), cell="hexahedron20")["body"],
         sa.elements.hex20,
-        sa.energies.neo_hooke,
+        sa.energies.neo_hooke(),
         mu=4e5,
         lam=6e5,
         rho=1e3,
@@ -623,7 +625,7 @@ def wire(radius: float, cells: int, clamped: bool, unit: float = 1.0) -> sa.Syst
     mesh = sa.Mesh.from_arrays(points, {"line3": nodes}, regions)
     # kg and s: a pressure is kg/(m s^2)
     given = sa.Section.circle(radius * unit).rod(E=2e11 / unit, nu=0.3, rho=7850.0 / unit**3)
-    body = sa.Body(mesh["rod"], sa.elements.ancf_rod, sa.energies.rod, **given)
+    body = sa.Body(mesh["rod"], sa.elements.ancf_rod, sa.energies.rod(), **given)
     return sa.System(body, terms=[sa.fix(body["foot"])] if clamped else [])
 
 
@@ -670,7 +672,7 @@ def test_a_stiff_end_does_not_hide_the_modes_of_what_is_soft() -> None:
     found = []
     for ratio in (1e4, 1e8):
         stiff = sa.Field(lambda X, ratio=ratio: np.where(X[:, 0] < 0.8, 1e5, 1e5 * ratio))
-        law = sa.energies.neo_hooke
+        law = sa.energies.neo_hooke()
         body = sa.Body(mesh["body"], sa.elements.hex20, law, mu=stiff, lam=stiff, rho=1e3)
         system = sa.System(body, terms=[sa.fix(body["x0"])])
         found.append(sa.EigenProblem(system).solve(4).omega)
@@ -687,7 +689,7 @@ def test_a_deep_strip_buckles_sideways_from_rest(thickness: float, unit: float) 
     Q = sa.Parameter("Q")
     mesh = sa.Mesh.box((unit,), (10,), cell="line3")
     along_y = {"direction": lambda X: np.tile([0.0, 1.0, 0.0], (len(X), 1))}
-    beam = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod, **along_y, **given)
+    beam = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **along_y, **given)
     load = sa.force(beam["x1"], (0.0, 0.0, lambda t: -Q.value))
     system = sa.System(beam, terms=[sa.fix(beam["x0"]), load])
     found = sa.EigenProblem(system).buckle(Q, 1)
@@ -713,7 +715,7 @@ def test_a_shallow_arch_snaps_where_its_path_ends() -> None:
     nodes = [[2 * k, 2 * k + 2, 2 * k + 1] for k in range(8)]
     mesh = sa.Mesh.from_arrays(points, {"line3": nodes}, regions)
     given = sa.Section.rectangle(0.01, 0.01).rod(E=1.2e9, nu=0.3)
-    arch = sa.Body(mesh["arch"], sa.elements.ancf_rod, sa.energies.rod, **given)
+    arch = sa.Body(mesh["arch"], sa.elements.ancf_rod, sa.energies.rod(), **given)
     load = sa.force(arch["top"], (0.0, 0.0, lambda t: -Q.value))
     system = sa.System(arch, terms=[sa.fix(arch["ends"]), load])
     found = sa.EigenProblem(system).buckle(Q, 1).values[0]

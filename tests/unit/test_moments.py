@@ -31,7 +31,7 @@ def made(element: Any, warp: Any = None) -> sa.Body:
     mesh = sa.Mesh.box(*box, warp=warp)
     if element is CABLE:
         return sa.Body(mesh["body"], CABLE, cable(), EA=1.0, EI=1.0)
-    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff
+    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff()
     section = {} if element is HEX8 else {"thickness": 0.1}
     return sa.Body(mesh["body"], element, energy, E=1.0, nu=0.3, **section)
 

@@ -47,7 +47,7 @@ def beam(ratio: float, metre: float = 1.0, rho: float = 0.0) -> tuple[sa.System,
     for name, part in (("stiff", 1.0), ("soft", 1.0 / ratio)):
         given = {"mu": part * stiff / metre**2, "lam": 2.0 * part * stiff / metre**2}
         given |= {"rho": part * rho} if rho else {}
-        bodies.append(sa.Body(mesh[name], sa.elements.hex8_plain, neo_hooke, name=name, **given))
+        bodies.append(sa.Body(mesh[name], sa.elements.hex8_plain, neo_hooke(), name=name, **given))
     corner = bodies[0].at(metre * np.array([1.0, 0.25, 0.25]))
     terms = [
         sa.fix(bodies[0]["x0"]),

@@ -29,7 +29,7 @@ MESH = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1))
 LEFT = MESH.select("left", lambda X: X[:, 0] <= 1.0, dimension=3)
 
 
-def body(energy: Any = sa.energies.neo_hooke, **given: float) -> sa.Body:
+def body(energy: Any = sa.energies.neo_hooke(), **given: float) -> sa.Body:
     return sa.Body(LEFT, sa.elements.hex8, energy, name="part", **given)
 
 
@@ -117,7 +117,7 @@ def test_a_contact_that_few_points_carry_says_so(
 
 def test_a_load_that_is_far_too_large_is_told_as_one() -> None:
     mesh = sa.Mesh.box((1.0, 0.1, 0.1), (2, 1, 1))
-    part = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+    part = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=1.0)
     load = sa.traction(part["x1"], lambda t: (0.0, 0.0, -1e9 * t))
     problem = sa.StaticProblem(sa.System(part, terms=[sa.fix(part["x0"]), load]))
     with pytest.raises(sa.ConvergenceError, match=r"this is the first step, .* loads and units"):

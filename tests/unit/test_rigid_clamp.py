@@ -146,7 +146,7 @@ def test_what_is_held_of_cells_corners_and_points() -> None:
     counts = {}
     for element, energy in (
         ("ancf_thin_plate", sa.energies.kirchhoff()),
-        ("ancf_plate", saint_venant_kirchhoff),
+        ("ancf_plate", saint_venant_kirchhoff()),
     ):
         for name in ("x0", "body", "point", "within"):
             body = sa.Body(

@@ -21,7 +21,7 @@ def block(scale: float = 1.0, g: float = 1.0) -> tuple[sa.Body, list[Any]]:
     """Return a block that its weight bends, and its terms."""
     mesh = sa.Mesh.box((2.0, 1.0, 0.5), (8, 6, 4))
     given = {"E": 1e5 * scale, "nu": 0.3, "rho": 1000.0 * scale}
-    body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **given)
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **given)
     return body, [sa.fix(body["x0"]), sa.gravity((0.0, 0.0, -g))]
 
 

@@ -31,7 +31,7 @@ def block(
     mesh = sa.Mesh.box((1.0,) * 3, (divisions,) * 3, name=name, warp=lambda X: X + shift)
     element = sa.elements.hex8_plain
     mass = {} if rho is None else {"rho": rho}
-    return sa.Body(mesh["body"], element, saint_venant_kirchhoff, name=name, E=E, nu=0.3, **mass)
+    return sa.Body(mesh["body"], element, saint_venant_kirchhoff(), name=name, E=E, nu=0.3, **mass)
 
 
 def tied(ratio: float = 1.0, divisions: int = 6) -> sa.System:
@@ -45,7 +45,7 @@ def across() -> sa.System:
     """A turned block that slides along three of its faces."""
     turn = np.linalg.qr(np.arange(9.0).reshape(3, 3) ** 2 + np.eye(3))[0]
     mesh = sa.Mesh.box((1.0,) * 3, (6,) * 3, warp=lambda X: X @ turn.T)
-    one = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, E=1e3, nu=0.3)
+    one = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), E=1e3, nu=0.3)
     held = [
         sa.fix(one[side], "normal", direction=tuple(turn[:, k].tolist()))
         for k, side in enumerate(("x0", "y0", "z0"))
@@ -74,7 +74,7 @@ def squeezed(element: Any, cell: str, pressure: Any, tie: bool = False) -> sa.Sy
         )
         given = {"C10": 0.1, "C20": 0.01, "C30": 0.001, "k": math.inf}
         region, name = mesh["body"], f"piece {k}"
-        bodies.append(sa.Body(region, element, yeoh, name=name, pressure=pressure, **given))
+        bodies.append(sa.Body(region, element, yeoh(), name=name, pressure=pressure, **given))
     terms: list[Any] = [sa.fix(bodies[0]["x0"]), sa.traction(bodies[-1]["x1"], (0, 0, 1e-3))]
     if tie:
         terms.append(sa.joints.tie(bodies[1]["x0"], bodies[0]))

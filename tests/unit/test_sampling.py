@@ -80,7 +80,7 @@ def test_parameters_by_cell_reach_stress_and_thickness() -> None:
         "E": Field(lambda X: 1e5 * (1.0 + X[:, 0])),
         "thickness": Field(lambda X: 0.05 + 0.01 * X[:, 0]),
     }
-    plate = Body(mesh["body"], ancf_plate, saint_venant_kirchhoff, nu=0.0, **parameters)
+    plate = Body(mesh["body"], ancf_plate, saint_venant_kirchhoff(), nu=0.0, **parameters)
     held = fix(plate["x0"], ["position", "slope_y", "slope_z"])
     system = System(plate, terms=[held, force(plate["x1"], (10.0, 0.0, 0.0))])
     rest = sample(system, plate, solid=True, divisions=1)
@@ -126,7 +126,7 @@ def block(Q: Array | None = None, size: float = 1.0, stiff: float = 1.0, **given
     """Return a block that is turned, and in other units, with its deformation."""
     Q = np.eye(3) if Q is None else Q
     mesh = Mesh.box((2 * size, size, size), (3, 2, 2), warp=lambda X: X @ Q.T, **given)
-    body = Body(mesh["body"], hex8_plain, neo_hooke, mu=MU * stiff, lam=LAM * stiff)
+    body = Body(mesh["body"], hex8_plain, neo_hooke(), mu=MU * stiff, lam=LAM * stiff)
     system = System(body)
     wavy(system, mesh, Q, size)
     return system, body
@@ -181,7 +181,7 @@ def test_results_are_all_that_there_is_to_see(shared_tmp_path: Path) -> None:
     """Reactions on nodes, also those of a direction; numbers of cells; principal values."""
     mesh = Mesh.box((2.0, 1.0, 1.0), (3, 2, 2), name="bar")
     mesh.select("end", lambda X: X[:, 0] > 1.3, dimension=3)
-    bar = Body(mesh["body"], hex8_plain, neo_hooke, name="bar", mu=MU, lam=LAM)
+    bar = Body(mesh["body"], hex8_plain, neo_hooke(), name="bar", mu=MU, lam=LAM)
     wall = fix(bar["x0"], displacement=lambda X, t: (0.0, 0.2 * t, 0.1 * t), name="wall")
     roller = fix(bar.at((2.0, 1.0, 1.0)), "normal", direction=(1.0, 0.5, 0.0), name="roller")
     pin = joints.spherical(bar.at((2.0, 0.0, 0.0)), ground, name="pin")
@@ -247,8 +247,8 @@ RUBBER = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
 PLATES = {
     "thin": (ancf_thin_plate, kirchhoff(), STIFF, 1e-6, np.eye(3)),
     "thin, turned": (ancf_thin_plate, kirchhoff(), STIFF, 1e-6, TURN),
-    "full gradient, turned": (ancf_plate, saint_venant_kirchhoff, STIFF, 1e-4, TURN),
-    "rubber": (ancf_plate, yeoh, {**RUBBER, "volumetric": "reduced"}, 1e-8, np.eye(3)),
+    "full gradient, turned": (ancf_plate, saint_venant_kirchhoff(), STIFF, 1e-4, TURN),
+    "rubber": (ancf_plate, yeoh(), {**RUBBER, "volumetric": "reduced"}, 1e-8, np.eye(3)),
 }
 
 
@@ -283,7 +283,7 @@ def test_resultants_of_plates_carry_the_load(case: str) -> None:
 def test_resultants_count_each_part_of_an_energy_under_its_own_rule(volumetric: Any) -> None:
     """A uniform stretch s: the residual works N s per width and change of s."""
     mesh = Mesh.box((1.0, 0.5), (2, 1))
-    plate = Body(mesh["body"], ancf_plate, yeoh, volumetric=volumetric, thickness=0.05, **RUBBER)
+    plate = Body(mesh["body"], ancf_plate, yeoh(), volumetric=volumetric, thickness=0.05, **RUBBER)
     system = System(plate)
     system.prescribe(0.0)
     offset, block = system.numbering.offset, system.numbering.block
@@ -394,7 +394,7 @@ def test_stiffness_that_varies_within_cells_counts_where_it_is_asked() -> None:
         return 1.0 + X[:, 0] ** 2
 
     mesh = Mesh.box((2.0, 1.0, 1.0), (3, 2, 2))
-    body = Body(mesh["body"], hex8_plain, neo_hooke, mu=Field(stiffness, per="point"), lam=0.0)
+    body = Body(mesh["body"], hex8_plain, neo_hooke(), mu=Field(stiffness, per="point"), lam=0.0)
     system = System(body)
     wavy(system, mesh, np.eye(3))
     fields = {"W": "W", "mu": lambda J, *, mu: mu + 0 * J, "X": "X", "I1": "I1", "J": "J"}
@@ -449,7 +449,7 @@ def test_stresses_of_laws_that_remember_are_there_where_they_remember() -> None:
 @pytest.mark.collective
 def test_a_rank_may_have_no_cells() -> None:
     mesh = Mesh.box((1.0, 1.0), (1, 1))
-    plate = Body(mesh["body"], ancf_plate, saint_venant_kirchhoff, thickness=0.1, **STIFF)
+    plate = Body(mesh["body"], ancf_plate, saint_venant_kirchhoff(), thickness=0.1, **STIFF)
     system = System(plate)
     fields = {"N": "membrane_force", "s": "cauchy", "J": "J"}
     gauss = max(rule.size for _, rule in plate.laws)

@@ -52,7 +52,7 @@ def pulled(law: str, unit: float, Q: Array, comm: MPI.Comm) -> Pulled:
     plain = {"mu": 1e11 / unit**2, "lam": 1e11 / unit**2}
     bodies = (
         sa.Body(meshes[0]["body"], hex8_plain, energy, name="bar", **given),
-        sa.Body(meshes[1]["body"], hex8_plain, sa.energies.neo_hooke, name="plain", **plain),
+        sa.Body(meshes[1]["body"], hex8_plain, sa.energies.neo_hooke(), name="plain", **plain),
     )
     stretch = sa.Parameter("stretch", 0.0)
     along = [lambda t, c=c: stretch.value * unit * c for c in Q[:, 0]]

@@ -321,7 +321,7 @@ def test_errors_on_all_ranks(
 
 
 def solved(mesh: Mesh, left: Any, right: Any, top: Any) -> np.ndarray:
-    body = sa.Body(mesh["all"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    body = sa.Body(mesh["all"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
     pull = sa.traction(body[right], (0.1, 0.0, 0.02))
     system = sa.System(body, terms=[sa.fix(body[left]), pull, sa.pressure(body[top], 0.05)])
     sa.StaticProblem(system).solve()
@@ -337,7 +337,7 @@ def test_supports_and_loads_act_on_it() -> None:
     assert np.abs(expected).max() > 0.05
     np.testing.assert_allclose(solved(mesh, "left", "right", "top"), expected, atol=1e-12)
     ends = mesh["left"] | mesh["right"]
-    body = sa.Body(mesh["all"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    body = sa.Body(mesh["all"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
     assert body[ends].X.shape == (18, 3)
 
 

@@ -125,7 +125,7 @@ def test_steps_grow_again_after_one_that_failed() -> None:
     arm = sa.Body(
         mesh["body"],
         sa.elements.ancf_rod,
-        sa.energies.rod,
+        sa.energies.rod(),
         direction=lambda X: np.tile((0, 1.0, 0), (len(X), 1)),
         **section.rod(E=1e6, nu=0.49, rho=1070.0),
     )
@@ -149,7 +149,7 @@ def test_a_rod_that_spins_fast_is_resolved_with_any_step(step: float) -> None:
     rod = sa.Body(
         mesh["body"],
         sa.elements.ancf_rod,
-        sa.energies.rod,
+        sa.energies.rod(),
         direction=lambda X: np.tile((0, 1.0, 0), (len(X), 1)),
         spin=(0, 0, 100.0),
         **section.rod(E=1e6, nu=0.3, rho=1070.0),

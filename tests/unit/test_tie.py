@@ -39,7 +39,7 @@ def corner(element: Any, energy: Any) -> tuple[Body, Body]:
 
 
 def test_a_corner_of_plates_keeps_its_angle_and_carries_the_moment() -> None:
-    post, beam = corner(ancf_plate, saint_venant_kirchhoff)
+    post, beam = corner(ancf_plate, saint_venant_kirchhoff())
     weight = np.array([0.0, 0.0, -1.0])
     root = fix(post["x0"])
     tie = joints.tie(post["x1"], beam)
@@ -92,7 +92,7 @@ def test_welded_cables_are_one_cable() -> None:
 
 def test_nodes_without_slopes_cannot_be_welded() -> None:
     mesh = Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    cube = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, E=1.0, nu=0.3)
+    cube = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff(), E=1.0, nu=0.3)
     with refused(ConstraintError, asked="weld", given=True, possible=(False,)):
         joints.tie(cube["x1"], cube, weld=True)
     with refused(ConstraintError, asked="b", given="nodes of 'x0' of 'body'"):

@@ -30,7 +30,7 @@ def up(values: Array) -> Array:
 
 def test_a_pressure_that_grows_with_depth_is_carried_by_the_support() -> None:
     mesh = Mesh.box((1.0, 2.0, 3.0), (2, 2, 4))
-    block = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, E=1e6, nu=0.3)
+    block = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff(), E=1e6, nu=0.3)
     base = fix(block["z0"])
 
     def pressure(X: Array, t: float) -> Array:
@@ -124,7 +124,7 @@ def test_a_function_may_change_the_places_it_is_given() -> None:
     found = []
     for function in (spoils, lambda X, t: t * X[:, [1]] * [0.0, 0.0, 1.0]):
         mesh = Mesh.box((2.0, 1.0, 0.5), (2, 1, 1))
-        body = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, E=1e6, nu=0.3)
+        body = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff(), E=1e6, nu=0.3)
         support = fix(body["x0"])
         system = System(body, terms=[support, traction(body["x1"], function)])
         StaticProblem(system).solve()
@@ -139,7 +139,7 @@ def test_a_load_on_what_is_no_side_of_a_cell_is_refused(kind: str, corners: list
     cube = np.array([0, 4, 6, 2, 1, 5, 7, 3])
     regions = {"body": ("hexahedron", [0, 1]), "strange": (kind, [corners])}
     mesh = Mesh.from_arrays(points, {"hexahedron": [cube, cube + 4]}, regions)
-    body = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, E=1e6, nu=0.3)
+    body = Body(mesh["body"], hex8_plain, saint_venant_kirchhoff(), E=1e6, nu=0.3)
     centre = pytest.approx(tuple(points[corners].mean(axis=0)))
     with refused(MeshError, asked="facet", given=centre, possible=()):
         System(body, terms=[traction(body["strange"], (0.0, 0.0, 1.0))])
@@ -148,7 +148,7 @@ def test_a_load_on_what_is_no_side_of_a_cell_is_refused(kind: str, corners: list
 @pytest.mark.parametrize("element", [ancf_thin_plate, ancf_plate])
 def test_a_traction_costs_what_gravity_costs(element: Element) -> None:
     """It is a kernel on cells, not on the points of their rule: in memory and calls."""
-    law = kirchhoff() if element is ancf_thin_plate else saint_venant_kirchhoff
+    law = kirchhoff() if element is ancf_thin_plate else saint_venant_kirchhoff()
     mesh = Mesh.box((1.0, 1.0), (12, 12))
     body = Body(mesh["body"], element, law, thickness=0.01, E=1e6, nu=0.3, rho=1e3)
     down = (0.0, 0.0, -10.0)

@@ -246,7 +246,7 @@ def test_bodies_that_are_glued_tied_and_kept() -> None:
 
 def test_a_contact_tells_of_deep_points_in_each_of_two_systems() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
-    svk, given = sa.energies.saint_venant_kirchhoff, {"E": 1e6, "nu": 0.3, "name": "block"}
+    svk, given = sa.energies.saint_venant_kirchhoff(), {"E": 1e6, "nu": 0.3, "name": "block"}
     block = sa.Body(mesh["body"], sa.elements.hex8_plain, svk, **given)
     touch = sa.Contact(block["z0"], sa.Plane(), name="stand", stiffness=1e4)
     told = []
@@ -266,7 +266,7 @@ def test_a_contact_tells_of_deep_points_in_each_of_two_systems() -> None:
 
 def test_results_of_a_contact_that_is_in_another_system_are_refused() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    svk, given = sa.energies.saint_venant_kirchhoff, {"E": 1e6, "nu": 0.3}
+    svk, given = sa.energies.saint_venant_kirchhoff(), {"E": 1e6, "nu": 0.3}
     low, high = (sa.Body(mesh["body"], sa.elements.hex8_plain, svk, **given) for _ in range(2))
     system = sa.System(low)
     for touch in (

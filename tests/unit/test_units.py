@@ -53,7 +53,7 @@ def sheet(u: Units, element: Any) -> tuple[sa.System, Any]:
         energy = energies.kirchhoff()
     else:
         given |= {"mu": 8e7 * u.Pa, "lam": 1.2e8 * u.Pa}
-        energy = energies.neo_hooke
+        energy = energies.neo_hooke()
     body = sa.Body(mesh["body"], element, energy, **given)
     return sa.System(body, terms=[sa.fix(body["x0"]), sa.gravity(u.g)]), body["x1"]
 

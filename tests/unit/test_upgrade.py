@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import warnings
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,14 @@ PAIRS = {
     "sa.Body(mesh, rho=0.8)": "sa.Body(mesh, rho=0.8)",
     'sa.DynamicProblem(s, **{"rho": 0.8} | more)': (
         'sa.DynamicProblem(s, **{"spectral_radius": 0.8} | more)'
+    ),
+    "sa.Body(r, sa.energies.yeoh, **k)": "sa.Body(r, sa.energies.yeoh(), **k)",
+    "sa.Body(r, sa.energies.cable, **k)": "sa.Body(r, sa.energies.cable(), **k)",
+    "laws = [sa.energies.ogden(terms=2), sa.energies.swollen(sa.energies.gent)]": (
+        "laws = [sa.energies.ogden(terms=2), sa.energies.swollen(sa.energies.gent())]"
+    ),
+    "def law(J, I1, *, k): return 2 * sa.energies.neo_hooke(J, I1, mu=k, lam=k)": (
+        "def law(J, I1, *, k): return 2 * sa.energies.neo_hooke()(J, I1, mu=k, lam=k)"
     ),
     "sa.Contact(a, k=1e5, mu=0.1)": "sa.Contact(a, stiffness=1e5, mu=0.1)",
     "sa.RigidBody(at=x).at(y)": "sa.RigidBody(position=x).at(y)",
@@ -75,6 +84,14 @@ def test_names_are_found_however_they_are_imported(head: str) -> None:
     new = upgraded(program.format(head))
     expected = "spectral_radius=(0.5\n    + 0.3)" if "; " not in head else "rho=(0.5\n    + 0.3)"
     assert expected in new
+
+
+def test_a_name_with_two_meanings_is_reported() -> None:
+    program = "from symancf.energies import rod\nfor rod in rods:\n    rod(1)\n"
+    assert upgraded(program) == program
+    assert [line for line, _ in noted(program)] == [2]
+    method = "from symancf.energies import gent\nclass A:\n    def gent(self): return f(gent)\n"
+    assert "f(gent())" in upgraded(method)
 
 
 def test_pages_examples_and_notebooks_are_rewritten(tmp_path: Path) -> None:
@@ -122,7 +139,7 @@ def test_the_former_spectral_radius_and_positions_warn() -> None:
 
 def test_places_of_bodies_and_of_values_have_one_spelling() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
     system = sa.System(block)
     call: Any = sa  # type checkers know the present spellings alone
     former: list[tuple[Any, Any]] = [
@@ -139,3 +156,38 @@ def test_places_of_bodies_and_of_values_have_one_spelling() -> None:
     for given, wanted in former:
         with pytest.warns(DeprecationWarning, match=FORMER):
             assert given() == wanted
+
+
+def test_laws_of_the_catalogue_are_called() -> None:
+    region = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"]
+    given: dict[str, Any] = {"mu": 1.0, "lam": 2.0}
+    law: Any = sa.energies.neo_hooke
+    assert law() is law()
+    assert pickle.loads(pickle.dumps(law())) is law()
+    present = sa.Body(region, sa.elements.hex8, law(), **given)
+    with pytest.warns(DeprecationWarning, match=r"energies.neo_hooke as a law goes"):
+        former = sa.Body(region, sa.elements.hex8, law, **given)
+    line, cables = sa.Mesh.box((1.0,), (1,))["body"], sa.elements.ancf_cable
+    with pytest.warns(DeprecationWarning, match=r"write energies.cable\(\)"):
+        cable = sa.Body(line, cables, sa.energies.cable, EA=1.0, EI=1.0)
+    assert "cable" in repr(cable)
+    assert former.kernel("energy").source == present.kernel("energy").source
+
+    def doubled(J: Any, I1: Any, *, mu: Any, lam: Any) -> Any:
+        return 2 * law(J, I1, mu=mu, lam=lam)["deviatoric"]
+
+    with pytest.warns(DeprecationWarning, match=r"energies.neo_hooke\(\)\(\.\.\.\)"):
+        sa.Body(region, sa.elements.hex8, doubled, **given).kernel("energy")
+
+
+def test_functions_of_the_user_that_make_laws_are_called_by_the_user() -> None:
+    def soft() -> Any:
+        return sa.energies.neo_hooke()
+
+    region = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"]
+    with refused(sa.KinematicsError, asked="soft"):
+        sa.Body(region, sa.elements.hex8, soft)
+    decorated: Any = sa.energies.stressed_at_rest(sa.energies.gent)
+    with refused(sa.KinematicsError, asked="gent"):
+        sa.Body(region, sa.elements.hex8, decorated)
+    sa.Body(region, sa.elements.hex8, soft(), mu=1.0, lam=1.0)

@@ -34,7 +34,7 @@ def body(element: Any, warp: Any = None, cells: int = 2, **options: Any) -> sa.B
     if element is CABLE:
         given = {"EA": 1.0, "EI": 1.0, "A": 0.3, "rho": 1.0}
         return sa.Body(mesh["body"], CABLE, cable(**options), **given)
-    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff
+    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff()
     section = {} if element is HEX8 else {"thickness": options.get("thickness", H)}
     return sa.Body(mesh["body"], element, energy, E=1.0, nu=0.3, **section)
 

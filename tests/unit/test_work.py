@@ -28,7 +28,7 @@ def rope(name: str = "rope", at: float = 0.0) -> sa.Body:
 
 def plate() -> sa.Body:
     mesh = sa.Mesh.box((1.0, 1.0), (3, 2))
-    return sa.Body(mesh["body"], PLATE, saint_venant_kirchhoff, E=1.0, nu=0.3, thickness=0.1)
+    return sa.Body(mesh["body"], PLATE, saint_venant_kirchhoff(), E=1.0, nu=0.3, thickness=0.1)
 
 
 def damper(v_a: Any, v_b: Any, r_a: Any, r_b: Any, *, c: Any) -> Any:

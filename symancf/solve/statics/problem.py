@@ -69,7 +69,7 @@ class StaticProblem(OneProcess, Shown):
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> pull = sa.traction(block["x1"], (lambda t: 0.1 * t, 0.0, 0.0))
     >>> system = sa.System(block, terms=[sa.fix(block["x0"]), pull])
     >>> problem = sa.StaticProblem(system)
