@@ -259,7 +259,7 @@ def report(entry):
     """Print a row at once: refined meshes take their time."""
     name, size, row, seconds = entry
     numbers = ", ".join(f"{c} {v:.3f}" for c, v in zip(COLUMNS, row, strict=True))
-    sa.print(f"  {name}: {size} unknowns, {numbers}; {seconds:.1f} s")
+    sa.root_print(f"  {name}: {size} unknowns, {numbers}; {seconds:.1f} s")
 
 
 # %%
@@ -287,7 +287,7 @@ def tabulate(title, rows):
     paper = dict(zip(PRESSURES, PAPER, strict=True))
     for kilo, row in rows.items():
         table.add(kilo, *row, paper.get(kilo))
-    sa.print(table)
+    sa.root_print(table)
 
 
 # %%
@@ -309,7 +309,7 @@ def main(short=SHORT):
     if rows:
         tabulate("Plates, p = 24 t kPa, undamped", rows)
     history, energies = problem.history, problem.energies
-    sa.print(
+    sa.root_print(
         f"{problem.steps} steps, {history.iterations} iterations, {seconds:.0f} s of CPU on "
         f"{COMM.size} rank(s); energy drifts by {energies.drift / energies.work:.0e} of the work"
     )
@@ -322,7 +322,7 @@ def main(short=SHORT):
         look = {"label": "displacement", "unit": "m", "columns": 2, "eye": eye}
         title = f"Finger under gas, from the {name} and below"
         sa.view.render(panels, f"results/finger_{name}.png", title=title, **look)
-    sa.print("Files: results/finger.png, finger_front.png, finger_right.png")
+    sa.root_print("Files: results/finger.png, finger_front.png, finger_right.png")
     return still, firm, bent, energies.drift / energies.work, table
 
 

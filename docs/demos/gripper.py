@@ -131,7 +131,9 @@ def closing(model, EI):
     terms = [
         *flexures,
         sa.force(bodies[2].origin, (0.0, 1.0), factor=F),
-        sa.prescribe(effector, "x", position=lambda t: effector.X[0, 0] * (1 - t), release=F),
+        sa.displacement_control(
+            effector, "x", position=lambda t: effector.X[0, 0] * (1 - t), release=F
+        ),
     ]
     system = sa.System(*bodies.values(), terms=terms)
     problem = sa.StaticProblem(system, prefix=f"closing_{model}_")
@@ -190,7 +192,7 @@ def exact_closing_force(elements):
     F = sa.Factor("closing force")
 
     def loads(bodies, effector):
-        target = sa.prescribe(
+        target = sa.displacement_control(
             effector, "x", position=lambda t: effector.X[0, 0] * (1 - t), release=F
         )
         return [sa.force(bodies[2].origin, (0.0, 1.0), factor=F), target]
@@ -250,7 +252,7 @@ def iterations(options, warm):
         try:
             problem.solve(to=1.0, smallest=1.0)
         except sa.ConvergenceError as error:
-            sa.print(f"    {F} uN: {error}")
+            sa.root_print(f"    {F} uN: {error}")
             break
         counts[F] = problem.history.steps[-1].iterations
     return counts
@@ -356,7 +358,7 @@ def picture(paths, forces, at, counts, sections):
 def closing_forces(stiffness):
     """Print the forces that close the gripper; return them by model, material and cables."""
     EI = stiffness.value
-    sa.print("Closing forces, the force as an unknown")
+    sa.root_print("Closing forces, the force as an unknown")
     heads = "silicon:.3f", "nylon:.4f", "error [%]:+.3f"
     table = sa.Table("Force that closes the gripper [uN]", "flexures", *heads)
     forces = {}
@@ -373,7 +375,7 @@ def closing_forces(stiffness):
     for n in (8, 16, 32, 64):
         error = 100 * (forces[n] / forces["exact"] - 1)
         table.add(f"exact, {n} cables each", forces[n], None, error)
-    sa.print(table)
+    sa.root_print(table)
     return forces
 
 
@@ -381,31 +383,35 @@ def closing_forces(stiffness):
 def main():
     """Solve everything, print tables, write the pictures; return the closing forces."""
     EI = bending_stiffness()
-    sa.print("The tangent of a flexure (partial model), in symbols:")
+    sa.root_print("The tangent of a flexure (partial model), in symbols:")
     parts = symbolic("partial")
-    sa.print(f"  K_II, column phi_a: {list(parts.K_II[:2, 2])}")
-    sa.print(f"  K_III = L J, row phi_a of L: {list(parts.L[2, :])}")
+    sa.root_print(f"  K_II, column phi_a: {list(parts.K_II[:2, 2])}")
+    sa.root_print(f"  K_III = L J, row phi_a of L: {list(parts.L[2, :])}")
     system, force, _ = half_gripper(EI)
     force.value = 50.0
     sa.StaticProblem(system, prefix="parts_").solve()
     sizes = {name: np.abs(part).max() for name, part in tangent_parts(system).items()}
-    sa.print(f"  largest entries at 50 uN: {sizes}")
-    sa.print(f"  the ground's force at 50 uN: {ground_wrench(system)[:2]}, not (0, -50)\n")
+    sa.root_print(f"  largest entries at 50 uN: {sizes}")
+    sa.root_print(f"  the ground's force at 50 uN: {ground_wrench(system)[:2]}, not (0, -50)\n")
     export(system, "results/gripper_c")  # for docs/examples/controller.c
 
-    sa.print("Opening and closing in steps of 1 uN")
+    sa.root_print("Opening and closing in steps of 1 uN")
     paths = {model: movement(model, EI) for model in MODELS}
     paths["exact"] = exact_movement(24)
 
     stiffness = sa.Parameter("EI", EI)
     forces = closing_forces(stiffness)
 
-    sa.print("\nIterations of Newton's method, loads 1 to 77 uN (`-short`: 20 uN), partial model")
+    sa.root_print(
+        "\nIterations of Newton's method, loads 1 to 77 uN (`-short`: 20 uN), partial model"
+    )
     counts = {}
     for name, strategy in STRATEGIES.items():
         counts[name] = iterations(*strategy)
         tens = [counts[name].get(F, "-") for F in range(10, 78, 10)]
-        sa.print(f"  {name:26s} {sum(counts[name].values()):6d} in all; at 10, 20, ...: {tens}")
+        sa.root_print(
+            f"  {name:26s} {sum(counts[name].values()):6d} in all; at 10, 20, ...: {tens}"
+        )
 
     # cross-sections: the force is proportional to EI, the stress E h M/(2 EI) to the height
     solve, closed, flexures = closing("partial", stiffness)
@@ -426,7 +432,7 @@ def main():
     sections = (heights, bases, force, stress)
     picture(paths, forces, shapes, counts, sections)
     animate(frames[::2])
-    sa.print("Pictures: results/gripper.png, results/gripper.gif")
+    sa.root_print("Pictures: results/gripper.png, results/gripper.gif")
     return forces
 
 

@@ -296,9 +296,9 @@ def main():
             table.add(name, label, *errors, np.abs(torque).max())
             if label == "flexible":
                 results[name] = times, links, torque, goals
-    sa.print(table)
+    sa.root_print(table)
     picture(results)
-    sa.print("Pictures: results/manipulator.png, results/manipulator.gif")
+    sa.root_print("Pictures: results/manipulator.png, results/manipulator.gif")
     return found
 
 

@@ -151,13 +151,13 @@ def main():
             printed = (PAPER[n], lowest, LOWEST[n]) if "Green" in case else (None, lowest, None)
             drift = energies.drift / energies.kinetic
             table.add(case, n, free, largest, REFERENCE.get(case, {}).get(n), *printed, drift)
-    sa.print(table)
-    sa.print(
+    sa.root_print(table)
+    sa.root_print(
         "A rigid bar swings through the vertical with a mean strain of "
         f"{DENSITY * 9.81 * LENGTH / YOUNG * 1.5:.4f}; hanging at rest it has a third of that."
     )
     picture(motions)
-    sa.print("Pictures: results/pendulum.png, results/pendulum.gif")
+    sa.root_print("Pictures: results/pendulum.png, results/pendulum.gif")
     return found
 
 

@@ -266,7 +266,7 @@ class Gripper:
         """
         rate = system.rate.copy()
         system.rate[:] = rigid_modes(system)[1]
-        mass = sa.momentum(system)[0][1]
+        mass = system.momentum()[0][1]
         system.rate[:] = rate
         return GRAVITY * (mass - (0.0 if self.ball in bodies else self.ball.mass))
 
@@ -416,9 +416,9 @@ def report(title, course, times):
         tip, base, ball = (1e3 * (course.at(t, n) - course[n][0]) for n in ("tip", "base", "ball"))
         on_ball = [course.at(t, n)[1] for n in ("grip", "platform") if forces]
         table.add(t, gas(t) / 1e3, -tip[0], tip[1], base[1], ball[1], *on_ball)
-    sa.print(table)
+    sa.root_print(table)
     for until, (seconds, steps, iterations) in course.seconds.items():
-        sa.print(f"  to {until} s: {steps} steps, {iterations} iterations, {seconds:.1f} s")
+        sa.root_print(f"  to {until} s: {steps} steps, {iterations} iterations, {seconds:.1f} s")
 
 
 # %%
@@ -426,9 +426,9 @@ def main(short=SHORT, sixth=SIXTH):
     """Bend one actuator, run the sequence with contact and without; return both courses."""
     for name, case in {} if short else ALONE.items():
         rows, size, seconds = alone(*case)
-        sa.print(f"One actuator, {name}, {size} unknowns, {seconds:.0f} s:")
+        sa.root_print(f"One actuator, {name}, {size} unknowns, {seconds:.0f} s:")
         for kilo, (top, low) in rows.items():
-            sa.print(
+            sa.root_print(
                 f"  {kilo} kPa: x and z of the tip {top[0]:.2f}, {top[2]:.2f} mm on top, "
                 f"{low[0]:.2f}, {low[2]:.2f} mm at the palm"
             )
@@ -459,7 +459,7 @@ def main(short=SHORT, sixth=SIXTH):
         sa.view.animate(
             frames, "results/pneumatic_gripper.gif", times=moving, time_unit="s", fps=6.0, **look
         )
-    sa.print("Files: results/pneumatic_gripper.png, .gif, _shapes.png, _apart.png")
+    sa.root_print("Files: results/pneumatic_gripper.png, .gif, _shapes.png, _apart.png")
     return course, twin
 
 

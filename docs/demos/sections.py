@@ -137,9 +137,9 @@ def main():
         long, exact = 1e3 * np.array(found[name])
         most, coarse = (stretch(a).max() for a in (axis, fall(section, 5)[0]))
         table.add(name, mass, long, exact, most, coarse, axis[:, -1, 2].min(), drift)
-    sa.print(table)
+    sa.root_print(table)
     picture(motions)
-    sa.print("Picture: results/sections.png")
+    sa.root_print("Picture: results/sections.png")
     return found
 
 

@@ -180,7 +180,7 @@ def thin_plates(until, step, moments):
         history, shapes, drift, seconds = swing(model, until, h, damping, moments)
         thin[name] = history
         z, t = lowest(history)
-        sa.print(
+        sa.root_print(
             f"  {name:15s} lowest first at {t:.3f} s, {1e3 * z:7.2f} mm; least X "
             f"{1e3 * history['P'].reshape(-1, 3)[:, 0].min():7.2f} mm; drift of energy "
             f"{abs(drift):.0e}; {seconds:.1f} s"
@@ -192,8 +192,8 @@ def thin_plates(until, step, moments):
             error = max(error, difference(history, rows, times))
         if name in ("full", "split" if SHORT else "split, 16 x 16"):
             panels |= {f"{name}, {t:g} s": shape for t, shape in shapes.items()}
-    sa.print(table)
-    sa.print(f"Largest difference to the second implementation {1e3 * error:.2f} mm\n")
+    sa.root_print(table)
+    sa.root_print(f"Largest difference to the second implementation {1e3 * error:.2f} mm\n")
     return thin, error, panels
 
 
@@ -208,7 +208,7 @@ def thick_plates():
         thick[name], _, _, seconds = swing(model, 0.12 if SHORT else 0.4, 1e-3)
         z, t = minima[name] = lowest(thick[name])
         table.add(name, 1e3 * z, t, seconds)
-    sa.print(table)
+    sa.root_print(table)
     return thick, minima
 
 
@@ -222,7 +222,7 @@ def main(until=0.4, step=2e-4):
     look = {"label": "displacement", "unit": "m", "eye": (0.5, -1.0, 0.35), "columns": len(moments)}
     title = "Silicone plate of 4 mm: locked (above) and swinging"
     sa.view.render(panels, "results/silicone_swing_shapes.png", title=title, **look)
-    sa.print("Files: results/silicone_swing.png, silicone_swing_shapes.png")
+    sa.root_print("Files: results/silicone_swing.png, silicone_swing_shapes.png")
     return error, {name: lowest(history) for name, history in thin.items()}, minima
 
 

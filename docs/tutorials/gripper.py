@@ -58,7 +58,7 @@ def hold(u_a, e1_a, e2_a, e3_a, E1_a, E2_a, E3_a, *, k):
 holder = sa.Potential(hold, ball.centre, k=held)
 load = sa.force(ball.centre, (0.0, 0.0, lambda t: -weight.value))
 system = sa.System(*fingers, ball, terms=[*roots, *chambers, *grips, holder, load])
-sa.print(system)
+sa.root_print(system)
 
 # %% [markdown]
 # ## Close, let go
@@ -70,11 +70,13 @@ for air.value in np.linspace(0.0, PRESSURE, 4):
     problem.solve()
 for held.value in (0.1, 0.01, 0.0):
     problem.solve()
-    sa.print(f"holder {held.value} N/mm: ball {system.displacement(ball.centre)[0].round(4)} mm")
+    sa.root_print(
+        f"holder {held.value} N/mm: ball {system.displacement(ball.centre)[0].round(4)} mm"
+    )
 for grip in grips:
-    sa.print(grip.report(system))
+    sa.root_print(grip.report(system))
 normal = [abs(grip.force(system, on=ball)[0]) for grip in grips]
-sa.print(f"the fingers press with {normal[0]:.5f} and {normal[1]:.5f} N")
+sa.root_print(f"the fingers press with {normal[0]:.5f} and {normal[1]:.5f} N")
 
 # %% [markdown]
 # ## What it carries
@@ -86,15 +88,15 @@ for weight.value in (0.03, 0.06, 0.09):
     problem.solve()
     forces = np.array([grip.force(system, on=ball) for grip in grips])
     drop = -system.displacement(ball.centre)[0, 2]
-    sa.print(
+    sa.root_print(
         f"weight {weight.value} N: {drop:.4f} mm down, forces along z {forces[:, 2].round(5)}, "
         f"along x {forces[:, 0].round(5)} N"
     )
     assert abs(forces[:, 2].sum() - weight.value) < 1e-8
     assert abs(forces[:, 0].sum()) < 1e-8
 for grip in grips:
-    sa.print(grip.status(system))
-sa.print(f"friction on upright walls bears at most {MU * np.abs(forces[:, 0]).sum():.4f} N")
+    sa.root_print(grip.status(system))
+sa.root_print(f"friction on upright walls bears at most {MU * np.abs(forces[:, 0]).sum():.4f} N")
 assert weight.value > MU * np.abs(forces[:, 0]).sum()
 
 # %% [markdown]

@@ -79,8 +79,8 @@ def part(size):
 
 
 mesh = part(6.0)
-sa.print(mesh)
-sa.print(mesh.quality())
+sa.root_print(mesh)
+sa.root_print(mesh.quality())
 
 # %% [markdown]
 # ## Boundaries
@@ -128,8 +128,8 @@ def solve(mesh, bolts):
 
 system, bracket, clamp = solve(mesh, bolts)
 reaction = clamp.reaction(system)
-sa.print(system)
-sa.print(f"the bolts bear {reaction.round(6)} N")
+sa.root_print(system)
+sa.root_print(f"the bolts bear {reaction.round(6)} N")
 assert np.abs(reaction - [0, 0, LOAD]).max() < 1e-6 * LOAD
 
 # %%
@@ -171,13 +171,13 @@ def measure(size):
 
 found = {size: measure(size) for size in (10.0, 6.0, 4.0)}
 for size, (unknowns, end, fillet, anywhere) in found.items():
-    sa.print(
+    sa.root_print(
         f"{size:4.1f} mm: {unknowns:6d} unknowns, end {end:.4f} mm, "
         f"fillet {fillet:.1f} MPa, largest {anywhere:.1f} MPa"
     )
 
 (_, end, fillet, _), (_, end_4, fillet_4, _) = found[6.0], found[4.0]
-sa.print(
+sa.root_print(
     f"changes: end {100 * (end_4 / end - 1):.1f} %, fillet {100 * (fillet_4 / fillet - 1):.1f} %"
 )
 assert abs(end_4 / end - 1) < 0.03

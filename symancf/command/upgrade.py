@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from ..values.spellings import CHOICES, KEYWORDS, LAWS, POSITIONS, VALUES
+from ..values.spellings import CHOICES, KEYWORDS, LAWS, NAMES, POSITIONS, VALUES
 
 Note: TypeAlias = tuple[int, str]  # line, text
 
 CLASSES = {*KEYWORDS, *POSITIONS, *VALUES}
+FUNCTIONS = {*NAMES, "largest", "momentum"}  # of the package alone: rooms have others
 
 
 @dataclass
@@ -48,7 +49,9 @@ class Known:
         if "energies" in path[:-1]:
             return f"energies.{path[-1]}"
         heads = [k for k, part in enumerate(path) if part in CLASSES]
-        return ".".join(path[heads[0] :] if heads else path[-1:])
+        if not heads:
+            return path[0] if len(path) == 1 and path[0] in FUNCTIONS else ""
+        return ".".join(path[heads[0] :])
 
     def learn(self, tree: ast.AST, package: str) -> None:
         """Take the names that a program imports, and the variables that it assigns."""
@@ -99,7 +102,10 @@ class Program:
             if bound in self.known.names and not isinstance(self.holder.get(node), ast.ClassDef):
                 public = self.known.name_of(ast.Name(bound))
                 full = self.known.names.pop(bound)
-                if public in CLASSES or public.removeprefix("energies.") in (*LAWS, *CHOICES):
+                if public in CLASSES | FUNCTIONS or public.removeprefix("energies.") in (
+                    *LAWS,
+                    *CHOICES,
+                ):
                     line = getattr(node, "lineno", 1)
                     self.notes.append((line, f"{bound} is {full} and something else: look at it"))
 
@@ -116,6 +122,24 @@ class Program:
     def text(self, node: ast.expr) -> str:
         """Return its text."""
         return self.source[self.begin(node) : self.end(node)].decode()
+
+    def misplaced(self, node: ast.AST) -> bool:
+        """Tell whether the places in an f-string are wrong, as those of Python before 3.12 are."""
+        if not isinstance(node, ast.JoinedStr):
+            return False
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                text = self.text(part.value)
+                if not text or not self._same(text, part.value):
+                    return True
+        return False
+
+    @staticmethod
+    def _same(text: str, node: ast.expr) -> bool:
+        try:
+            return ast.dump(ast.parse(text, mode="eval").body) == ast.dump(node)
+        except (SyntaxError, ValueError):
+            return False
 
     def replace(self, begin: int, end: int, text: str) -> None:
         """Replace a part of the text when all is found."""
@@ -205,11 +229,68 @@ def call_laws(program: Program, node: ast.AST) -> None:
         program.insert(program.end(node), "()")
 
 
+def rename_names(program: Program, node: ast.AST) -> None:
+    """``sa.print``: other names with the same arguments."""
+    if isinstance(node, ast.ImportFrom) and node.module == "symancf":
+        for name in node.names:
+            new = NAMES.get(name.name) or {"largest": "maximum"}.get(name.name)
+            if new:
+                program.replace(program.begin(name), program.begin(name) + len(name.name), new)
+            elif name.name == "momentum":
+                program.note(name, "momentum is a method of System: remove it from the import")
+    if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
+        former = program.known.name_of(node)
+        if former in NAMES:
+            program.replace(program.end(node) - len(former), program.end(node), NAMES[former])
+
+
+def call_methods_of_system(program: Program, node: ast.AST) -> None:
+    """``sa.momentum(system)`` is ``system.momentum()``."""
+    if not isinstance(node, ast.Call) or program.known.name_of(node.func) != "momentum":
+        return
+    if not node.args or isinstance(node.args[0], ast.Starred):
+        program.note(node, "momentum is a method of System: system.momentum(...)")
+        return
+    system = node.args[0]
+    rest: list[ast.expr | ast.keyword] = [*node.args[1:], *node.keywords]
+    simple = isinstance(system, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    program.replace(program.begin(node), program.begin(system), "" if simple else "(")
+    after = program.begin(rest[0]) if rest else program.end(node) - 1
+    program.replace(program.end(system), after, f"{'' if simple else ')'}.momentum(")
+
+
+def call_maximum(program: Program, node: ast.AST) -> None:
+    """``sa.largest(body, f)(system)``: a function of system, body and field."""
+    if not isinstance(node, ast.Call) or program.known.name_of(node.func) != "largest":
+        return
+    outer, recorder = program.callee.get(node), program.holder.get(node)
+    where = program.end(node.func) - len("largest")
+    begin = program.begin(node.args[0]) if node.args else program.end(node) - 1
+    for argument, name in zip(node.args[2:], ("at",), strict=False):
+        program.insert(program.begin(argument), f"{name}=")
+    if outer is not None and len(outer.args) == 1:
+        program.replace(where, begin, f"maximum({program.text(outer.args[0])}, ")
+        program.replace(program.end(node), program.end(outer), "")
+    elif (
+        isinstance(recorder, ast.Call)
+        and isinstance(recorder.func, ast.Attribute)
+        and recorder.func.attr == "record"
+    ):
+        system = f"{program.text(recorder.func.value)}.system"
+        program.insert(program.begin(node), "lambda: ")
+        program.replace(where, begin, f"maximum({system}, ")
+    else:
+        program.note(node, "largest(body, field) is maximum(system, body, field)")
+
+
 RULES: tuple[Callable[[Program, ast.AST], None], ...] = (
     rename_keywords,
     rename_values,
     name_positions,
     call_laws,
+    rename_names,
+    call_methods_of_system,
+    call_maximum,
 )
 
 
@@ -221,7 +302,13 @@ def rewrite(text: str, known: Known, package: str = "") -> tuple[str, list[Note]
     SyntaxError : it is no Python.
     """
     program = Program(text, known, package)
+    unknown: set[ast.AST] = set()
     for node in ast.walk(program.tree):
+        if node in unknown or program.misplaced(node):
+            unknown.update(ast.iter_child_nodes(node))
+            if isinstance(node, ast.expr) and known.name_of(node) in CLASSES | FUNCTIONS:
+                program.note(node, "look at this f-string: its parts have no places in Python 3.11")
+            continue
         for rule in RULES:
             rule(program, node)
     return program.result(), program.notes
@@ -316,7 +403,7 @@ def _in_block(lines: list[str], part: range, indent: int, known: Known) -> list[
 
 
 def _inline(match: re.Match[str]) -> str:
-    public = dict.fromkeys(CLASSES, "")
+    public = CLASSES
     known = Known({"sa": "symancf"} | {name: f"symancf.{name}" for name in public})
     try:
         return f"{match[1]}{rewrite(match[2], known)[0]}{match[1]}"

@@ -72,7 +72,7 @@ TERMS = (
     Row("term", "fix, displacement of time", steps=ONE_BY_ONE),
     Row("term", "planar"),
     Row("term", "symmetry"),
-    Row("term", "prescribe", steps=NO_MOTION, multigrid=NO_GRIDS, audit=NO_MOTION),
+    Row("term", "displacement_control", steps=NO_MOTION, multigrid=NO_GRIDS, audit=NO_MOTION),
     Row("term", "gravity"),
     Row("term", "force"),
     Row("term", "force, place of time", steps=IN_PYTHON),

@@ -35,6 +35,8 @@ VALUES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "sample": {"at": {"cells": "cell"}},
     "largest": {"at": {"cells": "cell"}},
 }
+#: Name -> what has the same arguments.
+NAMES: Mapping[str, str] = {"print": "root_print", "prescribe": "displacement_control"}
 #: Laws of `energies` without choices: their names stood for the laws, not for what returns them.
 LAWS = (
     *("arruda_boyce", "gent", "mooney_rivlin", "neo_hooke", "orthotropic", "rod"),

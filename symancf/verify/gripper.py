@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..bodies.body import Body
-from ..bodies.plane import Factor, PlanarBody, prescribe
+from ..bodies.plane import Factor, PlanarBody, displacement_control
 from ..catalogue.boundary import planar
 from ..catalogue.joints import clamp
 from ..catalogue.loads import force
@@ -98,7 +98,7 @@ def closing_force(build: Callable[[Bodies], tuple[list[Body], list[Any]]]) -> tu
     start = float(effector.X[0, 0])
     cables, terms = build(bodies)
     load = force(bodies[2].origin, (0.0, 1.0), factor=factor)
-    close = prescribe(effector, "x", position=lambda t: start * (1 - t), release=factor)
+    close = displacement_control(effector, "x", position=lambda t: start * (1 - t), release=factor)
     system = System(*bodies.values(), *cables, terms=[*terms, load, close])
     StaticProblem(system, options=TIGHT).solve(step=0.1)
     return factor.value(system), system

@@ -19,7 +19,6 @@ from ..energies import rod
 from ..mesh import Mesh
 from ..places.ends import Ground
 from ..solve.dynamics import DynamicProblem
-from ..solve.rigid import momentum
 from ..system import System
 from ..terms.constraint import Constraint
 from ..values.parameter import Parameter
@@ -109,7 +108,7 @@ def spaghetti() -> Iterator[Number | Curve]:
         for to in times:
             problem.solve(to=to, step=0.01)
             shapes.append(system.position(nodes))
-            p, L = momentum(system)
+            p, L = system.momentum()
             label, centre = f"t = {to:g}, {what}", weights @ shapes[-1]
             for k, axis in enumerate("xyz"):
                 right = float(flown(to)[k])

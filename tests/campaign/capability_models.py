@@ -329,7 +329,9 @@ def released() -> Model:
 
     def drive(part: sa.PlanarBody) -> Any:
         at = part.at((0.0, 0.0))
-        return sa.prescribe(at, "theta", position=lambda t: 0.3 * t, release=F, name="drive")
+        return sa.displacement_control(
+            at, "theta", position=lambda t: 0.3 * t, release=F, name="drive"
+        )
 
     return pendulum(lambda part: sa.force(part.at((1.0, 0.0)), (0.0, 1.0), factor=F), drive)
 
@@ -454,7 +456,7 @@ TERMS: dict[str, Callable[[], Model]] = {
     ),
     "planar": lambda: loaded(lambda b: sa.planar(b, "y")),
     "symmetry": lambda: loaded(lambda b: sa.symmetry(b["y0"], "y")),
-    "prescribe": released,
+    "displacement_control": released,
     "gravity": lambda: loaded(lambda b: sa.gravity((lambda t: t, 0.0, 0.0))),
     "force": lambda: loaded(lambda b: sa.force(b["x1"], (0.0, 0.0, 0.1))),
     "force, place of time": lambda: loaded(

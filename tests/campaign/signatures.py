@@ -720,8 +720,8 @@ def examples() -> dict[str, Example]:
             None,
         ),
         "Factor": (sa.Factor, {"name": "f"}, None),
-        "prescribe": (
-            lambda **o: sa.prescribe(**o),
+        "displacement_control": (
+            lambda **o: sa.displacement_control(**o),
             {
                 "place": lever.at((0.0, 0.0)),
                 "coordinate": "x",
@@ -802,9 +802,9 @@ def examples() -> dict[str, Example]:
             None,
         ),
         # laws
-        "energies.cable": (sa.energies.cable, {"strain": "biot", "curvature": "reference"}, None),
-        "energies.kirchhoff": (sa.energies.kirchhoff, {"curvature": "n1"}, None),
-        "energies.ogden": (sa.energies.ogden, {"terms": 1}, None),
+        "energies.cable": (sa.energies.cable(), {"strain": "biot", "curvature": "reference"}, None),
+        "energies.kirchhoff": (sa.energies.kirchhoff(), {"curvature": "n1"}, None),
+        "energies.ogden": (sa.energies.ogden(), {"terms": 1}, None),
         "energies.swollen": (sa.energies.swollen, {"law": sa.energies.neo_hooke()}, None),
         "energies.between": (sa.energies.between, {"low": 0.0, "high": 1.0, "why": ""}, None),
         "energies.positive": (sa.energies.positive, {"why": ""}, None),
@@ -901,7 +901,7 @@ def examples() -> dict[str, Example]:
         ),
         "buckle": (_buckle, {"parameter": None, "count": 1}, None),
         "check": (sa.check, {"system": system, "amplitude": 1e-3, "seed": 0}, None),
-        "momentum": (sa.momentum, {"system": _moved()[0], "about": (0.0, 0.0, 0.0)}, None),
+        "System.momentum": (_moved()[0].momentum, {"about": (0.0, 0.0, 0.0)}, None),
         "Restart": (sa.Restart, {"path": "run.ckpt", "every": 1, "minutes": 1.0}, None),
         # results
         "System.displacement": (system.displacement, {"place": x1}, models.finite),
@@ -925,8 +925,8 @@ def examples() -> dict[str, Example]:
             },
             _as_samples,
         ),
-        "largest": (
-            lambda system, **o: sa.largest(**o)(system),
+        "maximum": (
+            sa.maximum,
             {"system": system, "body": block, "field": "J", "at": "gauss"},
             models.finite,
         ),

@@ -65,7 +65,9 @@ def _lever() -> Model:
         for x in (-0.1, 0.1)
     ]
     force = sa.force(lever, (1.0, 0.0), factor=load)
-    moved = sa.prescribe(lever.at((0.0, 0.0)), "x", displacement=lambda t: 0.01 * t, release=load)
+    moved = sa.displacement_control(
+        lever.at((0.0, 0.0)), "x", displacement=lambda t: 0.01 * t, release=load
+    )
     return [lever], [*strips, force, moved]
 
 

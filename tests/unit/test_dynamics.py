@@ -325,7 +325,7 @@ def test_factors_are_refused() -> None:
     terms = [
         sa.fix(crank, "position"),
         sa.force(crank.at((0.0, 1.0)), (1.0, 0.0), factor=F),
-        sa.prescribe(crank.at((0.0, 1.0)), "x", displacement=0.1, release=F),
+        sa.displacement_control(crank.at((0.0, 1.0)), "x", displacement=0.1, release=F),
     ]
     problem = sa.DynamicProblem(sa.System(crank, terms=terms))
     with refused(sa.ParameterError, asked="factor"):

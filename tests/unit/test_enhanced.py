@@ -97,7 +97,7 @@ def test_a_bar_that_is_hit_at_its_end_moves() -> None:
     problem = sa.DynamicProblem(system, prefix="hit_")
     problem.solve(to=5e-4, step=5e-4)
     assert len(problem.history.steps) == 1
-    assert sa.momentum(system)[0][0] == pytest.approx(1500.0 * 0.05**2 * 5e-4, rel=1e-9)
+    assert system.momentum()[0][0] == pytest.approx(1500.0 * 0.05**2 * 5e-4, rel=1e-9)
 
 
 def test_a_turn_changes_no_energy_and_turns_forces_also_in_other_units() -> None:

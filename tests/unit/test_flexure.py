@@ -338,7 +338,7 @@ def test_released_factor_finds_the_load() -> None:
     terms = [
         flexure,
         sa.force(tip, (0.0, 2.0), factor=factor),
-        sa.prescribe(tip, "y", position=lambda t: 0.2 * t, release=factor),
+        sa.displacement_control(tip, "y", position=lambda t: 0.2 * t, release=factor),
     ]
     system = sa.System(body, terms=terms)
     sa.StaticProblem(system, prefix="inverse_").solve()
@@ -360,7 +360,7 @@ def test_a_factor_multiplies_loads_of_users_and_is_no_place() -> None:
     terms = [
         flexure,
         sa.VirtualWork(lift, tip, factor, c=0.5),
-        sa.prescribe(tip, "y", position=0.2, release=factor),
+        sa.displacement_control(tip, "y", position=0.2, release=factor),
     ]
     system = sa.System(body, terms=terms)
     sa.StaticProblem(system, prefix="lifted_").solve()
@@ -473,7 +473,7 @@ def test_strangers_and_bad_loads_are_refused() -> None:
         sa.fix(body, "thetta")
     with refused(sa.ParameterError, asked="displacement", given=(0.0,), possible=("x", "y")):
         sa.fix(body, ["x", "y"], displacement=[0.0])
-    closed = sa.prescribe(tip, "x", position=0.0, release=sa.Factor("F"))
+    closed = sa.displacement_control(tip, "x", position=0.0, release=sa.Factor("F"))
     with refused(sa.ParameterError, asked="release", given="F"):
         sa.System(body, terms=[flexure, closed])
 
@@ -486,7 +486,7 @@ def test_no_equilibrium_beyond_the_reach() -> None:
         flexure,
         sa.fix(body, "position"),
         sa.moment(body, 1.0, factor=factor),
-        sa.prescribe(place, "y", position=lambda t: 1.2 * t, release=factor),
+        sa.displacement_control(place, "y", position=lambda t: 1.2 * t, release=factor),
     ]
     system = sa.System(body, terms=terms)
     problem = sa.StaticProblem(system, prefix="reach_")

@@ -141,7 +141,9 @@ def test_the_plane() -> None:
             return k * phi_a**2 / 2
 
         bend = sa.Potential(spring, arm.at((0.0, 0.0)), k=3.0)
-        turn = sa.prescribe(arm.at((0.0, 0.0)), "theta", position=lambda t: 0.3 * t, release=F)
+        turn = sa.displacement_control(
+            arm.at((0.0, 0.0)), "theta", position=lambda t: 0.3 * t, release=F
+        )
         return arm, F, [hold, push, bend, turn]
 
     arm, F, terms = model()

@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import symancf as sa
@@ -47,6 +48,21 @@ PAIRS = {
     "def law(J, I1, *, k): return 2 * sa.energies.neo_hooke(J, I1, mu=k, lam=k)": (
         "def law(J, I1, *, k): return 2 * sa.energies.neo_hooke()(J, I1, mu=k, lam=k)"
     ),
+    "sa.print(f'{sa.print}', end='')": "sa.root_print(f'{sa.root_print}', end='')",
+    'sa.prescribe(p, "x", position=0.0, release=F)': (
+        'sa.displacement_control(p, "x", position=0.0, release=F)'
+    ),
+    "p, L = sa.momentum(system, about=(1, 0, 0))": "p, L = system.momentum(about=(1, 0, 0))",
+    "sa.momentum(sa.System(a))[0]": "sa.System(a).momentum()[0]",
+    "sa.momentum(a or b)[0]": "(a or b).momentum()[0]",
+    "x = sa.largest(body, 'J', at='cells')(system)": (
+        "x = sa.maximum(system, body, 'J', at=\"cell\")"
+    ),
+    "p.record('J', sa.largest(b, 'J'), every=2)": (
+        "p.record('J', lambda: sa.maximum(p.system, b, 'J'), every=2)"
+    ),
+    "from symancf import print; print(1)": "from symancf import root_print; root_print(1)",
+    "print(1)": "print(1)",
     "sa.Contact(a, k=1e5, mu=0.1)": "sa.Contact(a, stiffness=1e5, mu=0.1)",
     "sa.RigidBody(at=x).at(y)": "sa.RigidBody(position=x).at(y)",
     "sa.RigidBody.box((1, 1, 1), at=x)": "sa.RigidBody.box((1, 1, 1), position=x)",
@@ -191,3 +207,28 @@ def test_functions_of_the_user_that_make_laws_are_called_by_the_user() -> None:
     with refused(sa.KinematicsError, asked="gent"):
         sa.Body(region, sa.elements.hex8, decorated)
     sa.Body(region, sa.elements.hex8, soft(), mu=1.0, lam=1.0)
+
+
+def test_former_functions_warn_and_do_the_same(capsys: Any) -> None:
+    call: Any = sa
+    system = ball(velocity=(1.0, 2.0, 0.0))
+    with pytest.warns(DeprecationWarning, match="write symancf.root_print"):
+        call.print("once")
+    assert "once" in capsys.readouterr().out
+    with pytest.warns(DeprecationWarning, match=r"write system.momentum\(\)"):
+        former = call.momentum(system, (1.0, 0.0, 0.0))
+    np.testing.assert_array_equal(former, system.momentum((1.0, 0.0, 0.0)))
+    disc, factor = sa.PlanarBody(mass=1.0), sa.Factor("F")
+    given = {"position": 0.0, "release": factor}
+    with pytest.warns(DeprecationWarning, match="write displacement_control"):
+        term = call.prescribe(disc.at((0.0, 0.0)), "x", **given)
+    assert term.factor is factor
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
+    held = sa.System(block, terms=[sa.fix(block["x0"])])
+    problem = sa.StaticProblem(held)
+    with pytest.warns(DeprecationWarning, match="write maximum"):
+        largest = call.largest(block, "J")
+    problem.record("J", largest)
+    assert problem.solve()["J"][-1] == largest(held) == sa.maximum(held, block, "J")
+    assert not {"print", "largest", "momentum", "prescribe"} & {*dir(sa)}

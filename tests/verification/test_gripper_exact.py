@@ -24,7 +24,7 @@ def closing_force(elements: int) -> tuple[float, Any]:
     factor = sa.Factor("closing force")
 
     def loads(bodies: Any) -> list[Any]:
-        target = sa.prescribe(
+        target = sa.displacement_control(
             bodies[3].at(EFFECTOR), "x", position=lambda t: 0.4429 * (1 - t), release=factor
         )
         return [sa.force(bodies[2].at((0, 0)), (0, 1), factor=factor), target]

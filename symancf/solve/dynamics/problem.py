@@ -276,7 +276,7 @@ class DynamicProblem(OneProcess, Shown):
             and ``name moment`` on its first end (3,) [N], [N m]; a cavity: ``name volume`` [m^3]
             and ``name pressure`` [Pa]; a contact: ``name force`` (3,) on its first body [N],
             ``name penetration``, the deepest [m], ``name dissipated`` [J] and ``name status``,
-            the numbers of points that are open, stick and slip; `sa.largest(body, field)`.
+            the numbers of points that are open, stick and slip.
         """
         record(self.history, self.system, name, what, every)
 

@@ -375,7 +375,7 @@ class StaticProblem(OneProcess, Shown):
         With the state that it begins with, too, after ``problem.history.sample(system.time)``.
         `what` is a place, whose position is kept [m], a function without arguments that returns
         a number or an array, a support, constraint, cavity or contact, of which several series may
-        be kept, ``name force`` ..., or `sa.largest(body, field)`; see `DynamicProblem.record`.
+        be kept, ``name force`` ...; see `DynamicProblem.record`.
         """
         record(self.history, self.system, name, what, every)
 

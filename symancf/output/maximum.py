@@ -11,6 +11,7 @@ from mpi4py import MPI
 
 from ..errors import ParameterError
 from ..runtime.collective import reduced, together
+from ..values.spellings import advise
 from .sampling import sample
 
 if TYPE_CHECKING:
@@ -23,13 +24,11 @@ if TYPE_CHECKING:
     from .sampling import Place
 
 
-@dataclass(frozen=True)
-class largest:
-    """The largest value of a field of a body, or of a contact, over all its points.
+def maximum(system: System, body: Body | Contact, field: Sampled, *, at: Place = "gauss") -> float:
+    """Return the largest value of a field of a body, or of a contact, over all its points.
 
-    Called with a system it returns the number at the present state, on every rank (collective);
-    `record` of problems takes it as it is. Points where the field is not a number, as the gap where
-    nothing is opposite, do not count; NaN if there is no other.
+    At the present state, on every rank (collective). Points where the field is not a number, as the
+    gap where nothing is opposite, do not count; NaN if there is no other.
 
     Parameters
     ----------
@@ -39,8 +38,8 @@ class largest:
 
     Raises
     ------
-    KinematicsError, SymancfError : see `sample`, when it is asked.
-    ParameterError : when it is asked: the field is no scalar.
+    KinematicsError, SymancfError : see `sample`.
+    ParameterError : the field is no scalar.
 
     Examples
     --------
@@ -50,32 +49,41 @@ class largest:
     >>> pull = sa.fix(cube["x1"], displacement=(0.2, 0.0, 0.0))
     >>> system = sa.System(cube, terms=[sa.fix(cube["x0"]), pull])
     >>> problem = sa.StaticProblem(system)
-    >>> problem.record("J", sa.largest(cube, "J"))
+    >>> problem.record("J", lambda: sa.maximum(system, cube, "J"))
     >>> history = problem.solve()
-    >>> history["J"].round(6), round(sa.largest(cube, "J")(system), 6)
+    >>> history["J"].round(6), round(sa.maximum(system, cube, "J"), 6)
     (array([1.2]), 1.2)
     """
+    found = sample(system, body, fields={"value": field}, at=at)
+    values = np.asarray((found.cell_data | found.point_data)["value"], dtype=float)
+    with together(system.comm):
+        if values.ndim != 1:
+            raise ParameterError(
+                f"maximum() of {body.name!r}: {field!r} has the shape {values.shape[1:]} at a "
+                "point; give a scalar, or a function that returns one",
+                asked=field if isinstance(field, str) else "maximum",
+                given=values.shape[1:],
+                possible=((),),
+            )
+    most = np.array([np.nanmax(values, initial=-np.inf)])
+    (most,) = reduced(system.comm, most, MPI.MAX)
+    return float(most) if most > -np.inf else float("nan")
+
+
+@dataclass(frozen=True)
+class largest:
+    """The former spelling of `maximum`: an object that is called with the system."""
 
     body: Body | Contact
     field: Sampled
     at: Place = "gauss"
 
+    def __post_init__(self) -> None:
+        advise("largest(body, field)", "maximum(system, body, field)")
+
     def __call__(self, system: System) -> float:
         """Return the number at the present state (collective)."""
-        found = sample(system, self.body, fields={"value": self.field}, at=self.at)
-        values = np.asarray((found.cell_data | found.point_data)["value"], dtype=float)
-        with together(system.comm):
-            if values.ndim != 1:
-                raise ParameterError(
-                    f"largest() of {self.body.name!r}: {self.field!r} has the shape "
-                    f"{values.shape[1:]} at a point; give a scalar, or a function that returns one",
-                    asked=self.field if isinstance(self.field, str) else "largest",
-                    given=values.shape[1:],
-                    possible=((),),
-                )
-        most = np.array([np.nanmax(values, initial=-np.inf)])
-        (most,) = reduced(system.comm, most, MPI.MAX)
-        return float(most) if most > -np.inf else float("nan")
+        return maximum(system, self.body, self.field, at=self.at)
 
     def series(self, system: System) -> dict[str, Callable[[], float]]:
         """Return what a history keeps; see `DynamicProblem.record`."""
