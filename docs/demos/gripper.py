@@ -88,7 +88,7 @@ def half_gripper(EI, model="partial", **options):
     """Return a system with the vertical force F [uN] on body 2, F itself and the effector."""
     bodies, flexures, effector = linkage(EI, model, **options)
     force = sa.Parameter("F", 0.0)
-    load = sa.force(bodies[2].origin, (0.0, force))
+    load = sa.force(bodies[2].at((0, 0)), (0.0, force))
     return sa.System(*bodies.values(), terms=[*flexures, load]), force, effector
 
 
@@ -130,7 +130,7 @@ def closing(model, EI):
     F = sa.Factor("closing force")
     terms = [
         *flexures,
-        sa.force(bodies[2].origin, (0.0, 1.0), factor=F),
+        sa.force(bodies[2].at((0, 0)), (0.0, 1.0), factor=F),
         sa.displacement_control(
             effector, "x", position=lambda t: effector.X[0, 0] * (1 - t), release=F
         ),
@@ -195,7 +195,7 @@ def exact_closing_force(elements):
         target = sa.displacement_control(
             effector, "x", position=lambda t: effector.X[0, 0] * (1 - t), release=F
         )
-        return [sa.force(bodies[2].origin, (0.0, 1.0), factor=F), target]
+        return [sa.force(bodies[2].at((0, 0)), (0.0, 1.0), factor=F), target]
 
     system, _ = exact_gripper(elements, loads)
     sa.StaticProblem(system, prefix="exact_closing_").solve(step=0.1)
@@ -206,7 +206,7 @@ def exact_movement(elements, step=10 if SHORT else 2):
     """Return forces and effector positions with geometrically exact flexures."""
     force = sa.Parameter("F", 0.0)
     system, effector = exact_gripper(
-        elements, lambda bodies, _: [sa.force(bodies[2].origin, (0.0, force))]
+        elements, lambda bodies, _: [sa.force(bodies[2].at((0, 0)), (0.0, force))]
     )
     problem = sa.StaticProblem(system, prefix="exact_")
     path = {}
@@ -281,7 +281,7 @@ def whole_gripper(EI):
     force = sa.Parameter("F", 0.0)
     halves = [linkage(EI, "partial", mirror) for mirror in (False, True)]
     terms = [t for _, flexures, _ in halves for t in flexures]
-    terms += [sa.force(bodies[2].origin, (0.0, force)) for bodies, _, _ in halves]
+    terms += [sa.force(bodies[2].at((0, 0)), (0.0, force)) for bodies, _, _ in halves]
     system = sa.System(*(b for bodies, _, _ in halves for b in bodies.values()), terms=terms)
     problem = sa.StaticProblem(system, prefix="whole_")
 

@@ -306,7 +306,7 @@ def force(
     require_place("force", place, PlanarBody, RigidBody)
     one_of("force(distribute=...)", distribute, ("total", "each"))
     if isinstance(place, PlanarBody):
-        place = place.origin
+        place = place.at((0.0, 0.0))
     if isinstance(place, RigidBody):
         place = place.at((0.0, 0.0, 0.0))
     if isinstance(place, Ground):

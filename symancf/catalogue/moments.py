@@ -228,7 +228,7 @@ def _planar(
     body: PlanarBody | PlanarPoint, moment: Any, name: str | None, factor: Factor | None
 ) -> Potential | VirtualWork:
     """Return a moment [N m] on a planar body, counter-clockwise: the energy -m phi."""
-    place = body.origin if isinstance(body, PlanarBody) else body
+    place = body.at((0.0, 0.0)) if isinstance(body, PlanarBody) else body
     name = named(name, f"moment on {place.body.name!r}")
     if not callable(moment) and np.ndim(moment) == 1:
         given = list(moment)

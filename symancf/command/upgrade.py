@@ -19,8 +19,8 @@ from ..values.spellings import CHOICES, KEYWORDS, LAWS, NAMES, POSITIONS, VALUES
 
 Note: TypeAlias = tuple[int, str]  # line, text
 
-CLASSES = {*KEYWORDS, *POSITIONS, *VALUES}
 FUNCTIONS = {*NAMES, "largest", "momentum"}  # of the package alone: rooms have others
+CLASSES = {*KEYWORDS, *POSITIONS, *VALUES, "Layers"} - FUNCTIONS
 
 
 @dataclass
@@ -65,13 +65,14 @@ class Known:
                 module = ".".join([*path, *([node.module] if node.module else [])])
                 for name in node.names:
                     self.names[name.asname or name.name] = f"{module}.{name.name}"
+        made_by: dict[ast.AST, str] = {}  # the name that is assigned -> what makes its value
         for node in ast.walk(tree):
-            if isinstance(node, ast.Assign):
-                kind = self.name_of(node.value.func) if isinstance(node.value, ast.Call) else ""
-                for target in node.targets:
-                    if isinstance(target, ast.Name):
-                        same = self.kinds.get(target.id, kind) == kind
-                        self.kinds[target.id] = kind if same else ""
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                made_by.update(dict.fromkeys(node.targets, self.name_of(node.value.func)))
+        for node in ast.walk(tree):
+            if name := _bound(node):
+                kind = made_by.get(node, "")
+                self.kinds[name] = kind if self.kinds.get(name, kind) == kind else ""
 
 
 class Program:
@@ -217,6 +218,47 @@ def name_positions(program: Program, node: ast.AST) -> None:
         program.insert(program.begin(argument), f"{name}=")
 
 
+def say_degrees(program: Program, node: ast.AST) -> None:
+    """``Layers([(law, h, 45)])``, ``mesh.select(..., angle=45)``: the unit of angles is said."""
+    if not isinstance(node, ast.Call):
+        return
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "select" and node.args:
+        for keyword in node.keywords:
+            if keyword.arg == "angle" and "symancf" in "".join(program.known.names.values()):
+                program.insert(program.begin(keyword) + len("angle"), "_deg")
+    said = any(keyword.arg in ("degrees", None) for keyword in node.keywords)
+    if program.known.name_of(node.func) != "Layers" or said or not node.args:
+        return
+    layers = node.args[0]
+    plain = isinstance(layers, ast.List | ast.Tuple) and all(
+        getattr(layer, "value", None) is ...
+        or (
+            isinstance(layer, ast.Tuple)
+            and not any(isinstance(part, ast.Starred) for part in layer.elts)
+            and (len(layer.elts) < 3 or getattr(layer.elts[2], "value", 1) == 0)
+        )
+        for layer in layers.elts
+    )
+    if not plain:
+        program.insert(program.end(layers), ", degrees=True")
+
+
+def place_of_origin(program: Program, node: ast.AST) -> None:
+    """``disc.origin`` of a planar body, a place, is ``disc.at((0, 0))``; others are numbers."""
+    if not isinstance(node, ast.Attribute) or node.attr != "origin":
+        return
+    if not isinstance(node.ctx, ast.Load) or not program.known.names:
+        return
+    owner = node.value
+    kind = program.known.kinds.get(owner.id, "") if isinstance(owner, ast.Name) else ""
+    if isinstance(owner, ast.Call):
+        kind = program.known.name_of(owner.func)
+    if kind == "PlanarBody":
+        program.replace(program.end(node) - len("origin"), program.end(node), "at((0, 0))")
+    elif not kind and "symancf" in "".join(program.known.names.values()):
+        program.note(node, "origin: of a PlanarBody write at((0, 0)), of others it stays")
+
+
 def call_laws(program: Program, node: ast.AST) -> None:
     """``energies.yeoh``: names of the catalogue are called to give a law."""
     if not isinstance(node, ast.Attribute | ast.Name) or not isinstance(node.ctx, ast.Load):
@@ -288,6 +330,8 @@ RULES: tuple[Callable[[Program, ast.AST], None], ...] = (
     rename_values,
     name_positions,
     call_laws,
+    place_of_origin,
+    say_degrees,
     rename_names,
     call_methods_of_system,
     call_maximum,

@@ -20,6 +20,8 @@ Value = TypeVar("Value")
 #: Call -> former name of a keyword argument -> its name.
 KEYWORDS: Mapping[str, Mapping[str, str]] = {
     "DynamicProblem": {"rho": "spectral_radius"},
+    "Body": {"smooth": "smooth_deg"},
+    "Mesh.select": {"angle": "angle_deg"},
     "Contact": {"k": "stiffness"},
     "RigidBody": {"at": "position"},
     "RigidBody.box": {"at": "position"},

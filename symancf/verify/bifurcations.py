@@ -193,7 +193,7 @@ def portal(feet: str, EA: float) -> tuple[StaticProblem, Parameter]:
     for k, (part, knee) in enumerate(zip(columns, knees, strict=True)):
         at = (*corners[k], 0.0)
         terms += [clamp(part.at(at), knee, name=f"a{k}"), clamp(top.at(at), knee, name=f"b{k}")]
-        terms.append(force(knee.origin, (0.0, lambda t: -P.value)))
+        terms.append(force(knee.at((0, 0)), (0.0, lambda t: -P.value)))
         if feet == "clamped":
             terms.append(clamp(part.at((*base[k], 0.0)), ground, name=f"foot {k}"))
         else:

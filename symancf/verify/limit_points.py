@@ -112,7 +112,7 @@ def toggle(P: Any, v: Any = None) -> tuple[System, PlanarBody, Any]:
     loads = []
     if v is None:
         held = fix(apex, ["x", "theta"])
-        loads.append(force(apex.origin, (0.0, lambda t: -P.value / 2.0)))
+        loads.append(force(apex.at((0, 0)), (0.0, lambda t: -P.value / 2.0)))
     else:
         held = fix(apex, "all", displacement=(0.0, lambda t: -v.value, 0.0))
     return System(beam, apex, terms=[planar(beam), held, foot, top, *loads]), apex, held

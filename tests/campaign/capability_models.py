@@ -144,7 +144,7 @@ def relieved(J: Any, I1: Any, *, mu: Any, lam: Any, s: Any) -> Any:
 
 def layered() -> sa.Body:
     """Return two cells of a plate of one layer."""
-    layers = sa.Layers([(energies.orthotropic(), 0.1, 30.0)])
+    layers = sa.Layers([(energies.orthotropic(), 0.1, 30.0)], degrees=True)
     return sa.Body(mesh_of("quad")["body"], elements.ancf_plate, layers, name="ply", **FIBRES)
 
 

@@ -158,7 +158,9 @@ ERRORS: dict[str, Run] = {
         lambda a, b: sa.joints.spherical(a.at((0.5, 0, 0)), rod("c", (1.5, 0, 0)).at((-0.5, 0, 0)))
     ),
     "a joint of the plane and of space": rigid(
-        lambda a, b: sa.joints.revolute(a.at((0.5, 0, 0)), disc(at=(1, 0)).origin, axis=(0, 0, 1))
+        lambda a, b: sa.joints.revolute(
+            a.at((0.5, 0, 0)), disc(at=(1, 0)).at((0, 0)), axis=(0, 0, 1)
+        )
     ),
     "a rod of no size": lambda: sa.RigidBody.box((0.0, 1.0, 1.0), position=(0, 0, 0), rho=1.0),
     "a rod of text": lambda: sa.RigidBody.box("1x1x1", position=(0, 0, 0), rho=1.0),

@@ -150,16 +150,16 @@ def slider_crank() -> Motion:
     flexible = rope(points, EA=1e4, EI=2.0, rho=1000.0, A=1e-3)
     slide = sa.PlanarBody(position=(reach, 0.0, 0.0), mass=1.0, inertia=0.01, name="slide")
     terms = [
-        sa.joints.revolute(crank.origin, sa.ground.at((0.0, 0.0, 0.0))),
+        sa.joints.revolute(crank.at((0, 0)), sa.ground.at((0.0, 0.0, 0.0))),
         sa.Constraint(in_plane, crank.at((0.2, 0.0)), flexible.at(a), name="crank pin"),
-        sa.Constraint(in_plane, slide.origin, flexible.at(b), name="slide pin"),
+        sa.Constraint(in_plane, slide.at((0, 0)), flexible.at(b), name="slide pin"),
         sa.fix(slide, "y"),
         sa.fix(slide, "theta"),
         sa.planar(flexible),
-        sa.moment(crank.origin, (0.0, 0.0, 0.5)),
+        sa.moment(crank.at((0, 0)), (0.0, 0.0, 0.5)),
     ]
     system = sa.System(crank, flexible, slide, terms=terms)
-    return Motion(system, [slide.origin, flexible.at(points[4])], 5e-4)
+    return Motion(system, [slide.at((0, 0)), flexible.at(points[4])], 5e-4)
 
 
 def manipulator() -> Motion:
@@ -194,13 +194,13 @@ def manipulator() -> Motion:
         sa.joints.spherical(lower.at(at), upper.at(at)),
         sa.planar(lower),
         sa.planar(upper),
-        sa.Constraint(in_plane, load.origin, upper.at((2.0, 0.0, 0.0)), name="load pin"),
+        sa.Constraint(in_plane, load.at((0, 0)), upper.at((2.0, 0.0, 0.0)), name="load pin"),
         sa.fix(load, "theta"),
         first,
         second,
         sa.gravity((0.0, -G, 0.0)),
     ]
-    return Motion(sa.System(lower, upper, load, terms=terms), [load.origin])
+    return Motion(sa.System(lower, upper, load, terms=terms), [load.at((0, 0))])
 
 
 def _sin2(x: float) -> float:
@@ -220,7 +220,7 @@ def rotor() -> Motion:
         sa.fix(hub, "x"),
         sa.fix(hub, "y"),
         sa.fix(hub, "theta", displacement=turn),
-        sa.Constraint(weld, blade.at((0.0, 0.0, 0.0)), hub.origin),
+        sa.Constraint(weld, blade.at((0.0, 0.0, 0.0)), hub.at((0, 0))),
         sa.planar(blade),
     ]
     return Motion(sa.System(blade, hub, terms=terms), [blade.at((2.0, 0.0, 0.0))], 5e-4)

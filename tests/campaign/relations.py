@@ -126,7 +126,7 @@ def _ways(name: str) -> list[list[int]]:
 
 def _sheet(element: Any, turns: Sequence[int]) -> tuple[sa.Body, Any, Any]:
     ply = sa.energies.orthotropic()
-    layers = sa.Layers([(ply, 0.01, 0), (ply, 0.01, 40)], axis=(1.0, 0.0, 0.0))
+    layers = sa.Layers([(ply, 0.01, 0), (ply, 0.01, 40)], degrees=True, axis=(1.0, 0.0, 0.0))
     body = sa.Body(_mesh(*_grid("plate", turns))["all"], element, layers, **PLIES)
     return body, body["root"], sa.force(body.at((2.0, 1.0, 0.0)), (5.0, 10.0, 40.0))
 

@@ -169,7 +169,7 @@ def layers() -> None:
     fibres = {"E1": 1e7, "E2": 1e6, "E3": 1e6, "nu12": 0.3, "nu13": 0.3, "nu23": 0.4}
     fibres |= {"G12": 5e5, "G13": 5e5, "G23": 4e5}
     for element in (sa.elements.ancf_thin_plate, sa.elements.ancf_plate):
-        made = sa.Layers([(ply, 0.05, 30), (rubber, 0.05)], axis=(1, 0, 0))
+        made = sa.Layers([(ply, 0.05, 30), (rubber, 0.05)], degrees=True, axis=(1, 0, 0))
         mesh = sa.Mesh.box((2.0, 0.5), (4, 1))
         body = sa.Body(mesh["body"], element, made, **MATERIAL, **fibres)
         solve(body, terms=[sa.fix(body["x0"], "all"), sa.gravity((0.0, 0.0, -0.1))])
@@ -257,9 +257,9 @@ def planar() -> None:
     x, y = place.X[0, :2] - (2.0, 0.5)
     c, s = np.cos(-0.4), np.sin(-0.4)
     terms = [
-        sa.Flexure.straight(start, a.origin, EI=1.0, EA=1e3, model="consistent"),
+        sa.Flexure.straight(start, a.at((0, 0)), EI=1.0, EA=1e3, model="consistent"),
         sa.joints.revolute(place, b.at((c * x + s * y, -s * x + c * y))),
-        sa.Constraint(angle, a.origin, b.origin, angle=lambda t: -0.7 + 0.1 * t),
+        sa.Constraint(angle, a.at((0, 0)), b.at((0, 0)), angle=lambda t: -0.7 + 0.1 * t),
         sa.Potential(spring, b.at((0.4, 0.2)), sa.ground.at((1.0, 1.0)), k=0.3),
         sa.VirtualWork(damper, place, b.at((0.1, 0.2)), c=2.0),
         sa.force(b.at((0.2, 0.0)), (0.0, 0.1)),

@@ -74,7 +74,7 @@ def frame(EA: float) -> tuple[sa.StaticProblem, sa.Parameter]:
     rigid = [sa.joints.clamp(parts[k].at((*feet[k], 0.0)), sa.ground) for k in (0, 1)]
     for k, (part, end) in enumerate([(0, 0), (1, 1), (2, 0), (2, 1)]):
         rigid.append(sa.joints.clamp(parts[part].at((*corners[end], 0.0)), knees[end], name=f"{k}"))
-    loads = [sa.force(knee.origin, (0.0, lambda t: -P.value)) for knee in knees]
+    loads = [sa.force(knee.at((0, 0)), (0.0, lambda t: -P.value)) for knee in knees]
     terms = [*rigid, *loads, *(sa.planar(part) for part in parts)]
     return sa.StaticProblem(sa.System(*parts, *knees, terms=terms)), P
 
@@ -231,11 +231,11 @@ def chain(k: float, L: float, links: int = 5) -> tuple[sa.StaticProblem, sa.Para
     """Rigid links in a row on joints with springs, under a thrust."""
     P, part = sa.Parameter("P"), L / links
     bodies = [sa.PlanarBody(position=(j * part, 0.0), name=f"link {j}") for j in range(links)]
-    terms = [sa.joints.revolute(bodies[0].origin, sa.ground.at((0.0, 0.0)), name="pin")]
-    terms.append(sa.Potential(from_axis, bodies[0].origin, k=k))
+    terms = [sa.joints.revolute(bodies[0].at((0, 0)), sa.ground.at((0.0, 0.0)), name="pin")]
+    terms.append(sa.Potential(from_axis, bodies[0].at((0, 0)), k=k))
     for j, (a, b) in enumerate(itertools.pairwise(bodies)):
-        terms.append(sa.joints.revolute(a.at((part, 0.0)), b.origin, name=f"pin {j}"))
-        terms.append(sa.Potential(turned, a.origin, b.origin, k=k, name=f"spring {j}"))
+        terms.append(sa.joints.revolute(a.at((part, 0.0)), b.at((0, 0)), name=f"pin {j}"))
+        terms.append(sa.Potential(turned, a.at((0, 0)), b.at((0, 0)), k=k, name=f"spring {j}"))
     terms.append(sa.force(bodies[-1].at((part, 0.0)), (lambda t: -P.value, 0.0)))
     return sa.StaticProblem(sa.System(*bodies, terms=terms)), P
 
@@ -290,7 +290,7 @@ def link(kx: float, ky: float) -> tuple[sa.StaticProblem, sa.Parameter]:
         return (kx * x**2 + ky * y**2) / 2 + P * ((1 - x**2 - y**2) ** 0.5 - 1)
 
     top, P = sa.PlanarBody(position=(0.0, 0.0), name="top"), sa.Parameter("P")
-    work = sa.Potential(energy, top.origin, P=P, kx=kx, ky=ky)
+    work = sa.Potential(energy, top.at((0, 0)), P=P, kx=kx, ky=ky)
     return sa.StaticProblem(sa.System(top, terms=[work, sa.fix(top, ["theta"])])), P
 
 
@@ -338,7 +338,9 @@ def test_redundant_constraints_and_joints_do_not_count() -> None:
     problem, P = link(2.0, 3.0)
     top = problem.system.bodies[0]
     hook = sa.PlanarBody(position=(0.0, 0.0), name="hook")
-    joints = [sa.joints.revolute(top.origin, hook.origin, name=f"pin {k}") for k in range(2)]
+    joints = [
+        sa.joints.revolute(top.at((0, 0)), hook.at((0, 0)), name=f"pin {k}") for k in range(2)
+    ]
     turn = sa.fix(hook, ["theta"])
     system = sa.System(top, hook, terms=[*problem.system.terms, *joints, turn])
     history = followed((sa.StaticProblem(system), P), to=5.0, step=0.7)

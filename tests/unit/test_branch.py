@@ -32,7 +32,7 @@ def loaded(model: str, body: int, axis: str, value: Any) -> Gripper:
     def terms(bodies: Any) -> list[Any]:
         if axis == "m":
             return [sa.moment(bodies[body], value)]
-        return [sa.force(bodies[body].origin, (value, 0.0) if axis == "x" else (0.0, value))]
+        return [sa.force(bodies[body].at((0, 0)), (value, 0.0) if axis == "x" else (0.0, value))]
 
     return gripper(model, terms=terms)
 

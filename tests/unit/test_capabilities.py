@@ -22,9 +22,9 @@ FIRST = {str(row[1]).split(",")[0].removeprefix("joints.") for row in TABLE.rows
 OTHERS = (
     "Mesh Region Section Field Parameter Factor",  # what bodies and terms are given
     "Gas ground local memory implicit remember Box Capsule Cylinder Distance Plane Sphere",
-    "System StaticProblem DynamicProblem EigenProblem check momentum",
+    "System StaticProblem DynamicProblem EigenProblem check",
     "Baumgarte Fuzzy Projection",  # of explicit methods
-    "History Restart Table results sample largest print capabilities",
+    "History Restart Table results sample maximum root_print capabilities",
     "elements energies joints output view checkpoint __version__",
     "SymancfError MeshError KinematicsError ParameterError CheckpointError CompileError",
     "ConstraintError ConvergenceError Suspended",

@@ -38,7 +38,7 @@ class Truss:
     def __init__(self, load: Any = 0.0, EA: Any = 1.0, **given: Any) -> None:
         self.apex = sa.PlanarBody(position=(0.0, H), name="apex")
         bodies, loaded = [self.apex], self.apex
-        terms: list[Any] = [sa.Potential(bars, self.apex.origin, EA=EA)]
+        terms: list[Any] = [sa.Potential(bars, self.apex.at((0, 0)), EA=EA)]
         held = [sa.fix(self.apex, ["x", "theta"])]
         self.k = given.pop("spring", None)
         if self.k:
@@ -48,7 +48,7 @@ class Truss:
             def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
                 return k / 2 * (r_b[1] - r_a[1] - (1.0 - H)) ** 2
 
-            terms.append(sa.Potential(spring, self.apex.origin, loaded.origin, k=self.k))
+            terms.append(sa.Potential(spring, self.apex.at((0, 0)), loaded.at((0, 0)), k=self.k))
             if "down" in given:
                 held.append(sa.fix(loaded, "all", displacement=(0.0, given["down"], 0.0)))
             else:
@@ -56,7 +56,7 @@ class Truss:
         self.support = held[-1]
         push = load if callable(load) else (lambda t: -load.value)
         if "down" not in given:
-            terms.append(sa.force(loaded.origin, (0.0, push)))
+            terms.append(sa.force(loaded.at((0, 0)), (0.0, push)))
         self.system = sa.System(*bodies, terms=[*terms, *held])
         self.problem = sa.StaticProblem(self.system, options=TIGHT)
         self.problem.record("v", self.v)
@@ -205,9 +205,9 @@ def test_multipliers_carry_the_load_past_the_limit_point() -> None:
     P = sa.Parameter("P")
     apex = sa.PlanarBody(position=(0.0, H), name="apex")
     hook = sa.PlanarBody(position=(0.0, H), name="hook")
-    joint = sa.Constraint(lambda r_a, r_b: r_a[1] - r_b[1], apex.origin, hook.origin)
-    truss = [sa.Potential(bars, apex.origin, EA=1.0), sa.fix(apex, ["x", "theta"])]
-    load = [sa.force(hook.origin, (0.0, lambda t: -P.value)), sa.fix(hook, ["x", "theta"])]
+    joint = sa.Constraint(lambda r_a, r_b: r_a[1] - r_b[1], apex.at((0, 0)), hook.at((0, 0)))
+    truss = [sa.Potential(bars, apex.at((0, 0)), EA=1.0), sa.fix(apex, ["x", "theta"])]
+    load = [sa.force(hook.at((0, 0)), (0.0, lambda t: -P.value)), sa.fix(hook, ["x", "theta"])]
     system = sa.System(apex, hook, terms=[*truss, *load, joint])
     problem = sa.StaticProblem(system, options=TIGHT)
     problem.record("v", lambda: H - float(apex.position(system)[1]))
@@ -229,7 +229,7 @@ def shallow(v: Any = None) -> tuple[sa.System, sa.Parameter, Any]:
     top = sa.joints.clamp(beam.at((1.0, 0.1, 0.0)), crown)
     if v is None:
         held = sa.fix(crown, ["x", "theta"])
-        load = [sa.force(crown.origin, (0.0, lambda t: -P.value))]
+        load = [sa.force(crown.at((0, 0)), (0.0, lambda t: -P.value))]
     else:
         held, load = sa.fix(crown, "all", displacement=(0.0, lambda t: -v.value, 0.0)), []
     system = sa.System(beam, crown, terms=[sa.planar(beam), foot, top, held, *load])

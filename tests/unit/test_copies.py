@@ -198,7 +198,9 @@ def test_a_law_comes_back_with_its_signature_and_marks(how: str, name: str) -> N
 @pytest.mark.parametrize("how", COPIES)
 def test_layers_come_back(how: str) -> None:
     ply = sa.energies.orthotropic()
-    layers = sa.Layers([(ply, 1e-3, 0), (ply, 2e-3, 90, {"E1": 3.0}), (ply, 1e-3, 0)], offset=1e-4)
+    layers = sa.Layers(
+        [(ply, 1e-3, 0), (ply, 2e-3, 90, {"E1": 3.0}), (ply, 1e-3, 0)], degrees=True, offset=1e-4
+    )
     again = COPIES[how](layers)
     assert repr(again) == repr(layers)
     assert again.layers == layers.layers

@@ -109,11 +109,11 @@ def in_the_plane() -> Model:
     c = sa.PlanarBody(position=(3.0, 0.0), name="c")
     terms = [
         sa.Flexure.straight(
-            sa.ground.at((0.0, 0.0)), a.origin, EI=1.0, EA=10.0, model="consistent"
+            sa.ground.at((0.0, 0.0)), a.at((0, 0)), EI=1.0, EA=10.0, model="consistent"
         ),
         sa.joints.revolute(a.at((0.5, 0.0)), b.at((-0.5, 0.0))),
-        sa.Constraint(ratio, b.origin, c.origin, i=2.0),
-        *(sa.Potential(weight, body.origin, k=k) for k, body in ((0.5, b), (-0.4, c))),
+        sa.Constraint(ratio, b.at((0, 0)), c.at((0, 0)), i=2.0),
+        *(sa.Potential(weight, body.at((0, 0)), k=k) for k, body in ((0.5, b), (-0.4, c))),
     ]
     return [a, b, c], terms
 
@@ -238,7 +238,7 @@ def crossed() -> Model:
         return {v_a[0]: c * theta_b, v_a[1]: -c * r_a[0], omega_b: c * r_a[1] ** 2 - c * r_a[0]}
 
     (a, b, c), terms = in_the_plane()
-    return [a, b, c], [*terms, sa.VirtualWork(force, a.origin, c.origin, c=3.0)]
+    return [a, b, c], [*terms, sa.VirtualWork(force, a.at((0, 0)), c.at((0, 0)), c=3.0)]
 
 
 def inflated() -> Model:

@@ -91,7 +91,10 @@ def test_energy_is_that_of_classical_laminate_theory() -> None:
     A, B, D = abd(angles, heights, turn=25.0)
     axis = (math.cos(math.radians(25.0)), math.sin(math.radians(25.0)), 0.3)
     layers = sa.Layers(
-        [(orthotropic(), t, a) for t, a in zip(part, angles, strict=True)], axis=axis, offset=offset
+        [(orthotropic(), t, a) for t, a in zip(part, angles, strict=True)],
+        degrees=True,
+        axis=axis,
+        offset=offset,
     )
     mesh = sa.Mesh.box((1.0, 0.7), (2, 2))
     E, k = 1e-8 * np.array([1.0, -0.6, 0.5]), 1e-7 * np.array([0.7, -1.1, 1.6])
@@ -119,7 +122,9 @@ def test_energy_is_that_of_classical_laminate_theory() -> None:
 
 def test_stresses_of_layers_and_resultants() -> None:
     angles, part = [20, 75, 20], np.array([0.04, 0.04, 0.02])
-    layers = sa.Layers([(orthotropic(), t, a) for t, a in zip(part, angles, strict=True)])
+    layers = sa.Layers(
+        [(orthotropic(), t, a) for t, a in zip(part, angles, strict=True)], degrees=True
+    )
     A, B, D = abd(angles, [-0.05, -0.01, 0.03, 0.05])
     E, k = 1e-8 * np.array([1.0, -0.6, 0.5]), 1e-7 * np.array([0.7, -1.1, 1.6])
     tensor = lambda v: np.array([[v[0], v[2], 0.0], [v[2], v[1], 0.0], [0.0, 0.0, 0.0]])  # noqa: E731
@@ -174,7 +179,7 @@ def test_resultants_are_those_of_classical_laminate_theory(
     E, k = 1e-9 * np.array([1.0, -0.6, 0.5]), 1e-8 * np.array([0.7, -1.1, 1.6])
     mesh = sa.Mesh.box((1.0, 0.7), (2, 2))
     given = PLY | {"nu13": 0.0, "nu23": 0.0}
-    body = sa.Body(mesh["body"], element, sa.Layers(layers, offset=offset), **given)
+    body = sa.Body(mesh["body"], element, sa.Layers(layers, degrees=True, offset=offset), **given)
     system = sa.System(body)
     put(system, body, *bent(E, k))
     shown = sa.results(system)["body"] if len(angles) > 1 else sa.sample(system, body)
@@ -211,7 +216,7 @@ def test_layups_share_a_kernel(element: Any) -> None:
     mesh, law = sa.Mesh.box((1.0, 0.7), (1, 1)), orthotropic()
 
     def key(*layers: Any, **given: Any) -> str:
-        laws = sa.Body(mesh["body"], element, sa.Layers(layers, **given), **PLY).laws
+        laws = sa.Body(mesh["body"], element, sa.Layers(layers, degrees=True, **given), **PLY).laws
         return fingerprint("plate", element.space, laws, True)
 
     right = key((law, 0.1, 20), (law, 0.2, 75), (law, 0.1, 0), offset=0.01)
@@ -278,9 +283,11 @@ def test_equal_layers_are_one_and_one_is_none(element: Any) -> None:
     for n, layers in enumerate(every):
         # the terms of higher order in the thickness are others where there are two kinds of layers
         tolerance = 1e-4 if element is ancf_plate and n == 1 else 1e-12
-        found = tip(element, sa.Layers(layers), **metal)
+        found = tip(element, sa.Layers(layers, degrees=True), **metal)
         assert np.abs(found - right).max() <= tolerance * np.abs(right).max()
-    half = tip(element, sa.Layers([(law, 2.0)] * 3), **metal, thickness=h)  # in proportion
+    half = tip(
+        element, sa.Layers([(law, 2.0)] * 3, degrees=True), **metal, thickness=h
+    )  # in proportion
     assert np.abs(half - right).max() <= 1e-12 * np.abs(right).max()
 
 
@@ -323,7 +330,7 @@ def test_a_bimetal_bends_as_timoshenko_says(element: Any) -> None:
     right /= (h1 + h2) * (3 * (1 + m) ** 2 + (1 + m * n) * (m**2 + 1 / (m * n)))
     warm = swollen(saint_venant_kirchhoff())
     upper = (warm, h2, 0.0, {"E": E2, "swelling": lambda t: 1.0 + grown * t})
-    layers = sa.Layers([(saint_venant_kirchhoff(), h1, 0.0, {"E": E1}), upper])
+    layers = sa.Layers([(saint_venant_kirchhoff(), h1, 0.0, {"E": E1}), upper], degrees=True)
     mesh = sa.Mesh.box((1.0, 0.2), (4, 1))
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # stressed at rest, as it is meant
@@ -349,8 +356,8 @@ def test_a_jump_through_the_thickness_is_told_and_layers_have_it_right() -> None
 
     metal, law = {"E": 1e3, "nu": 0.0}, saint_venant_kirchhoff()
     face = (law, 0.005, 0.0, {"E": 1e4})
-    right = tip(ancf_plate, sa.Layers([face, (law, 0.04), face]), **metal)[0, 2]
-    thin = tip(ancf_thin_plate, sa.Layers([face, (law, 0.04), face]), **metal)[0, 2]
+    right = tip(ancf_plate, sa.Layers([face, (law, 0.04), face], degrees=True), **metal)[0, 2]
+    thin = tip(ancf_thin_plate, sa.Layers([face, (law, 0.04), face], degrees=True), **metal)[0, 2]
     assert right == pytest.approx(thin, rel=0.03)
     with pytest.warns(UserWarning, match="points through a thickness know of none between"):
         wrong = tip(ancf_plate, sandwich, thickness=0.05, **metal)[0, 2]
@@ -373,7 +380,7 @@ def test_a_jump_through_the_thickness_is_told_and_layers_have_it_right() -> None
 )
 def test_wrong_layers_are_told(layers: Any, asked: str, given: Any, possible: Any) -> None:
     with refused(sa.ParameterError, asked=asked, given=given, possible=possible):
-        sa.Layers(layers)
+        sa.Layers(layers, degrees=True)
 
 
 def test_layers_that_lean_are_told_where_they_share_their_change_of_thickness() -> None:
@@ -381,11 +388,11 @@ def test_layers_that_lean_are_told_where_they_share_their_change_of_thickness() 
     square = sa.Mesh.box((1.0, 1.0), (1, 1))
     stiff, soft = (yeoh(), 0.01, 0.0, {"C10": 5.0}), (yeoh(), 0.01)
     with pytest.warns(UserWarning, match="not symmetric about their middle"):
-        sa.Body(square["body"], ancf_plate, sa.Layers([stiff, soft]), **RUBBER)
+        sa.Body(square["body"], ancf_plate, sa.Layers([stiff, soft], degrees=True), **RUBBER)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        sa.Body(square["body"], ancf_plate, sa.Layers([stiff, soft, stiff]), **RUBBER)
-        sa.Body(square["body"], ancf_thin_plate, sa.Layers([stiff, soft]), **RUBBER)
+        sa.Body(square["body"], ancf_plate, sa.Layers([stiff, soft, stiff], degrees=True), **RUBBER)
+        sa.Body(square["body"], ancf_thin_plate, sa.Layers([stiff, soft], degrees=True), **RUBBER)
 
 
 def test_layers_are_for_plates() -> None:
@@ -441,7 +448,12 @@ def test_the_check_of_a_model_knows_layers_and_rods() -> None:
     line = sa.Mesh.box((1.0,), (1,), cell="line3")["body"]
     section = sa.Section.rectangle(0.1, 0.05).rod(E=1e6, nu=0.3)
     bodies = [
-        sa.Body(plate, ancf_plate, sa.Layers([(orthotropic(), 0.1, 30)], axis=(1, 0, 0)), **PLY),
+        sa.Body(
+            plate,
+            ancf_plate,
+            sa.Layers([(orthotropic(), 0.1, 30)], degrees=True, axis=(1, 0, 0)),
+            **PLY,
+        ),
         sa.Body(line, sa.elements.ancf_rod, sa.energies.rod(), **section),
     ]
     for body in bodies:

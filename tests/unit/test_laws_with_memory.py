@@ -79,13 +79,15 @@ def test_a_loop_of_a_sliding_spring_has_its_area(unit: float, step: float) -> No
     node = sa.PlanarBody(position=(0.0, 0.0), name="node")
     path = [0.0, U, -U, U, -U]
     move = sa.fix(node, ["x"], displacement=[lambda t: np.interp(t, range(5), path)])
-    spring = sa.Potential(friction, node.origin, k=k, f=f)
-    guide = sa.Potential(lambda u_a, *, k: k * u_a[1] ** 2 / 2, node.origin, k=k, name="guide")
+    spring = sa.Potential(friction, node.at((0, 0)), k=k, f=f)
+    guide = sa.Potential(lambda u_a, *, k: k * u_a[1] ** 2 / 2, node.at((0, 0)), k=k, name="guide")
     system = sa.System(node, terms=[move, sa.fix(node, ["theta"]), spring, guide])
     problem = sa.StaticProblem(system)
     seen: list[tuple[float, float]] = []
     problem.monitor(
-        lambda _: seen.append((system.displacement(node.origin)[0, 0], move.reaction(system)[0]))
+        lambda _: seen.append(
+            (system.displacement(node.at((0, 0)))[0, 0], move.reaction(system)[0])
+        )
     )
     problem.solve(to=4.0, step=step)
     lost = f * (U - f / k) * (1 + 3 * 2)

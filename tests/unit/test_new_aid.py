@@ -55,9 +55,9 @@ def row() -> Iterator[None]:
 def on_a_spring(load: Any) -> sa.System:
     """Return a light disc on a spring whose force, tanh(3 u), ends at one; a load along it."""
     disc = sa.PlanarBody(position=(0.0, 0.0), mass=0.01, inertia=1.0, name="disc")
-    spring = sa.Potential(lambda u_a: sp.log(sp.cosh(3 * u_a[0])) / 3, disc.origin)
+    spring = sa.Potential(lambda u_a: sp.log(sp.cosh(3 * u_a[0])) / 3, disc.at((0, 0)))
     guide = sa.fix(disc, ["y", "theta"])
-    return sa.System(disc, terms=[guide, spring, sa.force(disc.origin, load)])
+    return sa.System(disc, terms=[guide, spring, sa.force(disc.at((0, 0)), load)])
 
 
 def solved(given: dict[str, Any]) -> sa.StaticProblem:

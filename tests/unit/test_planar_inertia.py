@@ -78,7 +78,7 @@ def test_a_flexure_carries_the_weight_of_a_body() -> None:
     for body in (heavy(), sa.PlanarBody(position=AT, name="light")):
         X = np.array(AT[:2])
         flexure = sa.Flexure.straight(
-            sa.ground.at(X - (1.0, 0.0)), body.origin, EI=5.0, EA=1e4, model="partial"
+            sa.ground.at(X - (1.0, 0.0)), body.at((0, 0)), EI=5.0, EA=1e4, model="partial"
         )
         if body.mass:
             load: Any = sa.gravity((0.0, -0.5, 0.0))

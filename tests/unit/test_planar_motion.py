@@ -25,7 +25,7 @@ def driven(step: float) -> tuple[Any, Any, Any]:
         spin=0.3,
         name="arm",
     )
-    hinge = sa.joints.revolute(arm.origin, sa.ground.at((0.0, 0.0)))
+    hinge = sa.joints.revolute(arm.at((0, 0)), sa.ground.at((0.0, 0.0)))
     drive = sa.fix(arm, "theta", displacement=lambda t: 0.3 * math.sin(t))
     system = sa.System(arm, terms=[hinge, drive, sa.gravity((0, -G, 0))])
     sa.DynamicProblem(system, prefix="driven_").solve(to=2.0, step=step)
@@ -71,7 +71,7 @@ def test_a_body_swings_on_a_flexure_with_its_natural_frequency() -> None:
     bar: dict[str, Any] = {"mass": 0.2, "centre": (0.1, 0.05), "inertia": 1e-3}
     body = sa.PlanarBody(position=(1.0, 0.0), name="bar", **bar)
     flexure = sa.Flexure.straight(
-        sa.ground.at((0.0, 0.0)), body.origin, EI=2.0, EA=1e3, model="consistent"
+        sa.ground.at((0.0, 0.0)), body.at((0, 0)), EI=2.0, EA=1e3, model="consistent"
     )
     system = sa.System(body, terms=[flexure])
     # stiffness and mass about the node, by hand

@@ -24,7 +24,7 @@ def hinged(planar: bool, rho: float) -> tuple[sa.DynamicProblem, Callable[[], An
         body: Any = sa.PlanarBody(
             (0, 0, 0), mass=MASS, centre=(ARM, 0), inertia=INERTIA, spin=-SPIN
         )
-        hinge: Any = sa.joints.revolute(body.origin, sa.ground.at((0.0, 0.0)))
+        hinge: Any = sa.joints.revolute(body.at((0, 0)), sa.ground.at((0.0, 0.0)))
         tip, axis = body.at((2 * ARM, 0.0)), 1
     else:
         body = sa.RigidBody(

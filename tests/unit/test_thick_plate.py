@@ -115,7 +115,8 @@ def test_layers_of_one_material_on_it() -> None:
     ply = {"E1": 140.0, "E2": 10.0, "E3": 10.0, "nu12": 0.3, "nu13": 0.3, "nu23": 0.4}
     ply |= {"G12": 5.0, "G13": 5.0, "G23": 3.5}
     layers = sa.Layers(
-        [(orthotropic(), 0.03, 0), (orthotropic(), 0.04, 90), (orthotropic(), 0.03, 0)]
+        [(orthotropic(), 0.03, 0), (orthotropic(), 0.04, 90), (orthotropic(), 0.03, 0)],
+        degrees=True,
     )
     tips = []
     for element in (ancf_thick_plate, ancf_plate):

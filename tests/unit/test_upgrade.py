@@ -63,6 +63,15 @@ PAIRS = {
     ),
     "from symancf import print; print(1)": "from symancf import root_print; root_print(1)",
     "print(1)": "print(1)",
+    "sa.Body(r, e, w, smooth=70)": "sa.Body(r, e, w, smooth_deg=70)",
+    'mesh.select("a", normal=n, angle=5)': 'mesh.select("a", normal=n, angle_deg=5)',
+    "sa.Layers([(w, 1e-3, 45), (w, 1e-3)], axis=a)": (
+        "sa.Layers([(w, 1e-3, 45), (w, 1e-3)], degrees=True, axis=a)"
+    ),
+    "sa.Layers([(w, 1e-3), (w, 1e-3, 0)])": "sa.Layers([(w, 1e-3), (w, 1e-3, 0)])",
+    "disc = sa.PlanarBody(); x = disc.origin": "disc = sa.PlanarBody(); x = disc.at((0, 0))",
+    "box = sa.RigidBody(); x = box.origin": "box = sa.RigidBody(); x = box.origin",
+    "sa.Layers(plies)": "sa.Layers(plies, degrees=True)",
     "sa.Contact(a, k=1e5, mu=0.1)": "sa.Contact(a, stiffness=1e5, mu=0.1)",
     "sa.RigidBody(at=x).at(y)": "sa.RigidBody(position=x).at(y)",
     "sa.RigidBody.box((1, 1, 1), at=x)": "sa.RigidBody.box((1, 1, 1), position=x)",
@@ -108,6 +117,14 @@ def test_a_name_with_two_meanings_is_reported() -> None:
     assert [line for line, _ in noted(program)] == [2]
     method = "from symancf.energies import gent\nclass A:\n    def gent(self): return f(gent)\n"
     assert "f(gent())" in upgraded(method)
+
+
+def test_an_origin_of_an_unknown_body_is_reported() -> None:
+    program = "import symancf as sa\ndef f(body):\n    return body.origin\n"
+    assert upgraded(program) == program
+    assert [line for line, _ in noted(program)] == [3]
+    program = "import symancf as sa\nb = sa.PlanarBody()\nfor b in bodies:\n    b.origin\n"
+    assert [line for line, _ in noted(program)] == [4]
 
 
 def test_pages_examples_and_notebooks_are_rewritten(tmp_path: Path) -> None:
@@ -232,3 +249,31 @@ def test_former_functions_warn_and_do_the_same(capsys: Any) -> None:
     problem.record("J", largest)
     assert problem.solve()["J"][-1] == largest(held) == sa.maximum(held, block, "J")
     assert not {"print", "largest", "momentum", "prescribe"} & {*dir(sa)}
+
+
+def test_angles_say_their_unit() -> None:
+    call: Any = sa
+    law = sa.energies.orthotropic()
+    with pytest.warns(DeprecationWarning, match="write degrees=True"):
+        former = sa.Layers([(law, 1.0, 0), (law, 1.0, 90)])
+    given = {True: (0, 90, -45), False: (0, np.pi / 2, -np.pi / 4)}
+    for degrees, angles in given.items():
+        plies = sa.Layers([(law, 1.0, angle) for angle in angles], degrees=degrees)
+        assert [ply.angle for ply in plies.layers] == [0.0, 90.0, -45.0]
+    assert former.layers[1].angle == 90.0
+    with refused(sa.ParameterError, asked="degrees", given=1, possible=(True, False)):
+        call.Layers([(law, 1.0, 90)], degrees=1)
+    mesh: Any = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    with pytest.warns(DeprecationWarning, match="write angle_deg="):
+        former = mesh.select("top", normal=(0, 0, 1), angle=1.0)
+    assert former.sizes == mesh.select("above", normal=(0, 0, 1), angle_deg=1.0).sizes
+    with pytest.warns(DeprecationWarning, match="write smooth_deg="):
+        call.Body(mesh["body"], sa.elements.hex8, sa.energies.gent(), smooth=70.0, mu=1, Jm=9, k=1)
+
+
+def test_the_origin_of_a_planar_body_is_a_place_for_one_more_version() -> None:
+    disc: Any = sa.PlanarBody(position=(1.0, 2.0), mass=1.0)
+    with pytest.warns(DeprecationWarning, match=r"write body.at\(\(0, 0\)\)"):
+        place = disc.origin
+    np.testing.assert_array_equal(place.X, disc.at((0.0, 0.0)).X)
+    sa.System(disc, terms=[sa.force(disc, (1.0, 0.0)), sa.moment(disc, 1.0)])

@@ -26,7 +26,7 @@ from ...runtime import jit
 from ...values.arguments import named
 from ...values.motion import Motion
 from ...values.parameter import call, label, reals
-from ...values.spellings import former_arguments
+from ...values.spellings import advise, former_arguments
 from ..node import NodeBinding, OneNode
 
 if TYPE_CHECKING:
@@ -173,8 +173,9 @@ class PlanarBody(OneNode):
 
     @property
     def origin(self) -> PlanarPoint:
-        """The place of the origin of the body's frame."""
-        return PlanarPoint(self, (0.0, 0.0))
+        """The place of the origin of the body's frame, by a former spelling of ``at((0, 0))``."""
+        advise("the place PlanarBody.origin", "body.at((0, 0))")
+        return self.at((0.0, 0.0))
 
     # ---- what a system asks of a body -----------------------------------------------------------
     @property
