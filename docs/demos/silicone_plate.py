@@ -120,7 +120,7 @@ def main():
                     system, body, solid=True, divisions=6
                 )
             weight = 1100 * 0.18 * 0.16 * 0.04 * 9.81
-            assert abs(clamp.reaction(system)[2] / weight - 1) < 1e-9
+            assert abs(clamp.reaction(system).force[2] / weight - 1) < 1e-9
 
     sa.root_print("\nSolid elements hex8_plain on half of the width, J at the centre")
     for divisions in ((9, 4, 2), (18, 4, 4), (36, 8, 8)):

@@ -174,7 +174,7 @@ def pulled(name, law, given):
     pull = sa.fix(cube["x1"], "x", displacement=lambda t: (t, 0.0, 0.0))
     test = sa.System(cube, terms=[*(sa.fix(cube[f"{axis}0"], axis) for axis in "xyz"), pull])
     problem = sa.StaticProblem(test, prefix="cube_")
-    problem.record("force", lambda: pull.reaction(test)[0])
+    problem.record("force", lambda: pull.reaction(test).force[0])
     history = problem.solve(to=1.5, step=0.25)
     expected = laws[name][0](1 + history.time, fits[name])
     off = np.abs(history["force"][history.time > 0] / expected[history.time > 0] - 1).max()

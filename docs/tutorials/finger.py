@@ -62,7 +62,7 @@ problem = sa.StaticProblem(system, prefix="finger_")
 tip = finger.at((-OUTER, 0.0, LENGTH))
 problem.record("tip", lambda: system.displacement(tip)[0])
 problem.record("force", lambda: touch.force(system))
-problem.record("root", lambda: root.reaction(system))
+problem.record("root", lambda: root.reaction(system).force)
 history = problem.solve(to=0.06, step=0.005)
 sa.root_print(touch.report(system))
 

@@ -127,7 +127,7 @@ def solve(mesh, bolts):
 
 
 system, bracket, clamp = solve(mesh, bolts)
-reaction = clamp.reaction(system)
+reaction = clamp.reaction(system).force
 sa.root_print(system)
 sa.root_print(f"the bolts bear {reaction.round(6)} N")
 assert np.abs(reaction - [0, 0, LOAD]).max() < 1e-6 * LOAD

@@ -19,7 +19,8 @@ from ..values.spellings import CHOICES, KEYWORDS, LAWS, NAMES, POSITIONS, VALUES
 
 Note: TypeAlias = tuple[int, str]  # line, text
 
-FUNCTIONS = {*NAMES, "largest", "momentum"}  # of the package alone: rooms have others
+SUPPORTS = {"fix", "planar", "symmetry"}
+FUNCTIONS = {*NAMES, *SUPPORTS, "largest", "momentum"}  # of the package alone: rooms have others
 CLASSES = {*KEYWORDS, *POSITIONS, *VALUES, "Layers"} - FUNCTIONS
 
 
@@ -70,9 +71,9 @@ class Known:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 made_by.update(dict.fromkeys(node.targets, self.name_of(node.value.func)))
         for node in ast.walk(tree):
-            if name := _bound(node):
+            if bound := _bound(node):
                 kind = made_by.get(node, "")
-                self.kinds[name] = kind if self.kinds.get(name, kind) == kind else ""
+                self.kinds[bound] = kind if self.kinds.get(bound, kind) == kind else ""
 
 
 class Program:
@@ -259,6 +260,54 @@ def place_of_origin(program: Program, node: ast.AST) -> None:
         program.note(node, "origin: of a PlanarBody write at((0, 0)), of others it stays")
 
 
+def take_force(program: Program, node: ast.AST) -> None:
+    """``support.reaction(system)`` as an array is ``support.reaction(system).force``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    if "symancf" not in "".join(program.known.names.values()) or not node.args:
+        return
+    if node.func.attr == "reaction_moment":
+        about = [*node.args[1:], *(keyword.value for keyword in node.keywords)]
+        end = program.end(node.func)
+        program.replace(end - len("reaction_moment"), end, "reaction")
+        if about:
+            program.replace(program.end(node.args[0]), program.begin(about[0]), ").moment_about(")
+        else:
+            program.insert(program.end(node), ".moment_about((0, 0, 0))")
+    if node.func.attr != "reaction" or len(node.args) + len(node.keywords) > 1:
+        return
+    owner, holder = node.func.value, program.holder.get(node)
+    kind = program.known.kinds.get(owner.id, "") if isinstance(owner, ast.Name) else ""
+    if isinstance(holder, ast.Attribute) and holder.attr in OF_REACTIONS:
+        return
+    if (kind in SUPPORTS or _as_array(node, holder)) and not _may_be_moment(program, holder):
+        program.insert(program.end(node), ".force")
+    elif not kind or kind in SUPPORTS:
+        program.note(node, "a support's reaction is no array: take .force, .moment or both")
+
+
+OF_REACTIONS = {"force", "moment", "moment_about", "points", "forces", "moments", "former"}
+TAKE_ARRAYS = {"abs", "float", "sum", "max", "min", "norm", "dot", "ravel", "asarray", "array"}
+TAKE_ARRAYS |= {"assert_allclose", "assert_array_equal", "append", "concatenate", "stack"}
+
+
+def _as_array(node: ast.Call, holder: ast.AST | None) -> bool:
+    """Tell whether a reaction is used as only arrays are: those of constraints are none."""
+    if isinstance(holder, ast.Call):
+        called = holder.func
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        return name in TAKE_ARRAYS and holder.func is not node
+    return isinstance(holder, ast.BinOp | ast.UnaryOp | ast.Compare | ast.Attribute) or (
+        isinstance(holder, ast.Subscript) and holder.value is node
+    )
+
+
+def _may_be_moment(program: Program, holder: ast.AST | None) -> bool:
+    """Tell whether it may be of a planar body, whose third number is a moment."""
+    of_force = isinstance(holder, ast.Subscript) and getattr(holder.slice, "value", 2) in (0, 1)
+    return b"PlanarBody" in program.source and not of_force
+
+
 def call_laws(program: Program, node: ast.AST) -> None:
     """``energies.yeoh``: names of the catalogue are called to give a law."""
     if not isinstance(node, ast.Attribute | ast.Name) or not isinstance(node.ctx, ast.Load):
@@ -330,6 +379,7 @@ RULES: tuple[Callable[[Program, ast.AST], None], ...] = (
     rename_values,
     name_positions,
     call_laws,
+    take_force,
     place_of_origin,
     say_degrees,
     rename_names,

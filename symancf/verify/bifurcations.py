@@ -129,7 +129,7 @@ def elastica() -> Iterator[Number]:
     push.value = 0.0
     for part, (deflection, chord) in ELASTICA.items():
         problem.follow(shorter, to=chord, step=0.05)
-        thrust = -float(moved.reaction(system)[0]) / math.pi**2
+        thrust = -float(moved.reaction(system).force[0]) / math.pi**2
         yield Number(f"P L^2/(pi^2 EI), shorter by {chord:.6f}", thrust, part, 1e-5)
         yield Number(
             f"deflection, P = {part:g} P_cr", system.displacement(middle)[0, 1], deflection, 1e-5

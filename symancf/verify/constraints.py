@@ -91,7 +91,7 @@ def tied() -> Iterator[Number]:
         through = tie.multipliers(system)[:, :3].sum(axis=0)
         wrong = float(np.abs(through + load).max())
         yield Number(f"sum of multipliers against the load [N]: {label}", wrong, 0.0, 1e-9, size)
-        wrong = float(np.abs(root.reaction(system) + load).max())
+        wrong = float(np.abs(root.reaction(system).force + load).max())
         yield Number(f"reaction against the load [N]: {label}", wrong, 0.0, 1e-9, size)
 
 
@@ -114,7 +114,7 @@ def on_sphere() -> Iterator[Number]:
     r = system.position(tip)[0]
     yield Number("distance from the centre [m]", float(np.linalg.norm(r - centre)), radius, 1e-10)
     reaction = -joint.multipliers(system)[0, 0] * (r - centre) / radius
-    balance = root.reaction(system) + reaction + load + weight
+    balance = root.reaction(system).force + reaction + load + weight
     yield Number("sum of forces [N]", float(np.abs(balance).max()), 0.0, 1e-9, 10.0)
     beam, tip, root = cantilever()
     total = load + reaction

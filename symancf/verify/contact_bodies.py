@@ -168,7 +168,7 @@ def ironed(steps: int) -> tuple[Array, list[int], tuple[float, float, float]]:
     problem = StaticProblem(system)
     problem.solve(to=1.0)
     stored, lost = sum(system.energies().values()), on.dissipated(system)
-    problem.record("force", lambda: held.reaction(system))
+    problem.record("force", lambda: held.reaction(system).force)
     first = len(problem.history.steps)
     run = problem.solve(to=2.0, step=1.0 / steps)
     F, taken = run["force"], run.steps[first:]
@@ -218,7 +218,7 @@ def dragged(mu: float, steps: int, cells: int = 9) -> tuple[Array, list[int]]:
     problem.solve(to=1.0)
     first = len(problem.history.steps)
     problem.solve(to=2.0, step=1.0 / steps)
-    return pull.reaction(system), [step.iterations for step in problem.history.steps[first:]]
+    return pull.reaction(system).force, [step.iterations for step in problem.history.steps[first:]]
 
 
 @case("F17_dragging", "iterations; the same with a coarser block, and in more steps", 1)
@@ -273,7 +273,7 @@ def gripped(turn: float) -> tuple[Array, float]:
     problem.solve(to=2.0, step=0.25)
     c, s = math.cos(turn), math.sin(turn)
     R = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-    return held[1].reaction(system) @ R, sum(on.dissipated(system) for on in touching)
+    return held[1].reaction(system).force @ R, sum(on.dissipated(system) for on in touching)
 
 
 @case("F10_carried", "a rigid motion of all partners changes nothing")

@@ -125,7 +125,9 @@ def tube() -> Iterator[Number]:
 
     def measure() -> tuple[float, float]:
         stretch = 1.0 + float(system.displacement(inner)[0, 0])
-        return stretch, 4.0 * float(held[1].reaction(system)[2]) - np.pi * stretch**2 * p.value
+        return stretch, 4.0 * float(
+            held[1].reaction(system).force[2]
+        ) - np.pi * stretch**2 * p.value
 
     path, _ = followed(system, p, 0.05, measure, 3.0)
     for stretch, force, found in path[2::2]:

@@ -113,7 +113,7 @@ def tube_path(radial: int, around: int) -> list[tuple[float, float, float]]:
 
     def reached(step: Any) -> bool:
         stretch = 1.0 + float(system.displacement(inner)[0, 0])
-        axial = 4.0 * float(held[1].reaction(system)[2])
+        axial = 4.0 * float(held[1].reaction(system).force[2])
         path.append((stretch, p.value, axial - np.pi * stretch**2 * p.value))
         return stretch >= 3.0
 

@@ -166,5 +166,5 @@ def roof() -> Iterator[Number]:
         problem = StaticProblem(system, check_stable=False)
         for w, load in table.items():
             problem.solve(w)
-            found = -4.0 * float(pushed.reaction(system)[2]) / 3000.0
+            found = -4.0 * float(pushed.reaction(system).force[2]) / 3000.0
             yield Number(f"load over 3000: {list(angles)}, w = {w:g}", found, load, 0.02, 0.6)

@@ -134,7 +134,9 @@ def williams() -> Iterator[Number]:
     problem = StaticProblem(system)
     for at, load in TOGGLE.items():
         problem.follow(v, to=at, step=0.05)
-        yield Number(f"P at v = {at:g} in [lb]", -2.0 * float(held.reaction(system)[1]), load, 1e-6)
+        yield Number(
+            f"P at v = {at:g} in [lb]", -2.0 * float(held.reaction(system).force[1]), load, 1e-6
+        )
 
 
 # ---- Lee's frame --------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def hung(line: str, EA: float, EI: float) -> tuple[System, Body, float]:
     problem = StaticProblem(system)
     problem.solve(to=1.0, step=1.0 / 16.0)
     problem.solve(to=2.0, step=1.0 / 32.0)
-    return system, body, -float(left.reaction(system)[0])
+    return system, body, -float(left.reaction(system).force[0])
 
 
 @case("A30_A31_catenary", "closed form; H. M. Irvine, Cable Structures (1981)", short=10)
@@ -224,14 +224,14 @@ def buckled() -> Iterator[Number | Curve]:
     held = [fix(body["start"], ["x", "y", "z", "slope_y.z"]), moved]
     system = System(body, terms=[*held, aside])
     problem = StaticProblem(system, options=TIGHT)
-    problem.record("thrust", lambda: -moved.reaction(system)[0] / math.pi**2)
+    problem.record("thrust", lambda: -moved.reaction(system).force[0] / math.pi**2)
     problem.record("v", lambda: system.displacement(middle)[0, 1])
     problem.solve()
     problem.follow(shorter, to=0.05, step=0.01)
     push.value = 0.0
     for part, (deflection, chord) in ELASTICA.items():
         problem.follow(shorter, to=chord, step=0.05)
-        thrust = -float(moved.reaction(system)[0]) / math.pi**2
+        thrust = -float(moved.reaction(system).force[0]) / math.pi**2
         yield Number(f"P L^2/(pi^2 EI), shorter by {chord:.6f}", thrust, part, 1e-4)
         v = float(system.displacement(middle)[0, 1])
         yield Number(f"deflection, P = {part:g} P_cr", v, deflection, 1e-4)

@@ -74,4 +74,4 @@ def finite(values: Any) -> Any:
 def ends(system: sa.System, part: Any, support: Any) -> list[Any]:
     """Return the mean displacement of the free end and the reaction of the support."""
     u = system.displacement(part["x1"]).mean(axis=0)
-    return [finite(u), finite(support.reaction(system))]
+    return [finite(u), finite(support.reaction(system).force)]

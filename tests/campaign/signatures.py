@@ -134,7 +134,7 @@ def _as_rigid(part: Any) -> Any:
     support = sa.fix(part)
     system = sa.System(part, terms=[support, sa.gravity((0.0, 0.0, -1.0))])
     sa.StaticProblem(system).solve()
-    return models.finite(support.reaction(system))
+    return models.finite(support.reaction(system).force)
 
 
 def _as_planar(part: Any) -> Any:

@@ -78,7 +78,7 @@ def solid_arch_displaced() -> dict[str, Any]:
     w = sa.Parameter("w")
     system, _, support = arch(w, displaced=True)
     problem = sa.StaticProblem(system)
-    problem.record("P", lambda: -float(support.reaction(system)[2]))
+    problem.record("P", lambda: -float(support.reaction(system).force[2]))
     forces, loaded = [], snapped()["points"]
     for point in loaded:
         history = problem.follow(w, to=point["w"], step=0.1)

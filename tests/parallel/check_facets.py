@@ -61,7 +61,7 @@ def dragged(goes: str) -> list[list[float]]:
         problem.solve(to=time)
         found = system.memory.gathered("contact:1")
         touches = float((found["status"] > -0.5).sum())
-        more = [*np.ravel(pull.reaction(system)), found["dissipated"].sum(), touches]
+        more = [*np.ravel(pull.reaction(system).force), found["dissipated"].sum(), touches]
         u = [a for place in places for a in np.ravel(system.displacement(place))]
         rows.append([*map(float, u), *map(float, more)])
         if goes.startswith("whole") and k == HALF:

@@ -49,7 +49,7 @@ def test_a_predictor_that_is_switched_off_is_missed() -> None:
         problem = crushed(aids=given)
         history = problem.solve()
         work.append(history.wasted + sum(step.iterations for step in history.steps))
-        ends.append(problem.system.terms[1].reaction(problem.system)[0])
+        ends.append(problem.system.terms[1].reaction(problem.system).force[0])
     assert ends == pytest.approx([ends[0]] * 3, rel=1e-8)
     assert work[1] > 1.3 * work[0]
     assert work[2] == work[1]  # nothing is predicted in a plain solid

@@ -214,7 +214,7 @@ def support_of_time() -> Model:
     body = cube()
     support = sa.fix(body["x0"], displacement=(0.0, lambda t: 0.1 * np.sin(3 * t) ** 2, 0.0))
     system = sa.System(body, terms=[support])
-    return Model(system, lambda t: (0.3 * np.sin(6 * t) * support.reaction(system)[1], 0.0))
+    return Model(system, lambda t: (0.3 * np.sin(6 * t) * support.reaction(system).force[1], 0.0))
 
 
 def turned(t: float) -> float:

@@ -310,7 +310,7 @@ def test_a_load_on_what_is_held_is_followed() -> None:
     problem = sa.StaticProblem(system)
     history = problem.follow(P, to=3.0, step=1.0)
     assert history["P"][-1] == 3.0
-    assert held.reaction(system)[0] == pytest.approx(3.0)
+    assert held.reaction(system).force[0] == pytest.approx(3.0)
 
 
 def test_a_limit_point_is_found_once() -> None:

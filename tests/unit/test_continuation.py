@@ -156,7 +156,7 @@ def test_a_prescribed_displacement_is_followed_past_its_own_limit_points() -> No
     w = sa.Parameter("w")
     truss = Truss(spring=K, down=lambda t: -w.value)
     problem = truss.problem
-    problem.record("P", lambda: -truss.support.reaction(truss.system)[1])
+    problem.record("P", lambda: -truss.support.reaction(truss.system).force[1])
     history = problem.follow(w, to=1.5, step=0.02)
     v = history["v"]
     np.testing.assert_allclose(history["w"], v + carried(v) / K, atol=1e-12)
@@ -248,7 +248,7 @@ def test_load_and_displacement_lead_along_the_same_path() -> None:
     problem = sa.StaticProblem(system, options=TIGHT)
     for place, load in zip(history["v"], history["P"], strict=True):
         problem.follow(v, to=float(place), step=0.02)
-        assert -support.reaction(system)[1] == pytest.approx(load, rel=1e-8, abs=1e-10)
+        assert -support.reaction(system).force[1] == pytest.approx(load, rel=1e-8, abs=1e-10)
     assert not problem.history.limit_points
 
 

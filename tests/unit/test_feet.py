@@ -243,7 +243,7 @@ def test_a_block_is_dragged_over_a_bump(
     stored, before, work = sum(system.energies().values()), np.zeros(3), 0.0
     for k in range(32):
         problem.solve(to=1.0 + (k + 1) / 32)
-        force = np.ravel(pull.reaction(system))
+        force = np.ravel(pull.reaction(system).force)
         work += float((force + before)[0] / 2.0 * 2.0 / 32 if k else force[0] * 2.0 / 32)
         before = force
         on_block = contact.force(system, on=block)
@@ -282,7 +282,7 @@ def test_blocks_of_one_outline_press_at_once(low: str, high: str) -> None:
     mu, lam = MATERIAL["mu"], MATERIAL["lam"]
     young = mu * (3.0 * lam + 2.0 * mu) / (lam + mu)
     # the contact gives like 1/20 of the height: k = 10 E/l of cells with l = 0.5
-    assert press.reaction(system)[2] == pytest.approx(-young * 0.01 / 1.05, rel=0.02)
+    assert press.reaction(system).force[2] == pytest.approx(-young * 0.01 / 1.05, rel=0.02)
 
 
 def test_what_is_done_for_all_contacts_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,6 +163,6 @@ def test_a_folded_strip_is_squeezed_flat() -> None:
         problem.solve(to=k / 16)
     u = system.displacement(ends[1])[:, 2] - system.displacement(ends[-1])[:, 2]
     assert np.abs(u + 0.44).max() < 1e-12
-    forces = [np.ravel(one.reaction(system))[2] for one in press]
+    forces = [np.ravel(one.reaction(system).force)[2] for one in press]
     assert forces[0] == pytest.approx(-forces[1], rel=1e-6)
     assert forces[0] > 0.1

@@ -223,7 +223,7 @@ def test_a_support_force_and_reactions_are_those_of_generalized_alpha() -> None:
         problem.solve(to=0.3, step=1e-4, rtol=1e-8)
         reaction = pin.reaction(system).force
         return (
-            np.stack([reaction, held.reaction(system).reshape(-1, 3).sum(axis=0)]),
+            np.stack([reaction, held.reaction(system).force.reshape(-1, 3).sum(axis=0)]),
             problem.energies.work,
             (system.position(body.at((0.6, 0, 0)))),
         )

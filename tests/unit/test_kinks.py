@@ -89,7 +89,7 @@ def pressed(*ways: float, length: float = 1.0, force: float = 1.0) -> sa.StaticP
 def forces(problem: sa.StaticProblem) -> Any:
     """Forces on the upper supports, per block."""
     supports = [support.term for support in problem.system.supports[::2]]
-    return np.array([support.reaction(problem.system)[:3] for support in supports])
+    return np.array([support.reaction(problem.system).force[:3] for support in supports])
 
 
 def iterations(problem: sa.StaticProblem) -> list[int]:

@@ -65,7 +65,7 @@ class Bar:
         self.problem = sa.StaticProblem(self.system, options=TIGHT if options is None else options)
 
     def force(self) -> float:
-        return float(self.pull.reaction(self.system)[0])
+        return float(self.pull.reaction(self.system).force[0])
 
     def remembered(self, name: str) -> np.ndarray:
         return self.system.remembered(self.body)[name]
@@ -86,7 +86,7 @@ def test_a_loop_of_a_sliding_spring_has_its_area(unit: float, step: float) -> No
     seen: list[tuple[float, float]] = []
     problem.monitor(
         lambda _: seen.append(
-            (system.displacement(node.at((0, 0)))[0, 0], move.reaction(system)[0])
+            (system.displacement(node.at((0, 0)))[0, 0], move.reaction(system).force[0])
         )
     )
     problem.solve(to=4.0, step=step)
@@ -192,9 +192,9 @@ def test_a_plate_relaxes_as_its_moduli_do() -> None:
         end.value = 1e-4  # all of it small, so that displacements stay as they are
         problem.solve(to=0.0)
         axis = "xyz".index(dofs)
-        first = pull.reaction(system)[axis]
+        first = pull.reaction(system).force[axis]
         problem.solve(to=1.0, step=0.25)
-        left = pull.reaction(system)[axis]
+        left = pull.reaction(system).force[axis]
         assert left / first == pytest.approx((1 + 2 * np.exp(-2.0)) / 3, rel=1e-8)
 
 
@@ -318,7 +318,7 @@ class Block:
 
     def results(self) -> list[np.ndarray]:
         found = self.system.remembered(self.body)
-        return [self.pull.reaction(self.system), found["a"], found["dissipated"].sum(axis=1)]
+        return [self.pull.reaction(self.system).force, found["a"], found["dissipated"].sum(axis=1)]
 
 
 @collective

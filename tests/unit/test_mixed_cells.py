@@ -217,7 +217,7 @@ def test_walls_of_triangles_and_quadrilaterals(element: Element, through: bool) 
     assert volume > 1.02 * first
     assert (0.5 + gas.pressure(system)) * volume == pytest.approx(1.3 * 0.5 * first, rel=1e-9)
     weight = 2.0 * 0.01 * mesh.quality()[kind].size
-    np.testing.assert_allclose(base.reaction(system), [0.0, -0.03, weight], atol=1e-10)
+    np.testing.assert_allclose(base.reaction(system).force, [0.0, -0.03, weight], atol=1e-10)
 
 
 @pytest.mark.collective

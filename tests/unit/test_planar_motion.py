@@ -29,7 +29,7 @@ def driven(step: float) -> tuple[Any, Any, Any]:
     drive = sa.fix(arm, "theta", displacement=lambda t: 0.3 * math.sin(t))
     system = sa.System(arm, terms=[hinge, drive, sa.gravity((0, -G, 0))])
     sa.DynamicProblem(system, prefix="driven_").solve(to=2.0, step=step)
-    return hinge.reaction(system).force[:2], drive.reaction(system)[2], system
+    return hinge.reaction(system).force[:2], drive.reaction(system).moment[2], system
 
 
 def test_forces_of_a_driven_arm() -> None:

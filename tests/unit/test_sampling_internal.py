@@ -90,7 +90,7 @@ def test_stresses_of_laws_with_memory_carry_the_load(law: str) -> None:
             own = asked if body is bodies[0] else {"P": "P", "X": "X"}
             cells = sa.sample(system, body, fields=own, at="cell", divisions=1).cell_data
             cells = of_all(comm, cells, cells["X"] @ Q / unit)
-            reaction = end.reaction(system)
+            reaction = end.reaction(system).force
             force = cells["P"].mean(axis=0) @ Q[:, 0] * (0.1 * unit) ** 2
             size = np.abs(reaction).max()
             np.testing.assert_allclose(force, reaction, atol=1e-12 * size)

@@ -94,7 +94,7 @@ def test_an_element_of_the_pages_on_elements_is_one(repository: Path) -> None:
     base = sa.fix(body["z0"])
     system = sa.System(body, terms=[base, sa.traction(body["x1"], (0.0, 0.1, 0.0))])
     sa.StaticProblem(system).solve()
-    np.testing.assert_allclose(base.reaction(system), [0.0, -0.1, 0.0], atol=1e-11)
+    np.testing.assert_allclose(base.reaction(system).force, [0.0, -0.1, 0.0], atol=1e-11)
     assert sample(system, body).cells["tetra"].shape == (48, 4)
 
 
@@ -236,7 +236,7 @@ def test_loads_act_on_faces_and_inside(kind: str) -> None:
     ]
     system = sa.System(body, terms=[base, *loads])
     sa.StaticProblem(system).solve()
-    np.testing.assert_allclose(base.reaction(system), [-0.02, -0.03, 0.015], atol=1e-11)
+    np.testing.assert_allclose(base.reaction(system).force, [-0.02, -0.03, 0.015], atol=1e-11)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -165,7 +165,7 @@ def test_motions_that_steps_resolve_are_not_told_of() -> None:
         for k in range(4):
             problem.solve(to=0.1 * (k + 1), step=4e-3)
     bend = -40.0 * math.sin(8.0) + 50.0 * math.cos(20.0)
-    assert hold.reaction(problem.system)[2] == pytest.approx(3.0 * bend, rel=5e-2)
+    assert hold.reaction(problem.system).force[2] == pytest.approx(3.0 * bend, rel=5e-2)
 
 
 def test_a_support_function_of_places_moves_them() -> None:

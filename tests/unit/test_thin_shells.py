@@ -158,7 +158,10 @@ def strip(element: Element, how: str, turn: float) -> Array:
         support = sa.fix(body["x0"])
         system = sa.System(body, terms=[support, load])
         sa.StaticProblem(system).solve()
-        wrench = [support.reaction(system) @ Q, support.reaction_moment(system) @ Q]
+        wrench = [
+            support.reaction(system).force @ Q,
+            support.reaction(system).moment_about((0, 0, 0)) @ Q,
+        ]
     else:
         block = sa.RigidBody()
         clamp = sa.joints.clamp(body["x0"], block)

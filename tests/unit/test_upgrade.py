@@ -72,6 +72,12 @@ PAIRS = {
     "disc = sa.PlanarBody(); x = disc.origin": "disc = sa.PlanarBody(); x = disc.at((0, 0))",
     "box = sa.RigidBody(); x = box.origin": "box = sa.RigidBody(); x = box.origin",
     "sa.Layers(plies)": "sa.Layers(plies, degrees=True)",
+    "x = terms[1].reaction(system)[2]": "x = terms[1].reaction(system).force[2]",
+    "x = np.abs(a.reaction(system) + b).max()": "x = np.abs(a.reaction(system).force + b).max()",
+    "h = sa.fix(r); f = h.reaction(s)": "h = sa.fix(r); f = h.reaction(s).force",
+    "m = a.reaction_moment(s, about=(1, 0, 0))": "m = a.reaction(s).moment_about((1, 0, 0))",
+    "m = a.reaction_moment(s)": "m = a.reaction(s).moment_about((0, 0, 0))",
+    "x = joint.reaction(system, 'b').moment": "x = joint.reaction(system, 'b').moment",
     "sa.Contact(a, k=1e5, mu=0.1)": "sa.Contact(a, stiffness=1e5, mu=0.1)",
     "sa.RigidBody(at=x).at(y)": "sa.RigidBody(position=x).at(y)",
     "sa.RigidBody.box((1, 1, 1), at=x)": "sa.RigidBody.box((1, 1, 1), position=x)",
@@ -125,6 +131,16 @@ def test_an_origin_of_an_unknown_body_is_reported() -> None:
     assert [line for line, _ in noted(program)] == [3]
     program = "import symancf as sa\nb = sa.PlanarBody()\nfor b in bodies:\n    b.origin\n"
     assert [line for line, _ in noted(program)] == [4]
+
+
+def test_reactions_that_may_be_something_else_are_reported() -> None:
+    programs = (
+        "import symancf as sa\nr = terms[0].reaction(system)\n",
+        "import symancf as sa; sa.PlanarBody()\nM = terms[0].reaction(system)[2]\n",
+    )
+    for program in programs:
+        assert upgraded(program) == program
+        assert [line for line, _ in noted(program)] == [2]
 
 
 def test_pages_examples_and_notebooks_are_rewritten(tmp_path: Path) -> None:
@@ -277,3 +293,53 @@ def test_the_origin_of_a_planar_body_is_a_place_for_one_more_version() -> None:
         place = disc.origin
     np.testing.assert_array_equal(place.X, disc.at((0.0, 0.0)).X)
     sa.System(disc, terms=[sa.force(disc, (1.0, 0.0)), sa.moment(disc, 1.0)])
+
+
+def test_reactions_of_supports_are_those_of_constraints() -> None:
+    """Force, and moment about the middle of the nodes; as an array with a warning."""
+    mesh = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1))
+    block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.gent(), mu=1e3, Jm=9.0, k=1e3)
+    support: Any = sa.fix(block["x0"])
+    system = sa.System(block, terms=[support, sa.force(block["x1"], (0.0, 0.0, -0.01))])
+    sa.StaticProblem(system).solve()
+    found = support.reaction(system)
+    tip = system.position(block["x1"]).mean(axis=0)
+    np.testing.assert_allclose(found.points, [(0.0, 0.5, 0.5)])
+    np.testing.assert_allclose(found.force, (0.0, 0.0, 0.01), atol=1e-12)
+    np.testing.assert_allclose(found.moment, (0.0, -0.02, 0.0), atol=1e-6)
+    np.testing.assert_allclose(found.moment_about(tip), 0.0, atol=1e-10)
+    with pytest.warns(DeprecationWarning, match=r"write reaction\(system\).force"):
+        third = found[2]
+    assert third == found.force[2]
+    for use in (np.abs, np.sum, lambda r: r + 1.0, lambda r: np.eye(3) @ r, lambda r: r.max()):
+        with pytest.warns(DeprecationWarning, match=FORMER):
+            np.testing.assert_array_equal(use(found), use(found.force))
+    with pytest.warns(DeprecationWarning, match="moment_about"):
+        moment = support.reaction_moment(system, tip)
+    np.testing.assert_array_equal(moment, found.moment_about(tip))
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.moments, found.moments)
+    assert not hasattr(found, "_none")
+    joint: Any = sa.joints.spherical(sa.PlanarBody(mass=1.0).at((0.0, 0.0)), sa.ground)
+    held = sa.System(joint.ends[0].body, terms=[joint])
+    with pytest.raises(TypeError, match="a Reaction is no array"):
+        joint.reaction(held)[0]
+    with pytest.raises(AttributeError, match="a Reaction has no 'max'"):
+        joint.reaction(held).max()
+
+
+def test_the_reaction_of_a_planar_body_was_force_and_moment() -> None:
+    disc = sa.PlanarBody(position=(1.0, 2.0), mass=1.0, inertia=1.0)
+    support: Any = sa.fix(disc, "all")
+    loads = [sa.force(disc.at((0.5, 0.0)), (0.0, -2.0)), sa.moment(disc, 3.0)]
+    system = sa.System(disc, terms=[support, *loads])
+    problem = sa.StaticProblem(system)
+    problem.record("root", support)
+    history = problem.solve()
+    found = support.reaction(system)
+    np.testing.assert_allclose(found.points, [(1.0, 2.0, 0.0)])
+    np.testing.assert_allclose(found.force, (0.0, 2.0, 0.0), atol=1e-12)
+    np.testing.assert_allclose(found.moment, (0.0, 0.0, -2.0), atol=1e-12)
+    np.testing.assert_allclose(history["root"][-1], (0.0, 2.0, -2.0), atol=1e-12)
+    with pytest.warns(DeprecationWarning, match=FORMER):
+        assert found[2] == found.moment[2]

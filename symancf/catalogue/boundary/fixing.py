@@ -76,7 +76,7 @@ def fix(
 
     Returns
     -------
-    Support : a term. `Support.reaction` and `Support.reaction_moment` are force and moment of
+    Support : a term. `Support.reaction` has force and moment of
         the support after a solution; ``print`` tells what it holds.
 
     Raises

@@ -75,7 +75,7 @@ class StaticProblem(OneProcess, Shown):
     >>> problem = sa.StaticProblem(system)
     >>> problem.solve(to=1.0, step=0.5)
     History of 2 steps to time 1
-    >>> round(float(system.terms[0].reaction(system)[0]), 9)
+    >>> round(float(system.terms[0].reaction(system).force[0]), 9)
     -0.1
     """
 
