@@ -148,7 +148,7 @@ picture
 # mesh only. Bolts with washers, modelled, would cure that.
 #
 # `sa.sample` has the stress up to the surface, which is what a part fails by, and what is quoted
-# here. `sa.largest` keeps to the points of the energy's rule within the cells: some per cent less
+# here. `sa.maximum` keeps to the points of the energy's rule within the cells: some per cent less
 # on a coarse mesh, and the same in the end (`at="lattice"` for that of pictures).
 
 

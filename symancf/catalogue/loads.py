@@ -292,7 +292,8 @@ def force(
         time.
     distribute : ``"total"`` (default): the whole region carries `vector`; ``"each"``: every
         node of the region does.
-    factor : unknown number that multiplies the load (planar bodies only); see `sa.prescribe`.
+    factor : unknown number that multiplies the load (planar bodies only); see
+        `sa.displacement_control`.
 
     Examples
     --------

@@ -195,7 +195,8 @@ def moment(
         returns all three). On a planar body one number, counter-clockwise.
     distribute : the nodes of a region share the moment evenly (``"total"``), or it acts on
         each (``"each"``).
-    factor : unknown number that multiplies the moment (planar bodies only); see `sa.prescribe`.
+    factor : unknown number that multiplies the moment (planar bodies only); see
+        `sa.displacement_control`.
     frame : ``"space"``: the components are fixed in space; ``"body"``: they follow the axes of
         the place (``body.at(X, frame=...)``): the first axis, and the normal to the first two.
 

@@ -408,6 +408,19 @@ def rewrite(text: str, known: Known, package: str = "") -> tuple[str, list[Note]
     return program.result(), program.notes
 
 
+def rewrite_cell(text: str, known: Known) -> tuple[str, list[Note]]:
+    """Rewrite a cell of a notebook; its lines for Jupyter, ``%%time`` or ``!ls``, stay.
+
+    Raises
+    ------
+    SyntaxError : it is no Python.
+    """
+    lines = text.split("\n")
+    kept = {k: line for k, line in enumerate(lines) if line.startswith(("%", "!"))}
+    new, notes = rewrite("\n".join("" if k in kept else x for k, x in enumerate(lines)), known)
+    return "\n".join(kept.get(k, line) for k, line in enumerate(new.split("\n"))), notes
+
+
 # ---- files ---------------------------------------------------------------------------------------
 def in_python(text: str, path: Path) -> tuple[str, list[Note]]:
     """Rewrite a script, the examples in its docstrings, and code in its comments."""
@@ -488,7 +501,7 @@ def _in_block(lines: list[str], part: range, indent: int, known: Known) -> list[
     cut = [min(indent, len(lines[k]) - len(lines[k].lstrip(" "))) for k in part]
     program = "".join(lines[k][c:] for k, c in zip(part, cut, strict=True))
     try:
-        new, notes = rewrite(program, known)
+        new, notes = rewrite_cell(program, known)
     except SyntaxError:
         return []
     for k, c, line in zip(part, cut, new.splitlines(keepends=True), strict=True):
@@ -513,10 +526,10 @@ def in_notebook(text: str, path: Path) -> tuple[str, list[Note]]:
         source = given if isinstance(given, str) else "".join(given)
         try:
             if cell["cell_type"] == "code":
-                new, found = rewrite(source, known)
+                new, found = rewrite_cell(source, known)
             else:
                 new, found = in_markdown(source, path)
-        except SyntaxError:  # magic of Jupyter
+        except SyntaxError:
             new, found = source, [(1, "no Python: look at it")] if "symancf" in source else []
         cell["source"] = new if isinstance(given, str) else new.splitlines(keepends=True)
         notes += [(line, f"cell {number + 1}: {text}") for line, text in found]
@@ -541,12 +554,18 @@ def files(paths: list[Path]) -> Iterator[Path]:
             yield path
 
 
+#: A file with these words, as this one, shows former spellings on purpose.
+OFF = "symancf upgrade: off"
+
+
 def main(paths: list[Path], *, check: bool) -> int:
     """Rewrite files, or say which would be; return 1 where there is something left to do."""
     left = 0
     for path in files(paths):
         try:
             text = path.read_text(encoding="utf-8")
+            if OFF in text:
+                continue
             new, notes = KINDS.get(path.suffix, in_python)(text, path)
         except (OSError, SyntaxError, ValueError) as error:
             print(f"{path}: not read: {error}")

@@ -50,7 +50,7 @@ class Shown:
 
 
 class Table(Shown):
-    """A table of results: ``sa.print(table)`` prints it once, a notebook shows it.
+    """A table of results: ``sa.root_print(table)`` prints it once, a notebook shows it.
 
     Parameters
     ----------
