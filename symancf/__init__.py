@@ -38,7 +38,8 @@ _PUBLIC = {
     "PlanarBody": "bodies.plane",
     "RigidBody": "bodies.natural",
     "Factor": "bodies.plane",
-    "prescribe": "bodies.plane",
+    "displacement_control": "bodies.plane",
+    "prescribe": "bodies.plane",  # former
     "Layers": "laws.layers",
     "System": "system",
     "StaticProblem": "solve.statics.problem",
@@ -52,7 +53,8 @@ _PUBLIC = {
     "Restart": "output.restart",
     "results": "output.results",
     "sample": "output.sampling",
-    "largest": "output.largest",
+    "largest": "output.maximum",  # former
+    "maximum": "output.maximum",
     "Parameter": "values.parameter",
     "Field": "values.parameter",
     "fix": "catalogue.boundary",
@@ -89,8 +91,8 @@ _PUBLIC = {
     "Table": "runtime.shown",
     "capabilities": "solve.capabilities",
     "check": "solve.check",
-    "momentum": "solve.rigid",
-    "print": "runtime.launch",
+    "momentum": "solve.rigid",  # former
+    "root_print": "runtime.launch",
     "SymancfError": "errors",
     "MeshError": "errors",
     "KinematicsError": "errors",
@@ -164,6 +166,7 @@ __all__ = [
     "capabilities",
     "check",
     "checkpoint",
+    "displacement_control",
     "elements",
     "energies",
     "fix",
@@ -172,19 +175,17 @@ __all__ = [
     "ground",
     "implicit",
     "joints",
-    "largest",
     "length",
     "local",
+    "maximum",
     "memory",
     "moment",
-    "momentum",
     "output",
     "planar",
-    "prescribe",
     "pressure",
-    "print",
     "remember",
     "results",
+    "root_print",
     "rotating_frame",
     "sample",
     "symmetry",
@@ -196,7 +197,7 @@ if TYPE_CHECKING:
     from . import elements, energies, output
     from .bodies.body import Body
     from .bodies.natural import RigidBody
-    from .bodies.plane import Factor, PlanarBody, prescribe
+    from .bodies.plane import Factor, PlanarBody, displacement_control
     from .catalogue import joints
     from .catalogue.boundary import fix, planar, symmetry
     from .catalogue.controllers import PID, Controller
@@ -227,18 +228,17 @@ if TYPE_CHECKING:
     from .kinematics.memory import memory, remember
     from .mesh import Mesh, Region
     from .output import checkpoint
-    from .output.largest import largest
+    from .output.maximum import maximum
     from .output.restart import Restart
     from .output.results import results
     from .output.sampling import sample
     from .places.ends import Ground
-    from .runtime.launch import print
+    from .runtime.launch import root_print
     from .runtime.shown import Table
     from .solve.capabilities import capabilities
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
     from .solve.modes import EigenProblem
-    from .solve.rigid import momentum
     from .solve.statics.problem import StaticProblem
     from .system import System
     from .terms.constraint import Constraint
@@ -265,6 +265,11 @@ def __getattr__(name: str) -> Any:
         from .places.ends import Ground
 
         return Ground()
+    if name == "print":
+        from .values.spellings import advise
+
+        advise("symancf.print", "symancf.root_print")
+        return __getattr__("root_print")
     if name in _PUBLIC:
         value = getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
         globals()[name] = value

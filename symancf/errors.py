@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -266,6 +268,20 @@ def unknown_names(module: str, names: Iterable[str]) -> Callable[[str], Any]:
 
 
 _PART = re.compile(r"(rigidity|inertia|pressure|lambda):(.*)", re.DOTALL)
+
+
+def outside() -> int:
+    """Return the level of the first caller that is not in this package, for warnings."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and (
+        frame.f_code.co_filename.startswith(_PACKAGE)
+        or frame.f_code.co_filename.endswith("contextlib.py")
+    ):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+_PACKAGE = str(Path(__file__).parent)
 
 
 def owner(name: str) -> str:

@@ -56,7 +56,7 @@ def gripper(
     model: str = "partial", *, terms: Any = (), stiffness: Any = EI, **options: Any
 ) -> Gripper:
     """Return the mechanism with the vertical force `load` at the origin of body 2."""
-    bodies = {k: sa.PlanarBody(at=(*G[k], 0.0), name=f"body {k}") for k in (2, 3, 4)}
+    bodies = {k: sa.PlanarBody(position=(*G[k], 0.0), name=f"body {k}") for k in (2, 3, 4)}
     flexures = {}
     for name, pair in PAIRS.items():
         ends = [
@@ -87,7 +87,7 @@ def exact_gripper(elements: int, terms: Any = (), **options: Any) -> Any:
 
     `terms` is a function of the bodies that returns loads.
     """
-    bodies = {k: sa.PlanarBody(at=(*G[k], 0.0), name=f"body {k}") for k in (2, 3, 4)}
+    bodies = {k: sa.PlanarBody(position=(*G[k], 0.0), name=f"body {k}") for k in (2, 3, 4)}
     cables, joints = [], []
     for name, (i, j) in PAIRS.items():
         O = np.append(CENTRES[name], 0.0)

@@ -61,7 +61,7 @@ def strip(element: Any = THIN, n: int = 5, angle: float = 1.5) -> sa.Body:
     }
     lines = np.array([*rim, *middle, *across])
     mesh = sa.Mesh.from_arrays(X, {"quad": np.array(quads), "line": lines}, regions=regions)
-    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff
+    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff()
     given: dict[str, Any] = {"direction": lambda X: X * [1, 1, 0], "thickness": 0.02, **STEEL}
     return sa.Body(mesh["skin"], element, energy, name="strip", **given)
 
@@ -78,7 +78,7 @@ def block() -> sa.Body:
         "root": ("vertex", [0, 1, 2, 3]),
     }
     mesh = sa.Mesh.from_arrays(X, {"hexahedron": np.array(cells), "line": lines}, regions=regions)
-    return sa.Body(mesh["bricks"], HEX8, saint_venant_kirchhoff, name="block", **STEEL)
+    return sa.Body(mesh["bricks"], HEX8, saint_venant_kirchhoff(), name="block", **STEEL)
 
 
 def of_groups(term: Any, system: sa.System, local: Array) -> Array:

@@ -114,7 +114,7 @@ def beads(count: int) -> tuple[sa.System, sa.Body]:
     """
     mesh = sa.Mesh.box((float(count - 1), 1.0, 1.0), (count - 1, 1, 1))
     given = {"mu": 1.0, "lam": 1.0, "rho": 1.0}
-    line = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
+    line = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **given)
     terms: list[Any] = []
     for k in range(count):
         at = [line.at((float(k), y, z)) for y in (0.0, 1.0) for z in (0.0, 1.0)]

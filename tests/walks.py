@@ -57,7 +57,7 @@ def cube() -> sa.StaticProblem:
     """Return a cube of eight cells under a load."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
     given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    body = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **given)
     load = sa.traction(body["x1"], (0.01, 0.0, 0.0))
     return sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"]), load]))
 
@@ -73,7 +73,7 @@ def solved() -> sa.StaticProblem:
 def two_bodies() -> sa.DynamicProblem:
     """Return two rigid bodies in space, one joint to the ground and one between them."""
     a, b = (
-        sa.RigidBody.box((0.8, 0.2, 0.2), at=(float(k), 0.0, 0.0), rho=100.0, name=f"b{k}")
+        sa.RigidBody.box((0.8, 0.2, 0.2), position=(float(k), 0.0, 0.0), rho=100.0, name=f"b{k}")
         for k in range(2)
     )
     left, right = (-0.5, 0.0, 0.0), (0.5, 0.0, 0.0)

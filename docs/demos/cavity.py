@@ -95,7 +95,7 @@ def plates(mesh, p, volumetric="split", along=ALONG):
     body = sa.Body(
         region,
         sa.elements.ancf_plate,
-        yeoh,
+        yeoh(),
         name="chamber",
         thickness=WALL,
         volumetric=volumetric,
@@ -113,7 +113,7 @@ def solids(mesh, p):
     body = sa.Body(
         mesh["silicone"],
         sa.elements.hex8_plain,
-        yeoh,
+        yeoh(),
         name="solid",
         volumetric="reduced",
         **SILICONE,
@@ -187,7 +187,7 @@ def quickly(make, mesh, until=0.5, step=2e-3, **options):
     """Return the history of top and base, the sample at the end, drift of energy, CPU seconds."""
     start = time.process_time()
     system, body = make(mesh, lambda t: 2 * FULL * t, **options)
-    problem = sa.DynamicProblem(system, prefix="chamber_", rho=0.9)
+    problem = sa.DynamicProblem(system, prefix="chamber_", spectral_radius=0.9)
     for name in ("top", "base"):
         problem.record(name, body.at(PLACES[name]))
     history = problem.solve(to=until, step=step)
@@ -238,9 +238,9 @@ def main(short=SHORT):
     size = system.numbering.size
     table.add("round, plates 24 x 12", size, found["round"], None, None, seconds)
     panels["round, 12 kPa"] = sa.sample(system, body, solid=True)
-    sa.print(table)
+    sa.root_print(table)
     inner, middle = long_tube()
-    sa.print(
+    sa.root_print(
         f"The D is symmetric to {found['asymmetry']:.0e} m. A long round tube swells by "
         f"{middle:.2f} mm at its middle surface, {inner:.2f} mm at its inner wall.\n"
     )
@@ -248,7 +248,7 @@ def main(short=SHORT):
     history, shape, drift, seconds = quickly(plates, mesh_of(CHAMBER), until)
     top, base = (1e3 * (history[at][-1].ravel()[2] - PLACES[at][2]) for at in ("top", "base"))
     found["drift"] = abs(drift)
-    sa.print(
+    sa.root_print(
         f"p = 24 t kPa: at {until} s top {top:.2f} mm, base {base:.2f} mm; energy drifts by "
         f"{drift:.0e} of the gas's work; {seconds:.0f} s of CPU"
     )
@@ -258,7 +258,7 @@ def main(short=SHORT):
     look = {"label": "displacement", "unit": "m", "eye": (0.8, -1.0, -0.45), "columns": 2}
     title = "Chamber clamped at both ends"
     sa.view.render(panels, "results/cavity_shapes.png", title=title, **look)
-    sa.print("Files: results/cavity.png, cavity_shapes.png")
+    sa.root_print("Files: results/cavity.png, cavity_shapes.png")
     return found, middle
 
 

@@ -74,7 +74,7 @@ def plates(cells, thickness, factor=0.0, bodies=1):
         sa.Body(
             mesh[name],
             sa.elements.ancf_plate,
-            saint_venant_kirchhoff,
+            saint_venant_kirchhoff(),
             name=name,
             E=YOUNG,
             nu=NU,
@@ -129,7 +129,7 @@ def solid(layers, thickness):
     body = sa.Body(
         mesh["all"],
         sa.elements.hex8_plain,
-        saint_venant_kirchhoff,
+        saint_venant_kirchhoff(),
         name="solid",
         volumetric="full",
         E=YOUNG,
@@ -199,10 +199,10 @@ def main():
         table.add(f"solid, {LAYERS} layers", *solids)
         table.add("solid, limit", limit[thickness])
         table.add("beams", beam(thickness))
-        sa.print(table)
+        sa.root_print(table)
         best = found[thickness, 10.0, PLATES[-1]][0]
         apart = found[thickness, "two bodies"][0] - found[thickness, 10.0, 8][0]
-        sa.print(
+        sa.root_print(
             f"two bodies and one, 8 cells: difference "
             f"{abs(apart):.0e} mm; welded plates are "
             f" {100 * (best / limit[thickness] - 1):.1f} % softer than the solid\n"
@@ -211,7 +211,7 @@ def main():
     look = {"label": "displacement", "unit": "m", "eye": (0.25, -1.0, 0.2), "columns": 4}
     title = "Corner of two walls, pushed at the top"
     sa.view.render(panels, "results/corner_shapes.png", title=title, **look)
-    sa.print("Files: results/corner.png, corner_shapes.png")
+    sa.root_print("Files: results/corner.png, corner_shapes.png")
     return found, limit
 
 

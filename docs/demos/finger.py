@@ -126,8 +126,8 @@ def plates(mesh, p, half=False, along=20, spine=False):
         return (1 - WALL / 2 / RADIUS) * p(t)
 
     element = sa.elements.ancf_plate
-    silicone = sa.Body(mesh["silicone"], element, yeoh, name="silicone", **options, **SILICONE)
-    bone = sa.Body(mesh["bone"], element, saint_venant_kirchhoff, name="bone", **options, **BONE)
+    silicone = sa.Body(mesh["silicone"], element, yeoh(), name="silicone", **options, **SILICONE)
+    bone = sa.Body(mesh["bone"], element, saint_venant_kirchhoff(), name="bone", **options, **BONE)
     step = CHAMBER / along
     second = CHAMBER + RING + step * np.arange(along)
     soft = np.concatenate([step * np.arange(along), second])
@@ -153,8 +153,8 @@ def solids(mesh, p):
     """Return the system and the bodies of the half y > 0 in hexahedra, J at their centres."""
     element = sa.elements.hex8_plain
     options = {"volumetric": "reduced"}
-    silicone = sa.Body(mesh["silicone"], element, yeoh, name="silicone", **options, **SILICONE)
-    bone = sa.Body(mesh["bone"], element, saint_venant_kirchhoff, name="bone", **options, **BONE)
+    silicone = sa.Body(mesh["silicone"], element, yeoh(), name="silicone", **options, **SILICONE)
+    bone = sa.Body(mesh["bone"], element, saint_venant_kirchhoff(), name="bone", **options, **BONE)
     terms = [
         sa.fix(silicone["root"]),
         sa.pressure(silicone["inside"], p, name="gas in the chambers"),
@@ -203,7 +203,7 @@ def quickly(mesh, until=0.5, step=1e-3):
     """Move the whole finger under p = 24 t kPa; return the problem, rows, shapes, CPU seconds."""
     start = time.process_time()
     system, silicone, bone = plates(mesh, lambda t: 24e3 * t)
-    problem = sa.DynamicProblem(system, prefix="finger_", rho=0.9)
+    problem = sa.DynamicProblem(system, prefix="finger_", spectral_radius=0.9)
     problem.record("shape", lambda: shape(system, silicone, bone))
     rows, shapes = {}, {}
     for kilo in PRESSURES:
@@ -259,7 +259,7 @@ def report(entry):
     """Print a row at once: refined meshes take their time."""
     name, size, row, seconds = entry
     numbers = ", ".join(f"{c} {v:.3f}" for c, v in zip(COLUMNS, row, strict=True))
-    sa.print(f"  {name}: {size} unknowns, {numbers}; {seconds:.1f} s")
+    sa.root_print(f"  {name}: {size} unknowns, {numbers}; {seconds:.1f} s")
 
 
 # %%
@@ -287,7 +287,7 @@ def tabulate(title, rows):
     paper = dict(zip(PRESSURES, PAPER, strict=True))
     for kilo, row in rows.items():
         table.add(kilo, *row, paper.get(kilo))
-    sa.print(table)
+    sa.root_print(table)
 
 
 # %%
@@ -309,7 +309,7 @@ def main(short=SHORT):
     if rows:
         tabulate("Plates, p = 24 t kPa, undamped", rows)
     history, energies = problem.history, problem.energies
-    sa.print(
+    sa.root_print(
         f"{problem.steps} steps, {history.iterations} iterations, {seconds:.0f} s of CPU on "
         f"{COMM.size} rank(s); energy drifts by {energies.drift / energies.work:.0e} of the work"
     )
@@ -322,7 +322,7 @@ def main(short=SHORT):
         look = {"label": "displacement", "unit": "m", "columns": 2, "eye": eye}
         title = f"Finger under gas, from the {name} and below"
         sa.view.render(panels, f"results/finger_{name}.png", title=title, **look)
-    sa.print("Files: results/finger.png, finger_front.png, finger_right.png")
+    sa.root_print("Files: results/finger.png, finger_front.png, finger_right.png")
     return still, firm, bent, energies.drift / energies.work, table
 
 

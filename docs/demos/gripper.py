@@ -64,7 +64,9 @@ def linkage(EI, model="partial", mirror=False, **options):
     """Return bodies and flexures of one half; x is reversed in the mirrored one."""
     side = np.array([-1.0 if mirror else 1.0, 1.0])
     mark = "'" if mirror else ""
-    bodies = {k: sa.PlanarBody(at=side * ORIGIN[k], name=f"body {k}{mark}") for k in (2, 3, 4)}
+    bodies = {
+        k: sa.PlanarBody(position=side * ORIGIN[k], name=f"body {k}{mark}") for k in (2, 3, 4)
+    }
     flexures = []
     for name, (pair, centre, start, angle) in HINGES.items():
         polar = np.radians([start, start + angle])
@@ -86,7 +88,7 @@ def half_gripper(EI, model="partial", **options):
     """Return a system with the vertical force F [uN] on body 2, F itself and the effector."""
     bodies, flexures, effector = linkage(EI, model, **options)
     force = sa.Parameter("F", 0.0)
-    load = sa.force(bodies[2].origin, (0.0, force))
+    load = sa.force(bodies[2].at((0, 0)), (0.0, force))
     return sa.System(*bodies.values(), terms=[*flexures, load]), force, effector
 
 
@@ -128,8 +130,10 @@ def closing(model, EI):
     F = sa.Factor("closing force")
     terms = [
         *flexures,
-        sa.force(bodies[2].origin, (0.0, 1.0), factor=F),
-        sa.prescribe(effector, "x", position=lambda t: effector.X[0, 0] * (1 - t), release=F),
+        sa.force(bodies[2].at((0, 0)), (0.0, 1.0), factor=F),
+        sa.displacement_control(
+            effector, "x", position=lambda t: effector.X[0, 0] * (1 - t), release=F
+        ),
     ]
     system = sa.System(*bodies.values(), terms=terms)
     problem = sa.StaticProblem(system, prefix=f"closing_{model}_")
@@ -154,7 +158,7 @@ def closing(model, EI):
 def exact_gripper(elements, loads, EI=None, EA=YOUNG["silicon"] * BASE * HEIGHT * 1e-6):
     """Return the system and the effector of one half with cables; `loads(bodies, effector)`."""
     EI = bending_stiffness() if EI is None else EI
-    bodies = {k: sa.PlanarBody(at=ORIGIN[k], name=f"body {k}") for k in (2, 3, 4)}
+    bodies = {k: sa.PlanarBody(position=ORIGIN[k], name=f"body {k}") for k in (2, 3, 4)}
     effector = bodies[3].at(EFFECTOR)
     cables, terms = [], loads(bodies, effector)
     for name, (pair, centre, start, angle) in HINGES.items():
@@ -188,10 +192,10 @@ def exact_closing_force(elements):
     F = sa.Factor("closing force")
 
     def loads(bodies, effector):
-        target = sa.prescribe(
+        target = sa.displacement_control(
             effector, "x", position=lambda t: effector.X[0, 0] * (1 - t), release=F
         )
-        return [sa.force(bodies[2].origin, (0.0, 1.0), factor=F), target]
+        return [sa.force(bodies[2].at((0, 0)), (0.0, 1.0), factor=F), target]
 
     system, _ = exact_gripper(elements, loads)
     sa.StaticProblem(system, prefix="exact_closing_").solve(step=0.1)
@@ -202,7 +206,7 @@ def exact_movement(elements, step=10 if SHORT else 2):
     """Return forces and effector positions with geometrically exact flexures."""
     force = sa.Parameter("F", 0.0)
     system, effector = exact_gripper(
-        elements, lambda bodies, _: [sa.force(bodies[2].origin, (0.0, force))]
+        elements, lambda bodies, _: [sa.force(bodies[2].at((0, 0)), (0.0, force))]
     )
     problem = sa.StaticProblem(system, prefix="exact_")
     path = {}
@@ -248,7 +252,7 @@ def iterations(options, warm):
         try:
             problem.solve(to=1.0, smallest=1.0)
         except sa.ConvergenceError as error:
-            sa.print(f"    {F} uN: {error}")
+            sa.root_print(f"    {F} uN: {error}")
             break
         counts[F] = problem.history.steps[-1].iterations
     return counts
@@ -277,7 +281,7 @@ def whole_gripper(EI):
     force = sa.Parameter("F", 0.0)
     halves = [linkage(EI, "partial", mirror) for mirror in (False, True)]
     terms = [t for _, flexures, _ in halves for t in flexures]
-    terms += [sa.force(bodies[2].origin, (0.0, force)) for bodies, _, _ in halves]
+    terms += [sa.force(bodies[2].at((0, 0)), (0.0, force)) for bodies, _, _ in halves]
     system = sa.System(*(b for bodies, _, _ in halves for b in bodies.values()), terms=terms)
     problem = sa.StaticProblem(system, prefix="whole_")
 
@@ -354,7 +358,7 @@ def picture(paths, forces, at, counts, sections):
 def closing_forces(stiffness):
     """Print the forces that close the gripper; return them by model, material and cables."""
     EI = stiffness.value
-    sa.print("Closing forces, the force as an unknown")
+    sa.root_print("Closing forces, the force as an unknown")
     heads = "silicon:.3f", "nylon:.4f", "error [%]:+.3f"
     table = sa.Table("Force that closes the gripper [uN]", "flexures", *heads)
     forces = {}
@@ -371,7 +375,7 @@ def closing_forces(stiffness):
     for n in (8, 16, 32, 64):
         error = 100 * (forces[n] / forces["exact"] - 1)
         table.add(f"exact, {n} cables each", forces[n], None, error)
-    sa.print(table)
+    sa.root_print(table)
     return forces
 
 
@@ -379,31 +383,35 @@ def closing_forces(stiffness):
 def main():
     """Solve everything, print tables, write the pictures; return the closing forces."""
     EI = bending_stiffness()
-    sa.print("The tangent of a flexure (partial model), in symbols:")
+    sa.root_print("The tangent of a flexure (partial model), in symbols:")
     parts = symbolic("partial")
-    sa.print(f"  K_II, column phi_a: {list(parts.K_II[:2, 2])}")
-    sa.print(f"  K_III = L J, row phi_a of L: {list(parts.L[2, :])}")
+    sa.root_print(f"  K_II, column phi_a: {list(parts.K_II[:2, 2])}")
+    sa.root_print(f"  K_III = L J, row phi_a of L: {list(parts.L[2, :])}")
     system, force, _ = half_gripper(EI)
     force.value = 50.0
     sa.StaticProblem(system, prefix="parts_").solve()
     sizes = {name: np.abs(part).max() for name, part in tangent_parts(system).items()}
-    sa.print(f"  largest entries at 50 uN: {sizes}")
-    sa.print(f"  the ground's force at 50 uN: {ground_wrench(system)[:2]}, not (0, -50)\n")
+    sa.root_print(f"  largest entries at 50 uN: {sizes}")
+    sa.root_print(f"  the ground's force at 50 uN: {ground_wrench(system)[:2]}, not (0, -50)\n")
     export(system, "results/gripper_c")  # for docs/examples/controller.c
 
-    sa.print("Opening and closing in steps of 1 uN")
+    sa.root_print("Opening and closing in steps of 1 uN")
     paths = {model: movement(model, EI) for model in MODELS}
     paths["exact"] = exact_movement(24)
 
     stiffness = sa.Parameter("EI", EI)
     forces = closing_forces(stiffness)
 
-    sa.print("\nIterations of Newton's method, loads 1 to 77 uN (`-short`: 20 uN), partial model")
+    sa.root_print(
+        "\nIterations of Newton's method, loads 1 to 77 uN (`-short`: 20 uN), partial model"
+    )
     counts = {}
     for name, strategy in STRATEGIES.items():
         counts[name] = iterations(*strategy)
         tens = [counts[name].get(F, "-") for F in range(10, 78, 10)]
-        sa.print(f"  {name:26s} {sum(counts[name].values()):6d} in all; at 10, 20, ...: {tens}")
+        sa.root_print(
+            f"  {name:26s} {sum(counts[name].values()):6d} in all; at 10, 20, ...: {tens}"
+        )
 
     # cross-sections: the force is proportional to EI, the stress E h M/(2 EI) to the height
     solve, closed, flexures = closing("partial", stiffness)
@@ -424,7 +432,7 @@ def main():
     sections = (heights, bases, force, stress)
     picture(paths, forces, shapes, counts, sections)
     animate(frames[::2])
-    sa.print("Pictures: results/gripper.png, results/gripper.gif")
+    sa.root_print("Pictures: results/gripper.png, results/gripper.gif")
     return forces
 
 

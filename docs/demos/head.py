@@ -41,7 +41,7 @@ POINTS = ("r_i", "r_j", "u", "v")
 
 STEPS, BAUMGARTE = {"step": 1e-3, "rtol": 1e-8}, sa.Baumgarte(5.0, 12.0)
 METHODS = {  # options of DynamicProblem and of solve
-    "index 3, generalized-alpha": ({"rho": 0.9}, {"step": 1e-3}),
+    "index 3, generalized-alpha": ({"spectral_radius": 0.9}, {"step": 1e-3}),
     "index 1, Baumgarte 5, 12": ({"method": "rk", "stabilisation": BAUMGARTE}, STEPS),
     "index 1, fuzzy logic": ({"method": "rk", "stabilisation": sa.Fuzzy(5.0, 12.0, 100.0)}, STEPS),
     "index 1, projection": ({"method": "rk", "stabilisation": sa.Projection()}, STEPS),
@@ -162,7 +162,7 @@ def main(until=20.0):
             found[name, "xyz"[axis]] = error, max(broken, off)
             angle = MOMENT * 4 / (2 * J[axis])
             table.add(name, "xyz"[axis], len(history.steps), angle, error, broken, off)
-    sa.print(table)
+    sa.root_print(table)
 
     heads = "CPU [s]:.1f", "violation, first 10 %:.1e", "last 10 %:.1e", "energy drift:.1e"
     table = sa.Table(f"Swing about a corner, {until:g} s", "method", "steps", *heads)
@@ -173,12 +173,12 @@ def main(until=20.0):
         first, last = bad[t <= 0.1 * until].max(), bad[t >= 0.9 * until].max()
         table.add(name, len(history.steps), spent, first, last, drift)
         found[name, "swing"] = drift, bad.max()
-    sa.print(table)
+    sa.root_print(table)
 
     picture(turned, swings)
     frames = states[:: 8 if SHORT else 1]
     sa.view.animate(frames, "results/head.gif", time_unit="s", unit="m")
-    sa.print("Files: results/head.png, results/head.gif")
+    sa.root_print("Files: results/head.png, results/head.gif")
     return found
 
 

@@ -51,7 +51,7 @@ def tube(mesh=COARSE, young=YOUNG, form="arc", per="edge", p=0.0):
     body = sa.Body(
         sa.Mesh.read(HERE / "meshes" / f"{mesh}.msh")["wall"],
         sa.elements.ancf_plate,
-        saint_venant_kirchhoff,
+        saint_venant_kirchhoff(),
         name="tube",
         E=young,
         nu=NU,
@@ -127,7 +127,7 @@ def onward(mesh):
 def quickly(form, mesh=COARSE, until=0.5, step=1e-3, moments=()):
     """Return the history of A and B, samples at `moments`, the drift of energy, CPU seconds."""
     system, body, hoop = tube(mesh, form=form, p=lambda t: 1e5 * t)
-    problem = sa.DynamicProblem(system, prefix="breath_", rho=0.95)
+    problem = sa.DynamicProblem(system, prefix="breath_", spectral_radius=0.95)
     for P in "AB":
         problem.record(P, body[P])
     shapes, start = {}, time.process_time()
@@ -185,12 +185,12 @@ def equilibria(short):
         if hoop is not None:
             stretched = np.abs(hoop.lengths(system) / hoop.reference_lengths(system) - 1).max()
             found["stretch", form] = stretched
-            sa.print(
+            sa.root_print(
                 f"  {name}: tension {hoop.multipliers(system).mean():.1f} N, "
                 f"lengths of its edges change by {stretched:.0e}"
             )
     table.add("axisymmetric solid", *(f"{1e3 * b:.1f}" for b in SOLID))
-    sa.print(table)
+    sa.root_print(table)
     return found
 
 
@@ -198,7 +198,7 @@ def limit_points():
     """Print the ways of both meshes beyond the limit point; return the last and its limit."""
     for mesh in (COARSE, FINE):
         pressures, rise, limit, thinnest = path = onward(mesh)
-        sa.print(
+        sa.root_print(
             f"By arc length, {mesh}: limit point at {limit / 1e3:.1f} kPa; {len(pressures)} "
             f"steps to {pressures[-1] / 1e3:.1f} kPa beyond it, B at {1e3 * rise[-1]:.1f} mm, "
             f"thinnest wall {1e3 * thinnest:.1f} of {1e3 * WALL:.0f} mm"
@@ -224,7 +224,7 @@ def motions(short):
         ends["motion", name] = a, b
         panels = {f"{t:g} s, {100 * t:g} kPa": shape for t, shape in shapes.items()}
     table.add("paper", "2.5", "35")
-    sa.print(table)
+    sa.root_print(table)
     return histories, ends, panels
 
 
@@ -233,7 +233,7 @@ def main(short=SHORT):
     """Solve the cases, print tables, draw; return what is checked."""
     found = equilibria(short)
     steel = found["steel"] = printed_modulus()
-    sa.print(
+    sa.root_print(
         f"With the printed E = 1e6 MPa, B moves by {steel:.2e} m; p r^2/(E t) = "
         f"{50e3 * RADIUS**2 / (1e12 * WALL):.1e} m. The paper's 0.035 m is that of 1e6 Pa.\n"
     )
@@ -246,7 +246,7 @@ def main(short=SHORT):
     look = {"label": "displacement", "unit": "m", "eye": (0.6, -1.0, 0.45), "columns": 4}
     title = "Cylinder with a hoop that keeps its length"
     sa.view.render(panels, "results/inflated_cylinder_shapes.png", title=title, **look)
-    sa.print("Files: results/inflated_cylinder.png, inflated_cylinder_shapes.png")
+    sa.root_print("Files: results/inflated_cylinder.png, inflated_cylinder_shapes.png")
     return found
 
 

@@ -126,7 +126,7 @@ def material(rods, stiffness, unit):
     """Return element, energy and parameters of a link."""
     if rods:
         given = sa.Section.circle(RADIUS).rod(E=stiffness * YOUNG, nu=0.33, rho=DENSITY)
-        return (sa.elements.ancf_rod, rod), given | {"join": "position"}
+        return (sa.elements.ancf_rod, rod()), given | {"join": "position"}
     given = {"EA": stiffness * YOUNG * AREA, "EI": stiffness * YOUNG * INERTIA}
     along = {"direction": lambda X: np.broadcast_to(unit, X.shape)}
     return (sa.elements.ancf_cable, cable()), given | {"rho": DENSITY, "A": AREA} | along
@@ -158,7 +158,7 @@ def manipulator(path, stiffness=1.0, n=ELEMENTS, rods=False):
         links.append(sa.Body(mesh[name], *law, **given))
     lower, upper = links
     tip = upper.at(points[-1])
-    ball = sa.RigidBody.sphere(0.02, at=points[-1], rho=PAYLOAD / (4 / 3 * np.pi * 0.02**3))
+    ball = sa.RigidBody.sphere(0.02, position=points[-1], rho=PAYLOAD / (4 / 3 * np.pi * 0.02**3))
     bend = between * n
     elbow = [lower.at(points[bend], frames[0]), upper.at(points[bend], frames[1])]
     motors = [
@@ -197,7 +197,7 @@ def manipulator(path, stiffness=1.0, n=ELEMENTS, rods=False):
 def trace(path, duration, stiffness=1.0, n=ELEMENTS, step=STEP, rods=False):
     """Return times, positions (times, 18, 3) along both links, torques and the problem."""
     system, motors, places = manipulator(path, stiffness, n, rods)
-    problem = sa.DynamicProblem(system, prefix="manipulator_", rho=0.8)
+    problem = sa.DynamicProblem(system, prefix="manipulator_", spectral_radius=0.8)
     problem.record("links", lambda: np.concatenate([system.position(p) for p in places]), every=4)
     problem.record("torque", lambda: [m.values(system)[0, 0] for m in motors], every=4)
     history = problem.solve(to=duration, step=step)
@@ -296,9 +296,9 @@ def main():
             table.add(name, label, *errors, np.abs(torque).max())
             if label == "flexible":
                 results[name] = times, links, torque, goals
-    sa.print(table)
+    sa.root_print(table)
     picture(results)
-    sa.print("Pictures: results/manipulator.png, results/manipulator.gif")
+    sa.root_print("Pictures: results/manipulator.png, results/manipulator.gif")
     return found
 
 

@@ -12,7 +12,7 @@ Takes 20 s on one core.
 # # Flexible pendulum
 #
 # **What you learn**: a motion with `DynamicProblem`, sections that change within an element
-# (`Field(..., at="points")`), recording a motion, the energy audit, and how much of a published
+# (`Field(..., per="point")`), recording a motion, the energy audit, and how much of a published
 # number depends on what is not printed beside it; what shear adds, by rods.
 
 # %%
@@ -37,7 +37,7 @@ CASES = {  # name: energy, height, width at the tip / at the pin
     "classic, |r'| - 1": (cable(strain="biot", curvature="geometric"), 0.009, 1.0),
     "tapered, Green": (cable(strain="green", curvature="geometric"), 0.0572, TIP),
     "tapered, |r'| - 1": (cable(), 0.0572, TIP),
-    "tapered, rods": (rod, 0.0572, TIP),
+    "tapered, rods": (rod(), 0.0572, TIP),
 }
 ELEMENTS = (1, 5, 10)
 PAPER = {1: 11.38, 5: 12.20, 10: 12.22}
@@ -63,9 +63,9 @@ def cables(n, energy, height, width):
         sa.Mesh.box((LENGTH,), (n,))["body"],
         sa.elements.ancf_cable,
         energy,
-        EA=sa.Field(lambda X: YOUNG * width(X) * height, at="points"),
-        EI=sa.Field(lambda X: YOUNG * width(X) * height**3 / 12, at="points"),
-        A=sa.Field(lambda X: width(X) * height, at="points"),
+        EA=sa.Field(lambda X: YOUNG * width(X) * height, per="point"),
+        EI=sa.Field(lambda X: YOUNG * width(X) * height**3 / 12, per="point"),
+        A=sa.Field(lambda X: width(X) * height, per="point"),
         rho=DENSITY,
     )
 
@@ -77,7 +77,7 @@ def rods(n, height, width):
     )
     mesh = sa.Mesh.box((LENGTH,), (n,), cell="line3")
     up = {"direction": lambda X: np.broadcast_to((0.0, 1.0, 0.0), X.shape)}
-    return sa.Body(mesh["body"], sa.elements.ancf_rod, rod, **sections, **up)
+    return sa.Body(mesh["body"], sa.elements.ancf_rod, rod(), **sections, **up)
 
 
 def pendulum(n, energy, height, ratio):
@@ -86,7 +86,7 @@ def pendulum(n, energy, height, ratio):
     def width(X):
         return WIDTH * (1 - (1 - ratio) * X[..., 0] / LENGTH)
 
-    body = rods(n, height, width) if energy is rod else cables(n, energy, height, width)
+    body = rods(n, height, width) if energy is rod() else cables(n, energy, height, width)
     pin = [sa.fix(body["x0"], dofs="x"), sa.fix(body["x0"], dofs="y")]
     return sa.System(body, terms=[*pin, sa.gravity(GRAVITY)]), body
 
@@ -151,13 +151,13 @@ def main():
             printed = (PAPER[n], lowest, LOWEST[n]) if "Green" in case else (None, lowest, None)
             drift = energies.drift / energies.kinetic
             table.add(case, n, free, largest, REFERENCE.get(case, {}).get(n), *printed, drift)
-    sa.print(table)
-    sa.print(
+    sa.root_print(table)
+    sa.root_print(
         "A rigid bar swings through the vertical with a mean strain of "
         f"{DENSITY * 9.81 * LENGTH / YOUNG * 1.5:.4f}; hanging at rest it has a third of that."
     )
     picture(motions)
-    sa.print("Pictures: results/pendulum.png, results/pendulum.gif")
+    sa.root_print("Pictures: results/pendulum.png, results/pendulum.gif")
     return found
 
 

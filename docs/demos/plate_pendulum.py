@@ -179,7 +179,7 @@ def printed(title, rows, reference=None):
         table.add(time, *row)
         if reference:
             table.add(None, *reference[time])
-    sa.print(table)
+    sa.root_print(table)
 
 
 # %%
@@ -187,16 +187,16 @@ def main(until=0.6, until_curved=0.7):
     """Move both plates, print the table, draw; return what is checked."""
     history, states, rows = flat(until)
     printed("Flat plate; second implementation below", rows, REFERENCE)
-    sa.print(f"{len(history.steps)} steps; energy drifts by {drift(history):.1e} of |V|\n")
+    sa.root_print(f"{len(history.steps)} steps; energy drifts by {drift(history):.1e} of |V|\n")
 
     bent, bent_states, quiet = curved(until_curved)
-    sa.print(f"Curved plate: strain energy until gravity acts {quiet:.1e} J")
-    sa.print(f"{len(bent.steps)} steps; energy drifts by {drift(bent):.1e} of |V|")
+    sa.root_print(f"Curved plate: strain energy until gravity acts {quiet:.1e} J")
+    sa.root_print(f"{len(bent.steps)} steps; energy drifts by {drift(bent):.1e} of |V|")
 
     curves({"flat": history, "curved": bent})
     for name, frames in (("plate_pendulum", states), ("curved_pendulum", bent_states)):
         sa.view.animate(frames, f"results/{name}.gif", time_unit="s", unit="m")
-    sa.print("Files: results/plate_pendulum.png, plate_pendulum.gif, curved_pendulum.gif")
+    sa.root_print("Files: results/plate_pendulum.png, plate_pendulum.gif, curved_pendulum.gif")
     error = max(np.abs(np.subtract(rows[t], REFERENCE[t])).max() for t in rows)
     return error, drift(history), quiet, drift(bent)
 
@@ -211,7 +211,7 @@ def finer(cells, until):
     """Move a finer flat plate; return its distance from the coarse one at 0.2 s, and the drift."""
     history, _, rows = flat(until, cells=cells, curvature="n0")
     printed(f"{cells} x {cells} elements", rows)
-    sa.print(f"{len(history.steps)} steps; energy drifts by {drift(history):.1e} of |V|")
+    sa.root_print(f"{len(history.steps)} steps; energy drifts by {drift(history):.1e} of |V|")
     return np.abs(np.subtract(rows[0.2], REFERENCE[0.2])[:2]).max(), drift(history)
 
 

@@ -84,7 +84,7 @@ def finger(angle, layers=LAYERS, size=SIZE, half=False):
     return sa.Body(
         mesh["silicone"],
         sa.elements.hex8_plain,
-        yeoh,
+        yeoh(),
         name=f"finger at {np.degrees(angle):.0f} degrees",
         volumetric="reduced",
         **SILICONE,
@@ -99,7 +99,7 @@ def finger(angle, layers=LAYERS, size=SIZE, half=False):
 
 
 # %%
-@sa.local(p=0, at="cell")
+@sa.local(p=0, per="cell")
 def mixed(J, I1, *, C10, C20, C30, k, p):
     y = J ** Rational(-2, 3) * I1 - 3
     return C10 * y + C20 * y**2 + C30 * y**3 + p * (J - 1) - p**2 / (2 * k)
@@ -109,7 +109,7 @@ ALONE = {  # name -> cell, element, energy, options, layers, size [m]
     "hex8_plain": (
         "hexahedron",
         sa.elements.hex8_plain,
-        yeoh,
+        yeoh(),
         {"volumetric": "reduced"},
         2,
         2.5e-3,
@@ -117,7 +117,7 @@ ALONE = {  # name -> cell, element, energy, options, layers, size [m]
     "hex8_plain, finer": (
         "hexahedron",
         sa.elements.hex8_plain,
-        yeoh,
+        yeoh(),
         {"volumetric": "reduced"},
         2,
         1.25e-3,
@@ -184,14 +184,14 @@ class Gripper:
         self.base = sa.RigidBody.cylinder(
             DISC,
             THICKNESS,
-            at=(0.0, THICKNESS / 2, 0.0),
+            position=(0.0, THICKNESS / 2, 0.0),
             frame=UPRIGHT,
             name="base",
             mass=mass,
             inertia=mass * np.array([square, square, DISC**2 / 2]),
         )
         at = (0.0, TOP - BALL, 0.0)
-        self.ball = sa.RigidBody.sphere(BALL, at=at, rho=share * DENSITY, name="ball")
+        self.ball = sa.RigidBody.sphere(BALL, position=at, rho=share * DENSITY, name="ball")
         self.bodies = [*self.fingers, self.base, self.ball]
         self.terms = [sa.gravity((0.0, -GRAVITY, 0.0))]
         for body in self.fingers:
@@ -266,7 +266,7 @@ class Gripper:
         """
         rate = system.rate.copy()
         system.rate[:] = rigid_modes(system)[1]
-        mass = sa.momentum(system)[0][1]
+        mass = system.momentum()[0][1]
         system.rate[:] = rate
         return GRAVITY * (mass - (0.0 if self.ball in bodies else self.ball.mass))
 
@@ -361,7 +361,9 @@ def sequence(gripper, load=0.05, step=0.05, adaptive=None, rtol=1e-4, pictures=(
             let_go(g, system)
         # near rest nothing is left to measure residuals by but short steps
         motion_options = {**DIRECT, "snes_rtol": 1e-6, "snes_stol": 1e-9} if g.contacts else DIRECT
-        problem = sa.DynamicProblem(system, prefix="grip_", rho=RADIUS, options=motion_options)
+        problem = sa.DynamicProblem(
+            system, prefix="grip_", spectral_radius=RADIUS, options=motion_options
+        )
         course.go(problem, min(until, stop), **motion)
     return course, system
 
@@ -414,9 +416,9 @@ def report(title, course, times):
         tip, base, ball = (1e3 * (course.at(t, n) - course[n][0]) for n in ("tip", "base", "ball"))
         on_ball = [course.at(t, n)[1] for n in ("grip", "platform") if forces]
         table.add(t, gas(t) / 1e3, -tip[0], tip[1], base[1], ball[1], *on_ball)
-    sa.print(table)
+    sa.root_print(table)
     for until, (seconds, steps, iterations) in course.seconds.items():
-        sa.print(f"  to {until} s: {steps} steps, {iterations} iterations, {seconds:.1f} s")
+        sa.root_print(f"  to {until} s: {steps} steps, {iterations} iterations, {seconds:.1f} s")
 
 
 # %%
@@ -424,9 +426,9 @@ def main(short=SHORT, sixth=SIXTH):
     """Bend one actuator, run the sequence with contact and without; return both courses."""
     for name, case in {} if short else ALONE.items():
         rows, size, seconds = alone(*case)
-        sa.print(f"One actuator, {name}, {size} unknowns, {seconds:.0f} s:")
+        sa.root_print(f"One actuator, {name}, {size} unknowns, {seconds:.0f} s:")
         for kilo, (top, low) in rows.items():
-            sa.print(
+            sa.root_print(
                 f"  {kilo} kPa: x and z of the tip {top[0]:.2f}, {top[2]:.2f} mm on top, "
                 f"{low[0]:.2f}, {low[2]:.2f} mm at the palm"
             )
@@ -457,7 +459,7 @@ def main(short=SHORT, sixth=SIXTH):
         sa.view.animate(
             frames, "results/pneumatic_gripper.gif", times=moving, time_unit="s", fps=6.0, **look
         )
-    sa.print("Files: results/pneumatic_gripper.png, .gif, _shapes.png, _apart.png")
+    sa.root_print("Files: results/pneumatic_gripper.png, .gif, _shapes.png, _apart.png")
     return course, twin
 
 

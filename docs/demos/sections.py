@@ -57,9 +57,9 @@ def beam(section, n, down, held=()):
         sa.elements.ancf_cable,
         cable(),
         name="beam",
-        EA=sa.Field(lambda X: YOUNG * area(section, X[:, 0] / LENGTH), at="points"),
-        EI=sa.Field(lambda X: YOUNG * inertia(section, X[:, 0] / LENGTH), at="points"),
-        A=sa.Field(lambda X: area(section, X[:, 0] / LENGTH), at="points"),
+        EA=sa.Field(lambda X: YOUNG * area(section, X[:, 0] / LENGTH), per="point"),
+        EI=sa.Field(lambda X: YOUNG * inertia(section, X[:, 0] / LENGTH), per="point"),
+        A=sa.Field(lambda X: area(section, X[:, 0] / LENGTH), per="point"),
         rho=DENSITY,
     )
     weight = sa.gravity(tuple(GRAVITY * d for d in down))
@@ -137,9 +137,9 @@ def main():
         long, exact = 1e3 * np.array(found[name])
         most, coarse = (stretch(a).max() for a in (axis, fall(section, 5)[0]))
         table.add(name, mass, long, exact, most, coarse, axis[:, -1, 2].min(), drift)
-    sa.print(table)
+    sa.root_print(table)
     picture(motions)
-    sa.print("Picture: results/sections.png")
+    sa.root_print("Picture: results/sections.png")
     return found
 
 

@@ -55,7 +55,7 @@ REFERENCE = {
 
 
 # %%
-def plate(volumetric, thickness=0.004, energy=yeoh, mesh="silicone_plate"):
+def plate(volumetric, thickness=0.004, energy=yeoh(), mesh="silicone_plate"):
     """Return the system of the plate, its body and P."""
     body = sa.Body(
         sa.Mesh.read(HERE / "meshes" / f"{mesh}.msh")["plate"],
@@ -74,7 +74,7 @@ def block():
     """Return half of the thick plate as a solid, 18 x 4 x 4 elements with J at their centres."""
     mesh = sa.Mesh.read(HERE / "meshes" / "silicone_block.msh")
     body = sa.Body(
-        mesh["body"], sa.elements.hex8_plain, yeoh, k=1e9, volumetric="reduced", **SILICONE
+        mesh["body"], sa.elements.hex8_plain, yeoh(), k=1e9, volumetric="reduced", **SILICONE
     )
     terms = [sa.fix(body["root"]), sa.fix(body["symmetry"], dofs="y"), sa.gravity(GRAVITY)]
     return sa.System(body, terms=terms), body, body["P"]
@@ -157,8 +157,8 @@ def thin_cases(step):
     cases = {name: (plate(name), step) for name in ("reduced", "full", "split")}
     if not SHORT:
         cases |= {
-            "reduced, I1": (plate("reduced", energy=yeoh_raw), step),
-            "full, I1": (plate("full", energy=yeoh_raw), step),
+            "reduced, I1": (plate("reduced", energy=yeoh_raw()), step),
+            "full, I1": (plate("full", energy=yeoh_raw()), step),
             "reduced, damped": (plate("reduced"), step),
             "split, 8 x 8": (plate("split", mesh="silicone_plate_8"), 5e-4),
             "split, 16 x 16": (plate("split", mesh="silicone_plate_16"), 5e-4),
@@ -180,7 +180,7 @@ def thin_plates(until, step, moments):
         history, shapes, drift, seconds = swing(model, until, h, damping, moments)
         thin[name] = history
         z, t = lowest(history)
-        sa.print(
+        sa.root_print(
             f"  {name:15s} lowest first at {t:.3f} s, {1e3 * z:7.2f} mm; least X "
             f"{1e3 * history['P'].reshape(-1, 3)[:, 0].min():7.2f} mm; drift of energy "
             f"{abs(drift):.0e}; {seconds:.1f} s"
@@ -192,8 +192,8 @@ def thin_plates(until, step, moments):
             error = max(error, difference(history, rows, times))
         if name in ("full", "split" if SHORT else "split, 16 x 16"):
             panels |= {f"{name}, {t:g} s": shape for t, shape in shapes.items()}
-    sa.print(table)
-    sa.print(f"Largest difference to the second implementation {1e3 * error:.2f} mm\n")
+    sa.root_print(table)
+    sa.root_print(f"Largest difference to the second implementation {1e3 * error:.2f} mm\n")
     return thin, error, panels
 
 
@@ -208,7 +208,7 @@ def thick_plates():
         thick[name], _, _, seconds = swing(model, 0.12 if SHORT else 0.4, 1e-3)
         z, t = minima[name] = lowest(thick[name])
         table.add(name, 1e3 * z, t, seconds)
-    sa.print(table)
+    sa.root_print(table)
     return thick, minima
 
 
@@ -222,7 +222,7 @@ def main(until=0.4, step=2e-4):
     look = {"label": "displacement", "unit": "m", "eye": (0.5, -1.0, 0.35), "columns": len(moments)}
     title = "Silicone plate of 4 mm: locked (above) and swinging"
     sa.view.render(panels, "results/silicone_swing_shapes.png", title=title, **look)
-    sa.print("Files: results/silicone_swing.png, silicone_swing_shapes.png")
+    sa.root_print("Files: results/silicone_swing.png, silicone_swing_shapes.png")
     return error, {name: lowest(history) for name, history in thin.items()}, minima
 
 

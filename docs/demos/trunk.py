@@ -89,7 +89,7 @@ def move(body, loads, until, step, rho=0.9, frames=0):
     """Return the problem after its motion, and samples of states."""
     tip = body["tip"]
     system = sa.System(body, terms=[sa.fix(body["root"], "all"), *loads])
-    problem = sa.DynamicProblem(system, prefix="trunk_", rho=rho)
+    problem = sa.DynamicProblem(system, prefix="trunk_", spectral_radius=rho)
     problem.record("tip", lambda: system.position(tip).mean(axis=0))
     problem.record("ring", lambda: np.ptp(system.position(tip), axis=0))
     problem.record("drift", lambda: problem.energies.drift)
@@ -104,7 +104,7 @@ def move(body, loads, until, step, rho=0.9, frames=0):
         problem.monitor(keep)
     start = time.process_time()
     problem.solve(to=until, step=step)
-    sa.print(f"  {problem.steps} steps, {time.process_time() - start:.1f} s of CPU")
+    sa.root_print(f"  {problem.steps} steps, {time.process_time() - start:.1f} s of CPU")
     return problem, states
 
 
@@ -168,14 +168,14 @@ def main(short=SHORT):
     heads = "z:.5f", "independent", "free fall:.4f", "drift of energy [J]:.1e"
     table = sa.Table("Mean height of the tip's ring [m]", "mesh", "t [s]", *heads)
     for mesh in MESHES:
-        sa.print(f"Falling, {mesh}.msh")
+        sa.root_print(f"Falling, {mesh}.msh")
         problem, states = fall(mesh, frames=3 if short else 40)
         for t, reference in zip((0.1, 0.2, 0.3), FALL[mesh], strict=True):
             z = found[mesh, t] = problem.history.at("tip", t)[2]
             table.add(mesh, t, z, reference, -9.81 * t**2 / 2, problem.history.at("drift", t))
         panels["falling, 0.3 s"] = shape(problem.system)
         falling = states
-    sa.print(table)
+    sa.root_print(table)
 
     ends = (0.3, 0.2, 0.1) if short else (2.0, 1.0, 0.33)
     heads = "tip y [m]:.4f", "tip z [m]:.4f", "its ring [mm]", "M [N m]:.1f", "Brazier:.1f"
@@ -183,7 +183,7 @@ def main(short=SHORT):
     cases = {"all rings": (bend, 0.0), "ring at 1.125 m": (feed, 1.125), "tip": (curl, 1.5)}
     films = {"falling": falling}
     for (name, (case, y)), until in zip(cases.items(), ends, strict=True):
-        sa.print(f"Moment on {name}")
+        sa.root_print(f"Moment on {name}")
         problem, films[name] = case(until)
         history = problem.history
         for t in np.linspace(0.25, 1.0, 4) * until:
@@ -192,14 +192,14 @@ def main(short=SHORT):
         found[name] = history["tip"][-1]
         found[name, "drift"] = np.abs(history["drift"]).max() / abs(problem.energies.work)
         panels[f"moment on {name}, {until:g} s"] = shape(problem.system)
-    sa.print(table)
+    sa.root_print(table)
 
     look = {"unit": "m", "eye": (1.0, -0.35, 0.35)}
     still = {"title": "Trunk of thin shells", "label": "displacement", "undeformed": False}
     sa.view.render(panels, "results/trunk.png", columns=2, **still, **look)
     for file, name in (("trunk_falling", "falling"), ("trunk_feeding", "ring at 1.125 m")):
         sa.view.animate(films[name], f"results/{file}.gif", time_unit="s", **look)
-    sa.print("Files: results/trunk.png, trunk_falling.gif, trunk_feeding.gif")
+    sa.root_print("Files: results/trunk.png, trunk_falling.gif, trunk_feeding.gif")
     return found
 
 

@@ -95,7 +95,7 @@ class Elephant:
         problem.record("tip", lambda: system.position(tip).mean(axis=0))
         problem.record("rigidity", self.rigidity)
         problem.record("clamp", lambda: np.abs(self.clamp.violations(system)).max(axis=0))
-        problem.record("momenta", lambda: np.concatenate(sa.momentum(system)))
+        problem.record("momenta", lambda: np.concatenate(system.momentum()))
         problem.record("drift", lambda: problem.energies.drift)
         states = []
 
@@ -135,7 +135,7 @@ def rigid_inertia():
 
 # %%
 METHODS = {  # options of DynamicProblem, of solve, and until when
-    "index 3": ({"rho": 0.9}, {}, 1.0),
+    "index 3": ({"spectral_radius": 0.9}, {}, 1.0),
     "index 1, Baumgarte": (
         {"method": "rk", "stabilisation": sa.Baumgarte(5.0, 12.0)},
         {"rtol": 1e-6},
@@ -201,22 +201,22 @@ def main(until=1.0, frames=40):
     table = sa.Table("Largest violations, as changes of the invariants", "case", *heads)
 
     elephant = Elephant(torque=10.0)
-    problem, _ = elephant.move(until, rho=0.9)
+    problem, _ = elephant.move(until, spectral_radius=0.9)
     torque = problem.history
     found["torque"] = add_violations(table, "torque on the head", elephant, torque)
     head, whole = rigid_inertia()[0], sum(rigid_inertia())
     turned = math.asin(torque["turn"][-1, 2] / 2)
     neck = elephant.head.position(elephant.system)
     passed = elephant.clamp.reaction(elephant.system, "a").moment_about(neck)
-    sa.print(
+    sa.root_print(
         f"Torque on the head for {until:g} s: it turns by {math.degrees(turned):.2f} degrees; "
         f"alone {math.degrees(5 * until**2 / head):.2f}, with a rigid trunk "
         f"{math.degrees(5 * until**2 / whole):.2f}"
     )
-    sa.print(f"  at the end the clamp passes {passed[2]:.2f} of 10 N m on to the trunk")
+    sa.root_print(f"  at the end the clamp passes {passed[2]:.2f} of 10 N m on to the trunk")
 
     elephant = Elephant(pivot=False, bend=10.0)
-    problem, _ = elephant.move(until, rho=0.9)
+    problem, _ = elephant.move(until, spectral_radius=0.9)
     free = problem.history
     found["free"] = add_violations(table, "moment, free head", elephant, free)
     given = np.outer(free.time, [10.0, 0.0, 0.0])
@@ -226,11 +226,11 @@ def main(until=1.0, frames=40):
     turn = math.degrees(math.asin(free["turn"][-1, 0] / 2))
     reaction = elephant.clamp.reaction(elephant.system, "b")
     force, moment = reaction.force, reaction.moment_about(elephant.head.position(elephant.system))
-    sa.print(
+    sa.root_print(
         f"Moment of 10 N m on the trunk, free: linear momentum {linear:.0e} N s, angular momentum "
         f"less 10 t {angular:.0e} N m s; the head turns by {turn:.2f} degrees"
     )
-    sa.print(f"  on the head at the end: {force.round(3)} N, {moment.round(3)} N m")
+    sa.root_print(f"  on the head at the end: {force.round(3)} N, {moment.round(3)} N m")
 
     histories, film = {}, []
     for name, (_, _, share) in METHODS.items():
@@ -240,18 +240,18 @@ def main(until=1.0, frames=40):
         elephant, histories[name], states = double(name, until, drawn)
         found[name] = add_violations(table, f"both, {name}", elephant, histories[name])
         film = states or film
-    sa.print(table)
+    sa.root_print(table)
     both = histories["index 3"]
     found["apart"] = 0.0
     for name, history in histories.items():
         apart = np.abs(both.at("tip", history.time[-1]) - history["tip"][-1]).max()
         found["apart"] = max(found["apart"], apart)
-        sa.print(f"  {name}: tip at {history.time[-1]:.3f} s {apart:.1e} m from index 3")
+        sa.root_print(f"  {name}: tip at {history.time[-1]:.3f} s {apart:.1e} m from index 3")
 
     picture((torque, free, both))
     look = {"time_unit": "s", "unit": "m", "eye": (1.0, -0.5, 0.5)}
     sa.view.animate(film, "results/trunk_head.gif", **look)
-    sa.print("Files: results/trunk_head.png, trunk_head.gif")
+    sa.root_print("Files: results/trunk_head.png, trunk_head.gif")
     return found
 
 

@@ -3,7 +3,7 @@
  * A kernel of symancf in a program of its own: forces and stiffness of a cube that is pulled.
  *
  *     python -c 'import symancf as sa; mesh = sa.Mesh.box((1.0,) * 3, (1,) * 3)
- *     cube = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1, lam=2)
+ *     cube = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1, lam=2)
  *     cube.kernel("tangent").export("cube")'
  *     cc -O3 -march=native -Icube kernel.c cube/neo_hooke_hex8_plain.c -lm -o kernel
  */

@@ -26,4 +26,4 @@ if __name__ == "__main__":
     table = sa.Table("Load of 0.1 mN at the tip", "EI [N m^2]:g", "sag [um]:.3f")
     for EI, history in zip(stiffnesses, histories, strict=True):
         table.add(EI, 1e6 * history["tip"].ravel()[-1])
-    sa.print(table)
+    sa.root_print(table)

@@ -32,14 +32,14 @@ def finger(side):
 
     mesh = sa.Mesh.tube(INNER, OUTER, LENGTH, (2, 3, 12), warp=hang)
     name = "right" if side > 0 else "left"
-    return sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh, name=name, **RUBBER)
+    return sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh(), name=name, **RUBBER)
 
 
 fingers = [finger(+1), finger(-1)]
 air, weight, held = sa.Parameter("air"), sa.Parameter("weight"), sa.Parameter("held", 1.0)
 chambers = [sa.Cavity(f["inner"], caps="flat", pressure=air, name=f"air {f.name}") for f in fingers]
 roots = [sa.fix(f["z0"]) for f in fingers]
-ball = sa.RigidBody.sphere(BALL, at=(0.0, 0.0, 2.0 - LENGTH), rho=1.1e-9, name="ball")
+ball = sa.RigidBody.sphere(BALL, position=(0.0, 0.0, 2.0 - LENGTH), rho=1.1e-9, name="ball")
 grips = [sa.Contact(f["outer"], ball, mu=MU, name=f"grip {f.name}") for f in fingers]
 
 # %% [markdown]
@@ -58,7 +58,7 @@ def hold(u_a, e1_a, e2_a, e3_a, E1_a, E2_a, E3_a, *, k):
 holder = sa.Potential(hold, ball.centre, k=held)
 load = sa.force(ball.centre, (0.0, 0.0, lambda t: -weight.value))
 system = sa.System(*fingers, ball, terms=[*roots, *chambers, *grips, holder, load])
-sa.print(system)
+sa.root_print(system)
 
 # %% [markdown]
 # ## Close, let go
@@ -70,11 +70,13 @@ for air.value in np.linspace(0.0, PRESSURE, 4):
     problem.solve()
 for held.value in (0.1, 0.01, 0.0):
     problem.solve()
-    sa.print(f"holder {held.value} N/mm: ball {system.displacement(ball.centre)[0].round(4)} mm")
+    sa.root_print(
+        f"holder {held.value} N/mm: ball {system.displacement(ball.centre)[0].round(4)} mm"
+    )
 for grip in grips:
-    sa.print(grip.report(system))
+    sa.root_print(grip.report(system))
 normal = [abs(grip.force(system, on=ball)[0]) for grip in grips]
-sa.print(f"the fingers press with {normal[0]:.5f} and {normal[1]:.5f} N")
+sa.root_print(f"the fingers press with {normal[0]:.5f} and {normal[1]:.5f} N")
 
 # %% [markdown]
 # ## What it carries
@@ -86,15 +88,15 @@ for weight.value in (0.03, 0.06, 0.09):
     problem.solve()
     forces = np.array([grip.force(system, on=ball) for grip in grips])
     drop = -system.displacement(ball.centre)[0, 2]
-    sa.print(
+    sa.root_print(
         f"weight {weight.value} N: {drop:.4f} mm down, forces along z {forces[:, 2].round(5)}, "
         f"along x {forces[:, 0].round(5)} N"
     )
     assert abs(forces[:, 2].sum() - weight.value) < 1e-8
     assert abs(forces[:, 0].sum()) < 1e-8
 for grip in grips:
-    sa.print(grip.status(system))
-sa.print(f"friction on upright walls bears at most {MU * np.abs(forces[:, 0]).sum():.4f} N")
+    sa.root_print(grip.status(system))
+sa.root_print(f"friction on upright walls bears at most {MU * np.abs(forces[:, 0]).sum():.4f} N")
 assert weight.value > MU * np.abs(forces[:, 0]).sum()
 
 # %% [markdown]

@@ -35,13 +35,15 @@ R, H, SPEED, MASS = 0.10, 0.01, 4.0, 0.5  # m, m, rad/s, kg
 
 # %%
 disc = sa.RigidBody.cylinder(0.12, 0.01, rho=2700.0, name="disc", spin=(0, 0, SPEED))
-slider = sa.RigidBody.box((0.04, 0.02, 0.02), at=(R + H, 0, 0), rho=MASS / 1.6e-5, name="slider")
+slider = sa.RigidBody.box(
+    (0.04, 0.02, 0.02), position=(R + H, 0, 0), rho=MASS / 1.6e-5, name="slider"
+)
 hinge = sa.joints.revolute(disc.at((0, 0, 0)), axis=(0, 0, 1))
 drive = sa.joints.rotation(*hinge.ends, angle=lambda t: SPEED * t)
 guide = sa.joints.prismatic(slider.at((0, 0, 0)), axis=(1, 0, 0))
 pin = sa.Constraint(groove, slider.at((0, 0, 0)), disc.at((0, 0, 0)), R=R, h=H, name="pin")
 machine = sa.System(disc, slider, terms=[hinge, drive, guide, pin])
-sa.print(machine)
+sa.root_print(machine)
 
 # %% [markdown]
 # ## In motion
@@ -50,7 +52,7 @@ sa.print(machine)
 # its force along the gradient of the function, which has the length 1 along the radius here.
 
 # %%
-motion = sa.DynamicProblem(machine, prefix="cam_", rho=0.8)
+motion = sa.DynamicProblem(machine, prefix="cam_", spectral_radius=0.8)
 motion.record("x", lambda: machine.position(slider.at((0, 0, 0)))[0, 0])
 motion.record("force", lambda: pin.multipliers(machine)[0, 0])
 motion.record("torque", lambda: drive.multipliers(machine)[0, 0])
@@ -63,8 +65,8 @@ off = np.abs(history["x"] - exact).max()
 sign = np.sign(history["force"] @ push)
 late = t > 0.1  # the start at full speed is a jump of the acceleration
 worst = np.abs(sign * history["force"] - push)[late].max() / np.abs(push).max()
-sa.print(f"position within {off:.1e} m, force within {100 * worst:.2f} % of the largest")
-sa.print(motion.energies)
+sa.root_print(f"position within {off:.1e} m, force within {100 * worst:.2f} % of the largest")
+sa.root_print(motion.energies)
 assert off < 1e-9
 assert worst < 0.02
 
@@ -115,13 +117,13 @@ statics.record("tip", lambda: spring.displacement(leaf.at((R + H, 0, 0)))[0])
 statics.record("force", lambda: follower.multipliers(spring)[0, 0])
 path = statics.solve(to=np.pi / 3, step=np.pi / 24)
 for angle, (x, y, _), force in zip(path.time, path["tip"], np.abs(path["force"]), strict=True):
-    sa.print(
+    sa.root_print(
         f"{np.degrees(angle):4.1f} deg: tip {1e3 * x:8.4f}, {1e3 * y:7.4f} mm, force {force:.4f} N "
         f"(3 EI u/L^3: {3 * EI * abs(x) / LEAF**3:.4f} N)"
     )
 assert abs(path["tip"][-1, 0] + 2 * H) < 1e-4
 assert abs(abs(path["force"][-1]) / (3 * EI * 2 * H / LEAF**3) - 1) < 0.02
-sa.print(sa.check(spring))
+sa.root_print(sa.check(spring))
 
 # %%
 drawn = sa.sample(spring, leaf)

@@ -24,7 +24,9 @@ line = sa.Mesh.box((LENGTH,), (8,), name="line")
 given = {"EA": YOUNG * AREA, "EI": YOUNG * SECOND, "rho": RHO, "A": AREA}
 arm = sa.Body(line["body"], sa.elements.ancf_cable, sa.energies.cable(), name="arm", **given)
 tip = (LENGTH, 0.0, 0.0)
-ball = sa.RigidBody.sphere(0.02, at=tip, rho=PAYLOAD / (4 / 3 * np.pi * 0.02**3), name="payload")
+ball = sa.RigidBody.sphere(
+    0.02, position=tip, rho=PAYLOAD / (4 / 3 * np.pi * 0.02**3), name="payload"
+)
 
 # %% [markdown]
 # ## The motor
@@ -72,7 +74,7 @@ def robot(target):
 def move(target, until=3.0):
     """Return times, the swing of the tip about where it should be [m], torques, energies."""
     system, drive = robot(target)
-    problem = sa.DynamicProblem(system, prefix="arm_", rho=0.8)
+    problem = sa.DynamicProblem(system, prefix="arm_", spectral_radius=0.8)
     problem.record("tip", arm.at(tip))
     problem.record("torque", lambda: drive.values(system)[0, 0])
     history = problem.solve(to=until, step=4e-3)
@@ -84,8 +86,8 @@ def move(target, until=3.0):
 t, plain, torque, problem = move(smooth)
 after = t > 1.2
 swing = np.ptp(plain[after])
-sa.print(problem.energies)
-sa.print(
+sa.root_print(problem.energies)
+sa.root_print(
     f"swing after {t[after][0]:.2f} s: {1e3 * swing:.2f} mm, torque {abs(torque).max():.2f} N m"
 )
 
@@ -98,7 +100,7 @@ sa.print(
 # %%
 system, _ = robot(0.0)
 modes = sa.EigenProblem(system).solve(6, damped=True)
-sa.print(modes)
+sa.root_print(modes)
 
 first = int(np.flatnonzero(modes.frequencies > 0)[0])
 frequency, damping = modes.frequencies[first], modes.damping_ratios[first]
@@ -120,10 +122,12 @@ def shaped(t):
 
 t, calm, torque_2, _ = move(shaped)
 left = np.ptp(calm[after])
-sa.print(
+sa.root_print(
     f"first mode {frequency:.3f} Hz, damping {100 * damping:.1f} %, delay {1e3 * delay:.0f} ms"
 )
-sa.print(f"swing {1e3 * swing:.2f} mm, shaped {1e3 * left:.2f} mm, {swing / left:.0f} times less")
+sa.root_print(
+    f"swing {1e3 * swing:.2f} mm, shaped {1e3 * left:.2f} mm, {swing / left:.0f} times less"
+)
 assert left < 0.2 * swing
 
 # %%

@@ -129,7 +129,7 @@ def shuffle(mesh: Mesh, cell: str) -> Mesh:
 
 def _solid(element: Element, divisions: int) -> Case:
     cube, full = (divisions,) * 3, {"volumetric": "full"}
-    return Case(element.name, element, yeoh, element.rules["full"], SILICONE, "C10", cube, full)
+    return Case(element.name, element, yeoh(), element.rules["full"], SILICONE, "C10", cube, full)
 
 
 #: Whose kernels are compared with those of FFCx.
@@ -149,7 +149,7 @@ def all_cases() -> list[Case]:
         Case(
             "ancf_plate",
             ancf_plate,
-            yeoh,
+            yeoh(),
             "3x3x2+9",
             plate,
             "C10",
@@ -159,7 +159,7 @@ def all_cases() -> list[Case]:
         Case(
             "ancf_plate",
             ancf_plate,
-            yeoh,
+            yeoh(),
             "4x4x3+16",
             plate,
             "C10",
@@ -169,7 +169,7 @@ def all_cases() -> list[Case]:
         Case(
             FULL,
             ancf_plate,
-            saint_venant_kirchhoff,
+            saint_venant_kirchhoff(),
             "4x4x2",
             solid,
             "E",
@@ -179,7 +179,7 @@ def all_cases() -> list[Case]:
         Case(
             "ancf_thick_plate",
             ancf_thick_plate,
-            saint_venant_kirchhoff,
+            saint_venant_kirchhoff(),
             "4x4x3",
             solid,
             "E",
@@ -198,11 +198,11 @@ def all_cases() -> list[Case]:
             "EI",
             (20000,),
         ),
-        Case("ancf_rod", ancf_rod, rod, "2+3", ROD, "EI2", (10000,)),
+        Case("ancf_rod", ancf_rod, rod(), "2+3", ROD, "EI2", (10000,)),
         Case(
             "ancf_3243",
             ancf_3243,
-            saint_venant_kirchhoff,
+            saint_venant_kirchhoff(),
             "4x2x2",
             {"E": 1e3, "nu": 0.3, "width": 0.1, "height": 0.1},
             "E",

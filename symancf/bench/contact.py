@@ -41,7 +41,7 @@ def block(n: int, layers: int, low: float, name: str) -> Body:
     origin = np.array([0.0, 0.0, low])
     size = float(n), float(n), float(layers)
     mesh = Mesh.box(size, (n, n, layers), comm=MPI.COMM_SELF, warp=lambda x: x + origin)
-    return Body(mesh["body"], hex8_plain, neo_hooke, name=name, **RUBBER)
+    return Body(mesh["body"], hex8_plain, neo_hooke(), name=name, **RUBBER)
 
 
 def bodies(

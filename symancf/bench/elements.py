@@ -99,7 +99,7 @@ def _body(choice: Choice, mesh: Mesh, thickness: float, mu: float, nu: float) ->
     """Return a body of Yeoh's law with the moduli given, a thin plate of Kirchhoff's."""
     given: dict[str, Any] = {"C10": mu / 2.0, "C20": 0.0, "C30": 0.0}
     given |= {"k": 2.0 * mu * (1.0 + nu) / (3.0 * (1.0 - 2.0 * nu)), **(choice.options or {})}
-    energy: Any = energies.yeoh
+    energy: Any = energies.yeoh()
     if choice.element is elements.ancf_thin_plate:
         energy, given = energies.kirchhoff(), {"E": 2.0 * mu * (1.0 + nu), "nu": nu}
     if choice.plate:
@@ -138,7 +138,7 @@ def membrane(choice: Choice, n: int) -> Made:
     mesh = _box(choice, (1.0, 1.0, 1.0), (n, n, 1), warp=skew)
     mu, lam = 200.0 / 2.7, 200.0 * 0.35 / (1.35 * 0.3)
     given: dict[str, Any] = {"mu": mu, "lam": lam, **(choice.options or {})}
-    body = Body(mesh["body"], choice.element, energies.neo_hooke, **given)
+    body = Body(mesh["body"], choice.element, energies.neo_hooke(), **given)
     held: list[Any] = [fix(body["x0"]), fix(body["z0"], "z"), fix(body["z1"], "z")]
     load = traction(body["x1"], (0.0, lambda t: 4.0 * t, 0.0))
     system = System(body, terms=[*held, load])
@@ -151,7 +151,7 @@ def tube(choice: Choice, n: int) -> Made:
     cell = choice.element.cell
     mesh = Mesh.tube(1.0, 2.0, 0.2, (n, n, 1), symmetric="xy", cell=cell, comm=MPI.COMM_SELF)
     given: dict[str, Any] = {**RUBBER, "k": BULK, **(choice.options or {})}
-    body = Body(mesh["body"], choice.element, energies.yeoh, **given)
+    body = Body(mesh["body"], choice.element, energies.yeoh(), **given)
     held = [fix(body["z0"], "z"), fix(body["z1"], "z"), fix(body["y0"], "y"), fix(body["x0"], "x")]
     p, _ = tube_reference(1.5)
     system = System(body, terms=[*held, pressure(body["inner"], lambda t: t * p)])

@@ -69,7 +69,7 @@ def move(kind: str, n: int, steps: int, h: float) -> dict[str, Any]:
 
     make = {"cable": cable_pendulum, "plate": plate_pendulum}[kind]
     system, tip = make(n)
-    problem = DynamicProblem(system, rho=0.9)
+    problem = DynamicProblem(system, spectral_radius=0.9)
     problem.initialize(h)
     start = time.process_time()
     history = problem.solve(to=steps * h, step=h)

@@ -46,7 +46,7 @@ def _lame(E: float = 1.0, nu: float = 0.3) -> dict[str, Any]:
 
 def _pulled(mesh: Mesh, element: Any, load: float, **material: Any) -> _Made:
     """Return a body that is held at x0 and pulled aside at x1."""
-    body = Body(mesh["body"], element, energies.neo_hooke, **_lame() | material)
+    body = Body(mesh["body"], element, energies.neo_hooke(), **_lame() | material)
     end = traction(body["x1"], (0.0, 0.3 * load, load))
     return System(body, terms=[fix(body["x0"]), end]), 1
 
@@ -216,7 +216,7 @@ def apart() -> _Made:
     for name, size, at in (("large", 1.0, 0.0), ("small", 0.02, 1.0005)):
         move = partial(np.add, np.array([at, 0.0, 0.0]))
         mesh = Mesh.box((size,) * 3, (20,) * 3, name=name, warp=move)
-        body = Body(mesh["body"], elements.hex8_plain, energies.neo_hooke, name=name, **_lame())
+        body = Body(mesh["body"], elements.hex8_plain, energies.neo_hooke(), name=name, **_lame())
         made.append(body)
         terms += [fix(body["z0"]), traction(body["z1"], (0.02, 0.0, 0.01))]
     return System(*made, terms=terms), 1
@@ -226,14 +226,14 @@ def rubber() -> _Made:
     """A cube that is hardly compressible, k = 1000 C10."""
     mesh = _cube(20)
     material: dict[str, Any] = {"C10": 0.2712, "C20": 0.03053, "C30": -0.0004013, "k": 271.2}
-    body = Body(mesh["body"], elements.hex8_plain, energies.yeoh, volumetric="full", **material)
+    body = Body(mesh["body"], elements.hex8_plain, energies.yeoh(), volumetric="full", **material)
     pulled = fix(body["x1"], displacement=lambda t: (0.05 * t, 0.02 * t, 0.0))
     return System(body, terms=[fix(body["x0"]), pulled]), 1
 
 
 def follower() -> _Made:
     """A cube under a pressure that follows it: the tangent is not symmetric."""
-    body = Body(_cube(24)["body"], elements.hex8_plain, energies.neo_hooke, **_lame())
+    body = Body(_cube(24)["body"], elements.hex8_plain, energies.neo_hooke(), **_lame())
     load = pressure(body["z1"], 0.1)
     return System(body, terms=[fix(body["x0"]), load]), 1
 
@@ -285,7 +285,7 @@ def _chambers(load: float, mu: float | None = None) -> _Made:
         for name, at in (("left", first), ("right", first + long)):
             low, high = np.array([at, 0.0, base]) - 0.01, np.array([at, wide, wide + base]) + 0.01
             mesh.select(f"{name}{k}", partial(_within, low, high))
-    body = Body(mesh["body"], elements.hex8, energies.neo_hooke, **_lame(1.0, 0.45))
+    body = Body(mesh["body"], elements.hex8, energies.neo_hooke(), **_lame(1.0, 0.45))
     terms: list[Any] = [fix(body["x0"])]
     terms += [Cavity(body[f"chamber{k}"], pressure=load) for k in range(3)]
     if mu is not None:
@@ -317,7 +317,7 @@ def _plate(element: Any, n: int) -> _Made:
     mesh = Mesh.box((1.0, 1.0), (n, n))
     thin = element is elements.ancf_thin_plate
     given: dict[str, Any] = {"E": 1e6, "nu": 0.3} if thin else _lame(1e6)
-    energy: Any = energies.kirchhoff() if thin else energies.neo_hooke
+    energy: Any = energies.kirchhoff() if thin else energies.neo_hooke()
     body = Body(mesh["body"], element, energy, thickness=0.01, rho=1000.0, **given)
     return System(body, terms=[fix(body["x0"], "all"), gravity((0.0, 0.0, -1e-3))]), 1
 

@@ -43,7 +43,7 @@ STEPS = 2
 def pulled(mesh: Mesh, length: float = 1.0, **options: Any) -> StaticProblem:
     """Return the problem of a box, by t * `length` times the displacement of the cube at x1."""
     rubber: dict[str, Any] = {"C10": 0.2712, "C20": 0.03053, "C30": -0.0004013, "k": 10.0}
-    cube = Body(mesh["body"], hex8_plain, yeoh, volumetric="full", **rubber)
+    cube = Body(mesh["body"], hex8_plain, yeoh(), volumetric="full", **rubber)
 
     def moved(t: float) -> tuple[float, float, float]:
         return 0.3 * t * length, 0.1 * t * length, 0.0

@@ -17,7 +17,7 @@ from symancf_codegen.declare import RATE_FACTOR, brought
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.numbering import Block
 from ..assembly.piece import Piece, Role
-from ..errors import MeshError, ParameterError, SymancfError
+from ..errors import MeshError, ParameterError, SymancfError, outside
 from ..kinematics.naming import Energy, signature
 from ..laws import (
     Kind,
@@ -61,6 +61,7 @@ from ..values.parameter import (
     label,
 )
 from ..values.reader import failed, require_parameters
+from ..values.spellings import former_arguments
 from .choice import pair
 from .inspection import KernelText, kernel_text
 from .pressure import Pressures
@@ -101,7 +102,7 @@ class Body(OneProcess, Shown):
         ``"position"`` only positions. Default: ``"all"`` for full-gradient elements.
     direction : function of X (n, 3) -> (n, 3): surface normals (plates) or tangents (cables)
         of the reference; default: averaged from the mesh (see `symancf.places.geometry`).
-    smooth : angle [degrees] up to which facets that meet are parts of one smooth surface.
+    smooth_deg : angle [degrees] up to which facets that meet are parts of one smooth surface.
     velocity : at the start of a motion [m/s], (3,), or a function of the place, X (n, 3) -> (n, 3).
     spin : angular velocity at the start of a motion [rad/s], (3,), about the origin of the
         coordinates, in which `velocity` is that of a point there; see `symancf.bodies.start`.
@@ -120,13 +121,14 @@ class Body(OneProcess, Shown):
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> block
     Body 'body': 1 hex8 with neo_hooke
     """
 
     named = True
 
+    @former_arguments("Body")
     def __init__(
         self,
         region: Region,
@@ -139,7 +141,7 @@ class Body(OneProcess, Shown):
         pressure: PressureKind | None = None,
         join: str | None = None,
         direction: Callable[[Array], npt.ArrayLike] | None = None,
-        smooth: float = 50.0,
+        smooth_deg: float = 50.0,
         velocity: Velocity = None,
         spin: npt.ArrayLike | None = None,
         **parameters: Any,
@@ -148,7 +150,7 @@ class Body(OneProcess, Shown):
         self.element, self.energy_function = element, energy
         self.name = text("Body(name=...)", name or region.name)
         self.volumetric, self.quadrature = volumetric, quadrature
-        self.direction, self.smooth = direction, smooth
+        self.direction, self.smooth = direction, smooth_deg
         still = velocity is None and spin is None
         self.start = None if still else Start(self.name, velocity, spin)
         self.domains: Mapping[str, Domain] = {**_sizes(element), **domains_of(energy)}
@@ -172,7 +174,7 @@ class Body(OneProcess, Shown):
         if element.section or self.layers is not None:
             told = advice(energy, self.laws, quadrature) or told
         if told and region.mesh.comm.rank == 0:
-            warnings.warn(f"body {self.name!r}: {told}", stacklevel=2)
+            warnings.warn(f"body {self.name!r}: {told}", stacklevel=outside())
 
     @cached_property
     def extent(self) -> float:
@@ -499,7 +501,7 @@ class BodyBinding:
                     continue
                 what = f"{name} of body {body.name!r}"
                 field = body.parameters[name]
-                point = points[k] if points is not None and field.at == "points" else ()
+                point = points[k] if points is not None and field.per == "point" else ()
                 values[:, k] = call_array(what, field.function, (n,), on.at(point, cells))
                 if name in body.domains:
                     body.domains[name].require(name, what, values[:, k], " in a cell")
@@ -632,4 +634,4 @@ def _sizes(element: Element) -> dict[str, Domain]:
 def _kinds(parameters: Mapping[str, Any]) -> dict[str, Kind]:
     """Return which parameters vary, and whether from cell to cell or within cells."""
     fields = {name: value for name, value in parameters.items() if isinstance(value, Field)}
-    return {name: "cell" if field.at == "cells" else "point" for name, field in fields.items()}
+    return {name: field.per for name, field in fields.items()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .. import elements
 from ..elements import Element
-from ..errors import KinematicsError, MeshError, ParameterError, closest
+from ..errors import KinematicsError, MeshError, ParameterError, closest, outside
 from ..kinematics.naming import Energy, law_of, signature
 from ..laws import unsuited
 from ..mesh import Region
@@ -78,7 +78,7 @@ def pair(
             f"body {name or region.name!r} has the element sa.elements.{found.name}, chosen for "
             f"its cells of type {found.cell!r} and {signature(element).name}();{why} one that is "
             "given is not told, Body(region, element, energy)",
-            stacklevel=3,
+            stacklevel=outside(),
         )
     return found, element
 

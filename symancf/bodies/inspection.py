@@ -18,13 +18,14 @@ from .. import elements, energies
 from ..arrays import Array
 from ..elements import Element
 from ..errors import KinematicsError, ParameterError, SymancfError, closest
-from ..kinematics.naming import Energy, law_of, signature
+from ..kinematics.naming import Energy, signature
 from ..laws import energy_laws
 from ..laws.formulas import Function, latex, text
 from ..runtime.copies import OneProcess
 from ..runtime.files import write_whole
 from ..runtime.jit import Kernel, cells, headers, identifier
 from ..values import arguments
+from ..values.functions import arguments_of
 from ..values.parameter import label, reals
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class KernelText(OneProcess):
     >>> import numpy as np
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    >>> cube = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    >>> cube = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
     >>> _, cells = mesh.slice("body")
     >>> X = mesh.fetch_points(cells)
     >>> K = cube.kernel("tangent")(0.1 * X, X)
@@ -194,7 +195,7 @@ def find_element(name: str) -> Element:
 def find_energy(name: str) -> Energy:
     """Return the energy ``name`` of the catalogue or ``name`` of a file, ``file.py:name``.
 
-    Of a function that makes energies the one that it makes by default.
+    A function that asks for nothing returns the energy.
 
     Raises
     ------
@@ -218,8 +219,9 @@ def find_energy(name: str) -> Energy:
             asked=function,
             possible=known,
         )
-    found: Energy = law_of(known[function])
-    return found
+    found: Energy = known[function]
+    asked = arguments_of(found)
+    return found() if asked.defaults.keys() >= {*asked.names} else found
 
 
 def load(path: Path) -> ModuleType:

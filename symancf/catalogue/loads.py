@@ -292,21 +292,22 @@ def force(
         time.
     distribute : ``"total"`` (default): the whole region carries `vector`; ``"each"``: every
         node of the region does.
-    factor : unknown number that multiplies the load (planar bodies only); see `sa.prescribe`.
+    factor : unknown number that multiplies the load (planar bodies only); see
+        `sa.displacement_control`.
 
     Examples
     --------
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> sa.force(block.at((1.0, 1.0, 1.0)), (0.0, 0.0, lambda t: -2.0 * t))
     force on (1, 1, 1) of 'body'
     """
     require_place("force", place, PlanarBody, RigidBody)
     one_of("force(distribute=...)", distribute, ("total", "each"))
     if isinstance(place, PlanarBody):
-        place = place.origin
+        place = place.at((0.0, 0.0))
     if isinstance(place, RigidBody):
         place = place.at((0.0, 0.0, 0.0))
     if isinstance(place, Ground):
@@ -345,7 +346,7 @@ def traction(place: Nodes, vector: Vector, name: str | None = None) -> Force | S
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> sa.traction(block["x1"], (0.1, 0.0, 0.0))
     traction on nodes of 'x1' of 'body'
     """
@@ -387,7 +388,7 @@ def body_force(place: Nodes, vector: Vector, name: str | None = None) -> Force |
 
     >>> import numpy as np
     >>> import symancf as sa
-    >>> law, rho = sa.energies.saint_venant_kirchhoff, 1100.0
+    >>> law, rho = sa.energies.saint_venant_kirchhoff(), 1100.0
     >>> mesh = sa.Mesh.box((0.2, 0.1, 0.1), (4, 2, 2))
     >>> arm = sa.Body(mesh["body"], sa.elements.hex8, law, E=1e6, nu=0.4)
     >>> outwards = np.diag([1.0, 1.0, 0.0])

@@ -195,14 +195,15 @@ def moment(
         returns all three). On a planar body one number, counter-clockwise.
     distribute : the nodes of a region share the moment evenly (``"total"``), or it acts on
         each (``"each"``).
-    factor : unknown number that multiplies the moment (planar bodies only); see `sa.prescribe`.
+    factor : unknown number that multiplies the moment (planar bodies only); see
+        `sa.displacement_control`.
     frame : ``"space"``: the components are fixed in space; ``"body"``: they follow the axes of
         the place (``body.at(X, frame=...)``): the first axis, and the normal to the first two.
 
     Examples
     --------
     >>> import symancf as sa
-    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
     >>> system = sa.System(ball, terms=[sa.moment(ball, (0.0, 0.0, 1.0))])
     """
     if isinstance(place, PlanarBody | PlanarPoint):
@@ -228,7 +229,7 @@ def _planar(
     body: PlanarBody | PlanarPoint, moment: Any, name: str | None, factor: Factor | None
 ) -> Potential | VirtualWork:
     """Return a moment [N m] on a planar body, counter-clockwise: the energy -m phi."""
-    place = body.origin if isinstance(body, PlanarBody) else body
+    place = body.at((0.0, 0.0)) if isinstance(body, PlanarBody) else body
     name = named(name, f"moment on {place.body.name!r}")
     if not callable(moment) and np.ndim(moment) == 1:
         given = list(moment)

@@ -119,7 +119,7 @@ class Periodic(WithEdges):
         >>> import numpy as np
         >>> import symancf as sa
         >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
-        >>> cell = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+        >>> cell = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
         >>> F = np.diag([1.1, 1.0, 1.0])
         >>> faces = [sa.joints.periodic(cell[f"{x}0"], cell[f"{x}1"], F, name=x) for x in "xyz"]
         >>> corner = sa.fix(cell.at((0.0, 0.0, 0.0)), "position")
@@ -239,7 +239,7 @@ def periodic(left: Nodes, right: Nodes, gradient: Any = None, name: str = "perio
     --------
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
-    >>> cell = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    >>> cell = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
     >>> F = [[1.0, sa.Parameter("shear", 0.1), 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     >>> sa.joints.periodic(cell["x0"], cell["x1"], gradient=F)
     constraint 'periodic'

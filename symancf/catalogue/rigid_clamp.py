@@ -52,7 +52,7 @@ class RigidClamp(Constraint):
     Examples
     --------
     >>> import symancf as sa
-    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
     >>> line = sa.Mesh.box((1.0,), (4,))["body"]
     >>> cord = sa.Body(line, sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0)
     >>> isinstance(sa.joints.clamp(cord["x0"], ball), sa.joints.RigidClamp)

@@ -124,8 +124,8 @@ def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Const
     >>> import symancf as sa
     >>> given = {"mu": 1.0, "lam": 2.0}
     >>> coarse, fine = (sa.Mesh.box((1.0, 1.0, 1.0), (n, n, n)) for n in (1, 2))
-    >>> a = sa.Body(coarse["body"], sa.elements.hex8, sa.energies.neo_hooke, name="a", **given)
-    >>> b = sa.Body(fine["body"], sa.elements.hex8, sa.energies.neo_hooke, name="b", **given)
+    >>> a = sa.Body(coarse["body"], sa.elements.hex8, sa.energies.neo_hooke(), name="a", **given)
+    >>> b = sa.Body(fine["body"], sa.elements.hex8, sa.energies.neo_hooke(), name="b", **given)
     >>> sa.joints.tie(b["x1"], a)
     constraint 'tie'
     """

@@ -165,7 +165,7 @@ class KelvinVoigt(Viscosity):
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = {"mu": 1.0, "lam": 2.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **given)
     >>> sa.KelvinVoigt(block, eta=0.01)
     KelvinVoigt "viscosity of 'body'"
     """

@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from .. import __version__
 
@@ -59,6 +60,13 @@ def cache(arguments: argparse.Namespace) -> int:
     from . import kernels
 
     return kernels.main(arguments.action)
+
+
+def upgrade(arguments: argparse.Namespace) -> int:
+    """Rewrite former spellings of the interface in scripts, pages (.md) and notebooks, in place."""
+    from . import upgrade as module
+
+    return module.main([Path(name) for name in arguments.path], check=arguments.check)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -167,6 +175,10 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         help="a cube of N^3 hexahedra from an HDF5 file to the end of a step instead: memory, time",
     )
+
+    sub = add(upgrade, "rewrite scripts to the present spellings of the interface")
+    sub.add_argument("path", metavar="PATH", nargs="+", help="files, or folders of them")
+    sub.add_argument("--check", action="store_true", help="list what would change, write nothing")
 
     sub = add(cache, "the compiled kernels on this machine")
     sub.add_argument("action", choices=("show", "clear"))

@@ -24,6 +24,7 @@ from ..runtime.shown import Shown
 from ..values import arguments
 from ..values.parameter import label, vector3
 from ..values.reader import require_parameters
+from ..values.spellings import former_arguments
 from .active import Active
 from .facets import FacetPass, FacetPassBinding
 from .laws import Coulomb, Normal, penalty
@@ -112,9 +113,9 @@ class Contact(OneProcess, Shown):
     law : energy of the gap per area, ``def law(g, *, k)``, with parameters of its own; default
         ``k/2 Max(-g, 0)**2``.
     radius : of cables [m].
-    stiffness, k : of the law [Pa/m], of cables [Pa], of rigid bodies [N/m]: one of them. That of a
-        rigid body is force by overlap of the whole body, a ball or a box that lies on a face: each
-        of the box's corners has a quarter of it (and of the energy `law`). Default for others:
+    stiffness : k of the law [Pa/m], of cables [Pa], of rigid bodies [N/m]. That of a rigid body is
+        force by overlap of the whole body, a ball or a box that lies on a face: each of the box's
+        corners has a quarter of it (and of the energy `law`). Default for others:
         k = c E/l with the present modulus E and the size l of the cell behind each point, c = 10
         (solids), 1 (plates) or 0.01 (cables, k = c E per length: what bends gives way long
         before). A stiffness that is given does not grow.
@@ -138,7 +139,7 @@ class Contact(OneProcess, Shown):
     --------
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
-    >>> svk = sa.energies.saint_venant_kirchhoff
+    >>> svk = sa.energies.saint_venant_kirchhoff()
     >>> block = sa.Body(mesh["body"], sa.elements.hex8, svk, E=1e6, nu=0.3, name="block")
     >>> floor = sa.Plane((0, 0, 0), normal=(0, 0, 1))
     >>> print(sa.Contact(block["z0"], floor, mu=(0.4, 0.3), name="stand"))
@@ -149,6 +150,7 @@ class Contact(OneProcess, Shown):
     sides: list[tuple[Side, Sequence[Pass]]]
     bodies: tuple[Sequence[Body | RigidBody], Sequence[Body | RigidBody | Shape]]
 
+    @former_arguments("Contact")
     def __init__(
         self,
         side: Place | RigidBody,
@@ -158,7 +160,6 @@ class Contact(OneProcess, Shown):
         law: NormalLaw = penalty,
         radius: float | None = None,
         stiffness: float | None = None,
-        k: float | None = None,
         penetration: float = 0.05,
         damping: float = 0.5,
         initial: Literal["press", "release"] | None = None,
@@ -167,15 +168,8 @@ class Contact(OneProcess, Shown):
     ) -> None:
         self.name = arguments.named(name, "contact")
         who = self.who = f"contact {self.name!r}"
-        if stiffness is not None and k is not None:
-            raise ParameterError(
-                f"{who}: stiffness= and k= are the same: give one of them",
-                asked="stiffness",
-                given=(stiffness, k),
-                possible=("stiffness", "k"),
-            )
-        given = k if stiffness is None else stiffness
-        self.stiffness = None if given is None else arguments.positive(who, "stiffness", given)
+        positive = arguments.positive
+        self.stiffness = None if stiffness is None else positive(who, "stiffness", stiffness)
         self.penetration = arguments.positive(who, "penetration", penetration)
         between = "lie between 0 and 1"
         self.damping = arguments.number(who, "damping", damping, between, lambda x: 0 <= x <= 1)

@@ -298,7 +298,7 @@ class Sheet(FacetPoints):
 
     def _constant(self, name: str, X: Array) -> Array | float:
         given: Value = self.body.parameters[name]
-        within = isinstance(given, Field) and given.at == "points"
+        within = isinstance(given, Field) and given.per == "point"
         if within or depends_on_time(given):
             raise ParameterError(
                 f"{self.who}: the {name} of {self} changes within cells or in time; contact on a "

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A catalogue of strain energies: each is a plain function of its quantities and parameters.
+"""A catalogue of strain energies: each name is called to give a law, ``energies.yeoh()``.
 
-There is nothing special about them: a function of your own with the same kind of arguments is
-treated in exactly the same way. Functions with a choice, such as ``cable(strain="green")``,
-return such a plain function.
+The law is a plain function of quantities and parameters, as those that you write yourself and give
+to a body as they are; within one it is called with quantities, ``energies.yeoh()(J, I1, ...)``.
+Choices are arguments of the call, ``energies.cable(strain="green")``.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from sympy import Expr, Matrix, eye
 
 from ..kinematics.memory import require_plain
 from ..kinematics.naming import law_of, signature
-from ..values.domain import by_call, domains, domains_of, positive, stressed_at_rest
+from ..values.domain import by_call, catalogue, domains, domains_of, positive, stressed_at_rest
 from ..values.functions import REQUIRED, taking
 from ..values.reader import require_quantities
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _STIFF = dict.fromkeys(("E1", "E2", "E3", "G12", "G13", "G23"), positive())
 
 
+@catalogue
 @domains(**_STIFF)
 def orthotropic(
     E_gl: Matrix,
@@ -43,19 +44,19 @@ def orthotropic(
         S = \begin{pmatrix} 1/E_1 & -\nu_{12}/E_1 & -\nu_{13}/E_1 \\
             & 1/E_2 & -\nu_{23}/E_2 \\ \text{sym.} & & 1/E_3 \end{pmatrix}.
 
-    Parameters
-    ----------
-    E_gl : Green-Lagrange strain of a solid element, 3x3 [-]; 1, 2, 3 are its axes: x, y, z of a
-        solid, in `symancf.Layers` those of the layer.
-    E1, E2, E3 : Young's moduli [Pa].
-    nu12, nu13, nu23 : Poisson's ratios [-]: of a pull along i the contraction along j is nu_ij
-        times the strain; nu_ji = nu_ij E_j/E_i.
-    G12, G13, G23 : shear moduli [Pa].
-
     Returns
     -------
-    Energy per reference volume [J/m^3]. S must be positive definite: of others a body is told
-    that it is unstable at rest.
+    The law, a function of
+
+    - E_gl : Green-Lagrange strain of a solid element, 3x3 [-]; 1, 2, 3 are its axes: x, y, z of a
+      solid, in `symancf.Layers` those of the layer.
+    - E1, E2, E3 : Young's moduli [Pa].
+    - nu12, nu13, nu23 : Poisson's ratios [-]: of a pull along i the contraction along j is nu_ij
+      times the strain; nu_ji = nu_ij E_j/E_i.
+    - G12, G13, G23 : shear moduli [Pa].
+
+    which returns the energy per reference volume [J/m^3]. S must be positive definite: of others a
+    body is told that it is unstable at rest.
 
     Notes
     -----
@@ -72,7 +73,7 @@ def orthotropic(
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = dict(E1=10.0, E2=1.0, E3=1.0, G12=0.5, G13=0.5, G23=0.4)
     >>> given |= dict(nu12=0.3, nu13=0.3, nu23=0.3)
-    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.orthotropic, **given)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.orthotropic(), **given)
     Body 'body': 1 hex8 with orthotropic
     """
     a12, a13, a23 = -nu12 / E1, -nu13 / E1, -nu23 / E2
@@ -125,7 +126,7 @@ def swollen(law: Energy) -> Energy:
     A bimetal, 1 K of difference in expansion of 1e-5 each second:
 
     >>> import symancf as sa
-    >>> metal = sa.energies.saint_venant_kirchhoff
+    >>> metal = sa.energies.saint_venant_kirchhoff()
     >>> warm = sa.energies.swollen(metal)
     >>> bimetal = sa.Layers([(metal, 1e-3), (warm, 1e-3, 0, {"swelling": lambda t: 1 + 1e-5 * t})])
 

@@ -8,7 +8,15 @@ from collections.abc import Callable
 from sympy import Expr, Matrix, Rational, S, log
 
 from ..errors import KinematicsError
-from ..values.domain import NotZero, between, by_call, domains, positive, stressed_at_rest
+from ..values.domain import (
+    NotZero,
+    between,
+    by_call,
+    catalogue,
+    domains,
+    positive,
+    stressed_at_rest,
+)
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import label
 
@@ -20,6 +28,7 @@ _BULK = "beyond -1 the shear modulus is negative, at 1/2 the bulk modulus infini
 _SOLID = {"E": positive(), "nu": between(-1, 0.5, _BULK)}
 
 
+@catalogue
 @domains(C10=positive(), k=positive())
 def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Parts:
     r"""Yeoh rubber with split invariants, in a deviatoric and a volumetric part.
@@ -28,15 +37,15 @@ def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Part
         W = C_{10}\,y + C_{20}\,y^2 + C_{30}\,y^3 + \tfrac12 k (J-1)^2, \quad
         y = J^{-2/3} I_1 - 3.
 
-    Parameters
-    ----------
-    J, I1 : det F and tr C of a solid element [-].
-    C10, C20, C30 : [Pa]; the shear modulus is 2 C10.
-    k : bulk modulus [Pa].
-
     Returns
     -------
-    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    The law, a function of
+
+    - J, I1 : det F and tr C of a solid element [-].
+    - C10, C20, C30 : [Pa]; the shear modulus is 2 C10.
+    - k : bulk modulus [Pa].
+
+    which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
 
     Notes
     -----
@@ -54,13 +63,14 @@ def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Part
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = dict(C10=1.0, C20=0.1, C30=0.0, k=100.0)
-    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh, **given)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh(), **given)
     Body 'body': 1 hex8 with yeoh
     """
     y = J ** Rational(-2, 3) * I1 - 3
     return {"deviatoric": C10 * y + C20 * y**2 + C30 * y**3, "volumetric": k / 2 * (J - 1) ** 2}
 
 
+@catalogue
 @stressed_at_rest
 @domains(C10=positive(), k=positive())
 def yeoh_raw(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Parts:
@@ -73,14 +83,14 @@ def yeoh_raw(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> 
     shrink (to stretch 0.998 for k = 1e8 Pa and C10 = 0.27 MPa). Use `yeoh` unless you reproduce
     such a paper.
 
-    Parameters
-    ----------
-    J, I1 : det F and tr C of a solid element [-].
-    C10, C20, C30, k : [Pa].
-
     Returns
     -------
-    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    The law, a function of
+
+    - J, I1 : det F and tr C of a solid element [-].
+    - C10, C20, C30, k : [Pa].
+
+    which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
 
     References
     ----------
@@ -91,27 +101,28 @@ def yeoh_raw(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> 
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = dict(C10=1.0, C20=0.1, C30=0.0, k=100.0)
-    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh_raw, **given)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh_raw(), **given)
     Body 'body': 1 hex8 with yeoh_raw
     """
     y = I1 - 3
     return {"deviatoric": C10 * y + C20 * y**2 + C30 * y**3, "volumetric": k / 2 * (J - 1) ** 2}
 
 
+@catalogue
 @domains(mu=positive())
 def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
     r"""Compressible neo-Hookean solid.
 
     .. math:: W = \tfrac12\mu (I_1 - 3) - \mu \ln J + \tfrac12\lambda \ln^2 J.
 
-    Parameters
-    ----------
-    J, I1 : det F and tr C of a solid element [-].
-    mu, lam : Lamé parameters [Pa]; mu = E/(2 (1 + nu)), lam = E nu/((1 + nu)(1 - 2 nu)).
-
     Returns
     -------
-    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    The law, a function of
+
+    - J, I1 : det F and tr C of a solid element [-].
+    - mu, lam : Lamé parameters [Pa]; mu = E/(2 (1 + nu)), lam = E nu/((1 + nu)(1 - 2 nu)).
+
+    which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
 
     References
     ----------
@@ -123,12 +134,13 @@ def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = dict(mu=1.0, lam=2.0)
-    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     Body 'body': 1 hex8 with neo_hooke
     """
     return {"deviatoric": mu / 2 * (I1 - 3 - 2 * log(J)), "volumetric": lam / 2 * log(J) ** 2}
 
 
+@catalogue
 @domains(**_SOLID)
 def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     r"""St Venant-Kirchhoff solid: linear in the Green-Lagrange strain, for small strains.
@@ -138,17 +150,17 @@ def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
             + \tfrac12 k\,\mathrm{tr}^2 E_{gl}, \quad
         \mu = \frac{E}{2(1+\nu)}, \quad k = \frac{E}{3(1-2\nu)}.
 
-    Parameters
-    ----------
-    E_gl : Green-Lagrange strain of a solid element, 3x3 [-].
-    E : Young's modulus [Pa].
-    nu : Poisson's ratio [-]; at 1/2 the bulk modulus is infinite.
-
     Returns
     -------
-    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3]. On plates the default
-    ``volumetric="split"`` gives the bending stiffness of plane stress, E h^3/(12 (1 - nu^2));
-    ``"full"`` gives that of a suppressed thickness change.
+    The law, a function of
+
+    - E_gl : Green-Lagrange strain of a solid element, 3x3 [-].
+    - E : Young's modulus [Pa].
+    - nu : Poisson's ratio [-]; at 1/2 the bulk modulus is infinite.
+
+    which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3]. On plates
+    the default ``volumetric="split"`` gives the bending stiffness of plane stress,
+    E h^3/(12 (1 - nu^2)); ``"full"`` gives that of a suppressed thickness change.
 
     References
     ----------
@@ -159,7 +171,7 @@ def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = dict(E=1.0, nu=0.3)
-    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.saint_venant_kirchhoff, **given)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.saint_venant_kirchhoff(), **given)
     Body 'body': 1 hex8 with saint_venant_kirchhoff
     """
     mu, k = E / (2 * (1 + nu)), E / (3 * (1 - 2 * nu))
@@ -168,6 +180,7 @@ def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     return {"deviatoric": mu * (square - trace**2 / 3), "volumetric": k / 2 * trace**2}
 
 
+@catalogue
 @domains(k=positive())
 def mooney_rivlin(J: Expr, I1: Expr, I2: Expr, *, C10: Expr, C01: Expr, k: Expr) -> Parts:
     r"""Mooney-Rivlin rubber with split invariants.
@@ -175,16 +188,16 @@ def mooney_rivlin(J: Expr, I1: Expr, I2: Expr, *, C10: Expr, C01: Expr, k: Expr)
     .. math::
         W = C_{10}\,(J^{-2/3} I_1 - 3) + C_{01}\,(J^{-4/3} I_2 - 3) + \tfrac12 k (J-1)^2.
 
-    Parameters
-    ----------
-    J, I1, I2 : det F, tr C and ((tr C)^2 - tr C^2)/2 of a solid element [-].
-    C10, C01 : [Pa]; the shear modulus is 2 (C10 + C01). The same as `ogden` of two terms with
-        mu1 = 2 C10, alpha1 = 2, mu2 = -2 C01, alpha2 = -2.
-    k : bulk modulus [Pa].
-
     Returns
     -------
-    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    The law, a function of
+
+    - J, I1, I2 : det F, tr C and ((tr C)^2 - tr C^2)/2 of a solid element [-].
+    - C10, C01 : [Pa]; the shear modulus is 2 (C10 + C01). The same as `ogden` of two terms with
+      mu1 = 2 C10, alpha1 = 2, mu2 = -2 C01, alpha2 = -2.
+    - k : bulk modulus [Pa].
+
+    which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
 
     References
     ----------
@@ -196,13 +209,14 @@ def mooney_rivlin(J: Expr, I1: Expr, I2: Expr, *, C10: Expr, C01: Expr, k: Expr)
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = dict(C10=1.0, C01=0.1, k=100.0)
-    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.mooney_rivlin, **given)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.mooney_rivlin(), **given)
     Body 'body': 1 hex8 with mooney_rivlin
     """
     first, second = J ** Rational(-2, 3) * I1 - 3, J ** Rational(-4, 3) * I2 - 3
     return {"deviatoric": C10 * first + C01 * second, "volumetric": k / 2 * (J - 1) ** 2}
 
 
+@catalogue
 @domains(mu=positive(), Jm=positive(), k=positive())
 def gent(J: Expr, I1: Expr, *, mu: Expr, Jm: Expr, k: Expr) -> Parts:
     r"""Gent rubber, whose chains can be stretched to an end.
@@ -211,17 +225,17 @@ def gent(J: Expr, I1: Expr, *, mu: Expr, Jm: Expr, k: Expr) -> Parts:
         W = -\tfrac12 \mu J_m \ln\Big(1 - \frac{y}{J_m}\Big) + \tfrac12 k (J-1)^2, \quad
         y = J^{-2/3} I_1 - 3.
 
-    Parameters
-    ----------
-    J, I1 : det F and tr C of a solid element [-].
-    mu : shear modulus [Pa].
-    Jm : what y cannot reach [-]; a state beyond it counts as one that has left the domain of its
-        law, so the step is cut.
-    k : bulk modulus [Pa].
-
     Returns
     -------
-    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    The law, a function of
+
+    - J, I1 : det F and tr C of a solid element [-].
+    - mu : shear modulus [Pa].
+    - Jm : what y cannot reach [-]; a state beyond it counts as one that has left the domain of its
+      law, so the step is cut.
+    - k : bulk modulus [Pa].
+
+    which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
 
     References
     ----------
@@ -232,13 +246,14 @@ def gent(J: Expr, I1: Expr, *, mu: Expr, Jm: Expr, k: Expr) -> Parts:
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = dict(mu=1.0, Jm=50.0, k=100.0)
-    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.gent, **given)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.gent(), **given)
     Body 'body': 1 hex8 with gent
     """
     y = J ** Rational(-2, 3) * I1 - 3
     return {"deviatoric": -mu * Jm / 2 * log(1 - y / Jm), "volumetric": k / 2 * (J - 1) ** 2}
 
 
+@catalogue
 @domains(mu=positive(), lambda_m=positive(), k=positive())
 def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Parts:
     r"""Arruda-Boyce rubber, eight chains, in five terms of the inverse Langevin function.
@@ -248,17 +263,17 @@ def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Par
             + \tfrac12 k (J-1)^2, \quad \bar I_1 = J^{-2/3} I_1, \quad
         c = \tfrac12, \tfrac1{20}, \tfrac{11}{1050}, \tfrac{19}{7000}, \tfrac{519}{673750}.
 
-    Parameters
-    ----------
-    J, I1 : det F and tr C of a solid element [-].
-    mu : [Pa]; the shear modulus is mu (1 + 3/(5 lambda_m^2) + 99/(175 lambda_m^4) + ...).
-    lambda_m : stretch at which the chains are straight [-]. The series has no end there: it is
-        for stretches of the chains, sqrt(I1/3), well below.
-    k : bulk modulus [Pa].
-
     Returns
     -------
-    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    The law, a function of
+
+    - J, I1 : det F and tr C of a solid element [-].
+    - mu : [Pa]; the shear modulus is mu (1 + 3/(5 lambda_m^2) + 99/(175 lambda_m^4) + ...).
+    - lambda_m : stretch at which the chains are straight [-]. The series has no end there: it is
+      for stretches of the chains, sqrt(I1/3), well below.
+    - k : bulk modulus [Pa].
+
+    which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
 
     References
     ----------
@@ -269,7 +284,7 @@ def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Par
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = dict(mu=1.0, lambda_m=5.0, k=100.0)
-    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.arruda_boyce, **given)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.arruda_boyce(), **given)
     Body 'body': 1 hex8 with arruda_boyce
     """
     y = J ** Rational(-2, 3) * I1 - 3

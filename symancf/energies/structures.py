@@ -9,7 +9,7 @@ from sympy import Expr, Matrix, S
 
 from ..errors import KinematicsError
 from ..values.arguments import among
-from ..values.domain import Domain, by_call, domains, not_negative, positive
+from ..values.domain import Domain, by_call, catalogue, domains, not_negative, positive
 
 if TYPE_CHECKING:
     from .solids import Energy, Parts
@@ -179,6 +179,7 @@ def cable(
     return cable_geometric if strain == "biot" else cable_green_geometric
 
 
+@catalogue
 @domains(**_PLATE, k2=positive(), k3=positive())
 def split_beam(
     E_beam: Matrix, *, E: Expr, nu: Expr, k2: Expr = 1.0, k3: Expr = 1.0
@@ -194,15 +195,15 @@ def split_beam(
     matrix with its shear modulus G; on the axis bending is free of the Poisson ratio, which solid
     energies on sections that keep their shape are not.
 
-    Parameters
-    ----------
-    E_beam : Green-Lagrange strain in the axes of the section [-].
-    E, nu : Young's modulus [Pa] and Poisson's ratio.
-    k2, k3 : shear factors.
-
     Returns
     -------
-    ``{"stiff", "axis"}``: energy per reference volume [J/m^3].
+    The law, a function of
+
+    - E_beam : Green-Lagrange strain in the axes of the section [-].
+    - E, nu : Young's modulus [Pa] and Poisson's ratio.
+    - k2, k3 : shear factors.
+
+    which returns ``{"stiff", "axis"}``: energy per reference volume [J/m^3].
 
     References
     ----------
@@ -215,7 +216,7 @@ def split_beam(
     >>> import symancf as sa
     >>> line = sa.Mesh.box((1.0,), (2,), cell="line3")["body"]
     >>> given = dict(E=1e9, nu=0.3, width=0.02, height=0.02)
-    >>> sa.Body(line, sa.elements.ancf_3333, sa.energies.split_beam, **given)
+    >>> sa.Body(line, sa.elements.ancf_3333, sa.energies.split_beam(), **given)
     Body 'body': 2 ancf_3333 with split_beam
     """
     G = E / (2 * (1 + nu))
@@ -228,6 +229,7 @@ def split_beam(
     return {"stiff": stiff, "axis": first / 2 * sum((e**2 for e in normal), S.Zero) + other * pairs}
 
 
+@catalogue
 @domains(**_ROD)
 def rod(
     epsilon: Expr,
@@ -268,22 +270,22 @@ def rod(
     (r kappa)^2/rho, with the radius of gyration r: below 1e-6 as long as cells turn by less than
     a radian. A larger one takes more iterations, and digits of slow motions.
 
-    Parameters
-    ----------
-    epsilon, gamma2, gamma3 : axial strain and shears [-]; see `kinematics.rod`.
-    kappa1, kappa2, kappa3 : twist and changes of bending curvature [1/m].
-    E_section : strain of the directors [-].
-    cell_length : reference length of the cell [m].
-    EA, GA2, GA3 : axial and shear stiffness, with shear factors [N].
-    GJ, EI2, EI3 : torsional and bending stiffness [N m^2]; EI2 that of bending about axis 2.
-        `symancf.Section` computes all of these.
-    rigidity : stiffness of the section over EA, of slender cells [-].
-    GA23, EI23 : of axes that are not principal ones [N], [N m^2].
-    y_shear, z_shear : the shear centre [m].
-
     Returns
     -------
-    ``{"strain", "section"}``: energy per reference length [J/m].
+    The law, a function of
+
+    - epsilon, gamma2, gamma3 : axial strain and shears [-]; see `kinematics.rod`.
+    - kappa1, kappa2, kappa3 : twist and changes of bending curvature [1/m].
+    - E_section : strain of the directors [-].
+    - cell_length : reference length of the cell [m].
+    - EA, GA2, GA3 : axial and shear stiffness, with shear factors [N].
+    - GJ, EI2, EI3 : torsional and bending stiffness [N m^2]; EI2 that of bending about axis 2.
+      `symancf.Section` computes all of these.
+    - rigidity : stiffness of the section over EA, of slender cells [-].
+    - GA23, EI23 : of axes that are not principal ones [N], [N m^2].
+    - y_shear, z_shear : the shear centre [m].
+
+    which returns ``{"strain", "section"}``: energy per reference length [J/m].
 
     References
     ----------
@@ -294,7 +296,7 @@ def rod(
     >>> import symancf as sa
     >>> line = sa.Mesh.box((1.0,), (2,), cell="line3")["body"]
     >>> given = dict(EA=1e4, EI2=1.0, EI3=1.0, GJ=0.8, GA2=3e3, GA3=3e3)
-    >>> sa.Body(line, sa.elements.ancf_rod, sa.energies.rod, **given)
+    >>> sa.Body(line, sa.elements.ancf_rod, sa.energies.rod(), **given)
     Body 'body': 2 ancf_rod with rod
     """
     g2, g3 = gamma2 - z_shear * kappa1, gamma3 + y_shear * kappa1

@@ -4,7 +4,7 @@
 A function declares them by names and starts, asks for them by keyword-only arguments, and returns
 an energy that is stationary in them, or equations::
 
-    @local(p=0, at="cell")
+    @local(p=0, per="cell")
     def mixed(J, I1, *, mu, k, p):
         return mu / 2 * (J ** Rational(-2, 3) * I1 - 3) + p * (J - 1) - p**2 / (2 * k)
 """
@@ -23,6 +23,7 @@ from ..errors import KinematicsError
 from ..values.arguments import among
 from ..values.domain import marked
 from ..values.reader import as_expression, require_shape
+from ..values.spellings import former_arguments
 from .symbols import declaring, entries
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Declared:
     """What `local` says of a function."""
 
     start: Mapping[str, Start]
-    at: Literal["point", "cell"]
+    per: Literal["point", "cell"]
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class Solved:
     equations: Mapping[str, object]
 
 
+@former_arguments("local")
 def local(
-    *, at: Literal["point", "cell"] = "point", **start: Start
+    *, per: Literal["point", "cell"] = "point", **start: Start
 ) -> Callable[[Function], Function]:
     r"""Let an energy have unknowns of its own, of each quadrature point or of each cell.
 
@@ -67,7 +69,7 @@ def local(
 
     Parameters
     ----------
-    at : ``"point"``, or ``"cell"`` for unknowns that all points of a cell have in common; then
+    per : ``"point"``, or ``"cell"`` for unknowns that all points of a cell have in common; then
         the sum of the energy over the points is stationary.
     start : name -> where Newton's method begins: a number, a matrix of numbers or a function of
         parameters of the law, ``lambda k: ...``. Of a matrix that begins symmetric one triangle
@@ -82,7 +84,7 @@ def local(
 
     >>> import symancf as sa
     >>> from sympy import Rational
-    >>> @sa.local(p=0, at="cell")
+    >>> @sa.local(p=0, per="cell")
     ... def mixed(J, I1, *, mu, k, p):
     ...     deviatoric = mu / 2 * (J ** Rational(-2, 3) * I1 - 3)
     ...     return deviatoric + p * (J - 1) - p**2 / (2 * k)
@@ -101,11 +103,11 @@ def local(
     J. C. Simo, R. L. Taylor, K. S. Pister, Computer Methods in Applied Mechanics and Engineering
     51 (1985) 177-208 (a pressure per cell).
     """
-    if not among(at, ("point", "cell")):
+    if not among(per, ("point", "cell")):
         raise KinematicsError(
-            f"local(at={at!r}) is not possible: choose 'point' or 'cell'",
-            asked="at",
-            given=at,
+            f"local(per={per!r}) is not possible: choose 'point' or 'cell'",
+            asked="per",
+            given=per,
             possible=("point", "cell"),
         )
     if not start:
@@ -118,15 +120,15 @@ def local(
     def declare(function: Function) -> Function:
         declaring(function, start, "solves for")
         more = declared_local(function)
-        if more is not None and more.at != at:
+        if more is not None and more.per != per:
             raise KinematicsError(
-                f"{', '.join(more.start)} are unknowns of each {more.at}, {', '.join(start)} of "
-                f"each {at}: a law has unknowns of points or of cells",
-                asked="at",
-                given=at,
-                possible=(more.at,),
+                f"{', '.join(more.start)} are unknowns of each {more.per}, {', '.join(start)} of "
+                f"each {per}: a law has unknowns of points or of cells",
+                asked="per",
+                given=per,
+                possible=(more.per,),
             )
-        return marked(function, local=Declared({**(more.start if more else {}), **start}, at))
+        return marked(function, local=Declared({**(more.start if more else {}), **start}, per))
 
     return declare
 
@@ -191,7 +193,7 @@ def equations_of(
             raise KinematicsError(
                 f"{name}: unknowns of a cell are those in which the energy is stationary: return "
                 "the energy alone, or declare unknowns of the points",
-                asked="at",
+                asked="per",
                 given="cell",
                 possible=("point",),
             )

@@ -233,7 +233,7 @@ def call_own(
             break
         symmetric -= turned
     own, unknowns = {key: symbols[key] for key in start}, declared_local(function)
-    shared = unknowns is not None and unknowns.at == "cell"
+    shared = unknowns is not None and unknowns.per == "cell"
     result, local = equations_of(name, found.result, own, start, shared)
     history = _history(symbols, after, initial, found.dissipated)
     return Called(result, history, found.stored, local, shared, {**after, **own})

@@ -13,8 +13,9 @@ import sympy as sp
 
 from symancf_codegen.functions import symbolic
 
-from ..values.functions import arguments_of
+from ..values.domain import makes_law
 from ..values.reader import Signature, call_symbolic, read
+from ..values.spellings import advise
 from .memory import Called, call_own, own_arguments
 
 if TYPE_CHECKING:
@@ -26,16 +27,12 @@ Energy = Callable[..., sp.Expr]
 
 
 def law_of(given: Any) -> Any:
-    """Return a law; of a function that makes laws the one that it makes by default.
-
-    Such a function asks for no quantity, and all its arguments have defaults.
-    """
-    if inspect.isfunction(given):
-        asked = arguments_of(given)
-        if asked.defaults.keys() >= {*asked.names}:
-            made = given()
-            return made if callable(made) else given
-    return given
+    """Return a law; of a function of the catalogue, with a warning, the law that it returns."""
+    if not makes_law(given):
+        return given
+    name = f"energies.{given.__name__}"
+    advise(f"{name} as a law", f"{name}()")
+    return given()
 
 
 def signature(function: Energy) -> Signature:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,10 +21,12 @@ from ..kinematics.memory import require_plain
 from ..kinematics.naming import Energy, law_of, signature
 from ..kinematics.quantity import real
 from ..values import arguments
+from ..values.arguments import flag
 from ..values.domain import Domain, by_call, domains_of, not_negative
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import label, reals, vector3
 from ..values.reader import as_expression, require_parameters
+from ..values.spellings import advise
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule
@@ -72,9 +74,10 @@ class Layers:
 
     Parameters
     ----------
-    layers : tuples (law, thickness [m]), (law, thickness, angle [degrees]) or (law, thickness,
-        angle, parameters). A law is an energy of solids; parameters that are not given here are
+    layers : tuples (law, thickness [m]), (law, thickness, angle) or (law, thickness, angle,
+        parameters). A law is an energy of solids; parameters that are not given here are
         those of the body, the same for all layers. ``rho`` may be among them.
+    degrees : whether angles are in degrees; False: in radians. To be said where one is not 0.
     axis : the direction from which angles count, three numbers or a function of X (symbols) that
         returns three; it is made square to the normal, about which a positive angle turns. Default:
         x. Laws without directions of their own need none.
@@ -118,8 +121,8 @@ class Layers:
     >>> import symancf as sa
     >>> fibres = dict(E1=140e9, E2=10e9, E3=10e9, nu12=0.3, nu13=0.3, nu23=0.4, G12=5e9, G13=5e9,
     ...               G23=3.5e9)
-    >>> ply = sa.energies.orthotropic
-    >>> cross_ply = sa.Layers([(ply, 1e-3, 0), (ply, 1e-3, 90)])
+    >>> ply = sa.energies.orthotropic()
+    >>> cross_ply = sa.Layers([(ply, 1e-3, 0), (ply, 1e-3, 90)], degrees=True)
     >>> mesh = sa.Mesh.box((0.1, 0.1), (4, 4))
     >>> plate = sa.Body(mesh["body"], sa.elements.ancf_thin_plate, cross_ply, **fibres)
     >>> round(plate.parameters["thickness"], 6)
@@ -136,6 +139,7 @@ class Layers:
         self,
         layers: Sequence[tuple[Any, ...]],
         *,
+        degrees: bool | None = None,
         axis: Axis = (1.0, 0.0, 0.0),
         resultants: bool = True,
         offset: float = 0.0,
@@ -147,7 +151,8 @@ class Layers:
                 asked="layers",
                 given=layers,
             )
-        self.layers = tuple(_layer(k, given) for k, given in enumerate(layers, 1))
+        read = (_layer(k, layer) for k, layer in enumerate(layers, 1))
+        self.layers = _in_degrees(tuple(read), degrees)
         if not self.layers:
             raise ParameterError(
                 "Layers([]) has no layer: give (law, thickness, angle)", asked="layers", given=()
@@ -328,6 +333,15 @@ class Layers:
                 possible=names,
             )
         return not missing
+
+
+def _in_degrees(layers: tuple[Layer, ...], degrees: bool | None) -> tuple[Layer, ...]:
+    """Return layers with their angles in degrees; None, without a word of the unit, warns."""
+    if degrees is None and any(layer.angle for layer in layers):
+        advise("Layers([(law, thickness, angle)]) in degrees without saying so", "degrees=True")
+    elif degrees is not None and not flag("Layers", "degrees", degrees):
+        return tuple(replace(layer, angle=float(np.degrees(layer.angle))) for layer in layers)
+    return layers
 
 
 def _layer(number: int, given: object) -> Layer:

@@ -308,10 +308,10 @@ def _offered(
     if called.history and not remembered:
         why = (
             f"follows from what {name_of}() remembers, which is known at its quadrature points "
-            "alone: choose at='gauss' for these, or at='cells' for means"
+            "alone: choose at='gauss' for these, or at='cell' for means"
         )
         moved = [n for n, q in of_energy.items() if n == "W" or _stressed(q)]
-        data = {"given": name_of, "possible": ("gauss", "cells")}
+        data = {"given": name_of, "possible": ("gauss", "cell")}
         refused |= dict.fromkeys((*moved, *of_law), (why, data))
         offered = {n: q for n, q in offered.items() if n not in refused}
     return offered, refused
@@ -369,7 +369,7 @@ def _own(energy: Energy, called: Parts) -> dict[str, Quantity]:
         if name == PRESSURE.name:
             meaning = "pressure p, positive in tension [Pa]"
         elif unknowns is not None and name in unknowns.start:
-            meaning = f"unknown of each {unknowns.at}"
+            meaning = f"unknown of each {unknowns.per}"
         found[name] = Quantity(value, meaning)
     for m in called.history:
         if m.total:  # remembered is the integral over the point's part of the cell

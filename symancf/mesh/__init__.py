@@ -21,6 +21,7 @@ from ..runtime.registry import ExtensionMethod
 from ..runtime.shown import Shown
 from ..values import arguments
 from ..values.parameter import call_array, is_empty, label, reals
+from ..values.spellings import former_arguments
 from .box import Box
 from .cells import dimension
 from .region import Region, unknown_region
@@ -250,6 +251,7 @@ class Mesh(Portable, Shown):
     tube = ExtensionMethod["Mesh"]()
     sphere = ExtensionMethod["Mesh"]()
 
+    @former_arguments("Mesh.select")
     def select(
         self,
         name: str,
@@ -258,7 +260,7 @@ class Mesh(Portable, Shown):
         dimension: int | None = None,
         normal: ArrayLike | None = None,
         near: ArrayLike | None = None,
-        angle: float = 30.0,
+        angle_deg: float = 30.0,
         within: Region | str | None = None,
         outer: bool = True,
         labels: ArrayLike | None = None,
@@ -276,14 +278,14 @@ class Mesh(Portable, Shown):
         dimension : 0 points, 1 edges, 2 facets, 3 cells of volumes. Default: the sides of the
             cells, which are facets of volumes, edges of surfaces and points of lines; of a region
             `within` of less dimension than the mesh a part of it.
-        normal : direction (3,) from which the normal differs by at most `angle`. Normals point out
-            of the volume; those of edges out of the surface; those of surfaces without a volume
+        normal : direction (3,) from which the normal differs by at most `angle_deg`. Normals point
+            out of the volume; those of edges out of the surface; those of surfaces without a volume
             follow the numbering of their corners, as the sides of plates do. What lies between
             two cells counts in either sense.
         near : place (3,) [m]: all that is connected with the facet (edge) nearest to it, over
-            edges (points) at which the surface (line) turns by at most `angle`. Of points the
+            edges (points) at which the surface (line) turns by at most `angle_deg`. Of points the
             nearest one.
-        angle : in degrees.
+        angle_deg : in degrees.
         within : region, or its name, to choose from; regions combine to others by ``|``, ``&`` and
             ``-``. Default all cells. A region of volumes or surfaces has sides where it meets
             other cells, too.
@@ -320,7 +322,7 @@ class Mesh(Portable, Shown):
 
         with together(self.comm):
             asked = Conditions.of(
-                self, name, where, dimension, within, normal, near, angle, outer, labels
+                self, name, where, dimension, within, normal, near, angle_deg, outer, labels
             )
         found = select(self, asked)
         self._members[name] = dict(found)

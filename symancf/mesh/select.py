@@ -92,7 +92,7 @@ class Conditions:
                 given=WORDS[d],
             )
         turn = arguments.number(
-            call, "angle", angle, "be from 0 to 180 degrees", lambda a: 0.0 <= a <= 180.0
+            call, "angle_deg", angle, "be from 0 to 180 degrees", lambda a: 0.0 <= a <= 180.0
         )
         at = None if near is None else _vector(call, "near", near)
         if where is not None:

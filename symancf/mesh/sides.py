@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, Ints, Mask
 from ..cells.table import CELLS
+from ..errors import outside
 from ..runtime.collective import combine, exchange, exchange_blocks, lookup, shares
 from .cells import unit
 from .conformity import Hashes, hashes, pairs_in_groups
@@ -240,7 +241,7 @@ def in_one_sense(region: Region, name: str | None) -> Region:
             "numbered in the other sense than their neighbours; turned. The third axis of a "
             "section is the tangent by the second: where it matters which way the whole line "
             "goes, number it so",
-            stacklevel=3,
+            stacklevel=outside(),
         )
     return replace(region, turned=turned)
 

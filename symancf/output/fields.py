@@ -265,7 +265,7 @@ class At:
     def _over_points(self, name: str) -> float | Array:
         """Return a field's values at the points of axis or mid-surface, or those of the cells."""
         given = self.body.parameters[name]
-        if not isinstance(given, Field) or given.at != "points":
+        if not isinstance(given, Field) or given.per != "point":
             return self.values[name]
         shape = (len(self.points.cells), self.points.xi.shape[-2])
         X = jets_at(self.body, self._X, "value", self.points.xi, np.zeros(shape))

@@ -389,7 +389,7 @@ class History(Portable, Shown):
         Examples
         --------
         >>> import symancf as sa
-        >>> ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1000.0)
+        >>> ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)
         >>> fall = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))]))
         >>> fall.record("ball", ball.centre)
         >>> history = fall.solve(to=0.2, step=0.05)

@@ -60,7 +60,7 @@ def results(
     --------
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), name="cube")
-    >>> law, given = sa.energies.neo_hooke, {"mu": 1.0, "lam": 2.0, "name": "cube"}
+    >>> law, given = sa.energies.neo_hooke(), {"mu": 1.0, "lam": 2.0, "name": "cube"}
     >>> cube = sa.Body(mesh["body"], sa.elements.hex8_plain, law, **given)
     >>> pull = sa.fix(cube["x1"], displacement=(0.2, 0.0, 0.0), name="pull")
     >>> system = sa.System(cube, terms=[sa.fix(cube["x0"], name="wall"), pull])
@@ -113,7 +113,7 @@ def _of_body(
     system: System, body: Body, number: int, divisions: int, units: Mapping[str, str]
 ) -> Samples:
     """Return a body with all its fields, and numbers of its cells."""
-    at: Place = "cells" if body.remembers else "lattice"
+    at: Place = "cell" if body.remembers else "lattice"
     names = default_fields(body.element, body.energy_function, remembered=True)
     fields = dict(zip(names, names, strict=True))
     layered = isinstance(body.energy_function, Layers)

@@ -19,6 +19,7 @@ from ..laws.sampled import default_fields
 from ..runtime.collective import together
 from ..values.arguments import among, flag, whole
 from ..values.parameter import label, reals
+from ..values.spellings import present_value
 from .fields import At, FieldKernels, Points, heights, weights
 from .samples import Samples, vertices
 from .shapes import shape_now
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ..laws import Sampled
     from ..system import System
 
-Place = Literal["lattice", "cells", "gauss"]
+Place = Literal["lattice", "cell", "gauss"]
 
 
 def _rigid(system: System, body: RigidBody, state: Array, reference: bool) -> Samples:
@@ -105,7 +106,7 @@ def sample(
         Of laws with memory these are the stresses with which the step was solved, ``W`` is what is
         stored, and what is remembered at the end of the step has the names of the law;
         ``dissipated`` is an energy density as W. All this is known at quadrature points alone:
-        ``at="gauss"`` or ``"cells"``. Unknowns of points and cells have their names, too, anywhere.
+        ``at="gauss"`` or ``"cell"``. Unknowns of points and cells have their names, too, anywhere.
 
         Default: the von Mises stresses or section forces of the element, if the energy measures
         strain, and ``thickness``; on a lattice the means of cells, if the law has memory. Where a
@@ -116,7 +117,7 @@ def sample(
         began to touch [m]; ``status``, 0 open, 1 stick (without friction: closed), 2 slip. On the
         nodes of facets, ``at="lattice"``, means of points (see `symancf.contact.nodal`); the points
         themselves with ``at="gauss"``. Of rigid bodies the points.
-    at : ``"lattice"``: points of a lattice in each cell; ``"cells"``: one value per cell, the mean
+    at : ``"lattice"``: points of a lattice in each cell; ``"cell"``: one value per cell, the mean
         over its volume (area, length), as cell data; ``"gauss"``: the points of the energy's rule;
         or points (k, 3) of the material, which the rank has that owns their cell, with the point
         data ``number``.
@@ -147,16 +148,17 @@ def sample(
     --------
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    >>> cube = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    >>> cube = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
     >>> pull = sa.fix(cube["x1"], displacement=(0.2, 0.0, 0.0))
     >>> system = sa.System(cube, terms=[sa.fix(cube["x0"]), pull])
     >>> _ = sa.StaticProblem(system).solve()
     >>> fields = {"J": lambda J: J, "sigma": "cauchy", "E": lambda E_gl: E_gl}
-    >>> samples = sa.sample(system, cube, fields=fields, at="cells")
+    >>> samples = sa.sample(system, cube, fields=fields, at="cell")
     >>> samples.cell_data["sigma"].shape, round(float(samples.cell_data["J"][0]), 6)
     ((1, 3, 3), 1.2)
     """
     require_system("sample", system)
+    at = present_value("sample", "at", at)
     with together(system.comm):
         state = _local_vector(system, system.state if state is None else state)
         divisions = whole("sample", "divisions", divisions)
@@ -189,7 +191,7 @@ def sample(
             possible=(False,),
         )
     at = _place(at, fields is None and body.remembers)
-    inside = among(at, ("cells", "gauss"))
+    inside = among(at, ("cell", "gauss"))
     if fields is None:
         chosen = default_fields(element, body.energy_function, remembered=inside, layer=layer)
         fields = dict(zip(chosen, chosen, strict=True))
@@ -209,12 +211,12 @@ def _place(at: Place | npt.ArrayLike, remembered: bool) -> Place | npt.ArrayLike
     """Return where fields are given, by default those `remembered` at the points where they are."""
     if isinstance(at, str) and at not in get_args(Place):
         raise SymancfError(
-            f"sample(at={at!r}): choose 'lattice', 'cells' or 'gauss', or give points (k, 3)",
+            f"sample(at={at!r}): choose 'lattice', 'cell' or 'gauss', or give points (k, 3)",
             asked="at",
             given=at,
             possible=get_args(Place),
         )
-    return "cells" if remembered and among(at, ("lattice",)) else at
+    return "cell" if remembered and among(at, ("lattice",)) else at
 
 
 def _by_name(fields: object) -> object:
@@ -388,7 +390,7 @@ class _Shown:
                 name: np.concatenate([data[name] for _, data in made]) for name in made[0][1]
             },
         )
-        if at == "cells":
+        if at == "cell":
             means = {name: np.repeat(v, len(parts), axis=0) for name, v in self._means().items()}
             samples.cell_data.update(means)
         return samples

@@ -42,7 +42,7 @@ def swept(samples: Samples, section: Outlined) -> Samples:
     >>> mesh = sa.Mesh.box((0.5,), (4,), cell="line3")
     >>> strip = sa.Section.rectangle(0.02, 0.005)
     >>> given = strip.rod(E=1e9, nu=0.3)
-    >>> rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod, **given)
+    >>> rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **given)
     >>> axis = sa.sample(sa.System(rod), rod, fields=["d2", "d3"])
     >>> sa.output.swept(axis, strip).cells["quad"].shape
     (32, 4)

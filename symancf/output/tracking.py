@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Tells(Protocol):
-    """What knows its series itself: supports, constraints, contacts, cavities, `largest`."""
+    """What knows its series itself: supports, constraints, contacts, cavities."""
 
     def series(self, system: Any, /) -> Mapping[str, Callable[[], npt.ArrayLike]]:
         """Return functions by what is added to the name, "" where that is all."""
@@ -130,7 +130,7 @@ def watched(
     if not callable(what):
         raise ParameterError(
             "record() takes a place, such as body.at(point), a support, constraint, contact or "
-            "cavity, sa.largest(body, field), or a function without arguments; given "
+            "cavity, or a function without arguments; given "
             f"{type(what).__name__}",
             asked="record",
             given=what,

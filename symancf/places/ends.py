@@ -259,7 +259,7 @@ class Ground(End):
     Examples
     --------
     >>> import symancf as sa
-    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
     >>> sa.joints.spherical(ball.at((0.0, 0.0, 0.1)), sa.ground)
     constraint 'spherical'
     """

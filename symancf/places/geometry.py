@@ -265,8 +265,8 @@ class Directions:
                 f"body {self.name!r} ({self.element.name}): {kinks} points are kinks sharper than "
                 f"the smoothing angle, {np.degrees(2.0 * self.smooth):.0f} degrees (or cells "
                 "there are numbered in opposite senses); cut the region at the kink into two "
-                "bodies, or raise smooth=",
-                asked="smooth",
+                "bodies, or raise smooth_deg=",
+                asked="smooth_deg",
                 given=kinks,
             )
 

@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 PATIENCE = 5.0
 
 
-def print(*values: object, **options: Any) -> None:
+def root_print(*values: object, **options: Any) -> None:
     """Print on rank 0 of all that mpirun started, and at once (`flush`).
 
-    For ``print`` in scripts on several ranks, with the same arguments. No rank waits for another;
-    every rank evaluates the arguments, so they may be collective (``system.energies()``).
+    Python's ``print`` for scripts on several ranks, with the same arguments. No rank waits for
+    another; every rank evaluates the arguments, so they may be collective (``system.energies()``).
 
     Examples
     --------
-    >>> print("tip", 0.5, sep=": ")
+    >>> import symancf as sa
+    >>> sa.root_print("tip", 0.5, sep=": ")
     tip: 0.5
     """
     if MPI.COMM_WORLD.rank == 0:

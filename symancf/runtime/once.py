@@ -3,21 +3,18 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Hashable
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from ..errors import SymancfError
+from ..errors import SymancfError, outside
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_PACKAGE = str(Path(__file__).parents[1])
 
 
 class Once:
@@ -49,7 +46,7 @@ class Once:
             return False
         self._told.add(cause)
         if self._first:
-            warnings.warn(text, kind, stacklevel=_outside())
+            warnings.warn(text, kind, stacklevel=outside())
         return True
 
 
@@ -76,14 +73,3 @@ def warns_once(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate
             system.solving.release()
 
     return called
-
-
-def _outside() -> int:
-    """Return the level of the first caller of `warn` that is not in this package."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and (
-        frame.f_code.co_filename.startswith(_PACKAGE)
-        or frame.f_code.co_filename.endswith("contextlib.py")
-    ):
-        frame, level = frame.f_back, level + 1
-    return level

@@ -50,7 +50,7 @@ class Shown:
 
 
 class Table(Shown):
-    """A table of results: ``sa.print(table)`` prints it once, a notebook shows it.
+    """A table of results: ``sa.root_print(table)`` prints it once, a notebook shows it.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Table(Shown):
     >>> table = sa.Table("Tip of the plate", "mesh", "sag [mm]:.2f", "error [%]:+.1f")
     >>> table.add("4 x 4", -5.9821, 1.31)
     >>> table.add("limit", -5.9047)
-    >>> sa.print(table)
+    >>> sa.root_print(table)
     Tip of the plate
       mesh   sag [mm]  error [%]
       4 x 4     -5.98       +1.3

@@ -72,7 +72,7 @@ TERMS = (
     Row("term", "fix, displacement of time", steps=ONE_BY_ONE),
     Row("term", "planar"),
     Row("term", "symmetry"),
-    Row("term", "prescribe", steps=NO_MOTION, multigrid=NO_GRIDS, audit=NO_MOTION),
+    Row("term", "displacement_control", steps=NO_MOTION, multigrid=NO_GRIDS, audit=NO_MOTION),
     Row("term", "gravity"),
     Row("term", "force"),
     Row("term", "force, place of time", steps=IN_PYTHON),
@@ -200,7 +200,7 @@ def quantities(law: Callable[..., object]) -> list[str]:
     """Return what a law of the catalogue asks of an element, or the law that it makes."""
     asked = [*arguments_of(law).positional]
     if asked == ["law"]:
-        return quantities(law(energies.neo_hooke))  # type: ignore[arg-type]
+        return quantities(law(energies.neo_hooke()))  # type: ignore[arg-type]
     return asked or quantities(law())  # type: ignore[arg-type]
 
 

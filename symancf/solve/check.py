@@ -85,7 +85,7 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> found = sa.check(sa.System(block, terms=[sa.fix(block["x0"])]))
     """
     made_of("check", system)

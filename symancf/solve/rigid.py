@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rigid motions of all coordinates: the near-null space of the tangent, and momenta."""
+"""Rigid motions of all coordinates: the near-null space of the tangent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..output.tracking import made_of
-from ..values.parameter import vector3
+from ..values.spellings import advise
 
 if TYPE_CHECKING:
     from ..system import System
@@ -55,36 +55,6 @@ def centre_of_nodes(system: System, q: Array) -> Array:
 
 
 def momentum(system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Array, Array]:
-    r"""Return linear and angular momentum of all bodies in motion (collective).
-
-    The mass matrix between the rates and rigid motions of the present state,
-    :math:`p_a = d_a^T M \dot q`, so that nothing is lost by quadrature.
-
-    Parameters
-    ----------
-    about : point that the angular momentum is about [m].
-
-    Returns
-    -------
-    p : (3,) [kg m/s].
-    L : (3,) [kg m^2/s].
-
-    Raises
-    ------
-    ParameterError : no system; `about` is not three finite numbers.
-
-    Examples
-    --------
-    >>> import symancf as sa
-    >>> at, v = (0.0, 0.0, 0.0), (2.0, 0.0, 0.0)
-    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=at, rho=1000.0, velocity=v)
-    >>> system = sa.System(ball)
-    >>> [part.round(9).tolist() for part in sa.momentum(system)]
-    [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-    """
-    system = made_of("momentum", system)
-    point = vector3("momentum: about", about)
-    f = system.mass_times(system.rate)
-    f[system.numbering.start[system.numbering.owned_vertices] :] = 0.0
-    total = system.sum(system.wrench(f, point))
-    return total[:3], total[3:]
+    """Return `System.momentum`, by its former spelling."""
+    advise("momentum(system)", "system.momentum()")
+    return made_of("momentum", system).momentum(about)

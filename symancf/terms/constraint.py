@@ -8,7 +8,6 @@ any other energy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -29,9 +28,9 @@ from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.shared import Shared
 from ..values.arguments import one_of
-from ..values.parameter import vector3
 from ..values.reader import name_of, require_dependence
 from .quantities import JetOfEnd, symbols_of
+from .reaction import Reaction
 from .substitution import Substitution
 from .term import PlaceBinding, PlaceTerm, vector_of
 
@@ -47,36 +46,6 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
     from .quantities import At, E, Given, Law
     from .reading import Reading
-
-
-@dataclass(frozen=True)
-class Reaction:
-    """Forces and moments that a constraint exerts on one of its ends.
-
-    Attributes
-    ----------
-    points : (K, 3) present places of end a, about which the moments are [m].
-    forces, moments : (K, 3) [N], [N m].
-    """
-
-    points: Array
-    forces: Array
-    moments: Array
-
-    @property
-    def force(self) -> Array:
-        """The total force (3,) [N]."""
-        return np.asarray(self.forces.sum(axis=0))
-
-    @property
-    def moment(self) -> Array:
-        """The total moment (3,) about the mean of `points` [N m]."""
-        return self.moment_about(self.points.mean(axis=0))
-
-    def moment_about(self, point: npt.ArrayLike) -> Array:
-        """Return the total moment (3,) about a point [N m]."""
-        arms = self.points - vector3("moment_about(point)", point)
-        return np.asarray((self.moments + np.cross(arms, self.forces)).sum(axis=0))
 
 
 class Equations:
@@ -195,8 +164,8 @@ class Constraint(PlaceTerm):
     Examples
     --------
     >>> import symancf as sa
-    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
-    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.2, 0.0, 0.0), rho=1000.0, name="b")
     >>> ends = a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0))
     >>> sa.Constraint(lambda r_a, r_b: r_a - r_b, *ends, name="pin")
     constraint 'pin'

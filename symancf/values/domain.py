@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
+from .spellings import advise
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -59,7 +62,40 @@ def by_call(make: Function) -> Function:
     def called(*arguments: Any, **keywords: Any) -> Returned:
         return Returned(make(*arguments, **keywords), called, arguments, keywords)
 
+    if not cast(
+        "FunctionType", make
+    ).__code__.co_argcount:  # its arguments are choices, with defaults
+        _MAKERS.add(called)
     return cast("Function", called)
+
+
+_MAKERS: set[Callable[..., Any]] = set()
+
+
+def makes_law(given: object) -> bool:
+    """Tell whether something is a function of the catalogue that returns a law when called."""
+    return isinstance(given, FunctionType) and given in _MAKERS
+
+
+def catalogue(law: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
+    """Make of a law the function of the catalogue that returns it when called; a decorator.
+
+    Up to 0.2 the law itself had that name: called with its arguments the function warns, and
+    returns what the law returns.
+    """
+
+    @functools.wraps(law)
+    def make(*arguments: Any, **keywords: Any) -> Any:
+        if arguments or keywords:
+            name = f"energies.{law.__name__}"
+            advise(f"{name} called with quantities", f"{name}() for the law, {name}()(...)")
+            return law(*arguments, **keywords)
+        return made
+
+    made = Returned(law, make, (), {})
+    make.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
+    _MAKERS.add(make)
+    return make
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from symancf_codegen.functions import short
 from ..arrays import Array
 from ..errors import ParameterError, SymancfError, argument
 from .functions import arguments_of
+from .spellings import former_arguments, present_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -99,14 +100,14 @@ class Fixed(dict[str, Any]):
         return dict, (dict(self),)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Field:
     """A parameter that varies over a body, as a function of the reference.
 
     Attributes
     ----------
     function : maps places X (n, 3) to n values.
-    at : ``"cells"``: one value per cell, that of its centroid; ``"points"``: one per quadrature
+    per : ``"cell"``: one value per cell, that of its centroid; ``"point"``: one per quadrature
         point (of the axis or mid-surface), so that a section that changes within an element
         has its own stiffness and mass there.
 
@@ -115,21 +116,26 @@ class Field:
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> softer = sa.Field(lambda X: 2.0 - X[:, 0])       # one value per cell, at its middle
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=softer, lam=2.0)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=softer, lam=2.0)
     """
 
     function: Callable[[Array], npt.ArrayLike]
-    at: Literal["cells", "points"] = "cells"
+    per: Literal["cell", "point"] = "cell"
 
-    def __post_init__(self) -> None:
-        given: object = self.at
-        if not isinstance(given, str) or given not in ("cells", "points"):
+    @former_arguments("Field")
+    def __init__(
+        self, function: Callable[[Array], npt.ArrayLike], per: Literal["cell", "point"] = "cell"
+    ) -> None:
+        given: object = present_value("Field", "per", per)
+        if not isinstance(given, str) or given not in ("cell", "point"):
             raise ParameterError(
-                f"Field(at={self.at!r}): choose 'cells' or 'points'",
-                asked="at",
-                given=self.at,
-                possible=("cells", "points"),
+                f"Field(per={given!r}): choose 'cell' or 'point'",
+                asked="per",
+                given=given,
+                possible=("cell", "point"),
             )
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "per", given)
 
 
 class Quantity(Protocol):

@@ -129,7 +129,7 @@ def elastica() -> Iterator[Number]:
     push.value = 0.0
     for part, (deflection, chord) in ELASTICA.items():
         problem.follow(shorter, to=chord, step=0.05)
-        thrust = -float(moved.reaction(system)[0]) / math.pi**2
+        thrust = -float(moved.reaction(system).force[0]) / math.pi**2
         yield Number(f"P L^2/(pi^2 EI), shorter by {chord:.6f}", thrust, part, 1e-5)
         yield Number(
             f"deflection, P = {part:g} P_cr", system.displacement(middle)[0, 1], deflection, 1e-5
@@ -156,8 +156,8 @@ def along(v_a: Any, theta_a: Any, *, P: Any) -> Any:
 def links(*, follower: bool) -> tuple[StaticProblem, Parameter]:
     """Return two upright links of length 1 with springs of stiffness 1 and a push on the upper."""
     P, ground = Parameter("P"), Ground()
-    lower = PlanarBody(at=(0.0, 0.5), name="lower")
-    upper = PlanarBody(at=(0.0, 1.5), name="upper")
+    lower = PlanarBody(position=(0.0, 0.5), name="lower")
+    upper = PlanarBody(position=(0.0, 1.5), name="upper")
     low, high, top = lower.at((0.0, -0.5)), lower.at((0.0, 0.5)), upper.at((0.0, 0.5))
     foot = upper.at((0.0, -0.5))
     joints = [revolute(low, ground.at((0.0, 0.0))), revolute(high, foot, name="knee")]
@@ -185,7 +185,7 @@ def portal(feet: str, EA: float) -> tuple[StaticProblem, Parameter]:
     """Return a portal of three beams of length 1 and EI = 1, a load P on each rigid corner."""
     P, corners, ground = Parameter("P"), [(0.0, 1.0), (1.0, 1.0)], Ground()
     base = [(0.0, 0.0), (1.0, 0.0)]
-    knees = [PlanarBody(at=at, name=f"knee {k}") for k, at in enumerate(corners)]
+    knees = [PlanarBody(position=at, name=f"knee {k}") for k, at in enumerate(corners)]
     given: dict[str, Any] = {"EA": EA, "EI": 1.0}
     columns = [straight(base[k], corners[k], 8, f"column {k}", **given) for k in (0, 1)]
     top = straight(corners[0], corners[1], 8, "top", **given)
@@ -193,7 +193,7 @@ def portal(feet: str, EA: float) -> tuple[StaticProblem, Parameter]:
     for k, (part, knee) in enumerate(zip(columns, knees, strict=True)):
         at = (*corners[k], 0.0)
         terms += [clamp(part.at(at), knee, name=f"a{k}"), clamp(top.at(at), knee, name=f"b{k}")]
-        terms.append(force(knee.origin, (0.0, lambda t: -P.value)))
+        terms.append(force(knee.at((0, 0)), (0.0, lambda t: -P.value)))
         if feet == "clamped":
             terms.append(clamp(part.at((*base[k], 0.0)), ground, name=f"foot {k}"))
         else:

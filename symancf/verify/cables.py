@@ -99,4 +99,4 @@ def _hanging(weight: float) -> Iterator[Number]:
         StaticProblem(system, options=TIGHT).solve()
         down = -system.displacement(line["x1"])[0, 2]
         yield Number(f"elongation: {strain}", down, HANGING[strain, weight], 1e-8)
-        yield Number(f"reaction: {strain}", top.reaction(system)[2], 20.0 + weight, 1e-10)
+        yield Number(f"reaction: {strain}", top.reaction(system).force[2], 20.0 + weight, 1e-10)

@@ -73,7 +73,7 @@ def pulled(n: int, mu: float, T: float = 10.0, R: float = 0.1) -> tuple[float, f
     system = System(body, terms=[flat, load, held, on])
     problem = StaticProblem(system)
     problem.solve(to=2.0, step=0.25)
-    far = -float(held.reaction(system)[2])
+    far = -float(held.reaction(system).force[2])
     return (
         far / T,
         float(np.linalg.norm(on.force(system))) / T,

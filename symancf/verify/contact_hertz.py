@@ -93,7 +93,7 @@ def half_space(
 
     z = -depth[::-1] if up > 0.0 else -depth
     mesh = block(x, x, z, element.cell, crowned)
-    name, svk = "ground" if up > 0.0 else "above", saint_venant_kirchhoff
+    name, svk = "ground" if up > 0.0 else "above", saint_venant_kirchhoff()
     body = Body(mesh["body"], element, svk, name=name, E=hertz.E, nu=hertz.nu)
 
     def outer(X: Array, t: float) -> Array:
@@ -117,7 +117,7 @@ def strip(hertz: Line, fine: int, reach: float = 12.0) -> tuple[Body, list[Suppo
     mesh = block(x, np.array([0.0, h]), -depth[::-1])
     mu, lam = lame(hertz.E, hertz.nu)
     body = Body(
-        mesh["body"], hex8_plain, neo_hooke, volumetric="reduced", name="ground", mu=mu, lam=lam
+        mesh["body"], hex8_plain, neo_hooke(), volumetric="reduced", name="ground", mu=mu, lam=lam
     )
     deepest = float(depth[-1])
 
@@ -202,10 +202,12 @@ def hertz_impact_of_ball() -> Iterator[Number]:
     depth, force, duration = hertz_impact(E, nu, R, rho, v)
     a = math.sqrt(R * depth)
     x, z = (graded(a / 3.0, n, 2.2, 30.0 * a) for n in (4, 2))
-    mesh, svk = block(x, x, -z[::-1]), saint_venant_kirchhoff
+    mesh, svk = block(x, x, -z[::-1]), saint_venant_kirchhoff()
     ground = Body(mesh["body"], hex8_plain, svk, name="ground", E=E, nu=nu, rho=1e-5 * rho)
     mass = 4.0 / 3.0 * math.pi * R**3 * rho
-    ball = RigidBody.sphere(R, at=(0, 0, R), mass=mass / 4.0, velocity=(0, 0, -v), name="ball")
+    ball = RigidBody.sphere(
+        R, position=(0, 0, R), mass=mass / 4.0, velocity=(0, 0, -v), name="ball"
+    )
     on = Contact(ground["z1"], ball)
     far = [fix(ground[side]) for side in ("x1", "y1", "z0")]
     held = [fix(ground["x0"], "x"), fix(ground["y0"], "y"), *far]
@@ -291,7 +293,7 @@ def mindlin_sphere() -> Iterator[Number]:
     mesh = block(np.concatenate([-x[:0:-1], x]), x, -z[::-1])
     G, lam = lame(hertz.E, hertz.nu)
     body = Body(
-        mesh["body"], hex8_plain, neo_hooke, volumetric="reduced", name="half", mu=G, lam=lam
+        mesh["body"], hex8_plain, neo_hooke(), volumetric="reduced", name="half", mu=G, lam=lam
     )
 
     def outer(X: Array, t: float) -> Array:

@@ -44,7 +44,7 @@ def slab(
     size, deep = (0.2, 0.2, 2e-3), 1e-6
     down = G * math.cos(math.radians(degrees))
     place = (at, 0.0, size[2] / 2 - deep)
-    block = RigidBody.box(size, at=place, name="block", mass=1.0, **given)
+    block = RigidBody.box(size, position=place, name="block", mass=1.0, **given)
     return block, Contact(block, floor or Plane(), mu=mu, stiffness=down / deep)
 
 
@@ -53,7 +53,7 @@ def sphere(mu: float, degrees: float, speed: float = 0.0) -> tuple[System, Rigid
     deep = 1e-6
     down = G * math.cos(math.radians(degrees))
     ball = RigidBody.sphere(
-        0.1, at=(0.0, 0.0, 0.1 - deep), name="ball", mass=1.0, velocity=(speed, 0.0, 0.0)
+        0.1, position=(0.0, 0.0, 0.1 - deep), name="ball", mass=1.0, velocity=(speed, 0.0, 0.0)
     )
     floor = Contact(ball, Plane(), mu=mu, stiffness=down / deep)
     return System(ball, terms=[floor, tilted(degrees)]), ball
@@ -65,7 +65,7 @@ def after(system: System, body: RigidBody, *times: float, parts: int = 100) -> l
     `parts` : steps to each of them. Friction is there from the second step on: the first ones
     are short.
     """
-    problem, found = DynamicProblem(system, rho=0.8), []
+    problem, found = DynamicProblem(system, spectral_radius=0.8), []
     step = times[0] / parts
     problem.solve(to=0.1 * step, step=0.02 * step)
     for time in times:
@@ -100,10 +100,10 @@ def incline() -> Iterator[Number]:
         def weight(t: float, rate: float = rate) -> tuple[float, float, float]:
             return G * math.sin(rate * t), 0.0, -G * math.cos(rate * t)
 
-        block = RigidBody.box(size, at=(0.0, 0.0, size[2] / 2 - deep), name="block", mass=1.0)
+        block = RigidBody.box(size, position=(0.0, 0.0, size[2] / 2 - deep), name="block", mass=1.0)
         floor = Contact(block, Plane(), mu=mu, stiffness=G / deep)
         system = System(block, terms=[floor, gravity(weight)])
-        problem = DynamicProblem(system, rho=0.6)
+        problem = DynamicProblem(system, spectral_radius=0.6)
         foot = block.at((0.0, 0.0, -size[2] / 2))
         problem.event(partial(_beyond, system, foot), terminate=True)
         problem.solve(to=1.2 * limit / rate, step=0.04)
@@ -149,7 +149,7 @@ def oscillator() -> Iterator[Number]:
     block, floor = slab(0.2, at=0.2)
     pull = Potential(spring, block.at((0.0, 0.0, -1e-3)), k=100.0)
     system = System(block, terms=[floor, pull, tilted(0.0)])
-    problem = DynamicProblem(system, rho=0.8)
+    problem = DynamicProblem(system, spectral_radius=0.8)
     half = time / (len(turns) - 1)
     for k, turn in enumerate(turns[1:], 1):
         problem.solve(to=k * half, step=half / 100)
@@ -169,7 +169,7 @@ def belt() -> Iterator[Number]:
     block, floor = slab(exact.mu, floor=moving, velocity=(exact.v, 0.0, 0.0))
     pull = Potential(spring, block.at((0.0, 0.0, -1e-3)), k=exact.k)
     system = System(block, terms=[floor, pull, tilted(0.0)])
-    problem = DynamicProblem(system, rho=0.8)
+    problem = DynamicProblem(system, spectral_radius=0.8)
     problem.record("x", lambda: block.position(system)[0])
     problem.record("v", lambda: block.coordinates(system, system.rate)[0, 0])
     problem.record("slips", lambda: floor.status(system).slip > 0)
@@ -219,9 +219,11 @@ def bounce() -> Iterator[Number]:
     """A rigid ball on a stiff floor: it bounces as on a spring, and no energy is lost or won."""
     m, k, v = 0.0368614, 1e3, 0.2
     w = math.sqrt(k / m)
-    ball = RigidBody.sphere(0.02, at=(0.0, 0.0, 0.02), mass=m, velocity=(0.0, 0.0, -v), name="ball")
+    ball = RigidBody.sphere(
+        0.02, position=(0.0, 0.0, 0.02), mass=m, velocity=(0.0, 0.0, -v), name="ball"
+    )
     system = System(ball, terms=[Contact(ball, Plane(), stiffness=k, damping=0.0, penetration=1.0)])
-    problem = DynamicProblem(system, rho=1.0)
+    problem = DynamicProblem(system, spectral_radius=1.0)
     problem.record("z", lambda: ball.position(system)[2])
     back = problem.event(lambda: ball.position(system)[2] - 0.02, direction=1)
     run = problem.solve(to=1.2 * math.pi / w, step=2e-5)
@@ -253,7 +255,7 @@ def pads() -> Iterator[Number]:
     need = weight / (3.0 * 0.4)
     for share in (0.98, 1.02):
         system, ball, touching = grip(share * need, 0.4)
-        problem = DynamicProblem(system, rho=0.6)
+        problem = DynamicProblem(system, spectral_radius=0.6)
         problem.solve(to=0.05, step=1e-3)
         before = ball.coordinates(system, system.rate)[0, 2]
         problem.solve(to=0.15, step=1e-3)

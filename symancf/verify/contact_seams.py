@@ -40,7 +40,9 @@ def chequered(name: str, cells: Sequence[int], height: float) -> list[Body]:
     regions = {kind: {kind: np.arange(len(held))} for kind, held in every.items()}
     mesh = Mesh.from_arrays(box.points, every, regions, name=f"mesh of {name}")
     bodies = [
-        Body(mesh[element.cell], element, neo_hooke, name=f"{name} {element.cell}", mu=MU, lam=LAM)
+        Body(
+            mesh[element.cell], element, neo_hooke(), name=f"{name} {element.cell}", mu=MU, lam=LAM
+        )
         for element in (hex8_plain, wedge6)
     ]
     for body in bodies:
@@ -76,7 +78,7 @@ def seams() -> Iterator[Number]:
         StaticProblem(system, options=TIGHT).solve()
         error = []
         for body in (*low, *high):
-            means = sample(system, body, fields={"stress": "cauchy"}, at="cells")
+            means = sample(system, body, fields={"stress": "cauchy"}, at="cell")
             stress = np.asarray(means.cell_data["stress"], dtype=float).reshape(-1, 9)[:, 8]
             error.append(stress / exact - 1.0)
         off = np.concatenate(system.comm.allgather(np.concatenate(error)))

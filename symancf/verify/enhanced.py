@@ -41,7 +41,7 @@ def cantilever(cells: tuple[int, int, int], nu: float, taper: float = 0.0) -> fl
 
     mesh = Mesh.box((length, 1.0, 1.0), cells, warp=lean, comm=MPI.COMM_SELF)
     mu, lam = E / 2 / (1 + nu), E * nu / (1 + nu) / (1 - 2 * nu)
-    body = Body(mesh["body"], hex8, energies.neo_hooke, mu=mu, lam=lam)
+    body = Body(mesh["body"], hex8, energies.neo_hooke(), mu=mu, lam=lam)
     held = [  # the clamped end may become narrower
         fix(body["x0"], "x"),
         fix(body.at((0.0, 0.0, 0.0)), ["y", "z"]),
@@ -90,7 +90,7 @@ def cook(cells: int, mu: float, lam: float, traction: float, element: Element = 
         return np.stack([48 * s, 44 * s + t * (44.0 - 28.0 * s), X[:, 2]], axis=1)
 
     mesh = Mesh.box((1.0, 1.0, 1.0), (cells, cells, 1), warp=trapezoid, comm=MPI.COMM_SELF)
-    body = Body(mesh["body"], element, energies.neo_hooke, mu=mu, lam=lam)
+    body = Body(mesh["body"], element, energies.neo_hooke(), mu=mu, lam=lam)
     plane = [fix(body[side], "z") for side in ("z0", "z1")]
     load = loads.traction(body["x1"], lambda X, t: np.array([0.0, t * traction, 0.0]) + 0.0 * X)
     system = System(body, terms=[fix(body["x0"], "all"), *plane, load])
@@ -122,7 +122,7 @@ def twisted_beam() -> Iterator[Number]:
 
     for direction, exact in ((2, 5.424e-3), (1, 1.754e-3)):
         mesh = Mesh.box((length, width, depth), (12, 2, 1), warp=twist, comm=MPI.COMM_SELF)
-        energy = energies.saint_venant_kirchhoff
+        energy = energies.saint_venant_kirchhoff()
         body = Body(mesh["body"], hex8, energy, E=29e6, nu=0.22)
         force = 1e-4 * np.eye(3)[direction]
         terms: list[Any] = [fix(body["x0"], "all"), loads.force(body["x1"], tuple(force))]

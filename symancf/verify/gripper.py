@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..bodies.body import Body
-from ..bodies.plane import Factor, PlanarBody, prescribe
+from ..bodies.plane import Factor, PlanarBody, displacement_control
 from ..catalogue.boundary import planar
 from ..catalogue.joints import clamp
 from ..catalogue.loads import force
@@ -53,7 +53,7 @@ def arc(name: str, points: int) -> Array:
 
 def bodies_of() -> Bodies:
     """Return the three moving bodies."""
-    return {k: PlanarBody(at=ORIGIN[k], name=f"body {k}") for k in (2, 3, 4)}
+    return {k: PlanarBody(position=ORIGIN[k], name=f"body {k}") for k in (2, 3, 4)}
 
 
 def simplified(model: str, bodies: Bodies) -> tuple[list[Body], list[Any]]:
@@ -97,8 +97,8 @@ def closing_force(build: Callable[[Bodies], tuple[list[Body], list[Any]]]) -> tu
     effector = bodies[3].at(EFFECTOR)
     start = float(effector.X[0, 0])
     cables, terms = build(bodies)
-    load = force(bodies[2].origin, (0.0, 1.0), factor=factor)
-    close = prescribe(effector, "x", position=lambda t: start * (1 - t), release=factor)
+    load = force(bodies[2].at((0, 0)), (0.0, 1.0), factor=factor)
+    close = displacement_control(effector, "x", position=lambda t: start * (1 - t), release=factor)
     system = System(*bodies.values(), *cables, terms=[*terms, load, close])
     StaticProblem(system, options=TIGHT).solve(step=0.1)
     return factor.value(system), system
@@ -112,7 +112,7 @@ def models() -> Iterator[Number]:
         tolerance = 5e-3 if model == "consistent" else 5e-4
         yield Number(f"closing force [uN]: {model}", found, known, tolerance, 1.0)
     bodies = bodies_of()
-    terms = [*simplified("partial", bodies)[1], force(bodies[2].origin, (0.0, 50.0))]
+    terms = [*simplified("partial", bodies)[1], force(bodies[2].at((0, 0)), (0.0, 50.0))]
     system = System(*bodies.values(), terms=terms)
     StaticProblem(system, options=TIGHT).solve()
     for axis, known in (("x", -9.51), ("y", -49.09)):

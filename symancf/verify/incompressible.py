@@ -42,7 +42,7 @@ SIDES = ("x0", "x1", "y0", "y1", "z0", "z1")
 
 def rubber(mesh: Mesh, element: Element, kind: Kind) -> Body:
     """Return a body of incompressible Yeoh rubber."""
-    return Body(mesh["body"], element, energies.yeoh, pressure=kind, **INCOMPRESSIBLE)
+    return Body(mesh["body"], element, energies.yeoh(), pressure=kind, **INCOMPRESSIBLE)
 
 
 def wrong_volume(system: System, body: Body) -> float:
@@ -125,7 +125,9 @@ def tube() -> Iterator[Number]:
 
     def measure() -> tuple[float, float]:
         stretch = 1.0 + float(system.displacement(inner)[0, 0])
-        return stretch, 4.0 * float(held[1].reaction(system)[2]) - np.pi * stretch**2 * p.value
+        return stretch, 4.0 * float(
+            held[1].reaction(system).force[2]
+        ) - np.pi * stretch**2 * p.value
 
     path, _ = followed(system, p, 0.05, measure, 3.0)
     for stretch, force, found in path[2::2]:
@@ -251,7 +253,7 @@ def membrane(n: int) -> Mesh:
 def cook(n: int, **stiffness: Any) -> tuple[float, int]:
     """Return the upward displacement of the upper tip, and the iterations of one step."""
     body = Body(
-        membrane(n)["body"], hex27, energies.neo_hooke, pressure="discontinuous", **stiffness
+        membrane(n)["body"], hex27, energies.neo_hooke(), pressure="discontinuous", **stiffness
     )
     plane = [fix(body["x0"], ["x", "y"]), fix(body["z0"], "z"), fix(body["z1"], "z")]
     system = System(body, terms=[*plane, traction(body["x1"], (0.0, 6.25, 0.0))])
@@ -375,7 +377,7 @@ def pulled(drawn: float | None = None) -> tuple[System, Parameter, Body]:
     """Return a cube under the same dead traction on its faces; along z it may be drawn instead."""
     mesh = Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell=hex27.cell, comm=MPI.COMM_SELF)
     body = Body(
-        mesh["body"], hex27, energies.neo_hooke, pressure="discontinuous", mu=1.0, lam=math.inf
+        mesh["body"], hex27, energies.neo_hooke(), pressure="discontinuous", mu=1.0, lam=math.inf
     )
     T = Parameter("T")
     terms: list[Any] = [fix(body[f"{axis}0"], axis) for axis in "xyz"]

@@ -97,7 +97,13 @@ def tube_path(radial: int, around: int) -> list[tuple[float, float, float]]:
     divisions = radial, around, 1
     mesh = Mesh.tube(1.0, 2.0, 0.1, divisions, symmetric="xy", comm=MPI.COMM_SELF)
     body = Body(
-        mesh["body"], hex8_plain, energies.yeoh, name="tube", volumetric="reduced", k=BULK, **RUBBER
+        mesh["body"],
+        hex8_plain,
+        energies.yeoh(),
+        name="tube",
+        volumetric="reduced",
+        k=BULK,
+        **RUBBER,
     )
     p = Parameter("p")
     held = [fix(body["z0"], "z"), fix(body["z1"], "z"), fix(body["y0"], "y"), fix(body["x0"], "x")]
@@ -107,7 +113,7 @@ def tube_path(radial: int, around: int) -> list[tuple[float, float, float]]:
 
     def reached(step: Any) -> bool:
         stretch = 1.0 + float(system.displacement(inner)[0, 0])
-        axial = 4.0 * float(held[1].reaction(system)[2])
+        axial = 4.0 * float(held[1].reaction(system).force[2])
         path.append((stretch, p.value, axial - np.pi * stretch**2 * p.value))
         return stretch >= 3.0
 
@@ -126,7 +132,7 @@ def sphere_path(
     divisions = layers, 2 * cells
     mesh = Mesh.sphere(1.1, divisions, inner=1.0, symmetric="xyz", comm=MPI.COMM_SELF)
     rule: dict[str, Any] = {"volumetric": "reduced"} if element is hex8_plain else {}
-    body = Body(mesh["body"], element, energies.yeoh, k=BULK, **rule, **RUBBER)
+    body = Body(mesh["body"], element, energies.yeoh(), k=BULK, **rule, **RUBBER)
     p = Parameter("p")
     held = [fix(body[f"{axis}0"], axis) for axis in "xyz"]
     system = System(body, terms=[*held, pressure(body["inner"], p)])
@@ -158,7 +164,7 @@ def balloon_path(cells: int, thickness: float, to: float = 2.1) -> tuple[Path, P
     body = Body(
         mesh["body"],
         ancf_plate,
-        energies.yeoh,
+        energies.yeoh(),
         thickness=thickness,
         direction=lambda X: X,
         k=BULK,

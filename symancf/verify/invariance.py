@@ -56,7 +56,7 @@ def solids(
 ) -> System:
     """Return a patch of distorted solids."""
     mesh = box((2.0, 2.0, 2.0), cells, 0.1, cell=element.cell)
-    return System(Body(mesh["body"], element, energies.yeoh, volumetric=volumetric, **RUBBER))
+    return System(Body(mesh["body"], element, energies.yeoh(), volumetric=volumetric, **RUBBER))
 
 
 def plates(cells: tuple[int, int] = (2, 1), volumetric: Volumetric = "split") -> System:
@@ -64,7 +64,7 @@ def plates(cells: tuple[int, int] = (2, 1), volumetric: Volumetric = "split") ->
     mesh = box((2.0, 2.0), cells, 0.1)
     section: dict[str, Any] = {"thickness": 0.1}
     return System(
-        Body(mesh["body"], ancf_plate, energies.yeoh, volumetric=volumetric, **section, **RUBBER)
+        Body(mesh["body"], ancf_plate, energies.yeoh(), volumetric=volumetric, **section, **RUBBER)
     )
 
 
@@ -83,18 +83,22 @@ def shells(cells: tuple[int, int] = (2, 2), element: Element = ancf_thin_plate) 
 def thick_plates(cells: tuple[int, int] = (2, 1)) -> System:
     """Return a patch of distorted plates that are quadratic through their thickness."""
     mesh = box((2.0, 2.0), cells, 0.1)
-    return System(Body(mesh["body"], ancf_thick_plate, energies.saint_venant_kirchhoff, **PLATE))
+    return System(Body(mesh["body"], ancf_thick_plate, energies.saint_venant_kirchhoff(), **PLATE))
 
 
 def rods(cells: int = 2) -> System:
     """Return a straight rod."""
-    return System(Body(box((2.0,), (cells,), cell="line3")["body"], ancf_rod, energies.rod, **ROD))
+    return System(
+        Body(box((2.0,), (cells,), cell="line3")["body"], ancf_rod, energies.rod(), **ROD)
+    )
 
 
 def thick_shells(cells: tuple[int, int] = (2, 2)) -> System:
     """Return a patch of full-gradient plates on a cylinder."""
     mesh, normal = bent((2.0, 2.0), cells, 2.6)
-    body = Body(mesh["body"], ancf_plate, energies.yeoh, direction=normal, thickness=0.1, **RUBBER)
+    body = Body(
+        mesh["body"], ancf_plate, energies.yeoh(), direction=normal, thickness=0.1, **RUBBER
+    )
     return System(body)
 
 

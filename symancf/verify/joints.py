@@ -31,7 +31,7 @@ def shafts() -> Iterator[Number]:
     along, across = (c, s, 0.0), (-s, c, 0.0)
     frame = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     size = (1.0, 0.1, 0.1)
-    first = RigidBody.box(size, at=(-0.5, 0.0, 0.0), name="first", rho=100.0)
+    first = RigidBody.box(size, position=(-0.5, 0.0, 0.0), name="first", rho=100.0)
     second = RigidBody.box(size, (0.5 * c, 0.5 * s, 0.0), frame, name="second", rho=100.0)
     start, end = first.at((-0.5, 0.0, 0.0)), second.at((-0.5, 0.0, 0.0))
     x = (1.0, 0.0, 0.0)
@@ -68,11 +68,11 @@ def ladder() -> Iterator[Number]:
     """A ladder slides down without friction: height at which the force of the wall is zero."""
     length, angle = 2.0, math.pi / 3
     x, y = 0.5 * length * math.cos(angle), 0.5 * length * math.sin(angle)
-    bar = PlanarBody(at=(x, y, -angle), name="ladder", mass=1.0, inertia=length**2 / 12)
+    bar = PlanarBody(position=(x, y, -angle), name="ladder", mass=1.0, inertia=length**2 / 12)
     top = Constraint(wall, bar.at((-0.5 * length, 0.0)), name="wall")
     foot = Constraint(floor, bar.at((0.5 * length, 0.0)), name="floor")
     system = System(bar, terms=[top, foot, gravity((0.0, -9.81, 0.0))])
-    problem = DynamicProblem(system, rho=0.9)
+    problem = DynamicProblem(system, spectral_radius=0.9)
     problem.event(lambda: float(np.ravel(top.multipliers(system))[0]), terminate=True)
     problem.solve(to=2.0, step=4e-3)
     yield Number("height of the centre [m]", bar.position(system)[1], 2.0 / 3.0 * y, 2e-5)

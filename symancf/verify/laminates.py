@@ -83,7 +83,7 @@ def strip(element: Element, angles: Sequence[float], slenderness: float) -> floa
     """Return ours: half of a strip of eight cells in plane strain, of thickness 1."""
     L, cells, q = slenderness, 8, 1e-6
     mesh = Mesh.box((L / 2, L / cells), (cells, 1))
-    layers = Layers([(orthotropic, 1.0 / len(angles), angle) for angle in angles])
+    layers = Layers([(orthotropic(), 1.0 / len(angles), angle) for angle in angles], degrees=True)
     body = Body(mesh["body"], element, layers, **PLY)
 
     def pressed(X: Array, t: float) -> Array:
@@ -152,7 +152,11 @@ def roof() -> Iterator[Number]:
     }
     ply |= dict.fromkeys(("G12", "G13", "G23"), 660.0)
     for angles, table in ROOF.items():
-        layers = Layers([(orthotropic, h / 3.0, angle) for angle in angles], axis=(0.0, 1.0, 0.0))
+        layers = Layers(
+            [(orthotropic(), h / 3.0, angle) for angle in angles],
+            degrees=True,
+            axis=(0.0, 1.0, 0.0),
+        )
         body = Body(
             mesh["body"], ancf_thin_plate, layers, direction=lambda X: X * [1.0, 0.0, 1.0], **ply
         )
@@ -162,5 +166,5 @@ def roof() -> Iterator[Number]:
         problem = StaticProblem(system, check_stable=False)
         for w, load in table.items():
             problem.solve(w)
-            found = -4.0 * float(pushed.reaction(system)[2]) / 3000.0
+            found = -4.0 * float(pushed.reaction(system).force[2]) / 3000.0
             yield Number(f"load over 3000: {list(angles)}, w = {w:g}", found, load, 0.02, 0.6)

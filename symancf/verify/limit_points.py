@@ -107,12 +107,12 @@ def toggle(P: Any, v: Any = None) -> tuple[System, PlanarBody, Any]:
     """Return half of Williams' toggle under the load P, or with the apex displaced by v."""
     place = (HALF_SPAN, APEX)
     beam = straight((0.0, 0.0), place, 32, "beam", EA=1.885e6, EI=9.274e3)
-    apex = PlanarBody(at=place, name="apex")
+    apex = PlanarBody(position=place, name="apex")
     foot, top = clamp(beam.at((0.0, 0.0, 0.0)), Ground()), clamp(beam.at((*place, 0.0)), apex)
     loads = []
     if v is None:
         held = fix(apex, ["x", "theta"])
-        loads.append(force(apex.origin, (0.0, lambda t: -P.value / 2.0)))
+        loads.append(force(apex.at((0, 0)), (0.0, lambda t: -P.value / 2.0)))
     else:
         held = fix(apex, "all", displacement=(0.0, lambda t: -v.value, 0.0))
     return System(beam, apex, terms=[planar(beam), held, foot, top, *loads]), apex, held
@@ -134,7 +134,9 @@ def williams() -> Iterator[Number]:
     problem = StaticProblem(system)
     for at, load in TOGGLE.items():
         problem.follow(v, to=at, step=0.05)
-        yield Number(f"P at v = {at:g} in [lb]", -2.0 * float(held.reaction(system)[1]), load, 1e-6)
+        yield Number(
+            f"P at v = {at:g} in [lb]", -2.0 * float(held.reaction(system).force[1]), load, 1e-6
+        )
 
 
 # ---- Lee's frame --------------------------------------------------------------------------------
@@ -160,7 +162,7 @@ def lee() -> Iterator[Number]:
     stiffness = {"EA": 4320.0, "EI": 1440.0}
     column = straight((0.0, 0.0), corner, 40, "column", **stiffness)
     beam = straight(corner, hinge, 40, "beam", **stiffness)
-    knee = PlanarBody(at=corner, name="knee")
+    knee = PlanarBody(position=corner, name="knee")
     rigid = [clamp(part.at((*corner, 0.0)), knee) for part in (column, beam)]
     held = [fix(column["x0"], "position"), fix(beam["x1"], "position")]
     held += [planar(column), planar(beam)]

@@ -89,7 +89,7 @@ def deflection(element: Element, mesh: Mesh, nu: float, axis: int = 2, **options
         "C30": 0.0,
         "k": 2.0 * (1.0 + nu) / (3.0 * (1.0 - 2.0 * nu)),
     }
-    body = Body(mesh["body"], element, energies.yeoh, **given, **options)
+    body = Body(mesh["body"], element, energies.yeoh(), **given, **options)
     vector = (0.0, *(FORCE * (a == axis) for a in (1, 2)))
     terms: list[Any] = [fix(body["x0"]), force(body["x1"], vector)]
     system = System(body, terms=terms)

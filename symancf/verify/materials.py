@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 F = np.array([[1.1, 0.2, -0.05], [0.03, 0.95, 0.1], [0.0, -0.08, 1.02]])
 
 MATERIALS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "saint_venant_kirchhoff": (energies.saint_venant_kirchhoff, {"E": 1000.0, "nu": 0.3}),
-    "neo_hooke": (energies.neo_hooke, {"mu": 1000.0 / 2.6, "lam": 300.0 / (1.3 * 0.4)}),
-    "yeoh": (energies.yeoh, {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 1000.0}),
+    "saint_venant_kirchhoff": (energies.saint_venant_kirchhoff(), {"E": 1000.0, "nu": 0.3}),
+    "neo_hooke": (energies.neo_hooke(), {"mu": 1000.0 / 2.6, "lam": 300.0 / (1.3 * 0.4)}),
+    "yeoh": (energies.yeoh(), {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 1000.0}),
 }
 
 MESHES: dict[str, list[tuple[tuple[int, ...], float]]] = {

@@ -82,8 +82,8 @@ def pendulum() -> Iterator[Number]:
     drift = []
 
     def build() -> Motion:
-        bob = PlanarBody(at=(-1.0, 0.0), mass=1.0, name="bob")
-        rod = distance(bob.origin, Ground((0.0, 0.0)), 1.0)
+        bob = PlanarBody(position=(-1.0, 0.0), mass=1.0, name="bob")
+        rod = distance(bob.at((0, 0)), Ground((0.0, 0.0)), 1.0)
         system = System(bob, terms=[fix(bob, "theta"), rod, gravity(WEIGHT)])
 
         def values() -> Array:
@@ -115,8 +115,8 @@ def periods() -> Iterator[Number]:
         angle = math.radians(degrees)
 
         def build(angle: float = angle, period: float = period) -> Motion:
-            rod = PlanarBody(at=(0.0, 0.0, angle - math.pi / 2), mass=1.0, centre=(1.0, 0.0))
-            hinge = revolute(rod.origin, Ground((0.0, 0.0)))
+            rod = PlanarBody(position=(0.0, 0.0, angle - math.pi / 2), mass=1.0, centre=(1.0, 0.0))
+            hinge = revolute(rod.at((0, 0)), Ground((0.0, 0.0)))
             system = System(rod, terms=[hinge, gravity(WEIGHT)])
 
             def values() -> Array:  # at a turning point the rate tells how late it comes
@@ -144,10 +144,12 @@ def double_pendulum() -> Iterator[Number]:
     """Two point masses on massless rods, released from the horizontal: angles and rates."""
 
     def build() -> Motion:
-        a, b = (PlanarBody(at=(x, 0.0), mass=1.0, name=n) for x, n in ((1.0, "a"), (2.0, "b")))
+        a, b = (
+            PlanarBody(position=(x, 0.0), mass=1.0, name=n) for x, n in ((1.0, "a"), (2.0, "b"))
+        )
         rods = [
-            distance(a.origin, Ground((0.0, 0.0)), 1.0, name="first"),
-            distance(b.origin, a.origin, 1.0, name="second"),
+            distance(a.at((0, 0)), Ground((0.0, 0.0)), 1.0, name="first"),
+            distance(b.at((0, 0)), a.at((0, 0)), 1.0, name="second"),
         ]
         held = [fix(a, "theta"), fix(b, "theta")]
         system = System(a, b, terms=[*held, *rods, gravity(WEIGHT)])
@@ -183,14 +185,14 @@ def row() -> Iterator[Number]:
     def build(n: int = 2) -> Motion:
         bar: dict[str, Any] = {"mass": 1.0, "centre": (0.5, 0.0), "inertia": 1.0 / 12.0}
         cranks = [
-            PlanarBody(at=(k, 0.0, math.pi / 2), spin=-1.0, name=f"crank {k}", **bar)
+            PlanarBody(position=(k, 0.0, math.pi / 2), spin=-1.0, name=f"crank {k}", **bar)
             for k in range(n + 1)
         ]
-        rods = [PlanarBody(at=(k, 1.0), velocity=(1.0, 0.0), **bar) for k in range(n)]
+        rods = [PlanarBody(position=(k, 1.0), velocity=(1.0, 0.0), **bar) for k in range(n)]
         tips = [crank.at((1.0, 0.0)) for crank in cranks]
-        joints = [revolute(crank.origin, Ground((k, 0.0))) for k, crank in enumerate(cranks)]
+        joints = [revolute(crank.at((0, 0)), Ground((k, 0.0))) for k, crank in enumerate(cranks)]
         for k, rod in enumerate(rods):
-            joints.append(revolute(tips[k], rod.origin))
+            joints.append(revolute(tips[k], rod.at((0, 0))))
             joints.append(revolute(tips[k + 1], rod.at((1.0, 0.0))))
         system = System(*cranks, *rods, terms=[*joints, gravity(WEIGHT)])
 
@@ -264,7 +266,7 @@ def squeezer() -> Motion:
         (0.01228, 0.00449),
     )
     bodies = [
-        PlanarBody(at=(*X, angle), mass=m, inertia=J, centre=c, name=f"K{k + 1}")
+        PlanarBody(position=(*X, angle), mass=m, inertia=J, centre=c, name=f"K{k + 1}")
         for k, (X, angle, m, J, c) in enumerate(
             zip(origins, angles, masses, inertias, centres, strict=True)
         )
@@ -272,11 +274,11 @@ def squeezer() -> Motion:
     k1, k2, k3, k4, k5, k6, k7 = bodies
     E = k2.at((-d, 0.0))
     terms = [
-        revolute(k1.origin, Ground((0.0, 0.0))),
-        revolute(k1.at((rr, 0.0)), k2.origin),
-        *(revolute(body.origin, Ground(X)) for body, X in ((k3, B), (k5, A), (k7, A))),
-        revolute(k5.at((zt, 0.0)), k4.origin),
-        revolute(k7.at((0.0, -u)), k6.origin),
+        revolute(k1.at((0, 0)), Ground((0.0, 0.0))),
+        revolute(k1.at((rr, 0.0)), k2.at((0, 0))),
+        *(revolute(body.at((0, 0)), Ground(X)) for body, X in ((k3, B), (k5, A), (k7, A))),
+        revolute(k5.at((zt, 0.0)), k4.at((0, 0))),
+        revolute(k7.at((0.0, -u)), k6.at((0, 0))),
         *(revolute(E, p) for p in (k3.at((0.0, -ss)), k4.at((0.0, -e)), k6.at((zf, 0.0)))),
         moment(k1, 0.033),
         Potential(_spring, k3.at((0.02, -0.018)), Ground(C), stiffness=4530.0, length=0.07785),
@@ -308,8 +310,8 @@ def duffing() -> Iterator[Number]:
     period = 4.76802202910246
 
     def build() -> Motion:
-        mass = PlanarBody(at=(1.0, 0.0), mass=1.0, name="mass")
-        spring = Potential(lambda r_a: r_a[0] ** 2 / 2 + r_a[0] ** 4 / 4, mass.origin)
+        mass = PlanarBody(position=(1.0, 0.0), mass=1.0, name="mass")
+        spring = Potential(lambda r_a: r_a[0] ** 2 / 2 + r_a[0] ** 4 / 4, mass.at((0, 0)))
         system = System(mass, terms=[fix(mass, ["y", "theta"]), spring])
 
         def values() -> Array:

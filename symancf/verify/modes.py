@@ -79,7 +79,7 @@ def stubby() -> Iterator[Number]:
     """Free bar of steel 1 x 0.1 x 0.1 m in 16 x 2 x 2 hex20: bending in pairs, with shear."""
     mesh = Mesh.box((1.0, 0.1, 0.1), (16, 2, 2), cell="hexahedron20")
     steel: dict[str, Any] = {"E": 2.07e11, "nu": 0.3, "rho": 7850.0}
-    bar = Body(mesh["body"], hex20, saint_venant_kirchhoff, **steel)
+    bar = Body(mesh["body"], hex20, saint_venant_kirchhoff(), **steel)
     modes = EigenProblem(System(bar)).solve(12)
     yield counted(modes, "free bar")
     omega = modes.omega[modes.rigid :]
@@ -327,8 +327,8 @@ def pendulums() -> Iterator[Number]:
         for k, own in enumerate((J[1], J[0])):
             exact = math.sqrt(m * g * l / (own + m * l * l))
             yield Number(f"|s| {k + 1}: {what}", abs(modes.eigenvalues[1 + k]), exact, 1e-9)
-    upper = PlanarBody(at=(0.0, -1.0), mass=1.0, inertia=1e-12)
-    lower = PlanarBody(at=(0.0, -2.0), mass=1.0, inertia=1e-12)
+    upper = PlanarBody(position=(0.0, -1.0), mass=1.0, inertia=1e-12)
+    lower = PlanarBody(position=(0.0, -2.0), mass=1.0, inertia=1e-12)
     pins = [
         joints.revolute(upper.at((0.0, 1.0)), Ground().at((0.0, 0.0))),
         joints.revolute(lower.at((0.0, 1.0)), upper.at((0.0, 0.0))),
@@ -345,8 +345,8 @@ def flutter() -> Iterator[Number]:
     from .bifurcations import along, hinge, spring
 
     P = Parameter("P")
-    lower = PlanarBody(at=(0.0, 1.0), mass=2.0, inertia=1e-12, name="lower")
-    upper = PlanarBody(at=(0.0, 2.0), mass=1.0, inertia=1e-12, name="upper")
+    lower = PlanarBody(position=(0.0, 1.0), mass=2.0, inertia=1e-12, name="lower")
+    upper = PlanarBody(position=(0.0, 2.0), mass=1.0, inertia=1e-12, name="upper")
     low, knee, foot = lower.at((0.0, -1.0)), lower.at((0.0, 0.0)), upper.at((0.0, -1.0))
     pins = [joints.revolute(low, Ground().at((0.0, 0.0))), joints.revolute(knee, foot)]
     springs = [Potential(spring, low, k=1.0), Potential(hinge, knee, foot, k=1.0)]

@@ -57,7 +57,7 @@ def spin_up() -> Iterator[Number]:
             mesh["body"], ancf_cable, cable(strain=strain), EA=2.8e7, EI=1.4e4, rho=1.2, A=1.0
         )
         system = System(beam, terms=[fix(beam["x0"], "position"), Constraint(hub, beam["x0"])])
-        problem = DynamicProblem(system, rho=0.8)
+        problem = DynamicProblem(system, spectral_radius=0.8)
         axis = beam.at(np.linspace([0.0, 0.0, 0.0], [10.0, 0.0, 0.0], 41))
         problem.record("axis", lambda s=system, at=axis: s.position(at), every=SEEN)
         history = problem.solve(to=18.0, step=2.5e-3)
@@ -107,7 +107,7 @@ def flying_spaghetti() -> Iterator[Number]:
         moment(beam["x0"], (0.0, 0.0, lambda t: -80.0 * push.value)),
     ]
     system = System(beam, terms=loads)
-    problem = DynamicProblem(system, rho=0.995)
+    problem = DynamicProblem(system, spectral_radius=0.995)
     free: list[tuple[float, float]] = []
     step = 0.001
     for to, reference in ((1.0, 3.4), (2.5, 5.5), (5.0, 10.5), (10.0, 20.5)):

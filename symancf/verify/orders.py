@@ -170,7 +170,7 @@ def _solids() -> Iterator[Number]:
         L2, H1 = [], []
         for cells in (coarse, 2 * coarse):
             mesh = box((1.0, 1.0, 1.0), (cells,) * 3, cell=element.cell)
-            law = energies.saint_venant_kirchhoff
+            law = energies.saint_venant_kirchhoff()
             body = Body(mesh["body"], element, law, name="cube", E=1000.0, nu=0.3)
             system = solved(body, motion, gradient, "xyz", force)
             places = body.at(points)

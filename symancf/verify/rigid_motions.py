@@ -50,7 +50,7 @@ def moved(make: Callable[[], tuple[System, RigidBody]], to: float) -> Callable[[
 
     def measure(step: float) -> Array:
         system, body = make()
-        DynamicProblem(system, rho=0.8).solve(to=to, step=step)
+        DynamicProblem(system, spectral_radius=0.8).solve(to=to, step=step)
         R = body.rotation(system)
         return np.append(R.ravel(), R.T @ body.angular_velocity(system))
 
@@ -196,7 +196,7 @@ def slider() -> Iterator[Number]:
 
     def measure(step: float) -> Array:
         system, crank, slider = slider_crank()
-        problem = DynamicProblem(system, rho=0.8)
+        problem = DynamicProblem(system, spectral_radius=0.8)
         seen: list[float] = [0.0]
 
         def follow() -> float:
@@ -243,7 +243,7 @@ def bricard() -> Iterator[Number]:
         with warnings.catch_warnings():  # of the redundant equation, as it should
             warnings.simplefilter("ignore")
             system = System(*rods, terms=[*hinges, gravity((0.0, -9.81, 0.0))])
-        problem = DynamicProblem(system, rho=0.8)
+        problem = DynamicProblem(system, spectral_radius=0.8)
         places = []
         for time in references:
             problem.solve(to=time, step=step)

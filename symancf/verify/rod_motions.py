@@ -19,7 +19,6 @@ from ..energies import rod
 from ..mesh import Mesh
 from ..places.ends import Ground
 from ..solve.dynamics import DynamicProblem
-from ..solve.rigid import momentum
 from ..system import System
 from ..terms.constraint import Constraint
 from ..values.parameter import Parameter
@@ -52,7 +51,9 @@ def bar(name: str, ends: npt.ArrayLike, cells: int, axis: npt.ArrayLike, **given
     mesh = Mesh.box(
         (1.0,), (cells,), cell="line3", warp=lambda X: a + X[:, :1] * (b - a), name=name
     )
-    return Body(mesh["body"], ancf_rod, rod, name=name, direction=along(np.asarray(axis)), **given)
+    return Body(
+        mesh["body"], ancf_rod, rod(), name=name, direction=along(np.asarray(axis)), **given
+    )
 
 
 def compared(
@@ -84,7 +85,7 @@ def free_rod(out: float) -> tuple[DynamicProblem, Body, Parameter]:
         return -80.0 * min(max(min(t, 2.5 - t) / 0.05, 0.0), 1.0)
 
     turned = moment(beam["x0"], (0.0, lambda t: out * couple(t), couple))
-    return DynamicProblem(System(beam, terms=[pushed, turned]), rho=0.99), beam, push
+    return DynamicProblem(System(beam, terms=[pushed, turned]), spectral_radius=0.99), beam, push
 
 
 def flown(t: float) -> Array:
@@ -107,7 +108,7 @@ def spaghetti() -> Iterator[Number | Curve]:
         for to in times:
             problem.solve(to=to, step=0.01)
             shapes.append(system.position(nodes))
-            p, L = momentum(system)
+            p, L = system.momentum()
             label, centre = f"t = {to:g}, {what}", weights @ shapes[-1]
             for k, axis in enumerate("xyz"):
                 right = float(flown(to)[k])
@@ -190,12 +191,12 @@ def right_angle() -> Iterator[Number | Curve]:
     mesh = line(X)
     across = along(np.array([-1.0, 1.0, 0.0]))
     body = Body(
-        mesh["rod"], ancf_rod, rod, direction=across, **stiff(1e6, 1e6, 1e3, 1e3, 1.0, 10.0)
+        mesh["rod"], ancf_rod, rod(), direction=across, **stiff(1e6, 1e6, 1e3, 1e3, 1.0, 10.0)
     )
     elbow = body.at((10.0, 0.0, 0.0))
     push = force(elbow, (0.0, 0.0, lambda t: 50.0 * max(0.0, min(t, 2.0 - t))))
     system = System(body, terms=[fix(body["start"]), push])
-    problem = DynamicProblem(system, rho=0.95)
+    problem = DynamicProblem(system, spectral_radius=0.95)
     problem.record("elbow", lambda: system.displacement(elbow)[0, 2])
     problem.record("tip", lambda: system.displacement(body["end"])[0, 2])
     problem.record("energy", lambda: problem.energies.kinetic + problem.energies.strain)
@@ -272,7 +273,7 @@ def four_bar(lean: tuple[float, float, float], unit: float) -> tuple[DynamicProb
         revolute(rocker["x1"], post, axis=z, name="D"),
     ]
     system = System(crank, coupler, rocker, terms=terms)
-    problem = DynamicProblem(system, rho=0.5)
+    problem = DynamicProblem(system, spectral_radius=0.5)
     problem.record("C", lambda: system.displacement(coupler["x1"])[0] / unit)
     return problem, coupler
 
@@ -337,7 +338,7 @@ def shaft() -> Iterator[Number | Curve]:
     x, given = (1.0, 0.0, 0.0), stiff(313.4e6, 60.5e6, 272.7e3, 354.5e3, 11.64, 13.17e-3)
     body = bar("shaft", ((0.0, 0.0, 0.0), (6.0, 0.0, 0.0)), 8, (0.0, 1.0, 0.0), **given)
     inertia = np.diag([2.0325, 1.0163, 1.0163])
-    disk = RigidBody(at=(3.0, 0.0, 0.05), mass=70.573, inertia=inertia, name="disk")
+    disk = RigidBody(position=(3.0, 0.0, 0.05), mass=70.573, inertia=inertia, name="disk")
     left, right, middle = Ground(), Ground((6.0, 0.0, 0.0)), body.at((3.0, 0.0, 0.0))
     terms = [
         revolute(body["x0"], left, axis=x),
@@ -347,7 +348,7 @@ def shaft() -> Iterator[Number | Curve]:
         gravity((0.0, 0.0, -9.81)),
     ]
     system = System(body, disk, terms=terms)
-    problem = DynamicProblem(system, rho=0.9)
+    problem = DynamicProblem(system, spectral_radius=0.9)
     problem.record("u", lambda: system.displacement(middle)[0])
     for start, to in ((0.0, 0.2), (0.2, 0.5), (0.5, 1.0), (1.0, 1.25), (1.25, 2.5)):
         history = problem.solve(to=to, step=1e-3)
@@ -401,7 +402,7 @@ def thrown() -> Iterator[Number | Curve]:
         rotation(crank["x0"], Ground(foot), angle=lifted, axis=y),
     ]
     system = System(beam, link, crank, terms=terms)
-    problem, middle = DynamicProblem(system, rho=0.9), beam.at((0.5, 0.0, 0.0))
+    problem, middle = DynamicProblem(system, spectral_radius=0.9), beam.at((0.5, 0.0, 0.0))
     problem.record("u", lambda: system.displacement(middle)[0])
     for start, to in ((0.0, 0.06), (0.06, 0.2)):
         history = problem.solve(to=to, step=1e-3)

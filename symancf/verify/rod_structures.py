@@ -52,7 +52,7 @@ def follower() -> Iterator[Number | Curve]:
     for cells, unit in ((8, 1.0), (16, 1.0), (32, 1.0), (32, 1e3)):
         P, EI = Parameter("P"), 1.0 * unit**2  # N: stiffness in N mm^2
         given: dict[str, Any] = {"EA": 1e8, "GA2": 1e8, "GA3": 1e8, "GJ": EI, "EI2": EI, "EI3": EI}
-        body = Body(straight(cells, unit)["rod"], ancf_rod, rod, **given)
+        body = Body(straight(cells, unit)["rod"], ancf_rod, rod(), **given)
         push = VirtualWork(square, body["end"], P=P)
         system = System(body, terms=[fix(body["start"]), push])
         problem = StaticProblem(system, options=TIGHT)
@@ -103,7 +103,7 @@ def hung(line: str, EA: float, EI: float) -> tuple[System, Body, float]:
     if line == "rod":
         mesh = Mesh.box((12.0,), (32,), cell="line3")
         given |= {"GA2": EA, "GA3": EA, "GJ": EI, "EI2": EI, "EI3": EI, "I2": 1e-4, "I3": 1e-4}
-        body = Body(mesh["body"], ancf_rod, rod, **given)
+        body = Body(mesh["body"], ancf_rod, rod(), **given)
         held = fix(body["x0"], "slope_y.z")  # a rod may turn about its axis
     else:
         mesh = Mesh.box((12.0,), (32,))
@@ -117,7 +117,7 @@ def hung(line: str, EA: float, EI: float) -> tuple[System, Body, float]:
     problem = StaticProblem(system)
     problem.solve(to=1.0, step=1.0 / 16.0)
     problem.solve(to=2.0, step=1.0 / 32.0)
-    return system, body, -float(left.reaction(system)[0])
+    return system, body, -float(left.reaction(system).force[0])
 
 
 @case("A30_A31_catenary", "closed form; H. M. Irvine, Cable Structures (1981)", short=10)
@@ -163,7 +163,7 @@ def free() -> Iterator[Number]:
     given |= {"GA2": k * E / 2.6 * 0.01, "GA3": k * E / 2.6 * 0.01}
     errors = []
     for cells in (8, 16):
-        body = Body(straight(cells)["rod"], ancf_rod, rod, **given)
+        body = Body(straight(cells)["rod"], ancf_rod, rod(), **given)
         modes = EigenProblem(System(body)).solve(10)
         yield Number(f"rigid motions, {cells} cells", float(modes.rigid), 6.0, 0.0)
         for n, value in enumerate(FREE):
@@ -185,7 +185,7 @@ BOWED = {1e2: 1.010373134921397, 1e4: 1.0001014121562948}
 def narrow(stiff: float) -> tuple[StaticProblem, Body, Parameter, Parameter]:
     """Return a cantilever of length 1 and EI = 1, GJ = 0.8 under loads down and aside."""
     given: dict[str, Any] = {"EA": 1e7, "GA2": 1e7, "GA3": 1e7, "GJ": 0.8}
-    body = Body(straight(16)["rod"], ancf_rod, rod, EI2=stiff, EI3=1.0, **given)
+    body = Body(straight(16)["rod"], ancf_rod, rod(), EI2=stiff, EI3=1.0, **given)
     P, aside = Parameter("P"), Parameter("aside")
     load = force(body["end"], (0.0, lambda t: aside.value, lambda t: -P.value))
     system = System(body, terms=[fix(body["start"]), load])
@@ -216,7 +216,7 @@ def sideways() -> Iterator[Number | Curve]:
 def buckled() -> Iterator[Number | Curve]:
     """Pinned rod whose ends are brought together: thrust and deflection of the elastica."""
     given: dict[str, Any] = {"EA": 1e7, "GA2": 1e7, "GA3": 1e7, "GJ": 1.0, "EI2": 2.0, "EI3": 1.0}
-    body = Body(straight(32)["rod"], ancf_rod, rod, **given)
+    body = Body(straight(32)["rod"], ancf_rod, rod(), **given)
     shorter, push = Parameter("shorter"), Parameter("push", 0.1)
     moved = fix(body["end"], ["x", "y", "z"], displacement=(lambda t: -shorter.value, 0.0, 0.0))
     middle = body.at((0.5, 0.0, 0.0))
@@ -224,14 +224,14 @@ def buckled() -> Iterator[Number | Curve]:
     held = [fix(body["start"], ["x", "y", "z", "slope_y.z"]), moved]
     system = System(body, terms=[*held, aside])
     problem = StaticProblem(system, options=TIGHT)
-    problem.record("thrust", lambda: -moved.reaction(system)[0] / math.pi**2)
+    problem.record("thrust", lambda: -moved.reaction(system).force[0] / math.pi**2)
     problem.record("v", lambda: system.displacement(middle)[0, 1])
     problem.solve()
     problem.follow(shorter, to=0.05, step=0.01)
     push.value = 0.0
     for part, (deflection, chord) in ELASTICA.items():
         problem.follow(shorter, to=chord, step=0.05)
-        thrust = -float(moved.reaction(system)[0]) / math.pi**2
+        thrust = -float(moved.reaction(system).force[0]) / math.pi**2
         yield Number(f"P L^2/(pi^2 EI), shorter by {chord:.6f}", thrust, part, 1e-4)
         v = float(system.displacement(middle)[0, 1])
         yield Number(f"deflection, P = {part:g} P_cr", v, deflection, 1e-4)

@@ -86,7 +86,7 @@ def cantilever() -> Iterator[Number | Curve]:
     for cells in (8, 16, 32):
         mesh = straight(cells, 10.0)
         strip = Body(
-            mesh["rod"], ancf_rod, rod, EA=1.2e5, GA2=5e4, GA3=5e4, GJ=100.0, EI2=100.0, EI3=1e4
+            mesh["rod"], ancf_rod, rod(), EA=1.2e5, GA2=5e4, GA3=5e4, GJ=100.0, EI2=100.0, EI3=1e4
         )
         load = force(strip["end"], (0.0, 0.0, lambda t: t))
         for P, (shortening, deflection, angle) in REISSNER.items():
@@ -118,7 +118,7 @@ def thin() -> Iterator[Number]:
     for slenderness in (1e2, 1e3, 1e4):
         mesh, t = straight(16), 1.0 / slenderness
         section = Section.rectangle(t, t).rod(E=12.0 / t**4, nu=0.3)
-        body = Body(mesh["rod"], ancf_rod, rod, **section)
+        body = Body(mesh["rod"], ancf_rod, rod(), **section)
         load = force(body["end"], (0.0, lambda t: t, 0.0))
         for P in (1.0, 10.0):
             system = System(body, terms=[fix(body["start"]), load])
@@ -162,7 +162,7 @@ def bend() -> Iterator[Number | Curve]:
                 "EI2": 1e7 / 12.0 * p * unit**4,
                 "EI3": 1e7 / 12.0 * p * unit**4,
             }
-            body = Body(mesh["rod"], ancf_rod, rod, direction=along(frame[:, 2]), **given)
+            body = Body(mesh["rod"], ancf_rod, rod(), direction=along(frame[:, 2]), **given)
             push = growing(P * frame[:, 2])
             system = System(body, terms=[fix(body["start"]), force(body["end"], push)])
             history = StaticProblem(system).solve()
@@ -210,7 +210,7 @@ def flat(P: float, angle: float) -> tuple[Array, float]:
     beam = Body(
         straight(16, 0.508)["rod"],
         ancf_rod,
-        rod,
+        rod(),
         direction=along(root[1]),
         EA=2.84191e6,
         GA2=903915.0,
@@ -258,7 +258,7 @@ def turns() -> Iterator[Number]:
         body = Body(
             straight(cells)["rod"],
             ancf_rod,
-            rod,
+            rod(),
             EA=1e4,
             GA2=4e3,
             GA3=4e3,
@@ -310,9 +310,9 @@ def frame() -> Iterator[Number]:
         mesh = Mesh.from_arrays(X @ R.T, {"line3": cells}, regions)
 
         across = along(R @ np.array([-1.0, 1.0, 0.0]))  # axis 3 is the normal of the plane
-        whole = [Body(mesh["rod"], ancf_rod, rod, direction=across, **section)]
+        whole = [Body(mesh["rod"], ancf_rod, rod(), direction=across, **section)]
         legs = [
-            Body(mesh[part], ancf_rod, rod, direction=across, **section)
+            Body(mesh[part], ancf_rod, rod(), direction=across, **section)
             for part in ("first", "second")
         ]
         for what, bodies in (("one body", whole), ("two bodies", legs)):
@@ -338,7 +338,7 @@ def frequencies() -> Iterator[Number]:
     given |= {"GA2": k * G * square.A, "GA3": k * G * square.A}
     errors = []
     for cells in (8, 16):
-        body = Body(straight(cells)["rod"], ancf_rod, rod, **given)
+        body = Body(straight(cells)["rod"], ancf_rod, rod(), **given)
         clamped = System(body, terms=[fix(body["start"])])
         omega = EigenProblem(clamped).solve(12).omega
         torsion = math.pi / 2.0 * math.sqrt(G * square.J / (rho * (square.I2 + square.I3)))

@@ -61,7 +61,7 @@ def tapered() -> Iterator[Number]:
     errors = []
     for cells in (2, 4, 8):
         given = Section.varying(lambda X: Section.circle(a - (a - b) * X[0] / L), E=E, nu=NU)
-        body = Body(straight(cells, L)["rod"], ancf_rod, rod, **given)
+        body = Body(straight(cells, L)["rod"], ancf_rod, rod(), **given)
         across = loaded(body, np.array([0.0, 0.0, P]))
         u = across.displacement(body["end"])[0]
         errors.append(abs(u[2] - bend) / bend)
@@ -92,7 +92,7 @@ def twisted() -> Iterator[Number]:
 
     errors = []
     for cells in (4, 8, 16):
-        body = Body(straight(cells, L)["rod"], ancf_rod, rod, direction=second, **given)
+        body = Body(straight(cells, L)["rod"], ancf_rod, rod(), direction=second, **given)
         system = loaded(body, np.array([0.0, 0.0, P]))
         u = system.displacement(body["end"])[0]
         errors.append(abs(u[2] - down) / down)
@@ -118,7 +118,7 @@ def springs() -> Iterator[Number]:
             a = np.linspace(0.0, 2.0 * math.pi * turns, 2 * cells + 1)
             X = R * np.stack([np.cos(a), np.sin(a), math.tan(pitch) * a], axis=1)
             up = along(np.array([0.0, 0.0, 1.0]))
-            body = Body(line(X)["rod"], ancf_rod, rod, direction=up, **given)
+            body = Body(line(X)["rod"], ancf_rod, rod(), direction=up, **given)
             # the force acts along the axis of the coil: at the end of an arm R across it
             system = loaded(body, np.array([0.0, 0.0, P]), np.cross(-X[-1], [0.0, 0.0, P]))
             turned = angle_of(system, body, np.eye(3)[2])
@@ -134,7 +134,7 @@ def springs() -> Iterator[Number]:
         yield Number(f"pitch {pitch:g}: turn by a torque", turned, wind, 1e-3)
     a = np.linspace(0.0, math.pi / 2.0, 17)  # a quarter, from the force to the free end
     X = R * np.stack([np.sin(a), np.cos(a), 0.0 * a], axis=1)
-    body = Body(line(X)["rod"], ancf_rod, rod, direction=up, **given)
+    body = Body(line(X)["rod"], ancf_rod, rod(), direction=up, **given)
     held = [fix(body["start"], dofs=["x", "z", "slopes"]), fix(body["end"], dofs=["y", "slopes"])]
     push = force(body["start"], growing(np.array([0.0, P / 2.0, 0.0])))
     system = System(body, terms=[*held, push])
@@ -156,7 +156,7 @@ def angle() -> Iterator[Number]:
     body = Body(
         straight(8, L)["rod"],
         ancf_rod,
-        rod,
+        rod(),
         direction=along(np.array([0.0, 1.0, 0.0])),
         **own.rod(E=E, nu=0.0),
     )
@@ -200,7 +200,7 @@ def _of_cells(own: Section, sizes: tuple[float, ...], P: Array) -> tuple[float, 
     mesh.select("angle", inside, dimension=3)
     mesh.select("start", inside, within="x0")
     mesh.select("tip", inside, within="x1")
-    body = Body(mesh["angle"], hex27, saint_venant_kirchhoff, E=E, nu=0.0)
+    body = Body(mesh["angle"], hex27, saint_venant_kirchhoff(), E=E, nu=0.0)
     system = System(body, terms=[fix(body["start"]), traction(body["tip"], growing(P / own.A))])
     StaticProblem(system, options=TIGHT).solve()
     y, z = own.centroid

@@ -47,7 +47,7 @@ class Specimen:
         mesh = box([1.0] * len(self.divisions), self.divisions, self.amount)
         section: dict[str, Any]
         element, section = (ancf_plate, PLATE) if self.plate else (hex8_plain, {})
-        return Body(mesh["body"], element, energies.yeoh, name="rubber", k=k, **RUBBER, **section)
+        return Body(mesh["body"], element, energies.yeoh(), name="rubber", k=k, **RUBBER, **section)
 
     def side(self, body: Body, name: str, move: Any = 0.0, *, mirror: bool = False) -> Any:
         """Move a side as a plane across its axis; a `mirror` also keeps the normals to it."""

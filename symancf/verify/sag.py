@@ -44,7 +44,7 @@ def plate(volumetric: Literal["full", "reduced", "split"], k: float) -> float:
     body = Body(
         mesh["body"],
         ancf_plate,
-        yeoh,
+        yeoh(),
         name="plate",
         volumetric=volumetric,
         thickness=THICKNESS,
@@ -66,7 +66,9 @@ def block(divisions: tuple[int, int, int], k: float, *, graded: float = 1.0) -> 
         return np.stack([LENGTH * (X[:, 0] / LENGTH) ** graded, X[:, 1], X[:, 2]], axis=1)
 
     mesh = Mesh.box((LENGTH, WIDTH / 2, THICKNESS), divisions, warp=crowd)
-    body = Body(mesh["body"], hex8_plain, yeoh, name="block", volumetric="reduced", k=k, **SILICONE)
+    body = Body(
+        mesh["body"], hex8_plain, yeoh(), name="block", volumetric="reduced", k=k, **SILICONE
+    )
     system = System(body, terms=[fix(body["x0"]), fix(body["y1"], "y"), gravity(WEIGHT)])
     StaticProblem(system).solve()
     return float(1e3 * system.displacement(body.at((LENGTH, WIDTH / 2, THICKNESS / 2)))[0, 2])

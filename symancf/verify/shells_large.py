@@ -284,7 +284,7 @@ def pressed(
     moved = fix(place, ["z"], displacement=(0.0, 0.0, lambda t: way * t))
     system = System(body, terms=[*held, moved])
     problem = StaticProblem(system)
-    problem.record("load", lambda: moved.reaction(system)[2] / share)
+    problem.record("load", lambda: moved.reaction(system).force[2] / share)
     return system, problem
 
 

@@ -65,7 +65,7 @@ def laws() -> Iterator[Number]:
     mesh = Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell=tet10.cell, warp=bent, comm=MPI.COMM_SELF)
     laws: tuple[tuple[str, Any, dict[str, Any], Slopes], ...] = (
         ("Ogden", energies.ogden(), TRELOAR, of_ogden),
-        ("Gent", energies.gent, GENT, of_gent),
+        ("Gent", energies.gent(), GENT, of_gent),
     )
     for law, energy, given, slopes in laws:
         for state, (moved, held, stretches, last) in STATES.items():

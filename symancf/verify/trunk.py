@@ -19,7 +19,6 @@ from ..elements import ancf_thin_plate
 from ..energies import kirchhoff
 from ..mesh import Mesh
 from ..solve.dynamics import Baumgarte, DynamicProblem
-from ..solve.rigid import momentum
 from ..system import System
 from ..values.parameter import Parameter
 from .case import Number, case
@@ -162,7 +161,7 @@ def free() -> Iterator[Number]:
     load = moment(body["tip"], (lambda t: 30.0 * t, 0.0, 0.0))
     system = System(body, box, terms=[hold, load])
     DynamicProblem(system).solve(to=0.2, step=1e-3)
-    p, L = momentum(system)
+    p, L = system.momentum()
     yield Number("linear momentum [N s]", float(np.abs(p).max()), 0.0, 1e-9)
     yield Number("angular momentum about x [N m s]", float(L[0]), 15.0 * 0.2**2, 1e-4)
     yield Number("angular momentum across [N m s]", float(np.abs(L[1:]).max()), 0.0, 1e-4)

@@ -55,7 +55,7 @@ POISONS: dict[str, Callable[[], Any]] = {
 
 
 def _rigid(**options: Any) -> sa.RigidBody:
-    given = {"at": (2.5, 0.5, 0.25), "rho": 100.0, "name": "head"} | options
+    given = {"position": (2.5, 0.5, 0.25), "rho": 100.0, "name": "head"} | options
     size = given.pop("size", (1.0, 0.4, 0.4))
     return sa.RigidBody.box(size, **given)
 
@@ -222,12 +222,15 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     ),
     "body[]": (_term(lambda b, **o: sa.force(b[o["region"]], (0, 0, 1.0))), ("region",)),
     "StaticProblem": (_solve, ("prefix", "options", "to", "step", "smallest")),
-    "DynamicProblem": (_move, ("rho", "method", "damping", "options", "to", "step", "adaptive")),
+    "DynamicProblem": (
+        _move,
+        ("spectral_radius", "method", "damping", "options", "to", "step", "adaptive"),
+    ),
     "follow": (_follow, ("parameter", "to", "step", "direction")),
     "Parameter.value": (_parameter, ("value",)),
     "RigidBody.box": (
         lambda **o: _held(sa.fix(head := _rigid(**o)), more=(head,)),
-        ("size", "at", "frame", "rho", "name"),
+        ("size", "position", "frame", "rho", "name"),
     ),
     "spherical": (_joint("spherical"), ("a", "b")),
     "revolute": (_joint("revolute"), ("a", "b", "axis")),

@@ -60,7 +60,7 @@ def weigh_mesh(kind: str, mesh: sa.Mesh, cells: int | None) -> Any:
     system = models.solve(
         part, terms=[support, sa.gravity((0, 0, -G))], options={"snes_max_it": 25}
     )
-    weight = support.reaction(system)
+    weight = support.reaction(system).force
     if cells is not None:
         whole = int(np.prod(models.SIZES[kind][1]))
         right = models.RHO * models.volume(kind) * G * cells / whole

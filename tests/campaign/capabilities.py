@@ -174,7 +174,7 @@ def contact(kind: str, name: str) -> tuple[str, Any]:
             touch = sa.Contact(side, sa.Plane((0.0, 0.0, -0.3)), initial="press", **given)
         else:
             mesh = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1), warp=lambda X: X - [0.0, 0.0, 3.0])
-            law, data = sa.energies.saint_venant_kirchhoff, {"E": 10.0, "nu": 0.3, "rho": 1.0}
+            law, data = sa.energies.saint_venant_kirchhoff(), {"E": 10.0, "nu": 0.3, "rho": 1.0}
             low = sa.Body(mesh["body"], sa.elements.hex8_plain, law, name="low", **data)
             pair = (side, low["z1"]) if other == "side" else (low["z1"], side)
             touch = sa.Contact(*pair, **given)

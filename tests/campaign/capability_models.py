@@ -85,18 +85,18 @@ def of_element(name: str) -> Model:
 def own_law(element: elements.Element) -> tuple[Any, dict[str, float]]:
     """Return a law that an element takes, with its parameters."""
     if element.dimension == 3:
-        return energies.saint_venant_kirchhoff, SVK
+        return energies.saint_venant_kirchhoff(), SVK
     if element.dimension == 2:
         thin = not element.has_thickness
-        return energies.kirchhoff() if thin else energies.saint_venant_kirchhoff, PLATE
+        return energies.kirchhoff() if thin else energies.saint_venant_kirchhoff(), PLATE
     if element.section > 1:
         section = {"width": 0.3, "height": 0.3}
-        return energies.saint_venant_kirchhoff, {"E": 1e3, "nu": 0.3, "rho": 1.0, **section}
-    return (energies.rod, ROD | INERTIA) if element.axes else (energies.cable(), CABLE)
+        return energies.saint_venant_kirchhoff(), {"E": 1e3, "nu": 0.3, "rho": 1.0, **section}
+    return (energies.rod(), ROD | INERTIA) if element.axes else (energies.cable(), CABLE)
 
 
 # ---- laws ----------------------------------------------------------------------------------------
-def block(law: Any = energies.saint_venant_kirchhoff, **given: Any) -> sa.Body:
+def block(law: Any = energies.saint_venant_kirchhoff(), **given: Any) -> sa.Body:
     """Return two hexahedra of a law."""
     return sa.Body(
         mesh_of("hexahedron")["body"], elements.hex8_plain, law, name="block", **(given or SVK)
@@ -121,13 +121,13 @@ def beam() -> sa.Body:
     """Return two cells of a beam to compare with."""
     given = {"E": 1e3, "nu": 0.3, "rho": 1.0, "width": 0.3, "height": 0.3}
     mesh = mesh_of("line3")
-    return sa.Body(mesh["body"], elements.ancf_3333, energies.split_beam, name="beam", **given)
+    return sa.Body(mesh["body"], elements.ancf_3333, energies.split_beam(), name="beam", **given)
 
 
 def rod() -> sa.Body:
     """Return two cells of a rod."""
     return sa.Body(
-        mesh_of("line3")["body"], elements.ancf_rod, energies.rod, name="rod", **(ROD | INERTIA)
+        mesh_of("line3")["body"], elements.ancf_rod, energies.rod(), name="rod", **(ROD | INERTIA)
     )
 
 
@@ -144,7 +144,7 @@ def relieved(J: Any, I1: Any, *, mu: Any, lam: Any, s: Any) -> Any:
 
 def layered() -> sa.Body:
     """Return two cells of a plate of one layer."""
-    layers = sa.Layers([(energies.orthotropic, 0.1, 30.0)])
+    layers = sa.Layers([(energies.orthotropic(), 0.1, 30.0)], degrees=True)
     return sa.Body(mesh_of("quad")["body"], elements.ancf_plate, layers, name="ply", **FIBRES)
 
 
@@ -152,30 +152,30 @@ def pressed(element: elements.Element, kind: str) -> sa.Body:
     """Return cells with a pressure of their own."""
     given = {"mu": 4.0, "lam": 40.0, "rho": 1.0}
     mesh = mesh_of(element.cell)
-    law = energies.neo_hooke
+    law = energies.neo_hooke()
     return sa.Body(mesh["body"], element, law, name="rubber", pressure=kind, **given)  # type: ignore[arg-type]
 
 
 LAWS: dict[str, Callable[[], sa.Body]] = {
-    "arruda_boyce": lambda: block(energies.arruda_boyce, mu=4.0, lambda_m=5.0, **RUBBER),
+    "arruda_boyce": lambda: block(energies.arruda_boyce(), mu=4.0, lambda_m=5.0, **RUBBER),
     "cable": cable,
-    "gent": lambda: block(energies.gent, mu=4.0, Jm=50.0, **RUBBER),
+    "gent": lambda: block(energies.gent(), mu=4.0, Jm=50.0, **RUBBER),
     "kirchhoff": thin,
-    "mooney_rivlin": lambda: block(energies.mooney_rivlin, C10=2.0, C01=0.2, **RUBBER),
-    "neo_hooke": lambda: block(energies.neo_hooke, mu=4.0, lam=6.0, rho=1.0),
+    "mooney_rivlin": lambda: block(energies.mooney_rivlin(), C10=2.0, C01=0.2, **RUBBER),
+    "neo_hooke": lambda: block(energies.neo_hooke(), mu=4.0, lam=6.0, rho=1.0),
     "ogden": lambda: block(energies.ogden(terms=1), mu1=4.0, alpha1=2.0, **RUBBER),
-    "orthotropic": lambda: block(energies.orthotropic, **FIBRES),
+    "orthotropic": lambda: block(energies.orthotropic(), **FIBRES),
     "rod": rod,
     "saint_venant_kirchhoff": block,
     "split_beam": beam,
     "swollen": lambda: block(
-        energies.swollen(energies.neo_hooke), mu=4.0, lam=6.0, rho=1.0, swelling=1.1
+        energies.swollen(energies.neo_hooke()), mu=4.0, lam=6.0, rho=1.0, swelling=1.1
     ),
-    "yeoh": lambda: block(energies.yeoh, C10=2.0, C20=0.1, C30=0.0, **RUBBER),
-    "yeoh_raw": lambda: block(energies.yeoh_raw, C10=2.0, C20=0.1, C30=0.0, **RUBBER),
+    "yeoh": lambda: block(energies.yeoh(), C10=2.0, C20=0.1, C30=0.0, **RUBBER),
+    "yeoh_raw": lambda: block(energies.yeoh_raw(), C10=2.0, C20=0.1, C30=0.0, **RUBBER),
     "Layers": layered,
     "memory": lambda: block(maxwell, E0=10.0, E1=5.0, tau=0.3, rho=1.0),
-    "local": lambda: block(sa.local(p=0, at="cell")(mixed), mu=4.0, k=20.0, rho=1.0),
+    "local": lambda: block(sa.local(p=0, per="cell")(mixed), mu=4.0, k=20.0, rho=1.0),
     "implicit": lambda: block(relieved, mu=4.0, lam=6.0, rho=1.0),
     "parameter of time": lambda: block(E=lambda t: 10.0 + np.sin(4.0 * t), nu=0.3, rho=1.0),
     "density of time": lambda: block(E=10.0, nu=0.3, rho=lambda t: 1.0 + 0.3 * np.sin(3.0 * t)),
@@ -194,7 +194,7 @@ def loaded(make: Callable[[sa.Body], Any], body: Callable[[], sa.Body] = block) 
 
 def box(at: tuple[float, float, float] = (0.0, 0.0, 0.0), name: str = "box") -> sa.RigidBody:
     """Return a rigid body in space."""
-    return sa.RigidBody.box((0.4, 0.3, 0.2), at=at, rho=50.0, name=name)
+    return sa.RigidBody.box((0.4, 0.3, 0.2), position=at, rho=50.0, name=name)
 
 
 def spring(u_a: Any, *, k: Any) -> Any:
@@ -258,7 +258,7 @@ def newton(E_gl_rate: Any, *, eta: Any) -> Any:
 def tied() -> Model:
     """Return two blocks, tied face to face."""
     second = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), warp=lambda X: X + np.array([2.0, 0.0, 0.0]))
-    end = sa.Body(second["body"], elements.hex8_plain, energies.saint_venant_kirchhoff, **SVK)
+    end = sa.Body(second["body"], elements.hex8_plain, energies.saint_venant_kirchhoff(), **SVK)
     first = block()
     model = clamped(first, joints.tie(end["x0"], first))
     return Model([first, end], model.terms, end.at((3.0, 1.0, 1.0)))
@@ -302,7 +302,7 @@ def clamp() -> Model:
 
 def rigid_body() -> Model:
     """Return a ball on springs."""
-    ball = sa.RigidBody.sphere(0.2, at=(0.0, 0.0, 0.0), rho=30.0, name="ball")
+    ball = sa.RigidBody.sphere(0.2, position=(0.0, 0.0, 0.0), rho=30.0, name="ball")
     place = ball.at((0.0, 0.2, 0.0))
     touches = {"side": ball, "stiffness": 10.0}
     return Model([ball], [weight(), *held(ball)], place, 0.01, lambda: touches)
@@ -329,14 +329,16 @@ def released() -> Model:
 
     def drive(part: sa.PlanarBody) -> Any:
         at = part.at((0.0, 0.0))
-        return sa.prescribe(at, "theta", position=lambda t: 0.3 * t, release=F, name="drive")
+        return sa.displacement_control(
+            at, "theta", position=lambda t: 0.3 * t, release=F, name="drive"
+        )
 
     return pendulum(lambda part: sa.force(part.at((1.0, 0.0)), (0.0, 1.0), factor=F), drive)
 
 
 def flexure() -> Model:
     """Return a lever on a flexure."""
-    lever = sa.PlanarBody(at=(0.3, 0.0, 0.0), mass=1.0, inertia=0.1, name="lever")
+    lever = sa.PlanarBody(position=(0.3, 0.0, 0.0), mass=1.0, inertia=0.1, name="lever")
     strip = sa.Flexure.straight(sa.ground.at((0.0, 0.0)), lever.at((0.0, 0.0)), EI=2.0, EA=50.0)
     tip = lever.at((0.1, 0.0))
     return Model([lever], [strip, sa.force(tip, (0.0, 0.2))], tip)
@@ -345,7 +347,7 @@ def flexure() -> Model:
 def cavity(**given: Any) -> Model:
     """Return a tube with gas in it."""
     mesh = sa.Mesh.tube(0.5, 0.8, 1.0, 1)
-    law = energies.saint_venant_kirchhoff
+    law = energies.saint_venant_kirchhoff()
     part = sa.Body(mesh["body"], elements.hex8_plain, law, name="tube", **SVK)
     terms = [sa.fix(part["z0"]), weight(), sa.Cavity(part["inner"], caps="flat", **given)]
     return Model([part], terms, part["z1"])
@@ -355,7 +357,7 @@ def cord() -> Model:
     """Return hexahedra with an edge that keeps its length."""
     mesh = mesh_of("hexahedron")
     edge = mesh.select("edge", lambda X: (X[:, 1] < 1e-9) & (X[:, 2] < 1e-9), dimension=1)
-    law = energies.saint_venant_kirchhoff
+    law = energies.saint_venant_kirchhoff()
     part = sa.Body(mesh["body"], elements.hex8_plain, law, name="block", **SVK)
     return clamped(part, sa.length(part[edge], per="line"))
 
@@ -392,7 +394,7 @@ def two_blocks() -> Model:
     """Return a block on a block."""
     lower = block()
     mesh = sa.Mesh.box((1.0, 1.0, 0.5), (1, 1, 1), warp=lambda X: X + np.array([0.5, 0.0, 0.99]))
-    law = energies.saint_venant_kirchhoff
+    law = energies.saint_venant_kirchhoff()
     upper = sa.Body(mesh["body"], elements.hex8_plain, law, name="upper", **SVK)
     touch = sa.Contact(lower["z1"], upper["z0"], initial="press")
     terms = [sa.fix(lower["z0"]), sa.fix(upper["z1"]), weight(), touch]
@@ -401,7 +403,7 @@ def two_blocks() -> Model:
 
 def rolling() -> Model:
     """Return a ball on a plane."""
-    ball = sa.RigidBody.sphere(0.2, at=(0.0, 0.0, 0.2), rho=30.0, name="ball")
+    ball = sa.RigidBody.sphere(0.2, position=(0.0, 0.0, 0.2), rho=30.0, name="ball")
     touch = sa.Contact(ball, sa.Plane(), stiffness=1e3)
     return Model([ball], [weight(), touch, *held(ball)], ball.at((0.0, 0.2, 0.0)), 0.01)
 
@@ -454,7 +456,7 @@ TERMS: dict[str, Callable[[], Model]] = {
     ),
     "planar": lambda: loaded(lambda b: sa.planar(b, "y")),
     "symmetry": lambda: loaded(lambda b: sa.symmetry(b["y0"], "y")),
-    "prescribe": released,
+    "displacement_control": released,
     "gravity": lambda: loaded(lambda b: sa.gravity((lambda t: t, 0.0, 0.0))),
     "force": lambda: loaded(lambda b: sa.force(b["x1"], (0.0, 0.0, 0.1))),
     "force, place of time": lambda: loaded(

@@ -104,7 +104,7 @@ def statics(
         terms.append(sa.force(part["x1"], vector))
     system = models.solve(part, terms=terms)
     tip = scene.back(system.displacement(part["x1"]).mean(axis=0))
-    reaction = np.asarray(held.reaction(system)) / scene.force / stiff
+    reaction = np.asarray(held.reaction(system).force) / scene.force / stiff
     reaction = reaction if scene.turn is None else reaction @ scene.turn
     return [models.finite(tip), models.finite(reaction)]
 

@@ -48,12 +48,12 @@ def on(make: Callable[[Any], Any], kind: str = "hex") -> Run:
 
 def rod(name: str = "rod", at: Any = (0.5, 0.0, 0.0), **given: Any) -> sa.RigidBody:
     """Return a rigid rod along x."""
-    return sa.RigidBody.box((1.0, 0.1, 0.1), at=at, name=name, **({"rho": 1e3} | given))
+    return sa.RigidBody.box((1.0, 0.1, 0.1), position=at, name=name, **({"rho": 1e3} | given))
 
 
 def disc(name: str = "disc", at: Any = (0.0, 0.0)) -> sa.PlanarBody:
     """Return a planar body."""
-    return sa.PlanarBody(at=at, mass=1.0, inertia=1.0, name=name)
+    return sa.PlanarBody(position=at, mass=1.0, inertia=1.0, name=name)
 
 
 def rigid(make: Callable[[Any, Any], Any]) -> Run:
@@ -124,7 +124,7 @@ def no_face(indices: Sequence[int], dim: str = "quad") -> Run:
                    "x1": ("quad", [[8, 9, 11, 10]]), "strange": (dim, [list(indices)])}  # fmt: skip
         given = (np.array(points, float), {"hexahedron": [cube, cube + 4]}, regions)
         mesh = sa.Mesh.from_arrays(*(given if MPI.COMM_WORLD.rank == 0 else (None,) * 3))
-        part = sa.Body(mesh["body"], HEX, saint_venant_kirchhoff, E=1e6, nu=0.3, rho=1e3)
+        part = sa.Body(mesh["body"], HEX, saint_venant_kirchhoff(), E=1e6, nu=0.3, rho=1e3)
         return held(sa.traction(part["strange"], (0, 0, 1.0)), part=part)
 
     return run
@@ -252,7 +252,7 @@ def path(parameter: Any = None, **given: Any) -> Run:
     return run
 
 
-def body(region: Any = None, element: Any = HEX, energy: Any = saint_venant_kirchhoff,
+def body(region: Any = None, element: Any = HEX, energy: Any = saint_venant_kirchhoff(),
          **given: Any) -> Run:  # fmt: skip
     """Return a body of given things under its weight."""
 
@@ -268,4 +268,4 @@ def body(region: Any = None, element: Any = HEX, energy: Any = saint_venant_kirc
 def thin() -> sa.Body:
     """Return a plate without a thickness."""
     mesh = sa.Mesh.box((1.0, 1.0), (1, 1))
-    return sa.Body(mesh["body"], sa.elements.ancf_plate, saint_venant_kirchhoff, **SVK)
+    return sa.Body(mesh["body"], sa.elements.ancf_plate, saint_venant_kirchhoff(), **SVK)

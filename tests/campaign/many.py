@@ -77,7 +77,7 @@ def _supports(count: int) -> Any:
     ]
     system = sa.System(cable, terms=terms)
     sa.StaticProblem(system, prefix=f"supports{count}_", check_held=False).solve()
-    forces = [term.reaction(system)[2] for term in terms[-20:]]  # they fade by 0.27 each
+    forces = [term.reaction(system).force[2] for term in terms[-20:]]  # they fade by 0.27 each
     require_near(sum(forces), 0.0, 1e-8, "sum of the forces", 0.1)
     return forces[-4:]
 

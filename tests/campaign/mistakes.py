@@ -94,7 +94,7 @@ ERRORS: dict[str, Run] = {
     "an element by name": body(element="hex8_plain"),
     "an energy by name": body(energy="neo_hooke"),
     "an energy of plates on solids": body(energy=kirchhoff()),
-    "an energy that was not made": body(energy=cable),
+    "an energy that was not made": body(energy=cable()),
     "no energy": body(energy=None),
     "without E": body(nu=0.3, rho=1e3),
     "young for E": body(young=1e6, nu=0.3, rho=1e3),
@@ -158,13 +158,17 @@ ERRORS: dict[str, Run] = {
         lambda a, b: sa.joints.spherical(a.at((0.5, 0, 0)), rod("c", (1.5, 0, 0)).at((-0.5, 0, 0)))
     ),
     "a joint of the plane and of space": rigid(
-        lambda a, b: sa.joints.revolute(a.at((0.5, 0, 0)), disc(at=(1, 0)).origin, axis=(0, 0, 1))
+        lambda a, b: sa.joints.revolute(
+            a.at((0.5, 0, 0)), disc(at=(1, 0)).at((0, 0)), axis=(0, 0, 1)
+        )
     ),
-    "a rod of no size": lambda: sa.RigidBody.box((0.0, 1.0, 1.0), at=(0, 0, 0), rho=1.0),
-    "a rod of text": lambda: sa.RigidBody.box("1x1x1", at=(0, 0, 0), rho=1.0),
-    "a rod in the plane": lambda: sa.RigidBody.box((1.0, 1.0), at=(0, 0), rho=1.0),
-    "a disc in space": lambda: sa.PlanarBody(at=(0, 0, 0, 0), mass=1.0, inertia=1.0, name="d"),
-    "a disc of less than no mass": lambda: sa.PlanarBody(at=(0, 0), mass=-1.0, inertia=1.0),
+    "a rod of no size": lambda: sa.RigidBody.box((0.0, 1.0, 1.0), position=(0, 0, 0), rho=1.0),
+    "a rod of text": lambda: sa.RigidBody.box("1x1x1", position=(0, 0, 0), rho=1.0),
+    "a rod in the plane": lambda: sa.RigidBody.box((1.0, 1.0), position=(0, 0), rho=1.0),
+    "a disc in space": lambda: sa.PlanarBody(
+        position=(0, 0, 0, 0), mass=1.0, inertia=1.0, name="d"
+    ),
+    "a disc of less than no mass": lambda: sa.PlanarBody(position=(0, 0), mass=-1.0, inertia=1.0),
     # laws
     "a constraint of None": law(lambda r_a: None),
     "a constraint of nan": law(lambda r_a: float("nan")),

@@ -26,10 +26,10 @@ THICKNESS, AREA, RHO = 0.05, 2e-3, 1000.0
 def element(kind: str) -> tuple[Any, Any, dict[str, Any]]:
     """Return element, energy and parameters (SI units) of a kind of body."""
     if kind == "hex":
-        return sa.elements.hex8_plain, saint_venant_kirchhoff, {"E": 1e6, "nu": 0.3, "rho": RHO}
+        return sa.elements.hex8_plain, saint_venant_kirchhoff(), {"E": 1e6, "nu": 0.3, "rho": RHO}
     if kind == "plate":
         given = {"E": 1e8, "nu": 0.3, "rho": RHO, "thickness": THICKNESS}
-        return sa.elements.ancf_plate, saint_venant_kirchhoff, given
+        return sa.elements.ancf_plate, saint_venant_kirchhoff(), given
     if kind == "thin":
         given = {"E": 1e8, "nu": 0.3, "rho": RHO, "thickness": THICKNESS}
         return sa.elements.ancf_thin_plate, kirchhoff(), given
@@ -74,4 +74,4 @@ def finite(values: Any) -> Any:
 def ends(system: sa.System, part: Any, support: Any) -> list[Any]:
     """Return the mean displacement of the free end and the reaction of the support."""
     u = system.displacement(part["x1"]).mean(axis=0)
-    return [finite(u), finite(support.reaction(system))]
+    return [finite(u), finite(support.reaction(system).force)]

@@ -144,22 +144,22 @@ def slider_crank() -> Motion:
     reach = math.sqrt(0.6**2 - 0.2**2)
     a, b = np.array([0.0, 0.2, 0.0]), np.array([reach, 0.0, 0.0])
     crank = sa.PlanarBody(
-        at=(0.0, 0.0, math.pi / 2), mass=0.5, centre=(0.1, 0.0), inertia=0.5 * 0.04 / 12
+        position=(0.0, 0.0, math.pi / 2), mass=0.5, centre=(0.1, 0.0), inertia=0.5 * 0.04 / 12
     )
     points = a + np.linspace(0.0, 1.0, 9)[:, None] * (b - a)
     flexible = rope(points, EA=1e4, EI=2.0, rho=1000.0, A=1e-3)
-    slide = sa.PlanarBody(at=(reach, 0.0, 0.0), mass=1.0, inertia=0.01, name="slide")
+    slide = sa.PlanarBody(position=(reach, 0.0, 0.0), mass=1.0, inertia=0.01, name="slide")
     terms = [
-        sa.joints.revolute(crank.origin, sa.ground.at((0.0, 0.0, 0.0))),
+        sa.joints.revolute(crank.at((0, 0)), sa.ground.at((0.0, 0.0, 0.0))),
         sa.Constraint(in_plane, crank.at((0.2, 0.0)), flexible.at(a), name="crank pin"),
-        sa.Constraint(in_plane, slide.origin, flexible.at(b), name="slide pin"),
+        sa.Constraint(in_plane, slide.at((0, 0)), flexible.at(b), name="slide pin"),
         sa.fix(slide, "y"),
         sa.fix(slide, "theta"),
         sa.planar(flexible),
-        sa.moment(crank.origin, (0.0, 0.0, 0.5)),
+        sa.moment(crank.at((0, 0)), (0.0, 0.0, 0.5)),
     ]
     system = sa.System(crank, flexible, slide, terms=terms)
-    return Motion(system, [slide.origin, flexible.at(points[4])], 5e-4)
+    return Motion(system, [slide.at((0, 0)), flexible.at(points[4])], 5e-4)
 
 
 def manipulator() -> Motion:
@@ -167,7 +167,7 @@ def manipulator() -> Motion:
     section = {"EA": 7e5, "EI": 200.0, "rho": 2700.0, "A": 1e-4}
     lower = rope(line(0.0, 1.0, 4), "lower", **section)
     upper = rope(line(1.0, 2.0, 4), "upper", **section)
-    load = sa.PlanarBody(at=(2.0, 0.0, 0.0), mass=0.1, inertia=1e-3, name="load")
+    load = sa.PlanarBody(position=(2.0, 0.0, 0.0), mass=0.1, inertia=1e-3, name="load")
 
     def speed(e: Any, w: Any) -> Any:
         return (e[0] * w[1] - e[1] * w[0]) / e.dot(e)
@@ -194,13 +194,13 @@ def manipulator() -> Motion:
         sa.joints.spherical(lower.at(at), upper.at(at)),
         sa.planar(lower),
         sa.planar(upper),
-        sa.Constraint(in_plane, load.origin, upper.at((2.0, 0.0, 0.0)), name="load pin"),
+        sa.Constraint(in_plane, load.at((0, 0)), upper.at((2.0, 0.0, 0.0)), name="load pin"),
         sa.fix(load, "theta"),
         first,
         second,
         sa.gravity((0.0, -G, 0.0)),
     ]
-    return Motion(sa.System(lower, upper, load, terms=terms), [load.origin])
+    return Motion(sa.System(lower, upper, load, terms=terms), [load.at((0, 0))])
 
 
 def _sin2(x: float) -> float:
@@ -210,7 +210,7 @@ def _sin2(x: float) -> float:
 def rotor() -> Motion:
     """A flexible blade on a hub whose angle is a function of time."""
     blade = rope(line(0.0, 2.0, 16), EA=2e5, EI=50.0, rho=1000.0, A=1e-3)
-    hub = sa.PlanarBody(at=(0.0, 0.0, 0.0), mass=1.0, inertia=0.1, name="hub")
+    hub = sa.PlanarBody(position=(0.0, 0.0, 0.0), mass=1.0, inertia=0.1, name="hub")
 
     def weld(r_a: Any, e1_a: Any, r_b: Any, e1_b: Any) -> Any:
         return [*in_plane(r_a, r_b), e1_a[0] * e1_b[1] - e1_a[1] * e1_b[0]]
@@ -220,7 +220,7 @@ def rotor() -> Motion:
         sa.fix(hub, "x"),
         sa.fix(hub, "y"),
         sa.fix(hub, "theta", displacement=turn),
-        sa.Constraint(weld, blade.at((0.0, 0.0, 0.0)), hub.origin),
+        sa.Constraint(weld, blade.at((0.0, 0.0, 0.0)), hub.at((0, 0))),
         sa.planar(blade),
     ]
     return Motion(sa.System(blade, hub, terms=terms), [blade.at((2.0, 0.0, 0.0))], 5e-4)
@@ -235,7 +235,7 @@ def rods() -> Motion:
         cells = {"line3": np.stack([first, first + 2, first + 1], axis=1)}
         X = line(0.2 * k, 0.2 * (k + 1), 4)
         mesh = sa.Mesh.from_arrays(X, cells, regions={"rod": ("line3", np.arange(2))})
-        bodies.append(sa.Body(mesh["rod"], sa.elements.ancf_rod, rod, name=f"rod{k}", **given))
+        bodies.append(sa.Body(mesh["rod"], sa.elements.ancf_rod, rod(), name=f"rod{k}", **given))
         start = (0.2 * k, 0.0, 0.0)
         terms.append(sa.joints.spherical(*(body.at(start) for body in bodies[-1:-3:-1])))
     system = sa.System(*bodies, terms=terms)
@@ -254,7 +254,9 @@ def net() -> Motion:
 
     side = range(5)
     balls = {
-        (i, j): sa.RigidBody.sphere(0.02, at=(0.1 * i, 0.1 * j, 0.0), rho=3000.0, name=f"{i} {j}")
+        (i, j): sa.RigidBody.sphere(
+            0.02, position=(0.1 * i, 0.1 * j, 0.0), rho=3000.0, name=f"{i} {j}"
+        )
         for i in side
         for j in side
     }
@@ -312,7 +314,7 @@ def plates() -> Motion:
 def solid() -> Motion:
     """A bar of hexahedra with Rayleigh's damping under its weight."""
     mesh = sa.Mesh.box((0.4, 0.1, 0.1), (4, 2, 2))
-    bar = sa.Body(mesh["body"], sa.elements.hex8, neo_hooke, **RUBBER)
+    bar = sa.Body(mesh["body"], sa.elements.hex8, neo_hooke(), **RUBBER)
     system = sa.System(bar, terms=[sa.fix(bar["x0"]), sa.gravity((0.0, 0.0, -G))])
     options = {"damping": sa.Rayleigh(mass=0.5, stiffness=1e-3)}
     return Motion(system, [bar["x1"]], options=options)
@@ -322,7 +324,7 @@ def finger() -> Motion:
     """A tube with a pressure that grows [mm, t, s]."""
     mesh = sa.Mesh.tube(3.0, 5.0, 80.0, (1, 6, 6))
     law = {"C10": 0.11, "C20": 0.02, "C30": 0.0, "k": 12.0, "rho": 1.1e-9}
-    tube = sa.Body(mesh["body"], sa.elements.hex8, yeoh, **law)
+    tube = sa.Body(mesh["body"], sa.elements.hex8, yeoh(), **law)
     pressure = sa.Cavity(tube["inner"], caps="flat", pressure=lambda t: 0.02 * min(1.0, t / 0.05))
     push = sa.body_force(tube["body"], (1e-6, 0.0, 0.0))
     system = sa.System(tube, terms=[sa.fix(tube["z0"]), pressure, push])
@@ -343,7 +345,9 @@ def touching() -> Motion:
     blocks = []
     for name, low, n in (("lower", 0.0, 3), ("upper", 0.1005, 2)):
         mesh = sa.Mesh.box((0.1,) * 3, (n,) * 3, warp=lambda x, z=low: x + np.array([0, 0, z]))
-        blocks.append(sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke, name=name, **RUBBER))
+        blocks.append(
+            sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke(), name=name, **RUBBER)
+        )
     lower, upper = blocks
     terms = [
         sa.fix(lower["z0"]),
@@ -380,7 +384,7 @@ def rubber() -> Equilibrium:
     """A cube of rubber that is drawn."""
     load = sa.Parameter("load", 0.5)
     cube = sa.Body(
-        sa.Mesh.box((1.0,) * 3, (4,) * 3)["body"], sa.elements.hex8, neo_hooke, mu=1.0, lam=10.0
+        sa.Mesh.box((1.0,) * 3, (4,) * 3)["body"], sa.elements.hex8, neo_hooke(), mu=1.0, lam=10.0
     )
     pull = sa.traction(cube["x1"], (lambda t: 0.2 * load.value, 0.0, 0.0))
     return _equilibrium(load, sa.System(cube, terms=[sa.fix(cube["x0"]), pull]))
@@ -393,7 +397,9 @@ def pressed() -> Equilibrium:
     for name, low, n in (("lower", 0.0, 3), ("upper", 1.001, 2)):
         mesh = sa.Mesh.box((1.0,) * 3, (n,) * 3, warp=lambda x, z=low: x + np.array([0, 0, z]))
         given = {"mu": 1.0, "lam": 1.0}
-        blocks.append(sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke, name=name, **given))
+        blocks.append(
+            sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke(), name=name, **given)
+        )
     lower, upper = blocks
     moved = sa.fix(upper["z1"], displacement=lambda t: (0.01 * load.value, 0.0, -0.1 * load.value))
     terms = [sa.fix(lower["z0"]), sa.Contact(upper["z0"], lower["z1"], mu=0.3), moved]

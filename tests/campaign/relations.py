@@ -25,7 +25,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "rk": {"method": "rk"},
     "rk, projection": {"method": "rk", "stabilisation": sa.Projection},
     "adams": {"method": "adams"},
-    "adaptive": {"rho": 0.9},
+    "adaptive": {"spectral_radius": 0.9},
     "fuzzy": {"method": "rk", "stabilisation": sa.Fuzzy},
 }
 
@@ -39,7 +39,7 @@ def _pendulum(method: str, lengths: tuple[float, float], length: float, time: fl
     for k, own in enumerate(lengths):
         size = tuple(length * own * np.array((1.0, 0.1, 0.1)))
         at = ((x + own / 2) * length, 0.0, 0.0)
-        bodies.append(sa.RigidBody.box(size, at=at, rho=1e3 / length**3, name=f"bar {k}"))
+        bodies.append(sa.RigidBody.box(size, position=at, rho=1e3 / length**3, name=f"bar {k}"))
         ends = [] if k == 0 else [bodies[-2].at((lengths[k - 1] * length / 2, 0.0, 0.0))]
         ends.append(bodies[-1].at((-own * length / 2, 0.0, 0.0)))
         joints.append(sa.joints.revolute(*ends, axis=(0, 1, 0)))
@@ -93,7 +93,7 @@ def _rod(turned: Sequence[int]) -> tuple[sa.Body, Any, Any]:
     section = sa.Section.polygon(SECTION, tolerance=1e-3).rod(E=70e9, nu=0.3, rho=2700.0)
     mesh = _line(turned)
     body = sa.Body(
-        mesh["all"], sa.elements.ancf_rod, rod,
+        mesh["all"], sa.elements.ancf_rod, rod(),
         direction=lambda X: np.tile((0.0, 1.0, 0.0), (len(X), 1)), **section,
     )  # fmt: skip
     return body, body["x0"], sa.force(body["x1"], (0.0, 1.0, -2.0))
@@ -125,14 +125,14 @@ def _ways(name: str) -> list[list[int]]:
 
 
 def _sheet(element: Any, turns: Sequence[int]) -> tuple[sa.Body, Any, Any]:
-    ply = sa.energies.orthotropic
-    layers = sa.Layers([(ply, 0.01, 0), (ply, 0.01, 40)], axis=(1.0, 0.0, 0.0))
+    ply = sa.energies.orthotropic()
+    layers = sa.Layers([(ply, 0.01, 0), (ply, 0.01, 40)], degrees=True, axis=(1.0, 0.0, 0.0))
     body = sa.Body(_mesh(*_grid("plate", turns))["all"], element, layers, **PLIES)
     return body, body["root"], sa.force(body.at((2.0, 1.0, 0.0)), (5.0, 10.0, 40.0))
 
 
 def _block(element: Any, turns: Sequence[int]) -> tuple[sa.Body, Any, Any]:
-    body = sa.Body(_mesh(*_grid("hex", turns))["all"], element, neo_hooke, mu=1e5, lam=3e5)
+    body = sa.Body(_mesh(*_grid("hex", turns))["all"], element, neo_hooke(), mu=1e5, lam=3e5)
     return body, body["root"], sa.force(body.at((2.0, 1.0, 0.5)), (50.0, 20.0, 150.0))
 
 
@@ -171,11 +171,11 @@ def _senses(kind: str, chosen: Sequence[int]) -> Run:
 
 # ------------------------------------------------------------------ tiny strains
 LAWS: dict[str, tuple[Any, dict[str, float]]] = {
-    "saint_venant_kirchhoff": (saint_venant_kirchhoff, {"E": 1e6, "nu": 0.3}),
-    "saint_venant_kirchhoff, nu = 0": (saint_venant_kirchhoff, {"E": 1.0, "nu": 0.0}),
-    "neo_hooke": (neo_hooke, {"mu": 1.0, "lam": 2.0}),
-    "neo_hooke, lam = 0": (neo_hooke, {"mu": 1e6, "lam": 0.0}),
-    "yeoh": (yeoh, {"C10": 1e5, "C20": 1e3, "C30": 0.0, "k": 1e8}),
+    "saint_venant_kirchhoff": (saint_venant_kirchhoff(), {"E": 1e6, "nu": 0.3}),
+    "saint_venant_kirchhoff, nu = 0": (saint_venant_kirchhoff(), {"E": 1.0, "nu": 0.0}),
+    "neo_hooke": (neo_hooke(), {"mu": 1.0, "lam": 2.0}),
+    "neo_hooke, lam = 0": (neo_hooke(), {"mu": 1e6, "lam": 0.0}),
+    "yeoh": (yeoh(), {"C10": 1e5, "C20": 1e3, "C30": 0.0, "k": 1e8}),
 }
 SOLIDS = ("hex8", "hex8_plain", "hex8_fbar")
 
@@ -280,7 +280,7 @@ def _systems(kind: str, steps: Sequence[float]) -> Run:
     def run() -> Any:
         def made() -> tuple[sa.Body, list[Any]]:
             mesh = sa.Mesh.box((0.4, 0.2, 0.2), (4, 2, 2))
-            body = sa.Body(mesh["body"], E.hex8, neo_hooke, mu=3e4, lam=6e4, rho=1e3)
+            body = sa.Body(mesh["body"], E.hex8, neo_hooke(), mu=3e4, lam=6e4, rho=1e3)
             return body, _terms(kind, body)
 
         body, terms = made()

@@ -111,13 +111,13 @@ def _element(
 
 def hex8_plain() -> None:
     """Solids."""
-    _element(sa.elements.hex8_plain, saint_venant_kirchhoff, MATERIAL)
+    _element(sa.elements.hex8_plain, saint_venant_kirchhoff(), MATERIAL)
 
 
 def plate() -> None:
     """Plates with directors."""
     given = MATERIAL | {"thickness": 0.1}
-    _element(sa.elements.ancf_plate, saint_venant_kirchhoff, given)
+    _element(sa.elements.ancf_plate, saint_venant_kirchhoff(), given)
 
 
 def thin_plate() -> None:
@@ -147,7 +147,7 @@ def rods() -> None:
     """Rods of a section, pulled and twisted."""
     mesh = sa.Mesh.box((1.0,), (3,), cell="line3")
     given = sa.Section.rectangle(0.1, 0.05).rod(E=1e6, nu=0.3, rho=1000.0)
-    rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod, **given)
+    rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **given)
     pull = sa.force(rod["x1"], (0.0, lambda t: 1e-3 * t, 1e-3))
     twist = sa.moment(rod["x1"], (lambda t: 1e-4 * t, 0.0, 0.0))
     solve(rod, terms=[sa.fix(rod["x0"]), pull, twist])
@@ -165,11 +165,11 @@ def thin_shells() -> None:
 
 def layers() -> None:
     """Plates of two layers of different laws, thin and full."""
-    ply, rubber = sa.energies.orthotropic, saint_venant_kirchhoff
+    ply, rubber = sa.energies.orthotropic(), saint_venant_kirchhoff()
     fibres = {"E1": 1e7, "E2": 1e6, "E3": 1e6, "nu12": 0.3, "nu13": 0.3, "nu23": 0.4}
     fibres |= {"G12": 5e5, "G13": 5e5, "G23": 4e5}
     for element in (sa.elements.ancf_thin_plate, sa.elements.ancf_plate):
-        made = sa.Layers([(ply, 0.05, 30), (rubber, 0.05)], axis=(1, 0, 0))
+        made = sa.Layers([(ply, 0.05, 30), (rubber, 0.05)], degrees=True, axis=(1, 0, 0))
         mesh = sa.Mesh.box((2.0, 0.5), (4, 1))
         body = sa.Body(mesh["body"], element, made, **MATERIAL, **fibres)
         solve(body, terms=[sa.fix(body["x0"], "all"), sa.gravity((0.0, 0.0, -0.1))])
@@ -177,14 +177,14 @@ def layers() -> None:
 
 def thick_plate() -> None:
     """Thick plates with coordinates of the change of thickness."""
-    _element(sa.elements.ancf_thick_plate, saint_venant_kirchhoff, MATERIAL | {"thickness": 0.1})
+    _element(sa.elements.ancf_thick_plate, saint_venant_kirchhoff(), MATERIAL | {"thickness": 0.1})
 
 
 def enhanced() -> None:
     """Hexahedra with an enhanced strain, and with the mean dilatation of F-bar."""
     for element in (sa.elements.hex8, sa.elements.hex8_fbar):
         mesh = sa.Mesh.box((2.0, 0.5, 0.5), (5, 1, 1))
-        body = sa.Body(mesh["body"], element, saint_venant_kirchhoff, **MATERIAL)
+        body = sa.Body(mesh["body"], element, saint_venant_kirchhoff(), **MATERIAL)
         load = [sa.gravity((0.0, 0.0, -0.1)), sa.pressure(body["z1"], 1.0)]
         solve(body, terms=[sa.fix(body["x0"]), *load])
 
@@ -192,7 +192,7 @@ def enhanced() -> None:
 def gas() -> None:
     """A closed cavity of plates and one of thin plates, with a gas and with a pressure."""
     for element, energy, gas in (
-        (sa.elements.ancf_plate, saint_venant_kirchhoff, {"gas": sa.Gas(1.05, ambient=1e3)}),
+        (sa.elements.ancf_plate, saint_venant_kirchhoff(), {"gas": sa.Gas(1.05, ambient=1e3)}),
         (sa.elements.ancf_thin_plate, kirchhoff(), {"pressure": 10.0}),
     ):
         mesh = sphere(2)
@@ -227,7 +227,7 @@ def joints() -> None:
     before = sa.ground.at((0.0, 0.0, 0.0))
     for kind in ("revolute", "cylindrical", "prismatic", "universal", "spherical", "rigid"):
         box = (1.0, 0.1, 0.2)
-        link = sa.RigidBody.box(box, at=(at, 0.0, 0.0), rho=100.0, name=f"link {kind}")
+        link = sa.RigidBody.box(box, position=(at, 0.0, 0.0), rho=100.0, name=f"link {kind}")
         here = link.at((-0.5, 0.0, 0.0))
         axes: dict[str, Any] = (
             {"axis": z} if kind in ("revolute", "cylindrical", "prismatic") else {}
@@ -250,16 +250,16 @@ def joints() -> None:
 
 def planar() -> None:
     """Planar bodies with a flexure, a joint, a constraint and point laws."""
-    a = sa.PlanarBody(at=(1.0, 0.0, 0.3), name="a", mass=1.0, inertia=0.1)
-    b = sa.PlanarBody(at=(2.0, 0.5, -0.4), name="b", mass=1.0, inertia=0.1)
+    a = sa.PlanarBody(position=(1.0, 0.0, 0.3), name="a", mass=1.0, inertia=0.1)
+    b = sa.PlanarBody(position=(2.0, 0.5, -0.4), name="b", mass=1.0, inertia=0.1)
     start = sa.ground.at((0.0, 0.0))
     place = a.at((0.3, 0.1))
     x, y = place.X[0, :2] - (2.0, 0.5)
     c, s = np.cos(-0.4), np.sin(-0.4)
     terms = [
-        sa.Flexure.straight(start, a.origin, EI=1.0, EA=1e3, model="consistent"),
+        sa.Flexure.straight(start, a.at((0, 0)), EI=1.0, EA=1e3, model="consistent"),
         sa.joints.revolute(place, b.at((c * x + s * y, -s * x + c * y))),
-        sa.Constraint(angle, a.origin, b.origin, angle=lambda t: -0.7 + 0.1 * t),
+        sa.Constraint(angle, a.at((0, 0)), b.at((0, 0)), angle=lambda t: -0.7 + 0.1 * t),
         sa.Potential(spring, b.at((0.4, 0.2)), sa.ground.at((1.0, 1.0)), k=0.3),
         sa.VirtualWork(damper, place, b.at((0.1, 0.2)), c=2.0),
         sa.force(b.at((0.2, 0.0)), (0.0, 0.1)),
@@ -270,7 +270,7 @@ def planar() -> None:
 def shapes() -> None:
     """Solids on a ball that moves, a rope on a drum, a ball on a plane, all with friction."""
     mesh = sa.Mesh.box((1.0, 1.0, 0.5), (4, 3, 1))
-    block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **MATERIAL)
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **MATERIAL)
     ball = sa.Sphere(1.0, (0.5, 0.5, 1.5), displacement=lambda t: (0.05 * t, 0.0, -0.02 * t))
     solve(block, terms=[sa.fix(block["z0"]), sa.Contact(block["z1"], ball, mu=(0.4, 0.3))])
     drum = sa.Cylinder(1.980001, (0.0, 2.0, 0.0), axis=(0.0, 0.0, 1.0))
@@ -279,7 +279,7 @@ def shapes() -> None:
     on = sa.Contact(rope["body"], drum, mu=0.3, radius=0.02, initial="press")
     pull = sa.force(rope["x1"], (54.0, 84.0, 0.0))
     solve(rope, terms=[sa.fix(rope["x0"], "all"), sa.planar(rope), on, pull])
-    bead = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0999), rho=100.0)
+    bead = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0999), rho=100.0)
     rolls = sa.Contact(bead, sa.Plane(), mu=0.3, stiffness=1e5, initial="press")
     move(bead, terms=[rolls, sa.gravity((1.0, 0.0, -9.81))])
 
@@ -327,7 +327,7 @@ def hairpin(X: Any) -> Any:
 def itself() -> None:
     """A strip bent back, whose arms are pressed on each other."""
     mesh = sa.Mesh.box((2.0 + 0.12 * np.pi, 0.2, 0.12), (20, 1, 1), warp=hairpin)
-    strip = sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke, mu=0.36, lam=1.4)
+    strip = sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke(), mu=0.36, lam=1.4)
     press = [
         sa.fix(strip[end], "position", lambda t, s=s: (0.0, 0.0, 0.13 * s * t))
         for end, s in (("x0", 1.0), ("x1", -1.0))
@@ -356,7 +356,7 @@ def places() -> None:
     held = [sa.fix(rope[end], "position") for end in ("x0", "x1")]
     car = sa.force(rope.at(lambda t: (0.1 + 0.8 * t, 0.0, 0.0)), (0.0, 0.0, -1e-3))
     sa.StaticProblem(sa.System(rope, terms=[*held, car])).solve(step=0.2)
-    wheel, bead = rope.sliding((0.3, 0.0, 0.0)), sa.RigidBody(at=(0.3, 0.0, 0.0), mass=0.1)
+    wheel, bead = rope.sliding((0.3, 0.0, 0.0)), sa.RigidBody(position=(0.3, 0.0, 0.0), mass=0.1)
     on = sa.Constraint(lambda r_a, r_b: r_a - r_b, bead.at((0.0, 0.0, 0.0)), wheel)
     sa.check(sa.System(rope, bead, terms=[*held, on, sa.gravity((0.1, 0.0, -1.0))]))
     hangs = [sa.fix(rope["x0"]), sa.length(rope["body"], per="edge"), sa.gravity((0.0, 0.0, -1.0))]
@@ -366,7 +366,7 @@ def places() -> None:
 def multigrid() -> None:
     """Blocks by both kinds of multigrid, which multiply in single precision; a slit; GMRES."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (6, 6, 6))
-    block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **MATERIAL)
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **MATERIAL)
     terms = [sa.fix(block["x0"]), sa.gravity((0.0, 0.0, -1.0))]
     for kind in ("gamg", "grids"):
         options = {"ksp_type": "cg", "pc_type": kind}

@@ -87,7 +87,7 @@ MORE: dict[str, Callable[[], Any]] = {
     "dict of None": lambda: {None: None},
     "parameter": lambda: sa.Parameter("p", 1.0),
     "element": lambda: sa.elements.hex8_plain,
-    "energy": lambda: sa.energies.neo_hooke,
+    "energy": lambda: sa.energies.neo_hooke(),
     "ground": lambda: sa.ground,
     "ellipsis": lambda: ...,
 }
@@ -134,7 +134,7 @@ def _as_rigid(part: Any) -> Any:
     support = sa.fix(part)
     system = sa.System(part, terms=[support, sa.gravity((0.0, 0.0, -1.0))])
     sa.StaticProblem(system).solve()
-    return models.finite(support.reaction(system))
+    return models.finite(support.reaction(system).force)
 
 
 def _as_planar(part: Any) -> Any:
@@ -166,7 +166,9 @@ _HEAD: list[sa.RigidBody] = []
 def arguments_head() -> sa.RigidBody:
     """Return a rigid body at the end of the block."""
     if not _HEAD:
-        _HEAD.append(sa.RigidBody.box((1.0, 0.4, 0.4), at=(2.5, 0.5, 0.25), rho=100.0, name="head"))
+        _HEAD.append(
+            sa.RigidBody.box((1.0, 0.4, 0.4), position=(2.5, 0.5, 0.25), rho=100.0, name="head")
+        )
     return _HEAD[0]
 
 
@@ -217,7 +219,15 @@ def _moved() -> tuple[sa.System, sa.Body]:
 
 def _motion(**given: Any) -> Any:
     system, part = _moved()
-    names = ("prefix", "options", "rho", "damping", "history", "method", "stabilisation")
+    names = (
+        "prefix",
+        "options",
+        "spectral_radius",
+        "damping",
+        "history",
+        "method",
+        "stabilisation",
+    )
     problem = sa.DynamicProblem(system, **{k: given.pop(k) for k in names if k in given})
     problem.solve(**given)
     return models.finite(system.displacement(part["x1"]))
@@ -260,7 +270,7 @@ def examples() -> dict[str, Example]:
     x1, tip = block["x1"], block.at((2.0, 0.5, 0.25))
     ends = {"a": tip, "b": head.at((-0.5, 0.0, 0.0))}
     svk = {"E": 1e6, "nu": 0.3, "rho": 1e3}
-    lever = sa.PlanarBody(at=(0.0, 0.3, 0.0), mass=1.0, inertia=1.0, name="lever")
+    lever = sa.PlanarBody(position=(0.0, 0.3, 0.0), mass=1.0, inertia=1.0, name="lever")
     system = _system(sa.gravity((0.0, 0.0, -1.0)))
     support = system.terms[0]
     constraint = sa.Constraint(_height, tip, h=0.25)
@@ -300,7 +310,7 @@ def examples() -> dict[str, Example]:
                 "dimension": 2,
                 "normal": None,
                 "near": None,
-                "angle": 30.0,
+                "angle_deg": 30.0,
                 "within": None,
                 "outer": True,
             },
@@ -308,7 +318,7 @@ def examples() -> dict[str, Example]:
         ),
         "Mesh.select near": (
             lambda **o: sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1)).select(**o),
-            {"name": "n", "normal": (1.0, 0, 0), "near": (2.0, 0.5, 0.5), "angle": 30.0},
+            {"name": "n", "normal": (1.0, 0, 0), "near": (2.0, 0.5, 0.5), "angle_deg": 30.0},
             lambda r: r.measure(),
         ),
         "Mesh[]": (lambda name: mesh[name], {"name": "x0"}, None),
@@ -327,14 +337,14 @@ def examples() -> dict[str, Example]:
             {
                 "region": mesh["body"],
                 "element": sa.elements.hex8_plain,
-                "energy": sa.energies.saint_venant_kirchhoff,
+                "energy": sa.energies.saint_venant_kirchhoff(),
                 "name": "b",
                 "volumetric": None,
                 "quadrature": None,
                 "pressure": None,
                 "join": None,
                 "direction": None,
-                "smooth": 50.0,
+                "smooth_deg": 50.0,
                 "velocity": None,
                 "spin": None,
                 **svk,
@@ -343,7 +353,11 @@ def examples() -> dict[str, Example]:
         ),
         "Body, motion": (
             lambda **o: sa.Body(
-                mesh["body"], sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff, **svk, **o
+                mesh["body"],
+                sa.elements.hex8_plain,
+                sa.energies.saint_venant_kirchhoff(),
+                **svk,
+                **o,
             ),
             {"velocity": (0.0, 0.0, 1.0), "spin": (0.0, 0.0, 1.0)},
             _as_free,
@@ -357,7 +371,7 @@ def examples() -> dict[str, Example]:
             lambda **o: sa.Body(
                 sa.Mesh.box((1.0,), (1,), cell="line3")["body"],
                 sa.elements.ancf_rod,
-                sa.energies.rod,
+                sa.energies.rod(),
                 **o,
             ),
             {
@@ -391,7 +405,7 @@ def examples() -> dict[str, Example]:
         "RigidBody": (
             sa.RigidBody,
             {
-                "at": (0, 0, 0),
+                "position": (0, 0, 0),
                 "frame": None,
                 "mass": 1.0,
                 "centre": (0, 0, 0),
@@ -405,12 +419,12 @@ def examples() -> dict[str, Example]:
         ),
         "RigidBody.box": (
             sa.RigidBody.box,
-            {"size": (1.0, 1.0, 1.0), "at": (0, 0, 0), "rho": 1.0, "name": "r"},
+            {"size": (1.0, 1.0, 1.0), "position": (0, 0, 0), "rho": 1.0, "name": "r"},
             _as_rigid,
         ),
         "RigidBody.sphere": (
             sa.RigidBody.sphere,
-            {"radius": 1.0, "at": (0, 0, 0), "rho": 1.0},
+            {"radius": 1.0, "position": (0, 0, 0), "rho": 1.0},
             _as_rigid,
         ),
         "RigidBody.cylinder": (
@@ -422,7 +436,7 @@ def examples() -> dict[str, Example]:
         "PlanarBody": (
             sa.PlanarBody,
             {
-                "at": (0.0, 0.0, 0.0),
+                "position": (0.0, 0.0, 0.0),
                 "name": "p",
                 "mass": 1.0,
                 "centre": (0.0, 0.0),
@@ -444,7 +458,7 @@ def examples() -> dict[str, Example]:
                 square["body"], sa.elements.ancf_thin_plate, sa.Layers(**o), E=1e6, nu=0.3, rho=1.0
             ),
             {
-                "layers": [(sa.energies.saint_venant_kirchhoff, 0.01)],
+                "layers": [(sa.energies.saint_venant_kirchhoff(), 0.01)],
                 "axis": (1.0, 0, 0),
                 "resultants": True,
                 "offset": 0.0,
@@ -455,13 +469,13 @@ def examples() -> dict[str, Example]:
             lambda **o: sa.Body(
                 square["body"],
                 sa.elements.ancf_thin_plate,
-                sa.Layers([tuple(o.values())]),
+                sa.Layers([tuple(o.values())], degrees=True),
                 E=1e6,
                 nu=0.3,
                 rho=1.0,
             ),
             {
-                "law": sa.energies.saint_venant_kirchhoff,
+                "law": sa.energies.saint_venant_kirchhoff(),
                 "thickness": 0.01,
                 "angle": 0.0,
                 "given": {},
@@ -472,10 +486,10 @@ def examples() -> dict[str, Example]:
             lambda **o: sa.Body(
                 mesh["body"],
                 sa.elements.hex8_plain,
-                sa.energies.saint_venant_kirchhoff,
+                sa.energies.saint_venant_kirchhoff(),
                 **(svk | {"E": sa.Field(**o)}),
             ),
-            {"function": lambda X: 1e6 + X[:, 0], "at": "cells"},
+            {"function": lambda X: 1e6 + X[:, 0], "per": "cell"},
             _as_body,
         ),
         "Parameter": (
@@ -706,8 +720,8 @@ def examples() -> dict[str, Example]:
             None,
         ),
         "Factor": (sa.Factor, {"name": "f"}, None),
-        "prescribe": (
-            lambda **o: sa.prescribe(**o),
+        "displacement_control": (
+            lambda **o: sa.displacement_control(**o),
             {
                 "place": lever.at((0.0, 0.0)),
                 "coordinate": "x",
@@ -788,10 +802,10 @@ def examples() -> dict[str, Example]:
             None,
         ),
         # laws
-        "energies.cable": (sa.energies.cable, {"strain": "biot", "curvature": "reference"}, None),
-        "energies.kirchhoff": (sa.energies.kirchhoff, {"curvature": "n1"}, None),
-        "energies.ogden": (sa.energies.ogden, {"terms": 1}, None),
-        "energies.swollen": (sa.energies.swollen, {"law": sa.energies.neo_hooke}, None),
+        "energies.cable": (sa.energies.cable(), {"strain": "biot", "curvature": "reference"}, None),
+        "energies.kirchhoff": (sa.energies.kirchhoff(), {"curvature": "n1"}, None),
+        "energies.ogden": (sa.energies.ogden(), {"terms": 1}, None),
+        "energies.swollen": (sa.energies.swollen, {"law": sa.energies.neo_hooke()}, None),
         "energies.between": (sa.energies.between, {"low": 0.0, "high": 1.0, "why": ""}, None),
         "energies.positive": (sa.energies.positive, {"why": ""}, None),
         "energies.domains": (
@@ -801,13 +815,13 @@ def examples() -> dict[str, Example]:
         ),
         "energies.stressed_at_rest": (
             sa.energies.stressed_at_rest,
-            {"energy": sa.energies.neo_hooke},
+            {"energy": sa.energies.neo_hooke()},
             None,
         ),
         "memory": (lambda e, law: sa.memory(e=e)(law), {"e": 0, "law": lambda u_a, *, e: 0}, None),
         "local": (
-            lambda at, p, law: sa.local(at=at, p=p)(law),
-            {"at": "point", "p": 0, "law": lambda J, *, p: p * J},
+            lambda per, p, law: sa.local(per=per, p=p)(law),
+            {"per": "point", "p": 0, "law": lambda J, *, p: p * J},
             None,
         ),
         # systems and problems
@@ -862,7 +876,7 @@ def examples() -> dict[str, Example]:
             {
                 "prefix": "",
                 "options": None,
-                "rho": 0.9,
+                "spectral_radius": 0.9,
                 "damping": None,
                 "history": None,
                 "method": "generalized-alpha",
@@ -887,7 +901,7 @@ def examples() -> dict[str, Example]:
         ),
         "buckle": (_buckle, {"parameter": None, "count": 1}, None),
         "check": (sa.check, {"system": system, "amplitude": 1e-3, "seed": 0}, None),
-        "momentum": (sa.momentum, {"system": _moved()[0], "about": (0.0, 0.0, 0.0)}, None),
+        "System.momentum": (_moved()[0].momentum, {"about": (0.0, 0.0, 0.0)}, None),
         "Restart": (sa.Restart, {"path": "run.ckpt", "every": 1, "minutes": 1.0}, None),
         # results
         "System.displacement": (system.displacement, {"place": x1}, models.finite),
@@ -911,8 +925,8 @@ def examples() -> dict[str, Example]:
             },
             _as_samples,
         ),
-        "largest": (
-            lambda system, **o: sa.largest(**o)(system),
+        "maximum": (
+            sa.maximum,
             {"system": system, "body": block, "field": "J", "at": "gauss"},
             models.finite,
         ),

@@ -71,7 +71,7 @@ def _failing(k: int) -> Any:
 def _steps() -> Any:
     part = models.body("cable")
     system = sa.System(part, terms=[sa.fix(part["x0"]), sa.gravity((0, 0, -1.0))])
-    problem = sa.DynamicProblem(system, rho=0.5)
+    problem = sa.DynamicProblem(system, spectral_radius=0.5)
     seen: list[float] = []
 
     def watch(_: Any) -> None:

@@ -43,7 +43,9 @@ def flown(seed: int) -> Callable[[], Any]:
         sheet = sa.Mesh.box((1.0, 1.0, 0.06), (6, 6, 1), warp=bowl(0.0, 0.2))
         small = sa.Mesh.box((0.2, 0.2, 0.2), (2, 2, 2), warp=lambda X: (X - 0.1) @ turn.T + at)
         wall, cube = (
-            sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke, name=name, rho=1.0, **MATERIAL)
+            sa.Body(
+                mesh["body"], sa.elements.hex8_plain, neo_hooke(), name=name, rho=1.0, **MATERIAL
+            )
             for mesh, name in ((sheet, "wall"), (small, "cube"))
         )
         sides = [cube[f"{axis}{k}"] for axis in "xyz" for k in (0, 1)]
@@ -53,7 +55,7 @@ def flown(seed: int) -> Callable[[], Any]:
         system = sa.System(wall, cube, terms=[*held, *touch])
         velocity = speed * np.array([*(0.3 * rng.normal(size=2)), -side])
         system.rate[:] = shifted(system, cube, velocity)
-        problem = sa.DynamicProblem(system, rho=0.8)
+        problem = sa.DynamicProblem(system, spectral_radius=0.8)
         before = 0.5 * 0.2**3 * float(velocity @ velocity)
         problem.solve(to=0.4 / speed, step=0.02 / speed)
         now = problem.energies

@@ -23,7 +23,7 @@ case = Cases(limit=20.0)
 
 def block(n: tuple[int, int, int] = (3, 2, 2), **options: Any) -> sa.Body:
     mesh = sa.Mesh.box((3.0, 1.0, 1.0), n)
-    return sa.Body(mesh["body"], HEX8, neo_hooke, **({"mu": 1.0, "lam": 2.0} | options))
+    return sa.Body(mesh["body"], HEX8, neo_hooke(), **({"mu": 1.0, "lam": 2.0} | options))
 
 
 def strip(n: int = 3, **options: Any) -> sa.Body:
@@ -114,7 +114,7 @@ def rotation_of_a_rigid_body_that_differs_by_rank() -> None:
 
 @case
 def angle_of_a_planar_body_that_differs_by_rank() -> None:
-    wheel = sa.PlanarBody(at=(0.0, 0.0), name="wheel")
+    wheel = sa.PlanarBody(position=(0.0, 0.0), name="wheel")
     held = sa.fix(wheel, ["theta"], displacement=lambda t: t * COMM.rank)
     sa.System(wheel, terms=[held]).prescribe(1.0)
 
@@ -147,7 +147,7 @@ def missing_region_of_a_body() -> None:
 @case
 def triangles_for_quadrilaterals() -> None:
     mesh = arrays(SQUARE, {"triangle": [[0, 1, 2], [0, 2, 3]]}, {"plate": ("triangle", [0, 1])})
-    sa.Body(mesh["plate"], PLATE, yeoh, C10=1.0, C20=0.0, C30=0.0, k=1.0, thickness=0.1)
+    sa.Body(mesh["plate"], PLATE, yeoh(), C10=1.0, C20=0.0, C30=0.0, k=1.0, thickness=0.1)
 
 
 @case
@@ -232,7 +232,7 @@ def misspelt_parameter() -> None:
 
 @case
 def missing_parameter() -> None:
-    sa.Body(block().region, HEX8, neo_hooke, mu=1.0)
+    sa.Body(block().region, HEX8, neo_hooke(), mu=1.0)
 
 
 @case
@@ -687,8 +687,8 @@ def term_on_a_body_outside_the_system() -> None:
 @case
 def term_on_another_body_of_the_same_mesh() -> None:
     mesh = sa.Mesh.box((3.0, 1.0, 1.0), (3, 2, 2))
-    one = sa.Body(mesh["body"], HEX8, neo_hooke, mu=1.0, lam=2.0)
-    two = sa.Body(mesh["body"], HEX8, neo_hooke, mu=1.0, lam=2.0, name="two")
+    one = sa.Body(mesh["body"], HEX8, neo_hooke(), mu=1.0, lam=2.0)
+    two = sa.Body(mesh["body"], HEX8, neo_hooke(), mu=1.0, lam=2.0, name="two")
     sa.System(one, terms=[sa.fix(two["x0"])])
 
 

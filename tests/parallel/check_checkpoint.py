@@ -32,11 +32,11 @@ def zoo(n: int = 4, name: str = "sheet", width: float = 1.0, joint: bool = True)
     plate = sa.Mesh.box((1.0, width), (n, 4))
     sheet = sa.Body(plate["body"], THIN, kirchhoff(), name=name, E=1e4, nu=0.3, thickness=0.05)
     box = sa.Mesh.box((0.5, 0.5, 0.5), (2, 2, 2), warp=lambda X: X + np.array([0.2, 0.2, 0.0]))
-    block = sa.Body(box["body"], HEX8, neo_hooke, name="block", mu=1e3, lam=2e3)
+    block = sa.Body(box["body"], HEX8, neo_hooke(), name="block", mu=1e3, lam=2e3)
     line = sa.Mesh.box((1.0,), (5,), warp=lambda X: X + np.array([1.0, 0.0, 0.0]))
     rope = sa.Body(line["body"], CABLE, cable(), name="rope", EA=1e3, EI=1.0)
-    arm = sa.PlanarBody(at=(2.0, 1.0, 0.0), name="arm")
-    ring = sa.PlanarBody(at=(3.0, 1.0, 0.0), name="ring")
+    arm = sa.PlanarBody(position=(2.0, 1.0, 0.0), name="arm")
+    ring = sa.PlanarBody(position=(3.0, 1.0, 0.0), name="ring")
     terms = [
         sa.fix(sheet["x0"]),
         sa.fix(rope["body"], dofs="y"),
@@ -48,7 +48,7 @@ def zoo(n: int = 4, name: str = "sheet", width: float = 1.0, joint: bool = True)
         sa.Flexure.straight(arm.at((0.1, 0.0)), ring.at((-0.1, 0.0)), EI=1.0, EA=1e2),
         sa.force(ring.at((0.0, 0.0)), lambda t: (0.0, 0.1 * t)),
     ]
-    head = sa.RigidBody.box((0.2, 0.2, 0.2), at=(0.0, 0.0, 2.0), rho=1e3, name="head")
+    head = sa.RigidBody.box((0.2, 0.2, 0.2), position=(0.0, 0.0, 2.0), rho=1e3, name="head")
     terms.append(sa.fix(head))
     if joint:
         far = sa.ground.at((1.5, 0.0, 1.0))

@@ -49,7 +49,7 @@ def arch(load: sa.Parameter, displaced: bool = False) -> tuple[sa.System, Any, A
         warp=lambda X: X + [0.0, 0.0, 1.5] * np.sin(np.pi * X[:, :1] / 10.0),
     )
     body = sa.Body(
-        bent["body"], sa.elements.hex8_plain, neo_hooke, mu=100.0, lam=100.0, name="arch"
+        bent["body"], sa.elements.hex8_plain, neo_hooke(), mu=100.0, lam=100.0, name="arch"
     )
     crown = body.at((5.0, 0.5, 2.0))
     down = (0.0, 0.0, lambda t: -load.value)
@@ -78,7 +78,7 @@ def solid_arch_displaced() -> dict[str, Any]:
     w = sa.Parameter("w")
     system, _, support = arch(w, displaced=True)
     problem = sa.StaticProblem(system)
-    problem.record("P", lambda: -float(support.reaction(system)[2]))
+    problem.record("P", lambda: -float(support.reaction(system).force[2]))
     forces, loaded = [], snapped()["points"]
     for point in loaded:
         history = problem.follow(w, to=point["w"], step=0.1)
@@ -103,7 +103,7 @@ def blown(**options: Any) -> dict[str, Any]:
 
     p = sa.Parameter("p")
     mesh = sa.Mesh.box((1.0, 1.0, 0.5), (5, 5, 2), warp=place)
-    body = sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke, mu=1.0, lam=5.0, name="ball")
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke(), mu=1.0, lam=5.0, name="ball")
     held = [sa.symmetry(body[side], axis) for side, axis in (("y0", "y"), ("y1", "x"), ("x1", "z"))]
     system = sa.System(body, terms=[*held, sa.pressure(body["z0"], p)])
     problem = sa.StaticProblem(system, options=options)

@@ -48,7 +48,7 @@ def falling() -> float:
     mesh = Mesh.box((1.0, 1.0, 1.0), (2, 1, 1))
     rho = sa.Parameter("rho", 1000.0)
     values = {"mu": 1e5, "lam": 1e6, "rho": rho}
-    body = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **values)
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **values)
     system = sa.System(body, terms=[sa.gravity((0.0, 0.0, -10.0))])
     problem = sa.DynamicProblem(system, prefix="fall_")
     problem.solve(1e-3, 1e-3)

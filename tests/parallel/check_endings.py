@@ -38,7 +38,7 @@ KINDS: dict[str, Callable[[], BaseException]] = {
 def block(**options: Any) -> sa.Body:
     mesh = sa.Mesh.box((2.0, 1.0, 1.0), (4, 1, 1))
     given = {"mu": 1.0, "lam": 2.0, "rho": 1.0} | options
-    return sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke, **given)
+    return sa.Body(mesh["body"], sa.elements.hex8_plain, neo_hooke(), **given)
 
 
 def held(body: sa.Body, *terms: Any) -> sa.System:
@@ -87,7 +87,7 @@ def direction(leave: Leave) -> None:
         "thickness": 0.1,
         "direction": lambda X: leave((0.0, 0.0, 1.0)),
     }
-    body = sa.Body(mesh["body"], plate, neo_hooke, **options)
+    body = sa.Body(mesh["body"], plate, neo_hooke(), **options)
     sa.System(body, terms=[sa.fix(body["x0"])])
 
 

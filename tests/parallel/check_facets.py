@@ -46,7 +46,7 @@ def dragged(goes: str) -> list[list[float]]:
     """Displacements, the force, what was dissipated and how many points touch after each step."""
     strip = beside("first", (6, 6, 2, 2), warp=low, name="strip")
     mesh = sa.Mesh.box((1.0, 1.0, 0.5), (5, 2, 2), warp=high)
-    block = sa.Body(mesh["body"], hex8_plain, neo_hooke, name="block", **MATERIAL)
+    block = sa.Body(mesh["body"], hex8_plain, neo_hooke(), name="block", **MATERIAL)
     pull = sa.fix(block["z1"], displacement=drag)
     contact = sa.Contact(side_of(strip, "z1"), block["z0"], mu=0.3, name="contact")
     system = sa.System(*strip, block, terms=[contact, *held(strip, "z0"), pull])
@@ -61,7 +61,7 @@ def dragged(goes: str) -> list[list[float]]:
         problem.solve(to=time)
         found = system.memory.gathered("contact:1")
         touches = float((found["status"] > -0.5).sum())
-        more = [*np.ravel(pull.reaction(system)), found["dissipated"].sum(), touches]
+        more = [*np.ravel(pull.reaction(system).force), found["dissipated"].sum(), touches]
         u = [a for place in places for a in np.ravel(system.displacement(place))]
         rows.append([*map(float, u), *map(float, more)])
         if goes.startswith("whole") and k == HALF:

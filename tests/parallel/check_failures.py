@@ -20,9 +20,11 @@ case = Cases(limit=60.0)
 HEX8, THIN, CABLE = sa.elements.hex8_plain, sa.elements.ancf_thin_plate, sa.elements.ancf_cable
 
 
-def block(n: tuple[int, int, int] = (3, 2, 2), energy: Any = neo_hooke, **options: Any) -> sa.Body:
+def block(
+    n: tuple[int, int, int] = (3, 2, 2), energy: Any = neo_hooke(), **options: Any
+) -> sa.Body:
     mesh = sa.Mesh.box((3.0, 1.0, 1.0), n)
-    given = {"mu": 1.0, "lam": 2.0} if energy is neo_hooke else {}
+    given = {"mu": 1.0, "lam": 2.0} if energy is neo_hooke() else {}
     return sa.Body(mesh["body"], HEX8, energy, **(given | options))
 
 
@@ -60,7 +62,7 @@ def imbalance(system: sa.System) -> float:
 
 def column() -> tuple[sa.Body, sa.Parameter, sa.System]:
     """A column of St Venant-Kirchhoff cells under a dead load: no equilibrium beyond 0.19 E A."""
-    body = block((3, 1, 1), energy=saint_venant_kirchhoff, E=1.0, nu=0.0)
+    body = block((3, 1, 1), energy=saint_venant_kirchhoff(), E=1.0, nu=0.0)
     push = sa.Parameter("push", 0.1)
     sides = [sa.fix(body[side], axis) for side, axis in (("y0", "y"), ("z0", "z"))]
     load = sa.force(body["x1"], lambda t: (-push.value * t, 0, 0))

@@ -25,12 +25,14 @@ def shifted(by: Any) -> Callable[[Any], Any]:
 
 def block(by: Any = (0, 0, 0), name: str = "block", **options: Any) -> sa.Body:
     mesh = sa.Mesh.box((2.0, 1.0, 1.0), (2, 2, 2), warp=shifted(by))
-    return sa.Body(mesh["body"], HEX8, neo_hooke, name=name, **({"mu": 1e6, "lam": 1e9} | options))
+    return sa.Body(
+        mesh["body"], HEX8, neo_hooke(), name=name, **({"mu": 1e6, "lam": 1e9} | options)
+    )
 
 
 def plate(by: Any = (0, 0, 0), name: str = "plate", n: int = 3) -> sa.Body:
     mesh = sa.Mesh.box((0.3, 0.2), (n, 2), warp=shifted(by))
-    energy = saint_venant_kirchhoff
+    energy = saint_venant_kirchhoff()
     return sa.Body(mesh["body"], PLATE, energy, name=name, E=2e11, nu=0.3, thickness=0.002)
 
 
@@ -261,7 +263,7 @@ def stiff_block_on_a_soft_cable() -> sa.System:
 
 @case
 def planar_body_free() -> sa.System:
-    return sa.System(sa.PlanarBody(at=(1.0, 2.0), name="link"), terms=[])
+    return sa.System(sa.PlanarBody(position=(1.0, 2.0), name="link"), terms=[])
 
 
 def verdict(system: sa.System) -> dict[str, Any]:

@@ -26,8 +26,8 @@ def problem(load: Any = None, **options: Any) -> tuple[sa.DynamicProblem, sa.Rig
     mesh = sa.Mesh.from_arrays(X, {"line": lines}, regions=regions)
     given = {"EA": 100.0, "EI": 0.05, "rho": 1000.0, "A": 1e-3}
     rope = sa.Body(mesh["all"], sa.elements.ancf_cable, cable(), name="rope", **given)
-    head = sa.RigidBody.box((0.2, 0.1, 0.1), at=(1.3, 0, 0), rho=250.0, name="head")
-    arm = sa.RigidBody.box((0.2, 0.1, 0.1), at=(1.5, 0, 0), rho=250.0, name="arm")
+    head = sa.RigidBody.box((0.2, 0.1, 0.1), position=(1.3, 0, 0), rho=250.0, name="head")
+    arm = sa.RigidBody.box((0.2, 0.1, 0.1), position=(1.5, 0, 0), rho=250.0, name="arm")
 
     def shaken(t: float) -> tuple[float, float, float]:
         return 0.0, 0.05 * np.sin(4 * t), 0.0

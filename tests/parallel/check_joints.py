@@ -44,8 +44,8 @@ def flexible():
         rho=1000.0,
         A=1e-3,
     )
-    head = sa.RigidBody.box((0.2, 0.4, 0.1), at=(1.1, 0.2, 0.0), rho=300.0, name="head")
-    crate = sa.RigidBody.box((0.1, 0.1, 0.1), at=(1.75, 0.2, 0.0), rho=300.0, name="crate")
+    head = sa.RigidBody.box((0.2, 0.4, 0.1), position=(1.1, 0.2, 0.0), rho=300.0, name="head")
+    crate = sa.RigidBody.box((0.1, 0.1, 0.1), position=(1.75, 0.2, 0.0), rho=300.0, name="crate")
     joints = [
         sa.joints.clamp(left["x1"], head),
         sa.joints.clamp(rope.at((1.2, 0.2, 0.0)), head),
@@ -81,7 +81,7 @@ def dynamics():
     joints[2:] = [sa.joints.spherical(crate.at((-0.05, 0.0, 0.0)), rope.at((1.7, 0.2, 0.0)))]
     terms = [sa.fix(left["x0"]), *joints, sa.gravity(G)]
     system = sa.System(left, rope, head, crate, terms=terms)
-    problem = sa.DynamicProblem(system, rho=0.8)
+    problem = sa.DynamicProblem(system, spectral_radius=0.8)
     problem.solve(to=0.1, step=2e-3)
     rows = [head.position(system), crate.position(system), *crate.rotation(system)]
     rows += [*head.rotation(system), crate.angular_velocity(system)]
@@ -92,7 +92,9 @@ def dynamics():
 def rigid():
     """Bodies without meshes: a double pendulum in space on two kinds of hinge."""
     bodies = [
-        sa.RigidBody.box((0.4, 0.1, 0.1), at=(0.2 + 0.4 * k, 0.0, 0.0), rho=500.0, name=f"link {k}")
+        sa.RigidBody.box(
+            (0.4, 0.1, 0.1), position=(0.2 + 0.4 * k, 0.0, 0.0), rho=500.0, name=f"link {k}"
+        )
         for k in range(3)
     ]
     joints = [sa.joints.universal(bodies[0].at((-0.2, 0, 0)), axes=((0, 1, 0), (0, 0, 1)))]
@@ -100,7 +102,7 @@ def rigid():
         ends = bodies[k].at((-0.2, 0, 0)), bodies[k - 1].at((0.2, 0, 0))
         joints.append(sa.joints.revolute(*ends, axis=(0, k - 1, 2 - k), name=f"hinge {k}"))
     system = sa.System(*bodies, terms=[*joints, sa.gravity((1.0, 2.0, -9.81))])
-    sa.DynamicProblem(system, rho=0.8).solve(to=0.2, step=2e-3)
+    sa.DynamicProblem(system, spectral_radius=0.8).solve(to=0.2, step=2e-3)
     rows = [row for body in bodies for row in (body.position(system), *body.rotation(system))]
     rows += [joint.reaction(system).force for joint in joints]
     drawn = system.comm.allreduce(sum(sample(system, body).n_cells for body in bodies))

@@ -37,7 +37,7 @@ def solve(comm: MPI.Comm, along: int, folder: Path, wrong: bool = False) -> int:
     if wrong:  # what the test is there for
         np.arange(mesh.n_points, dtype=np.int32).max()
     rubber = {"C10": 0.27, "C20": 0.03, "C30": -4e-4, "k": 10.0}
-    bar = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.yeoh, **rubber)
+    bar = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.yeoh(), **rubber)
     moved = sa.fix(bar["z1"], displacement=lambda t: (0.05 * t, 0.0, 0.1 * t))
     system = sa.System(bar, terms=[sa.fix(bar["z0"]), moved])
     options = {"ksp_type": "cg", "pc_type": "grids", "snes_rtol": 1e-4}

@@ -46,7 +46,9 @@ def motion(method: str) -> dict[str, Any]:
     line = sa.length(body["body"], per="line", stretch=lambda t: 1.0 + 0.5 * t**2)
     terms = [sa.fix(body["x0"], "position"), sa.gravity((0, 3.0, -9.81)), line]
     system = sa.System(body, terms=terms)
-    options: dict[str, Any] = {"stabilisation": sa.Projection()} if method == "rk" else {"rho": 0.8}
+    options: dict[str, Any] = (
+        {"stabilisation": sa.Projection()} if method == "rk" else {"spectral_radius": 0.8}
+    )
     problem = sa.DynamicProblem(system, method=method, **options)
     problem.solve(to=0.05, step=1e-3 if method != "rk" else 1e-4)
     return {

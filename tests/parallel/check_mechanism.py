@@ -17,7 +17,9 @@ case = Cases(limit=100.0)
 
 
 def chain(links: int, load: float, comm: Any = None) -> tuple[list[sa.PlanarBody], sa.System]:
-    bodies = [sa.PlanarBody(at=(0.1 * k, 0.0, 0.3 * k), name=f"link {k}") for k in range(links)]
+    bodies = [
+        sa.PlanarBody(position=(0.1 * k, 0.0, 0.3 * k), name=f"link {k}") for k in range(links)
+    ]
     terms: list[Any] = [sa.force(bodies[-1], (0.0, load))]
     for k, body in enumerate(bodies):
         back = sa.ground.at((-0.06, 0.0))

@@ -51,7 +51,7 @@ def problem() -> tuple[sa.DynamicProblem, list[Any], Any]:
                 A=1e-3,
             )
         )
-    box = sa.RigidBody.box((0.05, 0.05, 0.05), at=(0.4, 0.0, -0.025), rho=2000.0, name="box")
+    box = sa.RigidBody.box((0.05, 0.05, 0.05), position=(0.4, 0.0, -0.025), rho=2000.0, name="box")
     joints = [
         sa.joints.spherical(rope.at((0.0, y, 0.0)), sheet.at((0.0, y, 0.0)), name=f"knot{k}")
         for k, (rope, y) in enumerate(zip(ropes, (0.0, 0.3), strict=True))
@@ -63,7 +63,11 @@ def problem() -> tuple[sa.DynamicProblem, list[Any], Any]:
     system = sa.System(sheet, *ropes, box, terms=terms)
     places = [sheet.at((0.4, 0.3, 0.0)), sheet.at((0.17, 0.11, 0.0)), box.at((0.02, 0, 0))]
     places.append(ropes[1].at((0.0, 0.3, 0.13)))
-    return sa.DynamicProblem(system, rho=0.8, options={"snes_rtol": 1e-12}), places, joints
+    return (
+        sa.DynamicProblem(system, spectral_radius=0.8, options={"snes_rtol": 1e-12}),
+        places,
+        joints,
+    )
 
 
 def result(made: sa.DynamicProblem, places: Any, joints: Any) -> dict[str, Any]:

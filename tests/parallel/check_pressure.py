@@ -30,7 +30,7 @@ def duct(**filling):
     body = sa.Body(
         mesh["skin"],
         elements.ancf_plate,
-        energies.yeoh,
+        energies.yeoh(),
         thickness=sa.Field(lambda X: 0.004 + 0.01 * X[:, 0]),
         direction=lambda X: X * [0.0, 1.0, 1.0],
         rho=1100.0,
@@ -72,7 +72,7 @@ def motion():
 def block():
     """A hollow solid with gas inside, an open surface closed by a lid; pressed from outside."""
     mesh = hollow_block(6)
-    body = sa.Body(mesh["body"], elements.hex8_plain, energies.yeoh, **RUBBER)
+    body = sa.Body(mesh["body"], elements.hex8_plain, energies.yeoh(), **RUBBER)
     inner = sa.Cavity(body["open"], caps="flat", gas=sa.Gas(1.1, ambient=1e5))
     outer = sa.pressure(body["lid"], lambda t: 3e4 * t)
     corner = sa.fix(body["left"])
@@ -85,7 +85,7 @@ def block():
 def turned():
     """Cells numbered otherwise: volume and number of warnings on this rank 0."""
     mesh = box_of_walls(3, flipped=(3, 17, 40))
-    body = sa.Body(mesh["skin"], elements.ancf_plate, energies.yeoh, thickness=0.1, **RUBBER)
+    body = sa.Body(mesh["skin"], elements.ancf_plate, energies.yeoh(), thickness=0.1, **RUBBER)
     cavity = sa.Cavity(body["skin"].face(-1, middle=True), pressure=0.1)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -97,7 +97,7 @@ def turned():
 def errors():
     """The same error everywhere: an open cavity."""
     mesh = tube(8, 2)
-    body = sa.Body(mesh["skin"], elements.ancf_plate, energies.yeoh, thickness=0.1, **RUBBER)
+    body = sa.Body(mesh["skin"], elements.ancf_plate, energies.yeoh(), thickness=0.1, **RUBBER)
     try:
         sa.System(body, terms=[sa.Cavity(body["skin"], pressure=1.0)])
     except sa.MeshError as error:

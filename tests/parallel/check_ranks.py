@@ -23,7 +23,7 @@ def wavy(X):
 
 def hexahedra():
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 4, 5), warp=wavy)
-    body = sa.Body(mesh["body"], sa.elements.hex8_plain, yeoh, name="cube", rho=1.0, **RUBBER)
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, yeoh(), name="cube", rho=1.0, **RUBBER)
     pull = sa.fix(body["z1"], displacement=(lambda t: 0.2 * t, 0.0, lambda t: 0.3 * t))
     return [body], [sa.fix(body["z0"]), pull, sa.gravity((0.0, 0.1, 0.0))]
 
@@ -32,7 +32,7 @@ def plates():
     mesh = sa.Mesh.box((1.0, 1.0), (5, 4), warp=wavy)
     stiff = sa.Field(lambda X: 1e6 * (1.0 + X[:, 0]))
     parameters = ELASTIC | {"E": stiff}
-    plate = sa.Body(mesh["body"], sa.elements.ancf_plate, saint_venant_kirchhoff, **parameters)
+    plate = sa.Body(mesh["body"], sa.elements.ancf_plate, saint_venant_kirchhoff(), **parameters)
     return [plate], [sa.fix(plate["x0"]), sa.traction(plate["x1"], (0.0, 0.0, 8.0))]
 
 
@@ -64,7 +64,7 @@ def tied():
     regions["right"] = ("quad", first + np.arange(len(quads[1])))
     mesh = sa.Mesh.from_arrays(points, {"quad": np.concatenate(quads)}, regions)
     left, right = (
-        sa.Body(mesh[name], sa.elements.ancf_plate, saint_venant_kirchhoff, name=name, **ELASTIC)
+        sa.Body(mesh[name], sa.elements.ancf_plate, saint_venant_kirchhoff(), name=name, **ELASTIC)
         for name in ("left", "right")
     )
     terms = [sa.fix(left["root"]), sa.joints.tie(left["seam"], right)]

@@ -58,7 +58,7 @@ def upright(e1_a: Any, e2_a: Any) -> Any:
 def wheel(place: Any, at: Any) -> tuple[sa.System, sa.Body]:
     """A mass on a cable that is held at both ends."""
     cord = rope(9)
-    mass = sa.RigidBody(at=at, mass=0.3, inertia=(1e-4,) * 3, name="wheel")
+    mass = sa.RigidBody(position=at, mass=0.3, inertia=(1e-4,) * 3, name="wheel")
     terms = [
         sa.fix(cord["x0"]),
         sa.fix(cord["x1"]),
@@ -90,7 +90,7 @@ def bead() -> tuple[sa.System, Any]:
     """A mass that slides down a soft cable, on which it hangs."""
     cord = rope(9, EA=20.0)
     place = cord.sliding((0.3, 0.0, 0.0))
-    mass = sa.RigidBody(at=(0.3, 0.0, 0.0), mass=0.3, inertia=(1e-4,) * 3, name="bead")
+    mass = sa.RigidBody(position=(0.3, 0.0, 0.0), mass=0.3, inertia=(1e-4,) * 3, name="bead")
     origin = mass.at((0.0, 0.0, 0.0))
     terms = [
         sa.fix(cord["x0"]),
@@ -107,7 +107,7 @@ def slide(folder: Path) -> dict[str, Any]:
     found = {}
     for begun in (False, True):
         system, place = bead()
-        problem = sa.DynamicProblem(system, rho=0.8)
+        problem = sa.DynamicProblem(system, spectral_radius=0.8)
         problem.record("place", place)
         if begun:
             problem.restore(folder / "one.h5")
@@ -132,7 +132,7 @@ def motion() -> dict[str, Any]:
     place = cord.at(lambda time: along(2.0 * time))
     terms = [sa.fix(cord["x0"]), sa.fix(cord["x1"]), sa.force(place, (0.0, 0.1, -1.0))]
     system = sa.System(cord, terms=terms)
-    problem = sa.DynamicProblem(system, rho=0.8)
+    problem = sa.DynamicProblem(system, spectral_radius=0.8)
     problem.record("place", place)
     problem.solve(to=1.0, step=0.02)
     e = problem.energies

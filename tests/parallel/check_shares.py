@@ -47,7 +47,7 @@ def plate(name="plate", z=0.0):
     return sa.Body(
         mesh["body"],
         sa.elements.ancf_plate,
-        sa.energies.saint_venant_kirchhoff,
+        sa.energies.saint_venant_kirchhoff(),
         E=1.0,
         nu=0.3,
         thickness=0.1,
@@ -76,7 +76,7 @@ def models():
     one = sa.Body(
         tube(N, N)["skin"],
         sa.elements.ancf_plate,
-        sa.energies.saint_venant_kirchhoff,
+        sa.energies.saint_venant_kirchhoff(),
         E=1.0,
         nu=0.3,
         thickness=0.1,

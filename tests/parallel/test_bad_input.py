@@ -175,8 +175,8 @@ EXPECTED: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "quadrature_unknown": ("KinematicsError", {"asked": "quadrature", "given": "9y9"}),
     # geometry
-    "kinked_plate": ("MeshError", {"asked": "smooth", "given": 2}),
-    "kinked_cable": ("MeshError", {"asked": "smooth", "given": 1}),
+    "kinked_plate": ("MeshError", {"asked": "smooth_deg", "given": 2}),
+    "kinked_cable": ("MeshError", {"asked": "smooth_deg", "given": 1}),
     "branched_cable": ("MeshError", {"asked": "branch", "given": 1}),
     # supports
     "dofs_unknown": (

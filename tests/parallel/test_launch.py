@@ -13,7 +13,7 @@ ALONE = """
 from mpi4py import MPI
 import symancf as sa
 sa.launch.PATIENCE = 1.0
-sa.print("one", "line", sep="-")
+sa.root_print("one", "line", sep="-")
 if MPI.COMM_WORLD.rank == 1:
     raise ValueError("alone")
 MPI.COMM_WORLD.barrier()

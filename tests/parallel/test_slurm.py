@@ -40,7 +40,7 @@ def tell(step):
         time.sleep(0.3)
 problem.monitor(tell)
 problem.solve(to=1.0, step=0.1, checkpoint="run.ckpt")
-sa.print("end", len(problem.history.steps))
+sa.root_print("end", len(problem.history.steps))
 """
 
 

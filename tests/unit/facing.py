@@ -48,13 +48,13 @@ def stacked(
         low = sa.Mesh.box((1.0, 1.0), n[0][:2], warp=bowl(0.0, bend))
         high = sa.Mesh.box((1.0, 1.0), n[1][:2], warp=bowl(0.1, bend))
         given = {"thickness": 0.1, **MATERIAL, **more}
-        A = sa.Body(low["body"], elements.ancf_plate, neo_hooke, name="lower", **given)
-        B = sa.Body(high["body"], elements.ancf_plate, neo_hooke, name="upper", **given)
+        A = sa.Body(low["body"], elements.ancf_plate, neo_hooke(), name="lower", **given)
+        B = sa.Body(high["body"], elements.ancf_plate, neo_hooke(), name="upper", **given)
         return A, B, touching(A["body"].face(+1), B["body"].face(-1), mu)
     low = sa.Mesh.box((1.0, 1.0, 0.5), n[0], cell=cell, warp=bowl(0.0, bend))
     high = sa.Mesh.box((1.0, 1.0, 0.5), n[1], cell=cell, warp=bowl(0.5, bend))
-    A = sa.Body(low["body"], SOLIDS[cell], neo_hooke, name="lower", **MATERIAL, **more)
-    B = sa.Body(high["body"], SOLIDS[cell], neo_hooke, name="upper", **MATERIAL, **more)
+    A = sa.Body(low["body"], SOLIDS[cell], neo_hooke(), name="lower", **MATERIAL, **more)
+    B = sa.Body(high["body"], SOLIDS[cell], neo_hooke(), name="upper", **MATERIAL, **more)
     return A, B, touching(A["z1"], B["z0"], mu)
 
 
@@ -70,8 +70,8 @@ def thin_wall() -> tuple[sa.System, sa.Body]:
     """Return a curved wall of one layer and a cube that touches it from above and from below."""
     sheet = sa.Mesh.box((1.0, 1.0, 0.03), (8, 8, 1), warp=bowl(0.0, 0.2))
     small = sa.Mesh.box((0.06, 0.06, 0.06), (1, 1, 1), warp=bowl(0.3, 0.0))
-    wall = sa.Body(sheet["body"], elements.hex8_plain, neo_hooke, name="wall", **MATERIAL)
-    cube = sa.Body(small["body"], elements.hex8_plain, neo_hooke, name="cube", **MATERIAL)
+    wall = sa.Body(sheet["body"], elements.hex8_plain, neo_hooke(), name="wall", **MATERIAL)
+    cube = sa.Body(small["body"], elements.hex8_plain, neo_hooke(), name="cube", **MATERIAL)
     down = sa.Contact(cube["z0"], wall["z1"], name="down")
     up = sa.Contact(cube["z1"], wall["z0"], name="up")
     return sa.System(wall, cube, terms=[down, up]), cube

@@ -76,9 +76,9 @@ def beside(
     mesh = sa.Mesh.from_arrays(X if warp is None else warp(X), every, regions, comm=comm)
     given = {**MATERIAL, **given}
     if kinds == "one":
-        return [sa.Body(mesh["all"], pair[0], neo_hooke, name=name, **given)]
+        return [sa.Body(mesh["all"], pair[0], neo_hooke(), name=name, **given)]
     return [
-        sa.Body(mesh[f"part {k}"], element, neo_hooke, name=f"{name} {k}", **given)
+        sa.Body(mesh[f"part {k}"], element, neo_hooke(), name=f"{name} {k}", **given)
         for k, element in enumerate(pair)
     ]
 

@@ -67,13 +67,13 @@ def solid(energy: Callable[..., Any]) -> tuple[Textbook, sp.Expr, sp.Expr]:
     F = t.named("F", sp.Matrix.hstack(*t.r.values()) * inverse)
     J = t.named("J", F.det())
     C = t.named("C", F.T * F)
-    if energy is energies.saint_venant_kirchhoff:
+    if energy is energies.saint_venant_kirchhoff():
         E, nu = symbol("E"), symbol("nu")
         e = t.named("E_gl", (C - sp.eye(3)) / 2)
         mu, lam = E / (2 * (1 + nu)), E * nu / ((1 + nu) * (1 - 2 * nu))
         return t, lam / 2 * e.trace() ** 2 + mu * (e * e).trace(), J0.det()
     I1 = t.named("I1", C.trace())
-    if energy is energies.neo_hooke:
+    if energy is energies.neo_hooke():
         mu, lam, log = symbol("mu"), symbol("lam"), t.named("logJ", sp.log(J))
         return t, mu / 2 * (I1 - 3) - mu * log + lam / 2 * log**2, J0.det()
     y = t.named("y", I1 * t.named("root", sp.exp(sp.Rational(-2, 3) * sp.log(J))) - 3)
@@ -144,11 +144,11 @@ CABLE = {"EA": 1e4, "EI": 1.0}
 STRAIGHT = {"straight": True}
 FULL: dict[str, Any] = {"volumetric": "full"}
 CASES = [
-    Case("yeoh hex8_plain", elements.hex8_plain, energies.yeoh, YEOH, solid, "1x1x1", FULL),
+    Case("yeoh hex8_plain", elements.hex8_plain, energies.yeoh(), YEOH, solid, "1x1x1", FULL),
     Case(
         "yeoh ancf_plate",
         elements.ancf_plate,
-        energies.yeoh,
+        energies.yeoh(),
         YEOH | {"thickness": 0.3},
         solid,
         "1x1x1",
@@ -157,7 +157,7 @@ CASES = [
     Case(
         "neo-Hooke",
         elements.hex8_plain,
-        energies.neo_hooke,
+        energies.neo_hooke(),
         {"mu": 2.0, "lam": 3.0},
         solid,
         "1x1x1",
@@ -166,7 +166,7 @@ CASES = [
     Case(
         "St Venant-Kirchhoff",
         elements.hex8_plain,
-        energies.saint_venant_kirchhoff,
+        energies.saint_venant_kirchhoff(),
         {"E": 1e3, "nu": 0.3},
         solid,
         "1x1x1",

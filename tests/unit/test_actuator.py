@@ -94,7 +94,7 @@ def test_gas_bends_it_towards_the_palm(script: dict[str, Any]) -> None:
     energy = {"C10": 0.2712e6, "C20": 0.03053e6, "C30": -401.3, "k": 1e9}
     mesh = script["actuator"](layers=1, size=3.5e-3, half=True)
     body = sa.Body(
-        mesh["silicone"], sa.elements.hex8_plain, sa.energies.yeoh, volumetric="reduced", **energy
+        mesh["silicone"], sa.elements.hex8_plain, sa.energies.yeoh(), volumetric="reduced", **energy
     )
     terms = [sa.fix(body["root"]), sa.fix(body["symmetry"], dofs="y")]
     system = sa.System(body, terms=[*terms, sa.pressure(body["inside"], 2e3)])

@@ -34,7 +34,7 @@ def crushed(**options: Any) -> sa.StaticProblem:
     body = sa.Body(
         sa.Mesh.box((2.0, 1.0, 1.0), (4, 2, 2))["body"],
         sa.elements.hex8_plain,
-        sa.energies.neo_hooke,
+        sa.energies.neo_hooke(),
         mu=1.0,
         lam=2.0,
         rho=1.0,
@@ -49,7 +49,7 @@ def test_a_predictor_that_is_switched_off_is_missed() -> None:
         problem = crushed(aids=given)
         history = problem.solve()
         work.append(history.wasted + sum(step.iterations for step in history.steps))
-        ends.append(problem.system.terms[1].reaction(problem.system)[0])
+        ends.append(problem.system.terms[1].reaction(problem.system).force[0])
     assert ends == pytest.approx([ends[0]] * 3, rel=1e-8)
     assert work[1] > 1.3 * work[0]
     assert work[2] == work[1]  # nothing is predicted in a plain solid
@@ -60,7 +60,7 @@ def test_an_aid_of_a_motion_that_is_switched_off_is_missed() -> None:
     work = []
     for given in ("", "-predicted"):
         section = sa.Section.circle(0.01).rod(E=1e6, nu=0.3, rho=1000.0)
-        body = sa.Body(straight(8)["rod"], sa.elements.ancf_rod, sa.energies.rod, **section)
+        body = sa.Body(straight(8)["rod"], sa.elements.ancf_rod, sa.energies.rod(), **section)
         held = sa.fix(body["start"], dofs="position")
         system = sa.System(body, terms=[held, sa.gravity((0.0, 0.0, -9.81))])
         problem = sa.DynamicProblem(system, options={"aids": given})
@@ -70,7 +70,9 @@ def test_an_aid_of_a_motion_that_is_switched_off_is_missed() -> None:
 
 def turning(**options: Any) -> sa.DynamicProblem:
     """Let a body turn fast about a point beside it, 11 degrees in a step of 2 ms."""
-    top = sa.RigidBody.box((0.2, 0.3, 0.1), at=(0.3, 0.0, 0.0), rho=1e3, spin=(100.0, 0.0, 0.0))
+    top = sa.RigidBody.box(
+        (0.2, 0.3, 0.1), position=(0.3, 0.0, 0.0), rho=1e3, spin=(100.0, 0.0, 0.0)
+    )
     pin = sa.joints.spherical(top.at((-0.3, 0.0, 0.0)), sa.ground)
     return sa.DynamicProblem(sa.System(top, terms=[pin]), options=options)
 

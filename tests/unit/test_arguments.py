@@ -168,7 +168,7 @@ def test_a_history_is_a_collection_of_names() -> None:
 
 
 def test_the_reaction_of_each_end_and_of_no_other() -> None:
-    head = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1.0, name="head")
+    head = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1.0, name="head")
     joint = sa.joints.spherical(head.at((0.0, 0.0, 0.0)), sa.ground)
     system = sa.System(head, terms=[joint, sa.gravity((0.0, 0.0, -1.0))])
     sa.DynamicProblem(system).solve(to=1e-3, step=1e-3)
@@ -185,7 +185,7 @@ def test_the_reaction_of_each_end_and_of_no_other() -> None:
 @pytest.mark.parametrize("normal", [(1, 0, 0), np.array([1.0, 0.0, 0.0]), "xy", "", None, 0])
 def test_a_plane_of_symmetry_has_the_name_of_an_axis(normal: Any) -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    block = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=1.0)
     with refused(sa.ParameterError, possible=("x", "y", "z")):
         sa.symmetry(block["x0"], normal)
 
@@ -208,7 +208,7 @@ def test_a_bulk_modulus_of_zero_is_refused(law: str, element: str) -> None:
         body = sa.Body(
             mesh["body"],
             getattr(sa.elements, element),
-            getattr(sa.energies, law),
+            getattr(sa.energies, law)(),
             k=0.0,
             **BULK[law],
         )
@@ -246,21 +246,21 @@ def _potential(f: Any) -> None:
     def law(u_a: Any) -> Any:
         return f(u_a[0]) ** 2
 
-    sa.Potential(law, sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0)), name="law")
+    sa.Potential(law, sa.PlanarBody(position=(0.0, 0.0)).at((0.0, 0.0)), name="law")
 
 
 def _constraint(f: Any) -> None:
     def law(u_a: Any) -> Any:
         return u_a[0] - f(u_a[1])
 
-    sa.Constraint(law, sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0)), name="law")
+    sa.Constraint(law, sa.PlanarBody(position=(0.0, 0.0)).at((0.0, 0.0)), name="law")
 
 
 def _force(f: Any) -> None:
     def law(u_a: Any, v_a: Any) -> Any:
         return [(v_a[0], -f(u_a[0]))]
 
-    sa.VirtualWork(law, sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0)), name="law")
+    sa.VirtualWork(law, sa.PlanarBody(position=(0.0, 0.0)).at((0.0, 0.0)), name="law")
 
 
 def _controller(f: Any) -> None:
@@ -273,7 +273,7 @@ def _controller(f: Any) -> None:
     def law(y: Any) -> Any:
         return -f(y)
 
-    sa.Controller(height, lift, law, sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0)))
+    sa.Controller(height, lift, law, sa.PlanarBody(position=(0.0, 0.0)).at((0.0, 0.0)))
 
 
 def _distance(f: Any) -> None:
@@ -283,7 +283,7 @@ def _distance(f: Any) -> None:
     sa.Distance(law)
 
 
-def _block(energy: Any = sa.energies.neo_hooke, **given: Any) -> sa.Body:
+def _block(energy: Any = sa.energies.neo_hooke(), **given: Any) -> sa.Body:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), comm=MPI.COMM_SELF)
     return sa.Body(mesh["body"], sa.elements.hex8_plain, energy, name="block", **given)
 
@@ -352,7 +352,7 @@ def test_numbers_that_overflow_in_derivatives_are_refused() -> None:
     def law(u_a: Any) -> Any:
         return sp.exp(-1e200 * u_a[0] ** 2)
 
-    body = sa.PlanarBody(at=(0.0, 0.0))
+    body = sa.PlanarBody(position=(0.0, 0.0))
     with refused(sa.CompileError, asked="law", given="inf"):
         sa.System(body, terms=[sa.Potential(law, body.at((0.0, 0.0)), name="law")])
 

@@ -23,7 +23,7 @@ SVK = {"E": 10.0, "nu": 0.3, "rho": 1.0}
 FAR = sp.Matrix([2, 0, 2])
 
 
-def cube(energy: Any = saint_venant_kirchhoff, **given: Any) -> sa.Body:
+def cube(energy: Any = saint_venant_kirchhoff(), **given: Any) -> sa.Body:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     return sa.Body(mesh["body"], HEX8, energy, name="cube", **(given or SVK))
 
@@ -214,7 +214,7 @@ def support_of_time() -> Model:
     body = cube()
     support = sa.fix(body["x0"], displacement=(0.0, lambda t: 0.1 * np.sin(3 * t) ** 2, 0.0))
     system = sa.System(body, terms=[support])
-    return Model(system, lambda t: (0.3 * np.sin(6 * t) * support.reaction(system)[1], 0.0))
+    return Model(system, lambda t: (0.3 * np.sin(6 * t) * support.reaction(system).force[1], 0.0))
 
 
 def turned(t: float) -> float:
@@ -223,7 +223,7 @@ def turned(t: float) -> float:
 
 def joint_of_time(**options: Any) -> Model:
     """A motor lifts and turns a box about its edge: power of the torque, of Newton's law."""
-    box = sa.RigidBody.box((0.4, 0.3, 0.2), at=(0.0, 0.0, 0.0), rho=50.0, name="box")
+    box = sa.RigidBody.box((0.4, 0.3, 0.2), position=(0.0, 0.0, 0.0), rho=50.0, name="box")
     hinge = box.at((-0.2, 0.0, 0.0))
     motor = sa.joints.rotation(hinge, axis=(0, 0, 1), angle=turned)
     terms = [sa.joints.revolute(hinge, axis=(0, 0, 1)), motor, sa.gravity((0.0, -3.0, 0.0))]
@@ -435,7 +435,7 @@ def test_work_of_a_tendon_in_a_stiff_rod() -> None:
     mesh = sa.Mesh.box((length,), (4,), cell="line3")
     given = section.rod(E=1e6, nu=0.49, rho=1070.0)
     upright = {"direction": lambda X: np.tile((0.0, 1.0, 0.0), (len(X), 1))}
-    rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod, **upright, **given)
+    rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **upright, **given)
     force = sa.Parameter("T", 0.0)
 
     def cable(r_a: Any, e2_a: Any, r_b: Any, e2_b: Any, *, T: Any) -> Any:
@@ -445,7 +445,7 @@ def test_work_of_a_tendon_in_a_stiff_rod() -> None:
     run = sa.Potential(cable, *ends, T=force)
     follows = sa.Potential(cable, *ends, T=lambda t: 0.1)
     system = sa.System(rod, terms=[sa.fix(rod["x0"]), run, follows])
-    problem = sa.DynamicProblem(system, rho=0.0)
+    problem = sa.DynamicProblem(system, spectral_radius=0.0)
     force.value = 0.3
     problem.solve(to=0.1, step=5e-3)
     gap = run.values(system)[0] / 0.3
@@ -531,7 +531,9 @@ def test_a_restart_goes_on_between_two_values_that_a_monitor_set(tmp_path: Path)
 def test_gas_that_is_pumped_does_the_work_of_its_pressure() -> None:
     from tests.unit.test_cavity import hollow_block
 
-    body = sa.Body(hollow_block()["body"], HEX8, sa.energies.neo_hooke, mu=10.0, lam=20.0, rho=1.0)
+    body = sa.Body(
+        hollow_block()["body"], HEX8, sa.energies.neo_hooke(), mu=10.0, lam=20.0, rho=1.0
+    )
     gas = sa.Gas(lambda t: 1.0 + 5.0 * np.sin(3 * t), ambient=1.0)
     cavity = sa.Cavity(body["inside"], gas=gas)
     system = sa.System(body, terms=[cavity])
@@ -552,7 +554,7 @@ def test_work_on_many_ranks_and_in_other_units() -> None:
         stress = force / length**2
         given = {"mu": lambda t: stress * (4 + np.sin(5 * t / second)), "lam": 8.0 * stress}
         density = mass / length**3
-        body = sa.Body(mesh["body"], HEX8, sa.energies.neo_hooke, **given, rho=density)
+        body = sa.Body(mesh["body"], HEX8, sa.energies.neo_hooke(), **given, rho=density)
         pull = sa.force(body.at(size), (0.0, 0.0, lambda t: force * tension(t / second)))
         damper = sa.KelvinVoigt(body, eta=0.1 * stress * second)
         system = sa.System(body, terms=[sa.fix(body["x0"]), pull, damper])

@@ -38,8 +38,8 @@ def test_poisson_locking_and_its_cure(element: Any) -> None:
     right = bend + shear
     locked = bend * (1 + nu) * (1 - 2 * nu) / (1 - nu) + shear
     for law, expected, tolerance in (
-        (saint_venant_kirchhoff, locked, 5e-3),
-        (split_beam, right, 5e-3),
+        (saint_venant_kirchhoff(), locked, 5e-3),
+        (split_beam(), right, 5e-3),
     ):
         found = -tip(beam(element, 8, 1.0, law, **given), (0.0, 0.0, -1.0))[2]
         assert found == pytest.approx(expected, rel=tolerance)
@@ -50,7 +50,7 @@ def test_poisson_locking_and_its_cure(element: Any) -> None:
 def test_directors_start_as_the_body_does(element: Any) -> None:
     given, spin = {"E": 1e9, "nu": 0.3, "width": 0.1, "height": 0.1}, np.array([0.3, -1.2, 2.0])
     for start in ({"spin": spin}, {"velocity": lambda X: np.cross(spin, X)}):
-        system = sa.System(beam(element, 2, 1.0, saint_venant_kirchhoff, **given, **start))
+        system = sa.System(beam(element, 2, 1.0, saint_venant_kirchhoff(), **given, **start))
         now = system.reference.reshape(-1, 3)
         np.testing.assert_allclose(system.rate.reshape(-1, 3), np.cross(spin, now), atol=1e-11)
 
@@ -63,7 +63,7 @@ def test_shear_locking_of_two_nodes() -> None:
         right = 1.0 / (3.0 * h**4 / 12.0) + 2.0 / h**2
         small = 1e-6 * h**4
         two, three = (
-            tip(beam(e, 1, 1.0, saint_venant_kirchhoff, **given), (0.0, 0.0, small))[2] / small
+            tip(beam(e, 1, 1.0, saint_venant_kirchhoff(), **given), (0.0, 0.0, small))[2] / small
             for e in (TWO, THREE)
         )
         assert two / right == pytest.approx(0.75, abs=0.02)
@@ -78,14 +78,14 @@ def test_the_princeton_beam_by_linear_theory() -> None:
     c, s = math.cos(angle), math.sin(angle)
     second, third = np.array([0.0, c, s]), np.array([0.0, -s, c])
     given: dict[str, Any] = {"E": E, "nu": nu, "width": T, "height": H, "direction": along(second)}
-    u = tip(beam(TWO, 16, L, split_beam, **given), (0.0, 0.0, -P))
+    u = tip(beam(TWO, 16, L, split_beam(), **given), (0.0, 0.0, -P))
     linear = -P * c * L**3 / (3.0 * E * T * H**3 / 12.0)
     assert u @ second == pytest.approx(u2, rel=2e-2)
     assert u @ third == pytest.approx(linear, rel=2e-2)
     assert abs(u3 / linear) > 1.17
     own = sa.Section.rectangle(T, H).rod(E=E, nu=nu)
     body = sa.Body(
-        straight(16, L)["rod"], sa.elements.ancf_rod, rod, direction=along(second), **own
+        straight(16, L)["rod"], sa.elements.ancf_rod, rod(), direction=along(second), **own
     )
     push = sa.force(body["end"], growing(np.array([0.0, 0.0, -P])))
     system = sa.System(body, terms=[sa.fix(body["start"]), push])

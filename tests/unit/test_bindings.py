@@ -45,7 +45,7 @@ def _parts(value: Any, where: str = "", seen: dict[int, Any] | None = None) -> d
 def _pipe() -> Model:
     mesh = sa.Mesh.tube(1.0, 1.2, 2.0, 1)
     given = {"mu": 1.0, "lam": 2.0, "rho": 0.01}
-    pipe = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
+    pipe = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **given)
     return [pipe], [
         sa.fix(pipe["z0"]),
         sa.gravity((0.0, 0.0, lambda t: -t)),
@@ -58,19 +58,21 @@ def _pipe() -> Model:
 
 
 def _lever() -> Model:
-    lever = sa.PlanarBody(at=(0.0, 0.3, 0.0), name="lever")
+    lever = sa.PlanarBody(position=(0.0, 0.3, 0.0), name="lever")
     load = sa.Factor("load")
     strips = [
         sa.Flexure.straight(sa.ground.at((x, 0.0)), lever.at((x, 0.0)), EI=1e-4, EA=50.0)
         for x in (-0.1, 0.1)
     ]
     force = sa.force(lever, (1.0, 0.0), factor=load)
-    moved = sa.prescribe(lever.at((0.0, 0.0)), "x", displacement=lambda t: 0.01 * t, release=load)
+    moved = sa.displacement_control(
+        lever.at((0.0, 0.0)), "x", displacement=lambda t: 0.01 * t, release=load
+    )
     return [lever], [*strips, force, moved]
 
 
 def _hinged() -> Model:
-    arm = sa.RigidBody.box((1.0, 0.1, 0.1), at=(0.5, 0.0, 0.0), rho=1.0, name="arm")
+    arm = sa.RigidBody.box((1.0, 0.1, 0.1), position=(0.5, 0.0, 0.0), rho=1.0, name="arm")
 
     def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
         return k * (r_a - r_b).dot(r_a - r_b) / 2
@@ -87,7 +89,7 @@ def _hinged() -> Model:
 def _tied() -> Model:
     given = {"mu": 1.0, "lam": 2.0}
     coarse, fine = (sa.Mesh.box((1.0, 1.0, 1.0), (n, n, n)) for n in (1, 2))
-    kinds = sa.elements.hex8_plain, sa.energies.neo_hooke
+    kinds = sa.elements.hex8_plain, sa.energies.neo_hooke()
     a = sa.Body(coarse["body"], *kinds, name="a", **given)
     b = sa.Body(fine["body"], *kinds, name="b", **given)
     load = sa.traction(a["x0"], (lambda t: -0.01 * t, 0.0, 0.0))
@@ -119,7 +121,7 @@ def _folded() -> Model:
 
 def _pressed() -> Model:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    law = sa.energies.saint_venant_kirchhoff
+    law = sa.energies.saint_venant_kirchhoff()
     block = sa.Body(mesh["body"], sa.elements.hex8_plain, law, E=1e6, nu=0.3, name="block")
     floor = sa.Plane((0, 0, 0), normal=(0, 0, 1))
     lowered = sa.fix(block["z1"], displacement=lambda t: (0.0, 0.0, -0.01 * t))
@@ -175,7 +177,7 @@ JOINTS: dict[str, Callable[[sa.RigidBody], Any]] = {
 @pytest.mark.parametrize("kind", JOINTS)
 def test_joints_in_two_systems_do_not_change(kind: str) -> None:
     def made() -> Model:
-        arm = sa.RigidBody.box((1.0, 0.1, 0.2), at=(0.5, 0.0, 0.0), rho=1.0, name="arm")
+        arm = sa.RigidBody.box((1.0, 0.1, 0.2), position=(0.5, 0.0, 0.0), rho=1.0, name="arm")
         return [arm], [JOINTS[kind](arm), sa.gravity((0.0, 1.0, -9.81))]
 
     def motion(model: Model) -> sa.DynamicProblem:

@@ -24,7 +24,7 @@ LAW: dict[str, Any] = {"mu": 1.0, "lam": 2.0}
 
 def cube(n: int = 1, element: Any = None, energy: Any = None, **given: Any) -> sa.Body:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (n, n, n))
-    law = energy or sa.energies.neo_hooke
+    law = energy or sa.energies.neo_hooke()
     given = given or LAW
     return sa.Body(mesh["body"], element or sa.elements.hex8_plain, law, name="cube", **given)
 
@@ -37,7 +37,7 @@ def statics(*terms: Any, body: sa.Body, check: bool = True, **options: Any) -> s
 def units() -> Callable[[], object]:
     """MPa are given where lengths are in metres: the load is far too large."""
     mesh = sa.Mesh.box((1.0, 0.1, 0.1), (2, 1, 1))
-    part = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **LAW)
+    part = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **LAW)
     load = sa.traction(part["x1"], lambda t: (0.0, 0.0, -1e9 * t))
     problem = statics(sa.fix(part["x0"]), load, body=part)
     return lambda: problem.solve(smallest=1.0 / 64.0)
@@ -87,7 +87,7 @@ def at_rest() -> Callable[[], object]:
 
 
 def volume(k: float = 1e14) -> Callable[[], object]:
-    part = cube(2, sa.elements.hex8, sa.energies.yeoh, C10=1.0, C20=-0.1, C30=0.1, k=k)
+    part = cube(2, sa.elements.hex8, sa.energies.yeoh(), C10=1.0, C20=-0.1, C30=0.1, k=k)
     pull = sa.traction(part["x1"], lambda t: (t, 0.0, 0.0))
     problem = statics(sa.fix(part["x0"]), pull, body=part, pc_type="lu", snes_max_it=3)
     return lambda: problem.solve(smallest=1.0)
@@ -102,7 +102,7 @@ def free() -> Callable[[], object]:
 
 def limit() -> Callable[[], object]:
     """A flat truss of two springs snaps through."""
-    apex = sa.PlanarBody(at=(0.0, 0.1), name="apex")
+    apex = sa.PlanarBody(position=(0.0, 0.1), name="apex")
 
     def bar(r_a: Any, *, x: float) -> Any:
         from sympy import sqrt
@@ -192,7 +192,7 @@ def pressure() -> Callable[[], object]:
         "pressure": "discontinuous",
     }
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell="hexahedron27")
-    part = sa.Body(mesh["body"], sa.elements.hex27, sa.energies.yeoh, **given)
+    part = sa.Body(mesh["body"], sa.elements.hex27, sa.energies.yeoh(), **given)
     sides = [sa.fix(part[side]) for side in ("x0", "x1", "y0", "y1", "z0", "z1")]
     pull = sa.body_force(part["body"], (0.1, 0.0, 0.0))
     return statics(*sides, pull, body=part, check=False).solve
@@ -216,7 +216,7 @@ def flat_cells() -> Callable[[], object]:
 
 def truss(to: float, **given: Any) -> Callable[[], object]:
     """The path of a flat truss is followed to a load at which it does not arrive."""
-    apex, pull = sa.PlanarBody(at=(0.0, 0.1), name="apex"), sa.Parameter("pull", 0.0)
+    apex, pull = sa.PlanarBody(position=(0.0, 0.1), name="apex"), sa.Parameter("pull", 0.0)
 
     def bar(r_a: Any, *, x: float) -> Any:
         from sympy import sqrt

@@ -17,14 +17,14 @@ KIRCHHOFF = {"E": 1.0, "nu": 0.3}
 
 def plates(mesh, element=elements.ancf_plate, **more):
     thin = element is elements.ancf_thin_plate
-    law = energies.kirchhoff() if thin else energies.yeoh
+    law = energies.kirchhoff() if thin else energies.yeoh()
     return sa.Body(
         mesh["skin"], element, law, thickness=0.1, **(KIRCHHOFF if thin else RUBBER), **more
     )
 
 
 def solid(mesh):
-    return sa.Body(mesh["body"], elements.hex8_plain, energies.yeoh, **RUBBER)
+    return sa.Body(mesh["body"], elements.hex8_plain, energies.yeoh(), **RUBBER)
 
 
 def closed_cavities():
@@ -118,7 +118,7 @@ def test_gas_law(exponent):
     body = sa.Body(
         mesh["skin"],
         elements.ancf_plate,
-        energies.yeoh,
+        energies.yeoh(),
         thickness=0.005,
         direction=lambda X: X * [0.0, 1.0, 1.0],
         C10=0.2712e6,
@@ -144,7 +144,7 @@ def test_gas_law(exponent):
     body = sa.Body(
         mesh["skin"],
         elements.ancf_plate,
-        energies.yeoh,
+        energies.yeoh(),
         **{k: v for k, v in body.parameters.items()},
         direction=lambda X: X * [0.0, 1.0, 1.0],
     )
@@ -160,7 +160,7 @@ def test_gas_in_motion(method):
     body = sa.Body(
         mesh["skin"],
         elements.ancf_plate,
-        energies.neo_hooke,
+        energies.neo_hooke(),
         thickness=0.005,
         direction=lambda X: X * [0.0, 1.0, 1.0],
         mu=1e5,
@@ -252,7 +252,7 @@ def test_lid_on_a_face_of_a_changing_thickness():
     body = sa.Body(
         tube(16, 2)["skin"],
         elements.ancf_plate,
-        energies.yeoh,
+        energies.yeoh(),
         thickness=h,
         direction=lambda X: X * [0.0, 1.0, 1.0],
         **RUBBER,
@@ -315,7 +315,7 @@ def test_lids_hold_nothing_and_count_for_nothing(filling):
     body = sa.Body(
         tube(8, 3, 0.05, 0.2)["skin"],
         elements.ancf_plate,
-        energies.yeoh,
+        energies.yeoh(),
         thickness=0.005,
         direction=lambda X: X * [0.0, 1.0, 1.0],
         **RUBBER | {"C10": 2.7e5, "C20": 3e4, "C30": -400.0, "k": 1e7},
@@ -391,7 +391,7 @@ def test_solid_beside_a_plate_is_told():
     """Its edges are straight, the plate's are cubic: with gas that is an error."""
     mesh = hollow_block()
     block = solid(mesh)
-    lid = sa.Body(mesh["lid"], elements.ancf_plate, energies.yeoh, thickness=0.01, **RUBBER)
+    lid = sa.Body(mesh["lid"], elements.ancf_plate, energies.yeoh(), thickness=0.01, **RUBBER)
     with refused(sa.MeshError, asked="watertight walls", given=lambda gap: 4e-4 < gap < 6e-4):
         sa.System(block, lid, terms=[sa.Cavity([block["open"], lid["lid"]], gas=sa.Gas())])
 
@@ -432,7 +432,7 @@ def test_pressure_past_the_limit_point():
     body = sa.Body(
         mesh["body"],
         elements.ancf_plate,
-        energies.yeoh,
+        energies.yeoh(),
         thickness=0.01,
         direction=lambda X: X,
         **RUBBER | {"k": 1e4},
@@ -463,7 +463,7 @@ def test_unloaded_gas_is_in_equilibrium(cells):
     body = sa.Body(
         mesh["skin"],
         elements.ancf_plate,
-        energies.saint_venant_kirchhoff,
+        energies.saint_venant_kirchhoff(),
         E=1e6,
         nu=0.3,
         thickness=0.002,
@@ -484,7 +484,7 @@ def test_a_restored_gas_goes_on_bit_for_bit(tmp_path):
         body = sa.Body(
             mesh["skin"],
             elements.ancf_plate,
-            energies.neo_hooke,
+            energies.neo_hooke(),
             thickness=0.005,
             direction=lambda X: X * [0.0, 1.0, 1.0],
             mu=1e5,
@@ -518,7 +518,7 @@ def test_multigrid_with_gas_takes_a_method_for_indefinite_matrices() -> None:
     found = []
     for kind in ("lu", "gamg"):
         mesh, given = hollow_block(), {"mu": 10.0, "lam": 20.0}
-        body = sa.Body(mesh["body"], elements.hex8_plain, energies.neo_hooke, **given)
+        body = sa.Body(mesh["body"], elements.hex8_plain, energies.neo_hooke(), **given)
         cavity = sa.Cavity(body["inside"], gas=sa.Gas(2.0, ambient=1.0))
         system = sa.System(body, terms=[sa.fix(body["left"]), cavity])
         problem = sa.StaticProblem(system, prefix=f"gas_{kind}_", options={"pc_type": kind})

@@ -23,7 +23,7 @@ def finger(pressure, unit=1.0, **given):
     mesh = sa.Mesh.tube(*sizes, (3, 2, 16), warp=lambda X: unit * eccentric(X / unit))
     law = {"C10": 0.11, "C20": 0.02, "C30": 0.0, "k": 10.0}
     stiff = {name: value / unit**2 for name, value in law.items()}
-    body = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh, **stiff)
+    body = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh(), **stiff)
     chamber = sa.Cavity(body["inner"], caps="flat", pressure=pressure)
     system = sa.System(body, terms=[sa.fix(body["z0"]), chamber])
     problem = sa.StaticProblem(system, **given)
@@ -68,7 +68,7 @@ def chambers(count):
         sizes = INNER, OUTER, 20.0, (1, 1, 2)
         mesh = sa.Mesh.tube(*sizes, warp=lambda X, shift=shift: eccentric(X) + shift)
         given = {"name": f"tube {k}", **law}
-        bodies.append(sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.yeoh, **given))
+        bodies.append(sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.yeoh(), **given))
     gas = [sa.Cavity(body["inner"], caps="flat", pressure=0.01) for body in bodies]
     return sa.System(*bodies, terms=[*gas, *(sa.fix(body["z0"]) for body in bodies)]), bodies
 

@@ -100,7 +100,7 @@ def test_slopes_that_supports_turned_are_turned_back(tmp_path: Path) -> None:
         body = sa.Body(
             mesh["body"],
             sa.elements.ancf_plate,
-            saint_venant_kirchhoff,
+            saint_venant_kirchhoff(),
             thickness=0.1,
             E=1e5,
             nu=0.3,

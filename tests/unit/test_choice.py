@@ -37,16 +37,16 @@ def chosen(*arguments: Any, **given: Any) -> tuple[sa.Body, str]:
 @pytest.mark.parametrize("name", SOLIDS)
 def test_solids_by_their_cells(name: str) -> None:
     element = getattr(elements, name)
-    body, text = chosen(box(element.cell)["body"], energies.yeoh, **YEOH)
+    body, text = chosen(box(element.cell)["body"], energies.yeoh(), **YEOH)
     assert body.element is element
     assert f" {name} with yeoh" in repr(body)
     assert f"body 'body' has the element sa.elements.{name}, chosen for its cells" in text
     assert repr(element.cell) in text
-    body, _ = chosen(box(element.cell)["body"], energy=energies.yeoh, **YEOH)
+    body, _ = chosen(box(element.cell)["body"], energy=energies.yeoh(), **YEOH)
     assert body.element is element
 
 
-@sa.local(p=0, at="cell")
+@sa.local(p=0, per="cell")
 def mixed(J: Any, I1: Any, *, mu: Any, k: Any, p: Any) -> Any:
     return mu / 2 * (I1 - 3 - 2 * sp.log(J)) + p * (J - 1) - p**2 / (2 * k)
 
@@ -60,8 +60,8 @@ def mixed(J: Any, I1: Any, *, mu: Any, k: Any, p: Any) -> Any:
             "unknowns",
             r"mixed\(\) for p of each cell; it locks in bending",
         ),
-        (energies.yeoh, {**YEOH, "volumetric": "reduced"}, "quadrature", "at 2x2x2, 1x1x1"),
-        (energies.yeoh, {**YEOH, "quadrature": "reduced"}, "quadrature", "at 1x1x1"),
+        (energies.yeoh(), {**YEOH, "volumetric": "reduced"}, "quadrature", "at 2x2x2, 1x1x1"),
+        (energies.yeoh(), {**YEOH, "quadrature": "reduced"}, "quadrature", "at 1x1x1"),
     ],
 )
 def test_laws_that_do_not_go_with_unknowns_of_cells_get_hex8_plain(
@@ -77,13 +77,13 @@ def test_laws_that_do_not_go_with_unknowns_of_cells_get_hex8_plain(
 
 def test_plates_and_cables_by_what_is_asked() -> None:
     square, line = box("quad", 2)["body"], box("line", 1)["body"]
-    assert chosen(square, energies.yeoh, thickness=0.1, **YEOH)[0].element is elements.ancf_plate
+    assert chosen(square, energies.yeoh(), thickness=0.1, **YEOH)[0].element is elements.ancf_plate
     thin = chosen(square, energies.kirchhoff(), thickness=0.1, **STEEL)[0]
     assert thin.element is elements.ancf_thin_plate
     assert chosen(line, energies.cable(), EA=1.0, EI=1.0)[0].element is elements.ancf_cable
     made, called = (
         str(sa.Body(line, elements.ancf_cable, law, EA=1.0, EI=1.0))
-        for law in (energies.cable, energies.cable())
+        for law in (energies.cable(), energies.cable())
     )
     assert made == called
 
@@ -117,13 +117,13 @@ def test_what_does_not_fit_is_told() -> None:
     cells = {"hexahedron", "hexahedron20", "hexahedron27", "line", "line3", "quad", "tetra"}
     cells |= {"tetra10", "wedge", "wedge15", "wedge18"}
     with refused(MeshError, asked="element", given="quad8", possible=tuple(sorted(cells))):
-        sa.Body(box("quad8", 2)["body"], energies.yeoh, **YEOH)
+        sa.Body(box("quad8", 2)["body"], energies.yeoh(), **YEOH)
     with refused(KinematicsError, asked="energy", given=(repr(elements.hex8), "None")):
         sa.Body(solid["body"], elements.hex8)
     with refused(KinematicsError, asked="energy", given=("yeoh()", "yeoh()")):
-        sa.Body(solid["body"], energies.yeoh, energies.yeoh, **YEOH)
+        sa.Body(solid["body"], energies.yeoh(), energies.yeoh(), **YEOH)
     with refused(MeshError, asked="region", given=repr(solid)):
-        sa.Body(solid, energies.yeoh, **YEOH)
+        sa.Body(solid, energies.yeoh(), **YEOH)
 
 
 def test_cells_of_two_types_are_bodies_of_their_own() -> None:
@@ -141,12 +141,12 @@ def test_cells_of_two_types_are_bodies_of_their_own() -> None:
     cells = {"hexahedron": [list(range(8))], "wedge": [[1, 8, 2, 5, 9, 6]]}
     mesh = sa.Mesh.from_arrays(points, cells, name="two")
     with refused(MeshError, asked="region", given=("hexahedron", "wedge")):
-        sa.Body(mesh["all"], energies.yeoh, **YEOH)
-    found = {chosen(part, energies.yeoh, **YEOH)[0].element for part in mesh["all"].by_type}
+        sa.Body(mesh["all"], energies.yeoh(), **YEOH)
+    found = {chosen(part, energies.yeoh(), **YEOH)[0].element for part in mesh["all"].by_type}
     assert found == {elements.hex8, elements.wedge6}
 
 
 def test_an_element_that_is_given_is_not_told() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        sa.Body(box("hexahedron")["body"], elements.hex8, energies.yeoh, **YEOH)
+        sa.Body(box("hexahedron")["body"], elements.hex8, energies.yeoh(), **YEOH)

@@ -109,7 +109,7 @@ def test_help_names_all_subcommands(capsys: pytest.CaptureFixture[str]) -> None:
         cli.main(["--help"])
     assert end.value.code == 0
     text = capsys.readouterr().out
-    for name in ("doctor", "demo", "inspect", "verify", "bench", "cache"):
+    for name in ("doctor", "demo", "inspect", "verify", "bench", "upgrade", "cache"):
         assert f"\n    {name} " in text
 
 

@@ -35,10 +35,10 @@ def sides(kind: str) -> tuple[sa.Body, Any, dict[str, Any]]:
         return cord, cord["body"], {"radius": 0.1}
     if kind == "plate":
         lifted = sa.Mesh.box((1.0, 1.0), (3, 2), warp=lambda x: np.c_[x[:, :2], 0.05 + 0 * x[:, 0]])
-        energy = saint_venant_kirchhoff
+        energy = saint_venant_kirchhoff()
         skin = sa.Body(lifted["body"], elements.ancf_plate, energy, thickness=0.1, **STEEL)
         return skin, skin["body"].face(-1), {}
-    svk = saint_venant_kirchhoff
+    svk = saint_venant_kirchhoff()
     if kind == "tetra10":
         box = sa.Mesh.box((1.0, 1.0, 0.5), (3, 2, 2), cell=kind)
         block = sa.Body(box["body"], elements.tet10, svk, name="block", **STEEL)
@@ -107,7 +107,7 @@ def test_the_true_pressure_is_that_of_cauchy(target: str) -> None:
     bodies, terms = [], list[Any]()
     for low in (0.0,) if target == "plane" else (0.0, -1.0):
         mesh = sa.Mesh.box((1.0,) * 3, (2,) * 3, warp=partial(np.add, [0, 0, low]))
-        body = sa.Body(mesh["body"], elements.hex8, neo_hooke, name=f"b{low:g}", mu=1.0, lam=2.0)
+        body = sa.Body(mesh["body"], elements.hex8, neo_hooke(), name=f"b{low:g}", mu=1.0, lam=2.0)
         bodies.append(body)
         terms += [sa.symmetry(body["x0"], "x"), sa.symmetry(body["y0"], "y")]
     way = -0.4 * len(bodies)
@@ -130,7 +130,7 @@ def dragged(comm: MPI.Comm) -> tuple[sa.System, sa.Contact, list[sa.Body]]:
     """Press a block on a larger one and turn it: it slides outside and sticks in the middle."""
     low = sa.Mesh.box((1.6, 1.2, 0.3), (5, 4, 1), comm=comm, warp=lambda x: x - [0.8, 0.6, 0.301])
     high = sa.Mesh.box((1.0, 1.0, 0.4), (4, 4, 1), comm=comm, warp=lambda x: x - [0.5, 0.5, 0.0])
-    svk, bodies = saint_venant_kirchhoff, []
+    svk, bodies = saint_venant_kirchhoff(), []
     for mesh, name in ((low, "low"), (high, "high")):
         bodies.append(sa.Body(mesh["body"], elements.hex8_plain, svk, name=name, **STEEL))
     contact = sa.Contact(bodies[1]["z0"], bodies[0]["z1"], mu=0.2, name="pair")

@@ -23,7 +23,7 @@ def test_page(capsys: pytest.CaptureFixture[str]) -> None:
     (printed,) = re.findall(r"```text\n(.*?)```", text, re.S)
     assert capsys.readouterr().out == printed
     touch, system = page["touch"], page["system"]
-    force, held = touch.force(system), page["root"].reaction(system)
+    force, held = touch.force(system), page["root"].reaction(system).force
     np.testing.assert_allclose(force + held, [0.0, 0.0, -0.4], rtol=1e-6, atol=1e-8)
     assert abs(force[0]) <= 0.4 * abs(force[2])
     assert page["nodal"].pressure.max() > 0.0

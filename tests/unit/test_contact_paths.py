@@ -37,7 +37,7 @@ def arch(mu: float) -> tuple[sa.System, sa.Contact, sa.Parameter, sa.Body]:
     ends = np.concatenate([number[0].ravel(), number[-1].ravel()])
     regions = {"ends": ("vertex", ends[:, None]), "below": ("quad", np.array(below))}
     mesh = sa.Mesh.from_arrays(points, {"hexahedron": cells}, regions)
-    body = sa.Body(mesh["all"], hex8_plain, neo_hooke, mu=0.385, lam=0.577, name="arch")
+    body = sa.Body(mesh["all"], hex8_plain, neo_hooke(), mu=0.385, lam=0.577, name="arch")
     P, top = sa.Parameter("P", 0.0), body.at((0.5, 0.01, RISE))
     contact = sa.Contact(body["below"], sa.Plane((0.0, 0.0, FLOOR)), mu=mu, name="floor")
     push = sa.Potential(lambda r_a, *, P: P * r_a[2], top, P=P)
@@ -66,11 +66,11 @@ def test_a_path_turns_where_it_meets_a_floor(mu: float) -> None:
 def test_contact_begins_and_ends_in_events_of_a_motion() -> None:
     """A ball falls on a stiff floor and is thrown back."""
     g, drop, k = 9.81, 0.1, 1e5
-    ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.1 + drop), rho=1000.0)
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.1 + drop), rho=1000.0)
     contact = sa.Contact(ball, sa.Plane(), stiffness=k, damping=0.0)
     system = sa.System(ball, terms=[contact, sa.gravity((0.0, 0.0, -g))])
     assert contact.clearance(system) == pytest.approx(drop)
-    problem = sa.DynamicProblem(system, rho=1.0)
+    problem = sa.DynamicProblem(system, spectral_radius=1.0)
     begins = problem.event(lambda: contact.clearance(system), direction=-1)
     ends = problem.event(lambda: contact.clearance(system), direction=1)
     problem.solve(0.2, step=5e-4)
@@ -92,7 +92,7 @@ def test_flat_faces_that_begin_to_press_are_on_the_path() -> None:
         return np.stack([along + out * np.sin(angle), X[:, 1], out * np.cos(angle)], axis=1)
 
     mesh = sa.Mesh.box((2 * arm + np.pi * r, 0.1, h), (24, 1, 2), warp=bend)
-    strip = sa.Body(mesh["body"], hex8_plain, neo_hooke, mu=0.357, lam=1.429, name="strip")
+    strip = sa.Body(mesh["body"], hex8_plain, neo_hooke(), mu=0.357, lam=1.429, name="strip")
     top = sa.Plane((0.0, 0.0, r + h / 2), (0, 0, -1), displacement=lambda t: (0.0, 0.0, -t))
     below = sa.Plane((0.0, 0.0, -r - h / 2), (0, 0, 1))
     press = sa.Contact(strip["z1"], top, name="top"), sa.Contact(strip["z1"], below, name="below")
@@ -116,14 +116,14 @@ def test_friction_is_that_of_the_way_after_the_touch(rigid: bool) -> None:
 
     given = {"mu": 0.385, "lam": 0.577}
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), warp=lambda x: x + np.array([1.0, 1.0, 0.5]))
-    block = sa.Body(mesh["body"], hex8_plain, neo_hooke, name="block", **given)
+    block = sa.Body(mesh["body"], hex8_plain, neo_hooke(), name="block", **given)
     lead = sa.fix(block["z1"], displacement=(swing, 0.0, lambda t: -0.65 * t))
     bodies, terms = [block], [lead]
     if rigid:
         floor = sa.Plane()
     else:
         low = sa.Mesh.box((3.0, 3.0, 1.0), (3, 3, 1), warp=lambda x: x - np.array([0.0, 0.0, 1.0]))
-        slab = sa.Body(low["body"], hex8_plain, neo_hooke, name="slab", mu=8.0, lam=12.0)
+        slab = sa.Body(low["body"], hex8_plain, neo_hooke(), name="slab", mu=8.0, lam=12.0)
         bodies, terms = [block, slab], [lead, sa.fix(slab["z0"])]
         floor = slab["z1"]
     contact = sa.Contact(block["z0"], floor, mu=0.5)
@@ -148,8 +148,8 @@ def test_friction_acts_in_the_first_step_as_in_the_next() -> None:
     given, found = {"mu": 0.385, "lam": 0.577}, []
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
     below = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), warp=lambda x: x - np.array([0.0, 0.0, 1.0]))
-    block = sa.Body(mesh["body"], hex8_plain, neo_hooke, name="block", **given)
-    base = sa.Body(below["body"], hex8_plain, neo_hooke, name="base", **given)
+    block = sa.Body(mesh["body"], hex8_plain, neo_hooke(), name="block", **given)
+    base = sa.Body(below["body"], hex8_plain, neo_hooke(), name="base", **given)
     draw = sa.fix(block["z1"], displacement=lambda t: (0.002 * t, 0.0, -0.01 * t))
     for target, steps in ((sa.Plane(), 1), (base["z1"], 1), (base["z1"], 4)):
         bodies, held = ([block], [draw]) if isinstance(target, sa.Plane) else ([block, base], [])
@@ -167,7 +167,7 @@ def test_friction_acts_in_the_first_step_as_in_the_next() -> None:
 def test_an_open_contact_costs_no_iterations() -> None:
     """A cantilever over a floor that it does not reach, and the same without the floor."""
     mesh, found = sa.Mesh.box((8.0, 1.0, 0.5), (8, 1, 1)), []
-    beam = sa.Body(mesh["body"], hex8_plain, neo_hooke, mu=1.0, lam=20.0)
+    beam = sa.Body(mesh["body"], hex8_plain, neo_hooke(), mu=1.0, lam=20.0)
     held = [sa.fix(beam["x0"]), sa.traction(beam["x1"], (0.0, 0.0, -1e-3))]
     for floor in ([], [sa.Contact(beam["z0"], sa.Plane((0.0, 0.0, -20.0)), mu=0.3)]):
         system = sa.System(beam, terms=[*held, *floor])
@@ -201,12 +201,14 @@ def test_multigrid_follows_bodies_that_come_to_touch_in_a_motion() -> None:
         for name, low in (("low", -0.3), ("high", 0.001)):
             mesh = sa.Mesh.box((1.0, 1.0, 0.3), (6, 6, 3), warp=partial(np.add, (0, 0, low)))
             given = {"mu": 4e5, "lam": 6e5, "rho": 1000.0, "name": name}
-            bodies.append(sa.Body(mesh["body"], hex8_plain, neo_hooke, **given))
+            bodies.append(sa.Body(mesh["body"], hex8_plain, neo_hooke(), **given))
         low_one, high = bodies
         touch = sa.Contact(high["z0"], low_one["z1"], mu=0.3)
         press = sa.pressure(high["z1"], 2e4)
         system = sa.System(*bodies, terms=[sa.fix(low_one["z0"]), press, touch])
-        problem = sa.DynamicProblem(system, rho=0.6, prefix="meet_", options={"pc_type": kind})
+        problem = sa.DynamicProblem(
+            system, spectral_radius=0.6, prefix="meet_", options={"pc_type": kind}
+        )
         problem.solve(to=0.01, step=1e-3)
         assert touch.status(system).stick + touch.status(system).slip > 0
         found.append(system.state.copy())
@@ -226,7 +228,7 @@ def pressed(angle: float, down: Scalar) -> tuple[sa.StaticProblem, np.ndarray]:
         ("high", (0.05, 0.02, 0.02), (2, 2, 1), (0.02, 0.01, 0.0205)),
     ):
         mesh = sa.Mesh.box(size, cells, name=name, warp=lambda X, at=at, R=R: (X + at) @ R.T)
-        bodies.append(sa.Body(mesh["body"], hex8, neo_hooke, name=name, mu=3e5, lam=6e5))
+        bodies.append(sa.Body(mesh["body"], hex8, neo_hooke(), name=name, mu=3e5, lam=6e5))
     low, high = bodies
     touch = sa.Contact(low["z1"], high["z0"], mu=0.3)
     lead = sa.fix(high["z1"], displacement=(0.0, 0.0, down))

@@ -28,7 +28,7 @@ def thrown(
             (1.0, 1.0, 1.0), (1, 1, 1), warp=lambda x, at=at: x + np.array([0, 0, at])
         )
         given = {"name": name, "rho": 1.0, **material}
-        bodies.append(sa.Body(mesh["body"], elements.hex8_plain, neo_hooke, **given))
+        bodies.append(sa.Body(mesh["body"], elements.hex8_plain, neo_hooke(), **given))
     struck, block = bodies
     target = struck["z1"] if on == "a body" else sa.Plane((0.0, 0.0, 1.0))
     contact = touching(block["z0"], target, mu=(0.3, 0.2))
@@ -90,7 +90,7 @@ def blocks() -> tuple[sa.Body, sa.Body, sa.Contact]:
     bed = sa.Mesh.box((2.0, 0.4, 0.3), (10, 2, 1))
     top = sa.Mesh.box((0.3, 0.3, 0.2), (2, 2, 1), warp=lambda x: x + np.array([0.1, 0.06, 0.3]))
     lower, upper = (
-        sa.Body(mesh["body"], elements.hex8_plain, neo_hooke, name=name, rho=1e-3, **MATERIAL)
+        sa.Body(mesh["body"], elements.hex8_plain, neo_hooke(), name=name, rho=1e-3, **MATERIAL)
         for name, mesh in (("lower", bed), ("upper", top))
     )
     return lower, upper, touching(upper["z0"], lower["z1"], mu=0.3)

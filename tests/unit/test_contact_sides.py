@@ -23,13 +23,13 @@ SOLID = {"E": 2e6, "nu": 0.3}
 
 def solid(element: elements.element.Element) -> sa.Body:
     mesh = sa.Mesh.box((1.0, 2.0, 3.0), (2, 3, 4), cell=element.cell)
-    return sa.Body(mesh["body"], element, energies.saint_venant_kirchhoff, **SOLID)
+    return sa.Body(mesh["body"], element, energies.saint_venant_kirchhoff(), **SOLID)
 
 
 def plate(**given: object) -> sa.Body:
     mesh = sa.Mesh.box((1.0, 2.0), (2, 3))
     thick = {"thickness": 0.1, **SOLID, **given}
-    return sa.Body(mesh["body"], elements.ancf_plate, energies.saint_venant_kirchhoff, **thick)
+    return sa.Body(mesh["body"], elements.ancf_plate, energies.saint_venant_kirchhoff(), **thick)
 
 
 def cable() -> sa.Body:
@@ -99,7 +99,9 @@ def test_faces_of_plates_and_cables() -> None:
 def test_modulus_of_a_field_is_that_of_the_cell_behind_each_facet() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 2, 2))
     E = sa.Field(lambda X: 1e6 * (1.0 + X[:, 0]))
-    body = sa.Body(mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff, E=E, nu=0.3)
+    body = sa.Body(
+        mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff(), E=E, nu=0.3
+    )
     side = Sheet("contact", body["z1"])
     known = layout(body)
     own = known.bind(side)
@@ -124,7 +126,7 @@ def test_what_has_no_side_is_told(place: object, asked: str, given: object) -> N
 
 def test_facets_within_a_body_and_thickness_in_time_are_told() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
-    body = sa.Body(mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff, **SOLID)
+    body = sa.Body(mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff(), **SOLID)
     inside = plate(thickness=lambda t: 0.1 + t)
     with refused(sa.ParameterError, asked="thickness", given=lambda found: "<lambda>" in found):
         layout(inside).bind(Sheet("contact", inside["body"].face(+1)))
@@ -142,8 +144,8 @@ LINES: dict[str, tuple[str, str, object, dict[str, float], float]] = {
         {"EA": 90.0, "EI": 1.0},
         90.0 / AREA,
     ),
-    "beam": ("line", "ancf_3243", energies.saint_venant_kirchhoff, SECTION, 3e3),
-    "split beam": ("line3", "ancf_3333", energies.split_beam, SECTION, 3e3),
+    "beam": ("line", "ancf_3243", energies.saint_venant_kirchhoff(), SECTION, 3e3),
+    "split beam": ("line3", "ancf_3333", energies.split_beam(), SECTION, 3e3),
 }
 
 
@@ -173,7 +175,7 @@ def test_a_cable_is_refused_as_side_and_as_target() -> None:
 
 
 def test_a_law_that_tells_no_stiffness_is_refused_by_name() -> None:
-    @sa.local(p=0, at="cell")
+    @sa.local(p=0, per="cell")
     def mixed(J: Any, I1: Any, *, mu: Any, k: Any, p: Any) -> Any:
         return mu / 2 * (I1 - 3 - 2 * sp.log(J)) + p * (J - 1) - p**2 / (2 * k)
 

@@ -36,19 +36,19 @@ class Truss:
     """Two bars, if asked for with a spring on top through which the load acts."""
 
     def __init__(self, load: Any = 0.0, EA: Any = 1.0, **given: Any) -> None:
-        self.apex = sa.PlanarBody(at=(0.0, H), name="apex")
+        self.apex = sa.PlanarBody(position=(0.0, H), name="apex")
         bodies, loaded = [self.apex], self.apex
-        terms: list[Any] = [sa.Potential(bars, self.apex.origin, EA=EA)]
+        terms: list[Any] = [sa.Potential(bars, self.apex.at((0, 0)), EA=EA)]
         held = [sa.fix(self.apex, ["x", "theta"])]
         self.k = given.pop("spring", None)
         if self.k:
-            self.top = loaded = sa.PlanarBody(at=(0.0, 1.0), name="top")
+            self.top = loaded = sa.PlanarBody(position=(0.0, 1.0), name="top")
             bodies.append(loaded)
 
             def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
                 return k / 2 * (r_b[1] - r_a[1] - (1.0 - H)) ** 2
 
-            terms.append(sa.Potential(spring, self.apex.origin, loaded.origin, k=self.k))
+            terms.append(sa.Potential(spring, self.apex.at((0, 0)), loaded.at((0, 0)), k=self.k))
             if "down" in given:
                 held.append(sa.fix(loaded, "all", displacement=(0.0, given["down"], 0.0)))
             else:
@@ -56,7 +56,7 @@ class Truss:
         self.support = held[-1]
         push = load if callable(load) else (lambda t: -load.value)
         if "down" not in given:
-            terms.append(sa.force(loaded.origin, (0.0, push)))
+            terms.append(sa.force(loaded.at((0, 0)), (0.0, push)))
         self.system = sa.System(*bodies, terms=[*terms, *held])
         self.problem = sa.StaticProblem(self.system, options=TIGHT)
         self.problem.record("v", self.v)
@@ -156,7 +156,7 @@ def test_a_prescribed_displacement_is_followed_past_its_own_limit_points() -> No
     w = sa.Parameter("w")
     truss = Truss(spring=K, down=lambda t: -w.value)
     problem = truss.problem
-    problem.record("P", lambda: -truss.support.reaction(truss.system)[1])
+    problem.record("P", lambda: -truss.support.reaction(truss.system).force[1])
     history = problem.follow(w, to=1.5, step=0.02)
     v = history["v"]
     np.testing.assert_allclose(history["w"], v + carried(v) / K, atol=1e-12)
@@ -203,11 +203,11 @@ def test_the_pseudo_time_is_followed() -> None:
 def test_multipliers_carry_the_load_past_the_limit_point() -> None:
     """The apex hangs on the bars by a joint; its multipliers are unknowns of the path."""
     P = sa.Parameter("P")
-    apex = sa.PlanarBody(at=(0.0, H), name="apex")
-    hook = sa.PlanarBody(at=(0.0, H), name="hook")
-    joint = sa.Constraint(lambda r_a, r_b: r_a[1] - r_b[1], apex.origin, hook.origin)
-    truss = [sa.Potential(bars, apex.origin, EA=1.0), sa.fix(apex, ["x", "theta"])]
-    load = [sa.force(hook.origin, (0.0, lambda t: -P.value)), sa.fix(hook, ["x", "theta"])]
+    apex = sa.PlanarBody(position=(0.0, H), name="apex")
+    hook = sa.PlanarBody(position=(0.0, H), name="hook")
+    joint = sa.Constraint(lambda r_a, r_b: r_a[1] - r_b[1], apex.at((0, 0)), hook.at((0, 0)))
+    truss = [sa.Potential(bars, apex.at((0, 0)), EA=1.0), sa.fix(apex, ["x", "theta"])]
+    load = [sa.force(hook.at((0, 0)), (0.0, lambda t: -P.value)), sa.fix(hook, ["x", "theta"])]
     system = sa.System(apex, hook, terms=[*truss, *load, joint])
     problem = sa.StaticProblem(system, options=TIGHT)
     problem.record("v", lambda: H - float(apex.position(system)[1]))
@@ -224,12 +224,12 @@ def shallow(v: Any = None) -> tuple[sa.System, sa.Parameter, Any]:
     beam = sa.Body(
         line["body"], sa.elements.ancf_cable, sa.energies.cable(), name="beam", EA=100.0, EI=1e-2
     )
-    crown = sa.PlanarBody(at=(1.0, 0.1), name="crown")
+    crown = sa.PlanarBody(position=(1.0, 0.1), name="crown")
     foot = sa.joints.clamp(beam.at((0.0, 0.0, 0.0)), sa.ground)
     top = sa.joints.clamp(beam.at((1.0, 0.1, 0.0)), crown)
     if v is None:
         held = sa.fix(crown, ["x", "theta"])
-        load = [sa.force(crown.origin, (0.0, lambda t: -P.value))]
+        load = [sa.force(crown.at((0, 0)), (0.0, lambda t: -P.value))]
     else:
         held, load = sa.fix(crown, "all", displacement=(0.0, lambda t: -v.value, 0.0)), []
     system = sa.System(beam, crown, terms=[sa.planar(beam), foot, top, held, *load])
@@ -248,7 +248,7 @@ def test_load_and_displacement_lead_along_the_same_path() -> None:
     problem = sa.StaticProblem(system, options=TIGHT)
     for place, load in zip(history["v"], history["P"], strict=True):
         problem.follow(v, to=float(place), step=0.02)
-        assert -support.reaction(system)[1] == pytest.approx(load, rel=1e-8, abs=1e-10)
+        assert -support.reaction(system).force[1] == pytest.approx(load, rel=1e-8, abs=1e-10)
     assert not problem.history.limit_points
 
 
@@ -534,7 +534,7 @@ def test_an_error_of_a_function_leaves_the_last_step() -> None:
 
 def test_everything_prescribed() -> None:
     w = sa.Parameter("w")
-    body = sa.PlanarBody(at=(0.0, 0.0), name="body")
+    body = sa.PlanarBody(position=(0.0, 0.0), name="body")
     system = sa.System(body, terms=[sa.fix(body, "all", displacement=(w, 0.0, 0.0))])
     with refused(sa.ParameterError, asked="degrees of freedom", given=0):
         sa.StaticProblem(system).follow(w, to=1.0)

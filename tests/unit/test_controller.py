@@ -63,7 +63,7 @@ def test_export_refuses_mixed_flexures(tmp_path: Path) -> None:
     g = gripper("partial", stiffness=sa.Parameter("EI", EI))
     export(g.system, tmp_path)  # a Parameter goes as its present value
     assert f"{EI:.17g}" in (tmp_path / "mechanism.h").read_text()
-    body = sa.PlanarBody(at=(1.0, 0.0))
+    body = sa.PlanarBody(position=(1.0, 0.0))
     ends = sa.ground.at((0, 0)), body.at((0, 0))
     terms = [sa.Flexure.straight(*ends, EI=1.0, EA=1.0, model=m) for m in ("linear", "partial")]
     with refused(sa.SymancfError, asked="flexures", given="linear (K), partial (K)"):

@@ -112,7 +112,7 @@ def test_a_motor_between_two_links_acts_on_both() -> None:
 
 
 def turntable(name: str, at: Any) -> sa.PlanarBody:
-    return sa.PlanarBody(at=at, mass=1.0, inertia=1.0, name=name)
+    return sa.PlanarBody(position=at, mass=1.0, inertia=1.0, name=name)
 
 
 def block(name: str, element: Any, shift: float) -> sa.Body:
@@ -126,7 +126,7 @@ def block(name: str, element: Any, shift: float) -> sa.Body:
     given = {"mu": 1.0, "lam": 1.0, "rho": 1.0}
     if element is sa.elements.ancf_plate:
         given["thickness"] = 0.1
-    return sa.Body(mesh["body"], element, sa.energies.neo_hooke, name=name, **given)
+    return sa.Body(mesh["body"], element, sa.energies.neo_hooke(), name=name, **given)
 
 
 def plane_places() -> tuple[list[Any], list[Any], str]:
@@ -136,7 +136,7 @@ def plane_places() -> tuple[list[Any], list[Any], str]:
 
 
 def places_in_space() -> tuple[list[Any], list[Any], str]:
-    rigid = sa.RigidBody(at=(0.0, 2.0, 0.0), mass=1.0, inertia=(1.0, 1.1, 1.2), name="rigid")
+    rigid = sa.RigidBody(position=(0.0, 2.0, 0.0), mass=1.0, inertia=(1.0, 1.1, 1.2), name="rigid")
     rope, plate = link("rope", 0.0), block("plate", sa.elements.ancf_thin_plate, 3.0)
     places = [rigid.at((0.3, 0.2, 0.1)), rope.at((0.7, 0.0, 0.0)), plate.at((3.4, 0.3, 0.0))]
     return [rigid, rope, plate], places, "r_a u_a e1_a e2_a e3_a r_b e1_b r_c e1_c e2_c"
@@ -390,7 +390,7 @@ def test_two_flexible_links_trace_an_arc() -> None:
     terms = [sa.fix(hub, "position"), sa.planar(one, "z"), sa.planar(two, "z")]
     terms += [sa.joints.spherical(end_one, start_two), *motors]
     system = sa.System(one, two, terms=terms)
-    problem = sa.DynamicProblem(system, rho=0.8)
+    problem = sa.DynamicProblem(system, spectral_radius=0.8)
     problem.record("tip", lambda: system.position(two.at(tip))[0])
     problem.record("work", lambda: problem.energies.work)
     history = problem.solve(to=end, step=end / steps)

@@ -40,7 +40,7 @@ SHAPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 
 def ball() -> sa.RigidBody:
-    return sa.RigidBody.sphere(0.5, at=(1.0, -1.0, 4.0), rho=1.0, name="ball")
+    return sa.RigidBody.sphere(0.5, position=(1.0, -1.0, 4.0), rho=1.0, name="ball")
 
 
 def distances(shape: Shape, points: Any) -> Any:
@@ -109,7 +109,7 @@ def test_shapes_that_rest_are_drawn_as_they_are_and_others_are_told(shared_tmp_p
 
 
 def test_a_signed_distance_that_is_closed_is_drawn_whole_with_its_front_outside() -> None:
-    system = sa.System(sa.RigidBody.sphere(0.2, at=(0.3, 0.0, 0.0), rho=1.0))
+    system = sa.System(sa.RigidBody.sphere(0.2, position=(0.3, 0.0, 0.0), rho=1.0))
     drawn = sa.sample(system, ring((0.0, 0.0, 0.0)))
     cells = drawn.cells["triangle"]
     edges = np.concatenate([cells[:, [0, 1]], cells[:, [1, 2]], cells[:, [2, 0]]])

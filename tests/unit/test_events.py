@@ -37,12 +37,12 @@ def passages(height: float, speed: float = 3.0) -> tuple[float, float]:
 
 def pendulum(**options: Any) -> tuple[sa.DynamicProblem, Any, Any]:
     """A rod of 1 m on a hinge, released from the horizontal."""
-    rod = sa.RigidBody(at=(0.5, 0.0, 0.0), mass=1.0, inertia=np.diag([0.01, 1 / 12, 1 / 12]))
+    rod = sa.RigidBody(position=(0.5, 0.0, 0.0), mass=1.0, inertia=np.diag([0.01, 1 / 12, 1 / 12]))
     hinge = sa.joints.revolute(rod.at((-0.5, 0.0, 0.0)), axis=(0, 1, 0))
     push = sa.Parameter("push", 0.0)
     force = sa.force(rod.at((0.5, 0.0, 0.0)), (0.0, 0.0, push))
     system = sa.System(rod, terms=[hinge, force, sa.gravity((0.0, 0.0, -G))])
-    return sa.DynamicProblem(system, **{"rho": 0.8} | options), hinge, push
+    return sa.DynamicProblem(system, **{"spectral_radius": 0.8} | options), hinge, push
 
 
 # ---- where the zeros are ------------------------------------------------------------------------
@@ -220,10 +220,10 @@ def test_a_force_may_be_watched() -> None:
 @pytest.mark.parametrize("rho", [0.9, 0.5])
 def test_a_motion_does_not_feel_slivers_of_steps(rho: float) -> None:
     h = 2e-3
-    whole, hinge, _ = pendulum(rho=rho)
+    whole, hinge, _ = pendulum(spectral_radius=rho)
     whole.record("force", lambda: hinge.multipliers(whole.system)[0])
     reference = whole.solve(to=0.2, step=h)
-    cut, pin, _ = pendulum(rho=rho)
+    cut, pin, _ = pendulum(spectral_radius=rho)
     cut.record("force", lambda: pin.multipliers(cut.system)[0])
     for k, share in enumerate((5e-3, 1e-3, 1e-5, 1e-6, 1e-7, 1e-9)):
         cut.solve(to=(10 * k + 10) * h, step=h)
@@ -285,7 +285,9 @@ def test_a_force_that_jumps_between_two_calls_gives_a_parabola(
 @pytest.mark.parametrize("method", ["generalized-alpha", "rk"])
 def test_reactions_follow_a_jump_and_the_first_time_has_them(method: str) -> None:
     """A force F up at the end of a horizontal rod at rest: the hinge carries m g / 4 + F / 2."""
-    problem, hinge, push = pendulum(**({} if method == "rk" else {"rho": 0.8}), method=method)
+    problem, hinge, push = pendulum(
+        **({} if method == "rk" else {"spectral_radius": 0.8}), method=method
+    )
     system = problem.system
     problem.record("force", lambda: hinge.reaction(system).force)
     forces = []
@@ -351,7 +353,7 @@ def test_landings_take_no_energy_of_a_body_that_turns_far_in_a_step() -> None:
     """A free asymmetric top, 0.15 rad a step: rates of another method cost it 0.25 % each time."""
     top = sa.RigidBody((0, 0, 0), mass=1.0, inertia=(1.0, 2.0, 2.5), spin=(0.02, 0.01, 0.15))
     system = sa.System(top)
-    problem = sa.DynamicProblem(system, rho=0.9)
+    problem = sa.DynamicProblem(system, spectral_radius=0.9)
     passed = problem.event(lambda: system.position(top.at((1.0, 0, 0)))[0, 1], direction=1)
     began = problem.energies.kinetic
     problem.solve(to=100.0, step=1.0)

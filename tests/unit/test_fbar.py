@@ -16,9 +16,9 @@ hex8_fbar, hex8_plain = sa.elements.hex8_fbar, sa.elements.hex8_plain
 
 
 def test_tangent_is_symmetric_and_affine_states_are_those_of_hex8_plain() -> None:
-    laws = energy_laws(hex8_fbar, sa.energies.yeoh)
+    laws = energy_laws(hex8_fbar, sa.energies.yeoh())
     made = compile_cells("fbar", hex8_fbar.space, laws, FAST, ("energy", "residual", "tangent"))
-    plain = energy_laws(hex8_plain, sa.energies.yeoh)
+    plain = energy_laws(hex8_plain, sa.energies.yeoh())
     other = compile_cells("plain", hex8_plain.space, plain, FAST, ("residual",))
     X, u = distorted(64)
     v, h = np.random.default_rng(4).normal(size=u.shape), 1e-5
@@ -47,7 +47,7 @@ def test_volume_does_not_lock_in_metres_and_millimetres() -> None:
     for unit, stress in ((1.0, 1e6), (1e3, 1.0)):
         mesh = sa.Mesh.box((unit, unit, unit), (3, 3, 3))
         given = {"C10": 0.5 * stress, "C20": 0.0, "C30": 0.0, "k": 1e4 * stress}
-        body = sa.Body(mesh["body"], hex8_fbar, sa.energies.yeoh, **given)
+        body = sa.Body(mesh["body"], hex8_fbar, sa.energies.yeoh(), **given)
         load = sa.traction(body["z1"], (0.0, 0.0, -0.3 * stress))
         system = sa.System(body, terms=[sa.fix(body["z0"]), load])
         sa.StaticProblem(system).solve()

@@ -41,7 +41,7 @@ def matrix(product, system: sa.System, index) -> np.ndarray:
 
 def test_mass_of_a_linear_taper_is_exact() -> None:
     """Against the integrals of Hermite's polynomials in closed form."""
-    A = sa.Field(area, at="points")
+    A = sa.Field(area, per="point")
     body = sa.Body(
         line(1)["all"], sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0, rho=RHO, A=A
     )
@@ -85,8 +85,8 @@ def test_energy_of_a_taper_is_that_of_a_law_with_the_place() -> None:
         return E * section * (epsilon**2 + h**2 / 12 * kappa**2) / 2
 
     E, h = 5.0, 0.4
-    EA = sa.Field(lambda X: E * area(X), at="points")
-    EI = sa.Field(lambda X: E * area(X) * h**2 / 12, at="points")
+    EA = sa.Field(lambda X: E * area(X), per="point")
+    EI = sa.Field(lambda X: E * area(X) * h**2 / 12, per="point")
     mesh = line(3)
     bodies = [
         sa.Body(mesh["all"], sa.elements.ancf_cable, sa.energies.cable(), EA=EA, EI=EI),
@@ -127,7 +127,7 @@ def test_two_rules_have_their_own_points() -> None:
             mesh["all"],
             sa.elements.ancf_plate,
             two,
-            mu=sa.Field(stiffness, at="points"),
+            mu=sa.Field(stiffness, per="point"),
             **common,
         ),
         sa.Body(mesh["all"], sa.elements.ancf_plate, placed, **common),
@@ -147,5 +147,5 @@ def test_two_rules_have_their_own_points() -> None:
 
 
 def test_a_field_is_at_cells_or_points() -> None:
-    with refused(ParameterError, asked="at", given="nodes", possible=("cells", "points")):
-        sa.Field(area, at="nodes")
+    with refused(ParameterError, asked="per", given="nodes", possible=("cell", "point")):
+        sa.Field(area, per="nodes")

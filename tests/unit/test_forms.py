@@ -34,7 +34,7 @@ def dragged() -> sa.System:
     top = sa.Mesh.box((0.3, 0.3, 0.2), (1, 1, 1), warp=lambda x: x + np.array([0.1, 0.05, 0.3]))
     given: Any = {"rho": 1e-3, **MATERIAL}
     lower, upper = (
-        sa.Body(mesh["body"], elements.hex8_plain, neo_hooke, name=name, **given)
+        sa.Body(mesh["body"], elements.hex8_plain, neo_hooke(), name=name, **given)
         for name, mesh in (("lower", bed), ("upper", top))
     )
     drag = sa.fix(upper["z1"], displacement=lambda t: (0.5 * t, 0.0, -0.02 * np.sin(2.0 * t)))
@@ -45,7 +45,9 @@ def dragged() -> sa.System:
 def creeping() -> sa.System:
     """A plate that creeps and a laminate, both pulled and pressed."""
     creeps: Any = {"E0": 1.0, "E1": 0.5, "tau": 0.3, "thickness": 0.05}
-    layers = sa.Layers([(neo_hooke, 0.02), (neo_hooke, 0.01, 0, {"mu": 2.0}), (neo_hooke, 0.02)])
+    layers = sa.Layers(
+        [(neo_hooke(), 0.02), (neo_hooke(), 0.01, 0, {"mu": 2.0}), (neo_hooke(), 0.02)]
+    )
     materials: dict[str, Any] = {"creeping": (plate, creeps), "laminate": (layers, MATERIAL)}
     bodies, terms = [], []
     for name, (law, given) in materials.items():

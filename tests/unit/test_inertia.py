@@ -33,7 +33,7 @@ SOLID = {"E": 1.0, "nu": 0.3}
 def solid() -> Model:
     """Held rows; the other end is pulled aside."""
     body = sa.Body(
-        sa.Mesh.box((2, 1, 1), (3, 1, 1))["body"], hex8_plain, saint_venant_kirchhoff, **SOLID
+        sa.Mesh.box((2, 1, 1), (3, 1, 1))["body"], hex8_plain, saint_venant_kirchhoff(), **SOLID
     )
     moved = sa.fix(body["x1"], ["y"], displacement=(0.0, 0.3, 0.0), name="moved")
     return [body], [sa.fix(body["x0"]), moved]
@@ -41,7 +41,9 @@ def solid() -> Model:
 
 def plate() -> Model:
     given = SOLID | {"thickness": 0.2}
-    body = sa.Body(sa.Mesh.box((2, 1), (3, 2))["body"], ancf_plate, saint_venant_kirchhoff, **given)
+    body = sa.Body(
+        sa.Mesh.box((2, 1), (3, 2))["body"], ancf_plate, saint_venant_kirchhoff(), **given
+    )
     return [body], [sa.fix(body["x0"]), sa.force(body["x1"], (0, 0, -1e-3))]
 
 
@@ -73,8 +75,8 @@ def rope() -> Model:
 
 def rigid() -> Model:
     """Rigid bodies, whose axes are unknowns, with joints; one is there twice."""
-    first = sa.RigidBody.box((1.0, 0.2, 0.2), at=(0.5, 0, 0), rho=1.0, name="first")
-    second = sa.RigidBody.box((1.0, 0.2, 0.2), at=(1.5, 0, 0), rho=1.0, name="second")
+    first = sa.RigidBody.box((1.0, 0.2, 0.2), position=(0.5, 0, 0), rho=1.0, name="first")
+    second = sa.RigidBody.box((1.0, 0.2, 0.2), position=(1.5, 0, 0), rho=1.0, name="second")
 
     def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
         return k / 2 * (r_a - r_b).dot(r_a - r_b)
@@ -102,16 +104,16 @@ def in_the_plane() -> Model:
     def weight(r_a: Any, theta_a: Any, *, k: Any) -> Any:
         return 0.3 * r_a[0] ** 2 - k * r_a[1] ** 2 + k * sp.cos(2 * theta_a)
 
-    a = sa.PlanarBody(at=(1.0, 0.0), name="a")
-    b = sa.PlanarBody(at=(2.0, 0.0), name="b")
-    c = sa.PlanarBody(at=(3.0, 0.0), name="c")
+    a = sa.PlanarBody(position=(1.0, 0.0), name="a")
+    b = sa.PlanarBody(position=(2.0, 0.0), name="b")
+    c = sa.PlanarBody(position=(3.0, 0.0), name="c")
     terms = [
         sa.Flexure.straight(
-            sa.ground.at((0.0, 0.0)), a.origin, EI=1.0, EA=10.0, model="consistent"
+            sa.ground.at((0.0, 0.0)), a.at((0, 0)), EI=1.0, EA=10.0, model="consistent"
         ),
         sa.joints.revolute(a.at((0.5, 0.0)), b.at((-0.5, 0.0))),
-        sa.Constraint(ratio, b.origin, c.origin, i=2.0),
-        *(sa.Potential(weight, body.origin, k=k) for k, body in ((0.5, b), (-0.4, c))),
+        sa.Constraint(ratio, b.at((0, 0)), c.at((0, 0)), i=2.0),
+        *(sa.Potential(weight, body.at((0, 0)), k=k) for k, body in ((0.5, b), (-0.4, c))),
     ]
     return [a, b, c], terms
 
@@ -120,7 +122,7 @@ def balloon(heavy: bool) -> Model:
     """A gas, whose pressure is an unknown; with a negative bulk modulus or a positive one."""
     mesh = sphere(1)
     body = sa.Body(
-        mesh["skin"], ancf_plate, saint_venant_kirchhoff, **SOLID, thickness=0.1,
+        mesh["skin"], ancf_plate, saint_venant_kirchhoff(), **SOLID, thickness=0.1,
         direction=lambda X: X,
     )  # fmt: skip
     held = sa.fix(body.at(np.array([1.0, 1.0, 1.0]) / math.sqrt(3.0)), "all")
@@ -131,12 +133,12 @@ def balloon(heavy: bool) -> Model:
 def tied() -> Model:
     """Two bodies tied along nodes that do not match, a roller, and a rod to the ground."""
     low = sa.Body(
-        sa.Mesh.box((1, 1, 1), (1, 1, 1), name="low")["body"], hex8_plain, saint_venant_kirchhoff,
+        sa.Mesh.box((1, 1, 1), (1, 1, 1), name="low")["body"], hex8_plain, saint_venant_kirchhoff(),
         **SOLID, name="low",
     )  # fmt: skip
     shift = np.array([0.1, 0.1, 1.0])
     mesh = sa.Mesh.box((0.8, 0.8, 1), (2, 2, 1), warp=lambda X: X + shift, name="high")
-    high = sa.Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, **SOLID, name="high")
+    high = sa.Body(mesh["body"], hex8_plain, saint_venant_kirchhoff(), **SOLID, name="high")
     rod = sa.joints.distance(high.at((0.9, 0.9, 2.0)), sa.ground.at((2.0, 2.0, 2.0)), 1.5)
     return [low, high], [sa.fix(low["z0"]), sa.joints.tie(high["z0"], low), rod]
 
@@ -236,7 +238,7 @@ def crossed() -> Model:
         return {v_a[0]: c * theta_b, v_a[1]: -c * r_a[0], omega_b: c * r_a[1] ** 2 - c * r_a[0]}
 
     (a, b, c), terms = in_the_plane()
-    return [a, b, c], [*terms, sa.VirtualWork(force, a.origin, c.origin, c=3.0)]
+    return [a, b, c], [*terms, sa.VirtualWork(force, a.at((0, 0)), c.at((0, 0)), c=3.0)]
 
 
 def inflated() -> Model:

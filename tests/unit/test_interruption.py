@@ -32,7 +32,7 @@ def python_handles_ctrl_c() -> Iterator[None]:
 def beam(load: Any = -1.0) -> sa.System:
     mesh = sa.Mesh.box((2.0, 1.0, 0.5), (3, 1, 1))
     body = sa.Body(
-        mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, E=1e5, nu=0.3, rho=1e3
+        mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), E=1e5, nu=0.3, rho=1e3
     )
     return sa.System(body, terms=[sa.fix(body["x0"]), sa.gravity((0, 0, load))])
 

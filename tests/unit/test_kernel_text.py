@@ -20,7 +20,7 @@ EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "kernel.c"
 def cube(element=sa.elements.hex8_plain, **parameters):
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 1, 1), comm=MPI.COMM_SELF)
     given = {"mu": 1.0, "lam": 2.0} | parameters
-    body = sa.Body(mesh["body"], element, sa.energies.neo_hooke, **given)
+    body = sa.Body(mesh["body"], element, sa.energies.neo_hooke(), **given)
     return body, mesh.fetch_points(mesh.slice("body")[1])
 
 

@@ -91,7 +91,10 @@ def test_energy_is_that_of_classical_laminate_theory() -> None:
     A, B, D = abd(angles, heights, turn=25.0)
     axis = (math.cos(math.radians(25.0)), math.sin(math.radians(25.0)), 0.3)
     layers = sa.Layers(
-        [(orthotropic, t, a) for t, a in zip(part, angles, strict=True)], axis=axis, offset=offset
+        [(orthotropic(), t, a) for t, a in zip(part, angles, strict=True)],
+        degrees=True,
+        axis=axis,
+        offset=offset,
     )
     mesh = sa.Mesh.box((1.0, 0.7), (2, 2))
     E, k = 1e-8 * np.array([1.0, -0.6, 0.5]), 1e-7 * np.array([0.7, -1.1, 1.6])
@@ -119,7 +122,9 @@ def test_energy_is_that_of_classical_laminate_theory() -> None:
 
 def test_stresses_of_layers_and_resultants() -> None:
     angles, part = [20, 75, 20], np.array([0.04, 0.04, 0.02])
-    layers = sa.Layers([(orthotropic, t, a) for t, a in zip(part, angles, strict=True)])
+    layers = sa.Layers(
+        [(orthotropic(), t, a) for t, a in zip(part, angles, strict=True)], degrees=True
+    )
     A, B, D = abd(angles, [-0.05, -0.01, 0.03, 0.05])
     E, k = 1e-8 * np.array([1.0, -0.6, 0.5]), 1e-7 * np.array([0.7, -1.1, 1.6])
     tensor = lambda v: np.array([[v[0], v[2], 0.0], [v[2], v[1], 0.0], [0.0, 0.0, 0.0]])  # noqa: E731
@@ -129,7 +134,7 @@ def test_stresses_of_layers_and_resultants() -> None:
         system = sa.System(body)
         put(system, body, *bent(E, k))
         if element is ancf_thin_plate:
-            samples = sa.sample(system, body, at="cells")
+            samples = sa.sample(system, body, at="cell")
             for name, right in (
                 ("membrane_force", A @ E - B @ k),
                 ("bending_moment", D @ k - B @ E),
@@ -169,12 +174,12 @@ def test_resultants_are_those_of_classical_laminate_theory(
     They need no layer that is named: neither `results` nor `sample` asks for one.
     """
     part = np.arange(1, len(angles) + 1) / (len(angles) * (len(angles) + 1) / 2) * 0.1
-    layers = [(orthotropic, t, a) for t, a in zip(part, angles, strict=True)]
+    layers = [(orthotropic(), t, a) for t, a in zip(part, angles, strict=True)]
     A, B, D = abd(angles, np.concatenate([[0.0], np.cumsum(part)]) - 0.05 + offset)
     E, k = 1e-9 * np.array([1.0, -0.6, 0.5]), 1e-8 * np.array([0.7, -1.1, 1.6])
     mesh = sa.Mesh.box((1.0, 0.7), (2, 2))
     given = PLY | {"nu13": 0.0, "nu23": 0.0}
-    body = sa.Body(mesh["body"], element, sa.Layers(layers, offset=offset), **given)
+    body = sa.Body(mesh["body"], element, sa.Layers(layers, degrees=True, offset=offset), **given)
     system = sa.System(body)
     put(system, body, *bent(E, k))
     shown = sa.results(system)["body"] if len(angles) > 1 else sa.sample(system, body)
@@ -187,7 +192,9 @@ def test_resultants_are_those_of_classical_laminate_theory(
 def test_resultants_of_layers_do_the_work_of_the_residual() -> None:
     """Two rubbers at a large stretch s: the residual works N s per width and change of s."""
     other = {"C10": 2.0, "k": 40.0}
-    layers = sa.Layers([(yeoh, 0.02), (neo_hooke, 0.03, 0.0, {"mu": 1.3, "lam": 9.0})], offset=0.01)
+    layers = sa.Layers(
+        [(yeoh(), 0.02), (neo_hooke(), 0.03, 0.0, {"mu": 1.3, "lam": 9.0})], offset=0.01
+    )
     mesh = sa.Mesh.box((1.0, 0.5), (2, 1))
     body = sa.Body(mesh["body"], ancf_plate, layers, **RUBBER | other)
     system = sa.System(body)
@@ -199,17 +206,17 @@ def test_resultants_of_layers_do_the_work_of_the_residual() -> None:
     f = np.zeros_like(system.state)
     system.prescribe(0.0)
     system.plan.residual(system.state, f)
-    data = sa.sample(system, body, at="cells", divisions=1).cell_data
+    data = sa.sample(system, body, at="cell", divisions=1).cell_data
     np.testing.assert_allclose(data["membrane_force"][:, 0, 0] * s * 0.5, f @ stretch, rtol=1e-12)
 
 
 @pytest.mark.parametrize("element", [ancf_plate, ancf_thin_plate])
 def test_layups_share_a_kernel(element: Any) -> None:
     """Thicknesses, angles, offset and axis are numbers that it reads; a law more is another one."""
-    mesh, law = sa.Mesh.box((1.0, 0.7), (1, 1)), orthotropic
+    mesh, law = sa.Mesh.box((1.0, 0.7), (1, 1)), orthotropic()
 
     def key(*layers: Any, **given: Any) -> str:
-        laws = sa.Body(mesh["body"], element, sa.Layers(layers, **given), **PLY).laws
+        laws = sa.Body(mesh["body"], element, sa.Layers(layers, degrees=True, **given), **PLY).laws
         return fingerprint("plate", element.space, laws, True)
 
     right = key((law, 0.1, 20), (law, 0.2, 75), (law, 0.1, 0), offset=0.01)
@@ -222,7 +229,7 @@ def test_layups_share_a_kernel(element: Any) -> None:
 
 def test_mass_of_layers() -> None:
     """Layers of different density: mass, centre and rotary inertia."""
-    law, _h = saint_venant_kirchhoff, 0.4
+    law, _h = saint_venant_kirchhoff(), 0.4
     layers = sa.Layers([(law, 0.1, 0, {"rho": 8.0, "E": 2.0}), (law, 0.3, 0, {"rho": 2.0})])
     mesh = sa.Mesh.box((1.0, 1.0), (1, 1))
     for element in (ancf_plate, ancf_thin_plate):
@@ -263,7 +270,7 @@ def tip(element: Any, law: Any, load: float = 1e-3, **given: Any) -> np.ndarray:
 @pytest.mark.parametrize("element", [ancf_plate, ancf_thin_plate])
 def test_equal_layers_are_one_and_one_is_none(element: Any) -> None:
     metal, h = {"E": 1e3, "nu": 0.3}, 0.05
-    law = saint_venant_kirchhoff
+    law = saint_venant_kirchhoff()
     plain = law if element is ancf_plate else kirchhoff()
     right = tip(element, plain, **metal, thickness=h)
     own = {"E": 1e3}
@@ -276,9 +283,11 @@ def test_equal_layers_are_one_and_one_is_none(element: Any) -> None:
     for n, layers in enumerate(every):
         # the terms of higher order in the thickness are others where there are two kinds of layers
         tolerance = 1e-4 if element is ancf_plate and n == 1 else 1e-12
-        found = tip(element, sa.Layers(layers), **metal)
+        found = tip(element, sa.Layers(layers, degrees=True), **metal)
         assert np.abs(found - right).max() <= tolerance * np.abs(right).max()
-    half = tip(element, sa.Layers([(law, 2.0)] * 3), **metal, thickness=h)  # in proportion
+    half = tip(
+        element, sa.Layers([(law, 2.0)] * 3, degrees=True), **metal, thickness=h
+    )  # in proportion
     assert np.abs(half - right).max() <= 1e-12 * np.abs(right).max()
 
 
@@ -286,7 +295,7 @@ def test_rubber_in_layers_of_a_thin_plate_is_in_plane_stress() -> None:
     """Two layers of rubber, one twice as stiff, stretched in their plane: the thickness follows."""
     soft = {"mu": 1.0, "lam": 20.0}
     stiff = {p: 2.0 * v for p, v in soft.items()}
-    layers = sa.Layers([(neo_hooke, 0.03), (neo_hooke, 0.02, 0.0, stiff)])
+    layers = sa.Layers([(neo_hooke(), 0.03), (neo_hooke(), 0.02, 0.0, stiff)])
     mesh = sa.Mesh.box((1.0, 0.7), (1, 1))
     body = sa.Body(mesh["body"], ancf_thin_plate, layers, **soft)
     system = sa.System(body)
@@ -319,9 +328,9 @@ def test_a_bimetal_bends_as_timoshenko_says(element: Any) -> None:
     m, n = h1 / h2, E1 / E2
     right = 6 * grown * (1 + m) ** 2
     right /= (h1 + h2) * (3 * (1 + m) ** 2 + (1 + m * n) * (m**2 + 1 / (m * n)))
-    warm = swollen(saint_venant_kirchhoff)
+    warm = swollen(saint_venant_kirchhoff())
     upper = (warm, h2, 0.0, {"E": E2, "swelling": lambda t: 1.0 + grown * t})
-    layers = sa.Layers([(saint_venant_kirchhoff, h1, 0.0, {"E": E1}), upper])
+    layers = sa.Layers([(saint_venant_kirchhoff(), h1, 0.0, {"E": E1}), upper], degrees=True)
     mesh = sa.Mesh.box((1.0, 0.2), (4, 1))
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # stressed at rest, as it is meant
@@ -341,14 +350,14 @@ def test_a_jump_through_the_thickness_is_told_and_layers_have_it_right() -> None
     """Stiff faces and a soft core: three points of the whole see too little of the faces."""
 
     def sandwich(E_gl: Any, X: Any, *, E: Any, nu: Any) -> Any:
-        parts = saint_venant_kirchhoff(E_gl, E=E, nu=nu)
+        parts = saint_venant_kirchhoff()(E_gl, E=E, nu=nu)
         stiff = sp.Piecewise((10, X[2] ** 2 > 0.02**2), (1, True))
         return {name: stiff * w for name, w in parts.items()}
 
-    metal, law = {"E": 1e3, "nu": 0.0}, saint_venant_kirchhoff
+    metal, law = {"E": 1e3, "nu": 0.0}, saint_venant_kirchhoff()
     face = (law, 0.005, 0.0, {"E": 1e4})
-    right = tip(ancf_plate, sa.Layers([face, (law, 0.04), face]), **metal)[0, 2]
-    thin = tip(ancf_thin_plate, sa.Layers([face, (law, 0.04), face]), **metal)[0, 2]
+    right = tip(ancf_plate, sa.Layers([face, (law, 0.04), face], degrees=True), **metal)[0, 2]
+    thin = tip(ancf_thin_plate, sa.Layers([face, (law, 0.04), face], degrees=True), **metal)[0, 2]
     assert right == pytest.approx(thin, rel=0.03)
     with pytest.warns(UserWarning, match="points through a thickness know of none between"):
         wrong = tip(ancf_plate, sandwich, thickness=0.05, **metal)[0, 2]
@@ -363,27 +372,27 @@ def test_a_jump_through_the_thickness_is_told_and_layers_have_it_right() -> None
     ("layers", "asked", "given", "possible"),
     [
         ([], "layers", (), ()),
-        ([(yeoh,)], "layers", ("<function yeoh>",), ()),
-        ([(yeoh, 0.0)], "thickness", 0.0, ()),
-        ([(yeoh, 1.0, "x")], "angle", "x", ()),
-        ([(yeoh, 1.0, 0.0, {"C1": 1.0})], "C1", None, ("C10", "C20", "C30", "k", "rho")),
+        ([(yeoh(),)], "layers", ("<function yeoh>",), ()),
+        ([(yeoh(), 0.0)], "thickness", 0.0, ()),
+        ([(yeoh(), 1.0, "x")], "angle", "x", ()),
+        ([(yeoh(), 1.0, 0.0, {"C1": 1.0})], "C1", None, ("C10", "C20", "C30", "k", "rho")),
     ],
 )
 def test_wrong_layers_are_told(layers: Any, asked: str, given: Any, possible: Any) -> None:
     with refused(sa.ParameterError, asked=asked, given=given, possible=possible):
-        sa.Layers(layers)
+        sa.Layers(layers, degrees=True)
 
 
 def test_layers_that_lean_are_told_where_they_share_their_change_of_thickness() -> None:
     """Two rubbers on `ancf_plate` bend by 12 % too little where they are pulled."""
     square = sa.Mesh.box((1.0, 1.0), (1, 1))
-    stiff, soft = (yeoh, 0.01, 0.0, {"C10": 5.0}), (yeoh, 0.01)
+    stiff, soft = (yeoh(), 0.01, 0.0, {"C10": 5.0}), (yeoh(), 0.01)
     with pytest.warns(UserWarning, match="not symmetric about their middle"):
-        sa.Body(square["body"], ancf_plate, sa.Layers([stiff, soft]), **RUBBER)
+        sa.Body(square["body"], ancf_plate, sa.Layers([stiff, soft], degrees=True), **RUBBER)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        sa.Body(square["body"], ancf_plate, sa.Layers([stiff, soft, stiff]), **RUBBER)
-        sa.Body(square["body"], ancf_thin_plate, sa.Layers([stiff, soft]), **RUBBER)
+        sa.Body(square["body"], ancf_plate, sa.Layers([stiff, soft, stiff], degrees=True), **RUBBER)
+        sa.Body(square["body"], ancf_thin_plate, sa.Layers([stiff, soft], degrees=True), **RUBBER)
 
 
 def test_layers_are_for_plates() -> None:
@@ -394,11 +403,11 @@ def test_layers_are_for_plates() -> None:
         given="hex8",
         possible=("ancf_plate", "ancf_thin_plate"),
     ):
-        sa.Body(cube["body"], hex8, sa.Layers([(yeoh, 1.0)]), **RUBBER)
+        sa.Body(cube["body"], hex8, sa.Layers([(yeoh(), 1.0)]), **RUBBER)
     with refused(sa.ParameterError, asked="axis", given=(0.0, 0.0, 0.0)):
-        sa.Layers([(yeoh, 1.0)], axis=(0.0, 0.0, 0.0))
+        sa.Layers([(yeoh(), 1.0)], axis=(0.0, 0.0, 0.0))
     with refused(sa.ParameterError, asked="axis", given=(0.0, "Parameter('y', 1)", 0.0)):
-        sa.Layers([(yeoh, 1.0)], axis=(0.0, sa.Parameter("y", 1.0), 0.0))
+        sa.Layers([(yeoh(), 1.0)], axis=(0.0, sa.Parameter("y", 1.0), 0.0))
     with refused(sa.KinematicsError, asked="kappa", possible=lambda names: "E_gl" in names):
         swollen(kirchhoff())
 
@@ -411,7 +420,7 @@ def test_cells_that_lie_upside_down_are_told(element: Any) -> None:
     alike = {"quad": turned["quad"][:, ::-1].copy()}
     alike["quad"][1] = turned["quad"][1]
     regions = {"plate": ("quad", [0, 1])}
-    two = sa.Layers([(yeoh, 0.01), (yeoh, 0.01, 0.0, {"C10": 1.0})])
+    two = sa.Layers([(yeoh(), 0.01), (yeoh(), 0.01, 0.0, {"C10": 1.0})])
     up = lambda X: X * 0.0 + [0.0, 0.0, 1.0]  # noqa: E731
     body = sa.Body(sa.Mesh.from_arrays(X, turned, regions)["plate"], element, two, **RUBBER)
     given = sa.Body(body.region, element, two, direction=up, name="given", **RUBBER)
@@ -424,7 +433,7 @@ def test_cells_that_lie_upside_down_are_told(element: Any) -> None:
 @pytest.mark.parametrize("element", [ancf_plate, ancf_thin_plate])
 def test_layers_are_shown(element: Any) -> None:
     layers = sa.Layers(
-        [(saint_venant_kirchhoff, 0.01), (saint_venant_kirchhoff, 0.03, 0, {"E": 9.0})]
+        [(saint_venant_kirchhoff(), 0.01), (saint_venant_kirchhoff(), 0.03, 0, {"E": 9.0})]
     )
     body = sa.Body(sa.Mesh.box((1.0, 1.0), (1, 1))["body"], element, layers, E=1.0, nu=0.3)
     assert {"E", "E_2", "nu"} <= {s.name for s in body.energy.free_symbols}
@@ -439,8 +448,13 @@ def test_the_check_of_a_model_knows_layers_and_rods() -> None:
     line = sa.Mesh.box((1.0,), (1,), cell="line3")["body"]
     section = sa.Section.rectangle(0.1, 0.05).rod(E=1e6, nu=0.3)
     bodies = [
-        sa.Body(plate, ancf_plate, sa.Layers([(orthotropic, 0.1, 30)], axis=(1, 0, 0)), **PLY),
-        sa.Body(line, sa.elements.ancf_rod, sa.energies.rod, **section),
+        sa.Body(
+            plate,
+            ancf_plate,
+            sa.Layers([(orthotropic(), 0.1, 30)], degrees=True, axis=(1, 0, 0)),
+            **PLY,
+        ),
+        sa.Body(line, sa.elements.ancf_rod, sa.energies.rod(), **section),
     ]
     for body in bodies:
         assert max(digits_lost(body.laws, body.numbers(0.0))) < 2.5

@@ -64,7 +64,7 @@ def names(symbols: Any) -> set[str]:
         ),
         (
             elements.ancf_cable,
-            energies.yeoh,
+            energies.yeoh(),
             None,
             {"asked": "J", "possible": lambda found: found[0] == "epsilon"},
         ),
@@ -95,7 +95,7 @@ def names(symbols: Any) -> set[str]:
         (elements.hex8_plain, lambda J: {"a": J, "b": None}, None, {"asked": "b", "given": None}),
         (
             elements.ancf_thin_plate,
-            energies.kirchhoff,
+            energies.kirchhoff(),
             None,
             {"asked": "kirchhoff", "possible": lambda found: found[:2] == ("E_gl", "kappa")},
         ),
@@ -135,7 +135,7 @@ def test_a_wrong_parameter_is_told(values: dict[str, float], data: dict[str, Any
     values = {**values} if values is YEOH else {"thickness": 0.04, **values}
     region = sa.Mesh.box((1.0, 1.0), (1, 1))["body"]
     with refused(ParameterError, **data) as caught:
-        sa.Body(region, elements.ancf_plate, energies.yeoh, **values)
+        sa.Body(region, elements.ancf_plate, energies.yeoh(), **values)
     assert ("Is it what you gave as 'c20'?" in str(caught.value)) == ("c20" in values)
 
 
@@ -145,7 +145,9 @@ def test_a_parameter_must_not_bear_the_name_of_a_quantity() -> None:
 
 
 def test_density_is_taken_though_the_energy_does_not_ask_for_it() -> None:
-    laws = energy_laws(elements.hex8_plain, energies.yeoh, values={**YEOH, "k": 1e6, "rho": 1100.0})
+    laws = energy_laws(
+        elements.hex8_plain, energies.yeoh(), values={**YEOH, "k": 1e6, "rho": 1100.0}
+    )
     assert names(p.symbol for p in laws[0][0].parameters) == {"C10", "C20", "C30", "k"}
 
 
@@ -166,7 +168,7 @@ def test_defaults_count_unless_given() -> None:
 
 
 def test_a_law_holds_what_it_needs_and_no_more() -> None:
-    laws = energy_laws(elements.ancf_plate, energies.yeoh, fields=["C10"])
+    laws = energy_laws(elements.ancf_plate, energies.yeoh(), fields=["C10"])
     full, reduced = (law for law, _ in laws)
     assert [rule.name for _, rule in laws] == ["4x4x3", "4x4"]
     assert (full.name, reduced.name) == ("yeoh", "yeoh_volumetric_reduced")
@@ -183,9 +185,9 @@ def test_a_law_holds_what_it_needs_and_no_more() -> None:
 
 def test_every_symbol_of_a_law_is_declared_before_it_is_used() -> None:
     for element, energy in [
-        (elements.hex8_plain, energies.yeoh),
-        (elements.ancf_plate, energies.neo_hooke),
-        (elements.hex8_plain, energies.saint_venant_kirchhoff),
+        (elements.hex8_plain, energies.yeoh()),
+        (elements.ancf_plate, energies.neo_hooke()),
+        (elements.hex8_plain, energies.saint_venant_kirchhoff()),
         (elements.ancf_thin_plate, energies.kirchhoff()),
         (elements.ancf_cable, energies.cable()),
     ]:
@@ -235,7 +237,7 @@ def test_local_names_become_stages() -> None:
 
 
 def test_volumetric_modes_and_rules() -> None:
-    def rules(element: Element, energy: Any = energies.yeoh, **options: Any) -> dict[str, str]:
+    def rules(element: Element, energy: Any = energies.yeoh(), **options: Any) -> dict[str, str]:
         return {law.name: rule.name for law, rule in energy_laws(element, energy, **options)}
 
     plate, hexahedron = elements.ancf_plate, elements.hex8_plain
@@ -270,7 +272,7 @@ def test_volumetric_modes_and_rules() -> None:
 )
 def test_a_wrong_integration_is_told(options: dict[str, Any], data: dict[str, Any]) -> None:
     with refused(KinematicsError, **data):
-        energy_laws(elements.ancf_plate, energies.yeoh, **options)
+        energy_laws(elements.ancf_plate, energies.yeoh(), **options)
     with refused(KinematicsError, asked="volumetric", given="split", possible=()):
         energy_laws(elements.ancf_plate, lambda J: (J - 1) ** 2, volumetric="split")
 
@@ -287,7 +289,7 @@ def test_the_split_of_rubber(k: float) -> None:
     mu = 2 * YEOH["C10"]
     lam = k - 2 / 3 * mu
     k0 = 2 * mu * lam / (lam + 2 * mu) + 2 / 3 * mu
-    found = k * split(energies.yeoh, {**YEOH, "k": k})
+    found = k * split(energies.yeoh(), {**YEOH, "k": k})
     assert found == pytest.approx(k0, rel=1e-13)
     if k > 1e12:
         assert found == pytest.approx(8 / 3 * mu, rel=1e-5)
@@ -297,10 +299,10 @@ def test_the_split_of_other_energies_gives_plane_stress_bending() -> None:
     """2 mu + lambda on the full rule: E/(1 - nu^2), also where all parts have a bulk modulus."""
     E, nu = 1e6, 0.3
     mu, lam, k = E / (2 * (1 + nu)), E * nu / ((1 + nu) * (1 - 2 * nu)), E / (3 * (1 - 2 * nu))
-    share = split(energies.saint_venant_kirchhoff, {"E": E, "nu": nu})
+    share = split(energies.saint_venant_kirchhoff(), {"E": E, "nu": nu})
     full = share * k + 4 / 3 * mu  # the deviatoric part has no bulk modulus: 2 mu + lambda
     assert full == pytest.approx(E / (1 - nu**2), rel=1e-13)
-    share = split(energies.neo_hooke, {"mu": mu, "lam": lam})
+    share = split(energies.neo_hooke(), {"mu": mu, "lam": lam})
     assert 2 * mu + share * lam == pytest.approx(E / (1 - nu**2), rel=1e-13)
 
 
@@ -309,7 +311,7 @@ def test_the_shares_of_a_split_add_up() -> None:
     H = {f"H{i}{k}": 0.01 * i - 0.02 * k for i in (1, 2, 3) for k in (1, 2, 3)}
     total = {}
     for mode in ("full", "split"):
-        laws = energy_laws(elements.ancf_plate, energies.yeoh, volumetric=mode)  # type: ignore[arg-type]
+        laws = energy_laws(elements.ancf_plate, energies.yeoh(), volumetric=mode)  # type: ignore[arg-type]
         share = [(s, e) for s, e in laws[0][0].geometry if s.name == "k0_over_k"]
         total[mode] = sum(
             function((*share, *law.lets), [law.energy])({**H, **YEOH})[0] for law, _ in laws
@@ -318,7 +320,7 @@ def test_the_shares_of_a_split_add_up() -> None:
 
 
 def test_moduli_are_the_second_derivatives_at_rest() -> None:
-    parts = evaluate_energy(elements.hex8_plain, energies.neo_hooke)
+    parts = evaluate_energy(elements.hex8_plain, energies.neo_hooke())
     mu, lam = sp.symbols("mu lam", real=True)
     total = sp.Add(*parts.parts.values())
     assert sp.expand(shear_modulus(parts.kinematics, total) - mu) == 0
@@ -439,7 +441,7 @@ def test_stress_of_a_solid_from_jets() -> None:
     H = np.diag([0.3, -0.1, -0.1])
     u, A = (jets(element, c, (0.1, 0.2, 0.3)) for c in (R @ H.T, R))
     stack = {j: np.stack([v, v]) for j, v in u.items()}, {j: np.stack([v, v]) for j, v in A.items()}
-    fields = fields_at(element, energies.yeoh, {"von_mises": "von_mises"}, *stack, YEOH)
-    expected = float(solid_stress(energies.yeoh, H, YEOH).von_mises)
+    fields = fields_at(element, energies.yeoh(), {"von_mises": "von_mises"}, *stack, YEOH)
+    expected = float(solid_stress(energies.yeoh(), H, YEOH).von_mises)
     assert expected > 1e5
     np.testing.assert_allclose(fields["von_mises"], [expected, expected], rtol=1e-12)

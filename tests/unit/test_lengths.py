@@ -106,7 +106,7 @@ def test_tension_of_a_straight_line_under_uneven_load() -> None:
     assert line.multipliers(system).shape == (1, 1)
     mean = 8 / 2 + 20 / 3  # int x q dx
     assert line.multipliers(system)[0, 0] == pytest.approx(mean, rel=1e-9)
-    assert terms[1].reaction(system)[0] == pytest.approx(-18.0, rel=1e-9)
+    assert terms[1].reaction(system).force[0] == pytest.approx(-18.0, rel=1e-9)
     x = np.linspace(0.0, 1.0, 5)
     u = (8 * (x - x**2 / 2) + 20 * (x / 2 - x**3 / 6) - mean * x) / 50.0
     points = body.at(np.stack([x, 0 * x, 0 * x], axis=1))
@@ -203,7 +203,9 @@ def test_any_constraint_may_be_a_mean_over_a_line() -> None:
     assert held.multipliers(system).shape == (1, 3)
     on_line = held.reaction(system)
     np.testing.assert_allclose(on_line.force, -held.multipliers(system)[0], rtol=1e-12)
-    np.testing.assert_allclose(root.reaction(system) + on_line.force, [0, -0.1, -2.5], atol=1e-8)
+    np.testing.assert_allclose(
+        root.reaction(system).force + on_line.force, [0, -0.1, -2.5], atol=1e-8
+    )
     assert on_line.points.shape == (15, 3)
     np.testing.assert_allclose(on_line.points[:, 2].mean(), 0.1, atol=0.05)
 

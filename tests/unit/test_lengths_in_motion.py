@@ -31,7 +31,7 @@ def swinging(form: Any, per: Any, method: str, stretch: Any = 1.0, **options: An
 
 @pytest.mark.parametrize(("form", "per"), [("arc", "edge"), ("squared", "line")])
 def test_lengths_are_kept_over_a_thousand_steps(form: Any, per: Any) -> None:
-    problem, line, body = swinging(form, per, "generalized-alpha", rho=0.8)
+    problem, line, body = swinging(form, per, "generalized-alpha", spectral_radius=0.8)
     system = problem.system
     worst = lowest = 0.0
 
@@ -57,8 +57,8 @@ def test_index_one_finds_the_motion_of_index_three(per: Any) -> None:
 
     places = []
     for method, step, options in (
-        ("generalized-alpha", 2e-3, {"rho": 0.9}),
-        ("generalized-alpha", 1e-3, {"rho": 0.9}),
+        ("generalized-alpha", 2e-3, {"spectral_radius": 0.9}),
+        ("generalized-alpha", 1e-3, {"spectral_radius": 0.9}),
         ("rk", 1e-4, {"stabilisation": sa.Projection()}),
     ):
         problem, line, body = swinging("arc", per, method, slow, **options)
@@ -108,12 +108,12 @@ def test_time_derivatives_of_a_sum_over_a_line(form: Any) -> None:
 
 
 def test_a_checkpoint_keeps_the_tension(tmp_path: Path) -> None:
-    problem, line, body = swinging("arc", "line", "generalized-alpha", rho=0.8)
+    problem, line, body = swinging("arc", "line", "generalized-alpha", spectral_radius=0.8)
     problem.solve(to=0.02, step=1e-3)
     problem.save(tmp_path / "here.h5")
     problem.solve(to=0.03, step=1e-3)
     expected = line.multipliers(problem.system), problem.system.position(body["x1"])
-    problem, line, body = swinging("arc", "line", "generalized-alpha", rho=0.8)
+    problem, line, body = swinging("arc", "line", "generalized-alpha", spectral_radius=0.8)
     problem.restore(tmp_path / "here.h5")
     assert problem.system.time == pytest.approx(0.02)
     problem.solve(to=0.03, step=1e-3)

@@ -24,7 +24,7 @@ def test_points_of_lids_are_the_means_of_their_rims() -> None:
             body = sa.Body(
                 mesh["skin"],
                 sa.elements.ancf_plate,
-                yeoh,
+                yeoh(),
                 direction=lambda X: X * [0.0, 1.0, 1.0],
                 **values,
             )

@@ -31,12 +31,12 @@ def skew(X: Any) -> Any:
 
 def block(warp: Any = skew) -> sa.Body:
     mesh = sa.Mesh.box((2.0, 1.0, 0.5), (4, 3, 2), warp=warp)
-    return sa.Body(mesh["body"], HEX8, saint_venant_kirchhoff, rho=2.0, **STEEL)
+    return sa.Body(mesh["body"], HEX8, saint_venant_kirchhoff(), rho=2.0, **STEEL)
 
 
 def plate(element: Any = PLATE, warp: Any = skew, **options: Any) -> sa.Body:
     mesh = sa.Mesh.box((2.0, 1.0), (4, 3), warp=warp)
-    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff
+    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff()
     given = {"thickness": 0.1, "rho": 2.0, **STEEL} | options
     return sa.Body(mesh["body"], element, energy, **given)
 

@@ -132,7 +132,7 @@ def normals(X: Any) -> Any:
 def cylinder(element: Any, cells: int = 8, **options: Any) -> sa.Body:
     """A quarter of a cylinder of radius 1; its facets are up to angle^2/8 inside."""
     mesh = sa.Mesh.box((1.0, 0.6), (cells, 3), warp=rolled(np.pi / 2))
-    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff
+    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff()
     return sa.Body(mesh["body"], element, energy, **STEEL, **options)
 
 

@@ -27,7 +27,7 @@ def robot() -> tuple[sa.System, sa.Body, sa.RigidBody]:
     arm = sa.Body(
         sa.Mesh.box((1.0,), (4,))["body"], sa.elements.ancf_cable, energy, name="arm", **given
     )
-    head = sa.RigidBody.box((0.1, 0.1, 0.1), at=(1.05, 0, 0), rho=1e3, name="head")
+    head = sa.RigidBody.box((0.1, 0.1, 0.1), position=(1.05, 0, 0), rho=1e3, name="head")
     terms = [
         sa.planar(arm),
         sa.fix(arm["x0"], "position"),
@@ -115,7 +115,7 @@ def test_supports_are_eliminated_where_multigrid_keeps_their_rows() -> None:
     cube = sa.Body(
         sa.Mesh.box((1, 1, 1), (2, 2, 2))["body"],
         sa.elements.hex8_plain,
-        sa.energies.neo_hooke,
+        sa.energies.neo_hooke(),
         name="cube",
         mu=1.0,
         lam=1.0,
@@ -142,7 +142,7 @@ def test_asking_for_matrices_does_not_change_a_motion() -> None:
     ends = []
     for asked in (False, True):
         system, _, head = robot()
-        problem = sa.DynamicProblem(system, rho=0.8)
+        problem = sa.DynamicProblem(system, spectral_radius=0.8)
         if asked:
             problem.monitor(lambda _, s=system: (s.tangent(), s.mass(), s.damping()))
         problem.solve(to=0.1, step=0.01)
@@ -155,7 +155,7 @@ def test_points_outside_the_domain_are_told() -> None:
     cube = sa.Body(
         sa.Mesh.box((1, 1, 1), (1, 1, 1))["body"],
         sa.elements.hex8_plain,
-        sa.energies.neo_hooke,
+        sa.energies.neo_hooke(),
         mu=1.0,
         lam=1.0,
         rho=1.0,

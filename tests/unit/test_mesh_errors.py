@@ -111,7 +111,7 @@ def test_wedges_with_nodes_in_faces_have_an_element() -> None:
     mesh = Mesh.from_arrays(points, {"wedge18": [list(range(18))]})
     assert "SecondOrderIncomplete" in message_of(lambda: mesh["all"].require("wedge15"))
     assert mesh["all"].measure() == pytest.approx(0.5, rel=1e-14)
-    body = sa.Body(mesh["all"], sa.elements.wedge18, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+    body = sa.Body(mesh["all"], sa.elements.wedge18, sa.energies.neo_hooke(), mu=1.0, lam=1.0)
     assert body.element.cell == "wedge18"
 
 

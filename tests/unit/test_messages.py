@@ -69,7 +69,7 @@ def test_kinds_of_rows_and_parts_of_terms_in_words() -> None:
 def cube(**given: Any) -> sa.Body:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     law = {"E": 1e3, "nu": 0.3}
-    energy = sa.energies.saint_venant_kirchhoff
+    energy = sa.energies.saint_venant_kirchhoff()
     return sa.Body(mesh["body"], sa.elements.hex8, energy, name="cube", **law, **given)
 
 
@@ -84,7 +84,9 @@ def test_of_an_element_with_unknowns_of_its_cells() -> None:
 def test_of_a_history() -> None:
     mesh = sa.Mesh.box((1.0, 1.0), (1, 1))
     law = {"E": 1e3, "nu": 0.3, "thickness": 0.1}
-    sheet = sa.Body(mesh["body"], sa.elements.ancf_plate, sa.energies.saint_venant_kirchhoff, **law)
+    sheet = sa.Body(
+        mesh["body"], sa.elements.ancf_plate, sa.energies.saint_venant_kirchhoff(), **law
+    )
     load = sa.traction(sheet["x1"], (0.0, 0.0, 1e-3))
     problem = sa.StaticProblem(sa.System(sheet, terms=[sa.fix(sheet["x0"]), load]))
     shown = str(problem.solve())
@@ -96,7 +98,9 @@ def test_of_a_history() -> None:
 def test_of_solvers() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
     law = {"E": 1e3, "nu": 0.3}
-    part = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff, **law)
+    part = sa.Body(
+        mesh["body"], sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff(), **law
+    )
     load = sa.traction(part["x1"], (0.0, 0.0, 1.0))
     system = sa.System(part, terms=[sa.fix(part["x0"]), load])
     options = {"ksp_type": "gmres", "pc_type": "grids", "ksp_max_it": 1, "ksp_rtol": 1e-12}

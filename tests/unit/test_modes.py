@@ -97,7 +97,9 @@ def test_what_moves_is_found_beside_rigid_motions() -> None:
     """The shift near zero that finds these hides all others of a free solid from SLEPc."""
     possible("slepc")
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (3, 3, 3), cell="hexahedron20")
-    cube = sa.Body(mesh["body"], sa.elements.hex20, sa.energies.neo_hooke, mu=1e6, lam=1e7, rho=1e3)
+    cube = sa.Body(
+        mesh["body"], sa.elements.hex20, sa.energies.neo_hooke(), mu=1e6, lam=1e7, rho=1e3
+    )
     system = sa.System(cube)
     known = sa.EigenProblem(system, options={"eigen": "dense"}).solve(6)
     modes = sa.EigenProblem(system, options={"eigen": "slepc"}).solve(6)
@@ -278,7 +280,9 @@ def test_thirty_free_motions_and_a_mass_on_many_joints() -> None:
     # a chain of links hangs like Bernoulli's, the more of them the nearer
     n, L, g = 40, 1.0, 9.81
     links = [
-        sa.PlanarBody(at=(0.0, -L * (k + 0.5) / n), mass=1 / n, inertia=1 / n**3 / 12, name=f"l{k}")
+        sa.PlanarBody(
+            position=(0.0, -L * (k + 0.5) / n), mass=1 / n, inertia=1 / n**3 / 12, name=f"l{k}"
+        )
         for k in range(n)
     ]
     half = L / n / 2
@@ -298,11 +302,13 @@ def test_a_frame_that_turns_moves_free_bodies_in_circles() -> None:
     body = sa.RigidBody(
         at, mass=2.0, inertia=(1.0, 2.0, 2.5), spin=(0, 0, -W), velocity=np.cross([0, 0, -W], at)
     )
-    disc = sa.PlanarBody(at=(0.5, 0.0), mass=1.0, inertia=0.3, spin=-W, velocity=(0.0, -0.5 * W))
+    disc = sa.PlanarBody(
+        position=(0.5, 0.0), mass=1.0, inertia=0.3, spin=-W, velocity=(0.0, -0.5 * W)
+    )
     frame = sa.rotating_frame((0.0, 0.0, W))
     system = sa.System(body, disc, terms=[frame])
     assert sa.check(system).passed
-    problem = sa.DynamicProblem(system, rho=0.9)
+    problem = sa.DynamicProblem(system, spectral_radius=0.9)
     problem.solve(to=1.0, step=0.01)
     c, s = math.cos(-W), math.sin(-W)
     turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
@@ -319,7 +325,7 @@ def test_a_spinning_blade_swings_with_the_period_of_its_mode() -> None:
     modes = sa.EigenProblem(system).solve(2)
     system.state[:] = modes.state(1, amplitude=1e-4)  # flap
     period = 2 * math.pi / modes.omega[1]
-    problem = sa.DynamicProblem(system, rho=0.95)
+    problem = sa.DynamicProblem(system, spectral_radius=0.95)
     problem.record("tip", lambda: system.displacement(blade["x1"])[0, 2])
     steps = 40
     problem.solve(to=period, step=period / steps)
@@ -365,7 +371,11 @@ def test_what_grows_is_found_beside_a_mechanism(spin: float) -> None:
 
 def test_buckling_begins_with_the_forces_that_joints_have_at_rest() -> None:
     """A link hangs beside a stiff beam, whose stiffness scales the multipliers."""
-    link, beam, P = sa.PlanarBody(at=(0.0, -0.5), mass=2.0, inertia=0.1), rod(4), sa.Parameter("P")
+    link, beam, P = (
+        sa.PlanarBody(position=(0.0, -0.5), mass=2.0, inertia=0.1),
+        rod(4),
+        sa.Parameter("P"),
+    )
     pin = sa.joints.revolute(link.at((0.0, 0.5)), sa.ground.at((0.0, 0.0)))
     weight = sa.force(link.at((0.0, 0.0)), (0.0, -20.0))
     lift = sa.force(link.at((0.0, -0.5)), (0.0, lambda t: P.value))
@@ -459,7 +469,7 @@ def test_unsymmetric_tangents_and_pressures_are_those_of_dense_algebra(engine: s
         element = sa.elements.tet10 if mixed else sa.elements.hex8_plain
         cell = "tetra10" if mixed else "hexahedron"
         mesh = sa.Mesh.box((0.1, 0.1, 0.1), (2, 2, 2) if mixed else (4, 4, 4), cell=cell)
-        cube = sa.Body(mesh["body"], element, sa.energies.neo_hooke, **box)
+        cube = sa.Body(mesh["body"], element, sa.energies.neo_hooke(), **box)
         p = sa.Parameter("p", 0.0 if mixed else 1e5)
         system = sa.System(cube, terms=[sa.fix(cube["x0"]), sa.pressure(cube["x1"], p)])
         sa.StaticProblem(system).solve()
@@ -480,7 +490,7 @@ def test_faces_that_touch_without_force_are_in_equilibrium() -> None:
     foot = sa.Body(
         sa.Mesh.box((0.1, 0.1, 0.05), (2, 2, 1), cell="hexahedron20")["body"],
         sa.elements.hex20,
-        sa.energies.neo_hooke,
+        sa.energies.neo_hooke(),
         mu=4e5,
         lam=6e5,
         rho=1e3,
@@ -579,7 +589,7 @@ def ziegler(inertia: float) -> tuple[sa.EigenProblem, sa.Parameter]:
     P, bodies = sa.Parameter("P"), []
     for name, height, mass in (("lower", 1.0, 2.0), ("upper", 2.0, 1.0)):
         given = {"mass": mass, "inertia": inertia}
-        bodies.append(sa.PlanarBody(at=(0.0, height), name=name, **given))
+        bodies.append(sa.PlanarBody(position=(0.0, height), name=name, **given))
     lower, upper = bodies
     low, knee, foot = lower.at((0.0, -1.0)), lower.at((0.0, 0.0)), upper.at((0.0, -1.0))
     pins = [sa.joints.revolute(low, sa.ground.at((0.0, 0.0))), sa.joints.revolute(knee, foot)]
@@ -615,7 +625,7 @@ def wire(radius: float, cells: int, clamped: bool, unit: float = 1.0) -> sa.Syst
     mesh = sa.Mesh.from_arrays(points, {"line3": nodes}, regions)
     # kg and s: a pressure is kg/(m s^2)
     given = sa.Section.circle(radius * unit).rod(E=2e11 / unit, nu=0.3, rho=7850.0 / unit**3)
-    body = sa.Body(mesh["rod"], sa.elements.ancf_rod, sa.energies.rod, **given)
+    body = sa.Body(mesh["rod"], sa.elements.ancf_rod, sa.energies.rod(), **given)
     return sa.System(body, terms=[sa.fix(body["foot"])] if clamped else [])
 
 
@@ -649,7 +659,7 @@ def test_all_modes_of_a_slender_rod_have_digits() -> None:
 
 def test_bodies_that_nothing_holds_rest() -> None:
     bodies = [
-        sa.PlanarBody(at=(k, 0.0), mass=10.0 ** (3 * k), inertia=1e-9, name=f"body {k}")
+        sa.PlanarBody(position=(k, 0.0), mass=10.0 ** (3 * k), inertia=1e-9, name=f"body {k}")
         for k in range(3)
     ]
     assert sa.EigenProblem(sa.System(*bodies)).solve(1).rigid == 9
@@ -662,7 +672,7 @@ def test_a_stiff_end_does_not_hide_the_modes_of_what_is_soft() -> None:
     found = []
     for ratio in (1e4, 1e8):
         stiff = sa.Field(lambda X, ratio=ratio: np.where(X[:, 0] < 0.8, 1e5, 1e5 * ratio))
-        law = sa.energies.neo_hooke
+        law = sa.energies.neo_hooke()
         body = sa.Body(mesh["body"], sa.elements.hex20, law, mu=stiff, lam=stiff, rho=1e3)
         system = sa.System(body, terms=[sa.fix(body["x0"])])
         found.append(sa.EigenProblem(system).solve(4).omega)
@@ -679,7 +689,7 @@ def test_a_deep_strip_buckles_sideways_from_rest(thickness: float, unit: float) 
     Q = sa.Parameter("Q")
     mesh = sa.Mesh.box((unit,), (10,), cell="line3")
     along_y = {"direction": lambda X: np.tile([0.0, 1.0, 0.0], (len(X), 1))}
-    beam = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod, **along_y, **given)
+    beam = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **along_y, **given)
     load = sa.force(beam["x1"], (0.0, 0.0, lambda t: -Q.value))
     system = sa.System(beam, terms=[sa.fix(beam["x0"]), load])
     found = sa.EigenProblem(system).buckle(Q, 1)
@@ -705,7 +715,7 @@ def test_a_shallow_arch_snaps_where_its_path_ends() -> None:
     nodes = [[2 * k, 2 * k + 2, 2 * k + 1] for k in range(8)]
     mesh = sa.Mesh.from_arrays(points, {"line3": nodes}, regions)
     given = sa.Section.rectangle(0.01, 0.01).rod(E=1.2e9, nu=0.3)
-    arch = sa.Body(mesh["arch"], sa.elements.ancf_rod, sa.energies.rod, **given)
+    arch = sa.Body(mesh["arch"], sa.elements.ancf_rod, sa.energies.rod(), **given)
     load = sa.force(arch["top"], (0.0, 0.0, lambda t: -Q.value))
     system = sa.System(arch, terms=[sa.fix(arch["ends"]), load])
     found = sa.EigenProblem(system).buckle(Q, 1).values[0]

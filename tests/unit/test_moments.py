@@ -31,7 +31,7 @@ def made(element: Any, warp: Any = None) -> sa.Body:
     mesh = sa.Mesh.box(*box, warp=warp)
     if element is CABLE:
         return sa.Body(mesh["body"], CABLE, cable(), EA=1.0, EI=1.0)
-    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff
+    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff()
     section = {} if element is HEX8 else {"thickness": 0.1}
     return sa.Body(mesh["body"], element, energy, E=1.0, nu=0.3, **section)
 
@@ -270,7 +270,7 @@ def force_on_rigid(q: Any, M: Any) -> Any:
 @pytest.mark.parametrize("frame", ["space", "body"])
 def test_a_moment_on_a_rigid_body_off_its_constraints(frame: Any) -> None:
     turn = np.array([[0.0, -0.8, 0.6], [1.0, 0.0, 0.0], [0.0, 0.6, 0.8]])
-    body = sa.RigidBody.box((0.6, 0.4, 0.4), at=(1.0, 2.0, 3.0), frame=turn, rho=1000.0)
+    body = sa.RigidBody.box((0.6, 0.4, 0.4), position=(1.0, 2.0, 3.0), frame=turn, rho=1000.0)
     system = sa.System(body, terms=[sa.moment(body, M, frame=frame)])
     plan = system.plan
     leave_out(plan, "rigidity:rigid body")

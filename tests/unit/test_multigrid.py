@@ -30,7 +30,7 @@ def body(lengths: Any, divisions: Any, name: str, unit: float, **options: Any) -
     mesh = sa.Mesh.box(tuple(unit * length for length in lengths), divisions, name=name, **options)
     steel = {"E": 2e5 / unit**2, "nu": 0.3}
     region = mesh["body"]
-    return sa.Body(region, sa.elements.hex8_plain, saint_venant_kirchhoff, name=name, **steel)
+    return sa.Body(region, sa.elements.hex8_plain, saint_venant_kirchhoff(), name=name, **steel)
 
 
 def clamped(unit: float = 1.0) -> sa.System:
@@ -99,7 +99,7 @@ def slit(unit: float = 1.0) -> sa.System:
     cells = cells.reshape(-1, 8)
     mesh = sa.Mesh.from_arrays(unit * X[used], {"hexahedron": cells}, regions, check=False)
     steel = {"E": 2e5 / unit**2, "nu": 0.3}
-    one = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **steel)
+    one = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **steel)
     for name, side in (("x0", lambda Y: Y[:, 0] < 1e-9), ("x1", lambda Y: Y[:, 0] > 1.99 * unit)):
         mesh.select(name, side)
     load = sa.traction(one["x1"], (0.0, 30.0 / unit**2, 60.0 / unit**2))
@@ -259,7 +259,7 @@ def test_motions_have_the_mass_in_it(method: str) -> None:
     for kind in ("grids", "lu"):
         mesh = sa.Mesh.box((2.0, 1.0, 1.0), (8, 4, 4))
         steel = {"E": 1e5, "nu": 0.3, "rho": 1000.0}
-        one = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **steel)
+        one = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **steel)
         system = sa.System(one, terms=[sa.fix(one["x0"]), sa.gravity((0.0, 0.0, -1.0))])
         problem = sa.DynamicProblem(system, options={"pc_type": kind}, method=method)
         problem.solve(to=0.05, step=0.01)

@@ -71,7 +71,7 @@ def turned() -> sa.System:
     """A rigid body on a hinge that is driven, and one that hangs on it."""
     arm, end = (
         sa.RigidBody.box(
-            (0.5, 0.1, 0.1), at=(0.25 + 0.5 * k, 0.0, 0.0), rho=1000.0, name=f"arm {k}"
+            (0.5, 0.1, 0.1), position=(0.25 + 0.5 * k, 0.0, 0.0), rho=1000.0, name=f"arm {k}"
         )
         for k in range(2)
     )
@@ -106,7 +106,9 @@ def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str
     """Move twice; `how`: many steps at once, one at a time in C, or by SNES."""
     system = make()
     given = BY_SNES if how == "snes" else {}
-    problem = sa.DynamicProblem(system, rho=0.8, options=given, damping=sa.Rayleigh(mass=0.5))
+    problem = sa.DynamicProblem(
+        system, spectral_radius=0.8, options=given, damping=sa.Rayleigh(mass=0.5)
+    )
     seen: list[float] = []
     if how != "many":
         problem.monitor(lambda step: seen.append(step.time))
@@ -259,7 +261,7 @@ def test_values_that_do_not_change_are_asked_for_once(monkeypatch: pytest.Monkey
         return was(name, value, time)
 
     was = plan.evaluate
-    problem = sa.DynamicProblem(driven(), rho=0.8)
+    problem = sa.DynamicProblem(driven(), spectral_radius=0.8)
     problem.solve(to=1e-3, step=1e-3)
     monkeypatch.setattr(plan, "evaluate", evaluate)
     problem.solve(to=2e-3, step=1e-3)

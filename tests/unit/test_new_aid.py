@@ -54,10 +54,10 @@ def row() -> Iterator[None]:
 
 def on_a_spring(load: Any) -> sa.System:
     """Return a light disc on a spring whose force, tanh(3 u), ends at one; a load along it."""
-    disc = sa.PlanarBody(at=(0.0, 0.0), mass=0.01, inertia=1.0, name="disc")
-    spring = sa.Potential(lambda u_a: sp.log(sp.cosh(3 * u_a[0])) / 3, disc.origin)
+    disc = sa.PlanarBody(position=(0.0, 0.0), mass=0.01, inertia=1.0, name="disc")
+    spring = sa.Potential(lambda u_a: sp.log(sp.cosh(3 * u_a[0])) / 3, disc.at((0, 0)))
     guide = sa.fix(disc, ["y", "theta"])
-    return sa.System(disc, terms=[guide, spring, sa.force(disc.origin, load)])
+    return sa.System(disc, terms=[guide, spring, sa.force(disc.at((0, 0)), load)])
 
 
 def solved(given: dict[str, Any]) -> sa.StaticProblem:
@@ -71,7 +71,7 @@ def solved(given: dict[str, Any]) -> sa.StaticProblem:
 def moved(given: dict[str, Any]) -> sa.DynamicProblem:
     """Let a load swing the disc in steps that are long for it."""
     system = on_a_spring(lambda t: (0.995 * math.sin(t), 0.0))
-    problem = sa.DynamicProblem(system, rho=0.5, options=given)
+    problem = sa.DynamicProblem(system, spectral_radius=0.5, options=given)
     problem.solve(to=6.0, step=1.0)
     return problem
 

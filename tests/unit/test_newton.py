@@ -47,7 +47,7 @@ def beam(ratio: float, metre: float = 1.0, rho: float = 0.0) -> tuple[sa.System,
     for name, part in (("stiff", 1.0), ("soft", 1.0 / ratio)):
         given = {"mu": part * stiff / metre**2, "lam": 2.0 * part * stiff / metre**2}
         given |= {"rho": part * rho} if rho else {}
-        bodies.append(sa.Body(mesh[name], sa.elements.hex8_plain, neo_hooke, name=name, **given))
+        bodies.append(sa.Body(mesh[name], sa.elements.hex8_plain, neo_hooke(), name=name, **given))
     corner = bodies[0].at(metre * np.array([1.0, 0.25, 0.25]))
     terms = [
         sa.fix(bodies[0]["x0"]),
@@ -120,7 +120,7 @@ def test_a_stiff_chain_is_converged_at_its_round_off(
     terms: list[Any] = []
     L = 0.3 * metre
     for i in range(links):
-        bodies.append(sa.RigidBody(at=(i * L, 0.0, 0.0), length=L, name=f"link {i}"))
+        bodies.append(sa.RigidBody(position=(i * L, 0.0, 0.0), length=L, name=f"link {i}"))
         origin = bodies[i].at((0.0, 0.0, 0.0))
         if not i:
             terms.append(sa.joints.rigid(origin, sa.ground.at((0.0, 0.0, 0.0))))
@@ -196,7 +196,7 @@ def test_nothing_loaded_is_in_equilibrium(angle: float) -> None:
     """Round-off of the constraints is no reason for a step, nor that of the step for another."""
     along = np.array([np.cos(angle), np.sin(angle), 0.0])
     across = np.array([-along[1], along[0], 0.0])
-    body = sa.PlanarBody(at=(1.3, 0.7), name="body")
+    body = sa.PlanarBody(position=(1.3, 0.7), name="body")
     cables, terms = list[Any](), list[Any]()
     for k, side in enumerate((0.3, -0.4)):
         foot = np.array([0.1, 0.2, 0.0]) + side * across

@@ -59,7 +59,7 @@ def test_an_unstable_equilibrium_is_told_once_for_each_problem() -> None:
 
 def _deep() -> Callable[[int], object]:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    law = sa.energies.saint_venant_kirchhoff
+    law = sa.energies.saint_venant_kirchhoff()
     block = sa.Body(mesh["body"], sa.elements.hex8_plain, law, E=1e6, nu=0.3)
     terms = [
         sa.Contact(block["z0"], sa.Plane(), stiffness=1e4),
@@ -71,7 +71,7 @@ def _deep() -> Callable[[int], object]:
 
 
 def _jumps() -> Callable[[int], object]:
-    ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1000.0)
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)
     aside = sa.fix(
         ball, ["x"], displacement=(lambda t: 0.01 - 0.01 * abs(t / 0.17 % 2 - 1), 0.0, 0.0)
     )

@@ -38,7 +38,7 @@ def block(name: str, low: float, *, seed: int | None, size: float, bump: float =
     mesh.select("low", lambda X: height(X) < 1e-9)
     mesh.select("top", lambda X: height(X) > 0.2 - 1e-9)
     mesh.select("side", lambda X: (X @ Q)[:, 0] < 1e-9 * size)
-    law = sa.energies.neo_hooke
+    law = sa.energies.neo_hooke()
     return sa.Body(mesh["body"], sa.elements.hex8_plain, law, name=name, mu=1.0, lam=1.0, rho=1.0)
 
 
@@ -98,7 +98,7 @@ def test_regions_that_do_not_lie_opposite_are_refused() -> None:
         ((a["top"], b["body"]), {"asked": "number of places", "given": (16, 32)}),
     ]
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
-    law = sa.energies.neo_hooke
+    law = sa.energies.neo_hooke()
     cube = sa.Body(mesh["body"], sa.elements.hex8_plain, law, name="cube", mu=1.0, lam=1.0)
     data: dict[str, Any] = {"asked": "opposite places"}
     distances = {

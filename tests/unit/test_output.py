@@ -121,7 +121,7 @@ def test_meshio_and_vtk_read_all_kinds_of_pieces(kinds: tuple[str, ...], tmp_pat
 
 
 def test_meshio_reads_rigid_bodies_and_shapes(tmp_path: Path) -> None:
-    body = sa.RigidBody.sphere(0.5, at=(1.0, -1.0, 4.0), rho=1.0, name="ball")
+    body = sa.RigidBody.sphere(0.5, position=(1.0, -1.0, 4.0), rho=1.0, name="ball")
     system = sa.System(body)
     shapes = (body, sa.Plane((0.0, 0.0, -1.0)), sa.Sphere(0.4), sa.Capsule(0.4, 1.5))
     for number, drawn in enumerate(sa.sample(system, shape) for shape in shapes):

@@ -71,4 +71,4 @@ def test_slopes_at_middle_nodes_of_surfaces_are_refused() -> None:
     with refused(
         sa.ParameterError, asked="cell", given="quad8", possible=("line", "line3", "quad")
     ):
-        sa.Body(mesh["body"], shaped, sa.energies.neo_hooke)
+        sa.Body(mesh["body"], shaped, sa.energies.neo_hooke())

@@ -67,7 +67,7 @@ def test_a_pressure_per_cell_is_that_of_the_saddle_problem() -> None:
     exact = saddle()
     for scale, pascal in ((1.0, 1.0), (1e-3, 1e6)):
         mesh = sa.Mesh.box(3 * (scale,), 3 * (N,))
-        energy = sa.local(p=0, at="cell")(mixed)
+        energy = sa.local(p=0, per="cell")(mixed)
         body = sa.Body(mesh["body"], sa.elements.hex8_plain, energy, mu=MU * pascal, k=K * pascal)
         load = sa.traction(body["x1"], (0.0, 0.0, LOAD * pascal))
         system = sa.System(body, terms=[sa.fix(body["x0"]), load])
@@ -133,8 +133,8 @@ def test_a_flow_rule_is_solved_at_each_point() -> None:
 def test_declarations_that_do_not_fit_are_told() -> None:
     with refused(sa.KinematicsError, asked="start", given=()):
         sa.local()
-    with refused(sa.KinematicsError, asked="at", given="edge", possible=("point", "cell")):
-        sa.local(at="edge", p=0)  # type: ignore[arg-type]
+    with refused(sa.KinematicsError, asked="per", given="edge", possible=("point", "cell")):
+        sa.local(per="edge", p=0)  # type: ignore[arg-type]
     with refused(sa.KinematicsError, asked="q", given=None, possible=("p",)):
         sa.local(q=0)(lambda J, *, p: J * p)
     region = sa.Mesh.box(3 * (1.0,), 3 * (1,))["body"]
@@ -142,7 +142,7 @@ def test_declarations_that_do_not_fit_are_told() -> None:
         (sa.local(p=0)(lambda J, *, p: sa.implicit(J, q=p)), "q", "p", ("p",)),
         (sa.local(p=0)(lambda J, *, p: sa.implicit(J, p=[[1, 2]])), "p", (1, 2), ((),)),
         (sa.local(p=0)(lambda J, *, p: sa.implicit(J, p=None)), "p", None, ()),
-        (sa.local(p=0, at="cell")(lambda J, *, p: sa.implicit(J, p=p)), "at", "cell", ("point",)),
+        (sa.local(p=0, per="cell")(lambda J, *, p: sa.implicit(J, p=p)), "per", "cell", ("point",)),
         (sa.local(p=lambda q: q)(lambda J, *, p: p * J - p**2), "q", None, ("J",)),
         (lambda J: sa.implicit(J, p=1), "p", "1", ()),
         (sa.local(p=0)(mixed_of_points), "quadrature", ("2x2x2", "1x1x1"), ()),
@@ -167,8 +167,8 @@ def test_declarations_leave_the_function_as_it_is() -> None:
         starts = [getattr(x, "start", x) for x in starts]
         assert starts == [{"a": 0}, {"a": 1}, {"a": 0, "b": 2}]
     assert not vars(law)
-    with refused(sa.KinematicsError, asked="at", given="cell", possible=("point",)):
-        sa.local(b=0, at="cell")(sa.local(a=0)(law))
+    with refused(sa.KinematicsError, asked="per", given="cell", possible=("point",)):
+        sa.local(b=0, per="cell")(sa.local(a=0)(law))
     strict = domains(EA=positive())(law)
     assert domains_of(domains(a=positive())(strict)) == {"EA": positive(), "a": positive()}
     assert domains_of(strict) == {"EA": positive()}
@@ -207,7 +207,7 @@ def test_unknowns_without_a_solution_are_told() -> None:
         return {"deviatoric": I1 - 3, "volumetric": p * (J - 1)}
 
     region = sa.Mesh.box(3 * (1.0,), 3 * (1,))["body"]
-    body = sa.Body(region, hex8_plain, sa.local(p=0, at="cell")(free), volumetric="reduced")
+    body = sa.Body(region, hex8_plain, sa.local(p=0, per="cell")(free), volumetric="reduced")
     with refused(sa.CompileError, asked="p", given="energy"):
         sa.System(body)
 

@@ -26,7 +26,7 @@ def test_code_of_pages_runs(page, repository, tmp_path, monkeypatch):
         assert names["history"]["tip"][-1] == pytest.approx([-2.364, 0.0, 81.259], abs=2e-3)
         assert (tmp_path / "results" / "first_robot.png").stat().st_size > 10_000
     elif page == "concepts":
-        assert names["support"].reaction(names["system"])[2] == pytest.approx(11.0 * 9.81)
+        assert names["support"].reaction(names["system"]).force[2] == pytest.approx(11.0 * 9.81)
     else:
         assert names["history"]["end"][-1, 0] > 4.1
 

@@ -21,7 +21,7 @@ def block(p: sa.Parameter) -> tuple[Any, list[Any]]:
     """A modulus, a load, a follower pressure and a support, all driven."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (3, 2, 2))
     body = sa.Body(
-        mesh["body"], hex8_plain, neo_hooke, mu=p, lam=lambda t: 2.0 + np.sin(t), rho=2.0
+        mesh["body"], hex8_plain, neo_hooke(), mu=p, lam=lambda t: 2.0 + np.sin(t), rho=2.0
     )
 
     def wind(X: Any, t: float) -> Any:
@@ -37,13 +37,13 @@ def plate(p: sa.Parameter) -> tuple[Any, list[Any]]:
     """The thickness is in the geometry, at all points and in the measure."""
     mesh = sa.Mesh.box((1.0, 1.0), (2, 2))
     given = {"E": 10.0, "nu": 0.3, "thickness": p}
-    body = sa.Body(mesh["body"], ancf_plate, saint_venant_kirchhoff, volumetric=None, **given)
+    body = sa.Body(mesh["body"], ancf_plate, saint_venant_kirchhoff(), volumetric=None, **given)
     return body, [sa.fix(body["x0"]), sa.traction(body["body"], (0.0, 0.0, p))]
 
 
 def gas(p: sa.Parameter) -> tuple[Any, list[Any]]:
     """The amount of gas, which the pressure follows as an unknown."""
-    body = sa.Body(hollow_block()["body"], hex8_plain, neo_hooke, mu=1.0, lam=2.0)
+    body = sa.Body(hollow_block()["body"], hex8_plain, neo_hooke(), mu=1.0, lam=2.0)
     return body, [sa.Cavity(body["inside"], gas=sa.Gas(p, ambient=0.5))]
 
 

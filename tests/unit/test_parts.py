@@ -32,7 +32,7 @@ def arm(name: str, size: float, at: float = 0.0) -> tuple[sa.Body, list[Any]]:
     """A soft arm that its load bends far, with forces of a given size, and its terms."""
     mesh = sa.Mesh.box((4.0, 0.5, 0.5), (6, 1, 1), warp=moved(0.0, at), name=name)
     body = sa.Body(
-        mesh["body"], sa.elements.hex8_plain, neo_hooke, mu=size, lam=2.0 * size, name=name
+        mesh["body"], sa.elements.hex8_plain, neo_hooke(), mu=size, lam=2.0 * size, name=name
     )
     load = sa.force(body["x1"], (0.0, 0.0, 3e-4 * size), name=f"load of {name}")
     return body, [sa.fix(body["x0"], name=f"support of {name}"), load]
@@ -176,7 +176,7 @@ def inflate(metre: float, kilogram: float) -> tuple[list[int], Array]:
     body = sa.Body(
         mesh["skin"],
         sa.elements.ancf_plate,
-        neo_hooke,
+        neo_hooke(),
         thickness=0.005 * metre,
         direction=lambda X: X * [0.0, 1.0, 1.0],
         **given,
@@ -219,7 +219,7 @@ def test_the_round_off_of_stiff_terms_between_places_is_no_residual() -> None:
     bodies, terms = [], []
     for k in range(3):
         at = (2.7 + 0.3 * k, 1.3, 0.4)
-        body = sa.RigidBody(at=at, length=0.3, name=f"link {k}")
+        body = sa.RigidBody(position=at, length=0.3, name=f"link {k}")
         for d in ((0.0, 0.0, 0.0), (0.1, 0.1, 0.0), (0.1, 0.0, 0.1), (0.1, -0.1, 0.05)):
             place = tuple(np.add(at, d))
             a = sa.ground.at(place) if not k else bodies[-1].at(tuple(np.add((0.3, 0.0, 0.0), d)))

@@ -73,7 +73,7 @@ def test_a_laminate_is_that_of_the_closed_form(element: str) -> None:
     right = np.einsum("k,kab->ab", part, stresses(jump))
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of redundant constraints
-        cell = sa.Body(mesh["body"], made, sa.energies.neo_hooke, **stiff)
+        cell = sa.Body(mesh["body"], made, sa.energies.neo_hooke(), **stiff)
         found, _ = solved(cell, F, 0.25)
     assert np.abs(found - right).max() < 1e-10 * np.abs(right).max()
 
@@ -84,7 +84,7 @@ def test_eight_cells_are_one(element: str) -> None:
     made = getattr(sa.elements, element)
     d = made.dimension
     flat = F if d == 3 else Q @ np.array([[1.02, 0.01, 0], [0.0, 0.99, 0], [0, 0, 1.0]]) @ Q.T
-    law = sa.energies.kirchhoff() if element == "ancf_thin_quad" else sa.energies.neo_hooke
+    law = sa.energies.kirchhoff() if element == "ancf_thin_quad" else sa.energies.neo_hooke()
     found = []
     for count, shift in ((1, 0.0), (1, 0.5), (2, 0.0)):
 
@@ -109,7 +109,7 @@ def test_mean_stress_is_the_derivative_of_the_energy() -> None:
     mesh = box("hexahedron", (2, 2, 2), (1.0, 1.0, 1.0))
     given = {name: sa.Field(lambda X, v=v: np.where((X @ Q < 0.5).all(axis=1), v[1], v[0]))
              for name, v in PHASES.items()}  # fmt: skip
-    cell = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
+    cell = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **given)
     entries = [[sa.Parameter(f"F{i}{k}", F[i, k]) for k in range(3)] for i in range(3)]
     P, system = solved(cell, entries, 1.0)
     h, slope = 1e-5, np.zeros((3, 3))
@@ -149,7 +149,7 @@ def test_mean_stress_is_the_derivative_of_the_energy() -> None:
 def test_gradients_of_every_kind_and_none() -> None:
     """Functions of time, one or nine, numbers, parameters; None is 1. Each pair its own."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 2, 1))
-    cell = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    cell = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
     D = np.diag([1.1, 1.0, 1.0])
     right, one = neo_hooke(D, 1.0, 2.0), [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     kinds: list[Any] = [D, lambda t: np.eye(3) + t * (D - np.eye(3))]
@@ -178,7 +178,7 @@ def test_gradients_of_every_kind_and_none() -> None:
 
 def test_wrong_faces_are_told() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
-    cell = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    cell = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
     pair = sa.joints.periodic
     x0, x1, y0 = (cell[name] for name in ("x0", "x1", "y0"))
     none = {"asked": "rank", "given": 0, "possible": (9,)}
@@ -220,7 +220,9 @@ def test_many_nodes_cost_as_many_times_more() -> None:
     """Equations are three for each pair that others do not imply: as many as eliminations."""
     for n in (4, 16):
         mesh = sa.Mesh.box((1.0, 1.0, 1.0 / n), (n, n, 1))
-        cell = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+        cell = sa.Body(
+            mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=2.0
+        )
         faces = [sa.joints.periodic(cell[f"{x}0"], cell[f"{x}1"], name=x) for x in "xyz"]
         system = sa.System(cell, terms=faces)
         pairs = [len(f.multipliers(system)) for f in faces]

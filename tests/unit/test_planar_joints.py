@@ -28,7 +28,7 @@ def place(body: sa.PlanarBody, X: Any, **options: Any) -> Any:
 def spring_of(body: sa.PlanarBody) -> Any:
     """A flexure from the ground to the origin of a body."""
     x, y, _ = body.reference
-    start, end = sa.ground.at((x - 1.0, y)), body.origin
+    start, end = sa.ground.at((x - 1.0, y)), body.at((0, 0))
     return sa.Flexure.straight(start, end, EI=1.0, EA=1e3, model="consistent")
 
 
@@ -46,13 +46,13 @@ def spring(r_a: Any, r_b: Any, theta_a: Any, *, k: Any) -> Any:
 
 
 def linkage() -> tuple[Any, Any, list[Any]]:
-    a = sa.PlanarBody(at=(1.0, 0.0, 0.3), name="a")
-    b = sa.PlanarBody(at=(2.0, 0.5, -0.4), name="b")
+    a = sa.PlanarBody(position=(1.0, 0.0, 0.3), name="a")
+    b = sa.PlanarBody(position=(2.0, 0.5, -0.4), name="b")
     P = a.at((0.3, 0.1))
     terms = [
         spring_of(a),
         sa.joints.revolute(P, place(b, P.X[0, :2])),
-        sa.Constraint(in_plane, a.origin, b.origin, angle=lambda t: -0.7 + 0.5 * t),
+        sa.Constraint(in_plane, a.at((0, 0)), b.at((0, 0)), angle=lambda t: -0.7 + 0.5 * t),
         sa.VirtualWork(damper, P, b.at((0.1, 0.2)), c=2.0),
         sa.Potential(spring, b.at((0.4, 0.2)), sa.ground.at((1.0, 1.0)), k=0.3),
         sa.force(b.at((0.2, 0.0)), (0.0, 0.1)),
@@ -94,7 +94,7 @@ def test_a_revolute_joint_and_an_angle_in_equilibrium() -> None:
 
 
 def test_a_body_hangs_below_its_pin() -> None:
-    body = sa.PlanarBody(at=(0.6, -0.2, 0.5), name="bob")
+    body = sa.PlanarBody(position=(0.6, -0.2, 0.5), name="bob")
 
     def rope(r_a: Any, r_b: Any, *, L: Any) -> Any:
         return (r_a - r_b).dot(r_a - r_b) - L**2
@@ -114,9 +114,9 @@ def test_a_body_hangs_below_its_pin() -> None:
 
 
 def test_a_slide_in_an_inclined_guide() -> None:
-    body = sa.PlanarBody(at=(1.0, 0.5, 0.2), name="slide")
+    body = sa.PlanarBody(position=(1.0, 0.5, 0.2), name="slide")
     axis = np.array([0.8, 0.6, 0.0])
-    guide = sa.joints.prismatic(body.origin, axis=axis)
+    guide = sa.joints.prismatic(body.at((0, 0)), axis=axis)
     drive = sa.Potential(lambda r_a: (r_a[0] ** 2) / 2, body.at((0.0, 0.3)), name="drive")
     system = sa.System(body, terms=[guide, drive, sa.force(body, (0.0, 1.0))])
     assert system.numbering.size == 5
@@ -129,9 +129,9 @@ def test_a_slide_in_an_inclined_guide() -> None:
 
 
 def test_a_planar_body_and_a_rigid_body_in_space_share_a_hinge() -> None:
-    crank = sa.PlanarBody(at=(0.0, 0.0, 0.0), name="crank")
+    crank = sa.PlanarBody(position=(0.0, 0.0, 0.0), name="crank")
     frame = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    rod = sa.RigidBody(at=(1.0, 0.0, 0.0), frame=frame, name="rod")
+    rod = sa.RigidBody(position=(1.0, 0.0, 0.0), frame=frame, name="rod")
     centre = sp.Matrix([1.2, 0.6, 0.0])
     terms = [
         sa.fix(crank, "position"),
@@ -187,15 +187,15 @@ def test_rates_enter_as_velocities_of_the_places() -> None:
 
 
 def test_what_ends_do_not_offer_is_told() -> None:
-    body = sa.PlanarBody(at=(0.0, 0.0), name="disk")
+    body = sa.PlanarBody(position=(0.0, 0.0), name="disk")
     head = sa.RigidBody(name="head")
     with refused(sa.KinematicsError, asked="theta_b", given="(0, 0, 0) of 'head'"):
-        sa.Constraint(in_plane, body.origin, head.at((0, 0, 0)), angle=0.0)
+        sa.Constraint(in_plane, body.at((0, 0)), head.at((0, 0, 0)), angle=0.0)
     with refused(sa.KinematicsError, asked="d_a", given="(0, 0) of 'disk'"):
-        sa.Constraint(lambda d_a: d_a[0], body.origin, name="no director")
+        sa.Constraint(lambda d_a: d_a[0], body.at((0, 0)), name="no director")
     with refused(sa.ConstraintError, asked="equation", given="-t", possible=()):
-        sa.Constraint(lambda r_a, t: [r_a[0], r_a[2] - t], body.origin, name="lift")
-    above = sa.Constraint(lambda r_a, r_b: r_a - r_b, body.origin, sa.ground.at((0, 0, 0.2)))
+        sa.Constraint(lambda r_a, t: [r_a[0], r_a[2] - t], body.at((0, 0)), name="lift")
+    above = sa.Constraint(lambda r_a, r_b: r_a - r_b, body.at((0, 0)), sa.ground.at((0, 0, 0.2)))
     with refused(sa.ConstraintError, asked="distance", given=0.2, names=("<lambda>",)):
         sa.System(body, terms=[above])
     with refused(sa.ConstraintError, asked="place", given=repr(body)):

@@ -28,7 +28,7 @@ CASES: list[tuple[str, int, dict[str, Any]]] = [
 
 
 def cube(
-    name: str, n: int, unit: float = 1.0, law: Any = yeoh, **given: Any
+    name: str, n: int, unit: float = 1.0, law: Any = yeoh(), **given: Any
 ) -> tuple[sa.System, sa.Body]:
     """Return a cube that is held at one side, and drawn and sheared at the other one."""
     element = getattr(sa.elements, name)
@@ -71,7 +71,7 @@ def test_a_boundary_that_moves_all_around(name: str) -> None:
     """The first tangent has the pressures of the equilibrium before, not those of the boundary."""
     mesh = sa.Mesh.box((1, 1, 1), (4, 4, 4))
     body = sa.Body(
-        mesh["body"], getattr(sa.elements, name), yeoh, C10=1.0, C20=0.1, C30=0.01, k=1e3
+        mesh["body"], getattr(sa.elements, name), yeoh(), C10=1.0, C20=0.1, C30=0.01, k=1e3
     )
     around = [mesh[side] for side in ("x0", "x1", "y0", "y1", "z0", "z1")]
     place = body[reduce(operator.or_, around)]
@@ -83,7 +83,7 @@ def test_a_boundary_that_moves_all_around(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("law", "values"),
-    [(neo_hooke, {"mu": 1.0, "lam": 1e4}), (saint_venant_kirchhoff, {"E": 1.0, "nu": 0.49999})],
+    [(neo_hooke(), {"mu": 1.0, "lam": 1e4}), (saint_venant_kirchhoff(), {"E": 1.0, "nu": 0.49999})],
 )
 def test_states_are_those_without_predictions(
     monkeypatch: pytest.MonkeyPatch, law: Any, values: dict[str, float]

@@ -21,13 +21,13 @@ SIDES = ("x0", "x1", "y0", "y1", "z0", "z1")
 
 def block(cells=(2, 2, 2)):
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), cells)
-    return sa.Body(mesh["body"], elements.hex8_plain, energies.yeoh, **RUBBER)
+    return sa.Body(mesh["body"], elements.hex8_plain, energies.yeoh(), **RUBBER)
 
 
 def shell(element, cells=3, flipped=(), **more):
     mesh = sphere(cells, flipped=flipped)
     if element is elements.ancf_plate:
-        law, parameters = energies.yeoh, RUBBER
+        law, parameters = energies.yeoh(), RUBBER
     else:
         law, parameters = energies.kirchhoff(), {"E": 1.0, "nu": 0.3}
     return sa.Body(
@@ -88,7 +88,7 @@ def test_area_and_side_of_faces():
     """Pressure on one octant of a sphere: p pi r^2/4 along each axis, r of the face."""
     for side, radius in ((1, 1.05), (-1, 0.95)):
         for element in (elements.ancf_plate, elements.ancf_thin_plate):
-            law = (energies.yeoh, RUBBER), (energies.kirchhoff(), {"E": 1.0, "nu": 0.3})
+            law = (energies.yeoh(), RUBBER), (energies.kirchhoff(), {"E": 1.0, "nu": 0.3})
             energy, values = law[element is elements.ancf_thin_plate]
             octant = sa.Mesh.sphere(1.0, 12, symmetric="xyz", cell="quad")
             skin = octant["body"]
@@ -144,7 +144,7 @@ def test_facets_inside_of_a_solid_are_named():
         {"hexahedron": [[0, 1, 3, 2, 4, 5, 7, 6], [4, 5, 7, 6, 8, 9, 11, 10]]},
         {"body": ("hexahedron", [0, 1]), "cut": ("quad", np.array([[4, 5, 7, 6]]))},
     )
-    body = sa.Body(mesh["body"], elements.hex8_plain, energies.yeoh, **RUBBER)
+    body = sa.Body(mesh["body"], elements.hex8_plain, energies.yeoh(), **RUBBER)
     with refused(sa.MeshError, asked="facet", given=(0.5, 0.5, 1.0), possible=("boundary",)):
         sa.System(body, terms=[sa.pressure(body["cut"], 1.0)])
 
@@ -238,7 +238,7 @@ def test_residual_and_tangent_by_complex_step(element, middle):
 def test_faces_at_kinks_are_told():
     for face, told in (((-1,), True), ((-1, True), False)):
         mesh = box_of_walls(2)
-        body = sa.Body(mesh["skin"], elements.ancf_plate, energies.yeoh, thickness=0.1, **RUBBER)
+        body = sa.Body(mesh["skin"], elements.ancf_plate, energies.yeoh(), thickness=0.1, **RUBBER)
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
             sa.System(body, terms=[sa.pressure(body["skin"].face(*face), 0.1)])
@@ -255,7 +255,7 @@ def test_a_pressure_that_presses_a_tube_into_itself_is_told(element):
 
     box = sa.Mesh.box((0.95, 1.0), (12, 2), warp=tube)  # with a slit
     flat = sa.Mesh.box((1.0, 1.0), (4, 2))
-    energy = energies.yeoh if element is elements.ancf_plate else energies.kirchhoff()
+    energy = energies.yeoh() if element is elements.ancf_plate else energies.kirchhoff()
     more = RUBBER if element is elements.ancf_plate else {"E": 1.0, "nu": 0.3}
 
     def told(mesh, side, middle=False):
@@ -285,7 +285,7 @@ def test_a_pressure_between_two_solids_is_refused():
         },
     )
     left, right = (
-        sa.Body(mesh[k], elements.hex8_plain, energies.yeoh, **RUBBER) for k in ("left", "right")
+        sa.Body(mesh[k], elements.hex8_plain, energies.yeoh(), **RUBBER) for k in ("left", "right")
     )
     with refused(sa.MeshError, asked="facet", given=(1.0, 0.5, 0.5), possible=("right", "left")):
         sa.System(left, right, terms=[sa.pressure(right["between"], 1.0)])

@@ -101,7 +101,7 @@ def test_phases_come_one_after_the_other_for_all_terms() -> None:
 
 def _cube() -> sa.Body:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    return sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+    return sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=1.0)
 
 
 def _hinge(body: sa.PlanarBody) -> sa.Constraint:
@@ -163,7 +163,7 @@ def test_a_layout_has_the_bindings_of_its_members_alone() -> None:
 def test_places_that_are_asked_for_leave_nothing() -> None:
     """A user may ask for positions of new places all day."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 1, 1))
-    solid = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+    solid = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=1.0)
     head = sa.RigidBody((0.0, 0.0, 2.0))
     system = System(solid, head)
     for place in (
@@ -215,7 +215,7 @@ def test_a_body_is_no_place() -> None:
 
 def test_sums_and_ghosts_of_a_configuration() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 4, 4))
-    solid = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+    solid = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=1.0)
     system = System(solid, terms=[sa.fix(solid["x0"])])
     n = system.numbering
     owned = n.vertex_of < n.owned_vertices

@@ -15,14 +15,14 @@ import symancf as sa
 from tests.refusals import refused
 
 
-def block(energy: Any = sa.energies.neo_hooke, **given: Any) -> sa.Body:
-    given = given or ({"mu": 1.0, "lam": 2.0} if energy is sa.energies.neo_hooke else {})
+def block(energy: Any = sa.energies.neo_hooke(), **given: Any) -> sa.Body:
+    given = given or ({"mu": 1.0, "lam": 2.0} if energy is sa.energies.neo_hooke() else {})
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), comm=MPI.COMM_SELF)
     return sa.Body(mesh["body"], sa.elements.hex8_plain, energy, name="block", **given)
 
 
 def disk() -> Any:
-    return sa.PlanarBody(at=(0.0, 0.0)).at((0.0, 0.0))
+    return sa.PlanarBody(position=(0.0, 0.0)).at((0.0, 0.0))
 
 
 def height(u_a: Any) -> Any:

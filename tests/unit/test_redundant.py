@@ -34,7 +34,7 @@ def plate(name: str, start: Any = (0.0, 0.0, 0.0), n: int = 2) -> sa.Body:
     """A plate of 1 x 1 in the plane z = 0."""
     mesh = sa.Mesh.box((1.0, 1.0), (n, n), warp=lambda X: X + np.asarray(start), name=name)
     options: dict[str, Any] = {"E": 1e6, "nu": 0.3, "thickness": 0.05, "name": name}
-    return sa.Body(mesh["body"], sa.elements.ancf_plate, saint_venant_kirchhoff, **options)
+    return sa.Body(mesh["body"], sa.elements.ancf_plate, saint_venant_kirchhoff(), **options)
 
 
 def link(name: str, a: Any, b: Any) -> sa.RigidBody:
@@ -45,7 +45,7 @@ def link(name: str, a: Any, b: Any) -> sa.RigidBody:
     e3 /= np.linalg.norm(e3)
     frame = np.stack([e1, np.cross(e3, e1), e3], axis=1)
     size = (float(np.linalg.norm(b - a)), 0.02, 0.02)
-    return sa.RigidBody.box(size, at=(a + b) / 2, frame=frame, rho=500.0, name=name)
+    return sa.RigidBody.box(size, position=(a + b) / 2, frame=frame, rho=500.0, name=name)
 
 
 def tips(body: sa.RigidBody, length: float) -> tuple[Any, Any]:
@@ -292,7 +292,7 @@ def wing(half: bool, units: float) -> tuple[sa.System, list[str], Any]:
     warp = lambda X: s * (X * [5.0, 1.0, 1.0 - low] + [0.5, -0.5, low])  # noqa: E731
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 2, 1 if half else 2), warp=warp, name="wing")
     E, share = 1e3 / s, 0.5 if half else 1.0
-    body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, E=E, nu=0.3)
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), E=E, nu=0.3)
     base = sa.RigidBody.box((s, s, 2 * s), rho=1.0 / s**3, name="base")
     hinge = sa.joints.revolute(base.centre, axis=Z)
     turn = sa.joints.rotation(base.centre, axis=Z, angle=lambda t: np.radians(100.0) * t)

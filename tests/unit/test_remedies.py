@@ -29,14 +29,14 @@ MESH = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1))
 LEFT = MESH.select("left", lambda X: X[:, 0] <= 1.0, dimension=3)
 
 
-def body(energy: Any = sa.energies.neo_hooke, **given: float) -> sa.Body:
+def body(energy: Any = sa.energies.neo_hooke(), **given: float) -> sa.Body:
     return sa.Body(LEFT, sa.elements.hex8, energy, name="part", **given)
 
 
 @pytest.mark.parametrize("how", WRITTEN)
 def test_functions_of_numbers_and_ifs_are_told_where_symbols_come(how: str) -> None:
     f, remedy = WRITTEN[how]
-    ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
     place = ball.at((0.0, 0.0, 0.0))
 
     def reader(r_a: Any) -> Any:
@@ -72,7 +72,7 @@ def test_parameters_before_the_star_and_moduli_are_told() -> None:
         body(E=1.0, nu=0.3)
     formulas = "mu = E/(2 (1 + nu)), lam = E nu/((1 + nu) (1 - 2 nu))."
     assert formulas in str(caught.value)
-    ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
     with refused(sa.KinematicsError, asked="L", possible=lambda names: names[0] == "r_a"):
         sa.Constraint(lambda r_a, L: r_a[0] - L, ball.at((0.0, 0.0, 0.0)), L=1.0)
 
@@ -117,7 +117,7 @@ def test_a_contact_that_few_points_carry_says_so(
 
 def test_a_load_that_is_far_too_large_is_told_as_one() -> None:
     mesh = sa.Mesh.box((1.0, 0.1, 0.1), (2, 1, 1))
-    part = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=1.0)
+    part = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=1.0)
     load = sa.traction(part["x1"], lambda t: (0.0, 0.0, -1e9 * t))
     problem = sa.StaticProblem(sa.System(part, terms=[sa.fix(part["x0"]), load]))
     with pytest.raises(sa.ConvergenceError, match=r"this is the first step, .* loads and units"):

@@ -27,7 +27,7 @@ def strip(p: float, length: float = 4.0) -> tuple[sa.System, sa.Parameter]:
     unit = length / 4.0
     mesh = sa.Mesh.box((length, unit, 0.2 * unit), (6, 2, 1))
     given = {"mu": 1.0, "lam": 10.0, "rho": 1.0 / unit**2}
-    body = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **given)
     load = sa.Parameter("p", p)
     return sa.System(body, terms=[sa.fix(body["x0"]), sa.pressure(body["z1"], load)]), load
 

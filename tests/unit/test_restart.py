@@ -35,7 +35,14 @@ def squeeze(folder: Path, at: int, **changed: Any) -> dict[str, Any]:
     given = {"C10": 1.0, "options": {}, "to": 1.0, "load": 0.05} | changed
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
     body = sa.Body(
-        mesh["body"], sa.elements.hex8, yeoh, name="cube", C10=given["C10"], C20=0.1, C30=0.0, k=9.0
+        mesh["body"],
+        sa.elements.hex8,
+        yeoh(),
+        name="cube",
+        C10=given["C10"],
+        C20=0.1,
+        C30=0.0,
+        k=9.0,
     )
     side, load = sa.Parameter("side", 0.05), given["load"]
     signals = dict(changed.get("signals", {}))

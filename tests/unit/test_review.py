@@ -63,7 +63,7 @@ class Floor:
 def pressed(most: float = np.inf) -> tuple[sa.System, Floor, sa.Parameter]:
     """A block that is pressed on the floor by its own top."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 2))
-    block = sa.Body(mesh["body"], hex8_plain, saint_venant_kirchhoff, E=100.0, nu=0.3, rho=1.0)
+    block = sa.Body(mesh["body"], hex8_plain, saint_venant_kirchhoff(), E=100.0, nu=0.3, rho=1.0)
     floor, way = Floor(block, most), sa.Parameter("way", 0.0)
     low = sa.Potential(plane, block["z0"], k=floor.stiffness)
     top = sa.fix(block["z1"], displacement=lambda t: (0.0, 0.0, -0.1 * t - way.value))

@@ -26,7 +26,7 @@ def bar(cells: int = 4, slenderness: float = 100.0, **more: Any) -> sa.Body:
     """Return a rod of length 1 and bending stiffness 1 along x."""
     t = 1.0 / slenderness
     given = sa.Section.rectangle(t, t).rod(E=12.0 / t**4, nu=0.3)
-    return sa.Body(straight(cells)["rod"], ROD, rod, **given | more)
+    return sa.Body(straight(cells)["rod"], ROD, rod(), **given | more)
 
 
 def solved(body: sa.Body, tip: Any, vector: tuple[float, ...], **how: Any) -> tuple[Any, sa.System]:
@@ -163,7 +163,7 @@ def test_three_rods_meet() -> None:
     }
     mesh = sa.Mesh.from_arrays(np.array(X), {"line3": cells}, regions)
     given = ROUND.rod(E=70e9, nu=0.3)
-    body = sa.Body(mesh["rod"], ROD, rod, direction=along(np.array([1.0, 2.0, 3.0])), **given)
+    body = sa.Body(mesh["rod"], ROD, rod(), direction=along(np.array([1.0, 2.0, 3.0])), **given)
     P = 1e-3
     load = sa.force(body["top"], (P, 0.0, 0.0))
     terms = [sa.fix(body["start"]), sa.fix(body["end"], dofs=["x", "y", "z"]), load]
@@ -183,7 +183,7 @@ def test_directions_of_sections() -> None:
     flat = sa.Section.rectangle(0.02, 0.001).rod(E=70e9, nu=0.3)
     stiff = []
     for axis in ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.3, 0.0, 5.0)):
-        body = sa.Body(straight(2)["rod"], ROD, rod, direction=along(np.array(axis)), **flat)
+        body = sa.Body(straight(2)["rod"], ROD, rod(), direction=along(np.array(axis)), **flat)
         _, system = solved(body, body["end"], (0.0, 0.0, 1e-4))
         stiff.append(1e-4 / system.displacement(body["end"])[0][2])
     assert stiff[0] == pytest.approx(3.0 * flat["EI2"], rel=1e-3)
@@ -192,7 +192,7 @@ def test_directions_of_sections() -> None:
     off = pytest.approx(0.0, abs=1e-6)
     with refused(sa.ParameterError, asked="angle of the direction", given=off):
         sa.System(
-            sa.Body(straight(2)["rod"], ROD, rod, direction=along(np.array([1.0, 0, 0])), **flat)
+            sa.Body(straight(2)["rod"], ROD, rod(), direction=along(np.array([1.0, 0, 0])), **flat)
         )
     a = np.linspace(0.0, 1.5 * math.pi, 33)
     turns = np.stack([np.cos(a), np.sin(a) * np.cos(a), np.sin(a) ** 3], axis=1)
@@ -200,7 +200,7 @@ def test_directions_of_sections() -> None:
     turns = np.concatenate([turns, turns[-1] + np.linspace(0, 1, 17)[1:, None] * [1.0, 0, 0]])
     turns = np.concatenate([turns, turns[-1] + np.linspace(0, 1, 17)[1:, None] * [0, 1.0, 0]])
     with refused(sa.MeshError, asked="direction", given=None):
-        sa.System(sa.Body(line(turns)["rod"], ROD, rod, **flat))
+        sa.System(sa.Body(line(turns)["rod"], ROD, rod(), **flat))
 
 
 def test_sections() -> None:
@@ -230,7 +230,7 @@ def test_sections() -> None:
 
 def test_section_forces() -> None:
     """Samples carry the load of a cantilever: axial force, shears, torque and moments."""
-    body = sa.Body(straight(4)["rod"], ROD, rod, **sa.Section.circle(0.02).rod(E=1e9, nu=0.3))
+    body = sa.Body(straight(4)["rod"], ROD, rod(), **sa.Section.circle(0.02).rod(E=1e9, nu=0.3))
     P, torque = np.array([0.0, 1e-3, 2e-3]), 1e-2
     pushed = [sa.force(body["end"], P), sa.moment(body["end"], (torque, 0.0, 0.0))]
     system = sa.System(body, terms=[sa.fix(body["start"]), *pushed])
@@ -244,13 +244,13 @@ def test_section_forces() -> None:
         moment = np.stack([-P[2] * arm, P[1] * arm], axis=1)
         np.testing.assert_allclose(data["bending_moment"], moment, atol=2e-6)
         np.testing.assert_allclose(data["axial_force"], np.zeros(n), atol=1e-6)
-    means = sa.sample(system, body, at="cells").cell_data["shear_force"]
+    means = sa.sample(system, body, at="cell").cell_data["shear_force"]
     np.testing.assert_allclose(means, np.tile(P[1:], (4, 1)), rtol=1e-3)
 
 
 def falls(steps: int, h: float, E: float = 1e6) -> tuple[sa.DynamicProblem, Any, float]:
     """Let a rod on a hinge fall; return the problem, its history and its energy at the end."""
-    body = sa.Body(straight(8)["rod"], ROD, rod, **ROUND.rod(E=E, nu=0.3, rho=1000.0))
+    body = sa.Body(straight(8)["rod"], ROD, rod(), **ROUND.rod(E=E, nu=0.3, rho=1000.0))
     held = sa.fix(body["start"], dofs="position")
     system = sa.System(body, terms=[held, sa.gravity((0.0, 0.0, -9.81))])
     problem = sa.DynamicProblem(system)
@@ -280,7 +280,7 @@ def test_steps_that_lead_astray_set_no_tolerance(
     Without predicted stresses some attempts at steps of this rod diverge by far.
     """
     monkeypatch.setattr(predicted, "holds_by_penalties", lambda system: False)
-    body = sa.Body(straight(8)["rod"], ROD, rod, **ROUND.rod(E=1e6, nu=0.3, rho=1000.0))
+    body = sa.Body(straight(8)["rod"], ROD, rod(), **ROUND.rod(E=1e6, nu=0.3, rho=1000.0))
     held = sa.fix(body["start"], dofs="position")
     system = sa.System(body, terms=[held, sa.gravity((0.0, 0.0, -9.81))])
     options = {"snes_max_funcs": 10_000} if by_snes else {}
@@ -297,7 +297,7 @@ def test_thick_rods_do_not_depend_on_the_rigidity_of_sections(size: float, cells
     given = sa.Section.rectangle(size, size).rod(E=16e4 / size**4, nu=0.3)
     found = []
     for more in ({}, {"rigidity": 1e6}):
-        body = sa.Body(straight(cells, 10.0)["rod"], ROD, rod, **given | more)
+        body = sa.Body(straight(cells, 10.0)["rod"], ROD, rod(), **given | more)
         history, system = solved(body, body["end"], (0.0, 0.0, 400.0), step=0.25)
         assert more or history.iterations <= 26
         found.append(system.displacement(body["end"])[0])
@@ -309,7 +309,7 @@ import symancf as sa
 from symancf_codegen.compiler import cell_source
 mesh = sa.Mesh.box((1.0,), (2,), cell="line3")
 names = "EA", "GA2", "GA3", "GJ", "EI2", "EI3"
-rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod, **dict.fromkeys(names, 1.0))
+rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **dict.fromkeys(names, 1.0))
 print(cell_source("rod", rod.element.space, rod.laws, modes=("parameter",))[1])
 """
 

@@ -37,7 +37,7 @@ def post(cells: int = 4, at: tuple[float, ...] = (0.0, 0.0, 0.0), length: float 
     }
     table = np.stack([first, first + 2, first + 1], axis=1)
     mesh = sa.Mesh.from_arrays(X, {"line3": table}, regions)
-    return sa.Body(mesh["post"], ROD, rod, direction=lambda X: (1.0, 0.0, 0.0), **GIVEN)
+    return sa.Body(mesh["post"], ROD, rod(), direction=lambda X: (1.0, 0.0, 0.0), **GIVEN)
 
 
 def bent(length: float = 0.5) -> float:
@@ -56,7 +56,7 @@ def test_rod_in_the_middle_of_another() -> None:
     twisted = P[1] * bend + h * P[1] * h * L / (4 * GJ) + across
     errors = []
     for cells in (4, 9):  # between two cells, and in the middle of one
-        beam = sa.Body(straight(cells, L)["rod"], ROD, rod, **GIVEN)
+        beam = sa.Body(straight(cells, L)["rod"], ROD, rod(), **GIVEN)
         held = [sa.fix(beam["start"]), sa.fix(beam["end"])]
         weld = sa.joints.weld(upright["foot"], beam.at((0.5, 0.0, 0.0)))
         system = sa.System(beam, upright, terms=[*held, weld, sa.force(upright["top"], P)])
@@ -75,7 +75,7 @@ def test_rod_on_a_solid() -> None:
     a, H, h, P = 0.1, 0.4, 0.5, np.array([1e-3, 0.0, -2e-2])
     mesh = sa.Mesh.box((a, a, H), (2, 2, 6), cell="hexahedron27")
     soft = 1e8
-    block = sa.Body(mesh["body"], sa.elements.hex27, saint_venant_kirchhoff, E=soft, nu=0.0)
+    block = sa.Body(mesh["body"], sa.elements.hex27, saint_venant_kirchhoff(), E=soft, nu=0.0)
     upright = post(at=(a / 2, a / 2, H), length=h)
     torque = 5e-4
     weld = sa.joints.weld(upright["foot"], block["z1"].mean())
@@ -109,7 +109,7 @@ def test_loads_and_hinges_on_a_face() -> None:
     """A face as one place takes forces, moments and joints; what is none is refused."""
     a, H, soft = 0.1, 0.8, 1e8
     mesh = sa.Mesh.box((a, a, H), (1, 1, 6), cell="hexahedron20")
-    block = sa.Body(mesh["body"], sa.elements.hex20, saint_venant_kirchhoff, E=soft, nu=0.0)
+    block = sa.Body(mesh["body"], sa.elements.hex20, saint_venant_kirchhoff(), E=soft, nu=0.0)
     top, inertia = block["z1"].mean(), a**4 / 12
     M = 1e-4
     system = sa.System(
@@ -145,7 +145,7 @@ def test_rod_on_a_shell(thin: bool) -> None:
     """A post on a plate loads it as a force and a moment there do."""
     mesh = sa.Mesh.box((1.0, 1.0), (4, 4))
     element = sa.elements.ancf_thin_plate if thin else sa.elements.ancf_plate
-    law: Any = kirchhoff() if thin else saint_venant_kirchhoff
+    law: Any = kirchhoff() if thin else saint_venant_kirchhoff()
     plate = sa.Body(mesh["body"], element, law, E=1e9, nu=0.3, thickness=0.02, name="plate")
     h, P = 0.5, 1.0
     upright = post(at=(0.5, 0.5, 0.0), length=h)
@@ -170,8 +170,8 @@ def test_rod_on_a_shell(thin: bool) -> None:
 def test_rod_on_a_rigid_body_and_in_joints() -> None:
     """A rod clamped to a rigid body on a hinge: an inverted pendulum's stiffness and period."""
     L, m = 0.5, 3.0
-    body = sa.Body(straight(4, L)["rod"], ROD, rod, **GIVEN)
-    head = sa.RigidBody(mass=m, inertia=(1e-2, 1e-2, 1e-2), at=(L, 0.0, 0.0), name="head")
+    body = sa.Body(straight(4, L)["rod"], ROD, rod(), **GIVEN)
+    head = sa.RigidBody(mass=m, inertia=(1e-2, 1e-2, 1e-2), position=(L, 0.0, 0.0), name="head")
     grip = sa.joints.clamp(body["end"], head)
     system = sa.System(body, head, terms=[sa.fix(body["start"]), grip])
     omega = sa.EigenProblem(system).solve(4).omega
@@ -200,7 +200,7 @@ def test_rod_on_a_rigid_body_and_in_joints() -> None:
 
 def test_loads_that_follow() -> None:
     """A force that stays across the end, and a moment in its axes (A04 by a backward integral)."""
-    body = sa.Body(straight(8)["rod"], ROD, rod, **sa.Section.circle(1e-3).rod(E=1.0, nu=0.3))
+    body = sa.Body(straight(8)["rod"], ROD, rod(), **sa.Section.circle(1e-3).rod(E=1.0, nu=0.3))
     stiffness = body.parameters["EI2"]
 
     def along(e1_a: Any, v_a: Any, e2_a: Any, *, P: Any) -> Any:
@@ -237,11 +237,11 @@ def test_a_controlled_arm_with_a_payload() -> None:
 
     tips = []
     for rods in (True, False):
-        element, law = (ROD, rod) if rods else (sa.elements.ancf_cable, sa.energies.cable())
+        element, law = (ROD, rod()) if rods else (sa.elements.ancf_cable, sa.energies.cable())
         thin: dict[str, Any] = {"EA": GIVEN["EA"], "EI": EI, "rho": 2700.0, "A": GIVEN["A"]}
         mesh = sa.Mesh.box((L,), (4,), cell=element.cell)
         arm = sa.Body(mesh["body"], element, law, **(GIVEN if rods else thin))
-        ball = sa.RigidBody.sphere(0.02, at=(L, 0.0, 0.0), rho=7800.0)
+        ball = sa.RigidBody.sphere(0.02, position=(L, 0.0, 0.0), rho=7800.0)
         hub = sa.PID(angle, motor, arm["x0"], target=target, angle=True, **gains)
         pin: Any = sa.fix(arm["x0"], dofs="position")
         if rods:
@@ -263,7 +263,7 @@ def test_a_sudden_moment_on_a_rod() -> None:
         mesh = sa.Mesh.box((L,), (4,), cell=element.cell)
         thin: dict[str, Any] = {"EA": GIVEN["EA"], "EI": EI, "rho": 2700.0, "A": GIVEN["A"]}
         own = element is ROD
-        law = rod if own else sa.energies.cable()
+        law = rod() if own else sa.energies.cable()
         arm = sa.Body(mesh["body"], element, law, **(GIVEN if own else thin))
         pin = sa.fix(arm["x0"], dofs="position")
         grown = sa.moment(arm["x0"], (0.0, 0.0, lambda t: 50.0 * min(t, 0.05)))
@@ -282,7 +282,7 @@ def test_a_sudden_moment_on_a_rod() -> None:
 
 def test_a_rod_turns_many_times() -> None:
     """A free rod spins by three turns in steps of 10 degrees and keeps its energy."""
-    body = sa.Body(straight(2, 0.5)["rod"], ROD, rod, **GIVEN)
+    body = sa.Body(straight(2, 0.5)["rod"], ROD, rod(), **GIVEN)
     spin, turns = 50.0, 3.0
     system = sa.System(body)
     set_spin(system, body, np.array([spin, 0.0, 0.0]))
@@ -310,7 +310,7 @@ def set_spin(system: sa.System, body: sa.Body, omega: Any) -> None:
 
 def test_a_rod_touches_a_plane() -> None:
     """A rod with a radius lies on a floor with its weight; its axis is a radius above."""
-    body = sa.Body(straight(4, 0.5)["rod"], ROD, rod, **GIVEN)
+    body = sa.Body(straight(4, 0.5)["rod"], ROD, rod(), **GIVEN)
     floor = sa.Plane((0.0, 0.0, -0.011), normal=(0, 0, 1))
     touch = sa.Contact(body["rod"], floor, radius=0.01)
     held = sa.fix(body["start"], dofs=["x", "y"])
@@ -326,7 +326,7 @@ def test_a_rod_touches_a_plane() -> None:
 @pytest.mark.parametrize(("turn", "told"), [(60.0, False), (92.0, True)])
 def test_a_rod_that_folds_within_its_cells_is_told_once(turn: float, told: bool) -> None:
     """A moment turns each of two cells by so many degrees, and by 1.5 or 12 % more."""
-    beam = sa.Body(straight(2, 1.0)["rod"], ROD, rod, **GIVEN)
+    beam = sa.Body(straight(2, 1.0)["rod"], ROD, rod(), **GIVEN)
     moment = EI * math.radians(2.0 * turn)
     loads = [sa.fix(beam["start"]), sa.moment(beam["end"], (0.0, 0.0, moment))]
     problem = sa.StaticProblem(sa.System(beam, terms=loads))

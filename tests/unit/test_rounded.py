@@ -21,7 +21,7 @@ def block(scale: float = 1.0, g: float = 1.0) -> tuple[sa.Body, list[Any]]:
     """Return a block that its weight bends, and its terms."""
     mesh = sa.Mesh.box((2.0, 1.0, 0.5), (8, 6, 4))
     given = {"E": 1e5 * scale, "nu": 0.3, "rho": 1000.0 * scale}
-    body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **given)
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **given)
     return body, [sa.fix(body["x0"]), sa.gravity((0.0, 0.0, -g))]
 
 
@@ -41,14 +41,14 @@ def unsymmetric() -> sa.System:
 def joined() -> sa.System:
     """Multipliers, and a rigid body, whose vertices have rows of other numbers."""
     body, terms = block()
-    mass = sa.RigidBody(at=(2.0, 0.5, 0.25), mass=3.0, inertia=(0.1,) * 3)
+    mass = sa.RigidBody(position=(2.0, 0.5, 0.25), mass=3.0, inertia=(0.1,) * 3)
     return sa.System(body, mass, terms=[*terms, sa.joints.clamp(body["x1"], mass)])
 
 
 def travelling() -> sa.System:
     """A mass that travels along a cable; the pattern of the tangent is made anew on the way."""
     cord = rope(9)
-    mass = sa.RigidBody(at=(0.1, 0.0, 0.0), mass=0.3, inertia=(1e-4,) * 3)
+    mass = sa.RigidBody(position=(0.1, 0.0, 0.0), mass=0.3, inertia=(1e-4,) * 3)
     origin, place = mass.at((0.0, 0.0, 0.0)), cord.at(lambda time: (0.1 + 0.8 * time, 0.0, 0.0))
     terms = [
         sa.fix(cord["x0"]),

@@ -221,11 +221,15 @@ def test_pieces_of_many_entities_and_of_other_numbers_stay_alone() -> None:
     mesh = sa.Mesh.box((8.0, 1.0, 1.0), (8, 1, 1))
     given = {"mu": 1.0, "lam": 1.0, "rho": 1.0}
     parts = [
-        sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, name=name, **given)
+        sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), name=name, **given)
         for name in "ab"
     ]
     other = sa.Body(
-        mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, name="c", **given | {"mu": 2.0}
+        mesh["body"],
+        sa.elements.hex8_plain,
+        sa.energies.neo_hooke(),
+        name="c",
+        **given | {"mu": 2.0},
     )
     system = sa.System(*parts, other)
     assert [group.numbers for group in system.plan.groups] == [[0, 1], [2]]
@@ -234,7 +238,7 @@ def test_pieces_of_many_entities_and_of_other_numbers_stay_alone() -> None:
     assert 0.0 < one == two < three  # they share all nodes
     many = sa.Mesh.box((64.0, 1.0, 1.0), (64, 1, 1))
     parts = [
-        sa.Body(many["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, name=name, **given)
+        sa.Body(many["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), name=name, **given)
         for name in "ab"
     ]
     assert [group.numbers for group in sa.System(*parts).plan.groups] == [[0], [1]]

@@ -34,7 +34,7 @@ def block(
     mesh = sa.Mesh.box((1.0,) * 3, (divisions,) * 3, name=name, warp=lambda X: X + shift)
     element = sa.elements.hex8_plain
     mass = {} if rho is None else {"rho": rho}
-    return sa.Body(mesh["body"], element, saint_venant_kirchhoff, name=name, E=E, nu=0.3, **mass)
+    return sa.Body(mesh["body"], element, saint_venant_kirchhoff(), name=name, E=E, nu=0.3, **mass)
 
 
 def tied(ratio: float = 1.0, divisions: int = 6) -> sa.System:
@@ -48,7 +48,7 @@ def across() -> sa.System:
     """A turned block that slides along three of its faces."""
     turn = np.linalg.qr(np.arange(9.0).reshape(3, 3) ** 2 + np.eye(3))[0]
     mesh = sa.Mesh.box((1.0,) * 3, (6,) * 3, warp=lambda X: X @ turn.T)
-    one = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, E=1e3, nu=0.3)
+    one = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), E=1e3, nu=0.3)
     held = [
         sa.fix(one[side], "normal", direction=tuple(turn[:, k].tolist()))
         for k, side in enumerate(("x0", "y0", "z0"))
@@ -60,7 +60,7 @@ def across() -> sa.System:
 def carried() -> sa.System:
     """A block on a rigid body that another block carries, hung from the ground at a corner."""
     a, b = block("a", 5), block("b", 4, 1.5)
-    plate = sa.RigidBody.box((0.5, 1.0, 1.0), at=(1.25, 0.5, 0.5), rho=1.0, name="plate")
+    plate = sa.RigidBody.box((0.5, 1.0, 1.0), position=(1.25, 0.5, 0.5), rho=1.0, name="plate")
     joints = [sa.joints.clamp(a["x1"], plate), sa.joints.clamp(b["x0"], plate)]
     corner = sa.joints.spherical(b.at((2.5, 1.0, 1.0)), sa.ground)
     load = sa.traction(b["x1"], (0.0, 0.0, 0.5))
@@ -77,7 +77,7 @@ def squeezed(element: Any, cell: str, pressure: Any, tie: bool = False) -> sa.Sy
         )
         given = {"C10": 0.1, "C20": 0.01, "C30": 0.001, "k": math.inf}
         region, name = mesh["body"], f"piece {k}"
-        bodies.append(sa.Body(region, element, yeoh, name=name, pressure=pressure, **given))
+        bodies.append(sa.Body(region, element, yeoh(), name=name, pressure=pressure, **given))
     terms: list[Any] = [sa.fix(bodies[0]["x0"]), sa.traction(bodies[-1]["x1"], (0, 0, 1e-3))]
     if tie:
         terms.append(sa.joints.tie(bodies[1]["x0"], bodies[0]))
@@ -216,7 +216,7 @@ def test_factors_take_over_where_iterations_do_not_end() -> None:
 def swinging() -> sa.System:
     """Two tied blocks and a rigid body at their end, which fall from rest."""
     a, b = (block(name, n, x, 1e5, 1e3) for name, n, x in (("a", 4, 0.0), ("b", 5, 1.0)))
-    plate = sa.RigidBody.box((0.5, 1.0, 1.0), at=(2.25, 0.5, 0.5), rho=1e3, name="plate")
+    plate = sa.RigidBody.box((0.5, 1.0, 1.0), position=(2.25, 0.5, 0.5), rho=1e3, name="plate")
     joints = [sa.joints.tie(b["x0"], a), sa.joints.clamp(b["x1"], plate)]
     return sa.System(a, b, plate, terms=[sa.fix(a["x0"]), *joints, sa.gravity((0.0, 0.0, -9.81))])
 

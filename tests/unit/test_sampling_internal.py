@@ -52,7 +52,7 @@ def pulled(law: str, unit: float, Q: Array, comm: MPI.Comm) -> Pulled:
     plain = {"mu": 1e11 / unit**2, "lam": 1e11 / unit**2}
     bodies = (
         sa.Body(meshes[0]["body"], hex8_plain, energy, name="bar", **given),
-        sa.Body(meshes[1]["body"], hex8_plain, sa.energies.neo_hooke, name="plain", **plain),
+        sa.Body(meshes[1]["body"], hex8_plain, sa.energies.neo_hooke(), name="plain", **plain),
     )
     stretch = sa.Parameter("stretch", 0.0)
     along = [lambda t, c=c: stretch.value * unit * c for c in Q[:, 0]]
@@ -88,9 +88,9 @@ def test_stresses_of_laws_with_memory_carry_the_load(law: str) -> None:
         system, bodies, ends = pulled(law, unit, Q, comm)
         for body, end in zip(bodies, ends, strict=True):
             own = asked if body is bodies[0] else {"P": "P", "X": "X"}
-            cells = sa.sample(system, body, fields=own, at="cells", divisions=1).cell_data
+            cells = sa.sample(system, body, fields=own, at="cell", divisions=1).cell_data
             cells = of_all(comm, cells, cells["X"] @ Q / unit)
-            reaction = end.reaction(system)
+            reaction = end.reaction(system).force
             force = cells["P"].mean(axis=0) @ Q[:, 0] * (0.1 * unit) ** 2
             size = np.abs(reaction).max()
             np.testing.assert_allclose(force, reaction, atol=1e-12 * size)
@@ -127,7 +127,7 @@ MU, K = 1.3, 70.0
 @pytest.mark.parametrize("volumetric", ["full", "reduced"])
 def test_stresses_of_a_pressure_per_cell_are_derivatives_by_hand(volumetric: Any) -> None:
     """W = mu/2 (J^(-2/3) I1 - 3) + p (J - 1) - p^2/2k, at Gauss points, in cells, anywhere."""
-    energy = sa.local(p=0, at="cell")(mixed)
+    energy = sa.local(p=0, per="cell")(mixed)
     asked = {"s": "cauchy", "p": "p", "X": "X", "m": lambda cauchy, p: cauchy.trace() / 3 - p}
     alone = None
     for unit, Q, comm in (
@@ -142,7 +142,7 @@ def test_stresses_of_a_pressure_per_cell_are_derivatives_by_hand(volumetric: Any
         load = sa.traction(body["x1"], 0.2 / unit**2 * Q[:, 2])
         system = sa.System(body, terms=[sa.fix(body["x0"]), load])
         sa.StaticProblem(system, prefix="mixed_", options=TIGHT).solve()
-        cells = sa.sample(system, body, fields=asked, at="cells", divisions=1).cell_data
+        cells = sa.sample(system, body, fields=asked, at="cell", divisions=1).cell_data
         own = {"F": "F", "p": "p", "s": "sigma"}
         points = sa.sample(system, body, fields=own, at="gauss").point_data
         corners = sa.sample(system, body, fields=own, divisions=1).point_data
@@ -195,7 +195,7 @@ def test_resultants_are_sums_over_what_points_through_the_thickness_remember() -
     steps = ((1e-3, 0.0, 0.0), (2e-3, 1e-4, 0.0), (0.0, 3e-4, 0.0), (0.0, 0.0, 1e-4))
     for k, (pull.value, couple.value, push.value) in enumerate(steps):
         problem.solve(to=k + 1.0)
-        means = sa.sample(system, plate, fields=fields, at="cells", divisions=1).cell_data
+        means = sa.sample(system, plate, fields=fields, at="cell", divisions=1).cell_data
         points = sa.sample(system, plate, fields=fields, at="gauss").point_data
         if not push.value:
             for data in (means, points):  # per width

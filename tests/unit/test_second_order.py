@@ -45,7 +45,7 @@ def block(kind: str, element: sa.elements.Element | None = None, **given: Any) -
     """Return a cube of cells with curved edges."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), cell=kind, warp=bent)
     element = element or ELEMENTS[kind]
-    return sa.Body(mesh["body"], element, sa.energies.neo_hooke, **RUBBER, **given)
+    return sa.Body(mesh["body"], element, sa.energies.neo_hooke(), **RUBBER, **given)
 
 
 def arrays(
@@ -94,7 +94,7 @@ def test_an_element_of_the_pages_on_elements_is_one(repository: Path) -> None:
     base = sa.fix(body["z0"])
     system = sa.System(body, terms=[base, sa.traction(body["x1"], (0.0, 0.1, 0.0))])
     sa.StaticProblem(system).solve()
-    np.testing.assert_allclose(base.reaction(system), [0.0, -0.1, 0.0], atol=1e-11)
+    np.testing.assert_allclose(base.reaction(system).force, [0.0, -0.1, 0.0], atol=1e-11)
     assert sample(system, body).cells["tetra"].shape == (48, 4)
 
 
@@ -212,7 +212,7 @@ def test_a_hole_with_lids_has_the_volume_of_the_cells_that_it_takes(kind: str) -
     taken = sa.Mesh.from_arrays(points, {kind: cells[middle]}).quality()[kind].size
     regions = {"hole": (trace, hole), "base": (trace, base)}
     mesh = sa.Mesh.from_arrays(points, {kind: cells[~middle]}, regions)
-    body = sa.Body(mesh["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
+    body = sa.Body(mesh["all"], ELEMENTS[kind], sa.energies.neo_hooke(), **RUBBER)
     gas = sa.Cavity([body["hole"]], caps="flat", gas=sa.Gas(amount=1.3, ambient=0.5))
     system = sa.System(body, terms=[sa.fix(body["base"]), gas])
     assert gas.watertight
@@ -236,7 +236,7 @@ def test_loads_act_on_faces_and_inside(kind: str) -> None:
     ]
     system = sa.System(body, terms=[base, *loads])
     sa.StaticProblem(system).solve()
-    np.testing.assert_allclose(base.reaction(system), [-0.02, -0.03, 0.015], atol=1e-11)
+    np.testing.assert_allclose(base.reaction(system).force, [-0.02, -0.03, 0.015], atol=1e-11)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -251,7 +251,7 @@ def test_the_length_of_curved_edges_is_that_of_parabolas(kind: str) -> None:
     edges = edges[np.unique(edges[:, 2], return_index=True)[1]]
     regions = {"edge": ("line3", edges), "z0": (type_of(kind, sides["z0"]), sides["z0"])}
     mesh = sa.Mesh.from_arrays(points, {kind: cells}, regions)
-    body = sa.Body(mesh["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
+    body = sa.Body(mesh["all"], ELEMENTS[kind], sa.energies.neo_hooke(), **RUBBER)
     kept = sa.length(body["edge"], per="line")
     system = sa.System(body, terms=[sa.fix(body["z0"]), kept])
     s = np.sqrt(1.0 + 0.2**2)
@@ -309,7 +309,7 @@ def test_files_hold_cells_of_second_order(tmp_path: Path) -> None:
         assert mesh["block"].sizes == {kind: len(cells)}
         assert mesh["base"].sizes == {trace: len(sides["z0"])}
         assert mesh.quality()[kind].size == pytest.approx(1.0, rel=1e-12)
-        body = sa.Body(mesh["block"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
+        body = sa.Body(mesh["block"], ELEMENTS[kind], sa.energies.neo_hooke(), **RUBBER)
         system = sa.System(body, terms=[sa.fix(body["base"])])
         system.state += 0.02 * system.numbering.random(2)
         own, samples = system.binding(body).interpolation.ids, sample(system, body)
@@ -393,13 +393,13 @@ def test_faults_of_cells_of_second_order_are_told(kind: str) -> None:
         with refused(sa.MeshError, asked="all", given=(kind,), possible=("hexahedron",)):
             mesh["all"].require("hexahedron", use="hex8_plain")
     given = sa.Mesh.from_arrays(points, {kind: cells}, {"x0": (trace, sides["x0"])})
-    wall = sa.Body(given["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)["x0"]
+    wall = sa.Body(given["all"], ELEMENTS[kind], sa.energies.neo_hooke(), **RUBBER)["x0"]
     brick = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    other = sa.Body(brick["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **RUBBER)["x0"]
+    other = sa.Body(brick["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **RUBBER)["x0"]
     with refused(sa.ParameterError, asked="walls", given=(trace, "quad")):
         sa.Cavity([wall, other])
     turned = np.roll(sides["x0"], 1, axis=1)  # corners and nodes between them are mixed up
     wrong = sa.Mesh.from_arrays(points, {kind: cells}, {"x0": (trace, turned)}, check=False)
-    solid = sa.Body(wrong["all"], ELEMENTS[kind], sa.energies.neo_hooke, **RUBBER)
+    solid = sa.Body(wrong["all"], ELEMENTS[kind], sa.energies.neo_hooke(), **RUBBER)
     with refused(sa.MeshError, asked="facet"):
         sa.System(solid, terms=[sa.traction(solid["x0"], (1.0, 0.0, 0.0))])

@@ -107,7 +107,7 @@ def test_holes_and_meshes() -> None:
 def test_a_rod_as_it_looks() -> None:
     """The surface of a bent rod has the area of its outlines times the length, moved with it."""
     own = sa.Section.tube(0.02, 0.005)
-    body = sa.Body(straight(4)["rod"], ROD, rod, **own.rod(E=1e9, nu=0.3))
+    body = sa.Body(straight(4)["rod"], ROD, rod(), **own.rod(E=1e9, nu=0.3))
     couple = sa.moment(body["end"], growing(np.array([0.0, 0.0, 20.0])))
     system = sa.System(body, terms=[sa.fix(body["start"]), couple])
     sa.StaticProblem(system).solve()
@@ -162,7 +162,7 @@ def test_a_rod_of_an_angle_section() -> None:
     own, given = angle_section()
     L, P = 0.6, np.array([3e-4, 1e-3])  # beyond that it turns, and P with it
     mesh = straight(4, L)
-    body = sa.Body(mesh["rod"], ROD, rod, direction=lambda X: (0.0, 1.0, 0.0), **given)
+    body = sa.Body(mesh["rod"], ROD, rod(), direction=lambda X: (0.0, 1.0, 0.0), **given)
     system = sa.System(
         body, terms=[sa.fix(body["start"]), sa.force(body["end"], (0.0, *P.tolist()))]
     )
@@ -189,7 +189,7 @@ def test_a_rod_of_an_angle_section() -> None:
     main = sa.Section.polygon(points @ np.array([[c, -s], [s, c]]), tolerance=1e-4)
     assert abs(main.I23) < 1e-9 * main.I2
     other = sa.Body(
-        mesh["rod"], ROD, rod, direction=lambda X: (0.0, c, s), **main.rod(E=70e9, nu=0.3)
+        mesh["rod"], ROD, rod(), direction=lambda X: (0.0, c, s), **main.rod(E=70e9, nu=0.3)
     )
     load = sa.force(other["end"], (0.0, *P.tolist()))
     again = sa.System(other, terms=[sa.fix(other["start"]), load])
@@ -206,7 +206,9 @@ def test_inertia_of_turned_axes() -> None:
     """Frequencies of a free angle do not know how its axes were drawn."""
     own, given = angle_section()
     assert given["I23"] == own.I23
-    body = sa.Body(straight(4, 0.6)["rod"], ROD, rod, direction=lambda X: (0.0, 1.0, 0.0), **given)
+    body = sa.Body(
+        straight(4, 0.6)["rod"], ROD, rod(), direction=lambda X: (0.0, 1.0, 0.0), **given
+    )
     kinetic = {"rho": 2700.0, "A": own.A}
     angle, most, least = own.principal
     c, s = math.cos(angle), math.sin(angle)
@@ -219,7 +221,7 @@ def test_inertia_of_turned_axes() -> None:
     main |= {"GA23": shear[0, 1], "EI2": 70e9 * most, "EI3": 70e9 * least, "y_shear": ys}
     main |= {"z_shear": zs, "I2": most, "I3": least}
     other = sa.Body(
-        straight(4, 0.6)["rod"], ROD, rod, direction=lambda X: (0.0, c, s), **main, **kinetic
+        straight(4, 0.6)["rod"], ROD, rod(), direction=lambda X: (0.0, c, s), **main, **kinetic
     )
     again = sa.EigenProblem(sa.System(other, terms=[sa.fix(other["start"])])).solve(4).omega
     np.testing.assert_allclose(again, omega, rtol=1e-7)

@@ -79,7 +79,9 @@ def test_sides_of_all_cell_types(cell: str) -> None:
                 np.testing.assert_array_equal(found, before[name][kind])
             fresh, normal = new.select(name, there), np.eye(3)[a] * (2 * end - 1)
             assert fresh.sizes == box[name].sizes
-            assert new.select(f"{name} by normal", normal=normal, angle=1.0).sizes == fresh.sizes
+            assert (
+                new.select(f"{name} by normal", normal=normal, angle_deg=1.0).sizes == fresh.sizes
+            )
     assert {kind: held.size for kind, held in box.cells.items()} == cells
     for name, held in before.items():  # the regions that there were are as they were
         for kind, found in rows(box, name).items():
@@ -155,7 +157,7 @@ def test_patches_end_at_sharp_edges_only() -> None:
         "line3": 2
     }
     assert straight.select("strip", near=out).sizes == {"quad": 3}
-    assert straight.select("outside", near=out, angle=46.0).sizes == {"quad": 6}
+    assert straight.select("outside", near=out, angle_deg=46.0).sizes == {"quad": 6}
     far = straight.select("far", lambda X: X[:, 2] > 1.2, within="outside", dimension=2)
     assert far.sizes == {"quad": 2}
     assert straight.select("ahead", normal=(1, 0, 0), within="outside").sizes == {"quad": 3}
@@ -295,8 +297,8 @@ CONDITION = {"asked": "where", "possible": (("(n,)", "bool"),)}
         (ParameterError, {"asked": "normal", "given": (0, 0, 0)}, {"normal": (0, 0, 0)}),
         (
             ParameterError,
-            {"asked": "angle", "given": -3.0},
-            {"near": (0, 0, 0), "angle": -3.0},
+            {"asked": "angle_deg", "given": -3.0},
+            {"near": (0, 0, 0), "angle_deg": -3.0},
         ),
         (
             ParameterError,
@@ -313,7 +315,7 @@ def test_errors_on_all_ranks(
     if given.get("where") == -1.0:
         given = {"where": lambda X: X[:, 0] < -1.0}
     name = given.get("name", "new")
-    asked = {"angle": 5.0} | {k: v for k, v in given.items() if k != "name"}
+    asked = {"angle_deg": 5.0} | {k: v for k, v in given.items() if k != "name"}
     with refused(error, **data):
         mesh.select(name, **asked)
     assert {kind: cells.size for kind, cells in mesh.cells.items()} == before
@@ -321,7 +323,7 @@ def test_errors_on_all_ranks(
 
 
 def solved(mesh: Mesh, left: Any, right: Any, top: Any) -> np.ndarray:
-    body = sa.Body(mesh["all"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    body = sa.Body(mesh["all"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
     pull = sa.traction(body[right], (0.1, 0.0, 0.02))
     system = sa.System(body, terms=[sa.fix(body[left]), pull, sa.pressure(body[top], 0.05)])
     sa.StaticProblem(system).solve()
@@ -337,7 +339,7 @@ def test_supports_and_loads_act_on_it() -> None:
     assert np.abs(expected).max() > 0.05
     np.testing.assert_allclose(solved(mesh, "left", "right", "top"), expected, atol=1e-12)
     ends = mesh["left"] | mesh["right"]
-    body = sa.Body(mesh["all"], sa.elements.hex8_plain, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    body = sa.Body(mesh["all"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
     assert body[ends].X.shape == (18, 3)
 
 

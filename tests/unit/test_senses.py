@@ -53,13 +53,13 @@ def rod(reverse: tuple[int, ...]) -> sa.Body:
     for name in ("EI2", "EI3", "EI23"):
         given[name] = sa.Field(lambda X, v=given[name]: v * (1.0 - 0.3 * X[:, 0]))
     mesh, _ = line(6, 2, reverse)
-    return sa.Body(mesh["rod"], sa.elements.ancf_rod, sa.energies.rod, direction=up, **given)
+    return sa.Body(mesh["rod"], sa.elements.ancf_rod, sa.energies.rod(), direction=up, **given)
 
 
 def beam(reverse: tuple[int, ...]) -> sa.Body:
     mesh, _ = line(6, 1, reverse)
     given: dict[str, Any] = {"mu": 1e7, "lam": 1e7, "height": 0.02, "width": 0.05}
-    law = sa.energies.neo_hooke
+    law = sa.energies.neo_hooke()
     return sa.Body(mesh["rod"], sa.elements.ancf_3243, law, direction=up, **given)
 
 
@@ -91,7 +91,7 @@ def test_the_sense_of_most_counts_and_branches_have_their_own() -> None:
 def test_a_curved_shell_of_mixed_senses_is_one_shell(name: str) -> None:
     thin = name == "ancf_thin_plate"
     given: dict[str, Any] = {"E": 1e7, "nu": 0.3} if thin else {"mu": 4e6, "lam": 4e6}
-    law: Any = sa.energies.kirchhoff() if thin else sa.energies.neo_hooke
+    law: Any = sa.energies.kirchhoff() if thin else sa.energies.neo_hooke()
     x = np.linspace(0.0, 1.0, 7)
     points = np.array([[x, y, 0.2 * np.sin(2.0 * x)] for x in x for y in (0.0, 0.3)])
     whole = None

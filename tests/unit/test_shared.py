@@ -58,13 +58,13 @@ def test_closures_defaults_and_globals_are_not_mixed_up(monkeypatch: pytest.Monk
         return {v_a[0]: factor * STIFFNESS * k * r_a[0]}
 
     bodies = [sa.PlanarBody((2.0, 0.0)) for _ in range(4)]
-    terms = [sa.VirtualWork(pull, bodies[0].origin)]
+    terms = [sa.VirtualWork(pull, bodies[0].at((0, 0)))]
     factor = 5.0
-    terms.append(sa.VirtualWork(pull, bodies[1].origin))
+    terms.append(sa.VirtualWork(pull, bodies[1].at((0, 0))))
     monkeypatch.setitem(globals(), "STIFFNESS", 7)
-    terms.append(sa.VirtualWork(pull, bodies[2].origin, k=10.0))
+    terms.append(sa.VirtualWork(pull, bodies[2].at((0, 0)), k=10.0))
     pull.__kwdefaults__["k"] = 100.0
-    terms.append(sa.VirtualWork(pull, bodies[3].origin))
+    terms.append(sa.VirtualWork(pull, bodies[3].at((0, 0))))
     system = sa.System(*bodies, terms=terms)
     found = [term.values(system)[0, 0] for term in terms]
     assert found == [2.0 * 3, 2.0 * 15, 2.0 * 350, 2.0 * 3500]
@@ -78,7 +78,7 @@ def test_laws_of_the_package_are_asked_once_those_of_users_each_time() -> None:
         return [*(r_a - r_b)]
 
     a, b = sa.PlanarBody((0.0, 0.0)), sa.RigidBody((1.0, 0.0, 0.0))
-    ends = [(a.origin, sa.ground.at((0.0, 0.0))), (b.at((0.0, 0.0, 0.0)), a.origin)]
+    ends = [(a.at((0, 0)), sa.ground.at((0.0, 0.0))), (b.at((0.0, 0.0, 0.0)), a.at((0, 0)))]
     own = [sa.joints.spherical(*pair).reading for pair in ends]
     users = [sa.Constraint(apart, *pair).reading for pair in ends]
     assert own[0].result is own[1].result
@@ -103,7 +103,7 @@ def test_constraints_of_one_name_keep_their_own_equations() -> None:
     places = [(0.0, 1.0), (0.0, 2.0), (0.0, 1.0)]
     bodies = [sa.PlanarBody(p) for p in places]
     terms: list[Any] = [
-        sa.Constraint(plane(p[1] + 0.5), b.origin) for p, b in zip(places, bodies, strict=True)
+        sa.Constraint(plane(p[1] + 0.5), b.at((0, 0))) for p, b in zip(places, bodies, strict=True)
     ]
     terms += [sa.fix(b, ["x", "theta"]) for b in bodies]
     system = sa.System(*bodies, terms=terms)
@@ -122,8 +122,8 @@ def test_frames_of_ends_count() -> None:
 
     turned = 0.3
     first, second = sa.PlanarBody((0.0, 0.0)), sa.PlanarBody((0.0, 0.0, turned))
-    one = sa.Constraint(square, first.origin, sa.ground.at((0.0, 0.0)))
-    two = sa.Constraint(square, second.origin, sa.ground.at((0.0, 0.0)))
+    one = sa.Constraint(square, first.at((0, 0)), sa.ground.at((0.0, 0.0)))
+    two = sa.Constraint(square, second.at((0, 0)), sa.ground.at((0.0, 0.0)))
     terms = [one, two, sa.fix(first, ["x", "y"]), sa.fix(second, ["x", "y"])]
     system = sa.System(first, second, terms=terms)
     assert one.equations is not two.equations
@@ -136,20 +136,20 @@ def test_errors_are_raised_every_time_and_name_their_own_term() -> None:
     body = sa.PlanarBody()
     for name in ("first", "second"):
         with refused(sa.KinematicsError, asked="<lambda>", given="X_a1") as independent:
-            sa.Constraint(lambda X_a: X_a[0], body.origin, name=name)
+            sa.Constraint(lambda X_a: X_a[0], body.at((0, 0)), name=name)
         with refused(sa.KinematicsError, asked="motion", given="v_a1**2") as nonlinear:
-            sa.VirtualWork(lambda v_a: {v_a[0] ** 2: 1.0 + v_a[0]}, body.origin, name=name)
+            sa.VirtualWork(lambda v_a: {v_a[0] ** 2: 1.0 + v_a[0]}, body.at((0, 0)), name=name)
         with refused(sa.KinematicsError, asked="<lambda>", given=(1, 1)) as returned:
-            sa.Constraint(lambda r_a: [[r_a[0]]], body.origin, name=name)
+            sa.Constraint(lambda r_a: [[r_a[0]]], body.at((0, 0)), name=name)
         assert all(repr(name) in str(e.value) for e in (independent, nonlinear, returned))
 
 
 def test_numbers_of_two_kinds_are_two_keys() -> None:
     """True and 1 are equal in Python, 1 and 1.0 are, but results of functions are not alike."""
     body = sa.PlanarBody()
-    sa.VirtualWork(lambda v_a: {v_a[0]: 1}, body.origin)
+    sa.VirtualWork(lambda v_a: {v_a[0]: 1}, body.at((0, 0)))
     with refused(sa.KinematicsError, asked="<lambda>", given="True"):
-        sa.VirtualWork(lambda v_a: {v_a[0]: True}, body.origin)
+        sa.VirtualWork(lambda v_a: {v_a[0]: True}, body.at((0, 0)))
 
 
 def test_nothing_is_kept_of_what_nobody_has() -> None:

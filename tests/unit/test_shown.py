@@ -20,7 +20,7 @@ pytestmark = pytest.mark.collective
 def model(**parameters):
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), name="cube")
     given = {"C10": 1.0, "C20": 0.1, "C30": 0.01, "k": 10.0} | parameters
-    body = sa.Body(mesh["body"], sa.elements.hex8, yeoh, name="pad", **given)
+    body = sa.Body(mesh["body"], sa.elements.hex8, yeoh(), name="pad", **given)
     pull = sa.traction(body["x1"], (lambda t: 1e-3 * t, 0.0, 0.0))
     return sa.System(body, terms=[sa.fix(body["x0"]), pull])
 
@@ -138,7 +138,7 @@ def test_what_belongs_elsewhere_is_told_where():
     body = system.bodies[0]
     cells = body.region
     with refused(sa.KinematicsError, asked="energy", given=("'hex8'", "yeoh()")):
-        sa.Body(cells, "hex8", yeoh, C10=1.0)
+        sa.Body(cells, "hex8", yeoh(), C10=1.0)
     with refused(
         sa.ParameterError,
         asked="terms",

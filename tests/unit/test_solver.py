@@ -21,7 +21,7 @@ def cantilever() -> sa.System:
     """Return a block that its weight bends far, too small for multigrid by default."""
     mesh = sa.Mesh.box((2.0, 1.0, 0.5), (8, 6, 4))
     given = {"E": 1e5, "nu": 0.3, "rho": 1000.0}
-    block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **given)
+    block = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **given)
     return sa.System(block, terms=[sa.fix(block["x0"]), sa.gravity((0.0, 0.0, -1.0))])
 
 
@@ -60,7 +60,7 @@ def pulled(volumetric: str, k: float, **options: Any) -> tuple[sa.System, sa.Sta
     """Return a cube whose face is moved aside, where the first tangent is indefinite."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (6, 6, 6))
     law = {"C10": 0.2712, "C20": 0.03053, "C30": -0.0004013, "k": k}
-    cube = sa.Body(mesh["body"], sa.elements.hex8_plain, yeoh, volumetric=volumetric, **law)
+    cube = sa.Body(mesh["body"], sa.elements.hex8_plain, yeoh(), volumetric=volumetric, **law)
     moved = sa.fix(cube["x1"], displacement=lambda t: (0.3 * t, 0.1 * t, 0.0))
     system = sa.System(cube, terms=[sa.fix(cube["x0"]), moved])
     return system, sa.StaticProblem(system, options=options)
@@ -93,7 +93,7 @@ def loaded(
     mesh = sa.Mesh.box(lengths, divisions)
     law = {"C10": 0.2712, "C20": 0.03053, "C30": -0.0004013, "k": k}
     per_area = {name: value / unit**2 for name, value in law.items()}
-    box = sa.Body(mesh["body"], sa.elements.hex8_plain, yeoh, volumetric="full", **per_area)
+    box = sa.Body(mesh["body"], sa.elements.hex8_plain, yeoh(), volumetric="full", **per_area)
     shear = sa.traction(box["x1"], lambda t: (0.0, 0.0, t * load / unit**2))
     return sa.System(box, terms=[sa.fix(box["x0"]), shear])
 
@@ -247,7 +247,7 @@ def test_mumps_takes_over_in_motions() -> None:
     law = {"E": 1e3, "nu": 0.49999999, "rho": 1.0}
     states = []
     for options in ({"ksp_max_it": 30}, {"pc_type": "lu"}):
-        cube = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, **law)
+        cube = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff(), **law)
         system = sa.System(cube, terms=[sa.fix(cube["x0"]), sa.gravity((0.0, 0.0, -1.0))])
         problem = sa.DynamicProblem(system, options=options)
         if "pc_type" in options:

@@ -152,7 +152,7 @@ def test_a_rule_of_a_million_points_is_refused() -> None:
 def test_a_split_part_takes_the_rule_that_is_given() -> None:
     found = energy_laws(
         sa.elements.ancf_plate,
-        sa.energies.yeoh,
+        sa.energies.yeoh(),
         volumetric="split",
         quadrature={"volumetric": "3x3"},
     )
@@ -211,12 +211,12 @@ def test_an_energy_that_is_not_finite_at_rest_is_an_error(of: Any) -> None:
 def test_values_out_of_their_domain_are_refused(given: Any, asked: str, value: Any) -> None:
     values = {"E": 1e6, "nu": 0.3} | given
     with refused(sa.ParameterError, asked=asked, given=value):
-        body_of(sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff, **values)
+        body_of(sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff(), **values)
 
 
 def test_a_parameter_that_leaves_its_domain_is_refused() -> None:
     nu = sa.Parameter("nu", 0.3)
-    body = body_of(sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff, E=1.0, nu=nu)
+    body = body_of(sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff(), E=1.0, nu=nu)
     system = sa.System(body)
     system.plan.update(0.0)
     nu.value = 0.6

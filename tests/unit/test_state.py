@@ -60,7 +60,7 @@ def test_a_copy_of_a_system_is_refused_and_does_not_share_its_state() -> None:
 def swing() -> tuple[sa.RigidBody, sa.System, sa.Parameter]:
     """A pendulum on a spring that can be changed."""
     stiffness = sa.Parameter("k", 20.0)
-    bob = sa.RigidBody.box((0.1, 0.1, 0.2), at=(0.5, 0.0, 0.0), rho=1000.0, name="bob")
+    bob = sa.RigidBody.box((0.1, 0.1, 0.2), position=(0.5, 0.0, 0.0), rho=1000.0, name="bob")
     pivot = sa.joints.revolute(bob.at((-0.5, 0, 0)), axis=(0, 1, 0))
     spring = sa.Potential(lambda r_a, *, k: k / 2 * r_a.dot(r_a), bob.at((0.1, 0, 0)), k=stiffness)
     terms = [pivot, spring, sa.gravity((0.0, 0.0, -9.81))]
@@ -70,7 +70,7 @@ def swing() -> tuple[sa.RigidBody, sa.System, sa.Parameter]:
 def pressed() -> sa.System:
     """A block with memory that is pressed on a plane."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 2))
-    law = sa.energies.saint_venant_kirchhoff
+    law = sa.energies.saint_venant_kirchhoff()
     block = sa.Body(mesh["body"], sa.elements.hex8_plain, law, E=1e3, nu=0.3, rho=1.0)
     floor = sa.Contact(block["z0"], sa.Plane((0, 0, 0), normal=(0, 0, 1)), mu=0.3)
     press = sa.fix(block["z1"], displacement=lambda t: (0.02 * t, 0.0, -0.05 * t))
@@ -160,7 +160,7 @@ def test_two_problems_of_one_system_take_turns() -> None:
     ends = []
     for turns in (1, 4):
         _, system, k = swing()
-        problems = [sa.DynamicProblem(system), sa.DynamicProblem(system, rho=0.5)]
+        problems = [sa.DynamicProblem(system), sa.DynamicProblem(system, spectral_radius=0.5)]
         states = [problem.state for problem in problems]
         for turn in range(turns):
             for n, problem in enumerate(problems):
@@ -192,8 +192,8 @@ def several(kind: str) -> tuple[list[Any], list[Any]]:
     """Return bodies and terms, among them those of a kind."""
     mesh = sa.Mesh.box((1.0, 0.2, 0.2), (2, 1, 1))
     given = {"mu": 3e3, "lam": 6e3, "rho": 10.0}
-    beam = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke, **given)
-    ball = sa.RigidBody.sphere(0.1, at=(1.3, 0.1, 0.1), rho=100.0, name="ball")
+    beam = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **given)
+    ball = sa.RigidBody.sphere(0.1, position=(1.3, 0.1, 0.1), rho=100.0, name="ball")
     tip, end = beam.at((1.0, 0.1, 0.1)), ball.at((-0.1, 0.0, 0.0))
 
     def pull(t: float) -> float:
@@ -297,7 +297,7 @@ def resting() -> tuple[sa.System, sa.System]:
 
     def block(name: str, z: float) -> sa.Body:
         mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), warp=lambda X: X + np.array([0.0, 0.0, z]))
-        return sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, name=name, **rubber)
+        return sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), name=name, **rubber)
 
     falls, low, top = block("falls", 0.0), block("low", 0.0), block("top", 1.0)
     ground = sa.Contact(falls["z0"], sa.Plane(point=(0, 0, -1e-3), normal=(0, 0, 1)))

@@ -24,11 +24,11 @@ def hinged(planar: bool, rho: float) -> tuple[sa.DynamicProblem, Callable[[], An
         body: Any = sa.PlanarBody(
             (0, 0, 0), mass=MASS, centre=(ARM, 0), inertia=INERTIA, spin=-SPIN
         )
-        hinge: Any = sa.joints.revolute(body.origin, sa.ground.at((0.0, 0.0)))
+        hinge: Any = sa.joints.revolute(body.at((0, 0)), sa.ground.at((0.0, 0.0)))
         tip, axis = body.at((2 * ARM, 0.0)), 1
     else:
         body = sa.RigidBody(
-            at=(ARM, 0, 0),
+            position=(ARM, 0, 0),
             mass=MASS,
             inertia=(0.01, INERTIA, INERTIA),
             spin=(0, SPIN, 0),
@@ -39,7 +39,7 @@ def hinged(planar: bool, rho: float) -> tuple[sa.DynamicProblem, Callable[[], An
     g = [0.0, 0.0, 0.0]
     g[axis] = -G
     system = sa.System(body, terms=[hinge, sa.gravity(g)])
-    problem = sa.DynamicProblem(system, rho=rho)
+    problem = sa.DynamicProblem(system, spectral_radius=rho)
     problem.record("force", lambda: hinge.reaction(system).force[[0, axis]])
     return problem, lambda: float(system.position(tip)[0, axis]), hinge
 
@@ -125,13 +125,15 @@ def test_steps_grow_again_after_one_that_failed() -> None:
     arm = sa.Body(
         mesh["body"],
         sa.elements.ancf_rod,
-        sa.energies.rod,
+        sa.energies.rod(),
         direction=lambda X: np.tile((0, 1.0, 0), (len(X), 1)),
         **section.rod(E=1e6, nu=0.49, rho=1070.0),
     )
     at = [arm.at((x, 0, 0)) for x in np.linspace(0, 0.2, 5)]
     cords = [sa.Potential(tendon, *pair, T=2.0) for pair in pairwise(at)]
-    problem = sa.DynamicProblem(sa.System(arm, terms=[sa.fix(arm["x0"]), *cords]), rho=0.7)
+    problem = sa.DynamicProblem(
+        sa.System(arm, terms=[sa.fix(arm["x0"]), *cords]), spectral_radius=0.7
+    )
     problem.solve(to=0.1, step=5e-3)
     assert 0 < problem.history.cut_backs < 10
     assert len(problem.history.steps) < 40
@@ -147,7 +149,7 @@ def test_a_rod_that_spins_fast_is_resolved_with_any_step(step: float) -> None:
     rod = sa.Body(
         mesh["body"],
         sa.elements.ancf_rod,
-        sa.energies.rod,
+        sa.energies.rod(),
         direction=lambda X: np.tile((0, 1.0, 0), (len(X), 1)),
         spin=(0, 0, 100.0),
         **section.rod(E=1e6, nu=0.3, rho=1070.0),

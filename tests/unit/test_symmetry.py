@@ -47,7 +47,7 @@ def normal(X: Array) -> Array:
     ],
 )
 def test_half_a_body_moves_as_in_the_whole_one(element: Any, curved: bool) -> None:
-    energy = kirchhoff() if element is ancf_thin_plate else saint_venant_kirchhoff
+    energy = kirchhoff() if element is ancf_thin_plate else saint_venant_kirchhoff()
     found = []
     for half in (False, True):
         lengths, divisions = ((0.8, 0.5), (4, 2)) if half else ((0.8, 1.0), (4, 4))
@@ -87,7 +87,7 @@ def test_the_normal_is_an_axis() -> None:
 
 def test_a_plate_in_its_plane_may_change_its_thickness() -> None:
     mesh = Mesh.box((1.0, 1.0), (1, 1))
-    body = Body(mesh["body"], ancf_plate, saint_venant_kirchhoff, **THIN)
+    body = Body(mesh["body"], ancf_plate, saint_venant_kirchhoff(), **THIN)
     sides = [symmetry(body["x0"], "x"), symmetry(body["y0"], "y")]
     pull = traction(body["x1"], (50.0, 0.0, 0.0))
     system = System(body, terms=[*sides, planar(body, "z"), pull])

@@ -13,7 +13,7 @@ import symancf as sa
 from symancf.elements import ancf_plate, ancf_thick_plate
 from symancf.energies import orthotropic, saint_venant_kirchhoff
 
-LAW = saint_venant_kirchhoff
+LAW = saint_venant_kirchhoff()
 
 
 def tube(element: Any, cells: int, nu: float, side: int) -> np.ndarray:
@@ -114,7 +114,10 @@ def test_layers_of_one_material_on_it() -> None:
     """Bending of [0/90/0]: within 2 % of the plate with the thickness at its mid-surface."""
     ply = {"E1": 140.0, "E2": 10.0, "E3": 10.0, "nu12": 0.3, "nu13": 0.3, "nu23": 0.4}
     ply |= {"G12": 5.0, "G13": 5.0, "G23": 3.5}
-    layers = sa.Layers([(orthotropic, 0.03, 0), (orthotropic, 0.04, 90), (orthotropic, 0.03, 0)])
+    layers = sa.Layers(
+        [(orthotropic(), 0.03, 0), (orthotropic(), 0.04, 90), (orthotropic(), 0.03, 0)],
+        degrees=True,
+    )
     tips = []
     for element in (ancf_thick_plate, ancf_plate):
         system, body = strip(element, layers, load=1e-5, **ply)

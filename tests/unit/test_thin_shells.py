@@ -158,7 +158,10 @@ def strip(element: Element, how: str, turn: float) -> Array:
         support = sa.fix(body["x0"])
         system = sa.System(body, terms=[support, load])
         sa.StaticProblem(system).solve()
-        wrench = [support.reaction(system) @ Q, support.reaction_moment(system) @ Q]
+        wrench = [
+            support.reaction(system).force @ Q,
+            support.reaction(system).moment_about((0, 0, 0)) @ Q,
+        ]
     else:
         block = sa.RigidBody()
         clamp = sa.joints.clamp(body["x0"], block)
@@ -221,7 +224,7 @@ def test_thickness_may_vary_over_the_surface() -> None:
     s = 0.5 * (1.0 + x)
     exact = (0.5 * weight * P * (1 - s) ** 2 / (E * (0.02 - 0.01 * s) ** 3 / 12.0 * width)).sum()
     mesh = sa.Mesh.box((1.0, width), (8, 1))
-    thickness = sa.Field(lambda X: 0.02 - 0.01 * X[:, 0], at="points")
+    thickness = sa.Field(lambda X: 0.02 - 0.01 * X[:, 0], per="point")
     law = sa.energies.kirchhoff()
     body = sa.Body(mesh["body"], ancf_thin_quad, law, E=E, nu=0.0, thickness=thickness)
     load = sa.force(body["x1"], (0.0, 0.0, P))

@@ -43,7 +43,7 @@ def test_a_force_that_travels_moves_a_beam_as_the_modal_series_says() -> None:
         place, middle = body.at(lambda t: (SPEED * t, 0.0, 0.0)), body.at((L / 2, 0.0, 0.0))
         held = [sa.fix(body[end], "position") for end in ("x0", "x1")]
         system = sa.System(body, terms=[*held, sa.force(place, (0.0, 0.0, -F))])
-        problem = sa.DynamicProblem(system, rho=0.9)
+        problem = sa.DynamicProblem(system, spectral_radius=0.9)
         problem.record("middle", middle)
         problem.solve(to=1.0, step=step)
         found = problem.history["middle"].reshape(-1, 3)[:, 2]
@@ -66,7 +66,7 @@ def test_a_force_that_travels_over_a_plate_moves_it_as_the_double_series_says() 
         held = [sa.fix(plate[e], ["position", "slope_along"]) for e in ("x0", "x1", "y0", "y1")]
         place = plate.at(lambda time: (speed * time, y, 0.0))  # along no edge of cells, over all
         system = sa.System(plate, terms=[*held, sa.force(place, (0.0, 0.0, -1e-5))])
-        problem = sa.DynamicProblem(system, rho=0.9)
+        problem = sa.DynamicProblem(system, spectral_radius=0.9)
         problem.record("middle", plate.at((0.5, 0.5, 0.0)))
         problem.solve(to=2.0, step=0.02)
         time, exact = np.asarray(problem.history.time), 0.0
@@ -85,7 +85,7 @@ def test_a_hundred_revisions_take_no_memory() -> None:
     mesh = sa.Mesh.box((1.0, 1.0), (9, 9))
     given = {"E": 1e6, "nu": 0.3, "thickness": 0.01}
     plate = sa.Body(mesh["body"], THIN, kirchhoff(), name="plate", **given)
-    mass = sa.RigidBody(at=(0.5, 0.5, 0.0), mass=1.0, inertia=(1e-3,) * 3)
+    mass = sa.RigidBody(position=(0.5, 0.5, 0.0), mass=1.0, inertia=(1e-3,) * 3)
     place = plate.at(lambda t: (0.5 + 0.4 * np.sin(t), 0.5 + 0.4 * np.cos(3.0 * t), 0.0))
     on_it = sa.Constraint(on, mass.at((0.0, 0.0, 0.0)), place, name="on")
     system = sa.System(plate, mass, terms=[sa.fix(plate["x0"]), on_it])
@@ -120,7 +120,7 @@ def test_a_place_that_travels_at_once_is_a_fixed_one(method: str) -> None:
 def test_what_a_place_that_travels_cannot_do() -> None:
     body = rope(4)
     place = body.at(lambda t: (0.1 + 0.5 * t, 0.0, 0.0))
-    mass = sa.RigidBody(at=(0.1, 0.0, 0.0), mass=1.0, inertia=(1e-3,) * 3)
+    mass = sa.RigidBody(position=(0.1, 0.0, 0.0), mass=1.0, inertia=(1e-3,) * 3)
     on = sa.Constraint(lambda r_a, r_b: r_a - r_b, mass.at((0.0, 0.0, 0.0)), place, name="on")
     system = sa.System(body, mass, terms=[sa.fix(body["x0"]), on])
     with refused(sa.ParameterError, asked="parameter", given="time"):
@@ -152,7 +152,7 @@ def upright(e1_a: Any, e2_a: Any) -> Any:
 def bead(cord: sa.Body, at: float, *terms: Any) -> tuple[sa.System, Any]:
     """A mass on a cable along x, and its place there."""
     place = cord.sliding((at, 0.0, 0.0))
-    mass = sa.RigidBody(at=(at, 0.0, 0.0), mass=0.3, inertia=(1e-4,) * 3, name="bead")
+    mass = sa.RigidBody(position=(at, 0.0, 0.0), mass=0.3, inertia=(1e-4,) * 3, name="bead")
     origin = mass.at((0.0, 0.0, 0.0))
     joints = [sa.Constraint(on, origin, place, name="on"), sa.Constraint(upright, origin)]
     return sa.System(cord, mass, terms=[*joints, *(term(mass, place) for term in terms)]), place
@@ -256,7 +256,7 @@ def test_a_wheel_rolls_down_a_cable() -> None:
     given = {"EA": 1e6, "EI": 1e4, "rho": 1e3, "A": 1e-3}
     rail = sa.Body(region, sa.elements.ancf_cable, sa.energies.cable(), **given)
     foot = rail.sliding((0.3, 0, 0))
-    wheel = sa.PlanarBody(at=(0.3, R, 0.0), mass=m, inertia=J)
+    wheel = sa.PlanarBody(position=(0.3, R, 0.0), mass=m, inertia=J)
     hub = wheel.at((0, 0))
 
     def touches(r_a: Any, r_b: Any, rs_b: Any, *, R: sp.Expr) -> list[sp.Expr]:

@@ -34,8 +34,8 @@ class Model:
     c: sa.Parameter = field(default_factory=lambda: sa.Parameter("c", 0.1))
 
     def __post_init__(self) -> None:
-        upper = sa.RigidBody.box((1.0, 0.1, 0.1), at=(0.5, 0.0, 0.0), rho=100.0, name="upper")
-        lower = sa.RigidBody.box((1.0, 0.1, 0.1), at=(1.5, 0.0, 0.0), rho=50.0, name="lower")
+        upper = sa.RigidBody.box((1.0, 0.1, 0.1), position=(0.5, 0.0, 0.0), rho=100.0, name="upper")
+        lower = sa.RigidBody.box((1.0, 0.1, 0.1), position=(1.5, 0.0, 0.0), rho=50.0, name="lower")
         self.bodies = [upper, lower]
         elbow = upper.at((0.5, 0.0, 0.0)), lower.at((-0.5, 0.0, 0.0))
         axis = (0.0, 1.0, 0.0)
@@ -86,14 +86,16 @@ def test_motions_of_the_same_objects_in_turn() -> None:
     alone = []
     for c in values:
         model = Model(sa.Parameter("c", c))
-        problem = sa.DynamicProblem(model.system(), rho=0.8, options=EXACT)
+        problem = sa.DynamicProblem(model.system(), spectral_radius=0.8, options=EXACT)
         alone.append([])
         for t in times:
             problem.solve(to=t, step=0.005)
             alone[-1].append(model.told(problem.system))
     assert alone[0][-1] != alone[1][-1]
     model = Model()
-    problems = [sa.DynamicProblem(model.system(), rho=0.8, options=EXACT) for _ in values]
+    problems = [
+        sa.DynamicProblem(model.system(), spectral_radius=0.8, options=EXACT) for _ in values
+    ]
     for k, t in enumerate(times):
         for number, (c, problem) in enumerate(zip(values, problems, strict=True)):
             model.c.value = c
@@ -139,7 +141,9 @@ def test_the_plane() -> None:
             return k * phi_a**2 / 2
 
         bend = sa.Potential(spring, arm.at((0.0, 0.0)), k=3.0)
-        turn = sa.prescribe(arm.at((0.0, 0.0)), "theta", position=lambda t: 0.3 * t, release=F)
+        turn = sa.displacement_control(
+            arm.at((0.0, 0.0)), "theta", position=lambda t: 0.3 * t, release=F
+        )
         return arm, F, [hold, push, bend, turn]
 
     arm, F, terms = model()
@@ -190,7 +194,7 @@ def glued() -> tuple[list[Any], list[Any], Any]:
         rho=100.0,
         A=1e-3,
     )
-    head = sa.RigidBody.box((0.1, 0.5, 0.1), at=(2.0, 0.25, 0.0), rho=50.0, name="head")
+    head = sa.RigidBody.box((0.1, 0.5, 0.1), position=(2.0, 0.25, 0.0), rho=50.0, name="head")
     plate, wrist = (sa.joints.clamp(at, head) for at in (right["x1"], rope.at((2.0, 0.0, 0.0))))
     edge = sa.length(right["y0"], per="line")
 
@@ -222,13 +226,13 @@ def glued() -> tuple[list[Any], list[Any], Any]:
 def test_bodies_that_are_glued_tied_and_kept() -> None:
     bodies, terms, told = glued()
     problems = [
-        sa.DynamicProblem(sa.System(*bodies, terms=terms), rho=0.5, options=EXACT),
+        sa.DynamicProblem(sa.System(*bodies, terms=terms), spectral_radius=0.5, options=EXACT),
         sa.StaticProblem(sa.System(*bodies, terms=terms), options=EXACT),
     ]
     alone = []
     for kind in (sa.DynamicProblem, sa.StaticProblem):
         own, given, tell = glued()
-        options: dict[str, Any] = {"rho": 0.5} if kind is sa.DynamicProblem else {}
+        options: dict[str, Any] = {"spectral_radius": 0.5} if kind is sa.DynamicProblem else {}
         problem = kind(sa.System(*own, terms=given), options=EXACT, **options)
         alone.append([])
         for k in (1, 2):
@@ -244,7 +248,7 @@ def test_bodies_that_are_glued_tied_and_kept() -> None:
 
 def test_a_contact_tells_of_deep_points_in_each_of_two_systems() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
-    svk, given = sa.energies.saint_venant_kirchhoff, {"E": 1e6, "nu": 0.3, "name": "block"}
+    svk, given = sa.energies.saint_venant_kirchhoff(), {"E": 1e6, "nu": 0.3, "name": "block"}
     block = sa.Body(mesh["body"], sa.elements.hex8_plain, svk, **given)
     touch = sa.Contact(block["z0"], sa.Plane(), name="stand", stiffness=1e4)
     told = []
@@ -264,7 +268,7 @@ def test_a_contact_tells_of_deep_points_in_each_of_two_systems() -> None:
 
 def test_results_of_a_contact_that_is_in_another_system_are_refused() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    svk, given = sa.energies.saint_venant_kirchhoff, {"E": 1e6, "nu": 0.3}
+    svk, given = sa.energies.saint_venant_kirchhoff(), {"E": 1e6, "nu": 0.3}
     low, high = (sa.Body(mesh["body"], sa.elements.hex8_plain, svk, **given) for _ in range(2))
     system = sa.System(low)
     for touch in (

@@ -53,7 +53,7 @@ def sheet(u: Units, element: Any) -> tuple[sa.System, Any]:
         energy = energies.kirchhoff()
     else:
         given |= {"mu": 8e7 * u.Pa, "lam": 1.2e8 * u.Pa}
-        energy = energies.neo_hooke
+        energy = energies.neo_hooke()
     body = sa.Body(mesh["body"], element, energy, **given)
     return sa.System(body, terms=[sa.fix(body["x0"]), sa.gravity(u.g)]), body["x1"]
 
@@ -61,7 +61,7 @@ def sheet(u: Units, element: Any) -> tuple[sa.System, Any]:
 def robot(u: Units) -> tuple[sa.System, Any]:
     """A controlled link on a hinge in space with a cable and a box at its end."""
     size = (0.4 * u.m, 0.05 * u.m, 0.05 * u.m)
-    link = sa.RigidBody.box(size, at=(-0.2 * u.m, 0, 0), rho=500.0 * u.density, name="link")
+    link = sa.RigidBody.box(size, position=(-0.2 * u.m, 0, 0), rho=500.0 * u.density, name="link")
     hinge = sa.joints.revolute(link.at((-0.2 * u.m, 0, 0)), axis=(0, 1, 0))
     mesh = sa.Mesh.box((0.3 * u.m,), (2,))
     rope = sa.Body(
@@ -74,7 +74,7 @@ def robot(u: Units) -> tuple[sa.System, Any]:
         rho=1000.0 * u.density,
         A=1e-4 * u.m**2,
     )
-    box = sa.RigidBody.box((0.04 * u.m,) * 3, at=(0.3 * u.m, 0, 0), rho=800.0 * u.density)
+    box = sa.RigidBody.box((0.04 * u.m,) * 3, position=(0.3 * u.m, 0, 0), rho=800.0 * u.density)
     knots = [
         sa.joints.clamp(rope["x0"], link),
         sa.joints.spherical(rope["x1"], box.at((0.0, 0.0, 0.0))),
@@ -156,7 +156,7 @@ def controlled_pendulum(second: float, metre: float, how: str) -> tuple[np.ndarr
     """A double pendulum, and a box on a controller: positions in metres, number of steps."""
     size, g = tuple(metre * np.array((1.0, 0.1, 0.1))), 9.81 * metre / second**2
     boxes = [
-        sa.RigidBody.box(size, at=(x * metre, 0, 0), rho=rho / metre**3, name=f"box{x}")
+        sa.RigidBody.box(size, position=(x * metre, 0, 0), rho=rho / metre**3, name=f"box{x}")
         for x, rho in ((0.5, 1000.0), (1.5, 500.0), (5.0, 100.0))
     ]
     a, b, lone = boxes

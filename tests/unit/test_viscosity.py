@@ -34,7 +34,7 @@ def body(element: Any, warp: Any = None, cells: int = 2, **options: Any) -> sa.B
     if element is CABLE:
         given = {"EA": 1.0, "EI": 1.0, "A": 0.3, "rho": 1.0}
         return sa.Body(mesh["body"], CABLE, cable(**options), **given)
-    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff
+    energy = kirchhoff() if element is THIN else saint_venant_kirchhoff()
     section = {} if element is HEX8 else {"thickness": options.get("thickness", H)}
     return sa.Body(mesh["body"], element, energy, E=1.0, nu=0.3, **section)
 
@@ -222,7 +222,7 @@ def test_a_cantilever_rings_down_at_the_rate_of_its_viscosity() -> None:
     assert start == pytest.approx(0.06 / 3.0, rel=1e-3)
     stored = system.strain_energy()
     push.value = 0.0
-    problem = sa.DynamicProblem(system, rho=0.95)
+    problem = sa.DynamicProblem(system, spectral_radius=0.95)
     problem.record("tip", lambda: system.displacement(b["x1"])[0, 1])
     w = 1.8751041**2
     zeta = w * 0.02 / 2.0

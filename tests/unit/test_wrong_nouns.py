@@ -21,7 +21,7 @@ class Model:
     def __init__(self) -> None:
         self.mesh = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1))
         given = {"mu": 1.0, "lam": 1.0}
-        self.block = sa.Body(self.mesh["body"], sa.elements.hex8_plain, neo_hooke, **given)
+        self.block = sa.Body(self.mesh["body"], sa.elements.hex8_plain, neo_hooke(), **given)
         line = sa.Mesh.box((1.0,), (2,))
         self.rope = sa.Body(line["body"], sa.elements.ancf_cable, cable(), EA=1.0, EI=1.0)
         self.system = sa.System(self.block, terms=[sa.fix(self.block["x0"])])
@@ -77,7 +77,7 @@ CASES: dict[str, tuple[Callable[[Model], Any], type[sa.SymancfError], str, Any]]
         lambda m: sa.Body(
             m.mesh["body"],
             sa.elements.hex8_plain,
-            neo_hooke,
+            neo_hooke(),
             volumetric=np.ones(3),
             mu=1.0,
             lam=1.0,

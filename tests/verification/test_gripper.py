@@ -116,7 +116,7 @@ def test_closing_force(model: str, material: float) -> None:
     factor = sa.Factor("closing force")
 
     def close(bodies: Any) -> list[Any]:
-        target = sa.prescribe(
+        target = sa.displacement_control(
             bodies[3].at(EFFECTOR), "x", position=lambda t: 0.4429 * (1 - t), release=factor
         )
         return [sa.force(bodies[2].at((0, 0)), (0, 1), factor=factor), target]

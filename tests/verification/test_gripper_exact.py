@@ -24,7 +24,7 @@ def closing_force(elements: int) -> tuple[float, Any]:
     factor = sa.Factor("closing force")
 
     def loads(bodies: Any) -> list[Any]:
-        target = sa.prescribe(
+        target = sa.displacement_control(
             bodies[3].at(EFFECTOR), "x", position=lambda t: 0.4429 * (1 - t), release=factor
         )
         return [sa.force(bodies[2].at((0, 0)), (0, 1), factor=factor), target]
@@ -65,7 +65,7 @@ def test_wrenches_of_clamps_balance_the_loads_of_a_stretched_cable() -> None:
     rod = sa.Body(
         mesh["all"], sa.elements.ancf_cable, sa.energies.cable(curvature="plane"), EA=10.0, EI=0.5
     )
-    head = sa.PlanarBody(at=(1.1, 0.2, 0.4))
+    head = sa.PlanarBody(position=(1.1, 0.2, 0.4))
     foot = sa.joints.clamp(rod.at((0.0, 0.0, 0.3)), sa.ground)
     top = sa.joints.clamp(rod.at((1.0, 0.0, 0.3)), head)
     at, force, moment = head.at((0.1, 0.2)), np.array([1.5, 0.7]), 0.3

@@ -19,6 +19,7 @@ from ...runtime import jit
 from ...values.arguments import text
 from ...values.motion import Motion
 from ...values.parameter import Value, vector3
+from ...values.spellings import former_arguments
 from ..node import NodeBinding, OneNode
 from . import shapes
 from .inertia import (
@@ -55,14 +56,14 @@ class RigidBody(OneNode):
 
     Parameters
     ----------
-    at : origin of the body's frame in the reference configuration (3,).
+    position : of the origin of the body's frame in the reference configuration (3,).
     frame : (3, 3), columns are the axes of the body in the reference configuration.
     mass : [kg]; None: a body without inertia.
     centre : centre of mass in the body's frame.
     inertia : J about the centre of mass in the axes of the body, (3, 3), or its diagonal (3,)
         [kg m^2]; None: a point mass; generalized-alpha needs something that holds its
         rotation.
-    velocity : of the body's origin `at`, at the start of a motion [m/s].
+    velocity : of the body's origin, at the start of a motion [m/s].
     spin : angular velocity at the start of a motion, in the axes of the ground [rad/s].
     length : d, the distance of r_j from r_i; default: of the size of the body.
     name : shown in messages; by default bodies are counted.
@@ -75,7 +76,7 @@ class RigidBody(OneNode):
     Examples
     --------
     >>> import symancf as sa
-    >>> head = sa.RigidBody.box((0.3, 0.2, 0.2), at=(0, 0, 1), rho=1180.0, name="head")
+    >>> head = sa.RigidBody.box((0.3, 0.2, 0.2), position=(0, 0, 1), rho=1180.0, name="head")
     >>> top = head.at((0.0, 0.0, 0.1))
     """
 
@@ -83,9 +84,10 @@ class RigidBody(OneNode):
     axes = ("x", "y", "z")
     reactions = (0, 1, 2)
 
+    @former_arguments("RigidBody")
     def __init__(
         self,
-        at: npt.ArrayLike = (0.0, 0.0, 0.0),
+        position: npt.ArrayLike = (0.0, 0.0, 0.0),
         frame: npt.ArrayLike | None = None,
         *,
         mass: float | None = None,
@@ -100,7 +102,7 @@ class RigidBody(OneNode):
         self.named = name is not None
         self.name = "rigid body" if name is None else text("RigidBody(name=...)", name)
         what = f"rigid body {self.name!r}"
-        self.origin = vector3(f"{what}: at", at)
+        self.origin = vector3(f"{what}: position", position)
         axes = frame_of(what, frame)
         self.frame: Array = np.eye(3) if axes is None else axes
         self.moments: Inertia | None = None
@@ -142,16 +144,17 @@ class RigidBody(OneNode):
 
     # ---- shapes ---------------------------------------------------------------------------------
     @classmethod
+    @former_arguments("RigidBody.box")
     def box(
         cls,
         size: npt.ArrayLike,
-        at: npt.ArrayLike = (0.0, 0.0, 0.0),
+        position: npt.ArrayLike = (0.0, 0.0, 0.0),
         frame: npt.ArrayLike | None = None,
         *,
         rho: float | None = None,
         **options: Any,
     ) -> RigidBody:
-        """Return a homogeneous box with edges `size` (3,) along its axes, centre `at`.
+        """Return a homogeneous box with edges `size` (3,) along its axes, centre `position`.
 
         r_j is the middle of the face across the first axis. `options` as for `RigidBody`.
         """
@@ -159,44 +162,48 @@ class RigidBody(OneNode):
         squares = a**2
         per_mass = (squares.sum() - squares) / 12.0
         options.setdefault("length", float(a[0]) / 2.0)
-        return cls._made(shapes.box(a / 2.0), float(a.prod()), per_mass, at, frame, rho, options)
+        return cls._made(
+            shapes.box(a / 2.0), float(a.prod()), per_mass, position, frame, rho, options
+        )
 
     @classmethod
+    @former_arguments("RigidBody.cylinder")
     def cylinder(
         cls,
         radius: float,
         length: float,
-        at: npt.ArrayLike = (0.0, 0.0, 0.0),
+        position: npt.ArrayLike = (0.0, 0.0, 0.0),
         frame: npt.ArrayLike | None = None,
         *,
         rho: float | None = None,
         **options: Any,
     ) -> RigidBody:
-        """Return a homogeneous cylinder along its third axis, centre `at`."""
+        """Return a homogeneous cylinder along its third axis, centre `position`."""
         R = float(shapes.size_of("the radius of a rigid cylinder", radius, 1))
         h = float(shapes.size_of("the length of a rigid cylinder", length, 1))
         across = R**2 / 4.0 + h**2 / 12.0
         per_mass = np.array([across, across, R**2 / 2.0])
         options.setdefault("length", R)
         shape = shapes.cylinder(R, h)
-        return cls._made(shape, float(np.pi * R**2 * h), per_mass, at, frame, rho, options)
+        return cls._made(shape, float(np.pi * R**2 * h), per_mass, position, frame, rho, options)
 
     @classmethod
+    @former_arguments("RigidBody.sphere")
     def sphere(
         cls,
         radius: float,
-        at: npt.ArrayLike = (0.0, 0.0, 0.0),
+        position: npt.ArrayLike = (0.0, 0.0, 0.0),
         frame: npt.ArrayLike | None = None,
         *,
         rho: float | None = None,
         **options: Any,
     ) -> RigidBody:
-        """Return a homogeneous ball, centre `at`."""
+        """Return a homogeneous ball, centre `position`."""
         R = float(shapes.size_of("the radius of a rigid sphere", radius, 1))
         per_mass = np.full(3, 0.4 * R**2)
         options.setdefault("length", R)
         volume = 4.0 / 3.0 * np.pi * R**3
-        return cls._made(shapes.sphere(R), float(volume), per_mass, at, frame, rho, options)
+        return cls._made(shapes.sphere(R), float(volume), per_mass, position, frame, rho, options)
 
     @classmethod
     def _made(
@@ -204,7 +211,7 @@ class RigidBody(OneNode):
         shape: shapes.Shape,
         volume: float,
         per_mass: Array,
-        at: npt.ArrayLike,
+        position: npt.ArrayLike,
         frame: npt.ArrayLike | None,
         rho: float | None,
         options: dict[str, Any],
@@ -222,7 +229,7 @@ class RigidBody(OneNode):
             options["mass"] = density * volume
         if options.get("mass") is not None and "inertia" not in options:
             options["inertia"] = np.diag(options["mass"] * per_mass)
-        return cls(at, frame, shape=shape, **options)
+        return cls(position, frame, shape=shape, **options)
 
     # ---- places ---------------------------------------------------------------------------------
     def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> RigidPoint:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from .body import PlanarBody, PlanarPoint
 from .clamp import Clamp
-from .factor import Factor, Prescribed, prescribe
+from .factor import DisplacementControl, Factor, displacement_control, prescribe
 
 __all__ = [
     "Clamp",
+    "DisplacementControl",
     "Factor",
     "PlanarBody",
     "PlanarPoint",
-    "Prescribed",
+    "displacement_control",
     "prescribe",
 ]

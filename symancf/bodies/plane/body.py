@@ -26,6 +26,7 @@ from ...runtime import jit
 from ...values.arguments import named
 from ...values.motion import Motion
 from ...values.parameter import call, label, reals
+from ...values.spellings import advise, former_arguments
 from ..node import NodeBinding, OneNode
 
 if TYPE_CHECKING:
@@ -85,19 +86,19 @@ class PlanarBody(OneNode):
 
     Parameters
     ----------
-    at : (x, y, theta) of its frame in the reference configuration; theta [rad], counter-clockwise.
-        (x, y) alone means theta = 0.
+    position : (x, y, theta) of its frame in the reference configuration; theta [rad],
+        counter-clockwise. (x, y) alone means theta = 0.
     name : shown in messages; by default bodies are counted.
     mass : [kg]; None: a body without inertia.
     centre : centre of mass (sx, sy) in the body's frame.
     inertia : about the centre of mass [kg m^2]; 0: a point mass, which nothing can spin up.
-    velocity : (vx, vy) of the body's origin `at`, at the start of a motion [m/s].
+    velocity : (vx, vy) of the body's origin, at the start of a motion [m/s].
     spin : angular velocity at the start of a motion [rad/s].
 
     Examples
     --------
     >>> import symancf as sa
-    >>> finger = sa.PlanarBody(at=(1.0, 1.5, 0.0), name="finger")
+    >>> finger = sa.PlanarBody(position=(1.0, 1.5, 0.0), name="finger")
     >>> tip = finger.at((0.2, 0.7))
 
     Notes
@@ -110,9 +111,10 @@ class PlanarBody(OneNode):
     axes = COORDINATES
     reactions = (0, 1, 5)
 
+    @former_arguments("PlanarBody")
     def __init__(
         self,
-        at: npt.ArrayLike = (0.0, 0.0, 0.0),
+        position: npt.ArrayLike = (0.0, 0.0, 0.0),
         name: str | None = None,
         *,
         mass: float | None = None,
@@ -121,15 +123,15 @@ class PlanarBody(OneNode):
         velocity: npt.ArrayLike = (0.0, 0.0),
         spin: float = 0.0,
     ) -> None:
-        given = reals(at).ravel()
+        given = reals(position).ravel()
         self.named = name is not None
         self.name = named(name, "planar body")
         if given.size not in (2, 3):
             raise ParameterError(
-                f"planar body {self.name!r}: at is {label(at)}: give three finite numbers "
-                "(x, y, theta)",
-                asked="at",
-                given=at,
+                f"planar body {self.name!r}: position is {label(position)}: give three finite "
+                "numbers (x, y, theta)",
+                asked="position",
+                given=position,
             )
         self.reference: Array = np.append(given, np.zeros(3 - given.size))
         self.mass, self.inertia_about_centre = self._mass(mass, inertia)
@@ -171,8 +173,9 @@ class PlanarBody(OneNode):
 
     @property
     def origin(self) -> PlanarPoint:
-        """The place of the origin of the body's frame."""
-        return PlanarPoint(self, (0.0, 0.0))
+        """The place of the origin of the body's frame, by a former spelling of ``at((0, 0))``."""
+        advise("the place PlanarBody.origin", "body.at((0, 0))")
+        return self.at((0.0, 0.0))
 
     # ---- what a system asks of a body -----------------------------------------------------------
     @property

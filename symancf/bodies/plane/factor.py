@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ...places.ends import End
 from ...terms.work import VirtualWork
 from ...values.arguments import among, named
 from ...values.parameter import evaluate
+from ...values.spellings import advise
 from .body import COORDINATES, PlanarPoint
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ FACTOR = "factor"
 class Factor(End):
     """An unknown scalar that multiplies loads: a node of one coordinate.
 
-    ``sa.force(place, (0, 1), factor=F)`` applies F times the vector; ``sa.prescribe(place, "x",
-    position=..., release=F)`` is the equation that determines F. After a solution
+    ``sa.force(place, (0, 1), factor=F)`` applies F times the vector;
+    ``sa.displacement_control(place, "x", position=..., release=F)`` determines F. After a solution
     ``F.value(system)`` is its value.
 
     Examples
@@ -92,8 +93,8 @@ class Factor(End):
         return entry
 
 
-class Prescribed(VirtualWork):
-    """The equation (coordinate of a place) = given, in the row of a `Factor`; see `prescribe`."""
+class DisplacementControl(VirtualWork):
+    """The equation (coordinate of a place) = given, in the row of a `Factor`."""
 
     def __init__(
         self,
@@ -135,7 +136,11 @@ class Prescribed(VirtualWork):
 
     def bind(self, layout: Layout) -> PlaceBinding:
         """Announce the place and the factor's node before distribution."""
-        others = [t for t in layout.terms if isinstance(t, Prescribed) and t.factor is self.factor]
+        others = [
+            t
+            for t in layout.terms
+            if isinstance(t, DisplacementControl) and t.factor is self.factor
+        ]
         if len(others) > 1:
             raise ParameterError(
                 f"{self.factor} is released by {len(others)} prescribed coordinates "
@@ -167,7 +172,7 @@ def _prescribed_theta(phi_a: S, dfactor_b: S, *, target: S) -> dict[S, S]:
 EQUATIONS = {"x": _prescribed_x, "y": _prescribed_y, "theta": _prescribed_theta}
 
 
-def prescribe(
+def displacement_control(
     place: PlanarPoint,
     coordinate: str,
     *,
@@ -175,8 +180,8 @@ def prescribe(
     displacement: Scalar | None = None,
     release: Factor,
     name: str | None = None,
-) -> Prescribed:
-    """Prescribe a coordinate of a point of a planar body and release a load factor instead.
+) -> DisplacementControl:
+    """Find the load factor at which a coordinate of a point of a planar body has a given value.
 
     Parameters
     ----------
@@ -189,9 +194,15 @@ def prescribe(
     Examples
     --------
     >>> import symancf as sa
-    >>> finger = sa.PlanarBody(at=(1.0, 1.5, 0.0), name="finger")
+    >>> finger = sa.PlanarBody(position=(1.0, 1.5, 0.0), name="finger")
     >>> F = sa.Factor("closing force")
     >>> load = sa.force(finger.at((0, 0)), (0, 1), factor=F)
-    >>> closed = sa.prescribe(finger.at((0.2, 0.7)), "x", position=0.0, release=F)
+    >>> closed = sa.displacement_control(finger.at((0.2, 0.7)), "x", position=0.0, release=F)
     """
-    return Prescribed(place, coordinate, position, displacement, release, name)
+    return DisplacementControl(place, coordinate, position, displacement, release, name)
+
+
+def prescribe(*arguments: Any, **given: Any) -> DisplacementControl:
+    """Return `displacement_control`, by its former name."""
+    advise("prescribe(..., release=...)", "displacement_control(..., release=...)")
+    return displacement_control(*arguments, **given)

@@ -76,7 +76,7 @@ def fix(
 
     Returns
     -------
-    Support : a term. `Support.reaction` and `Support.reaction_moment` are force and moment of
+    Support : a term. `Support.reaction` has force and moment of
         the support after a solution; ``print`` tells what it holds.
 
     Raises
@@ -134,7 +134,7 @@ def symmetry(region: Nodes | PointsOnBody, normal: str, name: str | None = None)
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> sa.symmetry(block["x0"], "x")
     symmetry:body.x0: holds x
     """

@@ -15,8 +15,10 @@ from ...assembly.configuration import require_system
 from ...errors import ParameterError
 from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
+from ...terms.reaction import Reaction
 from ...values.arguments import chosen_dofs
 from ...values.parameter import vector3
+from ...values.spellings import advise
 from .names import AXES
 
 if TYPE_CHECKING:
@@ -66,28 +68,47 @@ class Support(OneProcess, Shown, ABC):
         mine = owned & (numbering.fixed_by == system.layout.number(self))
         return np.where(mine, system.residual_at_solution(), 0.0)
 
-    def reaction(self, system: Configuration) -> Array:
-        """Return the total force (3,) that the support exerts on the body (collective) [N].
+    def reaction(self, system: Configuration) -> Reaction:
+        """Return force [N] and moment [N m] that the support exerts on the body (collective).
 
-        Of a planar body force and moment about its origin, (Fx, Fy, M).
+        They are the virtual work of the support forces, and of the generalised forces on slopes, in
+        rigid motions of the deformed body.
         """
-        forces = self.forces(system)
-        return system.sum(system.wrench(forces, np.zeros(3)))[:3]
+        forces, point = self.forces(system), self._middle(system)
+        total = system.sum(system.wrench(forces, point))
+        return Reaction(point[None], total[None, :3], total[None, 3:], self._former(total))
+
+    def _middle(self, system: Configuration) -> Array:
+        """Return the mean (3,) of the present places of the nodes that it holds (collective)."""
+        numbering, sums = system.numbering, np.zeros(4)
+        held = np.zeros(numbering.vertices, dtype=bool)
+        held[numbering.vertex_of[numbering.fixed_by == system.layout.number(self)]] = True
+        held[numbering.owned_vertices :] = False
+        q = system.reference + system.state
+        for number, block in enumerate(numbering.blocks):
+            if block.kind == "position":
+                carriers = numbering.carriers(number)
+                x = q[numbering.coordinates_of(number, carriers[held[carriers]])]
+                sums[: block.size] += x.sum(axis=0)
+                sums[3] += len(x)
+        sums = system.sum(sums)
+        return np.asarray(sums[:3] / max(sums[3], 1.0))
+
+    def _former(self, total: Array) -> Array:
+        """Return the numbers of a history: the force; of planar bodies see `FrameSupport`."""
+        return total[:3]
 
     def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
         """Return what a history keeps of a support; see `DynamicProblem.record`."""
-        return {"": lambda: self.reaction(system)}
+        return {"": lambda: np.asarray(self.reaction(system).former)}
 
     def reaction_moment(
         self, system: Configuration, about: npt.ArrayLike = (0.0, 0.0, 0.0)
     ) -> Array:
-        """Return the moment (3,) of the support forces about a point (collective) [N m].
-
-        It is the virtual work of the support forces and of the generalised forces on slopes in a
-        rotation of the deformed body about the point `about`.
-        """
+        """Return the moment about a point, by its former spelling."""
+        advise("reaction_moment(system, about)", "reaction(system).moment_about(point)")
         point = vector3("reaction_moment(about=...)", about)
-        return system.sum(system.wrench(self.forces(system), point))[3:]
+        return self.reaction(system).moment_about(point)
 
 
 class SupportBinding(ABC):
@@ -181,10 +202,13 @@ class FrameSupport(Support):
         """Return what it is in a system: it brings nothing."""
         return FrameSupportBinding(self, layout)
 
-    def reaction(self, system: Configuration) -> Array:
-        """Return the total force, of a planar body also the moment; see `Support.reaction`."""
-        origin = np.append(self.body.position(system)[:2], 0.0)  # forces are about any point
-        total = system.sum(system.wrench(self.forces(system), origin))
+    def _middle(self, system: Configuration) -> Array:
+        """Return the present place (3,) of the body's origin (collective)."""
+        place = self.body.position(system)
+        return np.append(place[:2], 0.0) if "theta" in self.body.axes else place
+
+    def _former(self, total: Array) -> Array:
+        """Return the force, of a planar body force and moment, (Fx, Fy, M)."""
         return np.asarray(total[list(self.body.reactions)])
 
 

@@ -96,7 +96,7 @@ class Cavity(OneProcess, Shown):
     --------
     >>> import symancf as sa
     >>> mesh = sa.Mesh.tube(1.0, 1.2, 2.0, 2)
-    >>> pipe = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, mu=1.0, lam=2.0)
+    >>> pipe = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
     >>> hold = sa.Cavity(pipe["inner"], caps="flat", pressure=0.01)
     >>> system = sa.System(pipe, terms=[sa.fix(pipe["z0"]), hold])
     >>> round(hold.reference_volume, 2)              # of the polygon of 8 sides

@@ -192,7 +192,7 @@ def pressure(place: Nodes | Face, p: Scalar, name: str | None = None) -> Pressur
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> press = sa.pressure(block["x1"], lambda t: 0.1 * t)
     >>> system = sa.System(block, terms=[sa.fix(block["x0"]), press])
     >>> _ = sa.StaticProblem(system).solve()

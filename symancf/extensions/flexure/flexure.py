@@ -54,7 +54,7 @@ class Flexure(OneProcess, Shown):
     Examples
     --------
     >>> import symancf as sa
-    >>> lever = sa.PlanarBody(at=(0.0, 0.3, 0.0), name="lever")
+    >>> lever = sa.PlanarBody(position=(0.0, 0.3, 0.0), name="lever")
     >>> ends = sa.ground.at((0.3, 0.0)), lever.at((0.3, 0.0))
     >>> sa.Flexure.straight(*ends, EI=1e-4, EA=50.0, name="strip")
     Flexure 'strip' (partial)

@@ -56,7 +56,7 @@ class Section:
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((0.5,), (8,), cell="line3")
     >>> tube = sa.Section.tube(0.01, 0.001)
-    >>> rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod,
+    >>> rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(),
     ...               **tube.rod(E=70e9, nu=0.33, rho=2700.0))
     """
 
@@ -369,7 +369,7 @@ class Section:
         >>> mesh = sa.Mesh.box((0.5,), (8,), cell="line3")
         >>> taper = sa.Section.varying(lambda X: sa.Section.circle(0.01 * (1 - X[0])),
         ...                            E=70e9, nu=0.33, rho=2700.0)
-        >>> cone = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod, **taper)
+        >>> cone = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **taper)
         """
         known: dict[bytes, dict[str, Any]] = {}
         general = {"GA23": 0.0, "EI23": 0.0, "y_shear": 0.0, "z_shear": 0.0}
@@ -388,7 +388,7 @@ class Section:
             return known[key]
 
         def field(name: str) -> Field:
-            return Field(lambda X: np.array([one(x)[name] for x in X]), at="points")
+            return Field(lambda X: np.array([one(x)[name] for x in X]), per="point")
 
         names = ["EA", "GA2", "GA3", "GJ", "EI2", "EI3", *general]
         found: dict[str, Any] = {name: field(name) for name in names}

@@ -46,7 +46,7 @@ class Rayleigh:
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> system = sa.System(block, terms=[sa.fix(block["x0"])])
     >>> problem = sa.DynamicProblem(system, damping=sa.Rayleigh(mass=0.1, stiffness=1e-3))
     """

@@ -26,6 +26,7 @@ from ...runtime.petsc import PETSc, collect
 from ...runtime.progress import Progress
 from ...runtime.shown import Shown
 from ...values import arguments
+from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
 from ..march import march
 from ..solver import attach_rigid_modes, fitting, idle_options
@@ -71,17 +72,17 @@ class DynamicProblem(OneProcess, Shown):
     ----------
     system : its `state`, `rate` and `time` are where the motion starts and hold its present.
         After a static solution set ``system.time = 0.0``, if loads begin there.
+    prefix : of all PETSc options of this problem, ``-beam_ts_adapt_type basic``.
+    options : defaults of PETSc options without prefix; the command line wins.
+    history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
+    damping : `Rayleigh`.
+    spectral_radius : that at infinite frequency, 0 (most damping) to 1 (none; does not suit
+        constraints). ``-ts_alpha_radius`` goes before it.
     method : ``"generalized-alpha"``; Runge-Kutta methods of PETSc, ``"rk"`` (the same as
         ``"5dp"``, Dormand-Prince of order 5), ``"3bs"``, ``"8vr"``, ``"euler"``, ``"ssp"``;
         ``"adams"`` of SciPy, on one rank only. ``-ts_type``, ``-ts_rk_type`` go before it. Or a
         class of your own, see `symancf.solve.dynamics.integrator`.
     stabilisation : `Baumgarte`, `Fuzzy`, `Projection` or None; of explicit methods.
-    prefix : of all PETSc options of this problem, ``-beam_ts_adapt_type basic``.
-    options : defaults of PETSc options without prefix; the command line wins.
-    rho : spectral radius at infinite frequency, 0 (most damping) to 1 (none; does not suit
-        constraints). ``-ts_alpha_radius`` goes before it.
-    damping : `Rayleigh`.
-    history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
 
     Attributes
     ----------
@@ -94,7 +95,7 @@ class DynamicProblem(OneProcess, Shown):
     Examples
     --------
     >>> import symancf as sa
-    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
+    >>> ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="ball")
     >>> system = sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))])
     >>> fall = sa.DynamicProblem(system)
     >>> history = fall.solve(to=1.0, step=0.25)
@@ -102,14 +103,16 @@ class DynamicProblem(OneProcess, Shown):
     -5.0
     """
 
+    @former_arguments("DynamicProblem")
     def __init__(
         self,
         system: System,
         prefix: str = "",
         options: Mapping[str, Option] | None = None,
-        rho: float = 0.9,
-        damping: Rayleigh | None = None,
+        *,
         history: History | None = None,
+        damping: Rayleigh | None = None,
+        spectral_radius: float = 0.9,
         method: str | type[Integrator] = IMPLICIT,
         stabilisation: Stabilisation | None = None,
     ) -> None:
@@ -119,8 +122,9 @@ class DynamicProblem(OneProcess, Shown):
         self.system, self.damping = made_of("DynamicProblem", system), damping
         self.once = Once(system.comm)
         self.prefix = arguments.text("DynamicProblem(prefix=...)", prefix)
-        self.rho = arguments.number(
-            "DynamicProblem", "rho", rho, "be between 0 and 1", lambda x: 0.0 <= x <= 1.0
+        radius, must = spectral_radius, "be between 0 and 1"
+        self.spectral_radius = arguments.number(
+            "DynamicProblem", "spectral_radius", radius, must, lambda x: 0.0 <= x <= 1.0
         )
         self.method, self.stabilisation = checked(method, stabilisation), stabilisation
         self.history = kept_by("DynamicProblem", history)
@@ -200,7 +204,9 @@ class DynamicProblem(OneProcess, Shown):
         held = self._options.offer(fitting(defaults(system, method, asked), asked))
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
-        self.integrator = integrator(method, self.accelerations, self.rho, self.stabilisation)
+        self.integrator = integrator(
+            method, self.accelerations, self.spectral_radius, self.stabilisation
+        )
         self.integrator.attach(ts)
         ts.setMaxSteps(2**31 - 1)
         ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
@@ -250,7 +256,7 @@ class DynamicProblem(OneProcess, Shown):
         Examples
         --------
         >>> import symancf as sa
-        >>> ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1000.0)
+        >>> ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)
         >>> fall = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))]))
         >>> fall.monitor(lambda step: print(step.time))
         >>> history = fall.solve(to=0.2, step=0.1)
@@ -270,7 +276,7 @@ class DynamicProblem(OneProcess, Shown):
             and ``name moment`` on its first end (3,) [N], [N m]; a cavity: ``name volume`` [m^3]
             and ``name pressure`` [Pa]; a contact: ``name force`` (3,) on its first body [N],
             ``name penetration``, the deepest [m], ``name dissipated`` [J] and ``name status``,
-            the numbers of points that are open, stick and slip; `sa.largest(body, field)`.
+            the numbers of points that are open, stick and slip.
         """
         record(self.history, self.system, name, what, every)
 
@@ -350,7 +356,7 @@ class DynamicProblem(OneProcess, Shown):
         Examples
         --------
         >>> import symancf as sa
-        >>> ball = sa.RigidBody.sphere(0.1, at=(0.0, 0.0, 0.0), rho=1000.0)
+        >>> ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)
         >>> system = sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))])
         >>> fall = sa.DynamicProblem(system)
         >>> begin = fall.state

@@ -153,9 +153,9 @@ class Spin:
         self.motion.system.once.warn(
             ("spin", name),
             f"{name} turns by {far:.2g} rad in a step of "
-            f"{h:.3g}: with rho = {rho:g} generalized-alpha may lose the spin of a body that "
-            f"turns by more than {limit:.2g}. Take "
+            f"{h:.3g}: with the spectral radius {rho:g} generalized-alpha may lose the spin of a "
+            f"body that turns by more than {limit:.2g}. Take "
             + (f"steps of at most {h * limit / far:.2g}" if limit else "")
             + (" or " if 0.0 < limit < MOST else "")
-            + ("rho=0.9" if limit < MOST else ""),
+            + ("spectral_radius=0.9" if limit < MOST else ""),
         )

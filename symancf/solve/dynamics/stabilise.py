@@ -83,8 +83,8 @@ class Baumgarte(Stabilisation):
     Examples
     --------
     >>> import symancf as sa
-    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
-    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.2, 0.0, 0.0), rho=1000.0, name="b")
     >>> pin = sa.joints.spherical(a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0)))
     >>> system = sa.System(a, b, terms=[pin])
     >>> problem = sa.DynamicProblem(system, method="rk", stabilisation=sa.Baumgarte())
@@ -172,8 +172,8 @@ class Fuzzy(Stabilisation):
     Examples
     --------
     >>> import symancf as sa
-    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
-    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.2, 0.0, 0.0), rho=1000.0, name="b")
     >>> pin = sa.joints.spherical(a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0)))
     >>> system = sa.System(a, b, terms=[pin])
     >>> problem = sa.DynamicProblem(system, method="rk", stabilisation=sa.Fuzzy())
@@ -219,8 +219,8 @@ class Projection(Stabilisation):
     Examples
     --------
     >>> import symancf as sa
-    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0), rho=1000.0, name="a")
-    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), at=(0.2, 0.0, 0.0), rho=1000.0, name="b")
+    >>> a = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="a")
+    >>> b = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.2, 0.0, 0.0), rho=1000.0, name="b")
     >>> pin = sa.joints.spherical(a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0)))
     >>> system = sa.System(a, b, terms=[pin])
     >>> problem = sa.DynamicProblem(system, method="rk", stabilisation=sa.Projection())

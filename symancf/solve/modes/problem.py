@@ -20,6 +20,7 @@ from ...runtime.options import SLEPC, Option, Options
 from ...runtime.petsc import collect
 from ...values import arguments
 from ...values.parameter import Parameter, label
+from ...values.spellings import former_arguments
 from ..dynamics import Rayleigh
 from ..rigid import centre_of_nodes, rigid_modes
 from ..statics.arc import Arc
@@ -88,11 +89,13 @@ class EigenProblem(OneProcess):
     array([ 3.52,  3.52, 22.03, 22.03])
     """
 
+    @former_arguments("EigenProblem")
     def __init__(
         self,
         system: System,
         prefix: str = "",
         options: Mapping[str, Option] | None = None,
+        *,
         damping: Rayleigh | None = None,
     ) -> None:
         self.system = made_of("EigenProblem", system)

@@ -21,6 +21,7 @@ from ...runtime.once import Once, warns_once
 from ...runtime.options import Option, Options
 from ...runtime.shown import Shown
 from ...values import arguments
+from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
 from ..march import march
 from ..solver import uses
@@ -53,9 +54,9 @@ class StaticProblem(OneProcess, Shown):
     prefix : of all PETSc options of this problem, e.g. ``"plate_"`` (then
         ``-plate_snes_rtol 1e-8`` on the command line).
     options : of PETSc without prefix, ``{"pc_type": "lu"}``; the command line goes before them.
+    history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
     check_held : look for rigid motions left free before the first step.
     check_stable : warn where `solve` ends in an unstable equilibrium; see `Stability.tell`.
-    history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
 
     Attributes
     ----------
@@ -68,23 +69,25 @@ class StaticProblem(OneProcess, Shown):
     >>> import symancf as sa
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> pull = sa.traction(block["x1"], (lambda t: 0.1 * t, 0.0, 0.0))
     >>> system = sa.System(block, terms=[sa.fix(block["x0"]), pull])
     >>> problem = sa.StaticProblem(system)
     >>> problem.solve(to=1.0, step=0.5)
     History of 2 steps to time 1
-    >>> round(float(system.terms[0].reaction(system)[0]), 9)
+    >>> round(float(system.terms[0].reaction(system).force[0]), 9)
     -0.1
     """
 
+    @former_arguments("StaticProblem")
     def __init__(
         self,
         system: System,
         prefix: str = "",
         options: Mapping[str, Option] | None = None,
-        check_held: bool = True,
+        *,
         history: History | None = None,
+        check_held: bool = True,
         check_stable: bool = True,
     ) -> None:
         self.system = made_of("StaticProblem", system)
@@ -372,7 +375,7 @@ class StaticProblem(OneProcess, Shown):
         With the state that it begins with, too, after ``problem.history.sample(system.time)``.
         `what` is a place, whose position is kept [m], a function without arguments that returns
         a number or an array, a support, constraint, cavity or contact, of which several series may
-        be kept, ``name force`` ..., or `sa.largest(body, field)`; see `DynamicProblem.record`.
+        be kept, ``name force`` ...; see `DynamicProblem.record`.
         """
         record(self.history, self.system, name, what, every)
 
