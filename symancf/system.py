@@ -127,7 +127,7 @@ class System(OneProcess, Configuration, Shown):
         self._common = Common(self.comm, self._prescribed())
 
     # ---- for the user -------------------------------------------------------------------------
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return the numbers of its members and unknowns."""
         bodies, terms, ranks = len(self.bodies), len(self.terms), self.comm.size
         return (
@@ -136,7 +136,7 @@ class System(OneProcess, Configuration, Shown):
             f"{f' on {ranks} ranks' * (ranks > 1)}, time {self.time:g}"
         )
 
-    def facts(self) -> list[tuple[str, str]]:
+    def _facts(self) -> list[tuple[str, str]]:
         """Return bodies and terms."""
         members = [("body", body) for body in self.bodies] + [("term", t) for t in self.terms]
         return [("", "member"), *((kind, label(item, most=100)) for kind, item in members)]

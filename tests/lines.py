@@ -83,24 +83,24 @@ def block() -> sa.Body:
 
 def of_groups(term: Any, system: sa.System, local: Array) -> Array:
     """Return the entries of a local vector at the multipliers, on every rank."""
-    groups, start = system.binding(term).first(system)
-    values = np.zeros(system.binding(term).entities.groups)
+    groups, start = system._discrete.binding(term).first(system)
+    values = np.zeros(system._discrete.binding(term).entities.groups)
     values[groups] = local[start]
-    return system.sum(values)
+    return system._discrete.sum(values)
 
 
 def violation(term: Any, system: sa.System, state: Array | None = None) -> Array:
     """Return Phi of each edge or line at a state."""
-    system.plan.update(system.time)
-    f = system.residual_at(system.state if state is None else state)
-    return of_groups(term, system, f) / system.stiffness
+    system._discrete.plan.update(system.time)
+    f = system._discrete.residual_at(system.state if state is None else state)
+    return of_groups(term, system, f) / system._discrete.stiffness
 
 
 def random(system: sa.System, seed: int, size: float = 1.0) -> Array:
     """Return random coordinates, the same on any number of ranks; multipliers are zero."""
-    values = size * system.numbering.random(seed)
-    for number, block in enumerate(system.numbering.blocks):
-        start = system.numbering.offset[:, number]
+    values = size * system._discrete.numbering.random(seed)
+    for number, block in enumerate(system._discrete.numbering.blocks):
+        start = system._discrete.numbering.offset[:, number]
         if block.order == "lambda":
             values[start[start >= 0][:, None] + np.arange(block.size)] = 0.0
     return values

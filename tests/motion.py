@@ -32,52 +32,60 @@ def leave_out(plan: Plan, *names: str) -> None:
 
 def moving(system: sa.System, size: float = 0.3) -> None:
     """Give a system a random state with random rates, without the forces of its bodies."""
-    numbering = system.numbering
-    leave_out(system.plan, *(piece.name for piece in system.pieces if piece.role == "strain"))
+    numbering = system._discrete.numbering
+    leave_out(
+        system._discrete.plan,
+        *(piece.name for piece in system._discrete.pieces if piece.role == "strain"),
+    )
     system.state[:] = size * numbering.random(1)
     system.rate[:] = numbering.random(2)
     system.time = 0.4
-    system.plan.update(0.4)
-    system.plan.follow(system.rate, None)
+    system._discrete.plan.update(0.4)
+    system._discrete.plan.follow(system.rate, None)
 
 
 def force(system: sa.System) -> Any:
     """Return the generalised forces of all coordinates, complete where this rank owns them."""
-    f = -system.residual_at(system.state)
+    f = -system._discrete.residual_at(system.state)
     return np.where(
-        np.arange(len(f)) < system.numbering.start[system.numbering.owned_vertices], f, 0
+        np.arange(len(f))
+        < system._discrete.numbering.start[system._discrete.numbering.owned_vertices],
+        f,
+        0,
     )
 
 
 def power(system: sa.System) -> float:
-    return float(system.sum(np.array([force(system) @ system.rate]))[0])
+    return float(system._discrete.sum(np.array([force(system) @ system.rate]))[0])
 
 
 def velocity(system: sa.System, place: Any, jet: str = "value") -> Any:
     """Return the rate of a jet at places, (K, 3)."""
-    return system.evaluate(place, [(jet, system.rate)])[0]
+    return system._discrete.evaluate(place, [(jet, system.rate)])[0]
 
 
 def tangent_error(system: sa.System, factor: float) -> float:
     """Return |K v - df/dh| / |K v| along u + h v with rates + h factor v, of fourth order."""
-    numbering = system.numbering
-    system.plan.follow(system.rate, np.full_like(system.rate, factor))
+    numbering = system._discrete.numbering
+    system._discrete.plan.follow(system.rate, np.full_like(system.rate, factor))
     v = numbering.random(3)
     Kv = np.zeros_like(v)
-    system.plan.product(system.state, v, Kv)
+    system._discrete.plan.product(system.state, v, Kv)
     state, rate, h = system.state.copy(), system.rate.copy(), 1e-3
     difference = np.zeros_like(v)
     for step, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
         system.rate[:] = rate + step * h * factor * v
-        difference += weight * system.residual_at(state + step * h * v) / (12 * h)
+        difference += weight * system._discrete.residual_at(state + step * h * v) / (12 * h)
     system.rate[:] = rate
-    matrix, scratch = system.matrix, np.zeros_like(v)
-    system.plan.tangent(state, scratch, matrix)
+    matrix, scratch = system._discrete.matrix, np.zeros_like(v)
+    system._discrete.plan.tangent(state, scratch, matrix)
     x = matrix.mat.createVecRight()
     x.setArray(numbering.to_rows(v))
     product = (matrix.mat * x).getArray()
     np.testing.assert_allclose(product, numbering.to_rows(Kv), atol=1e-12 * np.abs(Kv).max())
     mine = numbering.free_owned
-    found = system.sum(np.array([np.sum((Kv - difference)[mine] ** 2), np.sum(Kv[mine] ** 2)]))
+    found = system._discrete.sum(
+        np.array([np.sum((Kv - difference)[mine] ** 2), np.sum(Kv[mine] ** 2)])
+    )
     assert found[1] > 1e-2
     return float(np.sqrt(found[0] / found[1]))

@@ -138,18 +138,18 @@ def resultant(system: sa.System, state: np.ndarray) -> tuple[np.ndarray, np.ndar
     What is a function of the state (lids) follows it.
     """
     system.state[:] = state
-    system.settle()
+    system._discrete.settle()
     state = system.state
-    pieces = [p for p in system.pieces if p.role != "strain"]
-    plan = Plan(pieces, system.numbering, system.reference, system.comm)
+    pieces = [p for p in system._discrete.pieces if p.role != "strain"]
+    plan = Plan(pieces, system._discrete.numbering, system.reference, system.comm)
     plan.update(0.0)
     f = np.zeros_like(state)
     plan.residual(state, f)
     force, moment = np.zeros(3), np.zeros(3)
-    for number, block in enumerate(system.numbering.blocks):
+    for number, block in enumerate(system._discrete.numbering.blocks):
         if not block.moves:
             continue
-        start = system.numbering.offset[:, number]
+        start = system._discrete.numbering.offset[:, number]
         at = (start[start >= 0][:, None] + np.arange(block.size)).reshape(-1, 3)
         # a rotation turns places and slopes
         moment -= np.cross((system.reference + state)[at], f[at]).sum(axis=0)

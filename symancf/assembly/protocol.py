@@ -151,7 +151,7 @@ class MayWeigh(Body, Protocol):
     """A body that has a mass, or none."""
 
     @property
-    def weighs(self) -> bool:
+    def _weighs(self) -> bool:
         """Whether it has a mass."""
 
     def bind(self, layout: Layout, /) -> HasMass:

@@ -84,16 +84,16 @@ def assembly_row(
     from .contact import timed
 
     system = case.system(shuffled=shuffled, divisions=divisions)
-    cells = system.pieces[0].size
-    displacement = field(system.points)
+    cells = system._discrete.pieces[0].size
+    displacement = field(system._discrete.points)
     if case.name == "hex8_plain":  # the field on which all packages are compared
-        start = system.numbering.offset[:, system.numbering.block("position")]
+        start = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")]
         system.state[start[:, None] + np.arange(3)] = displacement
-    system.plan.update(0.0)
-    f, matrix = np.zeros_like(system.state), system.matrix
-    tangent = timed(lambda: system.plan.tangent(system.state, f, matrix))
+    system._discrete.plan.update(0.0)
+    f, matrix = np.zeros_like(system.state), system._discrete.matrix
+    tangent = timed(lambda: system._discrete.plan.tangent(system.state, f, matrix))
     norm = float(np.linalg.norm(f))
-    residual = timed(lambda: system.plan.residual(system.state, f))
+    residual = timed(lambda: system._discrete.plan.residual(system.state, f))
     row = {
         "element": case.name,
         "energy": case.energy.__name__,

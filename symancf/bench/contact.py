@@ -64,9 +64,9 @@ def model(facets: int, *, rigid: bool) -> tuple[System, Contact]:
 
 def shifted(system: System, by: float) -> Array:
     """Return the state with the upper block moved down."""
-    at = system.numbering.offset[:, system.numbering.block("position")] + 2
+    at = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")] + 2
     state = np.zeros_like(system.state)
-    state[at[system.points[:, 2] > 0.5 * APART]] = -by
+    state[at[system._discrete.points[:, 2] > 0.5 * APART]] = -by
     return state
 
 
@@ -84,11 +84,11 @@ def timed(call: Callable[[], Any], samples: int = 7) -> float:
 def row(facets: int, *, rigid: bool) -> Row:
     """Return times of an assembly [ms] and of points [ns], apart and pressed; of a search [ms]."""
     system, contact = model(facets, rigid=rigid)
-    system.revise(0.0)
-    system.update(0.0)
-    names = {each.name for each in system.binding(contact).passes}
-    own = np.array([piece.name in names for piece in system.pieces])
-    sizes = np.array([piece.size for piece in system.pieces])
+    system._discrete.revise(0.0)
+    system._discrete.update(0.0)
+    names = {each.name for each in system._discrete.binding(contact).passes}
+    own = np.array([piece.name in names for piece in system._discrete.pieces])
+    sizes = np.array([piece.size for piece in system._discrete.pieces])
     points, cells = int(sizes[own].sum()), LAYERS * (1 if rigid else 2)
     n = width(facets, rigid=rigid)
     found: Row = {
@@ -113,8 +113,8 @@ def _parts(own: Mask) -> dict[str, Mask]:
 
 def _times(system: System, chosen: Mask, by: float) -> dict[str, float]:
     """Return CPU times [s] of some pieces; a product is one of a Krylov solver."""
-    x, v, f = shifted(system, by), system.numbering.random(1), np.zeros_like(system.state)
-    plan, matrix, linear = system.plan, system.matrix, Linearized()
+    x, v, f = shifted(system, by), system._discrete.numbering.random(1), np.zeros_like(system.state)
+    plan, matrix, linear = system._discrete.plan, system._discrete.matrix, Linearized()
     with plan.only(chosen):
         return {
             "residual": timed(lambda: plan.residual(x, f)),
@@ -126,7 +126,7 @@ def _times(system: System, chosen: Mask, by: float) -> dict[str, float]:
 
 def _search(system: System, contact: Contact) -> Row:
     """Return times [ms] of finding what may touch, of its new lists, and of a review."""
-    times, binding = np.zeros(2), system.binding(contact)
+    times, binding = np.zeros(2), system._discrete.binding(contact)
     for each in binding.facing:
         for k, again in enumerate((False, True)):
             if again:  # as if the list had been made elsewhere

@@ -37,10 +37,14 @@ class Shares:
     """
 
     def __init__(self, system: System, contact: Contact) -> None:
-        own = system.binding(contact)
+        own = system._discrete.binding(contact)
         names = {each.name for each in (*own.passes, *own.dampers)}
-        self.own = np.array([piece.name in names for piece in system.pieces])
-        self.plan, self.spent, self.extra = system.plan, defaultdict[str, float](float), 0.0
+        self.own = np.array([piece.name in names for piece in system._discrete.pieces])
+        self.plan, self.spent, self.extra = (
+            system._discrete.plan,
+            defaultdict[str, float](float),
+            0.0,
+        )
         self.calls = defaultdict[str, int](int)
         self._within, self._call = False, Plan._call
 
@@ -128,7 +132,7 @@ def step(facets: int, *, rigid: bool, mu: float, layers: int) -> Row:
         "mu": mu,
         "facets": width(facets, rigid=rigid) ** 2 * len(blocks),
         "layers": layers,
-        "unknowns": int(system.numbering.size),
+        "unknowns": int(system._discrete.numbering.size),
         "pressed": sum(contact.status(system)[1:]),
         "newton": last.iterations,
         "linear": last.linear_iterations,

@@ -202,7 +202,7 @@ def row(structure: Structure, choice: Choice, n: int) -> Row:
         "structure": structure.name,
         "element": choice.name,
         "n": n,
-        "unknowns": int((system.numbering.fixed_by < 0).sum()),
+        "unknowns": int((system._discrete.numbering.fixed_by < 0).sum()),
         "iterations": sum(step.iterations for step in history.steps),
         "seconds": spent,
         "error": measure() / structure.reference - 1.0,

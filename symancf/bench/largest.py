@@ -50,7 +50,7 @@ def run(n: int, folder: str | None = None, write: bool = False) -> dict[str, Any
         phases.end("reading it")
         problem = pulled(mesh, pc_type="grids")
         phases.end("numbering")
-        problem.system.matrix  # noqa: B018 - made on first use
+        problem.system._discrete.matrix  # noqa: B018 - made on first use
         phases.end("pattern")
         history = problem.solve(to=0.5)
         phases.end("Newton's method")
@@ -65,7 +65,7 @@ def run(n: int, folder: str | None = None, write: bool = False) -> dict[str, Any
     names = "cpu_s", "memory_MB", "memory_above_import_MB"
     return {
         "elements": n**3,
-        "unknowns": problem.system.numbering.size,
+        "unknowns": problem.system._discrete.numbering.size,
         "ranks": comm.size,
         "newton": [step.iterations for step in history.steps],
         "linear": [step.linear_iterations for step in history.steps],

@@ -78,7 +78,7 @@ def move(kind: str, n: int, steps: int, h: float) -> dict[str, Any]:
         "steps": problem.steps,
         "ms_per_step": 1e3 * spent / problem.steps,
         "iterations": history.iterations / problem.steps,
-        "tangents": problem.renewals / problem.steps,
+        "tangents": problem._renewals / problem.steps,
         "cut_backs": history.cut_backs,
         "tip": np.asarray(system.position(tip))[0].tolist(),
     }

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from mpi4py import MPI
 
-from ..multigrid import levels
-from ..multigrid.hierarchy import DEGREE, DENSE
+from ..solve.multigrid import levels
+from ..solve.multigrid.hierarchy import DEGREE, DENSE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -403,18 +403,20 @@ def solve(case: str, solver: str) -> dict[str, Any]:
     chosen = pc.getType()
     if ksp.getType() == "preonly":
         chosen = pc.getFactorSolverType()
-    owned = system.numbering.vertex_of < system.numbering.owned_vertices
+    owned = system._discrete.numbering.vertex_of < system._discrete.numbering.owned_vertices
     return {
         "case": case,
         "solver": solver,
         "by": chosen,
-        "unknowns": int(system.numbering.size),
+        "unknowns": int(system._discrete.numbering.size),
         "newton": sum(step.iterations for step in history.steps),
         "linear": sum(step.linear_iterations for step in history.steps),
         "cpu_s": time.process_time() - start,
         "assembly_s": history.seconds["assembly"],
         "memory_MB": peak_memory() - base,
-        "norm_u": float(np.sqrt(system.sum(np.array([np.square(system.state[owned]).sum()])))[0]),
+        "norm_u": float(
+            np.sqrt(system._discrete.sum(np.array([np.square(system.state[owned]).sum()])))[0]
+        ),
     }
 
 

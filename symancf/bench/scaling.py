@@ -22,7 +22,7 @@ from .solution import pulled, size
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..multigrid.hierarchy import Multigrid
+    from ..solve.multigrid.hierarchy import Multigrid
     from ..solve.statics.problem import StaticProblem
 
 Row = dict[str, Any]
@@ -79,11 +79,13 @@ def case(comm: MPI.Comm, kind: str, n: int) -> Row:
         history = problem.solve(to=0.5)
     took = time.perf_counter() - clock, time.process_time() - start
     system, cells = problem.system, float(np.prod(divisions))
-    own = sum(piece.size for piece in system.pieces)
+    own = sum(piece.size for piece in system._discrete.pieces)
     krylov = problem.solver.krylov
     multigrid = None if krylov is None else krylov.multigrid
     if multigrid is None:
-        raise RuntimeError(f"{kind}: {system.numbering.size} unknowns are solved directly")
+        raise RuntimeError(
+            f"{kind}: {system._discrete.numbering.size} unknowns are solved directly"
+        )
     each = iteration(problem, multigrid)
     tangent, residual = parts["tangent"], parts["residual"]
     times = {
@@ -103,7 +105,7 @@ def case(comm: MPI.Comm, kind: str, n: int) -> Row:
         "kind": kind,
         "ranks": comm.size,
         "elements": int(cells),
-        "unknowns": system.numbering.size,
+        "unknowns": system._discrete.numbering.size,
         "newton": sum(step.iterations for step in history.steps),
         "linear": sum(step.linear_iterations for step in history.steps),
         "norm_u": size(problem),
@@ -168,7 +170,7 @@ def iteration(problem: StaticProblem, multigrid: Multigrid) -> dict[str, float]:
     which each rank has a share; `shared_s`: on those that all have; `waits_s`: in messages of the
     cycle, not in those before; `product_s`: of the tangent; `vectors_s`: all else.
     """
-    comm, mat = multigrid.comm, problem.system.matrix.mat
+    comm, mat = multigrid.comm, problem.system._discrete.matrix.mat
     ksp = PETSc.KSP().create(comm)
     ksp.setType("cg")
     ksp.setNormType(PETSc.KSP.NormType.NATURAL)

@@ -55,8 +55,8 @@ def pulled(mesh: Mesh, length: float = 1.0, **options: Any) -> StaticProblem:
 def size(problem: StaticProblem) -> float:
     """Return the norm of all displacements (collective)."""
     system = problem.system
-    owned = system.numbering.vertex_of < system.numbering.owned_vertices
-    return float(np.sqrt(system.sum(np.array([np.square(system.state[owned]).sum()])))[0])
+    owned = system._discrete.numbering.vertex_of < system._discrete.numbering.owned_vertices
+    return float(np.sqrt(system._discrete.sum(np.array([np.square(system.state[owned]).sum()])))[0])
 
 
 def solve(n: int, preconditioner: str = "grids") -> dict[str, Any]:

@@ -147,32 +147,32 @@ class Body(OneProcess, Shown):
         **parameters: Any,
     ) -> None:
         element, energy = pair(region, element, energy, name, parameters, volumetric, quadrature)
-        self.element, self.energy_function = element, energy
+        self.element, self._energy_function = element, energy
         self.name = text("Body(name=...)", name or region.name)
-        self.volumetric, self.quadrature = volumetric, quadrature
-        self.direction, self.smooth = direction, smooth_deg
+        self._volumetric, self._quadrature = volumetric, quadrature
+        self._direction, self._smooth = direction, smooth_deg
         still = velocity is None and spin is None
-        self.start = None if still else Start(self.name, velocity, spin)
-        self.domains: Mapping[str, Domain] = {**_sizes(element), **domains_of(energy)}
+        self._start = None if still else Start(self.name, velocity, spin)
+        self._domains: Mapping[str, Domain] = {**_sizes(element), **domains_of(energy)}
         self.pressure: Pressure | None = None
-        self.sound = False  # at rest; see `rest`
+        self._sound = False  # at rest; see `rest`
         with together(region.mesh.comm):  # functions of the user may fail on one rank only
             self.region = region.require(element.cell, use=element.name)
             if pressure is not None:
                 self.pressure = pressure_of(element, energy, pressure, parameters)
-                self.domains = self.pressure.domains(self.domains)
+                self._domains = self.pressure.domains(self._domains)
             self.parameters = self._complete(parameters)
             whole = "all" if element.slope_kind == "gradient" else "position"
             join = whole if join is None else join
-            self.join = one_of(f"body {self.name!r}: join", join, ("all", "position"))
-            self.fields = _kinds(self.parameters)
+            self._join = one_of(f"body {self.name!r}: join", join, ("all", "position"))
+            self._fields = _kinds(self.parameters)
             if element.dimension == 1:
                 of = self.name if element.oriented else None
                 self.region = in_one_sense(self.region, of)
-            self.laws  # noqa: B018  (a wrong pairing of energy and element is told here)
+            self._laws  # noqa: B018  (a wrong pairing of energy and element is told here)
         told = element.advice
         if element.section or self.layers is not None:
-            told = advice(energy, self.laws, quadrature) or told
+            told = advice(energy, self._laws, quadrature) or told
         if told and region.mesh.comm.rank == 0:
             warnings.warn(f"body {self.name!r}: {told}", stacklevel=outside())
 
@@ -182,35 +182,35 @@ class Body(OneProcess, Shown):
         low, high = self.region.mesh.bounds()
         return float(np.linalg.norm(high - low))
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return cells, element and law."""
         return (
             f"Body {self.name!r}: {self.region.size} {self.element.name} "
-            f"with {signature(self.energy_function).name}"
+            f"with {signature(self._energy_function).name}"
         )
 
-    def facts(self) -> list[tuple[str, str]]:
+    def _facts(self) -> list[tuple[str, str]]:
         """Return the parameters."""
         return [("parameter", "value"), *((k, label(v)) for k, v in self.parameters.items())]
 
     def formulas(self) -> list[str]:
         """Return the energy."""
-        return Formula.of(self.element, self.energy_function).written()
+        return Formula.of(self.element, self._energy_function).written()
 
     def _complete(self, given: dict[str, Any]) -> dict[str, Any]:
         """Add the energy's defaults; refuse names that nothing takes."""
-        asked = signature(self.energy_function)
+        asked = signature(self._energy_function)
         own = self.element.kinematics()
         needed = (*asked.required, *(s for s in own.section if s not in asked.defaults))
         optional = (*asked.defaults, *own.density_parameters, *own.defaults)
         what, before = f"{asked.name}()", asked.quantities
         require_parameters(what, needed, given, optional=optional, exact=True, before=before)
         self.parameters = parameters = Fixed({**own.defaults, **asked.defaults, **given})
-        self.numbers(0.0)
-        self.weighs  # noqa: B018  (densities of some layers only are told here)
+        self._numbers(0.0)
+        self._weighs  # noqa: B018  (densities of some layers only are told here)
         return parameters
 
-    def number_at(self, name: str, value: Scalar, time: float) -> float:
+    def _number_at(self, name: str, value: Scalar, time: float) -> float:
         """Return the present value of a parameter that is no field."""
         what = f"{name} of body {self.name!r}"
         endless = isinstance(value, float) and np.isposinf(value) and self.pressure is None
@@ -222,13 +222,13 @@ class Body(OneProcess, Shown):
                 given=value,
             )
         number = evaluate(what, value, time)
-        if name in self.domains:
-            self.domains[name].require(name, what, number, f" at time {time:g}")
+        if name in self._domains:
+            self._domains[name].require(name, what, number, f" at time {time:g}")
         return number
 
-    def numbers(self, time: float) -> dict[str, float]:
+    def _numbers(self, time: float) -> dict[str, float]:
         """Return the present values of all parameters that are not fields."""
-        return {k: self.number_at(k, v, time) for k, v in self._scalars().items()}
+        return {k: self._number_at(k, v, time) for k, v in self._scalars().items()}
 
     def _scalars(self) -> dict[str, Scalar]:
         """Return the parameters that are not fields, nor infinite: no kernel depends on these."""
@@ -239,22 +239,22 @@ class Body(OneProcess, Shown):
     @property
     def layers(self) -> Layers | None:
         """The layers of which it is made."""
-        return self.energy_function if isinstance(self.energy_function, Layers) else None
+        return self._energy_function if isinstance(self._energy_function, Layers) else None
 
     @property
-    def weighs(self) -> bool:
+    def _weighs(self) -> bool:
         """Whether it has a density."""
         of = self.layers
         return "rho" in self.parameters if of is None else of.weighs(self.parameters)
 
     @property
-    def mass(self) -> dict[str, Any]:
+    def _mass(self) -> dict[str, Any]:
         """What laws of its mass and weight are made of."""
-        return {"values": self.parameters, "fields": self.fields, "layers": self.layers}
+        return {"values": self.parameters, "fields": self._fields, "layers": self.layers}
 
-    def density(self, time: float) -> float:
+    def _density(self, time: float) -> float:
         """Return the density in a motion, where it must be positive."""
-        number = self.number_at("rho", self.parameters["rho"], time)
+        number = self._number_at("rho", self.parameters["rho"], time)
         if number == 0.0:
             raise ParameterError(
                 f"rho of body {self.name!r} is 0 at time {time:g}: in a motion it must be "
@@ -265,33 +265,35 @@ class Body(OneProcess, Shown):
         return number
 
     # ---- laws -----------------------------------------------------------------------------------
-    def _laws(self, **options: Any) -> Laws:
+    def _laws_with(self, **options: Any) -> Laws:
         chosen = {
-            "fields": self.fields,
-            "volumetric": self.volumetric,
-            "quadrature": self.quadrature,
+            "fields": self._fields,
+            "volumetric": self._volumetric,
+            "quadrature": self._quadrature,
             "pressure": self.pressure,
             **options,
         }
         try:
-            return energy_laws(self.element, self.energy_function, values=self.parameters, **chosen)
+            return energy_laws(
+                self.element, self._energy_function, values=self.parameters, **chosen
+            )
         except SymancfError:
             raise
         except Exception as error:
-            name = signature(self.energy_function).name
+            name = signature(self._energy_function).name
             raise failed(f"{name}() on {self.element.name}", name, error) from error
 
     @cached_property
-    def laws(self) -> Laws:
+    def _laws(self) -> Laws:
         """The point laws of the energy with their quadrature rules (on a straight reference)."""
-        return self._laws()
+        return self._laws_with()
 
     @cached_property
-    def curved_laws(self) -> Laws:
+    def _curved_laws(self) -> Laws:
         """The point laws of the energy on a curved reference (cables)."""
-        return self._laws(curved=True)
+        return self._laws_with(curved=True)
 
-    def sampled_laws(
+    def _sampled_laws(
         self, outputs: Mapping[str, sp.Expr], *, by_rule: bool = False, **options: bool
     ) -> Laws:
         """Return the energy's laws with outputs, for any points: see `laws.sampled`.
@@ -299,17 +301,17 @@ class Body(OneProcess, Shown):
         One law of the whole energy, or with `by_rule` those of its parts with their rules.
         """
         whole = {} if by_rule else {"volumetric": "full", "quadrature": "full"}
-        fields = dict.fromkeys(self.fields, "cell")
-        laws = self._laws(outputs=outputs, fields=fields, held=True, **whole, **options)
+        fields = dict.fromkeys(self._fields, "cell")
+        laws = self._laws_with(outputs=outputs, fields=fields, held=True, **whole, **options)
         return [(at_points(law), rule) for law, rule in laws]
 
     @property
-    def remembers(self) -> bool:
+    def _remembers(self) -> bool:
         """Whether its energy has memory."""
-        return any(law.history for law, _ in self.laws)
+        return any(law.history for law, _ in self._laws)
 
     @staticmethod
-    def kernel_name(laws: Laws, element: Element) -> str:
+    def _kernel_name(laws: Laws, element: Element) -> str:
         """Name kernels by law and element: bodies alike share them."""
         return identifier(f"{laws[0][0].name}_{element.name}")
 
@@ -353,12 +355,12 @@ class Body(OneProcess, Shown):
     @property
     def energy(self) -> sp.Eq:
         """The strain energy density W = ... in the quantities that it asks for (SymPy)."""
-        return energy_equation(self.element, self.energy_function, self.pressure)
+        return energy_equation(self.element, self._energy_function, self.pressure)
 
     @property
     def residual(self) -> sp.Tuple:
         """The stresses that make up the residual, as equations (SymPy); see `stress_equations`."""
-        return sp.Tuple(*stress_equations(self.element, self.energy_function, self.pressure))
+        return sp.Tuple(*stress_equations(self.element, self._energy_function, self.pressure))
 
     def kernel(self, function: str = "tangent") -> KernelText:
         """Return the generated ``energy``, ``residual``, ``tangent`` or ``product``.
@@ -368,21 +370,21 @@ class Body(OneProcess, Shown):
         """
         p, bare = self.pressure, self.element.space
         space = bare.with_scalars(p.count) if p and p.of_system else bare
-        made = jit.cells(self.kernel_name(self.laws, self.element), space, self.laws)
-        return kernel_text(made, function, {**brought(self.laws), **self.numbers(0.0)})
+        made = jit.cells(self._kernel_name(self._laws, self.element), space, self._laws)
+        return kernel_text(made, function, {**brought(self._laws), **self._numbers(0.0)})
 
     # ---- in a system ----------------------------------------------------------------------------
     def bind(self, layout: Layout) -> BodyBinding:
         """Announce cells and blocks of coordinates."""
         return BodyBinding(self, layout)
 
-    def uniform_values(self) -> dict[str, Scalar]:
+    def _uniform_values(self) -> dict[str, Scalar]:
         """Return the values of the kernels' uniform parameters; these watch their domain."""
         values = self._scalars()
-        for name in sorted({*self.domains} & {*values}):
+        for name in sorted({*self._domains} & {*values}):
             given = values[name]
             if isinstance(given, Parameter) or callable(given):
-                values[name] = Checked(given, partial(self.number_at, name, given))
+                values[name] = Checked(given, partial(self._number_at, name, given))
         return values
 
 
@@ -467,13 +469,13 @@ class BodyBinding:
         """
         body, on = self.body, self.interpolation
         if "curved" not in body.element.variants:
-            return [(body.laws, np.ones(len(on.cells), dtype=bool))]
+            return [(body._laws, np.ones(len(on.cells), dtype=bool))]
         if self._curved is None:
             self._curved = mine = on.curved()
             some = configuration.comm.allreduce([bool(mine.any()), bool((~mine).any())])
             self._some = any(some[0::2]), any(some[1::2])
-        found = [(body.laws, ~self._curved)] if self._some[1] else []
-        return found + ([(body.curved_laws, self._curved)] if self._some[0] else [])
+        found = [(body._laws, ~self._curved)] if self._some[1] else []
+        return found + ([(body._curved_laws, self._curved)] if self._some[0] else [])
 
     def cell_parameters(
         self,
@@ -503,8 +505,8 @@ class BodyBinding:
                 field = body.parameters[name]
                 point = points[k] if points is not None and field.per == "point" else ()
                 values[:, k] = call_array(what, field.function, (n,), on.at(point, cells))
-                if name in body.domains:
-                    body.domains[name].require(name, what, values[:, k], " in a cell")
+                if name in body._domains:
+                    body._domains[name].require(name, what, values[:, k], " in a cell")
         return values
 
     def piece(
@@ -525,7 +527,7 @@ class BodyBinding:
         patch = patch or self.interpolation.patch()
         count = patch.gathered.scalars.shape[1]
         space = patch.element.space.with_scalars(count) if count else patch.element.space
-        kernel = jit.cells(body.kernel_name(laws, patch.element), space, laws, configuration.comm)
+        kernel = jit.cells(body._kernel_name(laws, patch.element), space, laws, configuration.comm)
         given = {*own, *kernel.memory, *kernel.optional}
         asked = [k for k, parameter in enumerate(kernel.cell) if parameter not in given]
         names, points = [kernel.cell[k] for k in asked], [kernel.points[k] for k in asked]
@@ -536,7 +538,7 @@ class BodyBinding:
                 cell[:, k] = own[parameter]
         vertices, start = patch.vertices
         known = {*kernel.uniform, *kernel.cell}
-        material = {k: value for k, value in body.uniform_values().items() if k in known}
+        material = {k: value for k, value in body._uniform_values().items() if k in known}
         return Piece(
             name=name,
             kernel=kernel,
@@ -582,26 +584,26 @@ class BodyBinding:
         ParameterError : the density is zero, also when a `Parameter` is set to that later.
         """
         body = self.body
-        if not body.weighs:
+        if not body._weighs:
             return []
-        laws = inertia_laws(body.element, **body.mass)
+        laws = inertia_laws(body.element, **body._mass)
         given, uniform = body.parameters.get("rho", 1.0), {}
         if "rho" in body.parameters and not isinstance(given, Field):
             with together(configuration.comm):
-                body.density(configuration.time)
+                body._density(configuration.time)
             if depends_on_time(given):
-                uniform["rho"] = Checked(given, body.density)
+                uniform["rho"] = Checked(given, body._density)
         name = f"inertia:{self.name}"
         return [self.piece(configuration, name, laws, "inertia", uniform)]
 
     def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Piece:
         """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
-        laws = body_force_laws(self.body.element, **self.body.mass)
+        laws = body_force_laws(self.body.element, **self.body._mass)
         return self.piece(configuration, f"gravity:{self.name}", laws, "potential", uniform)
 
     def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Piece]:
         """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
-        potential, forces = turning_laws(self.body.element, **self.body.mass)
+        potential, forces = turning_laws(self.body.element, **self.body._mass)
         by_rates = {**uniform, RATE_FACTOR: 0.0}
         return [
             self.piece(configuration, "centrifugal", potential, "potential", uniform),
@@ -611,7 +613,7 @@ class BodyBinding:
     # ---- a motion -------------------------------------------------------------------------------
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` or `spin` into a local vector (collective)."""
-        start, numbering = self.body.start, configuration.numbering
+        start, numbering = self.body._start, configuration.numbering
         if start is None:
             return
         with together(configuration.comm):

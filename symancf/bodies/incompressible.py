@@ -31,10 +31,10 @@ def volume_conditions(
     """
     law, rule = volume_law(
         body.element,
-        body.energy_function,
+        body._energy_function,
         own.pressure,
         values=body.parameters,
-        fields=body.fields,
+        fields=body._fields,
     )
     moving = moving_volume(law, own.pressure.names, weights)
     patch, uniform = own.patch(configuration), own.uniform(configuration)

@@ -45,7 +45,7 @@ class OneNode(OneProcess, ABC):
 
     @property
     @abstractmethod
-    def weighs(self) -> bool:
+    def _weighs(self) -> bool:
         """Whether it has a mass."""
 
     @property

@@ -41,10 +41,10 @@ ROUND_OFF = 1e-10
 class WithEnergy(Interpolated, Protocol):
     """A body, as far as it is asked here."""
 
-    sound: bool
-    energy_function: Callable[..., sp.Expr]
+    _sound: bool
+    _energy_function: Callable[..., sp.Expr]
 
-    def numbers(self, time: float, /) -> dict[str, float]:
+    def _numbers(self, time: float, /) -> dict[str, float]:
         """Return the present values of the parameters."""
 
 
@@ -72,10 +72,13 @@ def check_rest(
     """
     position, kernel = set(unknown("value")), piece.kernel
     loads = any(position & set(law.unknowns) for law, _ in laws)
-    if body.sound or loads or any(kernel.points) or kernel.memory:
+    if body._sound or loads or any(kernel.points) or kernel.memory:
         return
-    body.sound = True
-    values: dict[str, Array | float] = {"t": configuration.time, **body.numbers(configuration.time)}
+    body._sound = True
+    values: dict[str, Array | float] = {
+        "t": configuration.time,
+        **body._numbers(configuration.time),
+    }
     values |= brought(laws)
     values |= {name: piece.cell[: len(chosen), k] for k, name in enumerate(kernel.cell)}
     on = configuration.binding(body).interpolation
@@ -84,7 +87,7 @@ def check_rest(
     own = dict.fromkeys(x.symbol.name for law, _ in laws for x in law.local)
     if body.element.kinematics().local:
         own = {f"the unknowns of the cells ({body.element.name})": None}
-    _tell(body.name, body.energy_function, kernel, R, values, configuration.comm, tuple(own))
+    _tell(body.name, body._energy_function, kernel, R, values, configuration.comm, tuple(own))
 
 
 def _measures(kernel: Kernel, R: Array, values: Mapping[str, Array | float]) -> Array:

@@ -53,7 +53,7 @@ class Gravity(OneProcess, Shown):
         self.given, self.g = g, components("gravity", g)
         self.bodies = bodies
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return its name, which tells."""
         return self.name
 
@@ -61,7 +61,7 @@ class Gravity(OneProcess, Shown):
         """Announce entities and vertices before distribution."""
         for body in self.bodies or ():
             layout.require_member(body, layout.name(self))
-            if not body.weighs:
+            if not body._weighs:
                 lacks = "mass" if isinstance(body, RigidBody | PlanarBody) else "rho"
                 raise ParameterError(
                     f"gravity acts on body {body.name!r}, which has no {lacks}",
@@ -94,7 +94,7 @@ class Gravity(OneProcess, Shown):
                 )
 
     def _heavy(self, within: Layout | Configuration) -> list[MayWeigh]:
-        return [b for b in self.bodies or within.bodies if b.weighs]
+        return [b for b in self.bodies or within.bodies if b._weighs]
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and entities on this rank."""
@@ -156,7 +156,7 @@ class Force(Potential):
         given = dict.fromkeys(FORCES, 0.0) | load.vector
         super().__init__(_force, place, name=load.name, share=1.0, **given)
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return its name, which tells."""
         return self.name
 
@@ -197,7 +197,7 @@ class Spread(OneProcess, Shown):
         self.name, self.place, self.load = load.name, place, load
         self.parts = place.by_type
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return its name, which tells."""
         return self.name
 

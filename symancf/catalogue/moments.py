@@ -101,7 +101,7 @@ def axes_of(place: End) -> int:
 class Moment(VirtualWork):
     """A moment on places, work on their spin; see `moment`."""
 
-    growing = ("M1", "M2", "M3")
+    _growing = ("M1", "M2", "M3")
 
     def __init__(
         self, place: End, vector: Scalar | Vector, distribute: str, frame: str, name: str | None
@@ -143,7 +143,7 @@ class Moment(VirtualWork):
         M1, M2, M3 = components(name, vector)
         super().__init__(_moment(axes, frame), place, name=name, M1=M1, M2=M2, M3=M3, share=1.0)
 
-    def domain(self) -> tuple[sp.Expr, ...]:
+    def _domain(self) -> tuple[sp.Expr, ...]:
         """Return what must be positive: length, area or volume of the axes."""
         f = []
         for k in range(axes_of(self.ends[0])):

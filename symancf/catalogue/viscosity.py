@@ -89,13 +89,13 @@ class Viscosity(OneProcess, Shown):
         require_parameters(self.name, needed, parameters, optional=optional, exact=True)
         self.parameters = {**asked.defaults, **of_body, **parameters}
         fields = [k for k, v in self.parameters.items() if isinstance(v, Field)]
-        if any(k not in body.fields for k in fields):
+        if any(k not in body._fields for k in fields):
             raise ParameterError(
                 f"{self.name}: {fields[0]} is a Field, which only bodies have",
                 asked=fields[0],
                 given="Field",
             )
-        self.kinds = {k: body.fields[k] for k in fields}
+        self.kinds = {k: body._fields[k] for k in fields}
         self._law(curved=False)
 
     def bind(self, layout: Layout) -> Self:
@@ -112,7 +112,7 @@ class Viscosity(OneProcess, Shown):
         own, first = configuration.binding(self.body), configuration.name(self)
         for k, (laws, chosen) in enumerate(own.variants(configuration)):
             name = f"{first} (curved)" if k else first
-            law = self._law(curved=laws is not self.body.laws)
+            law = self._law(curved=laws is not self.body._laws)
             patch = own.patch(chosen)
             made.append(own.piece(configuration, name, [law], "dissipation", values, patch))
         return made
@@ -123,7 +123,7 @@ class Viscosity(OneProcess, Shown):
         name = jit.identifier(f"viscous_{function.__name__}")
         kinematics = element.kinematics(**({"curved": True} if curved else {}))
         if kinematics.local:
-            other, law = element.without, signature(self.body.energy_function).name
+            other, law = element.without, signature(self.body._energy_function).name
             instead = f"Body(region, sa.elements.{other.name}, {law}, ...), or " if other else ""
             raise KinematicsError(
                 f"{self.name}: its stresses follow from rates, and the strain of {element.name} "
@@ -185,7 +185,7 @@ class KelvinVoigt(Viscosity):
         curved: Viscous | None = None
         family = body.element.kinematics().name if isinstance(body, Body) else "solid"
         if family == "cable":
-            if "kappa_plane" in signature(body.energy_function).quantities:
+            if "kappa_plane" in signature(body._energy_function).quantities:
                 function = viscous.plane_cable
             else:
                 function, curved = viscous.straight_cable, viscous.cable

@@ -146,9 +146,9 @@ class Contact(OneProcess, Shown):
     contact 'stand': region 'z0' of 'block' on plane, mu = 0.4, sliding 0.3
     """
 
-    passes: list[Pass]
-    sides: list[tuple[Side, Sequence[Pass]]]
-    bodies: tuple[Sequence[Body | RigidBody], Sequence[Body | RigidBody | Shape]]
+    _passes: list[Pass]
+    _sides: list[tuple[Side, Sequence[Pass]]]
+    _bodies: tuple[Sequence[Body | RigidBody], Sequence[Body | RigidBody | Shape]]
 
     @former_arguments("Contact")
     def __init__(
@@ -167,31 +167,31 @@ class Contact(OneProcess, Shown):
         **parameters: Scalar,
     ) -> None:
         self.name = arguments.named(name, "contact")
-        who = self.who = f"contact {self.name!r}"
+        who = self.what = f"contact {self.name!r}"
         positive = arguments.positive
-        self.stiffness = None if stiffness is None else positive(who, "stiffness", stiffness)
-        self.penetration = arguments.positive(who, "penetration", penetration)
+        self._stiffness = None if stiffness is None else positive(who, "stiffness", stiffness)
+        self._penetration = arguments.positive(who, "penetration", penetration)
         between = "lie between 0 and 1"
-        self.damping = arguments.number(who, "damping", damping, between, lambda x: 0 <= x <= 1)
+        self._damping = arguments.number(who, "damping", damping, between, lambda x: 0 <= x <= 1)
         if initial is not None:
             arguments.one_of(f"{who}: initial", initial, ("press", "release"))
-        self.initial = initial
-        self.law = Normal(who, law, parameters)
-        self.c = 10.0
-        self.mu, self.coulomb = mu, None if _is_zero(mu) else Coulomb(who, mu, parameters)
+        self._initial = initial
+        self._law = Normal(who, law, parameters)
+        self._c = 10.0
+        self._mu, self._coulomb = mu, None if _is_zero(mu) else Coulomb(who, mu, parameters)
         values = {
-            **self.law.parameters,
-            **({} if self.coulomb is None else self.coulomb.parameters),
+            **self._law.parameters,
+            **({} if self._coulomb is None else self._coulomb.parameters),
         }
-        names = (*self.law.names, *([] if self.coulomb is None else self.coulomb.names))
+        names = (*self._law.names, *([] if self._coulomb is None else self._coulomb.names))
         require_parameters(who, (), parameters, optional=names, exact=True)
         radius = None if radius is None else arguments.length(f"{who}: radius", radius)
         side, target = _ordered(side, target)
-        self.dampers: list[RigidPass] = []
-        self.passes = self._passes(side, target, radius, values)
+        self._dampers: list[RigidPass] = []
+        self._passes = self._passes_of(side, target, radius, values)
 
     # ---- what touches ---------------------------------------------------------------------------
-    def _passes(
+    def _passes_of(
         self,
         side: Place | RigidBody,
         target: Shape | RigidBody | Place | None,
@@ -202,7 +202,7 @@ class Contact(OneProcess, Shown):
         if not isinstance(target, Shape | RigidBody) and (target is None or is_place(target)):
             return self._facing(side, target, radius)
         return self._against(
-            side, shape_of(self.who, cast("Shape | RigidBody", target)), radius, values
+            side, shape_of(self.what, cast("Shape | RigidBody", target)), radius, values
         )
 
     def _against(
@@ -215,33 +215,33 @@ class Contact(OneProcess, Shown):
         """Return the passes of a contactor against a rigid shape, one for each of its sheets."""
         if shape.body is not None and side is shape.body:
             raise ConstraintError(
-                f"{self.who}: {side.name!r} and {shape.name!r} are the same rigid body",
+                f"{self.what}: {side.name!r} and {shape.name!r} are the same rigid body",
                 asked="target",
                 given=side.name,
             )
-        follows = self.stiffness is None
+        follows = self._stiffness is None
         own = None
         if not isinstance(side, RigidBody):
-            own = Side(self.who, side, radius, follows=follows)
+            own = Side(self.what, side, radius, follows=follows)
         every = self._points(own or cast("RigidBody", side), shape, radius)
         points = every[0]
-        self.between = (
+        self._between = (
             str(own or points.end),
             f"{shape.kind} {shape.name!r}".removesuffix(f" {shape.kind!r}"),
         )
-        self.bodies = (own.bodies if own else [cast("RigidBody", side)]), [shape.body or shape]
+        self._bodies = (own.bodies if own else [cast("RigidBody", side)]), [shape.body or shape]
         names = [self.name]
         if len(every) > 1:
             names = [f"{self.name}:{k}" for k in range(1, len(every) + 1)]
         named = list(zip(names, every, strict=True))
-        law = self.law.shared(points.shared)
-        if self.damping:
+        law = self._law.shared(points.shared)
+        if self._damping:
             touch = Touch("damper", shape, law)
-            self.dampers = [RigidPass.of(f"{n}:damper", touch, p, values) for n, p in named]
-        part: Part = "energy" if self.coulomb is None else "friction"
-        touch = Touch(part, shape, law, self.coulomb, points.rolls)
+            self._dampers = [RigidPass.of(f"{n}:damper", touch, p, values) for n, p in named]
+        part: Part = "energy" if self._coulomb is None else "friction"
+        touch = Touch(part, shape, law, self._coulomb, points.rolls)
         found: list[Pass] = [RigidPass.of(name, touch, points, values) for name, points in named]
-        self.sides = [(own, found)] if own else []
+        self._sides = [(own, found)] if own else []
         return found
 
     def _facing(
@@ -250,60 +250,60 @@ class Contact(OneProcess, Shown):
         """Return the passes of deformable sides: each has points on the other, or on itself."""
         if isinstance(side, RigidBody):
             raise ParameterError(
-                f"{self.who}: {side.name!r} is rigid: give what it touches as target=",
+                f"{self.what}: {side.name!r} is rigid: give what it touches as target=",
                 asked="side",
                 given=side.name,
             )
         lines = [_has_lines(place) for place in (side, target)]
         radii = [radius if line else None for line in lines] if any(lines) else [radius, None]
-        kinds = True, self.stiffness is None  # facing; whether it follows the material
-        one = Side(self.who, side, radii[0], *kinds)
-        two = one if target is None else Side(self.who, target, radii[1], *kinds)
+        kinds = True, self._stiffness is None  # facing; whether it follows the material
+        one = Side(self.what, side, radii[0], *kinds)
+        two = one if target is None else Side(self.what, target, radii[1], *kinds)
         if one.cable or two.cable:
             raise ParameterError(
-                f"{self.who}: {one if one.cable else two} is a cable; cables touch rigid shapes, "
+                f"{self.what}: {one if one.cable else two} is a cable; cables touch rigid shapes, "
                 "not yet each other or deformable bodies",
                 asked="cable",
                 given=str(one if one.cable else two),
             )
-        self.between = str(one), "itself" if one is two else str(two)
-        self.bodies = one.bodies, two.bodies
+        self._between = str(one), "itself" if one is two else str(two)
+        self._bodies = one.bodies, two.bodies
         pairs = [(one, two)] if one is two else [(one, two), (two, one)]
         found: list[Pass] = [
             FacetPass(
-                *(f"{self.name}:{k}", *pair, self.law, self.coulomb),
-                stiffness=self.stiffness,
-                initial=self.initial,
+                *(f"{self.name}:{k}", *pair, self._law, self._coulomb),
+                stiffness=self._stiffness,
+                initial=self._initial,
             )
             for k, pair in enumerate(pairs, 1)
         ]
-        self.sides = [(one, [each]) for (one, _), each in zip(pairs, found, strict=True)]
+        self._sides = [(one, [each]) for (one, _), each in zip(pairs, found, strict=True)]
         return found
 
     def _points(self, side: Side | RigidBody, shape: Shape, radius: float | None) -> list[Points]:
         """Return the points of the contactor against a shape, of each of its sheets."""
-        k, initial = self.stiffness, self.initial
+        k, initial = self._stiffness, self._initial
         if isinstance(side, Side):
-            self.c = max(sheet.parts for sheet in side.sheets)
-            return [Points(self.who, own, own.rho, k, initial=initial) for own in side.sheets]
+            self._c = max(sheet.parts for sheet in side.sheets)
+            return [Points(self.what, own, own.rho, k, initial=initial) for own in side.sheets]
         if radius is not None:
             raise ParameterError(
-                f"{self.who}: radius= is for cables; {side.name!r} is rigid",
+                f"{self.what}: radius= is for cables; {side.name!r} is rigid",
                 asked="radius",
                 given=radius,
             )
         form, sizes = side.shape.form, side.shape.sizes
         if form == "sphere":
             self._require_stiffness(side, shape, sizes[0])
-            return [Points(self.who, side.at((0, 0, 0)), sizes[0], k, sizes[0], True, initial)]
+            return [Points(self.what, side.at((0, 0, 0)), sizes[0], k, sizes[0], True, initial)]
         if form == "box" and isinstance(shape, Plane):
             self._require_stiffness(side, shape, min(sizes))
             signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3, indexing="ij")).reshape(3, 8).T
             corners = side.at(signs * np.array(sizes))
             length, face = 2.0 * min(sizes), 4  # corners that carry it where it lies
-            return [Points(self.who, corners, 0.0, k, length, initial=initial, shared=face)]
+            return [Points(self.what, corners, 0.0, k, length, initial=initial, shared=face)]
         raise ParameterError(
-            f"{self.who}: of two rigid bodies one has to be a ball, RigidBody.sphere, or a box on "
+            f"{self.what}: of two rigid bodies one has to be a ball, RigidBody.sphere, or a box on "
             f"a plane, RigidBody.box; {side.name!r} is {f'a {form}' if form else 'of no shape'} "
             f"and its target a {shape.kind}",
             asked="side",
@@ -313,11 +313,11 @@ class Contact(OneProcess, Shown):
 
     def _require_stiffness(self, side: RigidBody, shape: Shape, length: float) -> None:
         """Raise where rigid bodies, which have no material, are given no stiffness."""
-        if self.stiffness is None:
+        if self._stiffness is None:
             value = f"{side.mass * 9.81 / (1e-4 * length):.3g} in SI units"
             proposed = f", for example m g/(1e-4 R) = {value}" if side.mass else ""
             raise ParameterError(
-                f"{self.who}: {side.name!r} and {shape.name!r} are rigid and have no modulus from "
+                f"{self.what}: {side.name!r} and {shape.name!r} are rigid and have no modulus from "
                 f"which a stiffness would follow: give stiffness= [force per length]{proposed}",
                 asked="stiffness",
             )
@@ -334,7 +334,7 @@ class Contact(OneProcess, Shown):
         ------
         ParameterError : it is not in this system, or `system` is none.
         """
-        require_system(self.who, system)
+        require_system(self.what, system)
         return system.binding(self)
 
     # ---- results, all collective ----------------------------------------------------------------
@@ -353,7 +353,7 @@ class Contact(OneProcess, Shown):
         self, system: Configuration, on: object = None, about: npt.ArrayLike = (0.0, 0.0, 0.0)
     ) -> Array:
         """Return the moment (3,) about a point of space [N m]; see `force`."""
-        point = vector3(f"{self.who}: moment(about=)", about)
+        point = vector3(f"{self.what}: moment(about=)", about)
         return self._wrench(system, on, point, True)[3:]
 
     def _wrench(
@@ -364,14 +364,14 @@ class Contact(OneProcess, Shown):
         damper: bool,
     ) -> Array:
         """Return force and moment about a point (6,), without dampers or with them (collective)."""
-        first, second = self.bodies
+        first, second = self._bodies
         every = list(dict.fromkeys([*first, *second]))
         chosen = [body for body in every if body is on]
         if on is not None and not chosen:
             names = " and ".join(repr(body.name) for body in every)
             given = repr(on.name) if isinstance(on, Body | RigidBody) else label(on)
             raise ParameterError(
-                f"{self.who} is between {names}; on={given} is none of them",
+                f"{self.what} is between {names}; on={given} is none of them",
                 asked="on",
                 given=on,
                 possible=[body.name for body in every],
@@ -436,7 +436,7 @@ class Contact(OneProcess, Shown):
             "dissipated": lambda: self.dissipated(system),
             "status": lambda: self.status(system),
         }
-        if self.dampers:
+        if self._dampers:
             found["undamped"] = lambda: self.force(system, damper=False)
         return found
 
@@ -447,19 +447,19 @@ class Contact(OneProcess, Shown):
         ------
         ParameterError : the points are those of a rigid body; there is no such side.
         """
-        if not self.sides:
+        if not self._sides:
             raise ParameterError(
-                f"{self.who}: {self.passes[0].contactor} has no surface",
+                f"{self.what}: {self._passes[0].contactor} has no surface",
                 asked="surface",
-                given=str(self.passes[0].contactor),
+                given=str(self._passes[0].contactor),
             )
-        if number not in range(len(self.sides)):
-            sides = " and ".join(f"{k}, {side}" for k, (side, _) in enumerate(self.sides))
+        if number not in range(len(self._sides)):
+            sides = " and ".join(f"{k}, {side}" for k, (side, _) in enumerate(self._sides))
             raise ParameterError(
-                f"{self.who}: number={label(number)} is no side: it has {sides}",
+                f"{self.what}: number={label(number)} is no side: it has {sides}",
                 asked="number",
                 given=number,
-                possible=range(len(self.sides)),
+                possible=range(len(self._sides)),
             )
         own = self.binding(system)
         with own.searched(system):
@@ -485,11 +485,11 @@ class Contact(OneProcess, Shown):
 
     def __str__(self) -> str:
         mu = ""
-        if self.coulomb is not None:
-            mu = f", mu = {label(self.mu)}"
-            if isinstance(self.mu, tuple | list):
-                mu = f", mu = {label(self.mu[0])}, sliding {label(self.mu[1])}"
-        return f"{self.who}: {' on '.join(self.between)}{mu}"
+        if self._coulomb is not None:
+            mu = f", mu = {label(self._mu)}"
+            if isinstance(self._mu, tuple | list):
+                mu = f", mu = {label(self._mu[0])}, sliding {label(self._mu[1])}"
+        return f"{self.what}: {' on '.join(self._between)}{mu}"
 
 
 class ContactBinding:
@@ -507,17 +507,17 @@ class ContactBinding:
 
     def __init__(self, term: Contact, layout: Layout) -> None:
         self.term, self.name = term, layout.name(term)
-        for side, _ in term.sides:
+        for side, _ in term._sides:
             if len(side.sheets) > 1:  # which must not have facets in common
                 layout.bind(side)
-        for each in (*term.passes, *term.dampers):
+        for each in (*term._passes, *term._dampers):
             layout.call(each, each.name.replace(term.name, self.name, 1))
-        passes: Sequence[Binds[PassBinding]] = term.passes
+        passes: Sequence[Binds[PassBinding]] = term._passes
         self.passes = [layout.bind(each) for each in passes]
-        self.dampers = [layout.bind(each) for each in term.dampers]
+        self.dampers = [layout.bind(each) for each in term._dampers]
         self.facing = [each for each in self.passes if isinstance(each, FacetPassBinding)]
         if len(self.facing) > 1:
-            require_apart(*(layout.bind(side) for side, _ in term.sides))
+            require_apart(*(layout.bind(side) for side, _ in term._sides))
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's points (collective)."""
@@ -529,8 +529,8 @@ class ContactBinding:
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and points on this rank (collective)."""
-        overlap, every = float(self.term.initial == "release"), (*self.passes, *self.dampers)
-        self.step = Step(configuration, self.name, self.term.damping, overlap)
+        overlap, every = float(self.term._initial == "release"), (*self.passes, *self.dampers)
+        self.step = Step(configuration, self.name, self.term._damping, overlap)
         for each in every:
             each.step = self.step
         return [piece for each in every for piece in each.pieces(configuration)]
@@ -607,12 +607,12 @@ class ContactBinding:
         if overlap > 0.0:
             step.put(grown, max(0.0, overlap - 1.0 / OVERLAP_PARTS) if step.moves else 0.0)
             return Verdict.STANDS
-        over = report.mean / term.penetration
+        over = report.mean / term._penetration
         if over <= 1.0:
-            late = term.coulomb is not None and not step.moves and self._late(configuration, looks)
+            late = term._coulomb is not None and not step.moves and self._late(configuration, looks)
             return Verdict.LONG if late else Verdict.STANDS
-        most = min((STIFFEST_IN_MOTION if step.moves else STIFFEST) / term.c, solved)
-        may = term.stiffness is None and grown < most
+        most = min((STIFFEST_IN_MOTION if step.moves else STIFFEST) / term._c, solved)
+        may = term._stiffness is None and grown < most
         self._tell(configuration, report.mean, grown if may else None)
         if may:
             step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
@@ -638,7 +638,7 @@ class ContactBinding:
         *every, sunk, area = configuration.sum(np.concatenate([numbers, mean]))
         opened, stuck, slid = map(int, every)
         mean_depth, term = sunk / area if area > 0.0 else 0.0, self.term
-        friction, surface = term.coulomb is not None, bool(term.sides)
+        friction, surface = term._coulomb is not None, bool(term._sides)
         depths = deepest, mean_depth, self.step.grown
         return Report((opened, stuck, slid), *depths, friction, surface, str(term))
 
@@ -660,7 +660,7 @@ class ContactBinding:
 
     def _tell_of_blow(self, configuration: Configuration) -> None:
         """Warn where a motion begins with an overlap that presses all at once (collective)."""
-        if self.term.initial != "press" or not configuration.moves:
+        if self.term._initial != "press" or not configuration.moves:
             return
         moved = configuration.comm.allreduce(bool(configuration.state.any()), MPI.LOR)
         sunk = max(each.sunk for each in self.facing)
@@ -668,7 +668,7 @@ class ContactBinding:
             return
         configuration.once.warn(
             ("blow", self.name),
-            f"{self.term.who}: initial='press', and the motion begins with surfaces that lie in "
+            f"{self.term.what}: initial='press', and the motion begins with surfaces that lie in "
             f"each other by up to {sunk:.2g} of the cells' size: all of it presses at once, a blow "
             "that steps longer than the waves in a cell take do not resolve (energies.drift "
             "tells). If an equilibrium is meant solve sa.StaticProblem(system) first; "
@@ -679,11 +679,11 @@ class ContactBinding:
         term = self.term
         so = "its stiffness was given, or is as large as it may be"
         if grown is not None:
-            so = f"its stiffness is raised from c = {term.c * grown:g} on"
+            so = f"its stiffness is raised from c = {term._c * grown:g} on"
         configuration.once.warn(
             ("deep", self.name, grown is None),
-            f"{term.who}: points that press lie {100 * mean:.3g} % of the local size "
-            f"deep in the mean, more than penetration={term.penetration:g}; {so}",
+            f"{term.what}: points that press lie {100 * mean:.3g} % of the local size "
+            f"deep in the mean, more than penetration={term._penetration:g}; {so}",
         )
 
     # ---- results --------------------------------------------------------------------------------
@@ -727,8 +727,8 @@ class ContactBinding:
 
         Against rigid shapes each of its sheets has a pass.
         """
-        side = self.term.sides[number][0]
-        passes: Sequence[Binds[PassBinding]] = self.term.sides[number][1]
+        side = self.term._sides[number][0]
+        passes: Sequence[Binds[PassBinding]] = self.term._sides[number][1]
         skin, own = configuration.layout.bind(side), [configuration.binding(p) for p in passes]
         skin.place(configuration)
         table: Array = np.zeros((skin.points, 6))
@@ -747,7 +747,7 @@ class ContactBinding:
             skin.areas(skin.vectors(configuration, *x))
             for x in ((start,), (start, configuration.state))
         )
-        slip = None if self.term.coulomb is None else slid
+        slip = None if self.term._coulomb is None else slid
         present, status = area * ratio(now, before), np.rint(status).astype(np.int64)
         return Told(skin, area, present, pressure, gap, slip, status)
 

@@ -56,7 +56,7 @@ class Modulus:
 
     def __init__(self, who: str, body: Body) -> None:
         self.who, self.body = who, body
-        called = evaluate_energy(body.element, body.energy_function)
+        called = evaluate_energy(body.element, body._energy_function)
         energy = sp.Add(*called.parts.values())
         key = id(called.kinematics), energy
         self._at_rest = _KNOWN.get(key, lambda: _AtRest(called.kinematics, energy))

@@ -311,7 +311,7 @@ class RigidPassBinding(PlaceBinding):
         n = len(self.entities.ids)
         if not n:
             return np.zeros((0, len(expressions)))
-        made = self.term.compiled(tuple(expressions))(self.at_places(configuration))
+        made = self.term._compiled(tuple(expressions))(self.at_places(configuration))
         return np.stack([np.broadcast_to(column, (n,)) for column in made], axis=1)
 
     def review(self, configuration: Configuration, look: Look) -> Verdict:
@@ -376,7 +376,7 @@ class RigidPassBinding(PlaceBinding):
 
     def weights(self, configuration: Configuration) -> Array:
         """Return the area (length, number) that each of this rank's places stands for, (n,)."""
-        numbers, reading = self.numbers, self.term.reading
+        numbers, reading = self.numbers, self.term._reading
         if numbers.weight is None:
             numbers.weight = (
                 np.ones(len(self.entities.ids))
@@ -388,8 +388,8 @@ class RigidPassBinding(PlaceBinding):
     def first_gaps(self, configuration: Configuration) -> Array:
         """Return the gaps of this rank's places in the reference, (n,)."""
         term, entities = self.term, self.entities
-        gap = term.substitution.known(term.touch.memory[BEFORE] - OVERLAP)
-        at: At = {**term.reading.cell_values(configuration, entities)}
+        gap = term._substitution.known(term.touch.memory[BEFORE] - OVERLAP)
+        at: At = {**term._reading.cell_values(configuration, entities)}
         for name, value in {**term.parameters, **term.frame()}.items():
             at[name] = evaluate(name, value, 0.0)
         (found,) = jit.Values([gap], (), {})(at)

@@ -446,12 +446,12 @@ class Mesh(Portable, Shown):
 
         write_slices(self, arguments.path("Mesh.write", path))
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return name, points and cells."""
         cells = ", ".join(f"{c.size} {kind}" for kind, c in self.cells.items())
         return f"Mesh {self.name}: {self.n_points} points, {cells}"
 
-    def facts(self) -> list[tuple[str, str, str]]:
+    def _facts(self) -> list[tuple[str, str, str]]:
         """Return the regions."""
         rows = [("region", "dim", "cells")]
         for region in self:

@@ -48,9 +48,9 @@ from ..values.parameter import label
 if TYPE_CHECKING:
     import h5py
 
+    from ..assembly.discrete import DiscreteSystem
     from ..assembly.numbering import Block
     from ..assembly.state import ActiveSet, InternalVariables
-    from ..system import System
 
 
 Given: TypeAlias = "str | float | npt.ArrayLike"
@@ -103,7 +103,7 @@ class _ById:
 class _Rows(_ById):
     """The vertices of one block."""
 
-    def __init__(self, system: System, block: int) -> None:
+    def __init__(self, system: DiscreteSystem, block: int) -> None:
         numbering = system.numbering
         local = numbering.carriers(block)
         self.local = local[system.topology.vertex_ids[local] >= 0]  # the room may be empty
@@ -122,7 +122,7 @@ class _Rows(_ById):
             vector[self.at] = row
 
 
-def _remembering(system: System) -> list[tuple[str, _ById]]:
+def _remembering(system: DiscreteSystem) -> list[tuple[str, _ById]]:
     """Return where in a file the memory of each piece is, and its entities (collective)."""
     found = []
     for number, (ids, owned) in enumerate(system.memory.parts()):
@@ -135,7 +135,7 @@ def _remembering(system: System) -> list[tuple[str, _ById]]:
 # ---- writing ------------------------------------------------------------------------------------
 def save(
     path: str | Path,
-    system: System,
+    system: DiscreteSystem,
     vectors: Mapping[str, Array] | None = None,
     attributes: Mapping[str, Given] | None = None,
 ) -> Path:
@@ -174,7 +174,7 @@ def save(
 @logged(EVENTS, "output")
 def write(
     path: str | Path,
-    system: System,
+    system: DiscreteSystem,
     state: State,
     attributes: Mapping[str, Given] | None = None,
 ) -> Path:
@@ -213,7 +213,7 @@ def write(
     return path
 
 
-def _append_variables(file: HdfFile, system: System, state: State) -> None:
+def _append_variables(file: HdfFile, system: DiscreteSystem, state: State) -> None:
     """Write state variables and active sets of terms, and internal variables (collective)."""
     rank0 = slice(None if system.comm.rank == 0 else 0)
     for k, values in enumerate(state.terms):
@@ -252,7 +252,7 @@ def _by_name(name: str, given: Mapping[str, T] | None) -> Mapping[str, T]:
     return given or {}
 
 
-def _require_system(call: str, system: System) -> None:
+def _require_system(call: str, system: DiscreteSystem) -> None:
     if not hasattr(system, "numbering"):
         raise ParameterError(
             f"{call}(..., {label(system)}): its second argument is the system, problem.system",
@@ -261,7 +261,7 @@ def _require_system(call: str, system: System) -> None:
         )
 
 
-def _require_vector(system: System, name: str, vector: Array) -> None:
+def _require_vector(system: DiscreteSystem, name: str, vector: Array) -> None:
     if not name or "/" in name:
         raise ParameterError(f"checkpoint: {name!r} is no name of a vector", asked=name)
     shape = (system.numbering.coordinates,)
@@ -317,7 +317,7 @@ def _begin(
 
 
 # ---- reading ------------------------------------------------------------------------------------
-def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
+def load(path: str | Path, system: DiscreteSystem) -> tuple[dict[str, Array], Facts]:
     """Read vectors and attributes of a checkpoint for a system built alike (collective).
 
     The system may live on another number of ranks. It is not changed.
@@ -339,7 +339,7 @@ def load(path: str | Path, system: System) -> tuple[dict[str, Array], Facts]:
     return {name: system.numbering.local(vector) for name, vector in own.items()}, attributes
 
 
-def read(path: str | Path, system: System) -> tuple[State, Facts]:
+def read(path: str | Path, system: DiscreteSystem) -> tuple[State, Facts]:
     """Read a state for a system built as that which wrote it, for `System.restore` (collective).
 
     The system may live on another number of ranks. It is not changed. Returns the state and the
@@ -482,7 +482,7 @@ def _plain(value: Data | np.generic | str) -> Given:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _internal(file: _File, system: System, length: float) -> InternalVariables:
+def _internal(file: _File, system: DiscreteSystem, length: float) -> InternalVariables:
     """Return the internal variables of laws (collective)."""
     pairs = []
     for group, entities in _remembering(system):
@@ -503,7 +503,7 @@ def _of_another(what: str, path: Path, found: list[str], asked: str) -> Checkpoi
 
 
 def _require_same_place(
-    path: Path, system: System, rows: _Rows, there: Array, tolerance: float
+    path: Path, system: DiscreteSystem, rows: _Rows, there: Array, tolerance: float
 ) -> None:
     """Raise where a vertex of the file has another reference position than here."""
     apart = np.linalg.norm(there[rows.at] - system.reference[rows.at], axis=1)
@@ -523,7 +523,7 @@ def _has_reference(block: Block) -> bool:
 
 
 def _turn_slopes(
-    path: Path, system: System, rows: _Rows, there: Array, vectors: list[Array]
+    path: Path, system: DiscreteSystem, rows: _Rows, there: Array, vectors: list[Array]
 ) -> None:
     """Take slopes by other directions of the reference than here to those here, in place.
 
@@ -548,7 +548,7 @@ def _turn_slopes(
 
 
 # ---- what must agree for a checkpoint to fit a system -------------------------------------------
-def fingerprint(system: System) -> Facts:
+def fingerprint(system: DiscreteSystem) -> Facts:
     """Return what must agree for a vector to fit: bodies, points, blocks (collective).
 
     Of each body the kind, element and number of cells; of each block, and of the part that a

@@ -28,9 +28,9 @@ from ..values.parameter import Field, call_array
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule
 
+    from ..assembly.discrete import DiscreteSystem
     from ..bodies.body import Body
     from ..laws import Fields, Sampled
-    from ..system import System
 
 MEASURE = "measure"  # output: reference volume, area or length per parameter volume
 
@@ -87,7 +87,9 @@ def known_through(rule: Rule) -> dict[str, Array]:
     return {name: table[:, c].copy() for c, name in columns if name != "zeta"}
 
 
-def coefficients(system: System, body: Body, vector: Array, cells: Ints | None = None) -> Array:
+def coefficients(
+    system: DiscreteSystem, body: Body, vector: Array, cells: Ints | None = None
+) -> Array:
     """Return the coefficient vectors (n, functions, 3) of a local vector on a body's owned cells.
 
     `cells` : some of these, by their numbers.
@@ -134,7 +136,7 @@ def weights(rule: Rule) -> Array:
     return np.multiply.outer(rule.weights, rule.section_weights).ravel()
 
 
-def _pressures(system: System, body: Body, state: Array) -> dict[str, Array]:
+def _pressures(system: DiscreteSystem, body: Body, state: Array) -> dict[str, Array]:
     """Return pressures of a body that are coordinates, at the cells of this rank (collective)."""
     pressures = system.binding(body).pressures
     if pressures is None:
@@ -143,7 +145,9 @@ def _pressures(system: System, body: Body, state: Array) -> dict[str, Array]:
     return {name: values[owned] for name, values in pressures.values(system, state).items()}
 
 
-def _solved(system: System, own: str, pieces: list[int], state: Array) -> Mapping[int, Array]:
+def _solved(
+    system: DiscreteSystem, own: str, pieces: list[int], state: Array
+) -> Mapping[int, Array]:
     """Return the unknowns of cells of pieces of a body, by the numbers of these (collective)."""
     if not pieces:
         return {}
@@ -165,11 +169,11 @@ class Internal:
     of the residual.
     """
 
-    def __init__(self, system: System, body: Body, state: Array) -> None:
+    def __init__(self, system: DiscreteSystem, body: Body, state: Array) -> None:
         self._cells = _pressures(system, body, state)  # (cells,)
         self._points: dict[str, Array] = {}  # (cells, points of the rule)
         self._length = system.memory.length(system.time)
-        laws = [law for law, _ in body.laws]
+        laws = [law for law, _ in body._laws]
         binding = system.binding(body)
         owned = binding.interpolation.owned
         if not any(law.history or law.shared for law in laws):
@@ -229,7 +233,7 @@ class At:
 
     def __init__(
         self,
-        system: System,
+        system: DiscreteSystem,
         body: Body,
         points: Points,
         state: Array,
@@ -244,11 +248,11 @@ class At:
             "zeta": np.broadcast_to(points.zeta, shape),
             **{name: np.broadcast_to(v, shape) for name, v in points.section.items()},
             **({"eta": np.zeros(shape)} if body.element.section > 1 else {}),
-            **body.numbers(system.time),
+            **body._numbers(system.time),
         }
         for k, name in enumerate(body.element.kinematics().coordinates):
             self.values[name] = np.broadcast_to(points.xi[..., k], shape)
-        of_cells = [name for name, kind in body.fields.items() if kind == "cell"]
+        of_cells = [name for name, kind in body._fields.items() if kind == "cell"]
         of_cells += FRAME if body.pressure is not None and body.pressure.degree else ()
         if of_cells:
             own = system.binding(body)
@@ -256,7 +260,7 @@ class At:
             given = own.cell_parameters(system, of_cells)[owned]
             self.values |= {name: given[:, k, None] for k, name in enumerate(of_cells)}
         with together(system.comm):  # functions of the user may fail on one rank only
-            self.values |= {name: self._over_points(name) for name in body.fields}
+            self.values |= {name: self._over_points(name) for name in body._fields}
         if internal is not None:
             self.values |= internal.at(points)
         thickness = np.asarray(self.values.get("thickness", 0.0))
@@ -272,8 +276,8 @@ class At:
         what = f"{name} of body {self.body.name!r}"
         count = shape[0] * shape[1]
         found = call_array(what, given.function, (count,), X.reshape(count, 3)).reshape(shape)
-        if name in self.body.domains:
-            self.body.domains[name].require(name, what, found, " at a point")
+        if name in self.body._domains:
+            self.body._domains[name].require(name, what, found, " at a point")
         return found
 
     def u(self, jet: str = "value") -> Array:
@@ -333,7 +337,7 @@ def evaluate(
     return {name: values.reshape(shape) for name, values in found.items()}
 
 
-def _kernel(law: PointLaw, system: System) -> jit.Kernel:
+def _kernel(law: PointLaw, system: DiscreteSystem) -> jit.Kernel:
     kernel = jit.points(law, system.comm, name=f"{law.name}_outputs", modes=("outputs",))
     _RECENT[kernel] = None
     _RECENT.move_to_end(kernel)
@@ -351,7 +355,7 @@ class FieldKernels:
 
     def __init__(
         self,
-        system: System,
+        system: DiscreteSystem,
         body: Body,
         fields: Mapping[str, Sampled],
         state: Array,
@@ -372,7 +376,7 @@ class FieldKernels:
             return
         own = system.binding(body)
         owned = own.interpolation.owned
-        variants = [(law is not body.laws, cells[owned]) for law, cells in own.variants(system)]
+        variants = [(law is not body._laws, cells[owned]) for law, cells in own.variants(system)]
         with together(system.comm):  # functions of the user may fail on one rank only
             parts = [(cells, *self._law(plain, curved)) for curved, cells in variants]
             sections = self._section_laws() if self.through else []
@@ -388,7 +392,7 @@ class FieldKernels:
         outputs = {**made.outputs, MEASURE: body.element.kinematics(**options).measure}
         if body.layers is not None:
             options["layer"] = self._layer or 0
-        ((law, _),) = body.sampled_laws(outputs, **options)
+        ((law, _),) = body._sampled_laws(outputs, **options)
         return made, law
 
     def _section_laws(self) -> list[tuple[Rule, PointLaw]]:
@@ -398,7 +402,7 @@ class FieldKernels:
         self.stress = self._fields(asked, {}, resultant=True)
         measure = self.body.element.kinematics().measure
         outputs = {**self.stress.outputs, MEASURE: measure}
-        return [(rule, law) for law, rule in self.body.sampled_laws(outputs, by_rule=True)]
+        return [(rule, law) for law, rule in self.body._sampled_laws(outputs, by_rule=True)]
 
     def _fields(
         self, fields: Mapping[str, Sampled], options: Mapping[str, bool], resultant: bool = False
@@ -406,7 +410,7 @@ class FieldKernels:
         body = self.body
         return sampled_fields(
             body.element,
-            body.energy_function,
+            body._energy_function,
             fields,
             values=body.parameters,
             remembered=self._remembered,

@@ -516,14 +516,14 @@ class History(Portable, Shown):
         """Krylov iterations of all converged steps."""
         return sum(step.linear_iterations for step in self.steps)
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return the number of steps, and what was recorded."""
         count, series = len(self.steps), ", ".join(map(repr, self._series))
         reached = f" to time {self.steps[-1].time:g}" if self.steps else ""
         recorded = f"; recorded: {series}" if series else ""
         return f"History of {count} step{'s' * (count != 1)}{reached}{recorded}"
 
-    def facts(self) -> list[tuple[str, ...]]:
+    def _facts(self) -> list[tuple[str, ...]]:
         """Return the steps with what tells them apart, their iterations and norms."""
         late = len(self.time) - len(self.steps)  # motions record where they begin, too
         numbers = {
@@ -534,7 +534,7 @@ class History(Portable, Shown):
         return table(self.steps, numbers)
 
     def __str__(self) -> str:
-        rows = lines(self.facts())
+        rows = lines(self._facts())
         cut = f"{self.cut_backs} cut back ({self.wasted} iterations)" if self.cut_backs else ""
         rows.append(
             ", ".join(filter(None, [f"{len(self.steps)} steps", cut]))

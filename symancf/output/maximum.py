@@ -17,14 +17,16 @@ from .sampling import sample
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..assembly.discrete import DiscreteSystem
     from ..bodies.body import Body
     from ..contact.contact import Contact
     from ..laws import Sampled
-    from ..system import System
     from .sampling import Place
 
 
-def maximum(system: System, body: Body | Contact, field: Sampled, *, at: Place = "gauss") -> float:
+def maximum(
+    system: DiscreteSystem, body: Body | Contact, field: Sampled, *, at: Place = "gauss"
+) -> float:
     """Return the largest value of a field of a body, or of a contact, over all its points.
 
     At the present state, on every rank (collective). Points where the field is not a number, as the
@@ -81,10 +83,10 @@ class largest:
     def __post_init__(self) -> None:
         advise("largest(body, field)", "maximum(system, body, field)")
 
-    def __call__(self, system: System) -> float:
+    def __call__(self, system: DiscreteSystem) -> float:
         """Return the number at the present state (collective)."""
         return maximum(system, self.body, self.field, at=self.at)
 
-    def series(self, system: System) -> dict[str, Callable[[], float]]:
+    def series(self, system: DiscreteSystem) -> dict[str, Callable[[], float]]:
         """Return what a history keeps; see `DynamicProblem.record`."""
         return {"": lambda: self(system)}

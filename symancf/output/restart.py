@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from ..assembly.discrete import DiscreteSystem
     from ..assembly.numbering import Numbering
     from ..assembly.state import State
-    from ..system import System
     from .history import History
 
 SAME = 1e-6  # relative: states that differ by more are not those of the same run
@@ -135,7 +135,7 @@ class Restarts:
     def __init__(
         self,
         given: Any,
-        system: System,
+        system: DiscreteSystem,
         history: History,
         call: str,
         asked: Mapping[str, Any],
@@ -328,7 +328,7 @@ class Restarts:
 
 
 # ---- what a run is given ------------------------------------------------------------------------
-def _values(system: System) -> dict[str, list[float]]:
+def _values(system: DiscreteSystem) -> dict[str, list[float]]:
     """Return what uniform parameters are now, by their names."""
     found: dict[str, list[float]] = {}
     for plan in [system.plan, *([system.inertia] if "inertia" in system.__dict__ else [])]:
@@ -337,7 +337,7 @@ def _values(system: System) -> dict[str, list[float]]:
     return found
 
 
-def _inputs(system: System, to: float) -> dict[str, Any]:
+def _inputs(system: DiscreteSystem, to: float) -> dict[str, Any]:
     """Return what a run begins with: laws, values at both ends, fields, state (collective)."""
     now = system.time
     laws: dict[str, list[str]] = {}
@@ -374,7 +374,7 @@ def _inputs(system: System, to: float) -> dict[str, Any]:
     }
 
 
-def _sums(system: System, given: Sequence[tuple[Any, Array]]) -> list[list[float]]:
+def _sums(system: DiscreteSystem, given: Sequence[tuple[Any, Array]]) -> list[list[float]]:
     """Return sums of what supports prescribe, the same on any number of ranks (collective)."""
     numbering = system.numbering
     projected = numbering.random(13)

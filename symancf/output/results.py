@@ -113,10 +113,10 @@ def _of_body(
     system: System, body: Body, number: int, divisions: int, units: Mapping[str, str]
 ) -> Samples:
     """Return a body with all its fields, and numbers of its cells."""
-    at: Place = "cell" if body.remembers else "lattice"
-    names = default_fields(body.element, body.energy_function, remembered=True)
+    at: Place = "cell" if body._remembers else "lattice"
+    names = default_fields(body.element, body._energy_function, remembered=True)
     fields = dict(zip(names, names, strict=True))
-    layered = isinstance(body.energy_function, Layers)
+    layered = isinstance(body._energy_function, Layers)
     tensors = TENSORS if "von_mises" in names and not layered else {}
     made = sample(system, body, fields={**fields, **tensors}, at=at, divisions=divisions)
     with together(system.comm):

@@ -28,13 +28,13 @@ from .touching import touching
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ..assembly.discrete import DiscreteSystem
     from ..laws import Sampled
-    from ..system import System
 
 Place = Literal["lattice", "cell", "gauss"]
 
 
-def _rigid(system: System, body: RigidBody, state: Array, reference: bool) -> Samples:
+def _rigid(system: DiscreteSystem, body: RigidBody, state: Array, reference: bool) -> Samples:
     """Return the shape of a rigid body on the rank that owns it."""
     local = system.binding(body).local_vertices(system)
     name = "u" if reference else "displacement"
@@ -49,7 +49,7 @@ def _rigid(system: System, body: RigidBody, state: Array, reference: bool) -> Sa
 
 
 def _shape(
-    system: System,
+    system: DiscreteSystem,
     body: RigidBody | Shape,
     fields: Mapping[str, Sampled] | None,
     state: Array,
@@ -67,7 +67,7 @@ def _shape(
 
 
 def sample(
-    system: System,
+    system: DiscreteSystem,
     body: Body | RigidBody | Contact | Shape,
     *,
     fields: Mapping[str, Sampled] | Sequence[str] | None = None,
@@ -190,10 +190,10 @@ def sample(
             given=True,
             possible=(False,),
         )
-    at = _place(at, fields is None and body.remembers)
+    at = _place(at, fields is None and body._remembers)
     inside = among(at, ("cell", "gauss"))
     if fields is None:
-        chosen = default_fields(element, body.energy_function, remembered=inside, layer=layer)
+        chosen = default_fields(element, body._energy_function, remembered=inside, layer=layer)
         fields = dict(zip(chosen, chosen, strict=True))
     _require_names(fields, "u" if reference else "displacement")
     number_of, zeta = _height(body, layer, solid)
@@ -275,7 +275,7 @@ def _require_names(fields: object, displacement: str) -> None:
             )
 
 
-def _local_vector(system: System, given: npt.ArrayLike) -> Array:
+def _local_vector(system: DiscreteSystem, given: npt.ArrayLike) -> Array:
     """Return a state that a call was given as a local vector of the system."""
     state = reals(given, finite=False)
     if state.shape != system.state.shape:
@@ -329,7 +329,7 @@ class _Shown:
 
     def __init__(
         self,
-        system: System,
+        system: DiscreteSystem,
         body: Body,
         kernels: FieldKernels,
         state: Array,
@@ -406,7 +406,7 @@ class _Shown:
             rule = self.body.element.rule("full")
             flat = self._points(np.asarray(rule.points), np.full(len(rule.points), self.zeta))
             return flat, rule.weights
-        rules = [rule for _, rule in self.body.laws]
+        rules = [rule for _, rule in self.body._laws]
         rule = max(rules, key=lambda r: r.size)
         if self.body.element.axes:  # others are those of the section, at the nodes
             rule = self.body.element.rule("full")

@@ -24,14 +24,14 @@ from .level import zero_level
 from .samples import Samples
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.discrete import DiscreteSystem
 
 ROUND = 48  # parts of a circle
 WIDER = 0.15  # of what is around it: by that much a plane is larger
 FINE = 12  # parts of a plane's side, so that bodies before it hide a part of it
 
 
-def shape_now(system: System, shape: Shape, state: Array) -> Samples:
+def shape_now(system: DiscreteSystem, shape: Shape, state: Array) -> Samples:
     """Return a shape at the system's present time, or on its body, on one rank (collective).
 
     Planes, and cylinders without ends, are as large as what the bodies of the system cover, and so
@@ -78,7 +78,7 @@ def shape_at_rest(shape: Shape, around: Array) -> Samples:
     return _placed(shape, shape.point, shape.frame, low, high, 0.0, here=True)
 
 
-def _places(system: System, body: object, state: Array) -> Array:
+def _places(system: DiscreteSystem, body: object, state: Array) -> Array:
     """Return places that a body covers at present: corners of this rank's cells, or a box."""
     if isinstance(body, Body):
         xi, _ = body.element.sample(1)

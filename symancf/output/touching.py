@@ -16,17 +16,17 @@ from .samples import Samples, join, vertices
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..assembly.discrete import DiscreteSystem
     from ..contact.contact import Contact
     from ..contact.leaf import Leaf
     from ..contact.nodal import Told
     from ..contact.rigid import RigidPass
-    from ..system import System
 
 FIELDS = "pressure", "gap", "slip", "status", "true_pressure"
 
 
 def touching(
-    system: System,
+    system: DiscreteSystem,
     contact: Contact,
     fields: Mapping[str, object] | None,
     at: object,
@@ -42,9 +42,9 @@ def touching(
     """
     _require_place(contact, at, on)
     asked = _asked(contact, fields)
-    points = () if contact.sides else cast("list[RigidPass]", contact.passes)
+    points = () if contact._sides else cast("list[RigidPass]", contact._passes)
     parts = [_of_points(system, each, reference) for each in points]
-    sides = [k for k, (side, _) in enumerate(contact.sides) if on is None or on in side.bodies]
+    sides = [k for k, (side, _) in enumerate(contact._sides) if on is None or on in side.bodies]
     found = [part for k in sides for part in _leaves(system, contact, k, on)]
     # facets of all sides one after the other, in shares: the same order on any number of ranks
     first = np.cumsum([0, *(len(leaf.facets) for _, leaf, _ in found)])
@@ -63,17 +63,17 @@ def _require_place(contact: Contact, at: object, on: object) -> None:
     """Refuse other places than nodes and points, and bodies that are none of the contact's."""
     if at not in ("lattice", "gauss"):
         raise SymancfError(
-            f"sample(at={label(at)}) of {contact.who}: choose 'lattice', the nodes of its facets, "
+            f"sample(at={label(at)}) of {contact.what}: choose 'lattice', the nodes of its facets, "
             "or 'gauss', its points",
             asked="at",
             given=at,
             possible=("lattice", "gauss"),
         )
-    bodies = [body for side, _ in contact.sides for body in side.bodies] or contact.bodies[0]
+    bodies = [body for side, _ in contact._sides for body in side.bodies] or contact._bodies[0]
     if on is not None and on not in bodies:
         names = dict.fromkeys(body.name for body in bodies)
         raise SymancfError(
-            f"{contact.who} has points on {' and '.join(map(repr, names))}; sample(on={label(on)}) "
+            f"{contact.what} has points on {' and '.join(map(repr, names))}; sample(on={label(on)}) "
             "is none of them",
             asked="on",
             given=on,
@@ -84,15 +84,15 @@ def _require_place(contact: Contact, at: object, on: object) -> None:
 def _asked(contact: Contact, fields: Mapping[str, object] | None) -> Mapping[str, object]:
     """Return the fields that are asked for, by their names in the samples."""
     without = {
-        "slip": contact.coulomb is None,
-        "true_pressure": not contact.sides,  # points of rigid bodies have no area
+        "slip": contact._coulomb is None,
+        "true_pressure": not contact._sides,  # points of rigid bodies have no area
     }
     offered = [name for name in FIELDS if not without.get(name)]
     asked = {name: name for name in offered} if fields is None else fields
     for name, what in asked.items():
         if what not in offered:
             raise SymancfError(
-                f"{contact.who} has no field {label(what)}, asked for as {name!r}; it has "
+                f"{contact.what} has no field {label(what)}, asked for as {name!r}; it has "
                 f"{', '.join(offered)}",
                 asked="fields",
                 given=what,
@@ -102,7 +102,7 @@ def _asked(contact: Contact, fields: Mapping[str, object] | None) -> Mapping[str
 
 
 def _leaves(
-    system: System, contact: Contact, number: int, on: object
+    system: DiscreteSystem, contact: Contact, number: int, on: object
 ) -> list[tuple[Told, Leaf, tuple[Array, Array]]]:
     """Return the leaves of a side, with the places of its nodes before and now (collective)."""
     here = system.binding(contact).told(system, number)
@@ -138,7 +138,7 @@ def _of_facets(
     return Samples(points, {kind: cells}, data | {k: v.ravel() for k, v in fields.items()})
 
 
-def _of_points(system: System, each: RigidPass, reference: bool) -> Samples:
+def _of_points(system: DiscreteSystem, each: RigidPass, reference: bool) -> Samples:
     """Return the points of a rigid body on the rank that counts them; pressures are forces."""
     binding = system.binding(each)
     look, own = binding.look(system), binding.entities

@@ -26,7 +26,7 @@ class OfCells(Hashable, Protocol):
     name: str
     region: Region
     element: Element
-    join: str
+    _join: str
 
 
 def slopes_block(body: OfCells, name: str) -> str:
@@ -34,7 +34,7 @@ def slopes_block(body: OfCells, name: str) -> str:
     element = body.element
     return (
         f"slopes:{element.slope_kind}{len(element.slopes)}"
-        if body.join == "all"
+        if body._join == "all"
         else (f"slopes:{name}")
     )
 

@@ -166,7 +166,7 @@ def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
     if isinstance(place, Nodes) and body.element.slopes:
         if body.element.dimension == 2 and "line" in place.region.types:
             edges = place.region.slice("line")[1]
-            _follow_edges(mesh, edges, nodes, np.radians(body.smooth), kind, along, across)
+            _follow_edges(mesh, edges, nodes, np.radians(body._smooth), kind, along, across)
         if body.element.cell in place.region.types:
             glued = np.unique(place.region.slice(body.element.cell)[1])
             _, (own,) = exchange(comm, owners_of(starts, glued), glued)

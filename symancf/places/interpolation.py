@@ -42,8 +42,8 @@ class Interpolated(OfCells, Protocol):
     direction, smooth : how the slopes of nodes are directed, as the user says.
     """
 
-    direction: Callable[[Array], npt.ArrayLike] | None
-    smooth: float
+    _direction: Callable[[Array], npt.ArrayLike] | None
+    _smooth: float
 
     @property
     def extent(self) -> float:
@@ -153,8 +153,8 @@ class Interpolation:
             configuration.topology,
             self.points,
             self.cells,
-            body.direction,
-            body.smooth,
+            body._direction,
+            body._smooth,
         )
         if self.element.slope_kind == "tangents":
             self.directions.require_smooth()

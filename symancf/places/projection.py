@@ -174,7 +174,7 @@ def _coefficients(body: Interpolated, patch: Family, X: Array) -> Array:
     cells = local.vertices[np.argsort(local.ids)]  # in the order of the patch, local numbers
     points, element = X[topology.vertex_ids], body.element
     directions = Directions(
-        body.name, element, topology, points, cells, body.direction, body.smooth
+        body.name, element, topology, points, cells, body._direction, body._smooth
     )
     if element.across:
         X, normals, ids = points[cells], directions.at[cells], topology.vertex_ids[cells]

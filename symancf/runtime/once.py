@@ -65,7 +65,7 @@ def warns_once(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate
                 "each thread, better each process, a system of its own",
                 asked="thread",
             )
-        before, system.once = system.once, problem.once
+        before, system.once = system.once, problem._once
         try:
             return method(problem, *arguments, **named)
         finally:

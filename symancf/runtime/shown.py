@@ -22,11 +22,11 @@ class Shown:
     `formulas` returns. None of these asks other ranks.
     """
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return what it is, in a line."""
         return f"{type(self).__name__} {getattr(self, 'name', '')!r}"
 
-    def facts(self) -> Sequence[Sequence[str]]:
+    def _facts(self) -> Sequence[Sequence[str]]:
         """Return the rows of a table, the first of them its head; none by default."""
         return []
 
@@ -35,16 +35,16 @@ class Shown:
         return []
 
     def __repr__(self) -> str:
-        return self.headline()
+        return self._headline()
 
     def __str__(self) -> str:
-        return "\n".join([self.headline(), *lines(self.facts())])
+        return "\n".join([self._headline(), *lines(self._facts())])
 
     def _repr_html_(self) -> str:
         """Return what notebooks show."""
-        shown = [f"<b>{escape(self.headline())}</b>"]
+        shown = [f"<b>{escape(self._headline())}</b>"]
         shown += [f"$$ {formula} $$" for formula in self.formulas()]
-        if rows := self.facts():
+        if rows := self._facts():
             shown.append(table(rows))
         return "<div>" + "\n".join(shown) + "</div>"
 
@@ -122,11 +122,11 @@ class Table(Shown):
                 possible=(how,),
             ) from None
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return its title."""
         return self.title
 
-    def facts(self) -> list[list[str]]:
+    def _facts(self) -> list[list[str]]:
         """Return heads and rows."""
         return [self.heads, *self._cells]
 

@@ -27,7 +27,7 @@ from ..mesh.cells import jacobians
 from ..runtime.collective import together
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.discrete import DiscreteSystem
 
 Words = Mapping[str, Any]
 
@@ -94,7 +94,7 @@ class Failure:
     tangent, path : what else is known of the last state, each asked once.
     """
 
-    system: System
+    system: DiscreteSystem
     state: Array
     start: float
     to: float
@@ -140,7 +140,7 @@ class Failure:
         return given | {"shorter": "problem.solve(to={to}, step={step})".format(**given)}
 
 
-def _without_value(system: System, state: Array) -> list[tuple[str, str, bool]]:
+def _without_value(system: DiscreteSystem, state: Array) -> list[tuple[str, str, bool]]:
     """Return the terms whose law has no value at a state (collective)."""
     plan, f, found = system.plan, np.zeros_like(state), []
     for name in dict.fromkeys(piece.name for piece in plan.pieces):
@@ -154,7 +154,7 @@ def _without_value(system: System, state: Array) -> list[tuple[str, str, bool]]:
     return found
 
 
-def _near(system: System, vertices: Ints) -> str:
+def _near(system: DiscreteSystem, vertices: Ints) -> str:
     """Tell where the first of some vertices of all ranks is, or "" (collective)."""
     places = [tuple(x) for x in system.points[vertices].tolist()]
     every = [x for part in system.comm.allgather(places) for x in part]
@@ -166,7 +166,7 @@ def _variable(name: str) -> str:
     return owner(name) if owner(name).isidentifier() else "body"
 
 
-def flattest(system: System, state: Array) -> tuple[float, str, str]:
+def flattest(system: DiscreteSystem, state: Array) -> tuple[float, str, str]:
     """Return the least scaled Jacobian of solid cells at a state, the body, where (collective)."""
     q, numbering, worst = system.reference + state, system.numbering, (1.0, "", "")
     for body in system.bodies:
@@ -201,7 +201,7 @@ def _volume(f: Failure) -> Words | None:
         if not isinstance(body, Body) or not body.element.kinematics().local:
             continue
         try:
-            called = evaluate_energy(body.element, body.energy_function)
+            called = evaluate_energy(body.element, body._energy_function)
             if stiffness_ratio(called, body.parameters) > STIFF_RATIO:
                 found.append(f"{f.system.name(body)!r} ({body.element.name})")
         except SymancfError:

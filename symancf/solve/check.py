@@ -144,7 +144,7 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
         product=norm(difference) / max(norm(kv), 1e-300),
         symmetry=abs(wkv - vkw) / max(abs(wkv), 1e-300),
         digits={
-            system.name(body): digits_lost(body.laws, body.numbers(system.time))
+            system.name(body): digits_lost(body._laws, body._numbers(system.time))
             for body in system.bodies
             if isinstance(body, Body)
         },

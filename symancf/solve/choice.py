@@ -17,7 +17,7 @@ from .preconditioner import over_nodes
 
 if TYPE_CHECKING:
     from ..arrays import Array
-    from ..system import System
+    from ..assembly.discrete import DiscreteSystem
 
 # Operations of a factorisation that take as long as an iteration of Newton's method with multigrid,
 # set-up and CG, by unknown. Measured: MUMPS makes 20 to 30 of them while one entry of the tangent
@@ -46,7 +46,7 @@ class Effort:
     entries: float
 
     @classmethod
-    def of(cls, system: System) -> Effort:
+    def of(cls, system: DiscreteSystem) -> Effort:
         r"""Estimate what a factorisation of the tangent takes (collective).
 
         Nested dissection (A. George, SIAM Journal on Numerical Analysis 10 (1973) 345-363) of
@@ -67,7 +67,7 @@ class Effort:
         return cls(float(flops.sum()), float(entries.sum()))
 
 
-def _boxes(system: System) -> tuple[Array, Array]:
+def _boxes(system: DiscreteSystem) -> tuple[Array, Array]:
     """Return layers of nodes (parts, 3) of boxes around connected parts, and rows (parts,).
 
     The spacing of nodes is that of grids over them. Where there are none (slopes) it is even, and
@@ -139,7 +139,7 @@ class Prices:
         return 1.25 * max(self.most, 4.0 * self.factors / self.iteration)
 
 
-def prices(system: System, kind: str, symmetric: bool, dynamic: bool = False) -> Prices:
+def prices(system: DiscreteSystem, kind: str, symmetric: bool, dynamic: bool = False) -> Prices:
     """Compare a direct solver with multigrid (collective).
 
     Parameters

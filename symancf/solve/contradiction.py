@@ -15,8 +15,8 @@ from ..runtime.collective import together
 from ..values.parameter import depends_on_time
 
 if TYPE_CHECKING:
+    from ..assembly.discrete import DiscreteSystem
     from ..assembly.piece import Piece
-    from ..system import System
 
 
 VIOLATED = 1e-7  # of the largest body's size: an equation left out that no longer holds
@@ -25,7 +25,7 @@ PROBED_MOTION = 0.05  # of the body's size (of 1 for slopes): motions up to whic
 PROBED_TIMES = tuple(10.0**k for k in range(-6, 1))  # parts of the time to the end of a solution
 
 
-def require_redundant(system: System) -> None:
+def require_redundant(system: DiscreteSystem) -> None:
     """Raise where equations that were left out as redundant, `Redundant.some`, no longer hold.
 
     (Collective.)
@@ -46,7 +46,7 @@ def require_redundant(system: System) -> None:
         )
 
 
-def require_consistent(system: System, to: float) -> None:
+def require_consistent(system: DiscreteSystem, to: float) -> None:
     """Raise where functions of time will make constraints contradict each other (collective).
 
     Equations, `Redundant.some`, were left out because others imply them at one time. At times
@@ -95,7 +95,7 @@ def require_consistent(system: System, to: float) -> None:
         jacobian.close()
 
 
-def _timed(system: System, pieces: list[Piece]) -> bool:
+def _timed(system: DiscreteSystem, pieces: list[Piece]) -> bool:
     """Tell whether a constraint or a support is a function of time."""
     return any(depends_on_time(support.values) for support in system.supports) or any(
         piece.cell_at is not None
@@ -105,7 +105,7 @@ def _timed(system: System, pieces: list[Piece]) -> bool:
     )
 
 
-def _prescribe(system: System, jacobian: Jacobian, state: Array, time: float) -> None:
+def _prescribe(system: DiscreteSystem, jacobian: Jacobian, state: Array, time: float) -> None:
     """Take parameters and prescribed coordinates of a time (collective)."""
     with together(system.comm):
         jacobian.plan.update(time)
@@ -115,7 +115,7 @@ def _prescribe(system: System, jacobian: Jacobian, state: Array, time: float) ->
     system.update_held(state)
 
 
-def _groups(system: System, jacobian: Jacobian, state: Array) -> list[Group]:
+def _groups(system: DiscreteSystem, jacobian: Jacobian, state: Array) -> list[Group]:
     """Return what is left of the groups with redundant equations, on rank 0 (collective)."""
     data = jacobian.at(state)
     if data is None:
@@ -127,7 +127,7 @@ def _groups(system: System, jacobian: Jacobian, state: Array) -> list[Group]:
     ]
 
 
-def _violation(system: System, f: Array) -> tuple[float, list[str]]:
+def _violation(system: DiscreteSystem, f: Array) -> tuple[float, list[str]]:
     """Return by how much equations that were left out do not hold, and whose they are.
 
     They hold to round-off where the others do, and drift with these in motions of index 1.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
     from ..arrays import Integers, Mask
-    from ..system import System
+    from ..assembly.discrete import DiscreteSystem
 
 ROOM = (100, 400, 1600)  # per cent of work space beyond MUMPS's estimate, one after the other
 SHORT_OF_ROOM = (-8, -9, -14, -15, -17, -20)  # INFOG(1) of MUMPS
@@ -123,7 +123,7 @@ class Signs:
     moves, bound : (rows,) those of coordinates of the configuration, and of multipliers.
     """
 
-    def __init__(self, system: System, coordinates: Integers, free: Mask) -> None:
+    def __init__(self, system: DiscreteSystem, coordinates: Integers, free: Mask) -> None:
         self._comm, numbering = system.comm, system.numbering
         self.moves: Mask = numbering.those(*MOVING)[coordinates] & free
         self._algebraic = np.flatnonzero(numbering.those("algebraic")[coordinates] & free)

@@ -9,7 +9,7 @@ import numpy as np
 from mpi4py import MPI
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.discrete import DiscreteSystem
 
 LARGEST_FOLD = 50.0  # degrees between neighbouring nodes; from 57 on a constant moment is not held
 
@@ -25,7 +25,7 @@ class Folds:
     .. math:: 1 + 2 \cos\varphi = F_a : F_b .
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: DiscreteSystem) -> None:
         self.system = system
         elements = [(body, getattr(body, "element", None)) for body in system.bodies]
         self.bodies = [b for b, e in elements if e is not None and e.kinematics().penalties]

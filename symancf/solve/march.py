@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 from ..errors import ConvergenceError
 
 if TYPE_CHECKING:
+    from ..assembly.discrete import DiscreteSystem
     from ..assembly.state import State
     from ..output.steps import Step
-    from ..system import System
 
 
 class Method(Protocol):
@@ -23,7 +23,7 @@ class Method(Protocol):
     records : whether the last step is one of the history; a run may end there.
     """
 
-    system: System
+    system: DiscreteSystem
 
     @property
     def done(self) -> bool:

@@ -11,20 +11,20 @@ from mpi4py import MPI
 
 from ..assembly.rounded import Rounded
 from ..errors import SymancfError
-from ..multigrid.grids import Nodes, has_others, nodes_of
-from ..multigrid.hierarchy import OPTIONS, Multigrid
-from ..multigrid.products import Products
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, functions
+from .multigrid.grids import Nodes, has_others, nodes_of
+from .multigrid.hierarchy import OPTIONS, Multigrid
+from .multigrid.products import Products
 from .saddle import Saddle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..assembly.discrete import DiscreteSystem
     from ..assembly.matrix import Matrix
     from ..assembly.numbering import Numbering
-    from ..system import System
 
 _Mult = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _SetUp = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
@@ -32,15 +32,15 @@ _View = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _MATOP_MULT = 3
 _PETSC_ERR_USER = 83
 
-#: PETSc's name of the preconditioner `symancf.multigrid`: a shell.
+#: PETSc's name of the preconditioner `symancf.solve.multigrid`: a shell.
 GRIDS = "grids"
 functions.PCRegister(GRIDS.encode(), functions.PCCreate_Shell)
 
 _Known = tuple[list[object], bool, list["Nodes | str"]]
-_nodes: WeakKeyDictionary[System, _Known] = WeakKeyDictionary()
+_nodes: WeakKeyDictionary[DiscreteSystem, _Known] = WeakKeyDictionary()
 
 
-def over_nodes(system: System, alone: bool = True) -> Nodes | str:
+def over_nodes(system: DiscreteSystem, alone: bool = True) -> Nodes | str:
     """Return the nodes that grids can be laid over, or why there can be none (collective).
 
     They are found once for each numbering of rows, and lists of entities, which join bodies.
@@ -94,7 +94,7 @@ class Shell:
 class Preconditioner:
     """The preconditioner of a KSP, made of a tangent's entries.
 
-    ``pc_type grids`` is `symancf.multigrid`; products of the tangent are its own then, too.
+    ``pc_type grids`` is `symancf.solve.multigrid`; products of the tangent are its own then, too.
     GAMG smooths with the entries in single precision, but for PETSc's option ``pc_use_amat`` 0,
     with which it smooths with the matrix that it is made of; others are PETSc's.
 
@@ -103,7 +103,9 @@ class Preconditioner:
     symmetric : whether the entries are.
     """
 
-    def __init__(self, system: System, matrix: Matrix, ksp: PETSc.KSP, symmetric: bool) -> None:
+    def __init__(
+        self, system: DiscreteSystem, matrix: Matrix, ksp: PETSc.KSP, symmetric: bool
+    ) -> None:
         self._system, self._matrix, self._ksp = system, matrix, ksp
         self._symmetric = symmetric
         self._rounded: tuple[Rounded, Shell] | None = None
@@ -148,7 +150,7 @@ class Preconditioner:
 
     @property
     def grids(self) -> bool:
-        """Whether it is `symancf.multigrid`."""
+        """Whether it is `symancf.solve.multigrid`."""
         return bool(self._ksp.getPC().getType() == GRIDS)
 
     @property

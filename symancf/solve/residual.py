@@ -14,8 +14,8 @@ from ..runtime.structures import declared
 from .solver import solver_name
 
 if TYPE_CHECKING:
+    from ..assembly.discrete import DiscreteSystem
     from ..runtime.options import Options
-    from ..system import System
 
 UNNOTICED = 1e-6  # of |b|: a residual that no Newton's method notices
 ROUND_OFF = 1e-13  # of |A| |x| + |b|: what round-off leaves, 1e-15, and growth of entries
@@ -86,7 +86,7 @@ class LinearResidual:
 
     def __init__(
         self,
-        system: System,
+        system: DiscreteSystem,
         ksp: PETSc.KSP,
         vector: PETSc.Vec,
         options: Options,

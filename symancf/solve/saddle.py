@@ -12,21 +12,21 @@ import numpy as np
 from ..arrays import Array, pointer
 from ..bodies.pressure import PREFIX
 from ..errors import SymancfError
-from ..multigrid.cycle import print_to
-from ..multigrid.grids import displaced
-from ..multigrid.hierarchy import Multigrid
 from ..newton.followers import Followers, followers
 from ..runtime.collective import shares
 from .blocks import Blocks
 from .factors import Factors
+from .multigrid.cycle import print_to
+from .multigrid.grids import displaced
+from .multigrid.hierarchy import Multigrid
 from .others import Others
 from .reduced import Reduced
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from ..assembly.matrix import Matrix
-    from ..multigrid.grids import Nodes
     from ..runtime.petsc import PETSc
+    from .multigrid.grids import Nodes
 
 
 class Saddle:

@@ -10,16 +10,16 @@ import numpy as np
 
 from ..bodies.pressure import PREFIX
 from ..errors import SymancfError
-from ..multigrid.grids import displaced
 from ..newton import FACTORS
 from ..runtime.options import KRYLOV, SLEPC, Option, Options, take
 from ..runtime.petsc import PETSc, functions, has
 from .choice import MOST_ITERATIONS, prices
+from .multigrid.grids import displaced
 from .preconditioner import GRIDS, over_nodes
 from .rigid import rigid_modes
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.discrete import DiscreteSystem
 
 
 # Unknowns of saddle points up to which a direct solver takes less time than multigrid.
@@ -27,7 +27,7 @@ DIRECT_UP_TO = {"multipliers": 20_000, "pressures": 70_000}
 SMALL_SYSTEM = 8000  # unknowns up to which factors take `FREE_OPERATIONS` at most
 
 
-def _multigrid(system: System, asked: str | None, dynamic: bool) -> str | None:
+def _multigrid(system: DiscreteSystem, asked: str | None, dynamic: bool) -> str | None:
     """Return the multigrid that suits a system, None where a direct solver does (collective).
 
     Bending without shear (thin plates, cables), which multigrid by aggregation hardly reduces, has
@@ -54,14 +54,14 @@ def _multigrid(system: System, asked: str | None, dynamic: bool) -> str | None:
     return None if asks.prefer_direct else kind
 
 
-def is_saddle(system: System) -> bool:
+def is_saddle(system: DiscreteSystem) -> bool:
     """Whether the tangent has the diagonal block of multipliers, zero or negative."""
     return any(piece.role == "constraint" for piece in system.pieces) or any(
         block.kind == "multiplier" for block in system.numbering.blocks
     )
 
 
-def _factored(system: System) -> bool:
+def _factored(system: DiscreteSystem) -> bool:
     """Whether a direct solver suits a saddle point better than `Saddle` (collective).
 
     So it is where more than a tenth of the coordinates are no displacements of nodes, or more
@@ -85,7 +85,7 @@ def _factored(system: System) -> bool:
     return isinstance(over_nodes(system, alone=False), str)
 
 
-def defaults(system: System, asked: str | None = None) -> dict[str, Option]:
+def defaults(system: DiscreteSystem, asked: str | None = None) -> dict[str, Option]:
     """Return the options that suit a system, and the preconditioner that is asked for.
 
     Newton's method with full steps, backtracking only from states outside the domain of a law:
@@ -97,7 +97,7 @@ def defaults(system: System, asked: str | None = None) -> dict[str, Option]:
     symmetric, else LU.
 
     Multigrid: CG (GMRES if unsymmetric), solved as loosely as Newton's method allows, with coarse
-    spaces on grids over the nodes (``pc_type grids``, see `symancf.multigrid.hierarchy`). Where
+    spaces on grids over the nodes (``pc_type grids``, see `symancf.solve.multigrid.hierarchy`). Where
     cells differ much in size or nodes have other unknowns than displacements: PETSc's smoothed
     aggregation (``gamg``) on the rigid modes. Its smoothing is Jacobi's method with Chebyshev
     polynomials, on the finest level with entries in single precision. They span 1/20 of the
@@ -121,7 +121,7 @@ def defaults(system: System, asked: str | None = None) -> dict[str, Option]:
 
 
 def linear_defaults(
-    system: System, asked: str | None = None, dynamic: bool = False
+    system: DiscreteSystem, asked: str | None = None, dynamic: bool = False
 ) -> dict[str, Option]:
     """Return the options of the linear solver; see `defaults`.
 
@@ -136,7 +136,7 @@ def linear_defaults(
     return _direct(system, dynamic) if kind is None else _iterative(system, kind, dynamic)
 
 
-def _iterative(system: System, kind: str, dynamic: bool) -> dict[str, Option]:
+def _iterative(system: DiscreteSystem, kind: str, dynamic: bool) -> dict[str, Option]:
     """Return the options of Krylov's methods with a multigrid."""
     bound = any(block.is_equation for block in system.numbering.blocks)  # pressures of gas
     definite = is_symmetric(system, dynamic) and not is_saddle(system) and not bound
@@ -166,7 +166,7 @@ def _iterative(system: System, kind: str, dynamic: bool) -> dict[str, Option]:
     return options
 
 
-def _direct(system: System, dynamic: bool) -> dict[str, Option]:
+def _direct(system: DiscreteSystem, dynamic: bool) -> dict[str, Option]:
     """Return the options of a direct solver."""
     options: dict[str, Option] = {"ksp_type": "preonly", "pc_type": "lu"}
     saddle, small = is_saddle(system), 20_000 if dynamic else 2000
@@ -191,12 +191,12 @@ def _direct(system: System, dynamic: bool) -> dict[str, Option]:
     return options
 
 
-def is_symmetric(system: System, dynamic: bool = False) -> bool:
+def is_symmetric(system: DiscreteSystem, dynamic: bool = False) -> bool:
     """Tell whether the tangent of statics or of motions is symmetric."""
     return all(p.kernel.symmetric for p in system.pieces if dynamic or not p.moving)
 
 
-def _over_grids(system: System, asked: str | None) -> bool:
+def _over_grids(system: DiscreteSystem, asked: str | None) -> bool:
     """Tell whether multigrid can have its coarse spaces on grids over the nodes (collective).
 
     Raises
@@ -215,7 +215,7 @@ def _over_grids(system: System, asked: str | None) -> bool:
     return not isinstance(found, str)
 
 
-def _delays(system: System) -> bool:
+def _delays(system: DiscreteSystem) -> bool:
     """Whether delayed pivots may be most of a factorisation and need much more work space.
 
     So it is in small matrices, and where multipliers join bodies of few coordinates.
@@ -226,14 +226,14 @@ def _delays(system: System) -> bool:
     return bool(_multipliers(system) > 0.1 * numbering.size)
 
 
-def _multipliers(system: System) -> float:
+def _multipliers(system: DiscreteSystem) -> float:
     """Return the number of multipliers among the unknowns (collective)."""
     numbering = system.numbering
     here = numbering.to_rows(numbering.those("multiplier").astype(float)).sum()
     return float(system.sum(np.array([here]))[0])
 
 
-def configure(snes: PETSc.SNES, system: System, options: Options) -> None:
+def configure(snes: PETSc.SNES, system: DiscreteSystem, options: Options) -> None:
     """Set defaults, then the options given to a problem, then what the command line says.
 
     Raises
@@ -268,7 +268,7 @@ def fitting(options: dict[str, Option], asked: str | None) -> dict[str, Option]:
     return {n: v for n, v in options.items() if not n.startswith(("pc_factor_", "mat_mumps_"))}
 
 
-def attach_rigid_modes(system: System) -> None:
+def attach_rigid_modes(system: DiscreteSystem) -> None:
     """Give the tangent the six rigid motions as its near-null space."""
     numbering = system.numbering
     vectors: list[PETSc.Vec] = []

@@ -11,8 +11,8 @@ from .choice import COST_OF_NEWTON, MOST_ITERATIONS, prices
 from .solver import is_saddle, is_symmetric, solver_name
 
 if TYPE_CHECKING:
+    from ..assembly.discrete import DiscreteSystem
     from ..runtime.options import Options
-    from ..system import System
     from .preconditioner import Preconditioner
 
 _REASONS = PETSc.KSP.ConvergedReason
@@ -39,7 +39,7 @@ class Takeover:
 
     def __init__(
         self,
-        system: System,
+        system: DiscreteSystem,
         ksp: PETSc.KSP,
         made: Preconditioner,
         options: Options,

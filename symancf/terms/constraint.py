@@ -173,7 +173,7 @@ class Constraint(PlaceTerm):
 
     role: Role = "constraint"
     kind = "constraint"
-    vector = sp.Matrix
+    _vector = sp.Matrix
 
     def __init__(
         self,
@@ -185,12 +185,12 @@ class Constraint(PlaceTerm):
         super().__init__(function, ends, name, parameters)
         why = "only energies, sa.Potential and sa.VirtualWork may remember"
         require_plain(self.what, function, why, memory=False)
-        given = self.reading.result
+        given = self._reading.result
         rows = list(given) if isinstance(given, sp.MatrixBase | list | tuple) else [given]
-        key = (self.law_name, *self.reading.structure(rows))
-        self.equations = _FORMS.get(key, lambda: Equations(self.reading, self.law_name, rows))
-        self.phi, self.still = self.equations.moving, self.equations.still
-        self.substitution = self.equations.substitution
+        key = (self._law_name, *self._reading.structure(rows))
+        self.equations = _FORMS.get(key, lambda: Equations(self._reading, self._law_name, rows))
+        self.phi, self._still = self.equations.moving, self.equations.still
+        self._substitution = self.equations.substitution
 
     def _require_ends(self) -> None:
         if all(isinstance(end, Ground) for end in self.ends):
@@ -214,12 +214,12 @@ class Constraint(PlaceTerm):
         return self.equations.law
 
     @property
-    def multipliers_of_place(self) -> int:
+    def _multipliers_of_place(self) -> int:
         """Number of multipliers that each tuple of places has."""
         return len(self.phi)
 
     @property
-    def block(self) -> Block:
+    def _block(self) -> Block:
         """The block of the multipliers."""
         return multipliers(len(self.phi))
 
@@ -257,7 +257,7 @@ class Constraint(PlaceTerm):
         side, binding = "abc".index(end), self.binding(system)
         entities = binding.entities
         with together(system.comm):
-            at = self.substitution.resolve(binding.at_places(system))
+            at = self._substitution.resolve(binding.at_places(system))
             places, own = (binding.positions(system, k) for k in (0, side))
             moved = [jet for jet in self.equations.jets if jet[0] == side]
             rates = {j: _motions(at, j, own - places) for j in moved}
@@ -306,7 +306,7 @@ class ConstraintBinding(PlaceBinding):
 
     def _require_still(self, configuration: Configuration, cell: dict[str, Array]) -> None:
         """Raise where an equation across the plane does not hold."""
-        for wrong in jit.Values(self.term.still)(cell) if self.term.still else ():
+        for wrong in jit.Values(self.term._still)(cell) if self.term._still else ():
             if np.abs(wrong).max(initial=0.0) > 1e-9 * configuration.extent:
                 raise ConstraintError(
                     f"constraint {self.name!r} cannot hold: its ends are {np.abs(wrong).max():.3g} "

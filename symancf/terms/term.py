@@ -61,9 +61,9 @@ class PlaceTerm(OneProcess, Shown):
 
     role: Role
     kind: str
-    vector: ClassVar[type[V]] = sp.ImmutableMatrix
-    growing: ClassVar[tuple[str, ...]] = ()
-    substitution: Substitution
+    _vector: ClassVar[type[V]] = sp.ImmutableMatrix
+    _growing: ClassVar[tuple[str, ...]] = ()
+    _substitution: Substitution
 
     def __init__(
         self,
@@ -78,28 +78,28 @@ class PlaceTerm(OneProcess, Shown):
         function = arguments.function(f"the function of a {self.kind}", function)
         given_name = str(getattr(function, "__name__", self.kind))
         self.name: str = named(name, given_name)
-        self.law_name = jit.identifier(given_name)  # terms of one function share their kernel
+        self._law_name = jit.identifier(given_name)  # terms of one function share their kernel
         self.what = f"{self.kind} {self.name!r}"
         self.ends = in_pairs(self.what, check_ends(self.what, ends))
         self._require_ends()
         self.states = state_names(self.what, states)
-        self.reading = Reading(
+        self._reading = Reading(
             self.what,
             function,
             self.ends,
             parameters,
             rates=rates,
             states=self.states,
-            vector=self.vector,
+            vector=self._vector,
         )
-        self.parameters = dict(self.reading.parameters)
+        self.parameters = dict(self._reading.parameters)
         self._functions: dict[tuple[sp.Expr, ...], jit.Values] = {}
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return kind and name."""
         return self.what
 
-    def facts(self) -> list[tuple[str, str]]:
+    def _facts(self) -> list[tuple[str, str]]:
         """Return the places and parameters."""
         places = [("on", str(end)) for end in self.ends]
         given = [(name, label(value)) for name, value in self.parameters.items()]
@@ -114,58 +114,58 @@ class PlaceTerm(OneProcess, Shown):
     @cached_property
     def law(self) -> declare.PointLaw:
         """The point law; terms that are alike have it in common."""
-        own: tuple[Hashable, ...] = (type(self)._law, self.law_name, self.domain())
-        return _LAWS.get(own + self.reading.structure(self.results), self._law)
+        own: tuple[Hashable, ...] = (type(self)._law, self._law_name, self._domain())
+        return _LAWS.get(own + self._reading.structure(self.results), self._law)
 
     def _law(self) -> declare.PointLaw:
         raise NotImplementedError
 
     def _history(self) -> tuple[declare.Memory, ...]:
         """Return what a place remembers, in the symbols of the law."""
-        known, over = self.substitution.known, self.reading.integrand
+        known, over = self._substitution.known, self._reading.integrand
         return tuple(
             replace(
                 m,
                 update=over(known(m.update)) if m.total else known(m.update),
                 initial=known(m.initial),
             )
-            for m in self.reading.history
+            for m in self._reading.history
         )
 
     def _stored(self) -> sp.Expr | None:
         """Return the energy that a place with memory stores."""
-        stored = self.reading.stored
-        known = self.substitution.known
-        return None if stored is None else self.reading.integrand(known(stored))
+        stored = self._reading.stored
+        known = self._substitution.known
+        return None if stored is None else self._reading.integrand(known(stored))
 
-    def domain(self) -> tuple[sp.Expr, ...]:
+    def _domain(self) -> tuple[sp.Expr, ...]:
         """Return expressions of the jets that must be positive."""
         return ()
 
     def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
-        lets = [e for _, e in self.substitution.lets]
+        lets = [e for _, e in self._substitution.lets]
         lets += [e for m in self._history() for e in (m.update, m.initial)]
-        lets += [self.substitution.known(self.reading.stored)] if self.reading.history else []
-        return tuple(self.reading.law_parameters(*expressions, *lets))
+        lets += [self._substitution.known(self._reading.stored)] if self._reading.history else []
+        return tuple(self._reading.law_parameters(*expressions, *lets))
 
     def _unknowns(self) -> tuple[sp.Symbol, ...]:
         """Symbols of all jets in their order: changes, rates, own states and their rates."""
-        own = [*self.reading.states.values(), *(sp.Symbol(f"rate_{s}") for s in self.states)]
-        return (*self.substitution.unknowns, *own)
+        own = [*self._reading.states.values(), *(sp.Symbol(f"rate_{s}") for s in self.states)]
+        return (*self._substitution.unknowns, *own)
 
     @property
-    def rate_of(self) -> dict[sp.Symbol, sp.Expr]:
+    def _rate_of(self) -> dict[sp.Symbol, sp.Expr]:
         """The rates of what the law depends on, by its symbols; see `PointLaw.rate_of`."""
         return {}
 
     # ---- as a term ----------------------------------------------------------------------------
     @property
-    def multipliers_of_place(self) -> int:
+    def _multipliers_of_place(self) -> int:
         """Number of multipliers that each tuple of places has."""
         return 0
 
     @property
-    def block(self) -> Block | None:
+    def _block(self) -> Block | None:
         """The block of the unknowns that each tuple of places has of its own."""
         return numbering.states(len(self.states)) if self.states else None
 
@@ -184,12 +184,12 @@ class PlaceTerm(OneProcess, Shown):
         return system.binding(self)
 
     # ---- results --------------------------------------------------------------------------------
-    def compiled(self, expressions: tuple[sp.Expr, ...]) -> jit.Values:
+    def _compiled(self, expressions: tuple[sp.Expr, ...]) -> jit.Values:
         """Return expressions as a function of values by name."""
         if expressions not in self._functions:
-            known = [self.substitution.known(e) for e in expressions]
-            lets = tuple(self.substitution.lets)
-            self._functions[expressions] = jit.Values(known, lets, self.rate_of)
+            known = [self._substitution.known(e) for e in expressions]
+            lets = tuple(self._substitution.lets)
+            self._functions[expressions] = jit.Values(known, lets, self._rate_of)
         return self._functions[expressions]
 
     def _values(self, system: Configuration, expressions: Sequence[sp.Expr]) -> Array:
@@ -199,7 +199,7 @@ class PlaceTerm(OneProcess, Shown):
         with together(system.comm):
             at, n = own.at_places(system), len(own.entities.ids)
             if n:
-                made, mine = self.compiled(tuple(expressions))(at), own.entities.owned
+                made, mine = self._compiled(tuple(expressions))(at), own.entities.owned
                 columns = [np.broadcast_to(column, (n,))[mine] for column in made]
                 found[own.entities.ids[mine]] = np.stack(columns, axis=1)
         return system.sum(found)
@@ -227,8 +227,8 @@ class PlaceBinding:
 
     def __init__(self, term: PlaceTerm, layout: Layout) -> None:
         self.term, self.name = term, layout.name(term)
-        self.entities = Entities(layout, self.name, term.ends, term.block)
-        term.reading.require_places(self.entities.size)
+        self.entities = Entities(layout, self.name, term.ends, term._block)
+        term._reading.require_places(self.entities.size)
         # what positions of ends follow from, by their numbers, found when asked for
         self._positions: dict[int, tuple[Substitution, Jets, dict[str, Array]]] = {}
 
@@ -248,8 +248,8 @@ class PlaceBinding:
         """Return the kernel and the present entities on this rank."""
         term, entities = self.term, self.entities
         with together(configuration.comm):
-            own = term.multipliers_of_place or len(term.states)
-            law, moving = term.substitution, bool(term.states)
+            own = term._multipliers_of_place or len(term.states)
+            law, moving = term._substitution, bool(term.states)
             self.jets = entities.jets(configuration, law.jets, law.rates, own, moving)
             self.cell = self.cell_values(configuration)
         self.uniform, self._positions = self.uniform_values(configuration), {}
@@ -263,16 +263,16 @@ class PlaceBinding:
         )
         return replace(
             piece,
-            growing=term.growing,
+            growing=term._growing,
             kinked=_kinked(term.law),
-            law=term.law if term.multipliers_of_place else None,
-            multipliers=term.multipliers_of_place,
+            law=term.law if term._multipliers_of_place else None,
+            multipliers=term._multipliers_of_place,
         )
 
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
         """Return what the law takes at each of this rank's places, (n,) by symbol."""
-        found = self.term.reading.cell_values(configuration, self.entities)
-        return found | self.term.substitution.cell_values(self.entities)
+        found = self.term._reading.cell_values(configuration, self.entities)
+        return found | self.term._substitution.cell_values(self.entities)
 
     def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the values of parameters that are the same at all places (collective)."""
@@ -280,7 +280,7 @@ class PlaceBinding:
 
     def size(self, configuration: Configuration) -> float:
         """Return the number of places, or the length of the edges that they are on (collective)."""
-        entities, reading = self.entities, self.term.reading
+        entities, reading = self.entities, self.term._reading
         if reading.edges is None:
             return entities.size
         with together(configuration.comm):
@@ -319,7 +319,7 @@ class PlaceBinding:
     def renew(self, configuration: Configuration) -> dict[Piece, Piece]:
         """Return the piece of the entities that were found by the one before (collective)."""
         term = self.term
-        law, read = term.substitution, term.reading.placed
+        law, read = term._substitution, term._reading.placed
         asked = [*law.jets, *law.rates, *read, *((k, "value") for k in range(len(term.ends)))]
         every = [(k, name) for k, jet in asked for name in term.ends[k].curved or (jet,)]
         self.entities.renew(configuration, list(dict.fromkeys(every)))
@@ -334,7 +334,7 @@ class PlaceBinding:
         found |= self.entities.values(configuration, self.jets, self.term.law.unknowns)
         for name, value in self.uniform.items():
             found[name] = evaluate(f"{name} of {self.name!r}", value, configuration.time)
-        if self.term.reading.history:
+        if self.term._reading.history:
             found |= configuration.memory.at(self.name)
             found[STEP] = configuration.memory.length(configuration.time)
         return found | {str(TIME): configuration.time}

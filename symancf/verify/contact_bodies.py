@@ -309,7 +309,7 @@ def struck(two: bool, courant: float = 1.0) -> tuple[float, float, float, float]
     wall = bars[1]["x1"] if two else Plane(normal=(1.0, 0.0, 0.0))
     on = Contact(bars[0]["x0"], wall)
     system = System(*bars, terms=[*(fix(body["body"], ["y", "z"]) for body in bars), on])
-    x = system.numbering.offset[:, 0]
+    x = system._discrete.numbering.offset[:, 0]
     right = system.reference[x] > 0.0
     system.rate[x] = np.where(right, -v, v)
     problem = DynamicProblem(system)

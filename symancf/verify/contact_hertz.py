@@ -132,9 +132,9 @@ def strip(hertz: Line, fine: int, reach: float = 12.0) -> tuple[Body, list[Suppo
 
 def at_points(system: System, contact: Contact) -> tuple[Array, Array]:
     """Return places and forces (n, 3) of the points of a contact, on every rank."""
-    (each,) = contact.passes
+    (each,) = contact._passes
     assert isinstance(each, RigidPass)
-    own = system.binding(each)
+    own = system._discrete.binding(each)
     mine = own.entities.owned
     force = own.weights(system)[:, None] * own.here(system, each.touch.force)
     found = (own.positions(system, 0)[mine], force[mine])

@@ -93,11 +93,13 @@ def homogeneous() -> Iterator[Number]:
 def on_side(system: System, body: Body, side: str, about: Array) -> Array:
     """Return force and moment (6,) about a point that a support exerts on a side."""
     forces, held = residual(system, system.state), np.zeros_like(system.state)
-    on = system.binding(body).interpolation
-    vertices = np.flatnonzero(np.isin(system.topology.vertex_ids, body[side].region.slice()[1]))
+    on = system._discrete.binding(body).interpolation
+    vertices = np.flatnonzero(
+        np.isin(system._discrete.topology.vertex_ids, body[side].region.slice()[1])
+    )
     at = on.offset(vertices, "value")[:, None] + np.arange(3)
     held[at] = forces[at]
-    return system.wrench(held, about)
+    return system._discrete.wrench(held, about)
 
 
 def followed(
@@ -341,7 +343,7 @@ def inf_sup(element: Element, kind: Kind, n: int) -> Array:
     mesh = Mesh.box((1.0, 1.0, 1.0), (n, n, n), cell=element.cell, comm=MPI.COMM_SELF)
     body = Body(mesh["body"], element, norms, pressure=kind, k=1.0)
     system = System(body, terms=[fix(body[side], "all") for side in SIDES[:5]])
-    K, numbering = tangent(system, system.state), system.numbering
+    K, numbering = tangent(system, system.state), system._discrete.numbering
     free = numbering.fixed_by < 0
     p = np.flatnonzero(numbering.those("multiplier") & free)
     u = np.flatnonzero(numbering.those("position") & free)

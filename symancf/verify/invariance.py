@@ -146,7 +146,7 @@ MOTIONS = {
 
 def scattered(system: System, amount: float = 0.1) -> Array:
     """Return random displacements; multiples of 2^-40, so that adding 1000 to them is exact."""
-    size = system.numbering.coordinates
+    size = system._discrete.numbering.coordinates
     state = amount * np.random.default_rng(1).uniform(-1.0, 1.0, size)
     return np.asarray(np.round(state * 2.0**40) / 2.0**40)
 
@@ -156,12 +156,12 @@ def rigid() -> Iterator[Number]:
     """Energy and forces after rigid motions of the reference and of a random state."""
     for name, patch in PATCHES.items():
         system = patch()
-        rest = np.zeros(system.numbering.coordinates)
+        rest = np.zeros(system._discrete.numbering.coordinates)
         state = scattered(system)
         # shape functions by maps of cells add up to one within round-off: 1000 of it are seen
         close = 1e-11 if name.startswith(("ancf_thin_quad", "ancf_thin_tri")) else 1e-12
         W, f = energy(system, state), residual(system, state)
-        stiff = float(np.abs(system.plan.energies(state)[0]).sum()) / 0.01
+        stiff = float(np.abs(system._discrete.plan.energies(state)[0]).sum()) / 0.01
         for motion, (Q, c) in MOTIONS.items():
             label = f"{name}, {motion}"
             at_rest = turned(system, rest, Q, c)
@@ -211,7 +211,7 @@ def zero_modes() -> Iterator[Number]:
                 else 2
             )
             system = patch() if cells == "patch" else patch(*([1] if n == 1 else [(1,) * n]))
-            K = tangent(system, np.zeros(system.numbering.coordinates))
+            K = tangent(system, np.zeros(system._discrete.numbering.coordinates))
             values = np.sort(np.abs(np.linalg.eigvalsh((K + K.T) / 2.0)))
             values = np.maximum(values, 1e-17 * values[-1])
             steps = values[1:] / values[:-1]

@@ -197,8 +197,10 @@ def row() -> Iterator[Number]:
         system = System(*cranks, *rods, terms=[*joints, gravity(WEIGHT)])
 
         def values() -> Array:
-            kinetic, _ = system.inertia.energies(system.rate)
-            energy.append(float(system.sum(kinetic).sum()) + sum(system.energies().values()))
+            kinetic, _ = system._discrete.inertia.energies(system.rate)
+            energy.append(
+                float(system._discrete.sum(kinetic).sum()) + sum(system.energies().values())
+            )
             return np.asarray(system.position(tips[0])[0, :2])
 
         return system, values

@@ -75,7 +75,7 @@ def spin_up() -> Iterator[Number]:
 
 def momenta(system: System) -> Array:
     """Return mass, mass times centre (2,), momentum (2,) and angular momentum about z."""
-    numbering, f = system.numbering, np.zeros_like(system.state)
+    numbering, f = system._discrete.numbering, np.zeros_like(system.state)
     owned = slice(numbering.owned_vertices)
     positions, slopes = (
         numbering.offset[owned, b][:, None] + np.arange(3) for b in range(len(numbering.blocks))
@@ -85,11 +85,11 @@ def momenta(system: System) -> Array:
     unit[everywhere] = 1.0  # a translation along x: shape functions of positions add up to 1
     sums = []
     for vector, axes in ((unit, (0,)), (place, (0, 1)), (system.rate, (0, 1))):
-        f = system.mass_times(vector)
+        f = system._discrete.mass_times(vector)
         sums += [f[positions[:, a]].sum() for a in axes]
     for k in (positions, slopes):
         sums.append((place[k[:, 0]] * f[k[:, 1]] - place[k[:, 1]] * f[k[:, 0]]).sum())
-    total = system.sum(np.array(sums))
+    total = system._discrete.sum(np.array(sums))
     return np.append(total[:5], total[5:].sum())
 
 

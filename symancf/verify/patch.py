@@ -259,7 +259,7 @@ def bent_patch(
 
     exact = moved(system, lambda X: X + function(X)[:, None] * [0.0, 0.0, 1.0], F)
     K = tangent(system, np.zeros_like(exact))
-    free = system.numbering.fixed_by < 0
+    free = system._discrete.numbering.fixed_by < 0
     state = np.where(free, 0.0, exact)
     state[free] = np.linalg.solve(K[np.ix_(free, free)], -(K @ state)[free])
     at, _ = positions(system)

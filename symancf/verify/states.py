@@ -26,27 +26,27 @@ def affine(F: npt.ArrayLike, c: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Motion
 def slopes(system: System) -> list[tuple[Ints, Array, Array]]:
     """Return per block of slopes: offsets (n, s), reference slopes (n, s, 3), points (n, 3)."""
     found = []
-    for number, block in enumerate(system.numbering.blocks):
+    for number, block in enumerate(system._discrete.numbering.blocks):
         if block.kind != "direction":
             continue
-        start = system.numbering.offset[:, number]
+        start = system._discrete.numbering.offset[:, number]
         vertices = np.flatnonzero(start >= 0)
         offsets = start[vertices][:, None] + 3 * np.arange(block.size // 3)
         basis = system.reference[offsets[..., None] + np.arange(3)]
-        found.append((offsets.astype(np.int64), basis, system.points[vertices]))
+        found.append((offsets.astype(np.int64), basis, system._discrete.points[vertices]))
     return found
 
 
 def positions(system: System) -> tuple[Ints, Array]:
     """Return the offsets (n,) and the points (n, 3) of all nodes."""
-    start = system.numbering.offset[:, system.numbering.block("position")]
+    start = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")]
     vertices = np.flatnonzero(start >= 0)
-    return start[vertices].astype(np.int64), system.points[vertices]
+    return start[vertices].astype(np.int64), system._discrete.points[vertices]
 
 
 def moved(system: System, position: Motion, gradient: Motion) -> Array:
     """Return the local vector of displacements of a motion x(X) with gradient F(X)."""
-    state = np.zeros(system.numbering.coordinates)
+    state = np.zeros(system._discrete.numbering.coordinates)
     at, X = positions(system)
     state[at[:, None] + np.arange(3)] = position(X) - X
     for offsets, basis, points in slopes(system):
@@ -67,27 +67,27 @@ def turned(system: System, state: Array, Q: Array, c: npt.ArrayLike) -> Array:
 def residual(system: System, state: Array) -> Array:
     """Return dW/dq of all coordinates."""
     f = np.zeros_like(state)
-    system.plan.update(system.time)
-    system.plan.residual(state, f)
+    system._discrete.plan.update(system.time)
+    system._discrete.plan.residual(state, f)
     return f
 
 
 def energy(system: System, state: Array) -> float:
     """Return the sum of all energies."""
-    system.plan.update(system.time)
-    return float(system.plan.energies(state)[0].sum())
+    system._discrete.plan.update(system.time)
+    return float(system._discrete.plan.energies(state)[0].sum())
 
 
 def tangent(system: System, state: Array) -> Array:
     """Return the dense tangent of all coordinates, one product per column."""
-    n = system.numbering.coordinates
-    system.plan.update(system.time)
+    n = system._discrete.numbering.coordinates
+    system._discrete.plan.update(system.time)
     K = np.zeros((n, n))
     for column in range(n):
         unit = np.zeros(n)
         unit[column] = 1.0
         answer = np.zeros(n)
-        system.plan.product(state, unit, answer)
+        system._discrete.plan.product(state, unit, answer)
         K[:, column] = answer
     return K
 

@@ -191,13 +191,15 @@ def _strains(element: str, law: str, size: float, seed: int) -> Run:
         chance = np.random.default_rng(seed)
 
         def largest() -> float:
-            own = abs(system.tangent(scipy=True).data).max(initial=0.0)  # a rank may have no row
+            own = abs(system.matrices.tangent(scipy=True).data).max(
+                initial=0.0
+            )  # a rank may have no row
             return float(system.comm.allreduce(float(own), MPI.MAX))
 
         right = largest()
         for k, power in enumerate(chance.uniform(-40.0, -6.0, 40)):
             tiny = 10.0**power
-            system.state[:] = tiny * size * system.numbering.random(seed + k)
+            system.state[:] = tiny * size * system._discrete.numbering.random(seed + k)
             found = largest()
             if not abs(found - right) <= 1e-3 * right:
                 raise Wrong(f"the largest entry is {found} at strains of {tiny}, {right} at rest")

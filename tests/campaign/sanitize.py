@@ -32,8 +32,8 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, neo_hooke, saint_venant_kirchhoff
-from symancf.multigrid import levels
 from symancf.runtime import jit
+from symancf.solve.multigrid import levels
 from tests.mpi import environment
 from tests.remembering import STEEL, j2
 from tests.shells import sphere

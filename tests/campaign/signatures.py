@@ -276,7 +276,7 @@ def examples() -> dict[str, Example]:
     constraint = sa.Constraint(_height, tip, h=0.25)
     bound = _system(constraint)
     samples = sa.sample(system, block)
-    state = system.snapshot()
+    state = system._discrete.snapshot()
     found: dict[str, Example] = {
         # meshes
         "Mesh.box": (sa.Mesh.box, {"lengths": (2.0, 1.0), "divisions": (2, 1)}, _as_mesh),

@@ -59,7 +59,7 @@ def zoo(n: int = 4, name: str = "sheet", width: float = 1.0, joint: bool = True)
 def vectors(system: sa.System) -> dict[str, Any]:
     """Vectors that know the vertex and component of every entry, on any number of ranks."""
     names = ("state", "rate", "acceleration")
-    return {name: system.numbering.random(seed) for seed, name in enumerate(names)}
+    return {name: system._discrete.numbering.random(seed) for seed, name in enumerate(names)}
 
 
 def digest(path: Path) -> dict[str, str]:
@@ -92,15 +92,17 @@ def raised(call: Any) -> dict[str, Any]:
 @case
 def save(folder: Path) -> dict[str, Any]:
     system = zoo()
-    system.stiffness = 1.0 / 3.0
+    system._discrete.stiffness = 1.0 / 3.0
     given = vectors(system)
     for vector in given.values():  # the owners' values count, not those of ghosts
-        vector[system.numbering.vertex_of >= system.numbering.owned_vertices] = np.nan
+        vector[
+            system._discrete.numbering.vertex_of >= system._discrete.numbering.owned_vertices
+        ] = np.nan
     sa.checkpoint.save(folder / "deep" / "zoo.h5", system, given, FACTS)
     return {
         "left": sorted(p.name for p in (folder / "deep").iterdir()) if COMM.rank == 0 else [],
-        "virtual": system.layout.vertex_count - system.layout.mesh_points,
-        "kinds": [b.name for b in system.numbering.blocks],
+        "virtual": system._discrete.layout.vertex_count - system._discrete.layout.mesh_points,
+        "kinds": [b.name for b in system._discrete.numbering.blocks],
         "digest": digest(folder / "deep" / "zoo.h5") if COMM.rank == 0 else {},
     }
 
@@ -110,12 +112,16 @@ def load(folder: Path) -> dict[str, Any]:
     system = zoo()
     found, facts = sa.checkpoint.load(folder / "deep" / "zoo.h5", system)
     table = facts.pop("table")
-    left_out = system.numbering.fixed_by == IDLE  # equations that repeat others: no forces
+    left_out = (
+        system._discrete.numbering.fixed_by == IDLE
+    )  # equations that repeat others: no forces
     same = {k: np.where(left_out, 0.0, v) for k, v in vectors(system).items()}
     return {
         "same": {k: bool((v == found[k]).all()) for k, v in same.items()},
         "names": sorted(found),
-        "ghosts": int(system.numbering.vertices - system.numbering.owned_vertices),
+        "ghosts": int(
+            system._discrete.numbering.vertices - system._discrete.numbering.owned_vertices
+        ),
         "facts": facts == {k: v for k, v in FACTS.items() if k != "table"} | {"stiffness": 1 / 3},
         "table": bool((table == FACTS["table"]).all()),
         "untouched": bool((system.state == 0.0).all()) and system.time == 0.0,

@@ -32,8 +32,8 @@ def many() -> dict[str, Any]:
     """Angles, rows by kind, and the motions that are free."""
     system, bodies = wheels(26, free=0)
     sa.StaticProblem(system, prefix="many_", check_held=False).solve(to=1.0)
-    kinds, kind = system.numbering.kind_of_rows()
-    rows = system.sum(np.bincount(kind, minlength=len(kinds)).astype(float))
+    kinds, kind = system._discrete.numbering.kind_of_rows()
+    rows = system._discrete.sum(np.bincount(kind, minlength=len(kinds)).astype(float))
     loose, _ = wheels(26, free=2)
     sa.StaticProblem(loose, prefix="loose_", check_held=False).solver.prepare()
     return {

@@ -59,7 +59,7 @@ def dragged(goes: str) -> list[list[float]]:
     places = strip[0].at((1.0, 0.4, 0.4)), strip[1].at((1.7, 0.6, 0.5))
     for k, time in enumerate(times, 1):
         problem.solve(to=time)
-        found = system.memory.gathered("contact:1")
+        found = system._discrete.memory.gathered("contact:1")
         touches = float((found["status"] > -0.5).sum())
         more = [*np.ravel(pull.reaction(system).force), found["dissipated"].sum(), touches]
         u = [a for place in places for a in np.ravel(system.displacement(place))]

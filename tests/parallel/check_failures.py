@@ -55,8 +55,8 @@ def attempt(problem: sa.StaticProblem, **options: Any) -> dict[str, Any]:
 
 def imbalance(system: sa.System) -> float:
     """Return the largest force out of balance at the present state."""
-    numbering = system.numbering
-    f = system.residual_at_solution()[numbering.free_owned]
+    numbering = system._discrete.numbering
+    f = system._discrete.residual_at_solution()[numbering.free_owned]
     return float(COMM.allreduce(float(np.abs(f).max(initial=0.0)), op=MPI.MAX))
 
 
@@ -195,7 +195,7 @@ def one_cell() -> dict[str, Any]:
     system = sa.System(body, terms=[sa.fix(body["x0"]), sa.force(body["x1"], (0.01, 0, 0))])
     found = attempt(sa.StaticProblem(system))
     found["u"] = system.displacement(body.at((3, 1, 1))).tolist()
-    found["rows"] = system.numbering.size
+    found["rows"] = system._discrete.numbering.size
     return found
 
 
@@ -289,7 +289,7 @@ def error_of_one_rank_in_a_cut_step() -> dict[str, Any]:
     terms = [sa.fix(body["x0"]) for body in bodies]
     terms += [sa.traction(body["x1"], (0.01, 0.0, 0.02)) for body in bodies]
     problem = sa.StaticProblem(sa.System(*bodies, terms=terms))
-    plan = problem.system.plan
+    plan = problem.system._discrete.plan
     tries, residual, evaluate = [0], plan.residual, StaticEquations.attempt
 
     def failing(x: Any, f: Any) -> int:

@@ -16,8 +16,8 @@ G = (0.0, 0.0, -9.81)
 
 def spanning(system, joints):
     """Number of joints that need vertices of another rank."""
-    owned = system.numbering.owned_vertices
-    entities = [system.binding(j).entities for j in joints]
+    owned = system._discrete.numbering.owned_vertices
+    entities = [system._discrete.binding(j).entities for j in joints]
     found = [int((e.local[e.owned] >= owned).any()) for e in entities]
     return int(sum(system.comm.allreduce(f) for f in found))
 

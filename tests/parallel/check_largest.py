@@ -18,7 +18,7 @@ import numpy as np
 from mpi4py import MPI
 
 import symancf as sa
-from symancf.multigrid import levels
+from symancf.solve.multigrid import levels
 
 WORLD = MPI.COMM_WORLD
 ACROSS, EACH = 2, 400  # cells across, and along for each rank

@@ -18,7 +18,10 @@ COMM = MPI.COMM_WORLD
 
 def across(system: sa.System, term: Any) -> int:
     """Number of groups whose places depend on vertices of several ranks (collective)."""
-    entities, owned = system.binding(term).entities, system.numbering.owned_vertices
+    entities, owned = (
+        system._discrete.binding(term).entities,
+        system._discrete.numbering.owned_vertices,
+    )
     mine = np.zeros(entities.groups, dtype=np.int64)
     mine[entities.group[(entities.end_vertices(0) < owned).any(axis=1)]] = 1
     return int((COMM.allreduce(mine) > 1).sum())

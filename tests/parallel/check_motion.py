@@ -72,7 +72,7 @@ def problem() -> tuple[sa.DynamicProblem, list[Any], Any]:
 
 def result(made: sa.DynamicProblem, places: Any, joints: Any) -> dict[str, Any]:
     system = made.system
-    rows = system.comm.allgather(system.numbering.rows)
+    rows = system.comm.allgather(system._discrete.numbering.rows)
     spread = len({tuple(sorted(set(_ranks(system, joint)))) for joint in joints}) > 1
     e = made.energies
     return {
@@ -88,7 +88,12 @@ def result(made: sa.DynamicProblem, places: Any, joints: Any) -> dict[str, Any]:
 
 def _ranks(system: sa.System, joint: Any) -> list[int]:
     """Ranks that own vertices of a joint."""
-    here = bool((system.binding(joint).entities.local < system.numbering.owned_vertices).any())
+    here = bool(
+        (
+            system._discrete.binding(joint).entities.local
+            < system._discrete.numbering.owned_vertices
+        ).any()
+    )
     return [rank for rank, has in enumerate(COMM.allgather(here)) if has]
 
 
@@ -96,7 +101,7 @@ def begun() -> tuple[sa.DynamicProblem, Any, Any]:
     """The problem, with what `result` asks of its distribution."""
     global _owned
     made, places, joints = problem()
-    _owned = made.system.numbering.owned_vertices
+    _owned = made.system._discrete.numbering.owned_vertices
     return made, places, joints
 
 

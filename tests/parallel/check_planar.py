@@ -28,7 +28,7 @@ def linkage() -> dict[str, Any]:
         "b": b.position(system).tolist(),
         "force": hinge.reaction(system, "b").force.tolist(),
         "moment": angle.reaction(system, "b").moment.tolist(),
-        "owners": COMM.allgather(system.numbering.rows),
+        "owners": COMM.allgather(system._discrete.numbering.rows),
     }
 
 
@@ -47,7 +47,7 @@ def limit() -> tuple[str, str, float]:
 def motion() -> dict[str, Any]:
     system, values = squeezer()
     sa.DynamicProblem(system, prefix="squeezer_").solve(to=0.004, step=4e-5)
-    return {"angles": values().tolist(), "rows": COMM.allgather(system.numbering.rows)}
+    return {"angles": values().tolist(), "rows": COMM.allgather(system._discrete.numbering.rows)}
 
 
 if __name__ == "__main__":

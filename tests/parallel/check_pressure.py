@@ -18,8 +18,8 @@ TIGHT = {"snes_rtol": 1e-12}
 
 def spanning(system, cavity):
     """Number of facets and rims of the cavity that need vertices of another rank."""
-    owned = system.numbering.owned_vertices
-    space = system.binding(cavity)
+    owned = system._discrete.numbering.owned_vertices
+    space = system._discrete.binding(cavity)
     parts = [(np.hstack([f.cells, f.extra]), f.owned) for f in (*space.walls, *space.edges)]
     return sum(system.comm.allreduce(int((cells[mine] >= owned).sum())) for cells, mine in parts)
 

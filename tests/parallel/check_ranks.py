@@ -81,11 +81,11 @@ def displacements(bodies, terms):
     values = [system.displacement(place) for _, place in nodes]
     values += [np.vstack(system.gradient(place)) for body, place in nodes if body.element.slopes]
     cells = system.comm.allreduce(
-        sum(int(system.binding(body).interpolation.owned.sum()) for body in bodies)
+        sum(int(system._discrete.binding(body).interpolation.owned.sum()) for body in bodies)
     )
     assert cells == sum(body.region.size for body in bodies)
     if system.comm.size > 1:  # a distribution that leaves all to one rank would prove nothing
-        owners = system.comm.allgather(system.numbering.rows > 0)
+        owners = system.comm.allgather(system._discrete.numbering.rows > 0)
         assert sum(owners) > 1
     return np.concatenate(values).tolist()
 

@@ -76,8 +76,8 @@ def statics(system: sa.System, place: Any, times: Any) -> dict[str, Any]:
     for time in times:
         problem.solve(to=float(time))
         found.append(system.displacement(place).ravel().tolist())
-        patterns.append(system.matrix.revision)
-    room = system.topology.lent
+        patterns.append(system._discrete.matrix.revision)
+    room = system._discrete.topology.lent
     return {
         "u": found,
         "patterns": patterns,
@@ -120,8 +120,8 @@ def slide(folder: Path) -> dict[str, Any]:
             "u": problem.history["place"].reshape(-1, 3)[-21:].tolist(),
             "s": place.slid(system).tolist(),
             "drift": problem.energies.drift,
-            "patterns": system.matrix.revision,
-            "lent": COMM.allreduce(sum(map(len, system.topology.lent.values()))),
+            "patterns": system._discrete.matrix.revision,
+            "lent": COMM.allreduce(sum(map(len, system._discrete.topology.lent.values()))),
         }
     return found
 

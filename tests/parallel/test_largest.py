@@ -22,7 +22,7 @@ SHARED = 200  # nodes of the first level that all ranks have, at most
 #: What may grow: why, and up to how many bytes, given the nodes of a rank.
 BOUNDED: dict[str, tuple[str, Callable[[float], float]]] = {
     "libmpi": ("reductions of the level that all ranks have", lambda n: 9 * 8 * 27 * SHARED),
-    "multigrid/levels.py": ("the pattern of that level", lambda n: 8 * 27 * SHARED),
+    "solve/multigrid/levels.py": ("the pattern of that level", lambda n: 8 * 27 * SHARED),
     "libhdf5": ("a chunk of a file", lambda n: 2**18 + 64),
     "libopen-pal": ("messages to neighbours, of which an inner rank has two", lambda n: 2**19),
     "graph.py": ("PT-Scotch joins the coarse graphs of two ranks", lambda n: 27 * 8 * n),
@@ -74,5 +74,5 @@ def test_the_largest_block_is_the_matrix(found: dict[str, Any]) -> None:
     share = found["nodes"] / 3
     assert max(many.values()) <= 1.05 * max(few.values())
     assert 9 * 8 * 16 * share < max(many.values()) < 9 * 8 * 27 * share
-    for source in ("symancf/assembly/", "symancf/multigrid/", "libpetsc", ".so symancf_"):
+    for source in ("symancf/assembly/", "symancf/solve/multigrid/", "libpetsc", ".so symancf_"):
         assert any(source in place for place in many), source

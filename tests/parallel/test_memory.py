@@ -51,16 +51,16 @@ mesh = sa.Mesh.box((1.0, 1.0, 1.0), (N, N, N))
 body = sa.Body(mesh["body"], sa.elements.hex8_plain, saint_venant_kirchhoff, E=1.0, nu=0.3)
 system = sa.System(body, terms=[sa.fix(body["x0"])])
 parts = {
-    "topology": size(system.topology),
-    "numbering": size(system.numbering),
-    "pieces": size([(p.vertices, p.entities.blocks, p.cell, p.owned) for p in system.pieces]),
-    "matrix": size(system.matrix),
+    "topology": size(system._discrete.topology),
+    "numbering": size(system._discrete.numbering),
+    "pieces": size([(p.vertices, p.entities.blocks, p.cell, p.owned) for p in system._discrete.pieces]),
+    "matrix": size(system._discrete.matrix),
     "everything": size(system),
 }
 gathered = MPI.COMM_WORLD.gather(parts)
 if MPI.COMM_WORLD.rank == 0:
     worst = {name: max(part[name] for part in gathered) for name in parts}
-    print(json.dumps({"bytes": worst, "unknowns": system.numbering.size}))
+    print(json.dumps({"bytes": worst, "unknowns": system._discrete.numbering.size}))
 """
 
 

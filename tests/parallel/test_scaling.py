@@ -9,8 +9,8 @@ import pytest
 
 from symancf.bench.prediction import REAL, SINGLE, SMOOTHED, predict, sent
 from symancf.bench.scaling import numbers
-from symancf.multigrid import levels
 from symancf.runtime.petsc import has
+from symancf.solve.multigrid import levels
 from tests.mpi import run_mpi
 
 pytestmark = pytest.mark.parallel
@@ -21,7 +21,7 @@ SCRIPT = f"""
 import json
 from mpi4py import MPI
 from symancf.bench import scaling
-from symancf.multigrid import levels
+from symancf.solve.multigrid import levels
 
 held, levels.SHARED = levels.SHARED, {FEW}
 try:

@@ -60,7 +60,7 @@ def stacked(
 
 def shifted(system: sa.System, body: sa.Body, by: Array) -> Array:
     """Return the state with the nodes of a body moved."""
-    on = system.binding(body).interpolation
+    on = system._discrete.binding(body).interpolation
     u = system.state.copy()
     u[on.offset(np.unique(on.cells), "value")[:, None] + np.arange(3)] += by
     return u
@@ -97,9 +97,9 @@ def throws(system: sa.System, cube: sa.Body, rng: Any, count: int) -> tuple[list
         end[:2] = 2.0 * end[:2] - 0.5
         system.state[:], system.time = 0.0, 0.0
         system.state[:] = shifted(system, cube, start - [0.03, 0.03, 0.33])
-        system.revise(1.0)
+        system._discrete.revise(1.0)
         system.state[:] = shifted(system, cube, end - start)
-        judged = [system.review(1.0).verdict for _ in range(2)]
+        judged = [system._discrete.review(1.0).verdict for _ in range(2)]
         way = start + np.linspace(0.0, 1.0, 400)[:, None] * (end - start)
         side, inner = np.sign(above(way)), np.abs(way[:, :2] - 0.5).max(axis=1) < 0.45
         through = bool(((side[1:] != side[:-1]) & inner[1:]).any())

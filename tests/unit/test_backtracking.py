@@ -27,9 +27,11 @@ class Place:
 
     def __init__(self, force: Force, step: float = 1.0, residual: float = 1.0) -> None:
         system = sa.System(rope(1))
-        self.rows = RowNorms(system, system.pieces)
+        self.rows = RowNorms(system, system._discrete.pieces)
         self.snes, self.force = PETSc.SNES().create(), force
-        self.x, self.F, self.step = (PETSc.Vec().createMPI(system.numbering.rows) for _ in range(3))
+        self.x, self.F, self.step = (
+            PETSc.Vec().createMPI(system._discrete.numbering.rows) for _ in range(3)
+        )
         for vector, value in ((self.x, 1.0), (self.F, residual), (self.step, step)):
             vector.setValue(0, value)
             vector.assemble()

@@ -236,7 +236,7 @@ def pulled(values: list[list[float]], unit: float = 1.0) -> tuple[np.ndarray, sa
         for parameter, value in zip(tensions, tension, strict=True):
             parameter.value = value
         history = problem.solve()
-    position = system.numbering.those("position")
+    position = system._discrete.numbering.those("position")
     return system.state[position] * unit, history
 
 

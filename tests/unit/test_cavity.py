@@ -68,7 +68,7 @@ def test_closed(case):
     checked = sa.check(system)
     assert checked.passed
     assert checked.symmetry < 1e-12
-    force, moment, size = resultant(system, 0.02 * system.numbering.random(5))
+    force, moment, size = resultant(system, 0.02 * system._discrete.numbering.random(5))
     assert size > 1e-3
     assert np.abs(force).max() < 1e-12 * size
     assert np.abs(moment).max() < 1e-12 * size
@@ -79,8 +79,8 @@ def test_volume_of_a_present_state():
     body = solid(hollow_block())
     cavity = sa.Cavity([body["open"], body["lid"]])
     system = sa.System(body, terms=[cavity])
-    at = system.numbering.offset[:, system.numbering.block("position")]
-    system.state[at[:, None] + np.arange(3)] = system.points * [1.0, 0.5, -0.5]
+    at = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")]
+    system.state[at[:, None] + np.arange(3)] = system._discrete.points * [1.0, 0.5, -0.5]
     assert cavity.volume(system) == pytest.approx(2.0 * 1.5 * 0.5 / 27)
 
 
@@ -93,8 +93,8 @@ def test_potential_is_the_follower_pressure():
     ):
         body = plates(sphere(3), direction=lambda X: X)
         system = sa.System(body, terms=[make(body)])
-        system.plan.update(0.0)
-        forces.append(system.residual_at(0.03 * system.numbering.random(2)))
+        system._discrete.plan.update(0.0)
+        forces.append(system._discrete.residual_at(0.03 * system._discrete.numbering.random(2)))
     assert np.abs(forces[0] - forces[1]).max() < 1e-14 * np.abs(forces[0]).max() * 100
 
 
@@ -194,7 +194,7 @@ def test_cells_numbered_otherwise_are_turned():
         else:
             system = sa.System(body, terms=[cavity])
         volumes.append(cavity.volume(system))
-        force, _, _ = resultant(system, 0.02 * system.numbering.random(5))
+        force, _, _ = resultant(system, 0.02 * system._discrete.numbering.random(5))
         assert np.abs(force).max() < 1e-12
     assert volumes[0] == pytest.approx(volumes[1], rel=1e-14)
 
@@ -208,7 +208,7 @@ def test_several_cavities():
     assert sa.check(system).passed
     assert one.volume(system) == pytest.approx(4 / 3 * np.pi, rel=2e-2)
     assert two.volume(system) == pytest.approx(2 * np.pi, rel=2e-3)
-    system.settle()
+    system._discrete.settle()
     assert one.pressure(system) == 0.1
     assert two.pressure(system) == pytest.approx(0.1)
 
@@ -263,7 +263,7 @@ def test_lid_on_a_face_of_a_changing_thickness():
         volume = 2.0 * np.pi * (1.0 - h.value / 2.0) ** 2
         assert cavity.volume(system) == pytest.approx(volume, rel=6e-3)
         assert cavity.closure(system) < 1e-13
-        system.plan.update(0.0)
+        system._discrete.plan.update(0.0)
         assert sa.check(system).passed
 
 
@@ -272,12 +272,14 @@ def test_lids_cost_what_their_rims_are_long(around):
     """An edge of a rim knows its facet, the mean of the rim and the force on it, no other edge."""
     body = plates(tube(around, 2), direction=lambda X: X * [0.0, 1.0, 1.0])
     system = sa.System(body, terms=[sa.Cavity(body["skin"], caps="flat", gas=sa.Gas())])
-    lids = [p for p in system.pieces if "lids of" in p.name]
+    lids = [p for p in system._discrete.pieces if "lids of" in p.name]
     assert sum(p.size for p in lids) == 2 * around
     assert {int(n) for p in lids for n in np.diff(p.vertex_start)} == {4 + 7}
     # a node, those around it, the mean and the force of its rim, the pressure
-    start, _ = system.matrix.mat.getRowIJ()[:2]
-    first = system.numbering.row[system.numbering.offset[0, system.numbering.block("position")]]
+    start, _ = system._discrete.matrix.mat.getRowIJ()[:2]
+    first = system._discrete.numbering.row[
+        system._discrete.numbering.offset[0, system._discrete.numbering.block("position")]
+    ]
     assert start[first + 1] - start[first] == 6 * 12 + 3 + 3 + 1
 
 
@@ -286,26 +288,28 @@ def test_lid_of_a_rim_that_is_not_plane():
     body = plates(tube(7, 2), direction=lambda X: X * [0.0, 1.0, 1.0])
     cavity = sa.Cavity(body["skin"], caps="flat", pressure=1.0)
     system = sa.System(body, terms=[cavity])
-    numbering, state = system.numbering, 0.05 * system.numbering.random(3)
+    numbering, state = system._discrete.numbering, 0.05 * system._discrete.numbering.random(3)
     position = numbering.block("position")
     system.state[:] = state
-    system.settle()
+    system._discrete.settle()
     nodes = numbering.carriers(position)
-    rim = np.flatnonzero(system.points[nodes, 0] == 0.0)
+    rim = np.flatnonzero(system._discrete.points[nodes, 0] == 0.0)
     x = (system.reference + state)[numbering.offset[nodes, position][:, None] + np.arange(3)]
     mean = x[rim].mean(axis=0)  # all edges are equally long
     lids = numbering.block("lid means")
     start = numbering.offset[numbering.carriers(lids), lids]
     found = (system.reference + system.state)[start[:, None] + np.arange(3)]
     assert np.abs(found - mean).max(axis=1).min() < 1e-14
-    system.plan.update(0.0)
-    f, v = system.residual_at(system.state), numbering.random(4)
+    system._discrete.plan.update(0.0)
+    f, v = system._discrete.residual_at(system.state), numbering.random(4)
     assert np.abs(f[numbering.those("dependent", "algebraic")]).max() < 1e-13
     moves = numbering.those("position", "direction")
     d = 1e-5 * np.where(moves, v, 0.0)
     change = cavity.volume(system, state + d) - cavity.volume(system, state - d)
-    with system.plan.only(np.array([p.role == "potential" for p in system.pieces])):
-        pressed = system.residual_at(system.state)
+    with system._discrete.plan.only(
+        np.array([p.role == "potential" for p in system._discrete.pieces])
+    ):
+        pressed = system._discrete.residual_at(system.state)
     assert -pressed @ d * 2.0 == pytest.approx(change, rel=1e-8)
 
 
@@ -362,7 +366,7 @@ def test_amount_of_gas_names_its_cavity():
         cavity = sa.Cavity(body["skin"], gas=sa.Gas(amount), name="ball")
         system = sa.System(body, terms=[cavity])
         with refused(sa.ParameterError, asked="amount", given=given) as caught:
-            system.plan.update(1.0)
+            system._discrete.plan.update(1.0)
         assert "'ball'" in str(caught.value)
 
 

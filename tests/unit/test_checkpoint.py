@@ -65,7 +65,7 @@ def test_a_run_killed_while_it_saves_leaves_the_last_checkpoint(tmp_path: Path) 
 
 def test_vectors_of_another_kind_are_refused(tmp_path: Path) -> None:
     system = rope(4)
-    whole = np.arange(system.numbering.coordinates)
+    whole = np.arange(system._discrete.numbering.coordinates)
     for name, vector in (("rate", whole), ("a/b", whole * 1.0), ("rate", whole[1:] * 1.0)):
         with refused(sa.ParameterError, asked=name):
             sa.checkpoint.save(tmp_path / "x.h5", system, {name: vector})
@@ -143,5 +143,5 @@ def test_a_state_is_written_and_read(tmp_path: Path) -> None:
     np.testing.assert_array_equal(state.displacement, there.displacement)
     np.testing.assert_array_equal(state.terms, there.terms)
     assert state.method == there.method
-    system.restore(state)
+    system._discrete.restore(state)
     assert system.time == 0.5

@@ -83,10 +83,10 @@ def test_true_pressures_are_per_present_area(kind: str) -> None:
     contact = sa.Contact(side, sa.Plane(), mu=0.1, stiffness=K, **given)
     system = sa.System(body, terms=[contact])
     grown = np.array([0.5, 0.0 if kind == "cable" else 0.2, 0.0])
-    on = system.binding(body).interpolation
+    on = system._discrete.binding(body).interpolation
     nodes = np.unique(on.cells)
     at = on.offset(nodes, "value")[:, None] + np.arange(3)
-    system.state[at] = system.points[nodes] * grown - [0.0, 0.0, DEPTH]
+    system.state[at] = system._discrete.points[nodes] * grown - [0.0, 0.0, DEPTH]
     for k in range({"cable": 1, "plate": 2}.get(kind, 0)):
         system.state[on.offset(nodes, f"slope{k}") + k] = grown[k]
     ratio = (1.0 + grown).prod()
@@ -137,18 +137,20 @@ def dragged(comm: MPI.Comm) -> tuple[sa.System, sa.Contact, list[sa.Body]]:
     push = sa.fix(bodies[1]["z1"], displacement=lambda t: (0.0, 0.0, -0.01))
     system = sa.System(*bodies, terms=[contact, sa.fix(bodies[0]["z0"]), push])
     for time, angle in ((0.1, 0.0), (0.2, 3e-3)):
-        system.update(time - 0.1)
-        system.revise(time - 0.1)
-        system.memory.begin(time - 0.1)
-        upper = system.points[:, 2] > -1e-4  # ghosts, too
-        at = system.numbering.offset[:, system.numbering.block("position")][upper]
-        X = system.points[upper]
+        system._discrete.update(time - 0.1)
+        system._discrete.revise(time - 0.1)
+        system._discrete.memory.begin(time - 0.1)
+        upper = system._discrete.points[:, 2] > -1e-4  # ghosts, too
+        at = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")][
+            upper
+        ]
+        X = system._discrete.points[upper]
         u = np.stack([-angle * X[:, 1], angle * X[:, 0], np.full(len(X), -3e-3)], axis=1)
         system.state[at[:, None] + np.arange(3)] = u
         system.time = time
-        system.update(time)
+        system._discrete.update(time)
         if time < 0.15:
-            system.accept()
+            system._discrete.accept()
     return system, contact, bodies
 
 

@@ -20,7 +20,7 @@ def standing(gap: float, **given: Any) -> tuple[sa.Contact, sa.System]:
     """Return a block of 1 m over a floor, held sideways alone."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
     law = {"E": 1e6, "nu": 0.3, "rho": 1.0}
-    block = sa.Body(mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff, **law)
+    block = sa.Body(mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff(), **law)
     floor = sa.Plane((0.0, 0.0, -gap), normal=(0.0, 0.0, 1.0))
     contact = sa.Contact(block["z0"], floor, **given)
     loads = [sa.fix(block["x0"], "x"), sa.fix(block["y0"], "y"), sa.gravity((0.0, 0.0, -1.0))]
@@ -50,7 +50,7 @@ def test_the_stiffness_grows_to_its_largest_and_no_further(moves: bool, c: float
             sa.DynamicProblem(system).solve(to=1e-3, step=2e-4)
         else:
             sa.StaticProblem(system).solve()
-    assert contact.c * system.binding(contact).step.grown == pytest.approx(c)
+    assert contact._c * system._discrete.binding(contact).step.grown == pytest.approx(c)
 
 
 def test_few_points_that_touch_are_told() -> None:

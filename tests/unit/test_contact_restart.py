@@ -64,7 +64,7 @@ def test_stiffness_follows_the_material(on: str, shared_tmp_path: Path) -> None:
     """Whatever it was when the system was made: what was saved is that of a model of numbers."""
     given = {name: sa.Parameter(name, 0.1 * value) for name, value in MATERIAL.items()}
     system, problem, contact = thrown(on, given)
-    system.update(0.0)
+    system._discrete.update(0.0)
     for name, value in MATERIAL.items():
         given[name].value = value
     problem.solve(to=HALF, step=STEP)
@@ -175,11 +175,11 @@ def test_what_an_attempt_has_shown_is_told_to_the_next_but_to_no_earlier_state()
     parts = blocks()
     system = dragged(parts)
     problem = sa.StaticProblem(system)
-    there, step = problem.state, system.binding(parts[2]).step
+    there, step = problem.state, system._discrete.binding(parts[2]).step
     step.put(2.0, 0.0)  # a larger stiffness, with which the step is not solved
-    failed = system.variables
-    system.restore(there)
-    system.learn(failed)
+    failed = system._discrete.variables
+    system._discrete.restore(there)
+    system._discrete.learn(failed)
     assert (step.grown, step.most) == (1.0, 1.0)
     problem.restore(there)
     assert (step.grown, step.most) == (1.0, np.inf)

@@ -72,12 +72,12 @@ def carrier() -> sa.RigidBody:
 def stepped(system: sa.System, before: np.ndarray, now: np.ndarray) -> None:
     """Let a system go through one state and be at another one, in its second step."""
     for time, state in ((0.1, before), (0.2, now)):
-        system.update(time - 0.1)
-        system.memory.begin(time - 0.1)
+        system._discrete.update(time - 0.1)
+        system._discrete.memory.begin(time - 0.1)
         system.state[:], system.time = state, time
-        system.update(time)
+        system._discrete.update(time)
         if time == 0.1:
-            system.accept()
+            system._discrete.accept()
 
 
 @pytest.mark.parametrize(
@@ -89,19 +89,19 @@ def test_tangent_is_that_of_differences(kind: str, mu: Any) -> None:
     side, given = (body, {"stiffness": 1e4}) if rolls else (body["z0"], {})
     contact = sa.Contact(side, shape, mu=mu, initial="press", name="c", **given)
     system = sa.System(*filter(None, (body, shape.body)), terms=[contact])
-    random = system.numbering.random
+    random = system._discrete.numbering.random
     start = 1e-3 * random(0)
     stepped(system, start, start + 1e-2 * random(1))
-    chosen = np.array([piece.name == "c" for piece in system.pieces])
+    chosen = np.array([piece.name == "c" for piece in system._discrete.pieces])
     v, h = random(2), 1e-7
     f, forward, backward = (np.zeros_like(v) for _ in range(3))
-    with system.plan.only(chosen):
-        system.plan.product(system.state, v, f)
-        system.plan.residual(system.state + h * v, forward)
-        system.plan.residual(system.state - h * v, backward)
-    own = system.numbering.free_owned
+    with system._discrete.plan.only(chosen):
+        system._discrete.plan.product(system.state, v, f)
+        system._discrete.plan.residual(system.state + h * v, forward)
+        system._discrete.plan.residual(system.state - h * v, backward)
+    own = system._discrete.numbering.free_owned
     error, size = (forward - backward)[own] / (2 * h) - f[own], f[own]
-    both = system.sum(np.array([error @ error, size @ size]))
+    both = system._discrete.sum(np.array([error @ error, size @ size]))
     assert both[1] > 0.0
     assert both[0] < 1e-14 * both[1]
 
@@ -118,20 +118,22 @@ def test_forces_and_moments_balance(rolls: bool) -> None:
     R, state = turn((0.01, 0.02, -0.01)), system.state.copy()
     master = shape.body
     assert master is not None
-    here = system.binding(master).here(system)
+    here = system._discrete.binding(master).here(system)
     q = system.reference[here].reshape(-1, 4, 3)
     moved = np.concatenate([q[:, :2] - master.origin, q[:, 2:]], axis=1) @ R.T
     moved[:, :2] += master.origin
     state[here] = (moved - q).reshape(state[here].shape)
     if not rolls:
-        state += np.where(system.numbering.those("position"), 0.01, 0.0)
-        state[here] -= np.where(system.numbering.those("position")[here], 0.01, 0.0)
+        state += np.where(system._discrete.numbering.those("position"), 0.01, 0.0)
+        state[here] -= np.where(system._discrete.numbering.those("position")[here], 0.01, 0.0)
     stepped(system, 0.5 * state, state)
     f = np.zeros_like(state)
-    with system.plan.only(np.array([piece.name == "c" for piece in system.pieces])):
-        system.plan.residual(system.state, f)
-    owned = system.numbering.vertex_of < system.numbering.owned_vertices
-    wrench = system.sum(system.wrench(np.where(owned, f, 0.0), np.zeros(3)))
+    with system._discrete.plan.only(
+        np.array([piece.name == "c" for piece in system._discrete.pieces])
+    ):
+        system._discrete.plan.residual(system.state, f)
+    owned = system._discrete.numbering.vertex_of < system._discrete.numbering.owned_vertices
+    wrench = system._discrete.sum(system._discrete.wrench(np.where(owned, f, 0.0), np.zeros(3)))
     force = contact.force(system)
     assert np.linalg.norm(force) > 10.0
     assert np.abs(wrench).max() < 1e-12 * np.abs(force).max()
@@ -470,7 +472,7 @@ def test_units_change_no_digit() -> None:
         lost = contact.dissipated(system) / (p * s**3)
         found.append([*contact.force(system) / (p * s * s), lost, *nodal.pressure / p])
         assert contact.status(system).slip > 0
-        assert contact.force(system, on=contact.bodies[1][0]) == pytest.approx(
+        assert contact.force(system, on=contact._bodies[1][0]) == pytest.approx(
             -contact.force(system)
         )
     size = np.abs(found[0]).max()
@@ -486,7 +488,7 @@ def test_stiffness_grows_where_points_are_too_deep_and_is_saved(shared_tmp_path:
         problem.solve(1.0)
     texts = [str(w.message) for w in told]
     assert sum("more than penetration=0.001" in t for t in texts) == (system.comm.rank == 0)
-    kept = system.binding(contact).step.variable.value
+    kept = system._discrete.binding(contact).step.variable.value
     assert kept[0] >= 4.0
     assert contact.penetration_of(system)[1] < 2e-3
     force = contact.force(system)

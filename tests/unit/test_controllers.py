@@ -65,13 +65,13 @@ def test_a_pid_acts_by_its_three_terms(target: Any) -> None:
     slope = system.gradient(ends[1])[0][:, 0]
     rate_of_slope = velocity(system, ends[1], "axis0")[0]
     spin = np.cross(slope, rate_of_slope)[2] / (slope @ slope)
-    numbering = system.numbering
+    numbering = system._discrete.numbering
     own = numbering.offset[: numbering.owned_vertices, numbering.block("states:1")]
     own = own[own >= 0]
     f = force(system)
-    row = system.sum(np.array([(f[own] + system.rate[own]).sum()]))[0]
+    row = system._discrete.sum(np.array([(f[own] + system.rate[own]).sum()]))[0]
     assert row == pytest.approx(goal - y, rel=1e-10)
-    f_of_state = system.sum(np.array([(f[own] * system.rate[own]).sum()]))[0]
+    f_of_state = system._discrete.sum(np.array([(f[own] * system.rate[own]).sum()]))[0]
     assert power(system) - f_of_state == pytest.approx(torque * spin, rel=1e-9)
     assert tangent_error(system, 4.0) < 1e-9
 
@@ -97,17 +97,17 @@ def test_a_motor_between_two_links_acts_on_both() -> None:
     for body, sign in ((one, -1.0), (two, 1.0)):
         f, q = force(system), system.reference + system.state
         moment = np.zeros(3)
-        member = np.zeros(system.numbering.vertices, dtype=bool)
-        on = system.binding(body).interpolation
+        member = np.zeros(system._discrete.numbering.vertices, dtype=bool)
+        on = system._discrete.binding(body).interpolation
         member[on.cells] = True
         for block in (on.position_block, on.slope_block):
-            start = system.numbering.offset[member, block]
+            start = system._discrete.numbering.offset[member, block]
             at = start[start >= 0][:, None] + np.arange(3)
             moment += np.cross(q[at], f[at]).sum(axis=0)
         # out of the plane only the part across the slope reaches it: a cable has no torsion
         slope = system.gradient(ends[0 if body is one else 1])[0][:, 0]
         across = 1.0 - slope[2] ** 2 / (slope @ slope)
-        assert system.sum(moment)[2] == pytest.approx(sign * across * torque, rel=1e-10)
+        assert system._discrete.sum(moment)[2] == pytest.approx(sign * across * torque, rel=1e-10)
     assert tangent_error(system, 3.0) < 1e-9
 
 

@@ -45,7 +45,7 @@ def test_the_last_of_many_constraints_holds() -> None:
     problem.solve(to=1.0)
     angles = [body.position(system)[2] for body in bodies]
     np.testing.assert_allclose(angles, [0.0] * 70 + [1.2] * 5, atol=1e-12)
-    kinds, kind = system.numbering.kind_of_rows()
+    kinds, kind = system._discrete.numbering.kind_of_rows()
     assert kind.min() >= 0
     assert len(kinds) == 3 + 150
     assert np.bincount(kind, minlength=len(kinds)).tolist() == [0, 150, 75, *[2, 1] * 75]
@@ -102,12 +102,12 @@ def test_twice_the_joints_cost_twice_as_much() -> None:
 
     def counted(system: sa.System) -> dict[str, int]:
         return {
-            "blocks": len(system.numbering.blocks),
-            "unknowns": system.numbering.size,
-            "kinds": len(system.numbering.kind_of_rows()[0]),
-            "offsets": system.numbering.offset.nbytes,
-            "pieces": len(system.plan.pieces),
-            "entries": system.matrix.nonzeros,
+            "blocks": len(system._discrete.numbering.blocks),
+            "unknowns": system._discrete.numbering.size,
+            "kinds": len(system._discrete.numbering.kind_of_rows()[0]),
+            "offsets": system._discrete.numbering.offset.nbytes,
+            "pieces": len(system._discrete.plan.pieces),
+            "entries": system._discrete.matrix.nonzeros,
         }
 
     one, two = counted(few), counted(many)
@@ -121,15 +121,15 @@ def test_twice_the_joints_cost_twice_as_much() -> None:
 
 def evaluated(system: sa.System) -> dict[str, int]:
     """Return what an evaluation of a system counts, and how much it reads."""
-    system.prescribe(0.0)
+    system._discrete.prescribe(0.0)
     f = np.zeros_like(system.state)
-    system.plan.tangent(system.state, f, system.matrix)
+    system._discrete.plan.tangent(system.state, f, system._discrete.matrix)
     return {
-        "entities": sum(piece.size for piece in system.pieces),
-        "calls": system.plan.calls,
-        "bytes": system.plan.nbytes,
-        "entries": system.matrix.nonzeros,
-        "unknowns": system.numbering.size,
+        "entities": sum(piece.size for piece in system._discrete.pieces),
+        "calls": system._discrete.plan.calls,
+        "bytes": system._discrete.plan.nbytes,
+        "entries": system._discrete.matrix.nonzeros,
+        "unknowns": system._discrete.numbering.size,
     }
 
 
@@ -199,7 +199,7 @@ def test_four_times_the_rods_cost_four_times_as_much() -> None:
         gc.collect()
         kept = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()
-        _, spent = calls(lambda: system.prescribe(0.0))
+        _, spent = calls(lambda: system._discrete.prescribe(0.0))
         sa.StaticProblem(system, prefix=f"rods{count}_").solve()
         tips = [system.displacement(rod.at((1.0, 3.0 * k, 0.0)))[0] for k, rod in enumerate(rods)]
         np.testing.assert_allclose(tips, np.tile(tips[0], (count, 1)), atol=1e-10)
@@ -216,7 +216,7 @@ def test_four_times_the_supports_and_terms_cost_four_times_as_much() -> None:
 
     def solved(count: int) -> tuple[int, int]:
         (system, line), built = calls(lambda: many.beads(count))
-        _, spent = calls(lambda: system.prescribe(0.0))
+        _, spent = calls(lambda: system._discrete.prescribe(0.0))
         sa.StaticProblem(system, prefix=f"beads{count}_", check_held=False).solve()
         u = system.displacement(line.at([(float(k), 0.0, 1.0) for k in range(count)]))
         np.testing.assert_allclose(u[:, 2], 1e-3, rtol=1e-10)
@@ -293,23 +293,25 @@ def test_a_constant_mass_is_updated_once(monkeypatch: pytest.MonkeyPatch) -> Non
     system = sa.System(cube(), terms=[sa.gravity((0.0, 0.0, -10.0))])
     problem = sa.DynamicProblem(system, prefix="once_")
     problem.solve(1e-3, 1e-3)
-    monkeypatch.setattr(type(system.inertia), "update", lambda plan, time: calls.append(plan))
+    monkeypatch.setattr(
+        type(system._discrete.inertia), "update", lambda plan, time: calls.append(plan)
+    )
     calls: list[object] = []
     problem.solve(4e-3, 1e-3)
     assert calls
-    assert not any(plan is system.inertia for plan in calls)
+    assert not any(plan is system._discrete.inertia for plan in calls)
 
 
 def test_a_monitor_that_asks_for_momentum_leaves_the_matrix() -> None:
     body = cube()
     system = sa.System(body, terms=[sa.fix(body["z0"]), sa.force(body["z1"], (0.0, 0.0, -1e3))])
     problem = sa.StaticProblem(system, prefix="monitor_")
-    matrix = system.matrix
+    matrix = system._discrete.matrix
     problem.monitor(lambda *_: system.momentum())
     problem.solve(to=1.0, step=0.5)
-    assert system.matrix is matrix
+    assert system._discrete.matrix is matrix
     assert sa.DynamicProblem(system, prefix="after_").solve(1.0001, 1e-4)
-    assert system.matrix is matrix
+    assert system._discrete.matrix is matrix
 
 
 @pytest.mark.parametrize(

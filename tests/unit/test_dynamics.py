@@ -105,14 +105,14 @@ def test_rayleigh_damping_decays_as_it_should(kind: str) -> None:
     coefficient = {"mass": 2.0, "stiffness": 0.02}[kind]
     body = rope(4, EI=0.0, EA=50.0)
     system = sa.System(body, terms=[sa.fix(body["root"], dofs="position")])
-    position = system.numbering.offset[:, system.numbering.block("position")]
+    position = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")]
     damping = sa.Rayleigh(**{kind: coefficient})
     problem = sa.DynamicProblem(system, spectral_radius=1.0, damping=damping)
     x = np.linspace(0.0, 1.2, 5)
-    order = np.argsort(system.points[:, 0])
+    order = np.argsort(system._discrete.points[:, 0])
     shape = 1e-4 * np.sin(math.pi * x / 2.4)
     system.state[position[order]] = shape
-    slope = system.numbering.offset[:, 1]
+    slope = system._discrete.numbering.offset[:, 1]
     system.state[slope[order]] = 1e-4 * math.pi / 2.4 * np.cos(math.pi * x / 2.4)
     tip = body.at((1.2, 0, 0))
     problem.record("x", lambda: system.displacement(tip)[0, 0])
@@ -136,8 +136,8 @@ def test_constraints_hold_to_round_off_over_a_long_run() -> None:
     problem = sa.DynamicProblem(system, spectral_radius=0.8)
 
     def violation() -> float:
-        f = system.residual_at(system.state)
-        return float(np.abs(f[problem.motion.algebraic]).max()) / system.stiffness
+        f = system._discrete.residual_at(system.state)
+        return float(np.abs(f[problem._motion.algebraic]).max()) / system._discrete.stiffness
 
     problem.record("violation", violation)
     violations = problem.solve(to=20.0, step=1e-2)["violation"]
@@ -161,7 +161,7 @@ def test_a_soft_plate_moves_on_where_it_has_become_a_thread() -> None:
     """16 x 16 thin plates on a corner; 8 x 8 with another curvature in docs/papers/trunk.md."""
     system, far = plate_pendulum(16, curvature="n0")
     problem = sa.DynamicProblem(system)
-    slopes = system.numbering.offset[:, system.numbering.block("slopes:plate")]
+    slopes = system._discrete.numbering.offset[:, system._discrete.numbering.block("slopes:plate")]
     at = slopes[:, None, None] + np.arange(6).reshape(2, 3)
     areas, stretches = [], []
 
@@ -271,7 +271,7 @@ def test_a_step_without_solution_is_an_error_and_leaves_the_last_state() -> None
 
 def test_an_initial_state_that_violates_a_constraint_is_refused() -> None:
     problem, _ = pendulum()
-    problem.system.state[problem.system.numbering.offset[:, 0]] += 0.01
+    problem.system.state[problem.system._discrete.numbering.offset[:, 0]] += 0.01
     with refused(sa.ConstraintError, names=("pin",), given=pytest.approx(0.01 / 1.2)):
         problem.solve(to=0.1, step=1e-2)
 
@@ -279,7 +279,7 @@ def test_an_initial_state_that_violates_a_constraint_is_refused() -> None:
 def test_an_initial_state_may_violate_a_constraint_by_round_off() -> None:
     for part, few in ((3e-8, True), (3e-7, False)):
         problem, _ = pendulum()
-        problem.system.state[problem.system.numbering.offset[:, 0]] += 1.2 * part
+        problem.system.state[problem.system._discrete.numbering.offset[:, 0]] += 1.2 * part
         off = pytest.approx(part, rel=1e-3)
         with nullcontext() if few else refused(sa.ConstraintError, names=("pin",), given=off):
             problem.initialize(1e-3)
@@ -298,7 +298,9 @@ def test_initial_velocities_that_are_wrong_by_round_off_are_not_told_of() -> Non
 
 def test_initial_velocities_are_made_consistent_with_a_warning() -> None:
     problem, _ = pendulum()
-    problem.system.rate[problem.system.numbering.offset[:, 0]] = 1.0  # of x, also at the pin
+    problem.system.rate[problem.system._discrete.numbering.offset[:, 0]] = (
+        1.0  # of x, also at the pin
+    )
     with pytest.warns(UserWarning, match="'pin'"):
         problem.initialize(1e-3)
     root = problem.system.bodies[0].at((0, 0, 0))

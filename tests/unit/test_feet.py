@@ -30,39 +30,44 @@ def test_tangents_are_derivatives_and_forces_balance(cell: str, mu: float) -> No
     """On facets distorted at random; mu = 0.3 sticks, 1e-3 slides."""
     A, B, contact = stacked(cell, mu, bend=0.2)
     system, rng = sa.System(A, B, terms=[contact]), np.random.default_rng(1)
-    for k in range(len(system.numbering.blocks)):
-        at = system.numbering.coordinates_of(k)
+    for k in range(len(system._discrete.numbering.blocks)):
+        at = system._discrete.numbering.coordinates_of(k)
         system.state[at] += 0.005 * rng.standard_normal(at.shape)
-    system.revise(1.0)
-    system.update(1.0)
-    touched = [one.piece.size for one in system.binding(contact).passes]
+    system._discrete.revise(1.0)
+    system._discrete.update(1.0)
+    touched = [one.piece.size for one in system._discrete.binding(contact).passes]
     assert min(touched) > 30
     system.state[:] = u = shifted(system, B, (0.02, 0.01, -0.03))
     w, step = rng.standard_normal(len(u)), 1e-7
     f, Kw, up, down, kept = (np.zeros_like(u) for _ in range(5))
-    with system.plan.only(np.array([p.name.startswith("contact") for p in system.pieces])):
-        assert system.plan.residual(u, f) == 0
-        system.plan.product(u, w, Kw)
+    with system._discrete.plan.only(
+        np.array([p.name.startswith("contact") for p in system._discrete.pieces])
+    ):
+        assert system._discrete.plan.residual(u, f) == 0
+        system._discrete.plan.product(u, w, Kw)
         linear = Linearized()
-        assert system.plan.linearize(u, linear) == 0
-        system.plan.product(np.zeros_like(u), w, kept, linear)  # asks for no state
+        assert system._discrete.plan.linearize(u, linear) == 0
+        system._discrete.plan.product(np.zeros_like(u), w, kept, linear)  # asks for no state
         assert np.abs(kept - Kw).max() < 1e-14 * np.abs(Kw).max()
-        system.plan.residual(u + step * w, up)
-        system.plan.residual(u - step * w, down)
+        system._discrete.plan.residual(u + step * w, up)
+        system._discrete.plan.residual(u - step * w, down)
     error = (up - down) / (2.0 * step) - Kw
     # it falls with the square of the step, most where many points lie near a rim (27 on tri6)
     assert np.abs(error).max() < 5e-9 * np.abs(Kw).max()
-    sums, size = system.wrench(f, np.zeros(3)), np.abs(f).sum()
+    sums, size = system._discrete.wrench(f, np.zeros(3)), np.abs(f).sum()
     assert size > 0.1
     assert np.abs(sums[:3]).max() < 1e-14 * size
     # the couple is the gap times the friction: here up to 6 % of the size
     assert np.abs(sums[3:]).max() < (0.06 * mu + 1e-14) * size
-    system.plan.product(u, w, Kw)
-    system.plan.tangent(u, f, system.matrix)
-    x, y = system.matrix.mat.createVecs()
-    x.setArray(system.numbering.to_rows(w))
-    system.matrix.mat.mult(x, y)
-    assert np.abs(y.getArray() - system.numbering.to_rows(Kw)).max() < 1e-14 * np.abs(Kw).max()
+    system._discrete.plan.product(u, w, Kw)
+    system._discrete.plan.tangent(u, f, system._discrete.matrix)
+    x, y = system._discrete.matrix.mat.createVecs()
+    x.setArray(system._discrete.numbering.to_rows(w))
+    system._discrete.matrix.mat.mult(x, y)
+    assert (
+        np.abs(y.getArray() - system._discrete.numbering.to_rows(Kw)).max()
+        < 1e-14 * np.abs(Kw).max()
+    )
 
 
 def test_forces_begin_at_nothing_where_a_foot_comes_onto_a_side() -> None:
@@ -71,10 +76,10 @@ def test_forces_begin_at_nothing_where_a_foot_comes_onto_a_side() -> None:
     system, forces = sa.System(A, B, terms=[contact]), []
     rim = (1.0 - 1.0 / np.sqrt(3.0)) / 6.0  # of cells of 1/3, quadrature of two points
     system.state[:] = shifted(system, B, (rim, 0.0, -0.03))
-    system.revise(1.0)
+    system._discrete.revise(1.0)
     for x in (-1e-8, 1e-8):
         forces.append(np.zeros_like(system.state))
-        assert system.plan.residual(shifted(system, B, (x, 0.0, 0.0)), forces[-1]) == 0
+        assert system._discrete.plan.residual(shifted(system, B, (x, 0.0, 0.0)), forces[-1]) == 0
     assert np.abs(forces[0]).max() > 0.01
     assert np.abs(forces[1] - forces[0]).max() < 1e-6 * np.abs(forces[0]).max()
 
@@ -157,7 +162,7 @@ def test_what_overlaps_at_the_start_presses_or_is_let_out() -> None:
     with refused(sa.ConstraintError, asked="overlap", given=pytest.approx(0.2), possible=()):
         overlapping(0.2, "release")
     system, on = overlapping(0.06, "press")
-    system.revise(0.0)
+    system._discrete.revise(0.0)
     at_once = on.force(system)[2]
     sa.StaticProblem(system).solve()
     pressed = on.force(system)[2]
@@ -198,8 +203,8 @@ def test_blocks_that_fly_freely_meet_and_exchange_their_momentum() -> None:
     problem.record("force", lambda: contact.force(system, on=struck))
     run = problem.solve(to=18.0, step=0.1)
     impulse = run["force"].sum(axis=0) * 0.1
-    along = system.numbering.offset[:, 0]
-    gained = system.rate[along[system.points[:, 0] < 1.5]].mean()
+    along = system._discrete.numbering.offset[:, 0]
+    gained = system.rate[along[system._discrete.points[:, 0] < 1.5]].mean()
     assert impulse == pytest.approx([gained, 0.0, 0.0], rel=1e-2, abs=1e-10)
     assert -0.1 < gained < -0.08  # the rest swings
     assert contact.clearance(system) > 0.1
@@ -250,7 +255,7 @@ def test_a_block_is_dragged_over_a_bump(
         assert np.abs(on_block + force).max() < 1e-7 * np.abs(force).max()
     iterations = [step.iterations for step in problem.history.steps[1:]]
     assert np.mean(iterations) <= (8.0 if rounded else 10.0)
-    gone = sum(system.memory.gathered(f"contact:{k}")["dissipated"].sum() for k in (1, 2))
+    gone = sum(system._discrete.memory.gathered(f"contact:{k}")["dissipated"].sum() for k in (1, 2))
     left = work + stored - sum(system.energies().values()) - gone
     assert gone > 0.01
     assert abs(left) < 0.05 * work, (left, work, gone)

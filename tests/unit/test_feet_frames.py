@@ -112,7 +112,7 @@ def test_two_bars_exchange_their_velocities() -> None:
     contact = sa.Contact(one["x1"], two["x0"])
     held = [sa.fix(body[f"{a}0"], a) for body in (one, two) for a in "yz"]
     system = sa.System(one, two, terms=[contact, *held])
-    on = system.binding(one).interpolation
+    on = system._discrete.binding(one).interpolation
     system.rate[on.offset(np.unique(on.cells), "value")] = v
     problem, h, pressures = sa.DynamicProblem(system, spectral_radius=0.9), L / c / n, []
     for k in range(1, 3 * n):
@@ -123,7 +123,7 @@ def test_two_bars_exchange_their_velocities() -> None:
     assert np.mean(pressures[n : 2 * n - 2]) == pytest.approx(1e3 * c * v / 2.0, rel=0.01)
     speeds = [
         system.rate[on.offset(np.unique(on.cells), "value")].mean()
-        for on in (system.binding(body).interpolation for body in (one, two))
+        for on in (system._discrete.binding(body).interpolation for body in (one, two))
     ]
     assert speeds == pytest.approx([0.0, v], abs=0.03 * v)
     moving = 0.5 * 1e3 * b * b * L * v**2

@@ -46,7 +46,9 @@ def test_mass_of_a_linear_taper_is_exact() -> None:
         line(1)["all"], sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0, rho=RHO, A=A
     )
     system = sa.System(body)
-    at = system.numbering.offset[np.argsort(system.points[:, 0])].ravel()  # r1, r1', r2, r2'
+    at = system._discrete.numbering.offset[
+        np.argsort(system._discrete.points[:, 0])
+    ].ravel()  # r1, r1', r2, r2'
     expected = np.array(
         [
             [2 / 7 * A0 + 3 / 35 * A1, L * (15 * A0 + 7 * A1) / 420, 9 / 140 * (A0 + A1), 0.0],
@@ -62,7 +64,7 @@ def test_mass_of_a_linear_taper_is_exact() -> None:
     )
     lower = np.triu(expected, 1).T + np.tril(expected)
     expected = np.tril(lower) + np.tril(lower, -1).T
-    found = matrix(system.inertia.residual, system, at) / (RHO * L)
+    found = matrix(system._discrete.inertia.residual, system, at) / (RHO * L)
     assert np.abs(found - expected).max() < 1e-16 + 1e-14 * np.abs(expected).max()
     per_cell = sa.Body(
         line(1)["all"],
@@ -96,11 +98,11 @@ def test_energy_of_a_taper_is_that_of_a_law_with_the_place() -> None:
     for body in bodies:
         system = sa.System(body)
         system.state[:] = 0.1 * np.random.default_rng(0).standard_normal(len(system.state))
-        system.plan.update(0.0)
-        values, bad = system.plan.energies(system.state)
+        system._discrete.plan.update(0.0)
+        values, bad = system._discrete.plan.energies(system.state)
         assert bad == 0
         f = np.zeros_like(system.state)
-        system.plan.residual(system.state, f)
+        system._discrete.plan.residual(system.state, f)
         energies.append(values[0])
         forces.append(f)
     assert energies[0] == pytest.approx(energies[1], rel=1e-13)
@@ -136,9 +138,9 @@ def test_two_rules_have_their_own_points() -> None:
     for body in plates:
         system = sa.System(body)
         system.state[:] = 0.01 * np.random.default_rng(1).standard_normal(len(system.state))
-        system.plan.update(0.0)
+        system._discrete.plan.update(0.0)
         f = np.zeros_like(system.state)
-        assert system.plan.residual(system.state, f) == 0
+        assert system._discrete.plan.residual(system.state, f) == 0
         forces.append(f)
     kernel = plates[0].kernel("residual")
     assert "mu at (" in kernel.source

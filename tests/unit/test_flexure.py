@@ -40,12 +40,12 @@ def matrix_of(g, q):
     """Residual and tangent of the system in the order of the bodies."""
     system = g.system
     set_state(g, q)
-    f = np.zeros(system.numbering.coordinates)
-    system.plan.update(0.0)
-    system.plan.tangent(system.state, f, system.matrix)
+    f = np.zeros(system._discrete.numbering.coordinates)
+    system._discrete.plan.update(0.0)
+    system._discrete.plan.tangent(system.state, f, system._discrete.matrix)
     order = np.concatenate([b.coordinates(system) for b in g.bodies.values()])
-    rows = system.numbering.row[order]
-    return f[order], system.matrix.mat.getValues(rows, rows)
+    rows = system._discrete.numbering.row[order]
+    return f[order], system._discrete.matrix.mat.getValues(rows, rows)
 
 
 @pytest.mark.parametrize("theta", [0.02, 0.5, 2.0, math.radians(330), -1.3])
@@ -296,7 +296,7 @@ def test_a_flexure_serves_in_two_systems() -> None:
     for system, force in ((soft, 0.1), (stiff, 0.3)):
         assert flexure.forces(system)[1, :2] == pytest.approx([0.0, force], abs=1e-7)
     assert np.array_equal(flexure.forces(stiff), alone)
-    roles = [piece.role for system in (soft, stiff) for piece in system.pieces]
+    roles = [piece.role for system in (soft, stiff) for piece in system._discrete.pieces]
     assert roles == ["strain", "potential", "work", "potential"]
 
 
@@ -398,7 +398,7 @@ def test_loops_chains_and_a_parameter_as_stiffness() -> None:
     EI.value = 6.0
     problem.solve(to=2.0)
     assert np.allclose(bodies[1].displacement(system), first, rtol=1e-10)
-    assert system.name(bodies[0]) != system.name(bodies[1])
+    assert system._discrete.name(bodies[0]) != system._discrete.name(bodies[1])
 
 
 # ---- bad input ----------------------------------------

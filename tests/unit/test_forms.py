@@ -77,11 +77,14 @@ def values(piece: Piece) -> dict[str, Any]:
 def test_pieces_are_the_same_after_statics_and_a_motion(model: Any) -> None:
     """But those of lists that change, which are other objects then."""
     system = model()
-    before, known = list(system.pieces), [values(piece) for piece in system.pieces]
+    before, known = (
+        list(system._discrete.pieces),
+        [values(piece) for piece in system._discrete.pieces],
+    )
     for kind, steps in zip(PROBLEMS, (BEGIN, END), strict=True):
         kind(system).solve(**steps)
     replaced = False
-    for piece, was, now in zip(before, known, system.pieces, strict=True):
+    for piece, was, now in zip(before, known, system._discrete.pieces, strict=True):
         assert values(piece) == was
         assert piece is now or piece.changing
         replaced |= piece is not now
@@ -89,10 +92,12 @@ def test_pieces_are_the_same_after_statics_and_a_motion(model: Any) -> None:
             with pytest.raises(FrozenInstanceError):
                 setattr(now, name, None)
     assert replaced == (model is not creeping)
-    assert system.plan.pieces == system.pieces
-    assert [system.plan.number(piece) for piece in system.pieces] == [*range(len(before))]
-    remembering = [piece for piece in system.pieces if piece.kernel.memory]
-    assert system.memory.pieces == remembering
+    assert system._discrete.plan.pieces == system._discrete.pieces
+    assert [system._discrete.plan.number(piece) for piece in system._discrete.pieces] == [
+        *range(len(before))
+    ]
+    remembering = [piece for piece in system._discrete.pieces if piece.kernel.memory]
+    assert system._discrete.memory.pieces == remembering
 
 
 @pytest.mark.parametrize("model", MODELS)

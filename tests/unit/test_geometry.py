@@ -43,8 +43,8 @@ def reference(made: sa.Body, jet: str, xi: Any) -> Any:
 def corners(made: sa.Body) -> Any:
     """Corner positions of this rank's cells, (n, nv, 3)."""
     system = sa.System(made)
-    on = system.binding(made).interpolation
-    return system.points[on.cells[on.owned]]
+    on = system._discrete.binding(made).interpolation
+    return system._discrete.points[on.cells[on.owned]]
 
 
 def quadrilaterals(X: Any) -> Any:
@@ -86,7 +86,7 @@ def test_an_affine_state_is_exact_on_quadrilaterals(element: Any) -> None:
     made = body(mesh, element)
     support = sa.fix(made["body"], displacement=lambda X, t: X @ G.T, gradient=G)
     system = sa.System(made, terms=[support])
-    system.prescribe(0.0)
+    system._discrete.prescribe(0.0)
     xi = np.random.default_rng(2).random((5, 2))
     e, X = coefficients(system, made, system.state), coefficients(system, made, system.reference)
     for jet in ("value", "xi", "eta"):
@@ -167,10 +167,10 @@ def test_directions_of_uneven_chords_are_those_of_the_circle() -> None:
     mesh = sa.Mesh.box((1.0,), (6,), warp=uneven)
     made = body(mesh, CABLE)
     system = sa.System(made)
-    on = system.binding(made).interpolation
+    on = system._discrete.binding(made).interpolation
     assert on.directions is not None
     used = np.unique(on.cells)
-    X, t = system.points[used], on.directions.at[used]
+    X, t = system._discrete.points[used], on.directions.at[used]
     exact = np.stack([1.0 - X[:, 2], 0.0 * X[:, 0], X[:, 0]], axis=1)  # tangents of the circle
     np.testing.assert_allclose(np.abs(np.einsum("na,na->n", t, exact)), 1.0, atol=1e-12)
 
@@ -283,4 +283,6 @@ def test_bodies_of_which_a_rank_may_have_nothing() -> None:
     tips = [system.displacement(rod.at((1.0, 3.0 * k, 0.0)))[0] for k, rod in enumerate(rods)]
     np.testing.assert_allclose(tips, np.tile(tips[0], (7, 1)), atol=1e-10)
     assert tips[0][2] == pytest.approx(1.0 / (3.0 * 1e3), rel=1e-3)
-    assert all(len(system.binding(r).interpolation.basis.vertices) in (0, 2) for r in rods)
+    assert all(
+        len(system._discrete.binding(r).interpolation.basis.vertices) in (0, 2) for r in rods
+    )

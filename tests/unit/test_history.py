@@ -308,7 +308,7 @@ def test_rows_of_a_loop_over_a_parameter_are_told_apart() -> None:
     flexure = sa.Flexure.straight(sa.ground.at((0.3, 0.0)), lever.at((0.3, 0.0)), EI=1e-4, EA=50.0)
     load = sa.force(lever.at((0.0, 0.2)), (push, 0.0))
     system = sa.System(lever, terms=[flexure, load, sa.moment(lever, same)])
-    assert system.parameters == [push, same]
+    assert system._discrete.parameters == [push, same]
     same.value = 0.0
     problem = sa.StaticProblem(system)
     problem.record("energy", system.strain_energy)

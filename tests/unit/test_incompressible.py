@@ -67,7 +67,7 @@ def state_of(body: sa.Body, terms: list[Any]) -> tuple[sa.System, int]:
 def cells_of(system: sa.System, body: sa.Body, field: str) -> Array:
     """Return a field's means over all cells, on every rank, in the order of the mesh."""
     found = sample(system, body, fields=FIELDS, at="cell").cell_data[field]
-    on = system.binding(body).interpolation
+    on = system._discrete.binding(body).interpolation
     pairs = np.stack([on.ids[on.owned], np.asarray(found)], axis=1)
     table = np.concatenate(system.comm.allgather(pairs))
     return table[np.argsort(table[:, 0]), 1]
@@ -176,7 +176,9 @@ def test_checkpoint(element: str, kind: str, tmp_path: Path) -> None:
     vectors, _ = checkpoint.load(path, system)
     assert system.strain_energy() == pytest.approx(ENERGIES[element, kind], rel=1e-11)
     assert np.abs(vectors["state"] - system.state).max() < 1e-15
-    assert np.abs(system.state[system.numbering.those("multiplier")]).max(initial=0.0) > 0.0
+    assert (
+        np.abs(system.state[system._discrete.numbering.those("multiplier")]).max(initial=0.0) > 0.0
+    )
 
 
 def test_bodies_that_meet_have_pressures_of_their_own() -> None:
@@ -218,7 +220,7 @@ def test_cells_that_cannot_move_have_no_pressure() -> None:
     held = sa.fix(body[inner.name], "all")
     push = sa.fix(body["z1"], "all", displacement=[lambda t: 0.1 * t, 0.0, 0.0])
     system, _ = state_of(body, [held, push])
-    numbering = system.numbering
+    numbering = system._discrete.numbering
     idle = numbering.those("multiplier") & (numbering.fixed_by >= 0)
     owned = numbering.vertex_of < numbering.owned_vertices
     assert system.comm.allreduce(int((idle & owned).sum())) == 16  # of four cells
@@ -367,9 +369,9 @@ def test_a_motion_with_pressures_of_nodes() -> None:
     assert tip == pytest.approx(end, abs=1e-10)
     problem, body = beam("tet10", "continuous", math.inf)
     system = problem.system
-    block = system.numbering.block("position")
-    at = system.numbering.coordinates_of(block)
-    system.rate[at] = 0.1 * system.points[system.numbering.carriers(block)]
+    block = system._discrete.numbering.block("position")
+    at = system._discrete.numbering.coordinates_of(block)
+    system.rate[at] = 0.1 * system._discrete.points[system._discrete.numbering.carriers(block)]
     if system.comm.rank == 0:
         with pytest.warns(UserWarning, match="violate constraints, 'pressure of body' most"):
             problem.solve(to=0.01, step=0.01)

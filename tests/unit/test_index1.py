@@ -87,7 +87,7 @@ def test_derivatives_are_those_along_a_path(make: Callable[[], sa.System], const
     system = make()
     constraints = Kinematics(system)
     assert constraints.constant is constant
-    numbering = system.numbering
+    numbering = system._discrete.numbering
     free = numbering.fixed_by < 0
     q, v = (np.where(free, 0.2 * numbering.random(seed), 0.0) for seed in (1, 2))
     names = numbering.blocks
@@ -102,9 +102,9 @@ def test_derivatives_are_those_along_a_path(make: Callable[[], sa.System], const
     t0, d = 0.4, 1e-3
 
     def phi(s: float) -> np.ndarray:
-        system.plan.update(t0 + s)
+        system._discrete.plan.update(t0 + s)
         f = np.zeros_like(q)
-        system.plan.residual(q + s * v, f)
+        system._discrete.plan.residual(q + s * v, f)
         return f[multipliers]
 
     values = {k: phi(k * d) for k in range(-3, 4)}
@@ -133,7 +133,7 @@ def test_linear_constraints_are_factorised_once() -> None:
             sa.System(body, terms=[*terms(body), sa.gravity(DOWN)]), method="rk"
         )
         problem.solve(to=0.05, step=1e-3)
-        assert problem.integrator.evaluations > 20
+        assert problem._integrator.evaluations > 20
         return problem
 
     def moving(t: float) -> tuple[float, float, float]:
@@ -284,7 +284,7 @@ def test_a_plate_pendulum_follows_its_reference_and_keeps_its_energy() -> None:
         assert np.abs(found - expected).max() < 1e-5
         assert x[0] == pytest.approx(x[1], abs=1e-12)
     assert max(drifts) < 1e-10 * 22.9
-    assert problem.accelerations.factorisations <= 2
+    assert problem._accelerations.factorisations <= 2
 
 
 # ---- stabilisation ------------------------------------------------------------------------------
@@ -316,7 +316,7 @@ def test_the_last_stage_of_a_step_is_the_first_of_the_next() -> None:
     """But for round-off: 6 of the 7 stages of Dormand and Prince's method are evaluated."""
     problem, _ = bob(method="5dp")
     problem.solve(to=1.0, step=0.025, adaptive=False)
-    assert problem.integrator.evaluations == 6 * 40 + 1
+    assert problem._integrator.evaluations == 6 * 40 + 1
 
 
 def test_small_errors_meet_the_same_gains_in_fuzzy_logic() -> None:
@@ -335,7 +335,7 @@ def test_stabilisers_keep_constraints_that_none_leaves() -> None:
         worst = np.zeros(2)
 
         def watch(_: Any) -> None:
-            made, scale = problem.accelerations, problem.system.stiffness
+            made, scale = problem._accelerations, problem.system._discrete.stiffness
             found = [np.abs(made.violation(speed)).max() / scale for speed in (False, True)]
             worst[:] = np.maximum(worst, found)
 

@@ -162,14 +162,16 @@ def test_a_parameter_with_one_value_per_place() -> None:
     lengths[2] = 7.0  # theirs
     system = sa.System(body, terms=[hold])
     assert sa.check(system).passed
-    f = system.residual_at_solution()
+    f = system._discrete.residual_at_solution()
     rows = np.zeros(3)
-    mine = system.numbering.owned_vertices
-    entities = system.binding(hold).entities
+    mine = system._discrete.numbering.owned_vertices
+    entities = system._discrete.binding(hold).entities
     here = entities.end_vertices(1)[:, 0] < mine
     rows[entities.ids[here]] = f[entities.starts(system)[here]]
     want = -2.0 * np.array([0.2, 0.2, 0.2 + 1e-9]) ** 2
-    np.testing.assert_allclose(system.sum(rows) / system.stiffness, want, rtol=1e-14)
+    np.testing.assert_allclose(
+        system._discrete.sum(rows) / system._discrete.stiffness, want, rtol=1e-14
+    )
     short = sa.Constraint(link, body.at(spots), L=[0.2, 0.3], c=1.0)
     with refused(sa.ParameterError, asked="L", given=(2,), possible=((), (3,))):
         sa.System(body, terms=[short])

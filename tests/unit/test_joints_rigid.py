@@ -34,8 +34,10 @@ def crate(name: str = "crate", at: Any = (0.0, 0.0, 0.0), **options: Any) -> sa.
 def free(*bodies: sa.RigidBody, terms: list[Any]) -> list[str]:
     """Motions that joints leave, in words."""
     system = sa.System(*bodies, terms=terms)
-    system.prescribe(0.0)
-    system.plan.tangent(system.state, np.zeros_like(system.state), system.matrix)
+    system._discrete.prescribe(0.0)
+    system._discrete.plan.tangent(
+        system.state, np.zeros_like(system.state), system._discrete.matrix
+    )
     return sorted(motion for _, motion in find_free(system))
 
 
@@ -285,7 +287,7 @@ def test_a_body_that_turns_takes_the_clamped_edge_along(kind: str) -> None:
     hinge = sa.joints.revolute(pivot, axis=Y)
     drive = sa.joints.rotation(pivot, angle=turn, axis=Y)
     system = sa.System(body, block, terms=[clamp, hinge, drive])
-    system.prescribe(0.0)
+    system._discrete.prescribe(0.0)
     problem = sa.StaticProblem(system, check_held=kind != "cable")
     for value in (0.2, 0.4):
         turn.value = value
@@ -297,7 +299,7 @@ def test_a_body_that_turns_takes_the_clamped_edge_along(kind: str) -> None:
     np.testing.assert_allclose(found, about + R @ (tip - about), atol=1e-7)
     violations = clamp.violations(system)
     slopes = {"cable": 1, "solid": 0}.get(kind, 2)
-    assert violations.shape == (system.binding(clamp).entities.size, 3 + slopes)
+    assert violations.shape == (system._discrete.binding(clamp).entities.size, 3 + slopes)
     assert np.abs(violations).max() < 1e-12
 
 
@@ -307,13 +309,16 @@ def test_violations_are_those_of_a_node_that_moves() -> None:
     block = crate(at=(-0.2, 0.1, 0.0), frame=FRAME)
     clamp = sa.joints.clamp(body["x0"], block, dofs="all")
     system = sa.System(body, block, terms=[clamp])
-    system.state[:] = 0.1 * system.numbering.random(2)
+    system.state[:] = 0.1 * system._discrete.numbering.random(2)
     nodes = clamp.places
     R = [
-        system.evaluate(nodes, [(jet, system.reference)])[0]
+        system._discrete.evaluate(nodes, [(jet, system.reference)])[0]
         for jet in ("value", "along0", "along1")
     ]
-    u = [system.evaluate(nodes, [(jet, system.state)])[0] for jet in ("value", "along0", "along1")]
+    u = [
+        system._discrete.evaluate(nodes, [(jet, system.state)])[0]
+        for jet in ("value", "along0", "along1")
+    ]
     Q, q = (
         block.coordinates(system, v) for v in (system.reference, system.reference + system.state)
     )
@@ -363,8 +368,10 @@ def test_a_plate_on_a_hinge_along_its_edge(kind: str) -> None:
     body = flexible(kind)
     hinge = sa.joints.revolute(body.at((0.0, 0.0, 0.0)), axis=Y)
     system = sa.System(body, terms=[hinge])
-    system.prescribe(0.0)
-    system.plan.tangent(system.state, np.zeros_like(system.state), system.matrix)
+    system._discrete.prescribe(0.0)
+    system._discrete.plan.tangent(
+        system.state, np.zeros_like(system.state), system._discrete.matrix
+    )
     assert [m for _, m in find_free(system)] == ["rotation about y through (0, 0.25, 0)"]
 
 

@@ -88,7 +88,7 @@ def pressed(*ways: float, length: float = 1.0, force: float = 1.0) -> sa.StaticP
 
 def forces(problem: sa.StaticProblem) -> Any:
     """Forces on the upper supports, per block."""
-    supports = [support.term for support in problem.system.supports[::2]]
+    supports = [support.term for support in problem.system._discrete.supports[::2]]
     return np.array([support.reaction(problem.system).force[:3] for support in supports])
 
 
@@ -166,7 +166,7 @@ def test_a_thrown_cube_needs_few_cuts_and_gains_no_energy() -> None:
     state, rate = system.state.reshape(-1, 3), system.rate.reshape(-1, 3)
     state[:, 2] = 0.05
     spin = np.array([3.0, 5.0, 2.0])
-    rate[:] = np.cross(spin, system.points - size / 2) + np.array([1.0, 0.0, -1.0])
+    rate[:] = np.cross(spin, system._discrete.points - size / 2) + np.array([1.0, 0.0, -1.0])
     problem = sa.DynamicProblem(system)
 
     def total() -> float:

@@ -54,9 +54,9 @@ def abd(angles: Sequence[float], heights: Sequence[float], turn: float = 0.0) ->
 
 def put(system: Any, body: Any, u: Callable[..., Any], G: Callable[..., Any]) -> None:
     """Write a displacement u(X) (n, 3) with the gradient G(X) (n, 3, 3) to the nodes."""
-    on = system.binding(body).interpolation
+    on = system._discrete.binding(body).interpolation
     nodes = np.unique(on.cells)
-    X = system.points[nodes]
+    X = system._discrete.points[nodes]
     system.state[on.offset(nodes, "value")[:, None] + np.arange(3)] = u(X)
     slopes = np.einsum("nab,nkb->nka", G(X), on.basis[nodes])
     for k in range(slopes.shape[1]):
@@ -204,8 +204,8 @@ def test_resultants_of_layers_do_the_work_of_the_residual() -> None:
     wide = np.diag([s - 1.0, 0.0, -0.2])
     put(system, body, lambda X: X @ wide, lambda X: np.tile(wide, (len(X), 1, 1)))
     f = np.zeros_like(system.state)
-    system.prescribe(0.0)
-    system.plan.residual(system.state, f)
+    system._discrete.prescribe(0.0)
+    system._discrete.plan.residual(system.state, f)
     data = sa.sample(system, body, at="cell", divisions=1).cell_data
     np.testing.assert_allclose(data["membrane_force"][:, 0, 0] * s * 0.5, f @ stretch, rtol=1e-12)
 
@@ -236,7 +236,10 @@ def test_mass_of_layers() -> None:
         body = sa.Body(mesh["body"], element, layers, E=1.0, nu=0.3)
         system = sa.System(body)
         plan = Plan(
-            system.binding(body).inertia(system), system.numbering, system.reference, system.comm
+            system._discrete.binding(body).inertia(system),
+            system._discrete.numbering,
+            system.reference,
+            system.comm,
         )
         plan.update(0.0)
         for name, spin in (("still", 0.0), ("turns", 1.0)):
@@ -457,4 +460,4 @@ def test_the_check_of_a_model_knows_layers_and_rods() -> None:
         sa.Body(line, sa.elements.ancf_rod, sa.energies.rod(), **section),
     ]
     for body in bodies:
-        assert max(digits_lost(body.laws, body.numbers(0.0))) < 2.5
+        assert max(digits_lost(body._laws, body._numbers(0.0))) < 2.5

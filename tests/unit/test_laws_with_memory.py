@@ -208,9 +208,9 @@ def test_a_block_on_a_maxwell_element_swings_with_order_two(shared_tmp_path: Pat
         body = sa.Body(mesh["body"], HEX8, maxwell, E0=E0, E1=E1, tau=tau, rho=3.0)
         held = [sa.fix(body["x0"], "x"), sa.fix(body["all"], ["y", "z"])]
         system = sa.System(body, terms=held)
-        position = system.numbering.block("position")
-        at = system.numbering.coordinates_of(position)
-        right = system.points[system.numbering.carriers(position), 0] > 0.5
+        position = system._discrete.numbering.block("position")
+        at = system._discrete.numbering.coordinates_of(position)
+        right = system._discrete.points[system._discrete.numbering.carriers(position), 0] > 0.5
         system.rate[at[right, 0]] = 1e-6
         corner = body.at((1.0, 1.0, 1.0))
         return (

@@ -27,7 +27,7 @@ class Case:
     @classmethod
     def of(cls, moved: float = 1.0, pc: str = "lu") -> Case:
         system = sa.System(rope(1))
-        A = PETSc.Mat().createAIJ([system.numbering.rows] * 2, nnz=1)
+        A = PETSc.Mat().createAIJ([system._discrete.numbering.rows] * 2, nnz=1)
         A.assemble()
         A.shift(1.0)
         ksp = PETSc.KSP().create()
@@ -35,7 +35,7 @@ class Case:
         ksp.setType(PETSc.KSP.Type.PREONLY)
         ksp.getPC().setType(pc)
         ksp.setUp()
-        rows = RowNorms(system, system.pieces)
+        rows = RowNorms(system, system._discrete.pieces)
         return cls(Leftover(system, rows, ksp, (A.createVecLeft(), A.createVecLeft())), moved)
 
     def settled(self, correction: float, noise: float = 0.0) -> bool:

@@ -27,9 +27,9 @@ def stretch(
     system: sa.System, body: sa.Body, u: Callable[..., Any], du: Callable[..., Any]
 ) -> None:
     """Give a straight cable the displacements u(x) along x with their derivative."""
-    on = system.binding(body).interpolation
-    vertices = np.flatnonzero(system.numbering.offset[:, on.slope_block] >= 0)
-    x = system.points[vertices, 0]
+    on = system._discrete.binding(body).interpolation
+    vertices = np.flatnonzero(system._discrete.numbering.offset[:, on.slope_block] >= 0)
+    x = system._discrete.points[vertices, 0]
     system.state[on.offset(vertices, "value")] = u(x)
     system.state[on.offset(vertices, "slope0")] = du(x)
 
@@ -55,17 +55,19 @@ def test_gradient_and_tangent(element: Any, form: Any, per: Any) -> None:
     system = sa.System(body, terms=[sa.fix(body["ends"]), term])
     assert len(violation(term, system)) == (10 if per == "edge" else 2)
     np.testing.assert_allclose(violation(term, system), 0.0, atol=1e-15)
-    system.stiffness = 1e3
-    system.plan.update(0.0)
+    system._discrete.stiffness = 1e3
+    system._discrete.plan.update(0.0)
     result = sa.check(system, amplitude=1e-2)
     assert result.passed, result
     assert result.symmetry < 1e-12
     at, v = random(system, 1, 0.05), random(system, 2)
     Kv = np.zeros_like(v)
-    system.plan.product(at, v, Kv)
+    system._discrete.plan.product(at, v, Kv)
     h = 1e-6
     change = (violation(term, system, at + h * v) - violation(term, system, at - h * v)) / (2 * h)
-    np.testing.assert_allclose(of_groups(term, system, Kv) / system.stiffness, change, rtol=1e-7)
+    np.testing.assert_allclose(
+        of_groups(term, system, Kv) / system._discrete.stiffness, change, rtol=1e-7
+    )
 
 
 def test_edges_are_those_of_the_cells() -> None:

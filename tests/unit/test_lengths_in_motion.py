@@ -64,9 +64,9 @@ def test_index_one_finds_the_motion_of_index_three(per: Any) -> None:
         problem, line, body = swinging("arc", per, method, slow, **options)
         problem.solve(to=0.2, step=step, **({"rtol": 1e-9} if method == "rk" else {}))
         if method == "rk":
-            made = problem.accelerations
+            made = problem._accelerations
             here = of_groups(line, problem.system, made.violation())
-            assert np.abs(here).max() <= 1e-12 * problem.system.stiffness
+            assert np.abs(here).max() <= 1e-12 * problem.system._discrete.stiffness
             assert problem.steps > 20
         places.append(problem.system.position(body.at([(1, 0, 0), (0.4, 0, 0)])))
         total = line.lengths(problem.system).sum()
@@ -83,7 +83,7 @@ def test_time_derivatives_of_a_sum_over_a_line(form: Any) -> None:
     factor: Callable[[float], float] = lambda t: 1.0 + 0.3 * np.sin(2 * t)  # noqa: E731
     line = sa.length(body["both"], form, per="line", stretch=factor)
     system = sa.System(body, terms=[sa.fix(body["ends"]), line])
-    system.stiffness = 1.0
+    system._discrete.stiffness = 1.0
     kinematics = Kinematics(system)
     q, v, a = (random(system, k, 0.1) for k in (1, 2, 3))
     h = 1e-3

@@ -30,7 +30,7 @@ def test_points_of_lids_are_the_means_of_their_rims() -> None:
             )
             cavity = sa.Cavity([body["skin"]], caps="flat", gas=sa.Gas())
             system = sa.System(body, terms=[cavity])
-            space, numbering = system.binding(cavity), system.numbering
+            space, numbering = system._discrete.binding(cavity), system._discrete.numbering
             means = space.coordinates(system, MEANS).reshape(-1, 3)
             there = system.reference[means]
             np.testing.assert_allclose(there[:, 1:], 0.0, atol=1e-14)

@@ -44,6 +44,6 @@ def test_what_cannot_be_counted_is_told(
 
 def test_what_can_be_counted_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     system = rope()
-    here = max(system.matrix.nonzeros, system.numbering.coordinates, 78)
+    here = max(system._discrete.matrix.nonzeros, system._discrete.numbering.coordinates, 78)
     monkeypatch.setattr(limits, "MOST", max(system.comm.allgather(here)))
-    assert rope().matrix.nonzeros == system.matrix.nonzeros
+    assert rope().matrix.nonzeros == system._discrete.matrix.nonzeros

@@ -54,10 +54,10 @@ def resultant(
     With `state` the body is first given a random displacement of that size.
     """
     system = sa.System(body, terms=list(loads))
-    leave_out(system.plan, body.name)
-    numbering = system.numbering
+    leave_out(system._discrete.plan, body.name)
+    numbering = system._discrete.numbering
     system.state[:] = state * numbering.random(1)
-    f = -system.residual_at_solution()
+    f = -system._discrete.residual_at_solution()
     owned = np.arange(len(f)) < numbering.start[numbering.owned_vertices]
     f = np.where(owned, f, 0.0)
     q = system.reference + system.state
@@ -66,11 +66,11 @@ def resultant(
     force = f[at].sum(axis=0)
     moment = np.cross(q[at] - np.asarray(about), f[at]).sum(axis=0)
     if body.element.slopes:
-        start = numbering.offset[:, system.binding(body).interpolation.slope_block]
+        start = numbering.offset[:, system._discrete.binding(body).interpolation.slope_block]
         for k in range(len(body.element.slopes)):
             at = start[start >= 0][:, None] + 3 * k + np.arange(3)
             moment = moment + np.cross(q[at], f[at]).sum(axis=0)
-    return system.sum(force), system.sum(moment)
+    return system._discrete.sum(force), system._discrete.sum(moment)
 
 
 def area(body: sa.Body, region: str) -> float:
@@ -142,8 +142,8 @@ def test_the_energy_of_a_force_on_an_edge_is_its_integral() -> None:
     varying = sa.traction(body["x1"], lambda X, t: t * X[:, [1]] * [0.0, 0.0, 1.0])
     even = sa.force(body["x1"], (0.0, 0.0, 3.0))
     system = sa.System(body, terms=[varying, even])
-    system.prescribe(2.0)
-    offset = system.numbering.offset[:, system.numbering.block("position")]
+    system._discrete.prescribe(2.0)
+    offset = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")]
     system.state[offset[offset >= 0] + 2] = 1.0
     # points of the three edges, the energy of each
     assert varying.values(system).shape == even.values(system).shape == (12,)
@@ -203,7 +203,7 @@ def test_a_cable_takes_no_moment_about_itself(place: Any, state: float) -> None:
     where = body[place] if isinstance(place, str) else body.at(place)
     M = np.array([5.0, -2.0, 3.0])
     system = sa.System(body, terms=[])
-    system.state[:] = state * system.numbering.random(1)
+    system.state[:] = state * system._discrete.numbering.random(1)
     tangent = system.gradient(where)[0][:, 0]  # of the reference tangent x
     again = rope()
     where = again[place] if isinstance(place, str) else again.at(place)
@@ -233,12 +233,12 @@ def test_values_that_change() -> None:
     P = sa.Parameter("P", 2.0)
     load = sa.force(body["x1"], (P, lambda t: 3.0 * t, 1))
     system = sa.System(body, terms=[load])
-    leave_out(system.plan, body.name)
+    leave_out(system._discrete.plan, body.name)
 
     def total() -> Any:
-        f = -system.residual_at_solution()
-        owned = f[: system.numbering.start[system.numbering.owned_vertices]]
-        return system.sum(owned.reshape(-1, 3).sum(axis=0))
+        f = -system._discrete.residual_at_solution()
+        owned = f[: system._discrete.numbering.start[system._discrete.numbering.owned_vertices]]
+        return system._discrete.sum(owned.reshape(-1, 3).sum(axis=0))
 
     np.testing.assert_allclose(total(), [2.0, 0.0, 1.0], rtol=1e-12)
     P.value = -1.0

@@ -42,8 +42,8 @@ def robot() -> tuple[sa.System, sa.Body, sa.RigidBody]:
 def product(system: sa.System, v: Array) -> Array:
     """Return the tangent's product with values of this rank's unknowns, by the kernels."""
     f: Array = np.zeros_like(system.state)
-    system.plan.product(system.state, system.unknowns.local(v), f)
-    return system.unknowns.from_rows(system.numbering.to_rows(f))
+    system._discrete.plan.product(system.state, system.unknowns.local(v), f)
+    return system.unknowns.from_rows(system._discrete.numbering.to_rows(f))
 
 
 @pytest.mark.collective
@@ -51,8 +51,10 @@ def test_matrices_are_what_kernels_multiply_by() -> None:
     system, _, _ = robot()
     u = system.unknowns
     assert MPI.COMM_WORLD.allreduce(u.rows) == u.size
-    system.state[system.numbering.free] = 1e-3 * system.numbering.random(1)[system.numbering.free]
-    x = u.taken(system.numbering.random(2))
+    system.state[system._discrete.numbering.free] = (
+        1e-3 * system._discrete.numbering.random(1)[system._discrete.numbering.free]
+    )
+    x = u.taken(system._discrete.numbering.random(2))
     given = u.new()
     given.setArray(x)
     answer = given.duplicate()
@@ -63,38 +65,40 @@ def test_matrices_are_what_kernels_multiply_by() -> None:
         return np.array(answer.getArray(readonly=True))
 
     for stiffness in (1.0, 1e4):  # multipliers are forces whatever the state counts them in
-        system.stiffness = stiffness
-        system.update(0.0)
+        system._discrete.stiffness = stiffness
+        system._discrete.update(0.0)
         np.testing.assert_allclose(
-            times(system.tangent()), product(system, x), rtol=1e-9, atol=1e-9
+            times(system.matrices.tangent()), product(system, x), rtol=1e-9, atol=1e-9
         )
     f: Array = np.zeros_like(system.state)
-    system.inertia.residual(u.local(x), f)
+    system._discrete.inertia.residual(u.local(x), f)
     np.testing.assert_allclose(
-        times(system.mass()), u.from_rows(system.numbering.to_rows(f)), atol=1e-12
+        times(system.matrices.mass()),
+        u.from_rows(system._discrete.numbering.to_rows(f)),
+        atol=1e-12,
     )
     # the derivative by rates: forces are linear in them here
-    damped = times(system.damping())
+    damped = times(system.matrices.damping())
     rates = [
-        np.where(system.numbering.those("position", "direction"), sign * u.local(x), 0.0)
+        np.where(system._discrete.numbering.those("position", "direction"), sign * u.local(x), 0.0)
         for sign in (1.0, -1.0)
     ]
     forces = []
     for rate in rates:
-        with system.plan.following(rate, None):
-            system.plan.residual(system.state, f)
-        forces.append(u.from_rows(system.numbering.to_rows(f)))
+        with system._discrete.plan.following(rate, None):
+            system._discrete.plan.residual(system.state, f)
+        forces.append(u.from_rows(system._discrete.numbering.to_rows(f)))
     np.testing.assert_allclose(damped, (forces[0] - forces[1]) / 2, rtol=1e-7, atol=1e-7)
-    plain = times(system.damping(mass=0.5)) - damped
-    np.testing.assert_allclose(plain, 0.5 * times(system.mass()), atol=1e-8)
-    assert system.plan.groups
-    assert system.motion is None
+    plain = times(system.matrices.damping(mass=0.5)) - damped
+    np.testing.assert_allclose(plain, 0.5 * times(system.matrices.mass()), atol=1e-8)
+    assert system._discrete.plan.groups
+    assert system._discrete.motion is None
     z = u.find("head", "z")
     assert all(
         name.startswith("head, z at (1.05, 0, 0)") for name in np.array(u.names)[z - u.first]
     )
     bound = u.find("wrist")
-    C = system.damping(scipy=True)
+    C = system.matrices.damping(scipy=True)
     assert abs(C[bound - u.first]).sum() == 0.0
     with refused(
         sa.ParameterError, asked="what", given="w", possible=lambda found: "second point.x" in found
@@ -122,11 +126,11 @@ def test_supports_are_eliminated_where_multigrid_keeps_their_rows() -> None:
         rho=1.0,
     )
     system = sa.System(cube, terms=[sa.fix(cube["z0"], "z"), sa.fix(cube["x0"], ["x", "y"])])
-    numbering = system.numbering
+    numbering = system._discrete.numbering
     assert numbering.comm.allreduce(len(numbering.held_rows)) > 0
     u = system.unknowns
     assert u.size == 3 * 27 - 9 - 2 * 9
-    K, M = system.tangent(scipy=True), system.mass(scipy=True)
+    K, M = system.matrices.tangent(scipy=True), system.matrices.mass(scipy=True)
     assert K.shape == (u.rows, u.size)
     z = u.find("cube", "z")
     mine = np.zeros(u.size)
@@ -144,7 +148,9 @@ def test_asking_for_matrices_does_not_change_a_motion() -> None:
         system, _, head = robot()
         problem = sa.DynamicProblem(system, spectral_radius=0.8)
         if asked:
-            problem.monitor(lambda _, s=system: (s.tangent(), s.mass(), s.damping()))
+            problem.monitor(
+                lambda _, s=system: (s.matrices.tangent(), s.matrices.mass(), s.matrices.damping())
+            )
         problem.solve(to=0.1, step=0.01)
         ends.append(head.position(system))
     np.testing.assert_allclose(*ends, rtol=1e-11)
@@ -163,4 +169,4 @@ def test_points_outside_the_domain_are_told() -> None:
     system = sa.System(cube)
     system.state[:] = -2.0 * system.reference
     with refused(sa.SymancfError, asked="domain", given=0.0):
-        system.tangent()
+        system.matrices.tangent()

@@ -104,7 +104,7 @@ def test_cells_that_share_faces(given: tuple[Element, ...]) -> None:
     systems = sa.System(*bodies, terms=loads), sa.System(*bodies)
     state = systems[0].state + 0.05 * systems[0].numbering.random(5)
     for system in systems:
-        system.update(0.0)
+        system._discrete.update(0.0)
     force = systems[0].residual_at(state) - systems[1].residual_at(state)
     numbering = systems[0].numbering
     at = numbering.offset[: numbering.owned_vertices, 0][:, None] + np.arange(3)

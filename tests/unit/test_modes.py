@@ -551,7 +551,9 @@ def test_shapes_are_states_samples_files_and_a_table(shared_tmp_path: Path) -> N
     assert MPI.COMM_WORLD.allreduce(moved, MPI.MAX) == pytest.approx(0.2, rel=1e-9)
     assert np.array_equal(system.state, before)
     moved = np.linalg.norm(modes.samples(beam, 0).point_data["shape"], axis=1).max(initial=0.0)
-    assert MPI.COMM_WORLD.allreduce(moved, MPI.MAX) == pytest.approx(0.1 * system.extent, rel=1e-9)
+    assert MPI.COMM_WORLD.allreduce(moved, MPI.MAX) == pytest.approx(
+        0.1 * system._discrete.extent, rel=1e-9
+    )
     frames = modes.frames(beam, 1, 4)
     np.testing.assert_allclose(
         frames[0].points + frames[2].points,
@@ -651,7 +653,9 @@ def test_all_modes_of_a_slender_rod_have_digits() -> None:
     """The fastest are those of a shift near them: sums of all are traces."""
     system = wire(1e-3, 4, True)
     modes = sa.EigenProblem(system).solve(96)
-    K, M = (a.toarray() for a in (system.tangent(scipy=True), system.mass(scipy=True)))
+    K, M = (
+        a.toarray() for a in (system.matrices.tangent(scipy=True), system.matrices.mass(scipy=True))
+    )
     assert len(modes) == 96
     assert (modes.omega**2).sum() == pytest.approx(np.trace(np.linalg.solve(M, K)), rel=1e-4)
     assert (modes.omega**-2.0).sum() == pytest.approx(np.trace(np.linalg.solve(K, M)), rel=1e-6)
@@ -701,7 +705,7 @@ def test_a_deep_strip_buckles_sideways_from_rest(thickness: float, unit: float) 
     assert f"{found.equilibria} equilibria" in found.note()
     assert Q.value == 0.0
     assert not system.state.any()
-    sideways = found.shapes[0][system.numbering.coordinates_of(0)][:, 1]
+    sideways = found.shapes[0][system._discrete.numbering.coordinates_of(0)][:, 1]
     top = system.comm.allreduce(float(np.abs(sideways).max(initial=0.0)), op=MPI.MAX)
     assert top == pytest.approx(1.0, rel=1e-6)
 

@@ -68,9 +68,9 @@ class Case:
         kind = "space" if frame is None else "body"
         self.load = sa.moment(self.place, M, frame=kind)
         self.system = sa.System(self.body, terms=[self.load])
-        strains = [piece.name for piece in self.system.pieces if piece.role == "strain"]
-        leave_out(self.system.plan, *strains)
-        numbering = self.system.numbering
+        strains = [piece.name for piece in self.system._discrete.pieces if piece.role == "strain"]
+        leave_out(self.system._discrete.plan, *strains)
+        numbering = self.system._discrete.numbering
         self.q = 0.3 * numbering.random(1)
         self.rate = numbering.random(2)
         jets = [j for j in ("xi", "eta", "zeta") if j in element.space.point_jets]
@@ -81,10 +81,10 @@ class Case:
     def _jets(self, jets: list[str]) -> Any:
         """Return the derivatives at the places as matrices, (places, jets, 3, coordinates)."""
         system, end = self.system, self.place
-        places = end.resolve(system.layout)
-        ids = system.topology.vertex_ids
+        places = end.resolve(system._discrete.layout)
+        ids = system._discrete.topology.vertex_ids
         local = np.argsort(ids)[np.searchsorted(np.sort(ids), places.vertices)].astype(np.int32)
-        B = np.zeros((places.size, len(jets), 3, system.numbering.coordinates))
+        B = np.zeros((places.size, len(jets), 3, system._discrete.numbering.coordinates))
         for k, jet in enumerate(jets):
             rows = end.rows(system, places, local, jet)
             place, component, coordinate, _, value = rows
@@ -145,8 +145,8 @@ def case(request: Any) -> Case:
 
 
 def test_the_power_is_that_of_the_moment_on_the_spin(case: Case) -> None:
-    case.system.plan.update(0.0)
-    Q = -case.system.residual_at(case.q)
+    case.system._discrete.plan.update(0.0)
+    Q = -case.system._discrete.residual_at(case.q)
     powers = [case.moment(k, case.q) @ case.spin(k, case.q, case.rate) for k in range(len(case.B))]
     assert abs(sum(powers)) > 1e-2
     assert Q @ case.rate == pytest.approx(sum(powers), rel=1e-12, abs=1e-12)
@@ -154,7 +154,7 @@ def test_the_power_is_that_of_the_moment_on_the_spin(case: Case) -> None:
 
 
 def test_the_tangent_is_that_of_the_complex_step(case: Case) -> None:
-    plan, n = case.system.plan, len(case.q)
+    plan, n = case.system._discrete.plan, len(case.q)
     plan.update(0.0)
     h, K, exact = 1e-30, np.zeros((n, n)), np.zeros((n, n))
     for c, v in enumerate(np.eye(n)):
@@ -169,17 +169,17 @@ def test_the_tangent_is_that_of_the_complex_step(case: Case) -> None:
 
 
 def test_the_matrix_is_the_tangent(case: Case) -> None:
-    plan, n = case.system.plan, len(case.q)
+    plan, n = case.system._discrete.plan, len(case.q)
     plan.update(0.0)
-    matrix, f = case.system.matrix, np.zeros(n)
+    matrix, f = case.system._discrete.matrix, np.zeros(n)
     plan.tangent(case.q, f, matrix)
     column = np.zeros(n)
-    v = case.system.numbering.random(7)
+    v = case.system._discrete.numbering.random(7)
     plan.product(case.q, v, column)
     x = matrix.mat.createVecRight()
-    x.setArray(case.system.numbering.to_rows(v))
+    x.setArray(case.system._discrete.numbering.to_rows(v))
     answer = (matrix.mat * x).getArray()
-    np.testing.assert_allclose(answer, case.system.numbering.to_rows(column), atol=1e-12)
+    np.testing.assert_allclose(answer, case.system._discrete.numbering.to_rows(column), atol=1e-12)
 
 
 def test_a_moment_in_the_body_turns_with_it() -> None:
@@ -197,12 +197,12 @@ def test_a_moment_in_the_body_turns_with_it() -> None:
 def test_a_section_turned_inside_out_is_a_bad_point(element: Any) -> None:
     body = made(element)
     system = sa.System(body, terms=[sa.moment(body.at(POINT), M)])
-    leave_out(system.plan, body.name)
-    system.plan.update(0.0)
+    leave_out(system._discrete.plan, body.name)
+    system._discrete.plan.update(0.0)
     f = np.zeros_like(system.state)
-    assert system.plan.residual(system.state, f) == 0
+    assert system._discrete.plan.residual(system.state, f) == 0
     mirrored = (system.reference.reshape(-1, 3) * [0.0, 0.0, -2.0]).ravel()
-    assert system.plan.residual(mirrored, f) == 1
+    assert system._discrete.plan.residual(mirrored, f) == 1
 
 
 def test_each_or_total() -> None:
@@ -272,11 +272,11 @@ def test_a_moment_on_a_rigid_body_off_its_constraints(frame: Any) -> None:
     turn = np.array([[0.0, -0.8, 0.6], [1.0, 0.0, 0.0], [0.0, 0.6, 0.8]])
     body = sa.RigidBody.box((0.6, 0.4, 0.4), position=(1.0, 2.0, 3.0), frame=turn, rho=1000.0)
     system = sa.System(body, terms=[sa.moment(body, M, frame=frame)])
-    plan = system.plan
+    plan = system._discrete.plan
     leave_out(plan, "rigidity:rigid body")
     plan.update(0.0)
-    numbering = system.numbering
-    vertex = system.binding(body).local_vertices(system)
+    numbering = system._discrete.numbering
+    vertex = system._discrete.binding(body).local_vertices(system)
     own = (body.offsets(system, vertex)[0][:, None] + np.arange(3)).ravel()
     state, rate = 0.2 * numbering.random(1), numbering.random(2)[own]
     q = (system.reference + state)[own]
@@ -290,7 +290,7 @@ def test_a_moment_on_a_rigid_body_off_its_constraints(frame: Any) -> None:
         t1, t3 = first / np.sqrt(first @ first), normal / np.sqrt(normal @ normal)
         return np.stack([t1, np.cross(t3, t1), t3], axis=1) @ M
 
-    Q = -system.residual_at(state)[own]
+    Q = -system._discrete.residual_at(state)[own]
     L = gradient_of_rigid(rate) @ np.linalg.inv(gradient_of_rigid(q))
     spin = 0.5 * np.array([L[2, 1] - L[1, 2], L[0, 2] - L[2, 0], L[1, 0] - L[0, 1]])
     assert abs(moment(q) @ spin) > 1e-2
@@ -305,7 +305,7 @@ def test_a_moment_on_a_rigid_body_off_its_constraints(frame: Any) -> None:
         K[:, c] = column[own]
     assert np.abs(K - exact).max() < 1e-10 * np.abs(exact).max()
     # on the constraints: M x u/2, M x v/2 and a couple of forces on r_i, r_j
-    free = -system.residual_at(np.zeros_like(state))[own].reshape(4, 3)
+    free = -system._discrete.residual_at(np.zeros_like(state))[own].reshape(4, 3)
     axes = turn * [0.3, 1.0, 1.0]
     m = M if frame == "space" else turn @ M
     np.testing.assert_allclose(free[1], np.cross(m, axes[:, 0]) / (2 * 0.3**2), atol=1e-13)

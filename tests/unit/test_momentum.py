@@ -68,11 +68,11 @@ def test_a_body_turns_as_it_is_after_statics() -> None:
     still = system.momentum()[0]  # rates are asked for before
     sa.StaticProblem(system).solve()
     assert np.abs(system.momentum()[0] - still).min() > 0.1
-    numbering = system.numbering
+    numbering = system._discrete.numbering
     start = numbering.offset[:, numbering.block("position")]
     here = np.flatnonzero(start >= 0)
     at = start[here][:, None] + np.arange(3)
-    x = system.points[here] + system.state[at]
+    x = system._discrete.points[here] + system.state[at]
     assert np.abs(system.state[at] - [0.1, 0.3, -0.2]).max() < 1e-9
     np.testing.assert_allclose(system.rate[at], np.cross(SPIN, x), atol=1e-12)
 
@@ -150,17 +150,17 @@ def test_readers_of_the_mass_see_a_density_that_has_changed() -> None:
     problem = sa.DynamicProblem(system, spectral_radius=0.8)
     problem.solve(to=0.1, step=0.01)
     before = problem.energies
-    mass = [np.abs(system.damping(mass=1.0, scipy=True).toarray()).sum()]
+    mass = [np.abs(system.matrices.damping(mass=1.0, scipy=True).toarray()).sum()]
     p = [system.momentum()[0]]
     rho.value = 1000.0
     p.append(system.momentum()[0])
     rho.value = 1500.0
-    mass.append(np.abs(system.damping(mass=1.0, scipy=True).toarray()).sum())
+    mass.append(np.abs(system.matrices.damping(mass=1.0, scipy=True).toarray()).sum())
     rho.value = 1000.0
     found = problem.energies
     np.testing.assert_allclose(p[1], [0.0, 0.0, -0.1], atol=1e-12)
     np.testing.assert_allclose(p[1], 2.0 * p[0], atol=1e-12)
-    few, many = system.sum(np.array(mass))
+    few, many = system._discrete.sum(np.array(mass))
     assert many == pytest.approx(3.0 * few)
     assert few > 0.0
     np.testing.assert_allclose(found.kinetic, 2.0 * before.kinetic, rtol=1e-12)

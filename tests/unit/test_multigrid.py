@@ -13,9 +13,9 @@ import pytest
 
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff
-from symancf.multigrid.grids import Nodes
-from symancf.multigrid.hierarchy import Multigrid
 from symancf.runtime.petsc import PETSc
+from symancf.solve.multigrid.grids import Nodes
+from symancf.solve.multigrid.hierarchy import Multigrid
 from symancf.solve.preconditioner import over_nodes
 from symancf.solve.solver import is_symmetric
 from tests.refusals import refused
@@ -110,9 +110,9 @@ def multigrid_of(system: sa.System, symmetric: bool) -> Multigrid:
     """Return multigrid of the tangent at the present state."""
     nodes, f = over_nodes(system), np.zeros_like(system.state)
     assert isinstance(nodes, Nodes)
-    system.update(0.0)
-    assert system.plan.tangent(system.state, f, system.matrix) == 0
-    made = Multigrid(system.matrix, nodes, symmetric)
+    system._discrete.update(0.0)
+    assert system._discrete.plan.tangent(system.state, f, system._discrete.matrix) == 0
+    made = Multigrid(system._discrete.matrix, nodes, symmetric)
     made.renew()
     return made
 
@@ -129,16 +129,18 @@ def test_a_cycle_is_symmetric_positive_and_scales(make: Made) -> None:
     system = make(1.0)
     symmetric = is_symmetric(system)
     made = multigrid_of(system, symmetric)
-    numbering = system.numbering
+    numbering = system._discrete.numbering
     a, b = (numbering.to_rows(numbering.random(seed)) for seed in (1, 2))
     z, w = applied(made, a), applied(made, b)
-    aa, ab, ba = (float(system.sum(np.array([x @ y]))[0]) for x, y in ((a, z), (b, z), (a, w)))
+    aa, ab, ba = (
+        float(system._discrete.sum(np.array([x @ y]))[0]) for x, y in ((a, z), (b, z), (a, w))
+    )
     assert aa > 0.0
     assert (abs(ab - ba) < 1e-5 * aa) == symmetric == (make is not partly)
     assert not z[numbering.held_rows].any()
     for power in (600, -600):  # beyond the range of single precision
         assert np.array_equal(applied(made, a * 2.0**power), z * 2.0**power)
-    for values in system.matrix.values:
+    for values in system._discrete.matrix.values:
         values *= 2.0**200
     made.renew()
     assert np.array_equal(applied(made, a), z * 2.0**-200)
@@ -150,11 +152,11 @@ def test_levels_that_ranks_share_or_divide_are_the_same(
 ) -> None:
     system = make(1.0)
     shared = multigrid_of(system, is_symmetric(system))
-    monkeypatch.setattr("symancf.multigrid.levels.SHARED", 400)
+    monkeypatch.setattr("symancf.solve.multigrid.levels.SHARED", 400)
     divided = multigrid_of(system, is_symmetric(system))
     assert not divided.levels[1].pattern.shared
     assert system.comm.size == 1 or shared.levels[1].pattern.shared
-    r = system.numbering.to_rows(system.numbering.random(3))
+    r = system._discrete.numbering.to_rows(system._discrete.numbering.random(3))
     z, w = applied(shared, r), applied(divided, r)
     size = system.comm.allreduce(float(np.abs(z).max(initial=0.0)), op=max)
     assert np.abs(z - w).max(initial=0.0) < 1e-4 * size
@@ -229,7 +231,7 @@ def test_cycles_are_those_of_pcmg_and_take_its_options(tmp_path: Path) -> None:
     text = Path(file).read_text(encoding="utf-8")
     assert "type is MULTIPLICATIVE" in text
     assert text.count("(grids_mg_levels_1_)") == 4  # the solver and its shell, down and up
-    assert f"{plain.system.numbering.size} unknowns" in text
+    assert f"{plain.system._discrete.numbering.size} unknowns" in text
     comm.Barrier()
 
 

@@ -87,7 +87,7 @@ def spinning() -> sa.System:
     arm, end = (
         sa.RigidBody.box(
             (0.5, 0.1, 0.1),
-            at=(0.25 + 0.5 * k, 0.0, 0.0),
+            position=(0.25 + 0.5 * k, 0.0, 0.0),
             rho=1000.0,
             name=f"arm {k}",
             velocity=(0.0, 0.0, -60.0 * (0.25 + 0.5 * k)),
@@ -125,7 +125,7 @@ def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str
         "series": history["u"].copy(),
         "times": history.time.copy(),
         "iterations": [(s.iterations, s.linear_iterations) for s in history.steps],
-        "counts": (problem.steps, problem.renewals, history.cut_backs),
+        "counts": (problem.steps, problem._renewals, history.cut_backs),
         "sums": [energies.work, energies.dissipated, energies.drift],
     }
 
@@ -277,7 +277,7 @@ def test_python_makes_only_steps_in_which_rigid_bodies_turn_far(
     start = {"velocity": (0.0, 0.0, -0.25 * speed), "spin": (0.0, speed, 0.0)}
     arm = sa.RigidBody.box((0.5, 0.1, 0.1), rho=1000.0, name="arm", **start)
     hinge = sa.joints.revolute(arm.at((-0.25, 0.0, 0.0)), sa.ground, axis=(0.0, 1.0, 0.0))
-    problem = sa.DynamicProblem(sa.System(arm, terms=[hinge, WEIGHT]), rho=0.9)
+    problem = sa.DynamicProblem(sa.System(arm, terms=[hinge, WEIGHT]), spectral_radius=0.9)
     calls: list[float] = []
     settle = Spin.settle
     monkeypatch.setattr(Spin, "settle", lambda *given: (calls.append(1.0), settle(*given)))

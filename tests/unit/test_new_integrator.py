@@ -65,8 +65,8 @@ class BackwardDifferences(Integrator):
         if before is None or not self.solve(h):
             return self.failure(h)
         system.time = self.end if last else before.time + h
-        system.numbering.spread(before.displacement, self.vectors["last"])
-        system.numbering.spread(before.rates[0], self.vectors["last rate"])
+        system._discrete.numbering.spread(before.displacement, self.vectors["last"])
+        system._discrete.numbering.spread(before.rates[0], self.vectors["last rate"])
         self.last_step, self.next_step = h, min(self.asked, 2.0 * h)
         return Step(system.time, self.iterations, self.linear_iterations, {})
 
@@ -141,7 +141,7 @@ def test_an_own_method_has_events_states_and_restarts(shared_tmp_path: Any) -> N
 
 def test_an_own_method_refuses_what_it_cannot_do() -> None:
     problem, _ = spring_mass()
-    assert "BackwardDifferences" in problem.headline()
+    assert "BackwardDifferences" in problem._headline()
     with refused(sa.ParameterError, asked="adaptive", given=True, possible=(None, False)):
         problem.solve(to=0.1, step=1e-3, adaptive=True)
     with refused(sa.ParameterError, asked="stabilisation", possible=(None,)):

@@ -31,7 +31,7 @@ def thrown(
     """A rope without supports, thrown upwards from z = 0; the function returns its height."""
     body = rope(6)
     system = sa.System(body, terms=[sa.gravity((0.0, 0.0, -G))])
-    z = system.numbering.offset[:, system.numbering.block("position")] + 2
+    z = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")] + 2
     system.rate[z] = SPEED
     tip = body.at((1.2, 0.0, 0.0))
     problem = sa.DynamicProblem(system, method=method, **options)
@@ -186,7 +186,9 @@ def test_forces_follow_rates_again_after_statics_in_an_action() -> None:
     system = sa.System(body, terms=[spring, damper, held, sa.gravity((0.0, -4.0, 0.0))])
     problem = sa.DynamicProblem(system, spectral_radius=0.9)
     statics = sa.StaticProblem(system)
-    offset = system.numbering.offset[:, system.numbering.block("planar position")]
+    offset = system._discrete.numbering.offset[
+        :, system._discrete.numbering.block("planar position")
+    ]
 
     def push() -> None:
         statics.solve(to=0.1, step=1.0)

@@ -68,7 +68,7 @@ def test_nodes_of_two_regions_are_paired_by_position(bump: float, size: float) -
         assert links.values(system) == pytest.approx(k * gap**2 / 2 * size**2, rel=1e-9)
         both = float(np.sum(back.values(system))), float(np.sum(gap**2) * size**2)
         assert both[0] == pytest.approx(both[1], rel=1e-9)
-        ends = [end.resolve(system.layout).everywhere(system.comm).X for end in rods.ends]
+        ends = [end.resolve(system._discrete.layout).everywhere(system.comm).X for end in rods.ends]
         assert np.abs((ends[0] - ends[1]) @ Q / size)[:, :2].max() < 1e-9
         energies.append(both[0])
     assert np.ptp(energies) < 1e-12 * energies[0]

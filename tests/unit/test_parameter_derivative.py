@@ -59,7 +59,7 @@ def test_against_differences_of_the_residual(model: Any, along: str) -> None:
     problem = sa.StaticProblem(system, check_held=False)
     system.time = 0.4
     problem.solver.prepare()
-    system.state[:] += 0.02 * system.numbering.random(3)
+    system.state[:] += 0.02 * system._discrete.numbering.random(3)
     arc = Arc(problem.solver, "time" if along == "time" else p)
     arc.prescribe(arc.value)
     found, anything = arc.derivative()
@@ -68,8 +68,8 @@ def test_against_differences_of_the_residual(model: Any, along: str) -> None:
     for k, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
         state = system.state.copy()
         arc.prescribe(value + k * h, state)
-        assert system.plan.residual(state, f) == 0
-        total = total + weight * system.numbering.to_rows(f) / (12 * h)
+        assert system._discrete.plan.residual(state, f) == 0
+        total = total + weight * system._discrete.numbering.to_rows(f) / (12 * h)
     arc.prescribe(value)
     off, size = (float(np.abs(d).max(initial=0.0)) for d in (found - total, total))
     off, size = max(system.comm.allgather(off)), max(system.comm.allgather(size))

@@ -123,7 +123,7 @@ def test_mean_stress_is_the_derivative_of_the_energy() -> None:
     assert np.abs(slope - P).max() < 1e-8 * np.abs(P).max()
     # the tangent at rest: u = T u_0 + (F - 1) X with one node of each class of equal ones
     free = sa.System(cell)
-    u, K = free.unknowns, free.tangent(scipy=True)
+    u, K = free.unknowns, free.matrices.tangent(scipy=True)
     X = mesh.fetch_points(np.arange(mesh.n_points))[u.node]
     axis = np.concatenate([np.arange(3)] * (len(X) // 3))
     places = np.column_stack([np.round(X @ Q, 6) % 1.0, axis])
@@ -227,4 +227,4 @@ def test_many_nodes_cost_as_many_times_more() -> None:
         system = sa.System(cell, terms=faces)
         pairs = [len(f.multipliers(system)) for f in faces]
         assert sum(pairs) == (n + 1) ** 2 * 2 - n**2
-        assert not len(system.redundant.left_out)
+        assert not len(system._discrete.redundant.left_out)

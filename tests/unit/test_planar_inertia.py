@@ -31,10 +31,10 @@ def test_kinetic_energy_at_random_rates() -> None:
         system.state[:] = rng.uniform(-2, 2, 3)
         system.rate[:] = rng.uniform(-2, 2, 3)
         v, w = system.velocity(body.at(CENTRE))[0, :2], body.rate(system)[2]
-        energies, _ = system.inertia.energies(system.rate)
+        energies, _ = system._discrete.inertia.energies(system.rate)
         assert energies.sum() == pytest.approx(MASS * (v @ v) / 2 + J * w**2 / 2, rel=1e-14)
         f = np.zeros(3)
-        system.inertia.residual(system.rate, f)
+        system._discrete.inertia.residual(system.rate, f)
         order = body.coordinates(system)
         assert np.allclose(f[order], [MASS * v[0], MASS * v[1], J * w], rtol=1e-14)
 

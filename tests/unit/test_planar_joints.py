@@ -68,7 +68,7 @@ def test_tangents_and_energies_agree() -> None:
     assert sa.check(system).passed
     # three equations of the revolute joint (z, and two of the axes) hold by themselves
     assert len(terms[1].phi) == 2
-    assert system.numbering.size == 9
+    assert system._discrete.numbering.size == 9
 
 
 def test_a_revolute_joint_and_an_angle_in_equilibrium() -> None:
@@ -119,7 +119,7 @@ def test_a_slide_in_an_inclined_guide() -> None:
     guide = sa.joints.prismatic(body.at((0, 0)), axis=axis)
     drive = sa.Potential(lambda r_a: (r_a[0] ** 2) / 2, body.at((0.0, 0.3)), name="drive")
     system = sa.System(body, terms=[guide, drive, sa.force(body, (0.0, 1.0))])
-    assert system.numbering.size == 5
+    assert system._discrete.numbering.size == 5
     sa.StaticProblem(system, prefix="slide_").solve()
     u = body.displacement(system)
     s = u[:2] @ axis[:2]
@@ -161,8 +161,8 @@ def test_rates_enter_as_velocities_of_the_places() -> None:
     rng = np.random.default_rng(4)
     system.state[:] = rng.uniform(-1, 1, system.state.shape)
     system.rate[:] = rng.uniform(-1, 1, system.rate.shape)
-    system.plan.follow(system.rate, None)
-    f = system.residual_at_solution()
+    system._discrete.plan.follow(system.rate, None)
+    f = system._discrete.residual_at_solution()
     want = np.zeros(6)
     names = sp.symbols("x1 y1 p1 x2 y2 p2 vx1 vy1 o1 vx2 vy2 o2", real=True)
     q, v = names[:6], names[6:]

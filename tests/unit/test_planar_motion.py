@@ -76,14 +76,14 @@ def test_a_body_swings_on_a_flexure_with_its_natural_frequency() -> None:
     system = sa.System(body, terms=[flexure])
     # stiffness and mass about the node, by hand
     f = np.zeros(3)
-    system.plan.update(0.0)
-    system.plan.tangent(system.state, f, system.matrix)
-    rows = system.numbering.row[body.coordinates(system)]
+    system._discrete.plan.update(0.0)
+    system._discrete.plan.tangent(system.state, f, system._discrete.matrix)
+    rows = system._discrete.numbering.row[body.coordinates(system)]
     L = np.array([[1.0, 0.0, 0.05], [0.0, 1.0, -0.1], [0.0, 0.0, 1.0]])  # origin from centre
     C = np.diag([1.0 / 1e3, 1.0 / 6.0, 1.0 / 2.0])
     C[1, 2] = C[2, 1] = 1.0 / 4.0
     K = L.T @ np.linalg.inv(C) @ L
-    assert np.abs(system.matrix.mat.getValues(rows, rows) - K).max() < 1e-12 * K.max()
+    assert np.abs(system._discrete.matrix.mat.getValues(rows, rows) - K).max() < 1e-12 * K.max()
     squares, modes = eigh(K, np.diag([0.2, 0.2, 1e-3]))
     period = 2.0 * math.pi / math.sqrt(squares[0])
     shape = 1e-6 * modes[:, 0]

@@ -111,7 +111,7 @@ def test_states_are_those_without_predictions(
 )
 def test_only_where_volumes_are_stiff(k: Any, names: list[str]) -> None:
     _, body = cube("hex8_plain", 2, volumetric="reduced", **(RUBBER | {"k": k}))
-    found = [p.name for law, _ in body.laws for p in law.parameters]
+    found = [p.name for law, _ in body._laws for p in law.parameters]
     assert [name for name in found if name.startswith("predicted")] == names
 
 
@@ -122,7 +122,7 @@ def test_nothing_of_it_stays() -> None:
     states, forces = [], np.zeros((2, len(system.state)))
     for number in range(2):
         problem.solve(to=0.5)
-        system.plan.residual(system.state, forces[number])
+        system._discrete.plan.residual(system.state, forces[number])
         states.append(system.state.copy())
         problem.solve(to=1.0)
     assert np.abs(states[0] - states[1]).max() < 1e-8
@@ -143,7 +143,7 @@ def test_too_stiff_volumes_are_told() -> None:
 
 def changes(system: sa.System, gradient: Any) -> Any:
     """Return how stresses begin to change along a step u = G X from rest."""
-    system.update(0.0)
+    system._discrete.update(0.0)
     step = (system.reference.reshape(-1, 3) @ np.asarray(gradient).T).ravel()
     (found,) = PredictedStresses(system)._slopes(np.zeros_like(step), step, first=False).values()
     return found

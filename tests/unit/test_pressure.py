@@ -57,7 +57,7 @@ def test_tangent_on_plates(element, face):
 def test_watertight_solid_has_no_resultant():
     body = block((3, 2, 2))
     system = sa.System(body, terms=[sa.pressure(body[side], 0.3) for side in SIDES])
-    force, moment, size = resultant(system, 0.1 * system.numbering.random(3))
+    force, moment, size = resultant(system, 0.1 * system._discrete.numbering.random(3))
     assert size > 0.1
     assert np.abs(force).max() < 1e-12 * size
     assert np.abs(moment).max() < 1e-12 * size
@@ -67,7 +67,7 @@ def test_watertight_solid_has_no_resultant():
 def test_closed_mid_surface_has_no_resultant(element):
     body = shell(element)
     system = sa.System(body, terms=[sa.pressure(body["skin"].face(1, middle=True), 0.3)])
-    force, moment, size = resultant(system, 0.03 * system.numbering.random(3))
+    force, moment, size = resultant(system, 0.03 * system._discrete.numbering.random(3))
     assert size > 0.1
     assert np.abs(force).max() < 1e-12 * size
     assert np.abs(moment).max() < 1e-12 * size
@@ -78,7 +78,7 @@ def test_faces_of_a_smooth_shell_are_closed():
     body = shell(elements.ancf_plate)
     for side in (1, -1):
         system = sa.System(body, terms=[sa.pressure(body["skin"].face(side), 0.3)])
-        force, moment, size = resultant(system, 0.03 * system.numbering.random(3))
+        force, moment, size = resultant(system, 0.03 * system._discrete.numbering.random(3))
         assert np.abs(force).max() < 1e-12 * size
         assert np.abs(moment).max() < 1e-12 * size
         body = shell(elements.ancf_plate)
@@ -108,8 +108,8 @@ def test_present_area():
     body = block()
     system = sa.System(body, terms=[sa.pressure(body["x1"], 2.0)])
     state = np.zeros_like(system.state)
-    at = system.numbering.offset[:, system.numbering.block("position")]
-    state[at[:, None] + np.arange(3)] = system.points * [0.0, 0.5, 1.0]
+    at = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")]
+    state[at[:, None] + np.arange(3)] = system._discrete.points * [0.0, 0.5, 1.0]
     force, _, _ = resultant(system, state)
     assert force == pytest.approx([-2.0 * 1.5 * 2.0, 0.0, 0.0])
 
@@ -161,7 +161,7 @@ def forces(facets, system, vector, p):
     x, w = (x + 1.0) / 2.0, w / 2.0
     points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=2).reshape(-1, 2)
     weights = np.outer(w, w).ravel()
-    on = system.binding(body).interpolation
+    on = system._discrete.binding(body).interpolation
     at = on.offset(facets.cells, "value")[..., None] + np.arange(3)
     at = at[:, :, None, :]
     maps = np.ones((*facets.cells.shape, 1, 1))
@@ -173,7 +173,7 @@ def forces(facets, system, vector, p):
         maps[..., 0, 0] = 1.0
         maps[..., 1:, 1:] = on.maps_of(facets.cells)
     q = np.einsum("nvkc,nvca->nvka", maps, vector[at]).reshape(len(at), -1, 3)
-    z = 0.0 if surface.middle else facets.sense[:, None] * body.numbers(0.0)["thickness"] / 2.0
+    z = 0.0 if surface.middle else facets.sense[:, None] * body._numbers(0.0)["thickness"] / 2.0
 
     def table(jet):
         spread = element.space.point_jets[jet]
@@ -217,19 +217,19 @@ def test_residual_and_tangent_by_complex_step(element, middle):
         load = sa.pressure(body["skin"].face(-1, middle=middle), 0.7)
     system = sa.System(body, terms=[load])
     plan = Plan(
-        [p for p in system.pieces if p.role == "work"],
-        system.numbering,
+        [p for p in system._discrete.pieces if p.role == "work"],
+        system._discrete.numbering,
         system.reference,
         system.comm,
     )
     plan.update(0.0)
-    state = 0.03 * system.numbering.random(7)
-    v = system.numbering.random(8)
+    state = 0.03 * system._discrete.numbering.random(7)
+    v = system._discrete.numbering.random(8)
     f, Kv = np.zeros_like(state), np.zeros_like(state)
     plan.residual(state, f)
     plan.product(state, v, Kv)
     exact = forces(
-        system.binding(load).facets[0], system, system.reference + state + 1e-30j * v, 0.7
+        system._discrete.binding(load).facets[0], system, system.reference + state + 1e-30j * v, 0.7
     )
     assert np.abs(f - exact.real).max() < 1e-13 * np.abs(f).max()
     assert np.abs(Kv - exact.imag / 1e-30).max() < 1e-12 * np.abs(Kv).max()

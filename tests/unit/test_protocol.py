@@ -90,13 +90,16 @@ def test_phases_come_one_after_the_other_for_all_terms() -> None:
     assert said == [f"{name} {phase}" for phase in phases for name in ("first", "second")]
     del said[:]
     system.time = 2.0
-    system.settle()
+    system._discrete.settle()
     assert said == ["first settle", "second settle"]
-    extra = system.numbering.block(EXTRA.name)
-    mine = system.numbering.carriers(extra)
-    mine = mine[mine < system.numbering.owned_vertices]
-    values = system.state[system.numbering.coordinates_of(extra, mine)]
-    assert system.sum(np.array([values.sum(), float(values.size)])).tolist() == [12.0, 4.0]
+    extra = system._discrete.numbering.block(EXTRA.name)
+    mine = system._discrete.numbering.carriers(extra)
+    mine = mine[mine < system._discrete.numbering.owned_vertices]
+    values = system.state[system._discrete.numbering.coordinates_of(extra, mine)]
+    assert system._discrete.sum(np.array([values.sum(), float(values.size)])).tolist() == [
+        12.0,
+        4.0,
+    ]
 
 
 def _cube() -> sa.Body:
@@ -128,7 +131,7 @@ def test_what_has_which_parts(body: Any, act: Any, parts: set[str]) -> None:
     given = own if act is None else act(own)
     assert isinstance(given, protocol.Term)
     system = System(own, terms=[] if act is None else [given])
-    found = system.binding(given)
+    found = system._discrete.binding(given)
     assert {part for part in PARTS if isinstance(found, getattr(protocol, part))} == parts
 
 
@@ -172,8 +175,8 @@ def test_places_that_are_asked_for_leave_nothing() -> None:
         lambda: head.at((0.0, 0.0, 0.1)),
     ):
         made = place()
-        places = made.resolve(system.layout)
-        assert made.resolve(system.layout) is places  # found once
+        places = made.resolve(system._discrete.layout)
+        assert made.resolve(system._discrete.layout) is places  # found once
         X = places.everywhere(system.comm).X
         np.testing.assert_array_equal(system.position(made), X)
         left = weakref.ref(places.vertices)
@@ -198,11 +201,11 @@ def test_names_are_numbered_in_a_system() -> None:
 
     terms = [Load("a"), Load("a"), Load("a #2"), Load("a"), Load("a #2")]
     system = System(sa.PlanarBody(), terms=terms)
-    assert [system.name(t) for t in terms] == ["a", "a #3", "a #2", "a #4", "a #2 #2"]
+    assert [system._discrete.name(t) for t in terms] == ["a", "a #3", "a #2", "a #4", "a #2 #2"]
     later = System(sa.PlanarBody(), terms=terms[3:])
     assert [later.name(t) for t in terms[3:]] == ["a", "a #2"]
     assert [t.name for t in terms] == ["a", "a", "a #2", "a", "a #2"]
-    assert system.name(terms[3]) == "a #4"
+    assert system._discrete.name(terms[3]) == "a #4"
 
 
 def test_a_body_is_no_place() -> None:
@@ -217,10 +220,10 @@ def test_sums_and_ghosts_of_a_configuration() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 4, 4))
     solid = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=1.0)
     system = System(solid, terms=[sa.fix(solid["x0"])])
-    n = system.numbering
+    n = system._discrete.numbering
     owned = n.vertex_of < n.owned_vertices
-    value = system.topology.vertex_ids[n.vertex_of].astype(float)
+    value = system._discrete.topology.vertex_ids[n.vertex_of].astype(float)
     vector, which = np.where(owned, value, -1.0), value % 2.0 == 0.0
     n.update_ghosts(vector, np.flatnonzero(which))
     np.testing.assert_array_equal(vector, np.where(owned | which, value, -1.0))
-    assert system.sum(np.array([float(owned.sum())])) == 3 * 125
+    assert system._discrete.sum(np.array([float(owned.sum())])) == 3 * 125

@@ -155,7 +155,7 @@ def test_a_closed_chain_of_parallel_hinges_has_three_redundant_equations() -> No
     (text,) = told
     assert "3 equations of 'C' and 'D'" in text or "3 equations of 'D'" in text
     assert "'crank'" not in text.split("follow")[0]
-    assert system.numbering.size == 36 + 18 + 20 - 3
+    assert system._discrete.numbering.size == 36 + 18 + 20 - 3
 
 
 def test_rows_that_depend_only_at_a_dead_point_stay() -> None:
@@ -169,7 +169,7 @@ def test_rows_that_depend_only_at_a_dead_point_stay() -> None:
     ]
     system, told = build(a, b, terms=terms)
     assert not told
-    assert system.numbering.size == 24 + 12 + 9
+    assert system._discrete.numbering.size == 24 + 12 + 9
 
 
 def test_constraints_that_contradict_each_other_are_refused() -> None:
@@ -188,7 +188,7 @@ def test_sound_systems_keep_all_their_equations() -> None:
     tie = sa.joints.tie(b["x0"], a)
     system, told = build(a, b, terms=[sa.fix(a["x0"]), tie])
     assert not told
-    kinds, kind = system.numbering.kind_of_rows()
+    kinds, kind = system._discrete.numbering.kind_of_rows()
     assert (kind >= 0).all()
     equations = np.array([k.block.kind == "multiplier" for k in kinds])
     rows = MPI.COMM_WORLD.allreduce(int(equations[kind].sum()))
@@ -312,8 +312,11 @@ def test_half_a_model_whose_base_is_guided_too() -> None:
             assert bool(told) == half
             sa.StaticProblem(system).solve(step=0.25)
             found.append(system.displacement(corner)[0] / units)
-            left_out = system.redundant.left_out
-            f = np.abs(system.residual_at(system.state)[left_out]) / system.stiffness
+            left_out = system._discrete.redundant.left_out
+            f = (
+                np.abs(system._discrete.residual_at(system.state)[left_out])
+                / system._discrete.stiffness
+            )
             assert f.max(initial=0.0) < 1e-12 * units
         assert found[0] == pytest.approx(found[1], abs=1e-8)
         assert np.linalg.norm(found[0]) > 5.0
@@ -363,4 +366,4 @@ def test_a_search_that_takes_too_long_is_not_silent(monkeypatch: pytest.MonkeyPa
     bars, joints = four_bar()
     system, (text,) = build(*bars, terms=joints)
     assert "equations of constraints were not searched for redundant ones" in text
-    assert system.numbering.size == 36 + 18 + 20
+    assert system._discrete.numbering.size == 36 + 18 + 20

@@ -40,7 +40,7 @@ def told(options: dict[str, Any], way: str, length: float = 4.0) -> tuple[Any, l
         if way == "motion":
             problem = sa.DynamicProblem(system, options=options)
             history = problem.solve(to=1.5, step=0.5)
-            assert problem.newton.native.able == (system.comm.size == 1)
+            assert problem._newton.native.able == (system.comm.size == 1)
         elif way == "statics":
             history = sa.StaticProblem(system, options=options).solve()
         else:

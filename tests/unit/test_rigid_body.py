@@ -52,24 +52,25 @@ def body_of(masses: Array, places: Array, **options: Any) -> sa.RigidBody:
 def local(system: sa.System, body: sa.RigidBody) -> Any:
     """Local offsets (12,) of a body's coordinates."""
     return (
-        body.offsets(system, system.binding(body).local_vertices(system))[:, :, None] + np.arange(3)
+        body.offsets(system, system._discrete.binding(body).local_vertices(system))[:, :, None]
+        + np.arange(3)
     ).ravel()
 
 
 def test_the_energy_of_rigidity_is_that_of_its_six_conditions() -> None:
     body = sa.RigidBody(position=(3.0, -2.0, 1.0), frame=FRAME, length=0.3)
     system = sa.System(body)
-    system.prescribe(0.0)
-    state = 0.2 * system.numbering.random(4)
-    energies, _ = system.plan.energies(state)
-    total = system.sum(energies)[0]
+    system._discrete.prescribe(0.0)
+    state = 0.2 * system._discrete.numbering.random(4)
+    energies, _ = system._discrete.plan.energies(state)
+    total = system._discrete.sum(energies)[0]
     q = body.coordinates(system, system.reference + state)
     lam = np.zeros(6)
-    block = system.numbering.block("lambda:rigidity")
-    start = system.numbering.offset[: system.numbering.owned_vertices, block]
+    block = system._discrete.numbering.block("lambda:rigidity")
+    start = system._discrete.numbering.offset[: system._discrete.numbering.owned_vertices, block]
     for s in start[start >= 0]:
         lam[:] = state[s : s + 6]
-    lam = system.sum(lam)
+    lam = system._discrete.sum(lam)
     d = 0.3
     r_ij, u, v = q[1] - q[0], q[2], q[3]
     phi = [
@@ -92,10 +93,10 @@ def test_a_stretch_of_the_last_digits_is_seen(stretch: float) -> None:
     at = local(system, body)
     if len(at):
         system.state[at[3:6]] = 0.25 * stretch * FRAME[:, 0]
-    f = system.residual_at_solution()
-    block = system.numbering.block("lambda:rigidity")
-    start = system.numbering.offset[: system.numbering.owned_vertices, block]
-    phi = system.sum(np.array([f[s] for s in start[start >= 0]] or [0.0]))
+    f = system._discrete.residual_at_solution()
+    block = system._discrete.numbering.block("lambda:rigidity")
+    start = system._discrete.numbering.offset[: system._discrete.numbering.owned_vertices, block]
+    phi = system._discrete.sum(np.array([f[s] for s in start[start >= 0]] or [0.0]))
     assert phi[0] == pytest.approx(0.25 * (stretch + stretch**2 / 2), rel=1e-9, abs=0.0)
 
 
@@ -112,12 +113,12 @@ def test_the_mass_matrix_is_the_sum_over_particles() -> None:
     for k in range(12):
         v, f = np.zeros_like(system.state), np.zeros_like(system.state)
         v[at[k : k + 1]] = 1.0
-        system.inertia.residual(v, f)
+        system._discrete.inertia.residual(v, f)
         if len(at):
             found[:, k] = f[at]
-    owned = system.binding(body).local_vertices(system)
-    mine = len(owned) and owned[0] < system.numbering.owned_vertices
-    found = system.sum(found if mine else 0.0 * found)
+    owned = system._discrete.binding(body).local_vertices(system)
+    mine = len(owned) and owned[0] < system._discrete.numbering.owned_vertices
+    found = system._discrete.sum(found if mine else 0.0 * found)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
@@ -134,10 +135,10 @@ def test_kinetic_energy_of_a_velocity_and_a_spin() -> None:
         spin=spin,
     )
     system = sa.System(body)
-    energies, _ = system.inertia.energies(system.rate)
+    energies, _ = system._discrete.inertia.energies(system.rate)
     v = velocity + np.cross(spin, FRAME @ c)
     own = FRAME.T @ spin
-    assert system.sum(energies)[0] == pytest.approx(v @ v + own @ J @ own / 2, rel=1e-12)
+    assert system._discrete.sum(energies)[0] == pytest.approx(v @ v + own @ J @ own / 2, rel=1e-12)
     np.testing.assert_allclose(body.angular_velocity(system), spin, rtol=1e-13)
     place = body.at((0.1, 0.2, -0.3))
     expected = velocity + np.cross(spin, FRAME @ [0.1, 0.2, -0.3])
@@ -148,7 +149,7 @@ def test_weight_acts_at_the_centre() -> None:
     masses, places = cloud(3)
     body = body_of(masses, places, position=(1.0, 2.0, 3.0), frame=FRAME)
     system = sa.System(body, terms=[sa.gravity(G)])
-    f = body.coordinates(system, system.residual_at_solution())
+    f = body.coordinates(system, system._discrete.residual_at_solution())
     d = body.length
     x = masses @ places / masses.sum()
     C = np.kron([1 - x[0] / d, x[0] / d, x[1], x[2]], np.eye(3))
@@ -189,7 +190,7 @@ def test_a_held_body_reports_force_and_moment() -> None:
     hold = sa.fix(body)
     pull = np.array([3.0, 0.0, 4.0])
     system = sa.System(body, terms=[hold, sa.gravity(G), sa.force(body.at((0.1, 0.2, 0.3)), pull)])
-    assert system.numbering.size == 0
+    assert system._discrete.numbering.size == 0
     sa.StaticProblem(system).solve()
     weight = masses.sum() * G
     centre = [1.0, 0.0, 0.0] + FRAME @ (masses @ places / masses.sum())
@@ -254,13 +255,13 @@ def test_the_modes_of_multigrid_contain_the_motions_of_rigid_bodies() -> None:
 
     body = sa.RigidBody.box((0.4, 0.2, 0.2), position=(1.0, 2.0, 0.0), frame=FRAME, rho=1.0)
     system = sa.System(body)
-    system.prescribe(0.0)
+    system._discrete.prescribe(0.0)
     answer = np.zeros_like(system.state)
     largest = []
-    for mode in [*rigid_modes(system), system.numbering.random(1)]:
-        system.plan.product(system.state, mode, answer)
-        owned = answer[system.numbering.free_owned]
-        largest.append(system.sum(np.abs(owned).sum(keepdims=True))[0])
+    for mode in [*rigid_modes(system), system._discrete.numbering.random(1)]:
+        system._discrete.plan.product(system.state, mode, answer)
+        owned = answer[system._discrete.numbering.free_owned]
+        largest.append(system._discrete.sum(np.abs(owned).sum(keepdims=True))[0])
         assert np.abs(body.coordinates(system, mode)).max() > 0.1
     assert max(largest[:6]) < 1e-14
     assert largest[6] > 0.1
@@ -268,7 +269,9 @@ def test_the_modes_of_multigrid_contain_the_motions_of_rigid_bodies() -> None:
 
 
 def find_free_count(system: sa.System) -> int:
-    system.plan.tangent(system.state, np.zeros_like(system.state), system.matrix)
+    system._discrete.plan.tangent(
+        system.state, np.zeros_like(system.state), system._discrete.matrix
+    )
     return len(find_free(system))
 
 

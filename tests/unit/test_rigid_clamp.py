@@ -157,7 +157,7 @@ def test_what_is_held_of_cells_corners_and_points() -> None:
             place: Any = body.at(points[name]) if name in points else body[name]
             terms = [sa.fix(head), sa.joints.clamp(place, head)]
             system = sa.System(body, head, terms=terms)
-            numbering = system.numbering
+            numbering = system._discrete.numbering
             owned = numbering.vertex_of < numbering.owned_vertices
             multipliers = numbering.those("multiplier") & owned & (numbering.fixed_by < 0)
             counts[element, name] = int(system.comm.allreduce(int(multipliers.sum())))
@@ -187,7 +187,7 @@ def test_a_clamp_holds_the_sections_of_beams(element: str, place: str) -> None:
     """A body that turns takes the directors along, in any direction of the axis."""
     chosen = getattr(sa.elements, element)
     mesh = sa.Mesh.box((2.0,), (2,), cell=chosen.cell, warp=lambda X: X @ TURN.T)
-    law = {"ancf_3333": sa.energies.split_beam, "ancf_rod": sa.energies.rod}
+    law = {"ancf_3333": sa.energies.split_beam(), "ancf_rod": sa.energies.rod()}
     given: dict[str, Any] = {"E": 1e6, "nu": 0.3, "width": 0.2, "height": 0.25}
     if element == "ancf_rod":
         given = sa.Section.rectangle(0.2, 0.25).rod(E=1e6, nu=0.3)
@@ -195,7 +195,7 @@ def test_a_clamp_holds_the_sections_of_beams(element: str, place: str) -> None:
     beam = sa.Body(
         mesh["body"],
         chosen,
-        law.get(element, saint_venant_kirchhoff),
+        law.get(element, saint_venant_kirchhoff()),
         direction=lambda X: np.broadcast_to(up, X.shape),
         **given,
     )

@@ -43,11 +43,11 @@ def test_strains_of_a_kernel() -> None:
     kernel = body.kernel()
     assert {"strain", "section"} == {name.removeprefix("rod_") for name in kernel.ops}
     system = sa.System(body)
-    system.update(0.0)
+    system._discrete.update(0.0)
     X = np.array([0.0, 1.0, 0.5])
     c, s = math.cos(0.8), math.sin(0.8)
     R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    at = system.binding(body).interpolation
+    at = system._discrete.binding(body).interpolation
     state = np.zeros_like(system.state)
 
     def put(position: Any, F: Any) -> float:
@@ -57,7 +57,7 @@ def test_strains_of_a_kernel() -> None:
             for k in range(3):
                 first = at.offset(np.array([node]), f"slope{k}")[0]
                 state[first + np.arange(3)] = (F(x) - np.eye(3))[:, k]
-        return float(system.plan.energies(state)[0].sum())
+        return float(system._discrete.plan.energies(state)[0].sum())
 
     p = {k: float(v) for k, v in body.parameters.items() if isinstance(v, float)}
     x1 = np.array([1.0, 0.0, 0.0])
@@ -95,11 +95,13 @@ def test_one_step_bends_any_rod(slenderness: float) -> None:
     np.testing.assert_allclose(
         system.position(body["end"])[0], fine, atol=1e-4 + 0.6 / slenderness**2
     )
-    for number, piece in enumerate(system.pieces):  # corrections are gone where they served
+    for number, piece in enumerate(
+        system._discrete.pieces
+    ):  # corrections are gone where they served
         if "predicted_epsilon" in piece.kernel.cell:
-            system.plan.residual(system.state, f := np.zeros_like(system.state))
+            system._discrete.plan.residual(system.state, f := np.zeros_like(system.state))
             assert not piece.cell.any(), number
-            rows = system.numbering.to_rows(f)
+            rows = system._discrete.numbering.to_rows(f)
             assert np.abs(rows).max(initial=0.0) < 1e-5 * 12.0 * slenderness**2
 
 
@@ -310,7 +312,7 @@ from symancf_codegen.compiler import cell_source
 mesh = sa.Mesh.box((1.0,), (2,), cell="line3")
 names = "EA", "GA2", "GA3", "GJ", "EI2", "EI3"
 rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **dict.fromkeys(names, 1.0))
-print(cell_source("rod", rod.element.space, rod.laws, modes=("parameter",))[1])
+print(cell_source("rod", rod.element.space, rod._laws, modes=("parameter",))[1])
 """
 
 

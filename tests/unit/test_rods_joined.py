@@ -298,9 +298,9 @@ def test_a_rod_turns_many_times() -> None:
 
 def set_spin(system: sa.System, body: sa.Body, omega: Any) -> None:
     """Give a straight rod through the origin the velocities of a rigid spin."""
-    at = system.binding(body).interpolation
+    at = system._discrete.binding(body).interpolation
     for node in np.unique(at.cells):
-        X = system.points[node]
+        X = system._discrete.points[node]
         place = at.offset(np.array([node]), "value")[0]
         system.rate[place + np.arange(3)] = np.cross(omega, X)
         for k in range(3):

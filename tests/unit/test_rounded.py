@@ -76,9 +76,9 @@ def renewed(monkeypatch: pytest.MonkeyPatch) -> list[Rounded]:
 
 def differ(system: sa.System, rounded: Rounded) -> float:
     """Return how far the product is from PETSc's, as a part of its largest row."""
-    mat = system.matrix.mat
+    mat = system._discrete.matrix.mat
     x = mat.createVecRight()
-    x.setArray(system.numbering.to_rows(system.numbering.random(1)))
+    x.setArray(system._discrete.numbering.to_rows(system._discrete.numbering.random(1)))
     expected, found = mat.createVecLeft(), mat.createVecLeft()
     mat.mult(x, expected)
     rounded.multiply(x.handle, found.handle)
@@ -90,12 +90,12 @@ def differ(system: sa.System, rounded: Rounded) -> float:
 @pytest.mark.parametrize("made", [symmetric, unsymmetric, joined, travelling])
 def test_products_are_those_of_petsc(made: Callable[[], sa.System]) -> None:
     system = made()
-    rounded = Rounded(system.matrix)
+    rounded = Rounded(system._discrete.matrix)
     problem = sa.StaticProblem(system, check_held=False)
     for time in (0.1, 1.0):
         problem.solve(to=time)
-        matrix, f = system.matrix, np.zeros_like(system.state)
-        assert system.plan.tangent(system.state, f, matrix) == 0
+        matrix, f = system._discrete.matrix, np.zeros_like(system.state)
+        assert system._discrete.plan.tangent(system.state, f, matrix) == 0
         rounded.renew()
         assert 0.0 < differ(system, rounded) < 1.2e-7
         for values in (matrix.diagonal, matrix.off):
@@ -106,7 +106,7 @@ def test_products_are_those_of_petsc(made: Callable[[], sa.System]) -> None:
             matrix.mat.stateIncrease()
             rounded.renew()
             assert differ(system, rounded) < 1e-14
-    assert (system.matrix.revision > 0) == (made is travelling)
+    assert (system._discrete.matrix.revision > 0) == (made is travelling)
 
 
 @pytest.mark.parametrize("follows", [False, True], ids=["cg", "gmres"])

@@ -18,23 +18,23 @@ from symancf.assembly import structures
 from symancf.assembly.matrix import Matrix
 from symancf.assembly.piece import Cells
 from symancf.assembly.plan import Plan
-from symancf.multigrid import structures as multigrid
 from symancf.runtime import jit
 from symancf.runtime.structures import declared
 from symancf.solve.dynamics import native
+from symancf.solve.multigrid import structures as multigrid
 from tests.refusals import refused
 
 
 def test_nodes_with_more_vectors_than_the_runtime_holds_are_refused() -> None:
     system = _plate()
-    piece = system.pieces[0]
+    piece = system._discrete.pieces[0]
     assert isinstance(piece.entities, Cells)
     larger = dataclasses.replace(piece.entities, widths=(1, 6))
     told = r"7 coefficient vectors at each node, 2 of them mapped.*the runtime holds at most 6"
     with pytest.raises(ValueError, match=told):
         Plan(
             [dataclasses.replace(piece, entities=larger)],
-            *(system.numbering, system.reference, system.comm),
+            *(system._discrete.numbering, system.reference, system.comm),
         )
 
 
@@ -48,7 +48,7 @@ def _plate() -> sa.System:
 def test_vectors_of_nodes_in_other_runs_and_one_map_for_all_of_them_are_the_same() -> None:
     """Runs (1, 2) and maps of slopes, as (1, 1, 1) and as (3,) with maps of all three vectors."""
     system = _plate()
-    (piece,) = system.pieces
+    (piece,) = system._discrete.pieces
     cells = piece.entities
     assert isinstance(cells, Cells)
     whole = np.zeros((*cells.maps.shape[:2], 3, 3))
@@ -62,18 +62,18 @@ def test_vectors_of_nodes_in_other_runs_and_one_map_for_all_of_them_are_the_same
         Cells(apart, whole, (1, 1, 1)),
         Cells(position[..., None], whole, (3,)),
     ]
-    state = 0.03 * system.numbering.random(1)
+    state = 0.03 * system._discrete.numbering.random(1)
     found = []
     for form in forms:
         pieces = [dataclasses.replace(piece, entities=form)]
-        plan = Plan(pieces, system.numbering, system.reference, system.comm)
-        matrix = Matrix(system.comm, system.numbering, pieces)
+        plan = Plan(pieces, system._discrete.numbering, system.reference, system.comm)
+        matrix = Matrix(system.comm, system._discrete.numbering, pieces)
         plan.attach(matrix)
         plan.update(0.0)
         f, w = np.zeros_like(state), np.zeros_like(state)
         plan.tangent(state, f, matrix)
         matrix.finish()
-        plan.product(state, system.numbering.random(2), w)
+        plan.product(state, system._discrete.numbering.random(2), w)
         K = matrix.mat.getValuesCSR()[2]
         found.append([plan.energies(state)[0], f, w, K])
     assert np.abs(found[0][3]).max() > 0.0
@@ -156,17 +156,17 @@ def springs(count: int) -> tuple[sa.System, list[sa.PlanarBody], sa.Parameter]:
 def test_pieces_of_one_kernel_share_their_lanes() -> None:
     """Nineteen springs are three calls, and so are their joints: each with values of its own."""
     system, bodies, first = springs(19)
-    assert [group.size for group in system.plan.groups] == [19, 19]
-    assert system.plan.calls == 3 + 3
+    assert [group.size for group in system._discrete.plan.groups] == [19, 19]
+    assert system._discrete.plan.calls == 3 + 3
     first.value, time = 5.0, 0.5
-    system.prescribe(time)
+    system._discrete.prescribe(time)
     x = system.state
     x[:] = np.random.default_rng(0).uniform(-1.0, 1.0, x.shape)
     u = np.array([x[body.coordinates(system)][0] for body in bodies])
     c = np.array([5.0, 5.0, *range(3, 20)])
     at = np.where(np.arange(19) == 2, 2.0 * time, 0.0)
     f = np.zeros_like(x)
-    system.plan.residual(x, f)
+    system._discrete.plan.residual(x, f)
     found = np.array([f[body.coordinates(system)][0] for body in bodies])
     np.testing.assert_allclose(found, c * (u - at), rtol=1e-14)
     energies = system.energies()
@@ -177,13 +177,13 @@ def test_pieces_of_one_kernel_share_their_lanes() -> None:
 
 def test_pieces_are_left_out_one_by_one() -> None:
     system, bodies, first = springs(19)
-    system.prescribe(0.0)
+    system._discrete.prescribe(0.0)
     x, f, g, h = (np.ones_like(system.state) for _ in range(4))
-    plan, matrix = system.plan, system.matrix
+    plan, matrix = system._discrete.plan, system._discrete.matrix
 
     def stiffness() -> list[float]:
         plan.tangent(x, f, matrix)
-        rows = [int(system.numbering.row[body.coordinates(system)[0]]) for body in bodies]
+        rows = [int(system._discrete.numbering.row[body.coordinates(system)[0]]) for body in bodies]
         return [float(matrix.mat.getValue(row, row)) for row in rows]
 
     whole = [1.0, 1.0, *map(float, range(3, 20))]
@@ -191,7 +191,7 @@ def test_pieces_are_left_out_one_by_one() -> None:
     with plan.only(np.array([p.name != "spring 7" for p in plan.pieces])):
         assert stiffness() == [c if k != 7 else 0.0 for k, c in enumerate(whole)]
         first.value = 4.0
-        system.prescribe(0.0)
+        system._discrete.prescribe(0.0)
         with plan.only(np.array([p.name in ("spring 0", "spring 7") for p in plan.pieces])):
             assert stiffness() == [4.0, *[0.0] * 18]
             assert plan.calls == 1
@@ -211,7 +211,7 @@ def test_the_piece_outside_the_domain_of_its_law_is_named() -> None:
         for k, b in enumerate(bodies)
     ]
     system = sa.System(*bodies, terms=terms)
-    assert [group.size for group in system.plan.groups] == [12]
+    assert [group.size for group in system._discrete.plan.groups] == [12]
     with refused(sa.ConvergenceError, reason="DIVERGED_FNORM_NAN") as caught:
         sa.StaticProblem(system, prefix="outside_", check_held=False).solve(to=1.0)
     assert "'law 7'" in str(caught.value)
@@ -232,7 +232,7 @@ def test_pieces_of_many_entities_and_of_other_numbers_stay_alone() -> None:
         **given | {"mu": 2.0},
     )
     system = sa.System(*parts, other)
-    assert [group.numbers for group in system.plan.groups] == [[0, 1], [2]]
+    assert [group.numbers for group in system._discrete.plan.groups] == [[0, 1], [2]]
     system.state[:] = 0.01 * np.random.default_rng(1).uniform(-1.0, 1.0, system.state.shape)
     one, two, three = system.energies().values()
     assert 0.0 < one == two < three  # they share all nodes

@@ -117,8 +117,8 @@ def test_forces_of_constraints_are_those_of_a_direct_solver(make: Made, most: fl
         problem = sa.StaticProblem(system, options={"pc_type": kind, "snes_rtol": 1e-12})
         (*_, step) = problem.solve().steps
         assert problem.snes.getKSP().getPC().getType() == kind
-        bound = system.numbering.those("multiplier")
-        scale = np.where(bound, system.stiffness, 1.0)
+        bound = system._discrete.numbering.those("multiplier")
+        scale = np.where(bound, system._discrete.stiffness, 1.0)
         found.append((system.state * scale, bound))
         counts.append((step.iterations, step.linear_iterations))
     assert counts[1][0] <= counts[0][0] + 2
@@ -135,18 +135,20 @@ def test_forces_of_constraints_are_those_of_a_direct_solver(make: Made, most: fl
 @pytest.mark.parametrize("make", [tied, across, carried, both])
 def test_followers_fulfil_the_equations(make: Made) -> None:
     system = make()
-    system.update(0.0)
-    system.plan.tangent(system.state, np.zeros_like(system.state), system.matrix)
-    numbering, comm = system.numbering, system.comm
+    system._discrete.update(0.0)
+    system._discrete.plan.tangent(
+        system.state, np.zeros_like(system.state), system._discrete.matrix
+    )
+    numbering, comm = system._discrete.numbering, system.comm
     starts = shares(comm, numbering.rows)
     block = np.array(
         [b.kind == "multiplier" and not b.name.startswith("pressure") for b in numbering.blocks]
     )[numbering.block_of[numbering.coordinate_of_row]]
     rows = np.flatnonzero(block)
     vertex = numbering.vertex_of[numbering.coordinate_of_row][rows].astype(np.int64)
-    found = followers(system.matrix, starts, rows, vertex, ~block)
+    found = followers(system._discrete.matrix, starts, rows, vertex, ~block)
     assert comm.allreduce(len(found.equations)) > 10
-    K = system.matrix.mat
+    K = system._discrete.matrix.mat
     x, y = K.createVecs()
     x.setRandom()
     free = x.getArray().copy()
@@ -159,7 +161,9 @@ def test_followers_fulfil_the_equations(make: Made) -> None:
     whole[leaders] = T[leaders]
     x.setArray(whole[starts[comm.rank] : starts[comm.rank + 1]])
     K.mult(x, y)
-    assert np.abs(y.getArray()[found.equations]).max(initial=0.0) < 1e-10 * system.stiffness
+    assert (
+        np.abs(y.getArray()[found.equations]).max(initial=0.0) < 1e-10 * system._discrete.stiffness
+    )
     Q, equation = np.zeros(size), np.concatenate(comm.allgather(found.equation))
     of, inverse = (np.concatenate(comm.allgather(a)) for a in (found.by, found.inverse))
     phi = np.sin(1.0 + np.arange(size))
@@ -238,8 +242,8 @@ def test_motions(monkeypatch: pytest.MonkeyPatch, most: int | None) -> None:
         assert warned == ("ksp_max_it" in options and system.comm.rank == 0)
         kind = problem.snes.getKSP().getPC().getType()
         assert kind == options.get("pc_type", "grids")
-        bound = system.numbering.those("multiplier")
-        found.append((system.state * np.where(bound, system.stiffness, 1.0), bound))
+        bound = system._discrete.numbering.those("multiplier")
+        found.append((system.state * np.where(bound, system._discrete.stiffness, 1.0), bound))
         counts.append(sum(step.iterations for step in history.steps))
         assert len(history.steps) == 2
         if kind == "grids" and not most:

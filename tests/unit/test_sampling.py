@@ -58,7 +58,7 @@ def test_section_forces_of_a_cable_do_not_depend_on_frames_and_units() -> None:
         given = {"EA": 50.0 * stiff * size**2, "EI": 3.0 * stiff * size**4}
         rope = Body(mesh["body"], ancf_cable, cable(), **given)
         system = System(rope)
-        system.prescribe(0.0)
+        system._discrete.prescribe(0.0)
         wavy(system, mesh, Q, size)
         names = ("axial_force", "bending_moment", "W", "epsilon", "kappa", "X")
         data = sample(system, rope, fields={n: n for n in names}, at="gauss").point_data
@@ -116,9 +116,9 @@ TURN *= np.sign(np.linalg.det(TURN))
 
 def wavy(system: System, mesh: Mesh, Q: Array, size: float = 1.0) -> None:
     """Give nodes a smooth displacement that turns with Q and grows with the size of the model."""
-    x = system.points @ Q / size
+    x = system._discrete.points @ Q / size
     u = 0.1 * np.stack([x[:, 1] ** 2, np.sin(x[:, 0]), x[:, 0] * x[:, 2] + 0.5 * x[:, 2]], axis=1)
-    at = system.numbering.offset[:, system.numbering.block("position")]
+    at = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")]
     system.state[at[:, None] + np.arange(3)] = size * u @ Q.T
 
 
@@ -156,7 +156,7 @@ def test_stresses_at_gauss_points_are_those_of_the_closed_form() -> None:
     E = (np.swapaxes(F, 1, 2) @ F - I) / 2
     for name, known in (("J", J), ("sigma", sigma), ("S", S), ("W", W), ("E", E)):
         np.testing.assert_allclose(data[name], known, atol=1e-13)
-    assert len(data["J"]) == 8 * system.binding(body).interpolation.owned.sum()
+    assert len(data["J"]) == 8 * system._discrete.binding(body).interpolation.owned.sum()
 
 
 @pytest.mark.collective
@@ -285,16 +285,16 @@ def test_resultants_count_each_part_of_an_energy_under_its_own_rule(volumetric: 
     mesh = Mesh.box((1.0, 0.5), (2, 1))
     plate = Body(mesh["body"], ancf_plate, yeoh(), volumetric=volumetric, thickness=0.05, **RUBBER)
     system = System(plate)
-    system.prescribe(0.0)
-    offset, block = system.numbering.offset, system.numbering.block
+    system._discrete.prescribe(0.0)
+    offset, block = system._discrete.numbering.offset, system._discrete.numbering.block
     x, F = offset[:, block("position")], offset[:, block("slopes:gradient3")]
     along = np.zeros_like(system.state)
-    along[x], along[F] = system.points[:, 0], 1.0
+    along[x], along[F] = system._discrete.points[:, 0], 1.0
     s, across = 1.3, 0.8
     system.state[:] = (s - 1) * along
     system.state[F + 8] = across - 1
     f = np.zeros_like(system.state)
-    system.plan.residual(system.state, f)
+    system._discrete.plan.residual(system.state, f)
     fields = {"N": "membrane_force", "F": "F"}
     data = sample(system, plate, fields=fields, at="cell", divisions=1).cell_data
     np.testing.assert_allclose(data["F"], [np.diag([s, 1.0, across])] * 2, atol=1e-14)
@@ -452,7 +452,7 @@ def test_a_rank_may_have_no_cells() -> None:
     plate = Body(mesh["body"], ancf_plate, saint_venant_kirchhoff(), thickness=0.1, **STIFF)
     system = System(plate)
     fields = {"N": "membrane_force", "s": "cauchy", "J": "J"}
-    gauss = max(rule.size for _, rule in plate.laws)
+    gauss = max(rule.size for _, rule in plate._laws)
     places = ("lattice", "cell", "gauss", [(0.5, 0.5, 0.0)])
     for at, count in zip(places, (25, 16, gauss, 1), strict=True):
         found = sample(system, plate, fields=fields, at=at)

@@ -190,7 +190,7 @@ def test_resultants_are_sums_over_what_points_through_the_thickness_remember() -
     system = sa.System(plate, terms=[sa.fix(plate["x0"]), *loads])
     problem = sa.StaticProblem(system, prefix="strip_")
     fields = {"N": "membrane_force", "M": "bending_moment", "S": "S", "lost": "dissipated"}
-    ((_, rule),) = plate.laws
+    ((_, rule),) = plate._laws
     weights, zeta = rule.section_weights, np.ravel(rule.section_points)
     steps = ((1e-3, 0.0, 0.0), (2e-3, 1e-4, 0.0), (0.0, 3e-4, 0.0), (0.0, 0.0, 1e-4))
     for k, (pull.value, couple.value, push.value) in enumerate(steps):

@@ -66,8 +66,8 @@ def type_of(kind: str, facets: Ints) -> str:
 def moved(system: sa.System, by: Array) -> Array:
     """Return the state in which the nodes X are at X by^T."""
     state = np.zeros_like(system.state)
-    at = system.numbering.offset[:, system.numbering.block("position")]
-    state[at[:, None] + np.arange(3)] = system.points @ (by - np.eye(3)).T
+    at = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")]
+    state[at[:, None] + np.arange(3)] = system._discrete.points @ (by - np.eye(3)).T
     return state
 
 
@@ -112,9 +112,9 @@ def check_affine(body: sa.Body) -> None:
     """Check a turn and an affine state on the unit cube."""
     system = sa.System(body)
     turned = moved(system, TURN)
-    system.update(0.0)
-    assert np.abs(system.residual_at(turned)).max() < 1e-13
-    assert np.abs(system.residual_at(1.1 * turned)).max(initial=1.0) > 1e-3
+    system._discrete.update(0.0)
+    assert np.abs(system._discrete.residual_at(turned)).max() < 1e-13
+    assert np.abs(system._discrete.residual_at(1.1 * turned)).max(initial=1.0) > 1e-3
     ends = [
         sa.fix(body[side], displacement=lambda X, t: t * X @ (STRETCH - np.eye(3)).T)
         for side in SIDES
@@ -169,15 +169,19 @@ def test_a_pressure_follows_curved_faces(kind: str) -> None:
     """On a closed surface it has no resultant in any state; in a cube the stress is -p."""
     body = block(kind)
     system = sa.System(body, terms=[sa.pressure(body[side], 0.3) for side in SIDES])
-    state = system.state + 0.05 * system.numbering.random(5)
+    state = system.state + 0.05 * system._discrete.numbering.random(5)
     alone = sa.System(body)
     for each in (system, alone):
         each.update(0.0)
-    force = system.residual_at(state) - alone.residual_at(state)
-    at = system.numbering.offset[: system.numbering.owned_vertices, 0][:, None] + np.arange(3)
+    force = system._discrete.residual_at(state) - alone.residual_at(state)
+    at = system._discrete.numbering.offset[: system._discrete.numbering.owned_vertices, 0][
+        :, None
+    ] + np.arange(3)
     f = force[at]
-    x = system.points[: len(f)] + state[at]
-    total = system.sum(np.array([*f.sum(axis=0), *np.cross(x, f).sum(axis=0), np.abs(f).sum()]))
+    x = system._discrete.points[: len(f)] + state[at]
+    total = system._discrete.sum(
+        np.array([*f.sum(axis=0), *np.cross(x, f).sum(axis=0), np.abs(f).sum()])
+    )
     assert total[6] > 0.3
     assert np.abs(total[:6]).max() < 1e-13 * total[6]
     p = 0.4
@@ -311,8 +315,8 @@ def test_files_hold_cells_of_second_order(tmp_path: Path) -> None:
         assert mesh.quality()[kind].size == pytest.approx(1.0, rel=1e-12)
         body = sa.Body(mesh["block"], ELEMENTS[kind], sa.energies.neo_hooke(), **RUBBER)
         system = sa.System(body, terms=[sa.fix(body["base"])])
-        system.state += 0.02 * system.numbering.random(2)
-        own, samples = system.binding(body).interpolation.ids, sample(system, body)
+        system.state += 0.02 * system._discrete.numbering.random(2)
+        own, samples = system._discrete.binding(body).interpolation.ids, sample(system, body)
         write_vtu(tmp_path / "out.vtu", samples)
         again, other = read_vtu(tmp_path / "out.vtu"), meshio.read(tmp_path / "out.vtu")
         for found in (again.cells[kind], other.cells_dict[kind]):

@@ -43,7 +43,7 @@ def test_what_is_alike_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
         del hashed[:]
         system = chain(count)
         counts.append(len({id(law) for law in hashed}))
-        kernels = {id(piece.kernel) for piece in system.pieces}
+        kernels = {id(piece.kernel) for piece in system._discrete.pieces}
         assert len(kernels) <= 6  # also the joint on the ground
         del system, kernels
         gc.collect()
@@ -68,8 +68,8 @@ def test_closures_defaults_and_globals_are_not_mixed_up(monkeypatch: pytest.Monk
     system = sa.System(*bodies, terms=terms)
     found = [term.values(system)[0, 0] for term in terms]
     assert found == [2.0 * 3, 2.0 * 15, 2.0 * 350, 2.0 * 3500]
-    system.prescribe(0.0)
-    f = system.residual_at(system.state)
+    system._discrete.prescribe(0.0)
+    f = system._discrete.residual_at(system.state)
     assert [f[body.coordinates(system)[0]] for body in bodies] == [-value for value in found]
 
 

@@ -38,7 +38,7 @@ def test_every_object_says_what_it_is():
     assert repr(problem).startswith("StaticProblem, 0 steps, System of 1 body")
     history = problem.solve(step=0.5)
     assert repr(history) == "History of 2 steps to time 1"
-    assert len(history.facts()) == 3
+    assert len(history._facts()) == 3
     for each in (body, fix, pull, system, problem, history, body.region.mesh):
         assert "object at 0x" not in repr(each) + str(each) + each._repr_html_()
 

@@ -100,10 +100,12 @@ def loaded(
 
 def factored(system: sa.System) -> tuple[float, float]:
     """Return the operations that MUMPS takes for the first tangent, and its entries."""
-    system.update(0.0)
-    system.plan.tangent(system.state, np.zeros_like(system.state), system.matrix)
+    system._discrete.update(0.0)
+    system._discrete.plan.tangent(
+        system.state, np.zeros_like(system.state), system._discrete.matrix
+    )
     factors = Factors(system.comm, symmetric=True)
-    assert factors.make(system.matrix.mat)
+    assert factors.make(system._discrete.matrix.mat)
     assert factors._pc is not None
     known = factors._pc.getFactorMatrix()
     entries = known.getMumpsInfog(29)
@@ -142,7 +144,7 @@ def test_so_they_are_where_nodes_do_not_fill_a_box(name: str) -> None:
     element = getattr(sa.elements, kind)
     mesh = sa.Mesh.box(lengths, divisions, cell=element.cell, warp=warp)
     thick: dict[str, Any] = {"thickness": 0.01} if len(divisions) == 2 else {}
-    body = sa.Body(mesh["body"], element, saint_venant_kirchhoff, E=1.0, nu=0.3, **thick)
+    body = sa.Body(mesh["body"], element, saint_venant_kirchhoff(), E=1.0, nu=0.3, **thick)
     system = sa.System(body, terms=[sa.fix(body["x0"])])
     flops, _ = factored(system)
     assert 0.4 < choice.Effort.of(system).flops / flops < 2.0
@@ -156,7 +158,7 @@ def test_the_solver_follows_the_factors_and_not_the_unknowns() -> None:
         system = loaded(divisions, load=1e-6)
         problem = sa.StaticProblem(system)
         problem.solve()
-        found.append((system.numbering.size, problem.solver.linear.name))
+        found.append((system._discrete.numbering.size, problem.solver.linear.name))
     assert found[0] == (13872, "CG with multigrid (-ksp_type cg -pc_type grids)")
     assert found[1] == (28800, "LDL^T by MUMPS (-pc_type cholesky)")
 
@@ -255,7 +257,7 @@ def test_mumps_takes_over_in_motions() -> None:
         else:
             with pytest.warns(UserWarning, match=GIVEN_UP):
                 problem.solve(to=0.2, step=0.1)
-            takeover = problem.newton.takeover
+            takeover = problem._newton.takeover
             assert takeover is not None
             assert takeover.times == 1
             assert len(problem.history.steps) == 2

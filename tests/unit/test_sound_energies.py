@@ -74,19 +74,19 @@ def test_kinks_have_the_derivatives_of_their_branches(element: Any) -> None:
 
     body = body_of(element, energy_on(element, all_of_them))
     system = sa.System(body)
-    plan, free = system.plan, np.random.default_rng(2).standard_normal(system.state.shape)
+    plan, free = system._discrete.plan, np.random.default_rng(2).standard_normal(system.state.shape)
     r, bend = system.reference, np.zeros(system.state.shape)
     if element is sa.elements.ancf_thin_plate:
         bend = 0.1 * free
-    assert not system.residual_at(0.0 * r).any()
+    assert not system._discrete.residual_at(0.0 * r).any()
     for stretch in (-0.1, 0.1):
         u = stretch * r + 0.02 * free + bend
         assert system.strain_energy() == 0.0
-        f, Kv = system.residual_at(u), np.zeros_like(u)
+        f, Kv = system._discrete.residual_at(u), np.zeros_like(u)
         plan.product(u, free, Kv)
         h, df, dW = 1e-4, np.zeros_like(f), 0.0
         for step, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
-            df += weight * system.residual_at(u + step * h * free) / (12 * h)
+            df += weight * system._discrete.residual_at(u + step * h * free) / (12 * h)
             system.state[:] = u + step * h * free
             dW += weight * system.strain_energy() / (12 * h)
             system.state[:] = 0.0
@@ -218,10 +218,10 @@ def test_a_parameter_that_leaves_its_domain_is_refused() -> None:
     nu = sa.Parameter("nu", 0.3)
     body = body_of(sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff(), E=1.0, nu=nu)
     system = sa.System(body)
-    system.plan.update(0.0)
+    system._discrete.plan.update(0.0)
     nu.value = 0.6
     with refused(sa.ParameterError, asked="nu", given=0.6):
-        system.plan.update(0.0)
+        system._discrete.plan.update(0.0)
 
 
 def test_energies_of_users_declare_domains() -> None:
@@ -273,7 +273,7 @@ def test_cable_with_an_inflection_at_a_quadrature_point(turn: float) -> None:
         terms = [sa.fix(body["x0"], "all"), sa.planar(body), sa.KelvinVoigt(body, eta=1.0, I=0.1)]
         system = sa.System(body, terms=[*terms, sa.force(body["x1"], R @ (0.0, 1e-3, 0.0))])
         if turn == 0.0 and system.comm.size == 1:
-            on = system.binding(body).interpolation
+            on = system._discrete.binding(body).interpolation
             center = on.coefficients(on.cells, on.maps)[1]
             first, second = (
                 tabulate(body.element, j, np.array([[0.5]])) @ center for j in ("xi", "xixi")

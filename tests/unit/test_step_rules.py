@@ -26,7 +26,7 @@ def ball(*terms: Any, **given: Any) -> sa.DynamicProblem:
 def test_a_step_doubles_after_one_that_took_few_iterations(iterations: int, growth: float) -> None:
     problem = ball()
     problem.solve(to=1.0, step=0.5)
-    made = problem.integrator
+    made = problem._integrator
     made.iterations = iterations
     assert made._next(0.1) == pytest.approx(0.1 * growth)
 
@@ -35,7 +35,7 @@ def test_a_step_doubles_after_one_that_took_few_iterations(iterations: int, grow
 def test_a_very_short_first_step_is_cut_from_a_whole_one(part: float, length: float) -> None:
     problem = ball(lambda body: sa.gravity((0.0, 0.0, -9.81)))
     problem.solve(to=part * 0.01, step=0.01)
-    assert problem.integrator.last_step == pytest.approx(length * 0.01)
+    assert problem._integrator.last_step == pytest.approx(length * 0.01)
 
 
 def test_coordinates_that_hardly_move_do_not_loosen_the_tolerance_of_others() -> None:
@@ -48,7 +48,7 @@ def test_coordinates_that_hardly_move_do_not_loosen_the_tolerance_of_others() ->
         springs = lambda body: sa.Potential(energy, body.at(ORIGIN))  # noqa: E731
         problem = ball(springs, velocity=(1.0, across, 0.0))
         problem.solve(to=1e-2, step=1e-3, adaptive=True)
-        return float(problem.integrator._local_error())
+        return float(problem._integrator._local_error())
 
     one = error(0.0)
     assert error(5e-4) == pytest.approx(one, rel=1e-3)
@@ -66,11 +66,11 @@ def test_rates_at_rest_are_measured_by_a_size_in_a_thousand_steps() -> None:
 def test_accelerations_are_not_extrapolated_for_some_time_after_trouble() -> None:
     problem = ball(lambda body: sa.gravity((0.0, 0.0, -9.81)))
     problem.solve(to=0.1, step=0.1)
-    assert problem.integrator._begins_otherwise()
+    assert problem._integrator._begins_otherwise()
     problem.solve(to=3.1, step=0.1)
-    assert problem.integrator.calm > 0
+    assert problem._integrator.calm > 0
     problem.solve(to=10.1, step=0.1)
-    assert problem.integrator.calm == 0
+    assert problem._integrator.calm == 0
 
 
 @pytest.mark.parametrize(("part", "balanced"), [(3e-6, False), (3e-7, True)])
@@ -79,7 +79,7 @@ def test_a_load_has_jumped_where_newtons_method_would_see_it(part: float, balanc
     problem = ball(lambda body: sa.force(body.at(ORIGIN), (push, 0.0, 0.0)))
     problem.solve(to=0.1, step=0.01)
     push.value += part
-    assert problem.integrator.balanced(0.01) == balanced
+    assert problem._integrator.balanced(0.01) == balanced
 
 
 @pytest.mark.parametrize(("part", "balanced"), [(1e-8, False), (1e-9, True)])
@@ -92,7 +92,7 @@ def test_small_moments_beside_forces_have_not_jumped(part: float, balanced: bool
     )
     problem.solve(to=0.1, step=0.01)
     turn.value = part
-    assert problem.integrator.balanced(0.01) == balanced
+    assert problem._integrator.balanced(0.01) == balanced
 
 
 # ---- how long a tangent lasts -------------------------------------------------------------------
@@ -103,7 +103,7 @@ class Tangent:
         body = rope(cells)
         self.problem = sa.DynamicProblem(sa.System(body, terms=[sa.gravity((0.0, 0.0, -9.81))]))
         self.problem.solve(to=1e-3, step=1e-3)
-        self.native, self.is_ = self.problem.newton.native, self.problem.newton.tangent
+        self.native, self.is_ = self.problem._newton.native, self.problem._newton.tangent
         self.is_.stale = self.is_.eager = self.is_.needy = 0
 
     def step(self, iterations: int, renews: bool = False) -> None:
@@ -163,7 +163,7 @@ class Iterations:
     def __init__(self, noise: float = 0.0) -> None:
         problem = ball(lambda body: sa.force(body.at(ORIGIN), (1.0, 0.0, 0.0)))
         problem.solve(to=0.1, step=0.1)
-        self.test, self.native = problem.newton.balance, problem.newton.native
+        self.test, self.native = problem._newton.balance, problem._newton.native
         self.test.start(np.zeros(self.test.rows.parts, dtype=bool))
         self.test.noise[:], self.test._forces[:] = noise, 0.0
 
@@ -227,6 +227,9 @@ def test_rates_fulfil_constraints_after_a_much_shorter_step(part: float, sudden:
     h = 0.01
     problem.solve(to=0.1, step=h)
     problem.solve(to=0.1 + part * h, step=part * h)
-    off = np.abs(problem.accelerations.violation(speed=True)).max() / problem.system.stiffness
+    off = (
+        np.abs(problem._accelerations.violation(speed=True)).max()
+        / problem.system._discrete.stiffness
+    )
     assert (off < 1e-13) == sudden
     assert off < 1e-3

@@ -92,11 +92,11 @@ def test_a_motion_jumps_by_more_than_the_next_derivative_explains(power: int) ->
         problem, _, _ = pushed(motion, "generalized-alpha")
         with told(match="velocities violate constraints"):
             problem.solve(to=0.1, step=1e-2)
-        before = problem.integrator.snapshot()
+        before = problem._integrator.snapshot()
         size = abs(start), course[1], course[2]
         course[power] += part * (1e-9, 1e-3, 1e-2)[power] * size[power]
-        assert problem.supports is not None
-        found = problem.supports.jumps(before, 1e-2)
+        assert problem._supports is not None
+        found = problem._supports.jumps(before, 1e-2)
         assert found == tuple(jump and k == power for k in range(3))
 
 

@@ -104,10 +104,10 @@ def test_slopes_across_edges_start_as_the_body_does(element: Element) -> None:
 @BOTH
 def test_tangent_planes_are_continuous_and_constant_curvature_is_exact(element: Element) -> None:
     system, body = bent(element, 3)
-    on = system.binding(body).interpolation
+    on = system._discrete.binding(body).interpolation
     random = np.random.default_rng(2)
     system.state[:] = 1e-3 * random.standard_normal(system.state.shape)
-    a, b = system.points[on.cells[4]][:2]
+    a, b = system._discrete.points[on.cells[4]][:2]
     along = a + np.array([0.15, 0.5, 0.8])[:, None] * (b - a)
     across = 1e-7 * np.cross([0.0, 0.0, 1.0], b - a)
     one, other = (system.gradient(body.at(along + s * across)) for s in (1.0, -1.0))
@@ -115,7 +115,7 @@ def test_tangent_planes_are_continuous_and_constant_curvature_is_exact(element: 
     H = np.array([[0.2, 0.1], [0.1, 0.6]]) * 1e-4
     state, v, m = np.zeros_like(system.state), on.basis.vertices, on.middles.vertices
     D, places = on.middles.values[:, :2], on.middles.values[:, 3:5]
-    X = system.points[v, :2]
+    X = system._discrete.points[v, :2]
     state[on.offset(v, "value") + 2] = 0.5 * np.einsum("ka,ab,kb->k", X, H, X)
     for k in range(2):
         slope = np.einsum("ka,ab,kb->k", on.basis.values[:, k, :2], H, X)
@@ -129,7 +129,7 @@ def test_tangent_planes_are_continuous_and_constant_curvature_is_exact(element: 
 
 
 def _area(system: sa.System, body: sa.Body) -> float:
-    X = system.points[system.binding(body).interpolation.cells]
+    X = system._discrete.points[system._discrete.binding(body).interpolation.cells]
     last = X[:, -1] - X[:, 0]
     first = X[:, 1] - X[:, 0]
     total = np.cross(first, X[:, 2] - X[:, 0])[:, 2].sum() / 2.0
@@ -141,9 +141,9 @@ def _area(system: sa.System, body: sa.Body) -> float:
 @BOTH
 def test_a_free_cell_has_six_rigid_motions(element: Element) -> None:
     system, _ = bent(element, 1)
-    sizes = np.linalg.eigvalsh(system.tangent(scipy=True).toarray())
+    sizes = np.linalg.eigvalsh(system.matrices.tangent(scipy=True).toarray())
     assert (np.abs(sizes) < 1e-10 * sizes[-1]).sum() == 6
-    assert np.linalg.eigvalsh(system.mass(scipy=True).toarray())[0] > 0.0
+    assert np.linalg.eigvalsh(system.matrices.mass(scipy=True).toarray())[0] > 0.0
 
 
 def strip(element: Element, how: str, turn: float) -> Array:

@@ -82,10 +82,10 @@ def test_on_a_curved_cable_the_place_is_that_of_the_arc() -> None:
     mesh = Mesh.box((np.pi / 2,), (16,), warp=arc)
     beam = Body(mesh["body"], ancf_cable, cable(), EA=1.0, EI=1.0, direction=tangent)
     system = System(beam, terms=[fix(beam["x0"]), traction(beam["body"], load)])
-    system.prescribe(1.0)
+    system._discrete.prescribe(1.0)
     np.testing.assert_allclose(radii, 1.0, atol=1e-6)
-    total = system.residual_at(np.zeros_like(system.state))
-    position = system.numbering.offset[:, system.numbering.block("position")]
+    total = system._discrete.residual_at(np.zeros_like(system.state))
+    position = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")]
     position = position[position >= 0]  # the support may bring vertices of its own
     np.testing.assert_allclose(
         total[position[:, None] + np.arange(3)].sum(axis=0), -np.pi / 2, rtol=1e-6
@@ -158,9 +158,9 @@ def test_a_traction_costs_what_gravity_costs(element: Element) -> None:
     costs, forces = [], []
     for load in loads:
         system = System(body, terms=[load])
-        system.plan.update(0.0)
-        costs.append((system.plan.calls, system.plan.nbytes))
-        forces.append(system.residual_at(system.state))
+        system._discrete.plan.update(0.0)
+        costs.append((system._discrete.plan.calls, system._discrete.plan.nbytes))
+        forces.append(system._discrete.residual_at(system.state))
     (calls, size), *others = costs
     assert all(c == calls and n <= 1.05 * size for c, n in others)
     for other in forces[1:]:

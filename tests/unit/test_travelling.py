@@ -49,7 +49,7 @@ def test_a_force_that_travels_moves_a_beam_as_the_modal_series_says() -> None:
         found = problem.history["middle"].reshape(-1, 3)[:, 2]
         exact = series(np.asarray(problem.history.time))
         errors.append(np.abs(found + exact).max() / np.abs(exact).max())
-        assert problem.newton.tangent.renewals < 5  # a dead force has no tangent, wherever it acts
+        assert problem._newton.tangent.renewals < 5  # a dead force has no tangent, wherever it acts
         assert abs(problem.energies.drift) < 1e-3 * problem.energies.work
     assert errors[0] < 5e-3
     assert errors[1] < 0.6 * errors[0]
@@ -89,15 +89,17 @@ def test_a_hundred_revisions_take_no_memory() -> None:
     place = plate.at(lambda t: (0.5 + 0.4 * np.sin(t), 0.5 + 0.4 * np.cos(3.0 * t), 0.0))
     on_it = sa.Constraint(on, mass.at((0.0, 0.0, 0.0)), place, name="on")
     system = sa.System(plate, mass, terms=[sa.fix(plate["x0"]), on_it])
-    taken, patterns = [], system.matrix.revision
+    taken, patterns = [], system._discrete.matrix.revision
     for count in (70, 10, 30):
         for k in range(count):
-            system.revise(float(k))
+            system._discrete.revise(float(k))
         gc.collect()
         taken.append(tracemalloc.get_traced_memory()[0])
         tracemalloc.start()
     tracemalloc.stop()
-    assert system.matrix.revision > patterns + 100  # most of them with a pattern of its own
+    assert (
+        system._discrete.matrix.revision > patterns + 100
+    )  # most of them with a pattern of its own
     # a vector left behind in each of the last thirty would be thirty of them, a matrix much more
     assert taken[2] - taken[1] < 8 * system.state.nbytes
 
@@ -126,7 +128,7 @@ def test_what_a_place_that_travels_cannot_do() -> None:
     with refused(sa.ParameterError, asked="parameter", given="time"):
         sa.StaticProblem(system, check_held=False).follow("time", to=1.0)
     with refused(sa.ConstraintError, asked="place", given=str(place)):
-        place.resolve(system.layout)
+        place.resolve(system._discrete.layout)
     with refused(sa.KinematicsError, asked="force", given="-c*v_a1"):
         sa.VirtualWork(lambda v_a, *, c: {v_a: -c * v_a}, place, c=1.0)
     offered = ("r_a", "u_a", "v_a", "rs_a", "s_a", "ds_a")
@@ -215,10 +217,10 @@ def test_a_bead_on_a_cable_that_is_pulled_comes_to_the_middle_by_symmetry() -> N
         k.value = stiffness
         problem.solve(to=1.0)
     assert abs(place.slid(system)[0] - 0.05) < 1e-9  # from 0.45 to a node, where cells meet
-    before = system.matrix.revision
+    before = system._discrete.matrix.revision
     problem.solve(to=2.0, step=0.1)  # the other end rises: the bead goes down past several nodes
     assert place.slid(system)[0] < -0.1
-    assert before < system.matrix.revision < before + 5
+    assert before < system._discrete.matrix.revision < before + 5
 
 
 def test_a_bead_is_followed_past_nodes_along_a_path() -> None:

@@ -103,8 +103,8 @@ def test_motions_of_the_same_objects_in_turn() -> None:
             assert_same(model.told(problem.system), alone[number][k])
     for number, problem in enumerate(problems):  # the other one has moved on since
         assert_same(model.told(problem.system)[4:], alone[number][-1][4:])
-        assert problem.system.name(model.shoulder) == "hinge"
-        assert problem.system.name(model.elbow) == "hinge #2"
+        assert problem.system._discrete.name(model.shoulder) == "hinge"
+        assert problem.system._discrete.name(model.elbow) == "hinge #2"
         assert model.elbow.name == "hinge"
 
 

@@ -18,7 +18,7 @@ def pin() -> sa.System:
 
 def gas() -> sa.System:
     given = {"C10": 0.5, "C20": -0.05, "C30": 0.01, "k": 100.0}
-    block = sa.Body(hollow_block()["body"], sa.elements.hex8_plain, sa.energies.yeoh, **given)
+    block = sa.Body(hollow_block()["body"], sa.elements.hex8_plain, sa.energies.yeoh(), **given)
     return sa.System(block, terms=[sa.Cavity(block["inside"], gas=sa.Gas(ambient=1.0))])
 
 
@@ -26,11 +26,16 @@ class Violations:
     """The constraints of a system at rest, violated by parts of a large motion."""
 
     def __init__(self, system: sa.System) -> None:
-        system.update(0.0)
-        system.plan.tangent(system.state, np.zeros_like(system.state), system.matrix)
-        norms = RowNorms(system, system.pieces)
+        system._discrete.update(0.0)
+        system._discrete.plan.tangent(
+            system.state, np.zeros_like(system.state), system._discrete.matrix
+        )
+        norms = RowNorms(system, system._discrete.pieces)
         equations = norms.classes(lambda block: block.is_equation)
-        self.all, self.rows = Constraints(system.matrix, norms, equations), system.numbering.rows
+        self.all, self.rows = (
+            Constraints(system._discrete.matrix, norms, equations),
+            system._discrete.numbering.rows,
+        )
         self.all.measure(norms.sizes())
         self.all.refresh()
 

@@ -82,10 +82,10 @@ def test_power_of_a_thin_plate_in_its_plane_and_in_bending() -> None:
     # flat, at the rates v_z = x^2/2 + 0.3 x y of the curvatures (1, 0.3; 0.3, 0)
     system.state.fill(0.0)
     system.rate.fill(0.0)
-    numbering = system.numbering
-    b = system.binding(system.bodies[0]).interpolation
+    numbering = system._discrete.numbering
+    b = system._discrete.binding(system.bodies[0]).interpolation
     position = numbering.offset[:, b.position_block]
-    x, y = system.points[:, 0], system.points[:, 1]
+    x, y = system._discrete.points[:, 0], system._discrete.points[:, 1]
     system.rate[position + 2] = x**2 / 2 + 0.3 * x * y
     slope = numbering.offset[:, b.slope_block]
     dx, dy = x + 0.3 * y, 0.3 * x
@@ -102,7 +102,7 @@ def test_power_of_a_cable(options: Any) -> None:
     b = body(CABLE, cells=16, **options)
     system = damped(b)
     moving(system)
-    s, kappa, h = system.points[:, 0], 0.7, 1e-6
+    s, kappa, h = system._discrete.points[:, 0], 0.7, 1e-6
 
     def rolled_up(t: float) -> Any:
         k, stretch = kappa + 0.8 * t, 1.0 + 0.3 * t
@@ -110,9 +110,9 @@ def test_power_of_a_cable(options: Any) -> None:
         place = [radius * np.sin(k * s), radius * (1 - np.cos(k * s)), 0 * s]
         slope = [stretch * np.cos(k * s), stretch * np.sin(k * s), 0 * s]
         q = np.zeros_like(system.state)
-        on = system.binding(b).interpolation
+        on = system._discrete.binding(b).interpolation
         for block, value in ((on.position_block, place), (on.slope_block, slope)):
-            at = system.numbering.offset[:, block][:, None] + np.arange(3)
+            at = system._discrete.numbering.offset[:, block][:, None] + np.arange(3)
             q[at] = np.stack(value, axis=1)
         return q
 
@@ -144,7 +144,7 @@ def test_rigid_rates_cost_nothing_and_the_tangent_is_right(element: Any, warp: A
     assert tangent_error(system, 3.0) < 1e-7
     q = (system.reference + system.state).reshape(-1, 3)
     system.rate[:] = np.cross([0.3, -0.5, 1.2], q).ravel()
-    position = system.numbering.offset[:, system.numbering.block("position")]
+    position = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")]
     system.rate[position[:, None] + np.arange(3)] += [1.0, -2.0, 0.5]
     assert abs(power(system)) < 1e-14
     assert np.abs(force(system)).max() < 1e-13
@@ -158,7 +158,7 @@ def test_forces_do_not_depend_on_the_step_of_the_integrator(element: Any) -> Non
     known = force(system)
     assert np.abs(known).max() > 1e-2
     for c in (0.0, 30.0, 1e5):
-        system.plan.follow(system.rate, np.full_like(system.rate, c))
+        system._discrete.plan.follow(system.rate, np.full_like(system.rate, c))
         error = np.abs(force(system) - known).max() / np.abs(known).max()
         assert error < 1e-13 + 1e-14 * c
 

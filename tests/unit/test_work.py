@@ -84,17 +84,17 @@ def test_an_own_state_follows_its_rate() -> None:
     term = sa.VirtualWork(maxwell, place, sa.ground.at((2, 0, 0)), states=("F",), k=3.0, c=2.0)
     system = sa.System(body, terms=[term])
     moving(system)
-    numbering = system.numbering
+    numbering = system._discrete.numbering
     start = numbering.offset[:, numbering.block("states:1")]
     own = start[: numbering.owned_vertices][start[: numbering.owned_vertices] >= 0]
-    assert system.sum(np.array([float(len(own))]))[0] == 2
+    assert system._discrete.sum(np.array([float(len(own))]))[0] == 2
     assert numbering.blocks[numbering.block("states:1")].order == "s"
     F = term.own_states(system)[:, 0]
     assert np.abs(F).min() > 1e-3
     v = velocity(system, place)[:, 0]
     np.testing.assert_allclose(term.values(system)[:, 0], -F, rtol=1e-14)
     rows = np.zeros(2)
-    rows[: len(own)] = system.residual_at(system.state)[own] - system.rate[own]
+    rows[: len(own)] = system._discrete.residual_at(system.state)[own] - system.rate[own]
     rows = system.comm.allgather(rows[: len(own)])
     expected = -(3.0 * v - F * 3.0 / 2.0)
     np.testing.assert_allclose(np.sort(np.concatenate(rows)), np.sort(expected), rtol=1e-12)

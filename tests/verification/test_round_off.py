@@ -28,9 +28,9 @@ def residual(stretch: float) -> Array:
     """Of the cube, all coordinates moved."""
     system, T, _ = pulled()
     T.value = 1.0
-    system.update(0.0)
+    system._discrete.update(0.0)
     f = np.zeros_like(system.state)
-    system.plan.residual(stretch * np.sin(np.arange(len(f))), f)
+    system._discrete.plan.residual(stretch * np.sin(np.arange(len(f))), f)
     return f
 
 

@@ -251,7 +251,7 @@ class RigidBody(OneNode):
         return self.moments.mass if self.moments else 0.0
 
     @property
-    def weighs(self) -> bool:
+    def _weighs(self) -> bool:
         """Whether it has a mass."""
         return self.mass > 0.0
 

@@ -25,7 +25,7 @@ class Rigidity(Constraint):
     so that multipliers are forces.
     """
 
-    block = Block("lambda:rigidity", len(PAIRS), "multiplier")
+    _block = Block("lambda:rigidity", len(PAIRS), "multiplier")
 
     def __init__(self, place: End, length: float, name: str) -> None:
         super().__init__(_rigidity, place, name=name, L=[length])

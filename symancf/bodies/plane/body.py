@@ -179,7 +179,7 @@ class PlanarBody(OneNode):
 
     # ---- what a system asks of a body -----------------------------------------------------------
     @property
-    def weighs(self) -> bool:
+    def _weighs(self) -> bool:
         """Whether it has a mass."""
         return self.mass > 0.0
 

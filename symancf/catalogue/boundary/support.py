@@ -47,7 +47,7 @@ class Support(OneProcess, Shown, ABC):
     def __init__(self, name: str, body: Extended, motion: Motion) -> None:
         self.name, self.body, self.motion = name, body, motion
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return what it holds."""
         return f"{self.name}: holds {self.describe()}"
 

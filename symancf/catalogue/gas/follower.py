@@ -48,7 +48,7 @@ class Pressure(OneProcess, Shown):
             evaluate(f"p of {self.name!r}", p, 0.0)
         self.p = p
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return its name, which tells."""
         return self.name
 

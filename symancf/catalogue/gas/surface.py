@@ -69,7 +69,7 @@ class Surface:
                 possible=(None, 1),
             )
         self.middle = middle or self.solid or side is None
-        self.fields = {} if self.solid else body.fields
+        self.fields = {} if self.solid else body._fields
 
     def __str__(self) -> str:
         if self.solid or self.side is None:

@@ -255,7 +255,7 @@ class Flexure(OneProcess, Shown):
             unit=unit,
         )
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return name and model."""
         return f"Flexure {self.name!r} ({self.model})"
 

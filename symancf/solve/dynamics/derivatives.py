@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from symancf_codegen.declare import PointLaw
 
-    from ...system import System
+    from ...assembly.discrete import DiscreteSystem
 
 
 WEIGHTS = tuple(sp.Symbol(f"weight_of_{name}", real=True) for name in ("phi", "rate", "bend"))
@@ -120,7 +120,7 @@ class Kinematics:
     window : time over which functions of time are differentiated by differences.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: DiscreteSystem) -> None:
         self.system, self.window = system, 1e-3
         numbers = [k for k, p in enumerate(system.pieces) if p.role == "constraint"]
         pieces = [system.pieces[k] for k in numbers]

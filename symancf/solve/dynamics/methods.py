@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from ...assembly.discrete import DiscreteSystem
     from ...runtime.options import Option
-    from ...system import System
     from .accelerations import Accelerations
     from .stabilise import Stabilisation
 
@@ -143,7 +143,7 @@ def used_by(method: Method) -> Callable[[str], bool]:
     return uses
 
 
-def defaults(system: System, method: Method, asked: str | None = None) -> dict[str, Option]:
+def defaults(system: DiscreteSystem, method: Method, asked: str | None = None) -> dict[str, Option]:
     """Return the options that suit a system, a method and the preconditioner asked for.
 
     Newton's method takes whole steps: what leaves the domain of a law makes the time step

@@ -21,11 +21,11 @@ from ...values.parameter import Parameter, depends_on_time
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ...assembly.discrete import DiscreteSystem
     from ...assembly.matrix import Matrix
     from ...assembly.piece import Piece
     from ...assembly.plan import Plan
     from ...assembly.state import State
-    from ...system import System
     from ...values.parameter import Value
 
 
@@ -79,7 +79,7 @@ class Motion:
         ends their motion may have a kink.
     """
 
-    def __init__(self, system: System, damping: Rayleigh | None = None) -> None:
+    def __init__(self, system: DiscreteSystem, damping: Rayleigh | None = None) -> None:
         self.system, self.damping = system, damping or Rayleigh()
         numbering = system.numbering
         if any(block.name == FACTOR for block in numbering.blocks):
@@ -270,7 +270,7 @@ class Motion:
             system.update_held(self.acceleration)
 
 
-def _followers(system: System, damping: Rayleigh) -> Mask:
+def _followers(system: DiscreteSystem, damping: Rayleigh) -> Mask:
     """Return which coordinates are pressures that follow displacements.
 
     Raises

@@ -36,10 +36,10 @@ from .undetermined import undetermined
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ...assembly.discrete import DiscreteSystem
     from ...assembly.piece import Piece
     from ...newton import Aid, Row
     from ...runtime.options import Options
-    from ...system import System
     from .motion import Motion
 
 
@@ -403,6 +403,6 @@ class Newton(VectorEquations):
         return not self.comm.allreduce(bad)
 
 
-def idle_bodies(system: System) -> list[RigidBody]:
+def idle_bodies(system: DiscreteSystem) -> list[RigidBody]:
     """Return the rigid bodies whose own inertia does not resist every rotation."""
     return [b for b in system.bodies if isinstance(b, RigidBody) and not b.has_inertia]

@@ -119,44 +119,44 @@ class DynamicProblem(OneProcess, Shown):
         if damping is not None:
             remedy = "give sa.Rayleigh(mass=..., stiffness=...)"
             arguments.instance("DynamicProblem(damping=...)", damping, Rayleigh, remedy)
-        self.system, self.damping = made_of("DynamicProblem", system), damping
-        self.once = Once(system.comm)
-        self.prefix = arguments.text("DynamicProblem(prefix=...)", prefix)
+        self._system, self._damping = made_of("DynamicProblem", system), damping
+        self._once = Once(system.comm)
+        self._prefix = arguments.text("DynamicProblem(prefix=...)", prefix)
         radius, must = spectral_radius, "be between 0 and 1"
         self.spectral_radius = arguments.number(
             "DynamicProblem", "spectral_radius", radius, must, lambda x: 0.0 <= x <= 1.0
         )
-        self.method, self.stabilisation = checked(method, stabilisation), stabilisation
+        self.method, self._stabilisation = checked(method, stabilisation), stabilisation
         self.history = kept_by("DynamicProblem", history)
         self.history.comm = system.comm
         self._options = Options(
-            self.prefix, arguments.options("DynamicProblem(options=...)", options)
+            self._prefix, arguments.options("DynamicProblem(options=...)", options)
         )
-        self.monitors: list[Callable[[Step], None]] = []
-        self.events: Events | None = None  # see `event`
-        self.started = False  # initial values have been found
+        self._monitors: list[Callable[[Step], None]] = []
+        self._events: Events | None = None  # see `event`
+        self._started = False  # initial values have been found
         self._ready = self._moving = False
-        self.interruption = Interruption(system.comm, self.history.reached)
-        self.progress = Progress(system.comm, self._options)
-        self.taken: Energies | None = None  # of the present state, where they were asked for
-        self.left: State  # in which the last call has left the motion
+        self._interruption = Interruption(system.comm, self.history.reached)
+        self._progress = Progress(system.comm, self._options)
+        self._taken: Energies | None = None  # of the present state, where they were asked for
+        self._left: State  # in which the last call has left the motion
         self.steps = 0
-        self.scaled_for = math.inf
+        self._scaled_for = math.inf
         self._first: State | None = None
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return the method, the system and how far it is."""
         steps = f"{self.steps} step{'s' * (self.steps != 1)}"
-        return f"DynamicProblem by {name_of(self.method)}, {steps}, {self.system.headline()}"
+        return f"DynamicProblem by {name_of(self.method)}, {steps}, {self.system._headline()}"
 
-    def facts(self) -> Sequence[Sequence[str]]:
+    def _facts(self) -> Sequence[Sequence[str]]:
         """Return the members of the system."""
-        return self.system.facts()
+        return self.system._facts()
 
     # ---- objects of PETSc -----------------------------------------------------------------------
     def _made(self) -> Self:
         """Return itself with all objects of PETSc, which the first call makes (collective)."""
-        if "audit" not in vars(self):  # the last of them
+        if "_audit" not in vars(self):  # the last of them
             with self._options:
                 self._prepare()
         return self
@@ -164,78 +164,78 @@ class DynamicProblem(OneProcess, Shown):
     @property
     def ts(self) -> PETSc.TS:
         """PETSc's time stepper."""
-        return self._made().integrator.ts
+        return self._made()._integrator.ts
 
     @property
     def snes(self) -> PETSc.SNES:
         """PETSc's solver of a step."""
-        return self._made().newton.snes
+        return self._made()._newton.snes
 
     @property
     def J(self) -> PETSc.Mat:
         """The tangent of a step."""
-        return self._made().newton.J
+        return self._made()._newton.J
 
     @property
     def acceleration(self) -> Array:
         """Local vector."""
-        return self._made().motion.acceleration
+        return self._made()._motion.acceleration
 
     def _prepare(self) -> None:
         """Make the objects of PETSc and those that work with them, once (collective)."""
         if self._ready:
             return
-        system = self.system
+        system = self._system
         collect(system.comm)
-        self.motion = Motion(system, self.damping)
-        moves = self.motion.moving or self.motion.driven
-        self.supports = MovingSupports(self.motion) if moves else None
+        self._motion = Motion(system, self._damping)
+        moves = self._motion.moving or self._motion.driven
+        self._supports = MovingSupports(self._motion) if moves else None
         ts = PETSc.TS().create(system.comm)
         # PETSc destroys what is left after Python is gone, and would call the context then
         weakref.finalize(self, ts.setType, PETSc.TS.Type.BEULER)
-        ts.setOptionsPrefix(self.prefix)
+        ts.setOptionsPrefix(self._prefix)
         snes = ts.getSNES()
         uses = wanted(self._options) if self._options.choice("aids") else AIDS
-        self.newton = Newton(self.motion, snes, uses)
-        self.accelerations = Accelerations(self.motion, self.newton)
+        self._newton = Newton(self._motion, snes, uses)
+        self._accelerations = Accelerations(self._motion, self._newton)
         method = chosen(self.method, self._options.choice("ts_type"))
         asked = self._options.choice("pc_type")
         self._options.refuse(f"method={name_of(method)!r}", used_by(method))
         held = self._options.offer(fitting(defaults(system, method, asked), asked))
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
-        self.integrator = integrator(
-            method, self.accelerations, self.spectral_radius, self.stabilisation
+        self._integrator = integrator(
+            method, self._accelerations, self.spectral_radius, self._stabilisation
         )
-        self.integrator.attach(ts)
+        self._integrator.attach(ts)
         ts.setMaxSteps(2**31 - 1)
         ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
         take_options(ts)
         self._idle = idle_options(snes.getKSP())
         loose = self._options.choice("ksp_rtol")
         if loose is not None and is_explicit(method):
-            self.accelerations.rtol = float(snes.getKSP().getTolerances()[0])
-        self.newton.attach(self._options, self.progress.note)
-        visit = self.integrator.visit if isinstance(self.integrator, Explicit) else None
-        self.audit = Audit(self.motion, visit)
+            self._accelerations.rtol = float(snes.getKSP().getTolerances()[0])
+        self._newton.attach(self._options, self._progress.note)
+        visit = self._integrator.visit if isinstance(self._integrator, Explicit) else None
+        self._audit = Audit(self._motion, visit)
         # else energies are taken where somebody asks, who with several ranks may be one of them
-        self.adds_up = not self.audit.closed or system.comm.size > 1
+        self._adds_up = not self._audit.closed or system.comm.size > 1
         self._ready = True
 
     # ---- energies -------------------------------------------------------------------------------
-    def measure(self) -> None:
+    def _measure(self) -> None:
         """Take the energies, unless they have been taken (collective)."""
-        self.taken = self.taken or self.audit.measure()
+        self._taken = self._taken or self._audit.measure()
 
     @property
     def energies(self) -> Energies:
         """`Energies` of the present state, also before `solve`, with the rates it has then."""
         self._made()
-        if self.taken is None:
-            return self.audit.measure(keep=False)
-        if self.audit.changed():
-            return self.audit.measure(keep=False, jumped=True)
-        return self.taken
+        if self._taken is None:
+            return self._audit.measure(keep=False)
+        if self._audit.changed():
+            return self._audit.measure(keep=False, jumped=True)
+        return self._taken
 
     @property
     def native(self) -> bool:
@@ -245,7 +245,7 @@ class DynamicProblem(OneProcess, Shown):
         Rayleigh's damping has a part of the stiffness, or SNES has monitors or options other than
         tolerances. Steps that nobody looks at are then made many in one call, at the same times.
         """
-        return self._ready and self.newton.native.able
+        return self._ready and self._newton.native.able
 
     # ---- for the user ---------------------------------------------------------------------------
     def monitor(self, function: Callable[[Step], None], every: int = 1) -> None:
@@ -264,7 +264,7 @@ class DynamicProblem(OneProcess, Shown):
         0.1
         0.2
         """
-        self.monitors.append(monitored(function, every, lambda: self.steps))
+        self._monitors.append(monitored(function, every, lambda: self.steps))
 
     def record(self, name: str, what: Watched, every: int = 1) -> None:
         """Keep a quantity at the start and after each step, or each `every`-th, in `history`.
@@ -305,9 +305,9 @@ class DynamicProblem(OneProcess, Shown):
         direction : -1 only falling, 1 only rising, 0 both.
         terminate : end `solve` at the first zero.
         """
-        if self.events is None:
-            self.events = Events(self.system.comm)
-        return self.events.add(function, action, direction, terminate).times
+        if self._events is None:
+            self._events = Events(self._system.comm)
+        return self._events.add(function, action, direction, terminate).times
 
     @warns_once
     def initialize(self, step: float) -> None:
@@ -317,26 +317,26 @@ class DynamicProblem(OneProcess, Shown):
         """
         with self._options:
             self._prepare()
-            self.lead(step)
-            find_initial_values(self.accelerations, step)
-            self.integrator.started()
-            self.left = self.integrator.snapshot()
-            self.taken, self.started = None, True
+            self._lead(step)
+            find_initial_values(self._accelerations, step)
+            self._integrator.started()
+            self._left = self._integrator.snapshot()
+            self._taken, self._started = None, True
 
-    def lead(self, step: float) -> None:
+    def _lead(self, step: float) -> None:
         """Let forces follow this motion at the present time (collective).
 
         `step`: length of the next one, to which the scale of multipliers belongs.
         """
-        system = self.system
-        self.motion.lead()
-        self.motion.span = system.time, math.inf
+        system = self._system
+        self._motion.lead()
+        self._motion.span = system.time, math.inf
         system.revise(system.time)
         system.prescribe(system.time)
-        self.newton.begin()
-        if not 0.25 < step / self.scaled_for < 4.0:
-            self.motion.scale_multipliers(lambda: self.integrator.largest(step))
-            self.scaled_for = step
+        self._newton.begin()
+        if not 0.25 < step / self._scaled_for < 4.0:
+            self._motion.scale_multipliers(lambda: self._integrator.largest(step))
+            self._scaled_for = step
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint from which `restore` goes on (collective); also from a monitor.
@@ -344,8 +344,8 @@ class DynamicProblem(OneProcess, Shown):
         A run that goes on from it repeats this one bit for bit on one rank with the factors of
         UMFPACK or KLU; with others to round-off.
         """
-        write(path, self.system, self.state)
-        self.newton.forget()
+        write(path, self._system, self.state)
+        self._newton.forget()
 
     @property
     def state(self) -> State:
@@ -366,16 +366,16 @@ class DynamicProblem(OneProcess, Shown):
         0.0
         """
         self._made()
-        if self.audit.begun:
-            self.measure()
-        state = self.integrator.snapshot()
+        if self._audit.begun:
+            self._measure()
+        state = self._integrator.snapshot()
         course = {
-            "started": self.started,
-            "calm": self.integrator.calm,
+            "started": self._started,
+            "calm": self._integrator.calm,
             "steps": self.steps,
-            "scaled_for": self.scaled_for,
-            "audit": self.audit.state(),
-            "events": [] if self.events is None else self.events.state(),
+            "scaled_for": self._scaled_for,
+            "audit": self._audit.state(),
+            "events": [] if self._events is None else self._events.state(),
         }
         return replace(state, method={**state.method, **course})
 
@@ -395,9 +395,9 @@ class DynamicProblem(OneProcess, Shown):
         """
         self._made()
         if isinstance(state, State):
-            self.system.require_own(state, *self.integrator.snapshot().method, "audit")
+            self._system.require_own(state, *self._integrator.snapshot().method, "audit")
         else:
-            path, (state, _) = state, read(state, self.system)
+            path, (state, _) = state, read(state, self._system)
             if state.rate is None or "audit" not in state.method:
                 raise CheckpointError(
                     f"{str(path)!r} holds no motion; a state alone is read by checkpoint.load",
@@ -406,19 +406,19 @@ class DynamicProblem(OneProcess, Shown):
                 )
             state = replace(state, parameters=())
         self._first = self._first or state
-        self.take(state)
-        self.motion.lead()
-        self.left = self.integrator.snapshot()
+        self._take(state)
+        self._motion.lead()
+        self._left = self._integrator.snapshot()
 
-    def take(self, state: State) -> None:
+    def _take(self, state: State) -> None:
         """Take a state of `state`; loads stay (collective)."""
-        self.integrator.restore(state)
-        self.integrator.calm = int(state.method.get("calm", 0))
-        self.steps, self.scaled_for = state.method["steps"], state.method["scaled_for"]
-        self.started, self.taken = state.method["started"], None
-        self.audit.resume(state.method["audit"])
-        if self.events is not None:
-            self.events.resume(state.method["events"])
+        self._integrator.restore(state)
+        self._integrator.calm = int(state.method.get("calm", 0))
+        self.steps, self._scaled_for = state.method["steps"], state.method["scaled_for"]
+        self._started, self._taken = state.method["started"], None
+        self._audit.resume(state.method["audit"])
+        if self._events is not None:
+            self._events.resume(state.method["events"])
 
     def reset(self) -> None:
         """Go to where the first call of `solve` began (collective); the history stays."""
@@ -465,7 +465,7 @@ class DynamicProblem(OneProcess, Shown):
 
         Whatever is raised, the state is that of the last step, and one may go on.
         """
-        system = self.system
+        system = self._system
         asked = requested(system, self._options, to, step, adaptive, rtol, atol, longest, stops)
         if self._moving:
             raise ParameterError(
@@ -475,11 +475,11 @@ class DynamicProblem(OneProcess, Shown):
             )
         restarts = None
         if checkpoint is not None:
-            held = self.interruption
+            held = self._interruption
             restarts = Restarts(checkpoint, system, self.history, "solve", asked.given, 100, held)
         self._moving, rests = True, restarts or nullcontext()
         try:
-            with rests, self.interruption, self._options, self.progress, STAGES["motion"]:
+            with rests, self._interruption, self._options, self._progress, STAGES["motion"]:
                 self._move(asked, restarts)
         finally:
             self._moving = False
@@ -487,16 +487,16 @@ class DynamicProblem(OneProcess, Shown):
 
     def _move(self, asked: Requested, restarts: Restarts | None) -> None:
         """Make the steps of a call of `solve` (collective)."""
-        system, to = self.system, asked.to
+        system, to = self._system, asked.to
         self._prepare()
-        self.progress.way = system.time, to
+        self._progress.way = system.time, to
         if system.redundant.some:
             require_consistent(system, to)
-        if not self.started:
+        if not self._started:
             self._first = self._first or self.state
         steps = TimeSteps(self, asked, restarts)
         steps.begin(None if restarts is None else restarts.saved(to))
-        begun, renewals = clock.process_time(), self.newton.tangent.renewals
+        begun, renewals = clock.process_time(), self._newton.tangent.renewals
         try:
             steps.open()
             march(steps)
@@ -506,16 +506,16 @@ class DynamicProblem(OneProcess, Shown):
             raise SymancfError(text) from error
         except BaseException:
             with suppress(Exception):  # loads are those of the last step
-                self.motion.go_to(self.integrator.snapshot())
+                self._motion.go_to(self._integrator.snapshot())
             raise
         finally:
-            self.left = self.integrator.snapshot()
+            self._left = self._integrator.snapshot()
             self.history.seconds["solve"] += clock.process_time() - begun
-            self.history.cut_backs += self.integrator.rejections - steps.rejections
-            self.renewals = self.newton.tangent.renewals - renewals
+            self.history.cut_backs += self._integrator.rejections - steps.rejections
+            self._renewals = self._newton.tangent.renewals - renewals
         if not self._options.told:
-            adaptive = self.integrator.adaptive
+            adaptive = self._integrator.adaptive
             self._options.idle = self._idle if adaptive else self._idle + TOLERANCES
             self._options.warn_unused(system.comm)
-        if not isinstance(self.integrator, Explicit):
-            self.audit.tell_gain(self.energies)
+        if not isinstance(self._integrator, Explicit):
+            self._audit.tell_gain(self.energies)

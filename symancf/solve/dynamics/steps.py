@@ -20,10 +20,10 @@ from .initial import find_initial_values
 from .observed import Observed
 
 if TYPE_CHECKING:
+    from ...assembly.discrete import DiscreteSystem
     from ...assembly.state import State
     from ...output.restart import Restarts, Saved
     from ...runtime.options import Options
-    from ...system import System
     from .events import Event
     from .interval import Interval
     from .problem import DynamicProblem
@@ -68,7 +68,7 @@ def _over(options: Options, name: str, given: Any) -> Any:
 
 
 def requested(
-    system: System,
+    system: DiscreteSystem,
     options: Options,
     to: Any,
     step: Any,
@@ -126,7 +126,7 @@ class TimeSteps:
         self, problem: DynamicProblem, asked: Requested, restarts: Restarts | None
     ) -> None:
         self.problem, self.system, self.history = problem, problem.system, problem.history
-        made = self.integrator = problem.integrator
+        made = self.integrator = problem._integrator
         self.ts = made.ts
         self.snapshot, self.restore, self.shorten = made.snapshot, made.restore, made.shorten
         self.asked, self.restarts = asked, restarts
@@ -148,14 +148,14 @@ class TimeSteps:
         made.asked, made.longest, made.rtol = step, asked.longest, asked.rtol
         if saved is not None:
             self._go_on(saved)
-        elif problem.started:
-            problem.lead(step)
-            reconcile(problem, problem.left, step)
+        elif problem._started:
+            problem._lead(step)
+            reconcile(problem, problem._left, step)
         else:
             problem.initialize(step)
-        problem.motion.span = asked.span(self.begun[0], system.time)
+        problem._motion.span = asked.span(self.begun[0], system.time)
         made.duration = max(to - self.begun[0], step)
-        made.atol = problem.newton.balance.tolerances(asked.rtol, asked.atol)
+        made.atol = problem._newton.balance.tolerances(asked.rtol, asked.atol)
         made.relative = asked.atol is None
         ts, now = self.ts, system.time
         ts.setStepNumber(0)
@@ -173,12 +173,12 @@ class TimeSteps:
         if self.done:
             return
         if not self._resumed:
-            problem.taken = problem.audit.measure(jumped=True)
+            problem._taken = problem._audit.measure(jumped=True)
             if not len(self.history.time):
                 self.history.sample(now)
             self._observe(Step(now, 0, 0, {}))
-            if problem.events is not None:
-                problem.events.begin()
+            if problem._events is not None:
+                problem._events.begin()
         self.watched = self._is_watched()
         if (end := self.asked.next(now)) != self.integrator.end:
             self._pass_stop(end)
@@ -188,33 +188,33 @@ class TimeSteps:
         problem, method = self.problem, saved.state.method
         assert self.restarts is not None
         self._resumed = True
-        problem.take(saved.state)
+        problem._take(saved.state)
         time, steps = method["begun"]
         self.begun, self.done = (time, steps), saved.done or self.system.time >= self.asked.to
         self.rejections = self.integrator.rejections - int(method["rejected"])
-        problem.motion.lead()
+        problem._motion.lead()
         self.system.prescribe(self.system.time)
-        problem.audit.stand()
-        problem.newton.balance.begin()  # tolerances of steps are in its sizes
+        problem._audit.stand()
+        problem._newton.balance.begin()  # tolerances of steps are in its sizes
         self.restarts.resume(saved)
-        problem.taken, problem.started = None, True
+        problem._taken, problem._started = None, True
 
     def _is_watched(self) -> bool:
         """Tell whether somebody looks at each step; with several ranks one of them may."""
         problem = self.problem
         if self.system.comm.size > 1:
             return True
-        asked = problem.monitors or self.ts.getMonitor() or problem.progress.tells_each
-        watches = problem.supports is not None and problem.supports.watches
-        prefix = f"{problem.prefix}ts_monitor"
+        asked = problem._monitors or self.ts.getMonitor() or problem._progress.tells_each
+        watches = problem._supports is not None and problem._supports.watches
+        prefix = f"{problem._prefix}ts_monitor"
         shown = any(name.startswith(prefix) for name in PETSc.Options().getAll())
-        return bool(asked or problem.events or watches or shown or self.system.redundant.some)
+        return bool(asked or problem._events or watches or shown or self.system.redundant.some)
 
     # ---- for `march` ----------------------------------------------------------------------------
     def attempt(self, state: State) -> Step | ConvergenceError:
         """Try a step, or make those that nobody looks at."""
         made = self.integrator
-        self.problem.taken = None
+        self.problem._taken = None
         self._together = []
         if self._fresh:
             if not self.watched and self._several():
@@ -232,7 +232,7 @@ class TimeSteps:
         the next step has no solution at full length, it is made by itself. At most `most` are made,
         of which each takes some memory.
         """
-        made, audit, native = self.integrator, self.problem.audit, self.problem.newton.native
+        made, audit, native = self.integrator, self.problem._audit, self.problem._newton.native
         wanted = min(self.history.undue, most)
         if self.restarts is not None:
             wanted = min(wanted, self._left(self.restarts))
@@ -249,17 +249,17 @@ class TimeSteps:
     def accept(self, step: Step) -> None:
         """End a step at the present state, or at the first event in it."""
         problem, made = self.problem, self.integrator
-        problem.progress.clear()
+        problem._progress.clear()
         self._fresh, self._happened = True, []
         if self._together:
             problem.steps += len(self._together)
             return
-        if problem.supports is not None and problem.supports.watches:
-            problem.supports.watch(made.interval())
-        if problem.events is not None:
+        if problem._supports is not None and problem._supports.watches:
+            problem._supports.watch(made.interval())
+        if problem._events is not None:
             whole = self._whole = made.interval()
             try:
-                self._happened = problem.events.find(made, whole)
+                self._happened = problem._events.find(made, whole)
             except Exception as error:  # the step stands
                 self._thrown = error
                 made.land(whole.end.time, whole)
@@ -275,19 +275,19 @@ class TimeSteps:
         last = Step(self.system.time, made.iterations, made.linear_iterations, {})
         count = len(self._together) or 1
         made.show(count)
-        if problem.adds_up:
-            problem.measure()
+        if problem._adds_up:
+            problem._measure()
         if self._together:
             self.history.pass_over(self._together)
         else:
             self.history.steps.append(last)
             self.history.sample(last.time)
             self._observe(last)
-        problem.progress.step(last.time, last.iterations, last.linear_iterations, count)
+        problem._progress.step(last.time, last.iterations, last.linear_iterations, count)
         if self._thrown is not None:
             raise self._thrown
         try:
-            problem.interruption.check()
+            problem._interruption.check()
         except BaseException:
             if self.restarts is not None:
                 self.restarts.stop(self._restart_state)
@@ -295,7 +295,7 @@ class TimeSteps:
         ends = any(event.terminate for event in self._happened)
         self.done = ends or self.system.time >= self.asked.to
         if self.done:
-            problem.measure()
+            problem._measure()
         if self.restarts is not None:
             self._rest(self.restarts)
         if not self.done and (end := self.asked.next(self.system.time)) != self.integrator.end:
@@ -308,12 +308,12 @@ class TimeSteps:
         if self.system.redundant.some:
             require_redundant(self.system)
         self.ts.monitor(self.ts.getStepNumber(), self.system.time)
-        if problem.monitors or self.ts.getMonitor() or self.system.comm.size > 1:
+        if problem._monitors or self.ts.getMonitor() or self.system.comm.size > 1:
             with together(self.system.comm):
-                for monitor in problem.monitors:
+                for monitor in problem._monitors:
                     monitor(Observed(step, problem))
             self._require_time(step.time, "a monitor")
-        problem.taken = problem.audit.watch() or problem.taken
+        problem._taken = problem._audit.watch() or problem._taken
 
     def _require_time(self, time: float, who: str) -> None:
         """Require that the time is what it was before a user's function (collective)."""
@@ -335,25 +335,25 @@ class TimeSteps:
         actions = [event.action for event in self._happened if event.action is not None]
         if not actions:
             return
-        problem.audit.measure()
+        problem._audit.measure()
         before = self.integrator.snapshot()
         with together(self.system.comm):  # actions may communicate, if all ranks do
             for action in actions:
                 action()
         self._require_time(time, "an event's action")
-        problem.motion.lead()
+        problem._motion.lead()
         self._change(before, self.integrator.asked)
-        assert problem.events is not None
-        problem.events.begin()
+        assert problem._events is not None
+        problem._events.begin()
 
     # ---- what changes from outside --------------------------------------------------------------
     def _pass_stop(self, end: float) -> None:
         """Go on to another end, from a time at which functions of it may jump (collective)."""
         time, step = self.system.time, self.asked.step
-        self.problem.measure()
+        self.problem._measure()
         self.integrator.end = end
         before = self.integrator.snapshot()
-        self.problem.motion.span = time, max(end, time + step)
+        self.problem._motion.span = time, max(end, time + step)
         self._change(before, step)
 
     def _change(self, before: State, step: float) -> None:
@@ -362,7 +362,7 @@ class TimeSteps:
         self.system.prescribe(self.system.time)
         reconcile(problem, before, step)
         self.integrator.resume()
-        problem.taken = problem.audit.measure(jumped=True)
+        problem._taken = problem._audit.measure(jumped=True)
 
     # ---- restart points -------------------------------------------------------------------------
     def _left(self, restarts: Restarts) -> int:
@@ -392,12 +392,12 @@ class TimeSteps:
         `step`, `number`: length of the next step, and number of the last one.
         """
         problem, system, made = self.problem, self.system, self.integrator
-        problem.motion.lead()
+        problem._motion.lead()
         system.revise(system.time)
         system.prescribe(system.time)
-        problem.newton.snes.getKSP().reset()
-        problem.accelerations.forget()
-        problem.newton.begin()
+        problem._newton.snes.getKSP().reset()
+        problem._accelerations.forget()
+        problem._newton.begin()
         made.begin(self.asked.adaptive)
         made.next_step = step
         self.ts.setStepNumber(number)
@@ -410,7 +410,7 @@ def reconcile(problem: DynamicProblem, before: State, step: float) -> None:
     Positions and rates that changed since a state have to fulfil the constraints, as at the
     beginning.
     """
-    m, made, system = problem.motion, problem.integrator, problem.system
+    m, made, system = problem._motion, problem._integrator, problem.system
     numbering = system.numbering
     chosen = ((m.second | m.first) & (numbering.fixed_by < 0))[: numbering.owned]
     pairs = (m.state, before.displacement), (m.rate, before.rates[0])
@@ -418,13 +418,13 @@ def reconcile(problem: DynamicProblem, before: State, step: float) -> None:
         bool(system.comm.allreduce(bool((a[: len(b)] != b)[chosen].any()))) for a, b in pairs
     )
     pushed = False
-    if problem.supports is not None:
-        jumps = problem.supports.jumps(before, step)
+    if problem._supports is not None:
+        jumps = problem._supports.jumps(before, step)
         moved, turned, pushed = moved or jumps[0], turned or jumps[1], jumps[2]
     if moved or turned:
-        find_initial_values(problem.accelerations, step, positions=moved)
+        find_initial_values(problem._accelerations, step, positions=moved)
     elif pushed or not made.balanced(step):
-        find_initial_values(problem.accelerations, step, positions=False, told=False, jumped=True)
+        find_initial_values(problem._accelerations, step, positions=False, told=False, jumped=True)
     else:
         return
     made.started()

@@ -14,12 +14,12 @@ from ..rigid import rigid_modes
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+    from ...assembly.discrete import DiscreteSystem
     from ...bodies.natural.body import RigidBody
     from ...runtime.petsc import PETSc
-    from ...system import System
 
 
-def undetermined(system: System, J: PETSc.Mat, bodies: list[RigidBody]) -> list[str]:
+def undetermined(system: DiscreteSystem, J: PETSc.Mat, bodies: list[RigidBody]) -> list[str]:
     """Return the names of `bodies` that the tangent lets move by themselves (collective).
 
     A direct solver need not notice: it divides by a pivot that round-off left, and the body turns
@@ -48,7 +48,7 @@ def undetermined(system: System, J: PETSc.Mat, bodies: list[RigidBody]) -> list[
     return names
 
 
-def _motions(system: System, body: RigidBody) -> tuple[Array, Array]:
+def _motions(system: DiscreteSystem, body: RigidBody) -> tuple[Array, Array]:
     """Return sorted columns of the body's free coordinates and its six motions there.
 
     On the rank that owns the body, elsewhere nothing.

@@ -28,7 +28,7 @@ from ..residual import left_over
 from ..rigid import rigid_modes
 
 if TYPE_CHECKING:
-    from ...system import System
+    from ...assembly.discrete import DiscreteSystem
 
 EPS = float(np.finfo(float).eps)
 NO_FORCE = 1e-12  # of the size of its parts: a force that is none
@@ -64,7 +64,7 @@ class Pencil:
 
     def __init__(
         self,
-        system: System,
+        system: DiscreteSystem,
         stiffness: PETSc.Mat,
         weight: PETSc.Mat,
         rates: PETSc.Mat | None = None,

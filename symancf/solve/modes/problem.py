@@ -98,8 +98,8 @@ class EigenProblem(OneProcess):
         *,
         damping: Rayleigh | None = None,
     ) -> None:
-        self.system = made_of("EigenProblem", system)
-        self.once = Once(system.comm)
+        self._system = made_of("EigenProblem", system)
+        self._once = Once(system.comm)
         self.prefix = arguments.text("EigenProblem(prefix=...)", prefix)
         given = arguments.options("EigenProblem(options=...)", options)
         for name in given:
@@ -205,7 +205,7 @@ class EigenProblem(OneProcess):
     def _warn(self, search: Search, count: int, values: Complex, hidden: int) -> None:
         """Warn of modes that were not found, of `hidden` ones among those of frequency zero."""
         assert self.modes is not None
-        once = self.system.once
+        once = self._system.once
         if search.checked is False:
             found = int((self.modes.omega > 0.0).sum())
             once.warn(
@@ -238,11 +238,11 @@ class EigenProblem(OneProcess):
     def _tell_unused(self) -> None:
         with self._options:
             if not self._options.told:
-                self._options.warn_unused(self.system.comm)
+                self._options.warn_unused(self._system.comm)
 
     def _begin(self) -> System:
         """Make ready (collective)."""
-        system = self.system
+        system = self._system
         collect(system.comm)
         if any(block.name == "factor" for block in system.numbering.blocks):
             raise ParameterError(
@@ -259,7 +259,7 @@ class EigenProblem(OneProcess):
 
     def _modes(self, pencil: Pencil, values: Complex, X: Array, checked: bool | None) -> Modes:
         """Return modes with signs that do not depend on ranks, and what takes part in them."""
-        system, unknowns = self.system, pencil.unknowns
+        system, unknowns = self._system, pencil.unknowns
         shapes = _signed(system, _locals(system, X))
         d = rigid_modes(system, system.state)
         images, total = np.zeros((6, unknowns.rows)), np.zeros(6)
@@ -399,7 +399,7 @@ class EigenProblem(OneProcess):
         K : with the factors of the present tangent.
         rate : dR/dp.
         """
-        system, present, state = self.system, arc.value, self.system.state.copy()
+        system, present, state = self.system, arc.value, self._system.state.copy()
         change = system.unknowns.local(-K.solved(system.unknowns.from_rows(rate)))
         size = system.numbering.natural(system.extent)
         moves = system.numbering.those("position", "direction", "angle", "sliding")

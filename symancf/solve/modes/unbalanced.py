@@ -14,7 +14,7 @@ from .pencil import Pencil
 
 if TYPE_CHECKING:
     from ...arrays import Array, Mask
-    from ...system import System
+    from ...assembly.discrete import DiscreteSystem
 
 UNBALANCED = 1e-4  # of the forces
 LEFT_BY_JOINTS = 1e-9  # likewise: less is left where forces of joints follow from the others
@@ -23,7 +23,7 @@ HEAVY_MASS, HEAVY_STEPS = 1e8, 3  # of the largest eigenvalue: masses that let n
 NOISE_RATIO = 1e3  # times the estimate of round-off: a residual that is none
 
 
-def unbalanced(system: System) -> float:
+def unbalanced(system: DiscreteSystem) -> float:
     """Return the largest share of its forces that a kind of row leaves unbalanced (collective).
 
     Forces are those of all roles, strain, loads, contact, ..., whose sum the residual is.
@@ -54,7 +54,7 @@ def unbalanced(system: System) -> float:
     return float(share.max(initial=0.0))
 
 
-def balance(system: System) -> None:
+def balance(system: DiscreteSystem) -> None:
     """Find the multipliers of a state at rest that has none; warn of what is no equilibrium.
 
     In mechanisms that hang or stand, where statics has a singular tangent to begin with, the forces
@@ -88,6 +88,6 @@ def balance(system: System) -> None:
         )
 
 
-def free(system: System) -> Mask:
+def free(system: DiscreteSystem) -> Mask:
     """Return which coordinates are free."""
     return np.asarray(system.numbering.fixed_by < 0)

@@ -10,7 +10,7 @@ from ...values import arguments
 from ...values.parameter import Parameter, label
 
 if TYPE_CHECKING:
-    from ...system import System
+    from ...assembly.discrete import DiscreteSystem
     from .equilibrium import EquilibriumSolver
 
 
@@ -65,7 +65,7 @@ def require_possible(
     _require_path(solver.system, name)
 
 
-def _require_path(system: System, name: str) -> None:
+def _require_path(system: DiscreteSystem, name: str) -> None:
     """Raise where a system has no path."""
     if timed := system.memory.timed:
         raise ParameterError(

@@ -15,9 +15,9 @@ from ...runtime.collective import together
 from ..causes import EndOfPath
 
 if TYPE_CHECKING:
+    from ...assembly.discrete import DiscreteSystem
     from ...assembly.vectors import Vectors
     from ...runtime.petsc import PETSc
-    from ...system import System
     from .convergence import Convergence
     from .linear import LinearSolver
     from .sudden import Sudden
@@ -76,7 +76,7 @@ class Branch:
 
     def __init__(
         self,
-        system: System,
+        system: DiscreteSystem,
         vectors: Vectors,
         linear: LinearSolver,
         ksp: PETSc.KSP,

@@ -16,7 +16,7 @@ from ...runtime.petsc import NOT_FINITE, PETSc
 from ..folds import Folds
 
 if TYPE_CHECKING:
-    from ...system import System
+    from ...assembly.discrete import DiscreteSystem
 
 
 EPS = float(np.finfo(float).eps)
@@ -51,7 +51,7 @@ class Convergence(Stopping):
         tolerance ended the last step; 0 where it did not.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: DiscreteSystem) -> None:
         self.system = system
         rows = RowNorms(system, system.pieces)
         bound = rows.classes(lambda b: b.kind in ("multiplier", "tie"))
@@ -281,7 +281,7 @@ class Convergence(Stopping):
         return np.divide(rtol, worst, out=np.ones_like(worst), where=open_)
 
 
-def _place_size(system: System) -> Array:
+def _place_size(system: DiscreteSystem) -> Array:
     """Sizes of the reference values that positions are the sum of."""
     angle = system.numbering.those("angle")
     return np.where(angle, np.pi, np.abs(system.reference))

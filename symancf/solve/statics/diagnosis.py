@@ -16,7 +16,7 @@ from ..causes import Undetermined
 from .held import free_motions
 
 if TYPE_CHECKING:
-    from ...system import System
+    from ...assembly.discrete import DiscreteSystem
     from .convergence import Convergence
 
 
@@ -24,7 +24,7 @@ LARGEST = 60_000  # rows; beyond, a factorisation only for a message takes too l
 SINGULAR = 1e-13  # of the equilibrated tangent; that of slender but sound structures is 1e-10
 
 
-def undetermined(system: System) -> Undetermined | None:
+def undetermined(system: DiscreteSystem) -> Undetermined | None:
     """Return what the tangent at the present state leaves free (collective).
 
     The vector that the tangent K diminishes most is found by inverse iteration. Equilibrated by
@@ -58,7 +58,7 @@ def undetermined(system: System) -> Undetermined | None:
     return _named(system, y / norms[0])
 
 
-def _weakest(system: System, matrix: PETSc.Mat) -> PETSc.Vec | None:
+def _weakest(system: DiscreteSystem, matrix: PETSc.Mat) -> PETSc.Vec | None:
     """Return the vector of the smallest eigenvalue of the tangent, as far as that is defined."""
     random = system.numbering.random(11)
     for shift in (0.0, 1e-12 * system.stiffness):
@@ -96,7 +96,7 @@ def _iterate(ksp: PETSc.KSP, b: PETSc.Vec, x: PETSc.Vec) -> bool:
     return True
 
 
-def _named(system: System, y: Array) -> Undetermined:
+def _named(system: DiscreteSystem, y: Array) -> Undetermined:
     """Describe a unit vector of undetermined unknowns by constraints or by a place."""
     numbering = system.numbering
     kinds, kind = numbering.kind_of_rows()
@@ -122,7 +122,7 @@ def _named(system: System, y: Array) -> Undetermined:
 
 
 def warn_unproved(
-    system: System, test: Convergence, snes: PETSc.SNES, time: float, before: Array
+    system: DiscreteSystem, test: Convergence, snes: PETSc.SNES, time: float, before: Array
 ) -> None:
     """Warn where options of PETSc's, not the test of the residual, ended a step (collective).
 

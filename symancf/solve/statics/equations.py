@@ -13,11 +13,11 @@ from ...runtime.petsc import PETSc, loosely
 
 if TYPE_CHECKING:
     from ...arrays import Array
+    from ...assembly.discrete import DiscreteSystem
     from ...assembly.vectors import Vectors
     from ...output.history import History
     from ...runtime.interruption import Interruption
     from ...runtime.progress import Progress
-    from ...system import System
     from .convergence import Convergence
     from .linear import LinearSolver
 
@@ -42,7 +42,7 @@ class StaticEquations(VectorEquations):
 
     def __init__(
         self,
-        system: System,
+        system: DiscreteSystem,
         vectors: Vectors,
         convergence: Convergence,
         history: History,

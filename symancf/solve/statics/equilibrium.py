@@ -48,9 +48,9 @@ from .starts import Change, Path, parabola, starts
 from .sudden import Sudden
 
 if TYPE_CHECKING:
+    from ...assembly.discrete import DiscreteSystem
     from ...assembly.piece import Piece
     from ...output.history import History
-    from ...system import System
 
 Monitor = Callable[[Step], None]
 REASONS = PETSc.SNES.ConvergedReason
@@ -135,7 +135,7 @@ class EquilibriumSolver:
     """
 
     def __init__(
-        self, system: System, history: History, options: Options, check_held: bool
+        self, system: DiscreteSystem, history: History, options: Options, check_held: bool
     ) -> None:
         self.system, self.numbering = system, system.numbering
         self.history: History = history

@@ -18,8 +18,8 @@ from ...runtime.collective import together
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from ...assembly.discrete import DiscreteSystem
     from ...assembly.numbering import Block
-    from ...system import System
 
 
 CHUNK = 4096  # rows that are factored at once
@@ -41,7 +41,7 @@ class _Group:
     reach: float
 
 
-def _groups(system: System) -> list[list[Body]]:
+def _groups(system: DiscreteSystem) -> list[list[Body]]:
     """Return the bodies one by one, but those together that elastic bonds such as flexures join."""
     bonds = [p for term in system.terms if isinstance(term, Bonds) for p in term.bonds()]
     if not bonds:
@@ -58,7 +58,7 @@ def _groups(system: System) -> list[list[Body]]:
     return list(members.values())
 
 
-def _group(system: System, bodies: list[Body], q: Array) -> _Group:
+def _group(system: DiscreteSystem, bodies: list[Body], q: Array) -> _Group:
     """Find the coordinates of bodies, also those that only a joint brought to this rank.
 
     `q` are the present values of all coordinates.
@@ -122,7 +122,7 @@ def _motions(body: _Group, among: Mask | None = None) -> tuple[Ints, Array]:
     return coordinates, np.concatenate(parts, axis=1)[:, first]
 
 
-def require_held(system: System) -> None:
+def require_held(system: DiscreteSystem) -> None:
     """Raise when a rigid motion of some bodies meets no resistance at the present state.
 
     See `find_free`. Collective.
@@ -150,7 +150,7 @@ def require_held(system: System) -> None:
     )
 
 
-def require_pressed(system: System) -> None:
+def require_pressed(system: DiscreteSystem) -> None:
     """Raise where an even pressure in incompressible bodies, one or all, moves nothing."""
     found = [(b, system.binding(b).pressures) for b in system.bodies]
     closed = [(b, own) for b, own in found if own is not None and own.pressure.incompressible]
@@ -179,7 +179,7 @@ def require_pressed(system: System) -> None:
             )
 
 
-def free_motions(system: System) -> tuple[str, list[str]]:
+def free_motions(system: DiscreteSystem) -> tuple[str, list[str]]:
     """Describe the rigid motions that nothing holds, "": none; and name the bodies (collective)."""
     told = find_free(system)
     return _sentence(told), sorted({name for names, _ in told for name in names})
@@ -189,7 +189,7 @@ def _sentence(told: list[tuple[list[str], str]]) -> str:
     return "; ".join(f"{_listed(names)}: {motion}" for names, motion in told)
 
 
-def find_free(system: System) -> list[tuple[list[str], str]]:
+def find_free(system: DiscreteSystem) -> list[tuple[list[str], str]]:
     """Return the rigid motions that nothing holds: names of bodies, and the motion in words.
 
     Each body may move rigidly (those that flexures join, together); where bodies share
@@ -240,12 +240,12 @@ def find_free(system: System) -> list[tuple[list[str], str]]:
     return [_describe(bodies, motion) for motion in _readable(bodies, loose)]
 
 
-def _bodies(system: System, groups: list[list[Body]]) -> list[_Group]:
+def _bodies(system: DiscreteSystem, groups: list[list[Body]]) -> list[_Group]:
     q = system.reference + system.state
     return [_group(system, members, q) for members in groups]
 
 
-def supported(system: System) -> bool:
+def supported(system: DiscreteSystem) -> bool:
     """Tell whether prescribed coordinates alone hold all bodies (collective).
 
     Every rigid motion of a body moves some that it has alone. The tangent need not be there. False
@@ -271,7 +271,7 @@ def supported(system: System) -> bool:
 
 
 def _of_many(
-    system: System,
+    system: DiscreteSystem,
     bodies: list[_Group],
     motions: list[tuple[Ints, Array]],
     size: Array,
@@ -328,7 +328,7 @@ def _of_many(
     return told
 
 
-def _followers(system: System, V: csr_array) -> csr_array:
+def _followers(system: DiscreteSystem, V: csr_array) -> csr_array:
     """Return the motions (coordinates, k) of coordinates that follow others with motions V.
 
     With the points of lids go the forces on their rims. Those of one lid are solved for together,
@@ -373,7 +373,7 @@ def _followers(system: System, V: csr_array) -> csr_array:
     return csr_array(coo_array((motion.data[motion.data != 0.0], (at[r], c)), shape=V.shape))
 
 
-def _tangent(system: System) -> csr_array:
+def _tangent(system: DiscreteSystem) -> csr_array:
     """Return this rank's rows of the tangent on local coordinates, CSR; fixed ones are empty."""
     from scipy.sparse import csr_array
 
@@ -389,7 +389,7 @@ def _tangent(system: System) -> csr_array:
     return csr_array((values[used], (row[used], coordinate)), shape=shape)
 
 
-def _factor(system: System, rows: Array) -> Array:
+def _factor(system: DiscreteSystem, rows: Array) -> Array:
     """Return R of the QR decomposition of the rows of all ranks (collective)."""
     mine = np.empty((0, rows.shape[1]))
     for start in range(0, len(rows), CHUNK):
@@ -401,7 +401,7 @@ def _factor(system: System, rows: Array) -> Array:
     return np.asarray(np.linalg.qr(every, mode="r"))
 
 
-def _null(system: System, rows: Array, moves: Array) -> Array:
+def _null(system: DiscreteSystem, rows: Array, moves: Array) -> Array:
     """Return the combinations (k, 6 bodies) that move something and that nothing answers."""
     _, scale, basis = np.linalg.svd(_factor(system, moves), full_matrices=False)
     moving = scale > 1e-9 * scale.max(initial=0.0)

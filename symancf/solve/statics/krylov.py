@@ -24,11 +24,11 @@ from .linear import LinearSolver
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ...assembly.discrete import DiscreteSystem
     from ...assembly.vectors import Vectors
-    from ...multigrid.hierarchy import Multigrid
     from ...newton import RowNorms
     from ...runtime.options import Options
-    from ...system import System
+    from ..multigrid.hierarchy import Multigrid
 
 
 LASTING = 3
@@ -66,7 +66,7 @@ class Tangent(Shell):
     """
 
     def __init__(
-        self, system: System, vectors: Vectors, scratch: tuple[Array, Array, PETSc.Vec]
+        self, system: DiscreteSystem, vectors: Vectors, scratch: tuple[Array, Array, PETSc.Vec]
     ) -> None:
         self.border: tuple[Array, Array] | None = None
         self.entries: PETSc.Mat | None = None
@@ -130,7 +130,7 @@ class KrylovSolver(LinearSolver):
 
     def __init__(
         self,
-        system: System,
+        system: DiscreteSystem,
         ksp: PETSc.KSP,
         vectors: Vectors,
         seconds: dict[str, float],

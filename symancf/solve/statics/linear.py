@@ -14,10 +14,10 @@ from ..solver import solver_name
 
 if TYPE_CHECKING:
     from ...arrays import Array
+    from ...assembly.discrete import DiscreteSystem
     from ...assembly.vectors import Vectors
     from ...runtime.options import Options
     from ...runtime.petsc import PETSc
-    from ...system import System
 
 
 class LinearSolver:
@@ -32,7 +32,7 @@ class LinearSolver:
 
     def __init__(
         self,
-        system: System,
+        system: DiscreteSystem,
         ksp: PETSc.KSP,
         vectors: Vectors,
         seconds: dict[str, float],

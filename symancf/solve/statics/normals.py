@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...newton import Aid
 
 if TYPE_CHECKING:
-    from ...system import System
+    from ...assembly.discrete import DiscreteSystem
 
 MOST = 3  # rough solutions
 TURN = 0.02  # [rad] by which a solution turns the normals where they are good enough
@@ -20,7 +20,7 @@ class Normals(Aid):
     It is held in up to `MOST` solutions before the others, until they turn it by less than `TURN`.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: DiscreteSystem) -> None:
         self.system = system
         self._holds = False
 

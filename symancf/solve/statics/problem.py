@@ -90,8 +90,8 @@ class StaticProblem(OneProcess, Shown):
         check_held: bool = True,
         check_stable: bool = True,
     ) -> None:
-        self.system = made_of("StaticProblem", system)
-        self.once = Once(system.comm)
+        self._system = made_of("StaticProblem", system)
+        self._once = Once(system.comm)
         self.prefix = arguments.text("StaticProblem(prefix=...)", prefix)
         self.check_stable = check_stable
         self.history = kept_by("StaticProblem", history)
@@ -107,14 +107,14 @@ class StaticProblem(OneProcess, Shown):
         self._recalls: Mapping[str, Any] | None = None  # numbers of the solver, once it is ready
         self._first: State | None = None
 
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return the system and how far it is."""
         n = len(self.history.steps)
-        return f"StaticProblem, {n} step{'s' * (n != 1)}, {self.system.headline()}"
+        return f"StaticProblem, {n} step{'s' * (n != 1)}, {self.system._headline()}"
 
-    def facts(self) -> Sequence[Sequence[str]]:
+    def _facts(self) -> Sequence[Sequence[str]]:
         """Return the steps so far, or the members of the system."""
-        return self.history.facts() if self.history.steps else self.system.facts()
+        return self.history._facts() if self.history.steps else self.system._facts()
 
     @property
     def made(self) -> EquilibriumSolver:
@@ -153,7 +153,7 @@ class StaticProblem(OneProcess, Shown):
     def _begin(self, steps: bool = True) -> None:
         """Make ready for steps of load at rest, or for a path (collective)."""
         self._first = self._first or self.state
-        self.solver.ready &= self.system.motion is None  # which scales multipliers its way
+        self.solver.ready &= self._system.motion is None  # which scales multipliers its way
         self._make_ready()
         if self.solver.krylov is not None:
             self.solver.krylov.call(steps)
@@ -161,16 +161,16 @@ class StaticProblem(OneProcess, Shown):
             self.solver.tell_solver()
 
     def _make_ready(self) -> None:
-        self.system.require_numbers("equilibria are looked for", {"state": self.system.state})
-        if self.system.motion is not None:
-            self.system.rest()
-        if self.system.changing:
-            self.system.revise(self.system.time)
+        self._system.require_numbers("equilibria are looked for", {"state": self._system.state})
+        if self._system.motion is not None:
+            self._system.rest()
+        if self._system.changing:
+            self._system.revise(self._system.time)
         if not self.solver.ready:
             self.solver.prepare()
             self._continuation = None
         for term in self.solver.choosing:  # another problem of the system may have chosen since
-            self.system.replace(term.choose(self.system, self.solver.options.choice))
+            self._system.replace(term.choose(self._system, self.solver.options.choice))
         if self._recalls is not None:
             self.solver.recall(self._recalls)
             self._recalls = None
@@ -181,7 +181,7 @@ class StaticProblem(OneProcess, Shown):
         if restarts is not None:
             rests = steps.done or restarts.left(len(self.history.steps)) == restarts.every
             method = steps.memory | {"solver": self.solver.memory}
-            restarts.ended(state := replace(self.system.snapshot(), method=method))
+            restarts.ended(state := replace(self._system.snapshot(), method=method))
             restarts.step(steps.done, rests, lambda: state)
             if rests:
                 self._anew(self.solver.memory)
@@ -204,9 +204,9 @@ class StaticProblem(OneProcess, Shown):
 
     def _take(self, state: State) -> None:
         """Go to a state (collective)."""
-        self.system.restore(state)
-        self.system.prescribe(state.time)  # loads
-        self.system.restore(state)  # with the displacements that it had
+        self._system.restore(state)
+        self._system.prescribe(state.time)  # loads
+        self._system.restore(state)  # with the displacements that it had
         self.solver.restored, self.solver.ready = True, False
         self._recalls = state.method.get("solver")
 
@@ -253,20 +253,20 @@ class StaticProblem(OneProcess, Shown):
 
         Whatever is raised, the state is that of the last converged step and one may go on.
         """
-        now = self.system.time
-        to, step, smallest, ends = steps_asked(self.system, to, step, smallest, stops)
+        now = self._system.time
+        to, step, smallest, ends = steps_asked(self._system, to, step, smallest, stops)
         restarts = None
         if checkpoint is not None:
             asked: dict[str, Any] = {"to": to, "step": step, "smallest": smallest}
             asked |= {"jump": bool(jump), "stops": list(ends)}
             held = self.solver.interruption
-            restarts = Restarts(checkpoint, self.system, self.history, "solve", asked, 1, held)
+            restarts = Restarts(checkpoint, self._system, self.history, "solve", asked, 1, held)
         rests, held = restarts or nullcontext(), self.solver.interruption
         with rests, held, self._options, self.solver.progress, STAGES["statics"]:
             self._begin()
             self.solver.progress.way = now, to
-            if self.system.redundant.some:
-                require_consistent(self.system, to)
+            if self._system.redundant.some:
+                require_consistent(self._system, to)
             largest = abs(to - now) if step is None else float(step)
             try:
                 rest = partial(self._rest, restarts)
@@ -285,7 +285,7 @@ class StaticProblem(OneProcess, Shown):
                     restarts.stop()
                 raise
             if not self._options.told:
-                self._options.warn_unused(self.system.comm)
+                self._options.warn_unused(self._system.comm)
         return self.history
 
     @warns_once
@@ -337,7 +337,7 @@ class StaticProblem(OneProcess, Shown):
         with self.solver.interruption, self._options, self.solver.progress, STAGES["statics"]:
             self._begin(steps=False)
             if arguments.among(parameter, ("time",)) and any(
-                piece.timed for piece in self.system.pieces
+                piece.timed for piece in self._system.pieces
             ):
                 raise ParameterError(
                     "follow('time'): places travel in time here, and a path changes the time "
@@ -357,7 +357,7 @@ class StaticProblem(OneProcess, Shown):
             except ConvergenceError as error:
                 raise explained_path(self.solver, error, path.arc.name, to) from error.__cause__
             if not self._options.told:
-                self._options.warn_unused(self.system.comm)
+                self._options.warn_unused(self._system.comm)
         return self.history
 
     def monitor(self, function: Monitor, every: int = 1) -> None:
@@ -383,13 +383,13 @@ class StaticProblem(OneProcess, Shown):
         self, path: str | Path, attributes: Mapping[str, checkpoint.Given] | None = None
     ) -> Path:
         """Write the state and `attributes`; see `symancf.output.checkpoint.save`."""
-        return checkpoint.write(path, self.system, self.state, attributes=attributes)
+        return checkpoint.write(path, self._system, self.state, attributes=attributes)
 
     @property
     def state(self) -> State:
         """The present state as a value, for `restore`: no step changes it."""
         method = {"solver": self.solver.memory} if self.solver.ready else {}
-        return replace(self.system.snapshot(), method=method)
+        return replace(self._system.snapshot(), method=method)
 
     @warns_once
     def restore(self, state: State | str | Path) -> Facts:
@@ -413,9 +413,9 @@ class StaticProblem(OneProcess, Shown):
         """
         attributes: Facts = {}
         if isinstance(state, State):
-            self.system.require_own(state)
+            self._system.require_own(state)
         else:
-            state, attributes = checkpoint.read(state, self.system)
+            state, attributes = checkpoint.read(state, self._system)
             state = replace(state, parameters=())
         self._take(state)
         return attributes

@@ -13,8 +13,8 @@ from ..factors import Factors, Signs
 from ..solver import is_symmetric
 
 if TYPE_CHECKING:
+    from ...assembly.discrete import DiscreteSystem
     from ...output.history import History
-    from ...system import System
     from .linear import LinearSolver
 
 LARGEST = 5000  # rows that are factored by SuperLU where there is no MUMPS
@@ -41,7 +41,7 @@ class Stability:
         and without MUMPS.
     """
 
-    def __init__(self, system: System, linear: LinearSolver) -> None:
+    def __init__(self, system: DiscreteSystem, linear: LinearSolver) -> None:
         self.system, self.linear, self._tangent = system, linear, system.matrix
         numbering, rows = system.numbering, system.numbering.coordinate_of_row
         free = np.ones(len(rows), dtype=bool)

@@ -19,10 +19,10 @@ from ...arrays import Array
 from .branch import CLOSE
 
 if TYPE_CHECKING:
+    from ...assembly.discrete import DiscreteSystem
     from ...assembly.numbering import Numbering
     from ...assembly.vectors import Vectors
     from ...runtime.petsc import PETSc
-    from ...system import System
     from .branch import Branch
     from .convergence import Convergence
     from .linear import LinearSolver
@@ -59,7 +59,7 @@ class Change:
 class Solver(Protocol):
     """What predictors need of an `EquilibriumSolver`."""
 
-    system: System
+    system: DiscreteSystem
     numbering: Numbering
     vectors: Vectors
     convergence: Convergence

@@ -17,8 +17,8 @@ from .equilibrium import Attempt
 from .explanation import explained
 
 if TYPE_CHECKING:
+    from ...assembly.discrete import DiscreteSystem
     from ...assembly.state import State
-    from ...system import System
     from .equilibrium import EquilibriumSolver
 
 
@@ -200,7 +200,7 @@ class LoadSteps:
 
 
 def steps_asked(
-    system: System, to: Any, step: Any, smallest: Any, stops: Any
+    system: DiscreteSystem, to: Any, step: Any, smallest: Any, stops: Any
 ) -> tuple[float, float | None, float, tuple[float, ...]]:
     """Return arguments of `StaticProblem.solve`; the last of `stops` is `to` (collective).
 

@@ -24,7 +24,7 @@ from ...arrays import Array
 from ...runtime.collective import reduced
 
 if TYPE_CHECKING:
-    from ...system import System
+    from ...assembly.discrete import DiscreteSystem
 
 
 class Sudden:
@@ -38,7 +38,7 @@ class Sudden:
     settled : values at the last equilibrium that was recorded, nan: not known.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: DiscreteSystem) -> None:
         self._system, self._plan = system, system.plan
         turning = system.plan.growing()
         self._places = np.union1d(turning, system.plan.of_parameters())

@@ -41,26 +41,26 @@ class Potential(PlaceTerm):
         self, function: Law, *ends: End, name: str | None = None, **parameters: Given
     ) -> None:
         super().__init__(function, ends, name, parameters, rates=False)
-        self.energy = self.reading.scalar(self.reading.result, "it must return one expression")
-        known = Substitution.of(self.ends, self.reading.jets)
-        self.substitution = known.with_lets(self.reading.lets)
-        on = {*self.reading.unknowns, *(s for s, _ in self.reading.lets)}
-        names = sorted(map(str, self.reading.unknowns))
+        self.energy = self._reading.scalar(self._reading.result, "it must return one expression")
+        known = Substitution.of(self.ends, self._reading.jets)
+        self._substitution = known.with_lets(self._reading.lets)
+        on = {*self._reading.unknowns, *(s for s, _ in self._reading.lets)}
+        names = sorted(map(str, self._reading.unknowns))
         require_dependence(self.what, name_of(function), self.energy, on, "the ends", names)
         self.results = [self.energy]
 
     def _law(self) -> declare.PointLaw:
         """Return the point law of the energy."""
         return declare.PointLaw(
-            name=self.law_name,
+            name=self._law_name,
             unknowns=self._unknowns(),
-            lets=tuple(self.substitution.lets),
-            energy=self.reading.integrand(self.substitution.known(self.energy)),
+            lets=tuple(self._substitution.lets),
+            energy=self._reading.integrand(self._substitution.known(self.energy)),
             history=self._history(),
             stored=self._stored(),
-            parameters=self._parameters(self.substitution.known(self.energy)),
+            parameters=self._parameters(self._substitution.known(self.energy)),
             called=self.what,
-            title=f"energy of {self.law_name}",
+            title=f"energy of {self._law_name}",
         )
 
     def values(self, system: Configuration) -> Array:
@@ -68,5 +68,5 @@ class Potential(PlaceTerm):
 
         Of a law with memory what is stored.
         """
-        held = self.energy if self.reading.stored is None else self.reading.stored
-        return self._values(system, [self.reading.integrand(held)])[:, 0]
+        held = self.energy if self._reading.stored is None else self._reading.stored
+        return self._values(system, [self._reading.integrand(held)])[:, 0]

@@ -134,7 +134,7 @@ class VirtualWork(PlaceTerm):
         super().__init__(function, ends, name, parameters, rates=True, states=states)
         dissipation = flag(self.what, "dissipation", dissipation)
         self.role = "dissipation" if dissipation else "work"
-        reading = self.reading
+        reading = self._reading
         if reading.history:
             self.role = "potential"  # with what it stores and dissipates
             if dissipation or states:
@@ -158,7 +158,7 @@ class VirtualWork(PlaceTerm):
         key = reading.structure(self.results)
         self._moved = _MOTIONS.get(key, lambda: _Motions(reading, *given))
         reading.rates, self.changing = list(self._moved.rates), self._moved.changing
-        self.substitution = self._moved.substitution
+        self._substitution = self._moved.substitution
         for name in self.changing:
             self.parameters[f"rate_{name}"] = difference(
                 f"{name} of {self.what}", self.parameters.get(name, 0.0)
@@ -169,9 +169,9 @@ class VirtualWork(PlaceTerm):
 
         As a motion the velocity there is that of the material point, as virtual work needs it.
         """
-        timed = [jet for jet in self.reading.rates if self.reading.ends[jet[0]].timed]
+        timed = [jet for jet in self._reading.rates if self._reading.ends[jet[0]].timed]
         rates = {s for jet in timed for s in symbols_of(jet, "rate")}
-        timed_ends = any(end.timed for end in self.reading.ends)
+        timed_ends = any(end.timed for end in self._reading.ends)
         for force in (*self.forces, *self.state_rates):
             if force.free_symbols & rates or (timed_ends and force.atoms(rate)):
                 raise KinematicsError(
@@ -189,7 +189,7 @@ class VirtualWork(PlaceTerm):
             raise KinematicsError(
                 f"{self.what} returned {label(result)}: it must return {{motion: force}}, or "
                 "pairs (motion, force) in a list",
-                asked=name_of(self.reading.function),
+                asked=name_of(self._reading.function),
                 given=result,
                 possible=("{motion: force}",),
             )
@@ -217,7 +217,7 @@ class VirtualWork(PlaceTerm):
                     possible=self.states,
                 )
         must = "the rate of a state must be an expression"
-        return [self.reading.scalar(rates[s], must) for s in self.states]
+        return [self._reading.scalar(rates[s], must) for s in self.states]
 
     def _take(self, motion: E | V, force: E | V) -> None:
         """Add a pair of scalars or of vectors."""
@@ -233,44 +233,44 @@ class VirtualWork(PlaceTerm):
                 given=(len(motions), len(forces)),
             )
         for m, f in zip(motions, forces, strict=True):
-            self.motions.append(self.reading.scalar(m, "a motion must be an expression"))
-            self.forces.append(self.reading.scalar(f, "a force must be an expression"))
+            self.motions.append(self._reading.scalar(m, "a motion must be an expression"))
+            self.forces.append(self._reading.scalar(f, "a force must be an expression"))
 
     def _law(self) -> declare.PointLaw:
         """Return the point law: -(d motion / d rate)^T force, and rate - f for own states."""
-        known = self.substitution.known
+        known = self._substitution.known
         lets = tuple(
             (sp.Symbol(f"force{i + 1}", real=True), known(force))
             for i, force in enumerate(self.forces)
         )
         motions = [known(motion) for motion in self.motions]
         work = {
-            self.reading.states[s]: sp.Symbol(f"rate_{s}") - known(f)
+            self._reading.states[s]: sp.Symbol(f"rate_{s}") - known(f)
             for s, f in zip(self.states, self.state_rates, strict=True)
         }
         everything = [*work.values(), *motions, *(force for _, force in lets)]
         return declare.PointLaw(
-            name=self.law_name,
+            name=self._law_name,
             unknowns=self._unknowns(),
-            lets=(*self.substitution.lets, *lets),
+            lets=(*self._substitution.lets, *lets),
             work=work,
-            rate_of=self.rate_of,
+            rate_of=self._rate_of,
             history=self._history(),
             stored=self._stored(),
-            powers=tuple(zip(motions, (self.reading.integrand(s) for s, _ in lets), strict=True)),
-            domain=self.domain(),
+            powers=tuple(zip(motions, (self._reading.integrand(s) for s, _ in lets), strict=True)),
+            domain=self._domain(),
             parameters=self._parameters(*everything),
             called=self.what,
-            title="-(d motion/d rate)^T force of " + self.law_name,
+            title="-(d motion/d rate)^T force of " + self._law_name,
         )
 
     @property
-    def rate_of(self) -> dict[sp.Symbol, sp.Expr]:
+    def _rate_of(self) -> dict[sp.Symbol, sp.Expr]:
         """The rates of jets, own states, parameters and of time, by their symbols."""
-        found: dict[sp.Symbol, sp.Expr] = dict(self.substitution.rate_of)
-        found |= {self.reading.states[s]: sp.Symbol(f"rate_{s}") for s in self.states}
-        found |= {self.reading.keywords[k]: sp.Symbol(f"rate_{k}") for k in self.changing}
-        return found | ({TIME: sp.S.One} if self.reading.uses_time else {})
+        found: dict[sp.Symbol, sp.Expr] = dict(self._substitution.rate_of)
+        found |= {self._reading.states[s]: sp.Symbol(f"rate_{s}") for s in self.states}
+        found |= {self._reading.keywords[k]: sp.Symbol(f"rate_{k}") for k in self.changing}
+        return found | ({TIME: sp.S.One} if self._reading.uses_time else {})
 
     def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
         changing = (declare.Parameter(sp.Symbol(f"rate_{k}"), "cell") for k in self.changing)
@@ -282,4 +282,4 @@ class VirtualWork(PlaceTerm):
 
     def own_states(self, system: Configuration) -> Array:
         """Return the own states (places, states), on every rank (collective)."""
-        return self._values(system, [self.reading.states[s] for s in self.states])
+        return self._values(system, [self._reading.states[s] for s in self.states])

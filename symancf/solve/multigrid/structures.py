@@ -7,14 +7,14 @@ import ctypes
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arrays import address
-from ..runtime import jit
-from ..runtime.structures import declared
+from ...arrays import address
+from ...runtime import jit
+from ...runtime.structures import declared
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from ..arrays import Data
+    from ...arrays import Data
 
 _FOUND = declared(Path(__file__).with_name("level.h"))
 

@@ -7,8 +7,8 @@ import ctypes
 import weakref
 from typing import TYPE_CHECKING
 
-from ..errors import SymancfError
-from ..runtime.petsc import PETSc, disown, functions, own, printing
+from ...errors import SymancfError
+from ...runtime.petsc import PETSc, disown, functions, own, printing
 from . import structures
 
 if TYPE_CHECKING:

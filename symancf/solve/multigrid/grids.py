@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Array, Ints, Ints32, Mask, pointer
-from ..newton.parts import connected_parts
-from ..runtime.collective import reduced
+from ...arrays import Array, Ints, Ints32, Mask, pointer
+from ...newton.parts import connected_parts
+from ...runtime.collective import reduced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..assembly.numbering import Numbering
-    from ..assembly.piece import Piece
+    from ...assembly.numbering import Numbering
+    from ...assembly.piece import Piece
 
 GRADED = (
     0.6  # standard deviation s of the logarithm of cells' sizes beyond which grids are e^s wider

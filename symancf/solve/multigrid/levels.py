@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..arrays import Array, Ints, Ints32, pointer
-from ..runtime.collective import exchange, exchange_blocks, owners_of, shares
+from ...arrays import Array, Ints, Ints32, pointer
+from ...runtime.collective import exchange, exchange_blocks, owners_of, shares
 from . import structures
 from .copies import home, returned, with_copies
 from .grids import Grids, interpolation

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import pointer
-from ..runtime.collective import exchange_blocks
-from ..runtime.petsc import functions
+from ...arrays import pointer
+from ...runtime.collective import exchange_blocks
+from ...runtime.petsc import functions
 from . import structures
 
 if TYPE_CHECKING:
-    from ..arrays import Data, Ints, Ints32
+    from ...arrays import Data, Ints, Ints32
 
 _TAG = 73
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Array, Data, Ints, Ints32, pointer
-from ..runtime.collective import exchange_blocks, together
-from ..runtime.petsc import printing
+from ...arrays import Array, Data, Ints, Ints32, pointer
+from ...runtime.collective import exchange_blocks, together
+from ...runtime.petsc import printing
 from . import structures
 from .copies import MOST
 from .cycle import Cycle, print_to
@@ -97,7 +97,7 @@ class Multigrid:
     Parameters
     ----------
     matrix : whose entries these are, three rows of each node (collective).
-    nodes : see `symancf.multigrid.grids.nodes_of`.
+    nodes : see `symancf.solve.multigrid.grids.nodes_of`.
     symmetric : whether the entries are.
     prefix : of the options of the cycle, see `Cycle`.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..arrays import Ints32
+from ...arrays import Ints32
 
 if TYPE_CHECKING:
     from .messages import Ghosts

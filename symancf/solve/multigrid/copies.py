@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Ints, Ints32, pointer
-from ..runtime.collective import AnyArray, exchange, exchange_blocks, reduced
+from ...arrays import Ints, Ints32, pointer
+from ...runtime.collective import AnyArray, exchange, exchange_blocks, reduced
 from .grids import Interpolation
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import pointer
-from ..assembly.rounded import Others
-from ..runtime.petsc import functions
+from ...arrays import pointer
+from ...assembly.rounded import Others
+from ...runtime.petsc import functions
 from . import structures
 
 if TYPE_CHECKING:
-    from ..arrays import Array
-    from ..assembly.matrix import Matrix
+    from ...arrays import Array
+    from ...assembly.matrix import Matrix
     from .pattern import Pattern
 
 _MULT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
