@@ -83,7 +83,7 @@ def block() -> sa.Body:
 
 def of_groups(term: Any, system: sa.System, local: Array) -> Array:
     """Return the entries of a local vector at the multipliers, on every rank."""
-    groups, start = system._discrete.binding(term).first(system)
+    groups, start = system._discrete.binding(term).first(system._discrete)
     values = np.zeros(system._discrete.binding(term).entities.groups)
     values[groups] = local[start]
     return system._discrete.sum(values)

@@ -227,7 +227,7 @@ def main(short=SHORT):
     for name, case in cases.items():
         system, body, seconds = inflate(*case)
         found[name] = displaced(system, body)
-        table.add(name, system.numbering.size, *found[name], seconds)
+        table.add(name, system.unknowns.size, *found[name], seconds)
         if "plates" in name and "reduced" not in name:
             found["asymmetry"] = asymmetry(system, body)
             panels["plates, 12 kPa"] = sa.sample(system, body, solid=True)
@@ -235,7 +235,7 @@ def main(short=SHORT):
             panels["solid, 12 kPa"] = sa.sample(system, body)
     system, body, seconds = inflate(plates, mesh_of("tube_cavity"), "split", 0)
     found["round"] = displaced(system, body, ["top"])[0]
-    size = system.numbering.size
+    size = system.unknowns.size
     table.add("round, plates 24 x 12", size, found["round"], None, None, seconds)
     panels["round, 12 kPa"] = sa.sample(system, body, solid=True)
     sa.root_print(table)

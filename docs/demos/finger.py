@@ -243,14 +243,14 @@ def compare():
         sizes = {"n": n, "m": 5 * n, "m_ring": n // 2, "half": 1}
         mesh = mesh_of(f"finger_half_{n}", "finger", **sizes)
         rows, system, _, seconds = slowly(plates, mesh, True, 5 * n)
-        table.append((f"plates, n = {n}", system.numbering.size, rows[12], seconds))
+        table.append((f"plates, n = {n}", system.unknowns.size, rows[12], seconds))
         report(table[-1])
     for n, layers in ((2, 2), (4, 2), (4, 4), (6, 4)):
         sizes = {"n": n, "m": 5 * n, "m_ring": n // 2, "layers": layers}
         mesh = mesh_of(f"finger_solid_{n}_{layers}", "finger_solid", **sizes)
         rows, system, _, seconds = slowly(solids, mesh)
         name = f"hex8_plain, n = {n}, {layers} layers"
-        table.append((name, system.numbering.size, rows[12], seconds))
+        table.append((name, system.unknowns.size, rows[12], seconds))
         report(table[-1])
     return table
 
@@ -296,7 +296,7 @@ def main(short=SHORT):
     RESULTS.mkdir(exist_ok=True)
     half = mesh_of("finger_half"), True, 10
     still, system, bodies, seconds = slowly(plates, *(half if short else (mesh_of("finger"),)))
-    unknowns = system.numbering.size
+    unknowns = system.unknowns.size
     tabulate(f"Plates, equilibria, mm and degrees; {unknowns} unknowns, {seconds:.0f} s", still)
     panels = {"12 kPa": [sa.sample(system, body, solid=True, divisions=2) for body in bodies]}
     firm, *_, seconds = slowly(solids, mesh_of("finger_solid"))

@@ -98,7 +98,7 @@ def fall(n, case, step=1e-3):
     problem = sa.DynamicProblem(system, prefix="pendulum_")
     problem.record("axis", lambda: system.position(axis))
     history = problem.solve(to=DURATION, step=step)
-    free = int(system.sum(np.array([float(len(system.numbering.free_owned))]))[0])
+    free = system.unknowns.size
     return history, free, problem.energies
 
 

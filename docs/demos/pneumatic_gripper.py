@@ -139,7 +139,7 @@ def alone(cell, element, energy, options, layers, size, upto=(10, 35)):
     for kilo in upto:
         problem.solve(to=kilo, step=1.25)
         rows[kilo] = 1e3 * system.displacement(ends)
-    return rows, system.numbering.size, COMM.allreduce(time.process_time() - start)
+    return rows, system.unknowns.size, COMM.allreduce(time.process_time() - start)
 
 
 # %% [markdown]
@@ -336,7 +336,7 @@ def let_go(gripper, system):
     rate = system.rate.copy()
     system.rate[:] += SPEED * rigid_modes(system)[1]
     if not gripper.contacts:
-        at = system.binding(gripper.ball).here(system)
+        at = system._discrete.binding(gripper.ball).here(system._discrete)
         system.rate[at] = rate[at]
 
 

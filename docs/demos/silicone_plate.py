@@ -106,7 +106,7 @@ def main():
     def report(name, k, system, history, value):
         found[name, k] = value
         numbers = value, REFERENCE.get((name, k)), SOLID[k], 100 * (value / SOLID[k] - 1)
-        table.add(name, k, system.numbering.size, history.iterations, *numbers)
+        table.add(name, k, system.unknowns.size, history.iterations, *numbers)
         sa.root_print(f"  {name:12s} k = {k:.0e} Pa: {value:9.3f} mm")
 
     sa.root_print("\nANCF plates, 4 x 4, quadrature 4x4x3 and 4x4 on the mid-surface")

@@ -119,7 +119,7 @@ def cantilever(element, cells):
     sa.StaticProblem(system, prefix="beam_").solve()
     beam = load * (10.0**3 / (3 * 1.0 / 12) + 10.0 * 2 * (1 + 0.3) / (5 / 6))
     end = system.displacement(body.at((10.0, 0.5, 0.5)))[0, 2]
-    return -end / beam, system.numbering.size
+    return -end / beam, system.unknowns.size
 
 
 ratios = {}

@@ -127,7 +127,7 @@ def pressed(cells, mu=MU):
     contact = sa.Contact(body[mesh["outer"] | mesh["z1"]], wall, mu=mu)
     model = sa.System(body, terms=[sa.fix(body["z0"]), gas, contact])
     sa.StaticProblem(model, prefix="finger_").solve(to=0.06, step=0.02)
-    return contact.force(model), model.numbering.size
+    return contact.force(model), model.unknowns.size
 
 
 assert 0.2 < -GAP - u[-1, 0] < 0.4  # mm, of the node at the tip

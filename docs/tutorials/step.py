@@ -166,7 +166,7 @@ def measure(size):
     )
     middle = near & (np.abs(X[:, 1] - WIDTH / 2) < WIDTH / 4)
     largest = [mises[those].max(initial=0.0) for those in (middle, ...)]  # of this rank's points
-    return system.numbering.size, end, *(COMM.allreduce(value, op=MPI.MAX) for value in largest)
+    return system.unknowns.size, end, *(COMM.allreduce(value, op=MPI.MAX) for value in largest)
 
 
 found = {size: measure(size) for size in (10.0, 6.0, 4.0)}

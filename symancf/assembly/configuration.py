@@ -8,8 +8,8 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 
 
 Bound = TypeVar("Bound")
+Known = TypeVar("Known", bound="Configuration")
+Known_co = TypeVar("Known_co", bound="Configuration", covariant=True)
+T = TypeVar("T")
+R = TypeVar("R")
+P = ParamSpec("P")
 Bound_co = TypeVar("Bound_co", covariant=True)
 
 
@@ -534,6 +539,11 @@ class Configuration(ABC):
         """
         return max(float(body.extent), 2.0 * self._reach[id(body)]) or 1.0
 
+    @property
+    def _discrete(self: Known) -> Known:
+        """Itself: `discrete_system` takes it for the system above it."""
+        return self
+
     # ---- members --------------------------------------------------------------------------------
     def binding(self, item: Binds[Bound]) -> Bound:
         """Return what a body, a term or a part of one is in this system; see `Layout.binding`."""
@@ -600,16 +610,48 @@ class Configuration(ABC):
         return list(self.sum(values))
 
 
-def require_system(who: str, given: object) -> None:
-    """Raise where something is no system.
+# ---- what users give -----------------------------------------------------------------------------
+class Discretised(Protocol[Known_co]):
+    """A `System` of the user, or what is below it."""
+
+    @property
+    def _discrete(self) -> Known_co:
+        """The numbered coordinates on this rank."""
+
+
+def discrete_system(who: str, given: Discretised[Known]) -> Known:
+    """Return what is below the system that the user gave.
 
     Raises
     ------
-    ParameterError
+    ParameterError : it is no system.
     """
-    if not isinstance(given, Configuration):
+    if not isinstance(getattr(given, "_discrete", None), Configuration):
         raise ParameterError(
             f"{who}: system is {label(given)}: give the system that it is in, sa.System(...)",
             asked="system",
             given=given,
         )
+    return given._discrete
+
+
+def in_system(
+    method: Callable[Concatenate[T, Configuration, P], R],
+) -> Callable[Concatenate[T, Discretised[Configuration], P], R]:
+    """Let a method of a body or a term take the user's system as its first argument (a decorator).
+
+    It is given the `Configuration` below it; what is no system is refused.
+    """
+
+    @wraps(method)
+    def called(
+        item: T, system: Discretised[Configuration], /, *given: P.args, **named: P.kwargs
+    ) -> R:
+        who: str = (
+            getattr(item, "_what", "")
+            or getattr(item, "what", "")
+            or getattr(item, "name", type(item).__name__)
+        )
+        return method(item, discrete_system(who, system), *given, **named)
+
+    return called

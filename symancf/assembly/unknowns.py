@@ -50,7 +50,7 @@ class Unknowns:
     >>> u = system.unknowns
     >>> u.size, u.names[0], len(u.find("rod", "y"))
     (13, 'rod, x at (1, 0, 0)', 2)
-    >>> K = system.tangent(scipy=True)
+    >>> K = system.matrices.tangent(scipy=True)
     >>> K.shape == (u.size, u.size)
     True
     """

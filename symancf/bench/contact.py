@@ -132,10 +132,10 @@ def _search(system: System, contact: Contact) -> Row:
             if again:  # as if the list had been made elsewhere
                 each.active = each.active._replace(listed=3.0 * each.active.listed)
             start = time.thread_time()
-            assert each.search(system, 0.0) is not Change.OTHER
+            assert each.search(system._discrete, 0.0) is not Change.OTHER
             times[k] += time.thread_time() - start
     start = time.thread_time()
-    binding.review(system)
+    binding.review(system._discrete)
     review = time.thread_time() - start
     return {"search_ms": 1e3 * times[1], "look_ms": 1e3 * times[0], "review_ms": 1e3 * review}
 

@@ -385,7 +385,7 @@ def solve(case: str, solver: str) -> dict[str, Any]:
     solver : of `SOLVERS`: what is chosen by itself, PETSc's aggregation, or MUMPS.
     """
     system, steps = CASES[case]()
-    symmetric = is_symmetric(system)
+    symmetric = is_symmetric(system._discrete)
     options: dict[str, dict[str, Any]] = {
         "default": {},
         "GAMG": {"pc_type": "gamg", "ksp_type": "cg" if symmetric else "gmres"},

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..arrays import Array, Ints32
+from ..assembly.configuration import Configuration, Layout, in_system
 from ..runtime.copies import OneProcess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
     from ..values.motion import Displacement, Gradient, Motion
     from ..values.parameter import Value
@@ -82,6 +82,7 @@ class OneNode(OneProcess, ABC):
         """Return the values (size,) of the coordinates in a motion of the frame, see `Motion`."""
 
     @abstractmethod
+    @in_system
     def position(self, system: Configuration) -> Array:
         """Return the present position (3,) of the body's origin, of planar ones (x, y, theta)."""
 

@@ -18,6 +18,7 @@ import sympy as sp
 from symancf_codegen.functions import rate, symbolic
 
 from ..arrays import Array
+from ..assembly.configuration import Configuration, in_system
 from ..errors import KinematicsError, ParameterError
 from ..kinematics.symbols import entries
 from ..terms.quantities import RATES, E, Given, Law, S
@@ -28,7 +29,6 @@ from ..values.parameter import difference, label
 from ..values.reader import as_expression, call_symbolic, read, scalar, unknown_quantity
 
 if TYPE_CHECKING:
-    from ..assembly.configuration import Configuration
     from ..places.ends import End
     from ..values.reader import Signature
 
@@ -187,6 +187,7 @@ class Controller(VirtualWork):
                 possible=names,
             )
 
+    @in_system
     def measured(self, system: Configuration) -> dict[str, Array]:
         """Return the measured quantities at the present state, (places,) each (collective)."""
         values = self._values(system, list(self.measured_expressions.values()))

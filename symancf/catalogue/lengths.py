@@ -10,6 +10,7 @@ import numpy as np
 import sympy as sp
 
 from ..arrays import Array
+from ..assembly.configuration import Configuration, in_system
 from ..errors import ConstraintError, ParameterError
 from ..places.lines import Line
 from ..places.on_body import Nodes
@@ -19,7 +20,6 @@ from ..values.arguments import named, one_of
 from ..values.parameter import label, reals
 
 if TYPE_CHECKING:
-    from ..assembly.configuration import Configuration
     from ..terms.quantities import E, S, V
 
 
@@ -65,19 +65,21 @@ class Length(Constraint):
         super().__init__(FORMS[form], line, name=name, stretch=stretch)
         self.form, self.per = form, per
 
+    @in_system
     def lengths(self, system: Configuration) -> Array:
         """Return the present arc length of each edge or line, on every rank (collective) [m]."""
-        own = self.binding(system)
+        own = system.binding(self)
         rs = vector_of(own.at_places(system), (0, "line"), len(own.entities.ids))
         return self._sums(system, np.linalg.norm(rs, axis=1))
 
+    @in_system
     def reference_lengths(self, system: Configuration) -> Array:
         """Return the reference length of each edge or line, on every rank (collective) [m]."""
-        return self._sums(system, np.ones(len(self.binding(system).entities.ids)))
+        return self._sums(system, np.ones(len(system.binding(self).entities.ids)))
 
     def _sums(self, configuration: Configuration, values: Array) -> Array:
         """Return the integrals of values at this rank's points over each group (collective)."""
-        own = self.binding(configuration)
+        own = configuration.binding(self)
         entities, weight = own.entities, own.cell["weight"]
         mine = entities.owned
         total = np.zeros(entities.groups)

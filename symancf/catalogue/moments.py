@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import sympy as sp
 
+from ..assembly.configuration import Configuration, Layout, in_system
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint
 from ..errors import KinematicsError, ParameterError
 from ..places.ends import End, Ground
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..arrays import Array
-    from ..assembly.configuration import Configuration, Layout
     from ..bodies.natural import RigidBody
     from ..values.parameter import Scalar
 
@@ -159,6 +159,7 @@ class Moment(VirtualWork):
         """Announce the places."""
         return MomentBinding(self, layout)
 
+    @in_system
     def total(self, system: Configuration) -> Array:
         """Return the moment on all places, in space, on every rank (collective)."""
         return np.asarray(self.values(system).sum(axis=0))

@@ -10,6 +10,7 @@ import numpy as np
 import sympy as sp
 
 from ..arrays import Array, Ints, Ints32, Mask
+from ..assembly.configuration import Configuration, Layout, in_system
 from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError, ParameterError
 from ..places.middles import Middles
@@ -25,7 +26,6 @@ from .ties import BindingWithEdges, WithEdges
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..assembly.configuration import Configuration, Layout
     from ..terms.quantities import E, Given, S, V
 
 NEAR = 1e-3  # of the distance to the next node: opposite nodes are nearer
@@ -103,6 +103,7 @@ class Periodic(WithEdges):
         """Return the slopes across edges of the opposite region (collective)."""
         return EdgesOpposite(self.right, layout, place)
 
+    @in_system
     def stress(self, system: Configuration, volume: float) -> Array:
         r"""Return the part of these faces in the mean stress of a cell, (3, 3) (collective) [Pa].
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ..arrays import Array, Ints
+from ..assembly.configuration import Configuration, Layout, in_system
 from ..bodies.natural import RigidBody, RigidPoint
 from ..bodies.plane import Clamp, PlanarBody
 from ..errors import ConstraintError
@@ -23,7 +24,6 @@ from ..values.arguments import named, one_of
 from .coinciding import coincide, welded
 
 if TYPE_CHECKING:
-    from ..assembly.configuration import Configuration, Layout
     from ..assembly.piece import Piece
     from ..places.ends import End, Ground
     from ..terms.quantities import E, V
@@ -77,6 +77,7 @@ class RigidClamp(Constraint):
         """Announce entities and vertices before distribution (collective)."""
         return RigidClampBinding(self, layout)
 
+    @in_system
     def violations(self, system: Configuration) -> Array:
         """Return five invariants of the clamp, minus their reference values (K, 5) (collective).
 

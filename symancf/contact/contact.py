@@ -12,7 +12,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..arrays import Array, Ints, Ints32, Mask
-from ..assembly.configuration import require_system
+from ..assembly.configuration import Binds, Configuration, Layout, in_system
 from ..assembly.revisions import Verdict
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
@@ -39,7 +39,6 @@ from .touch import Part, Touch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ..assembly.configuration import Binds, Configuration, Layout
     from ..assembly.piece import Listed, Piece
     from ..assembly.revisions import Change
     from ..assembly.state import ActiveSet, StateVariable
@@ -327,17 +326,8 @@ class Contact(OneProcess, Shown):
         """Announce the points (collective)."""
         return ContactBinding(self, layout)
 
-    def binding(self, system: Configuration) -> ContactBinding:
-        """Return what the contact is in a system.
-
-        Raises
-        ------
-        ParameterError : it is not in this system, or `system` is none.
-        """
-        require_system(self.what, system)
-        return system.binding(self)
-
     # ---- results, all collective ----------------------------------------------------------------
+    @in_system
     def force(self, system: Configuration, on: object = None, *, damper: bool = True) -> Array:
         """Return the resultant (3,) of the contact [N].
 
@@ -349,6 +339,7 @@ class Contact(OneProcess, Shown):
         """
         return self._wrench(system, on, np.zeros(3), damper)[:3]
 
+    @in_system
     def moment(
         self, system: Configuration, on: object = None, about: npt.ArrayLike = (0.0, 0.0, 0.0)
     ) -> Array:
@@ -378,40 +369,45 @@ class Contact(OneProcess, Shown):
             )
         bodies = [body for body in chosen or first if isinstance(body, Body | RigidBody)]
         sign = 1.0 if bodies else -1.0
-        found = self.binding(system).wrench(system, bodies or first, about, damper)
+        found = system.binding(self).wrench(system, bodies or first, about, damper)
         return sign * found + 0.0  # no -0.0
 
+    @in_system
     def dissipated(self, system: Configuration) -> float:
         """Return the energy that friction and damper have dissipated since the first step [J]."""
-        own = self.binding(system)
+        own = system.binding(self)
         names = {each.name for each in (*own.passes, *own.dampers)}
         chosen = [piece.name in names for piece in system.memory.pieces]
         return float(system.sum(np.array([system.memory.dissipated(chosen)]))[0])
 
+    @in_system
     def report(self, system: Configuration) -> Report:
         """Return how many points touch and slide, and how deep they are (collective).
 
         ``print(contact.report(system))``: contact 'stand': region 'z0' of 'block' on plane; of 16
         points of quadrature 4 touch; deepest 0.01 l, in the mean 0.008 l.
         """
-        own = self.binding(system)
+        own = system.binding(self)
         return own.report(system, own.looks(system))
 
+    @in_system
     def status(self, system: Configuration) -> Counts:
         """Return how many points are open, stick and slip (collective)."""
         return Counts(*self.report(system).counts)
 
+    @in_system
     def penetration_of(self, system: Configuration) -> tuple[float, float]:
         """Return the deepest penetration [m], and the deepest in parts of the local size.
 
         Of the points of quadrature, which press: nodes at edges may lie deeper.
         """
-        looks = self.binding(system).looks(system)
+        looks = system.binding(self).looks(system)
         deep = [float((-look.gap).max(initial=0.0)) for look in looks]
         part = [float((-look.gap / look.length).max(initial=0.0)) for look in looks]
         every = system.comm.allgather((max(deep), max(part)))
         return max(d for d, _ in every), max(p for _, p in every)
 
+    @in_system
     def clearance(self, system: Configuration) -> float:
         """Return the smallest gap of all points [m], negative where they press.
 
@@ -422,12 +418,13 @@ class Contact(OneProcess, Shown):
 
         Where no point is near its target it is the size of the system.
         """
-        own, least = self.binding(system), system.extent
+        own, least = system.binding(self), system.extent
         for each, look in zip(own.passes, own.looks(system), strict=True):
             gaps = each.gaps(system, look)
             least = min(least, float(np.min(gaps, initial=np.inf, where=np.isfinite(gaps))))
         return float(system.comm.allreduce(least, op=MPI.MIN))
 
+    @in_system
     def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
         """Return what a history keeps of a contact, by name; see `DynamicProblem.record`."""
         found: dict[str, Callable[[], npt.ArrayLike]] = {
@@ -440,6 +437,7 @@ class Contact(OneProcess, Shown):
             found["undamped"] = lambda: self.force(system, damper=False)
         return found
 
+    @in_system
     def nodal(self, system: Configuration, number: int = 0) -> Nodal:
         """Return means over corners of the first side, or of the second (`number` 1).
 
@@ -461,10 +459,11 @@ class Contact(OneProcess, Shown):
                 given=number,
                 possible=range(len(self._sides)),
             )
-        own = self.binding(system)
+        own = system.binding(self)
         with own.searched(system):
             return own.told(system, number).over_nodes(system.layout)
 
+    @in_system
     def pressure(self, system: Configuration, number: int = 0) -> Array:
         """Return nominal nodal pressures (n,), per area of the reference; see `true_pressure`.
 
@@ -472,6 +471,7 @@ class Contact(OneProcess, Shown):
         """
         return self.nodal(system, number).pressure
 
+    @in_system
     def true_pressure(self, system: Configuration, number: int = 0) -> Array:
         """Return true nodal pressures (n,), per present area (of cables: length).
 
@@ -479,6 +479,7 @@ class Contact(OneProcess, Shown):
         """
         return self.nodal(system, number).true_pressure
 
+    @in_system
     def gap(self, system: Configuration, number: int = 0) -> Array:
         """Return nodal gaps (n,) [m]; NaN where nothing is opposite."""
         return self.nodal(system, number).gap

@@ -8,7 +8,13 @@ from symancf_codegen.functions import frozen, symbolic
 from symancf_codegen.legendre import gauss_legendre
 
 from ..arrays import Array, Data, Ints, Mask
-from ..assembly.configuration import Configuration, Layout
+from ..assembly.configuration import (
+    Configuration,
+    Discretised,
+    Layout,
+    discrete_system,
+    in_system,
+)
 from ..assembly.piece import Piece, Role
 from ..assembly.protocol import Carriers
 from ..bodies.plane.body import PlanarBody, PlanarPoint, place_of, rotation, turned
@@ -77,6 +83,7 @@ __all__ = [
     "ConstraintError",
     "Data",
     "Diagram",
+    "Discretised",
     "Entities",
     "Field",
     "Ground",
@@ -113,6 +120,7 @@ __all__ = [
     "closest",
     "declare",
     "direction",
+    "discrete_system",
     "evaluate",
     "film_path",
     "frozen",
@@ -121,6 +129,7 @@ __all__ = [
     "gauss_legendre",
     "hashes",
     "image_path",
+    "in_system",
     "is_symmetric",
     "joined",
     "kernel_headers",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Ints
+from ..assembly.discrete import Redundant
 from ..errors import ConstraintError, ParameterError, listed, owner
 from ..runtime.collective import share_error, together
 from .dependent import (
@@ -66,22 +67,6 @@ def _implied(vectors: list[tuple[Ints, Array]]) -> list[int]:
             sums = np.bincount(place, np.concatenate([-factor * pivot[:-1], values[:-1]]))
             sort_in(both, sums / np.linalg.norm(sums))
     return chosen
-
-
-@dataclass(frozen=True)
-class Redundant:
-    """Equations that others imply.
-
-    Attributes
-    ----------
-    left_out : local offsets of their multipliers.
-    groups : keys of the equations left of each group that has some; on rank 0.
-    some : whether there are any, on whatever rank.
-    """
-
-    left_out: Ints
-    groups: list[Ints]
-    some: bool
 
 
 def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:

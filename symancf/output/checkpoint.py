@@ -35,6 +35,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..arrays import Array, Data, Ints, Mask
+from ..assembly.discrete import DiscreteSystem
 from ..assembly.numbering import IDLE, RIGID_AXES, words_of
 from ..assembly.state import State
 from ..errors import CheckpointError, ParameterError, owner
@@ -48,7 +49,7 @@ from ..values.parameter import label
 if TYPE_CHECKING:
     import h5py
 
-    from ..assembly.discrete import DiscreteSystem
+    from ..assembly.configuration import Discretised
     from ..assembly.numbering import Block
     from ..assembly.state import ActiveSet, InternalVariables
 
@@ -135,7 +136,7 @@ def _remembering(system: DiscreteSystem) -> list[tuple[str, _ById]]:
 # ---- writing ------------------------------------------------------------------------------------
 def save(
     path: str | Path,
-    system: DiscreteSystem,
+    system: Discretised[DiscreteSystem],
     vectors: Mapping[str, Array] | None = None,
     attributes: Mapping[str, Given] | None = None,
 ) -> Path:
@@ -156,7 +157,7 @@ def save(
     OSError : on every rank; the file cannot be written, the disk is full. An older file is kept.
     """
     path = arguments.path("checkpoint.save", path)
-    _require_system("checkpoint.save", system)
+    system = _system_of("checkpoint.save", system)
     vectors, attributes = _by_name("vectors", vectors), _by_name("attributes", attributes)
     with together(system.comm):
         for name, vector in vectors.items():
@@ -174,7 +175,7 @@ def save(
 @logged(EVENTS, "output")
 def write(
     path: str | Path,
-    system: DiscreteSystem,
+    system: Discretised[DiscreteSystem],
     state: State,
     attributes: Mapping[str, Given] | None = None,
 ) -> Path:
@@ -186,7 +187,7 @@ def write(
     OSError : on every rank; the file cannot be written, the disk is full. An older file is kept.
     """
     path = arguments.path("checkpoint.write", path)
-    _require_system("checkpoint.write", system)
+    system = _system_of("checkpoint.write", system)
     state = arguments.instance("checkpoint.write(state)", state, State, "give problem.state")
     system.require_own(state)
     attributes = _by_name("attributes", attributes)
@@ -252,13 +253,16 @@ def _by_name(name: str, given: Mapping[str, T] | None) -> Mapping[str, T]:
     return given or {}
 
 
-def _require_system(call: str, system: DiscreteSystem) -> None:
-    if not hasattr(system, "numbering"):
+def _system_of(call: str, system: Discretised[DiscreteSystem]) -> DiscreteSystem:
+    """Return the discrete system of what a call was given."""
+    found = getattr(system, "_discrete", None)
+    if not isinstance(found, DiscreteSystem):
         raise ParameterError(
             f"{call}(..., {label(system)}): its second argument is the system, problem.system",
             asked=call,
             given=system,
         )
+    return found
 
 
 def _require_vector(system: DiscreteSystem, name: str, vector: Array) -> None:
@@ -317,7 +321,7 @@ def _begin(
 
 
 # ---- reading ------------------------------------------------------------------------------------
-def load(path: str | Path, system: DiscreteSystem) -> tuple[dict[str, Array], Facts]:
+def load(path: str | Path, system: Discretised[DiscreteSystem]) -> tuple[dict[str, Array], Facts]:
     """Read vectors and attributes of a checkpoint for a system built alike (collective).
 
     The system may live on another number of ranks. It is not changed.
@@ -333,13 +337,13 @@ def load(path: str | Path, system: DiscreteSystem) -> tuple[dict[str, Array], Fa
         another system, and in what that differs.
     """
     path = arguments.path("checkpoint.load", path)
-    _require_system("checkpoint.load", system)
+    system = _system_of("checkpoint.load", system)
     state, attributes = read(path, system)
     own = vectors_of(state)
     return {name: system.numbering.local(vector) for name, vector in own.items()}, attributes
 
 
-def read(path: str | Path, system: DiscreteSystem) -> tuple[State, Facts]:
+def read(path: str | Path, system: Discretised[DiscreteSystem]) -> tuple[State, Facts]:
     """Read a state for a system built as that which wrote it, for `System.restore` (collective).
 
     The system may live on another number of ranks. It is not changed. Returns the state and the
@@ -350,7 +354,7 @@ def read(path: str | Path, system: DiscreteSystem) -> tuple[State, Facts]:
     CheckpointError : see `load`.
     """
     path = arguments.path("checkpoint.read", path)
-    _require_system("checkpoint.read", system)
+    system = _system_of("checkpoint.read", system)
     file = _File(path, system.comm)
     saved, names, attributes = file.head()
     if found := differences(saved, fingerprint(system)):

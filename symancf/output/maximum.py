@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ..assembly.configuration import Discretised, discrete_system
 from ..errors import ParameterError
 from ..runtime.collective import reduced, together
 from ..values.spellings import advise
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 
 
 def maximum(
-    system: DiscreteSystem, body: Body | Contact, field: Sampled, *, at: Place = "gauss"
+    system: Discretised[DiscreteSystem],
+    body: Body | Contact,
+    field: Sampled,
+    *,
+    at: Place = "gauss",
 ) -> float:
     """Return the largest value of a field of a body, or of a contact, over all its points.
 
@@ -56,6 +61,7 @@ def maximum(
     >>> history["J"].round(6), round(sa.maximum(system, cube, "J"), 6)
     (array([1.2]), 1.2)
     """
+    system = discrete_system("maximum", system)
     found = sample(system, body, fields={"value": field}, at=at)
     values = np.asarray((found.cell_data | found.point_data)["value"], dtype=float)
     with together(system.comm):
@@ -83,10 +89,10 @@ class largest:
     def __post_init__(self) -> None:
         advise("largest(body, field)", "maximum(system, body, field)")
 
-    def __call__(self, system: DiscreteSystem) -> float:
+    def __call__(self, system: Discretised[DiscreteSystem]) -> float:
         """Return the number at the present state (collective)."""
         return maximum(system, self.body, self.field, at=self.at)
 
-    def series(self, system: DiscreteSystem) -> dict[str, Callable[[], float]]:
+    def series(self, system: Discretised[DiscreteSystem]) -> dict[str, Callable[[], float]]:
         """Return what a history keeps; see `DynamicProblem.record`."""
         return {"": lambda: self(system)}

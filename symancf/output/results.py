@@ -17,6 +17,7 @@ from ..errors import ParameterError
 from ..laws.layers import Layers
 from ..laws.sampled import default_fields
 from ..runtime.collective import lookup, together
+from ..system import System
 from ..terms.constraint import Constraint
 from ..values.arguments import instance
 from .samples import Samples, vertices
@@ -25,7 +26,8 @@ from .sampling import sample, units_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..system import System
+    from ..assembly.configuration import Discretised
+    from ..assembly.discrete import DiscreteSystem
     from .sampling import Place
 
 #: Tensors of solids whose principal values and directions are shown.
@@ -33,7 +35,10 @@ TENSORS = {"stress": "cauchy", "strain": "E_gl"}
 
 
 def results(
-    system: System, *, divisions: int = 4, units: Mapping[str, str] | None = None
+    system: Discretised[DiscreteSystem],
+    *,
+    divisions: int = 4,
+    units: Mapping[str, str] | None = None,
 ) -> dict[str, Samples]:
     r"""Return all that there is to see of a system, by the names of its members (collective).
 
@@ -71,9 +76,7 @@ def results(
     >>> series = sa.output.Series("results/cube.vtkhdf")
     >>> series.write(system.time, found)
     """
-    from ..system import System
-
-    instance("results(system)", system, System, "give a system")
+    system = instance("results(system)", system, System, "give a system")._discrete
     labels = units_of("results", units)
     found: dict[str, Samples] = {}
     for number, body in enumerate(system.bodies):
@@ -110,7 +113,7 @@ def _put_units(parts: list[Samples], units: Mapping[str, str]) -> None:
 
 
 def _of_body(
-    system: System, body: Body, number: int, divisions: int, units: Mapping[str, str]
+    system: DiscreteSystem, body: Body, number: int, divisions: int, units: Mapping[str, str]
 ) -> Samples:
     """Return a body with all its fields, and numbers of its cells."""
     at: Place = "cell" if body._remembers else "lattice"
@@ -160,7 +163,7 @@ def _regions(body: Body, ids: Ints) -> Ints:
     return lookup(mesh.comm, np.cumsum([0, *counts]), ids, table)
 
 
-def of_support(system: System, support: Support) -> Samples:
+def of_support(system: DiscreteSystem, support: Support) -> Samples:
     """Return the nodes that a support holds, with its forces on the body (collective).
 
     Their sum is `Support.reaction`.
@@ -192,7 +195,7 @@ def of_support(system: System, support: Support) -> Samples:
     return Samples(points, vertices(len(points)), {"displacement": u[own], "reaction": force[own]})
 
 
-def of_constraint(system: System, constraint: Constraint) -> Samples:
+def of_constraint(system: DiscreteSystem, constraint: Constraint) -> Samples:
     """Return the places of a constraint, with what it does to its first end, on rank 0."""
     found = constraint.reaction(system)
     own = slice(None) if system.comm.rank == 0 else slice(0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import numpy as np
 
 from ..arrays import Array, Data, Ints
-from ..assembly.configuration import require_system
+from ..assembly.configuration import Discretised, discrete_system
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..contact.contact import Contact
@@ -67,7 +67,7 @@ def _shape(
 
 
 def sample(
-    system: DiscreteSystem,
+    system: Discretised[DiscreteSystem],
     body: Body | RigidBody | Contact | Shape,
     *,
     fields: Mapping[str, Sampled] | Sequence[str] | None = None,
@@ -157,7 +157,7 @@ def sample(
     >>> samples.cell_data["sigma"].shape, round(float(samples.cell_data["J"][0]), 6)
     ((1, 3, 3), 1.2)
     """
-    require_system("sample", system)
+    system = discrete_system("sample", system)
     at = present_value("sample", "at", at)
     with together(system.comm):
         state = _local_vector(system, system.state if state is None else state)

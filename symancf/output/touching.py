@@ -73,8 +73,8 @@ def _require_place(contact: Contact, at: object, on: object) -> None:
     if on is not None and on not in bodies:
         names = dict.fromkeys(body.name for body in bodies)
         raise SymancfError(
-            f"{contact.what} has points on {' and '.join(map(repr, names))}; sample(on={label(on)}) "
-            "is none of them",
+            f"{contact.what} has points on {' and '.join(map(repr, names))}; "
+            f"sample(on={label(on)}) is none of them",
             asked="on",
             given=on,
             possible=names,

@@ -22,6 +22,9 @@ from .history import History
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ..assembly.configuration import Discretised
+    from ..assembly.discrete import DiscreteSystem
+
 
 class Tells(Protocol):
     """What knows its series itself: supports, constraints, contacts, cavities."""
@@ -34,10 +37,16 @@ class Tells(Protocol):
 Watched: TypeAlias = "End | Tells | Callable[..., npt.ArrayLike]"
 
 
-def made_of(what: str, system: System) -> System:
-    """Return the system that a problem is given; raise a ParameterError where it is none."""
+def made_of(what: str, system: Discretised[DiscreteSystem]) -> tuple[System, DiscreteSystem]:
+    """Return the system that a problem is given, as the user's and as the discrete one.
+
+    Raises
+    ------
+    ParameterError : it is none.
+    """
     remedy = f"give a system, {what}(sa.System(body, terms=[...]))"
-    return instance(f"{what}(system)", system, System, remedy)
+    found = instance(f"{what}(system)", system, System, remedy)
+    return found, found._discrete
 
 
 def kept_by(what: str, history: History | None) -> History:
@@ -78,7 +87,7 @@ class Tracked:
     returns the position at the system's present state on every rank (collective).
     """
 
-    def __init__(self, system: System, place: End) -> None:
+    def __init__(self, system: DiscreteSystem, place: End) -> None:
         rows = system.rows_of(place, ["value"])
         nothing = np.zeros(0, dtype=np.int64)
         entity, component, coordinate, _, value = rows[0] if rows else (nothing,) * 5
@@ -126,7 +135,7 @@ def watched(
 
         return position
     if isinstance(what, End):
-        return Tracked(system, what)
+        return Tracked(system._discrete, what)
     if not callable(what):
         raise ParameterError(
             "record() takes a place, such as body.at(point), a support, constraint, contact or "

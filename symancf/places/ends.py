@@ -161,6 +161,12 @@ class End(ABC):
         """Return the present displacements (K, 3), on every rank (collective)."""
         return configuration.evaluate(self, [("value", configuration.state)])[0]
 
+    def position(self, configuration: Configuration) -> Array:
+        """Return the present positions (K, 3), on every rank (collective)."""
+        u = self.displacement(configuration)
+        places = self.resolve(configuration.layout, follows=True).everywhere(configuration.comm)
+        return np.asarray(places.X + u)
+
     def velocity(self, configuration: Configuration) -> Array:
         """Return the present velocities (K, 3), on every rank (collective)."""
         return configuration.evaluate(self, [("value", configuration.rate)])[0]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Ints, Ints32
+from ..assembly.configuration import Configuration, Layout, in_system
 from ..assembly.numbering import Block
 from ..assembly.resolved import Resolved, Rows
 from ..errors import ConstraintError, MeshError
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import sympy as sp
 
-    from ..assembly.configuration import Configuration, Layout
     from .interpolation import Interpolated
 
 
@@ -258,9 +258,10 @@ class Sliding(PointsOnBody):
         along = c[1] + d * (c[2] + d / 2 * c[3])
         return np.asarray(v[0] + d * (v[1] + d / 2 * (v[2] + d / 3 * v[3])) + along * rate)
 
-    def slid(self, configuration: Configuration) -> Array:
+    @in_system
+    def slid(self, system: Configuration) -> Array:
         """Return the distances s (K,) that the places have slid, on every rank (collective)."""
-        return self._slid(configuration, configuration.state)
+        return self._slid(system, system.state)
 
     def __str__(self) -> str:
         return f"a sliding place of {self.body.name!r}"

@@ -58,7 +58,7 @@ def warns_once(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate
 
     @wraps(method)
     def called(problem: Any, /, *arguments: P.args, **named: P.kwargs) -> T:
-        system = problem.system
+        system = problem._system
         if not system.solving.acquire(blocking=False):
             raise SymancfError(
                 "another thread is solving a problem of this system: let it end first, or give "

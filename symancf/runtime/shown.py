@@ -18,8 +18,8 @@ MOST = 24  # rows of a table; of longer ones the first and the last
 class Shown:
     """An object with a line of text, and a table and formulas for those who want more.
 
-    Consoles show `headline`, ``print`` adds the rows of `facts`, notebooks show both, and what
-    `formulas` returns. None of these asks other ranks.
+    Consoles show `_headline`, ``print`` adds the rows of `_facts`, notebooks show both, and what
+    `formulas` returns, if there is one. None of these asks other ranks.
     """
 
     def _headline(self) -> str:
@@ -28,10 +28,6 @@ class Shown:
 
     def _facts(self) -> Sequence[Sequence[str]]:
         """Return the rows of a table, the first of them its head; none by default."""
-        return []
-
-    def formulas(self) -> Sequence[str]:
-        """Return formulas in LaTeX; none by default."""
         return []
 
     def __repr__(self) -> str:
@@ -43,7 +39,7 @@ class Shown:
     def _repr_html_(self) -> str:
         """Return what notebooks show."""
         shown = [f"<b>{escape(self._headline())}</b>"]
-        shown += [f"$$ {formula} $$" for formula in self.formulas()]
+        shown += [f"$$ {formula} $$" for formula in getattr(self, "formulas", list)()]
         if rows := self._facts():
             shown.append(table(rows))
         return "<div>" + "\n".join(shown) + "</div>"

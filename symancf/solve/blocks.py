@@ -26,7 +26,8 @@ class Blocks:
 
     Attributes
     ----------
-    diagonal_start, off_start, columns, values, revision : see `symancf.solve.multigrid.levels.Entries`.
+    diagonal_start, off_start, columns, values, revision : see
+        `symancf.solve.multigrid.levels.Entries`.
 
     Parameters
     ----------

@@ -18,7 +18,8 @@ from ..output.tracking import made_of
 from ..values import arguments
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Discretised
+    from ..assembly.discrete import DiscreteSystem
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def _difference(values: list[Array], h: float) -> Array:
     return np.asarray((8.0 * (plus - minus) - (far_plus - far_minus)) / (12.0 * h))
 
 
-def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
+def check(system: Discretised[DiscreteSystem], amplitude: float = 1e-3, seed: int = 0) -> Check:
     """Compare residual with energy and tangent with residual at a random state (collective).
 
     Parameters
@@ -88,7 +89,7 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
     >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> found = sa.check(sa.System(block, terms=[sa.fix(block["x0"])]))
     """
-    made_of("check", system)
+    _, system = made_of("check", system)
     amplitude = arguments.positive("check", "amplitude", amplitude)
     seed = arguments.whole("check", "seed", seed, least=0)
     numbering, plan = system.numbering, system.plan
@@ -151,7 +152,7 @@ def check(system: System, amplitude: float = 1e-3, seed: int = 0) -> Check:
     )
 
 
-def _cancelled(system: System, x: Array) -> float:
+def _cancelled(system: DiscreteSystem, x: Array) -> float:
     """Round-off of the energies lambda . Phi: multipliers times that of positions (collective)."""
     numbering = system.numbering
     owned = numbering.vertex_of < numbering.owned_vertices
@@ -161,7 +162,7 @@ def _cancelled(system: System, x: Array) -> float:
     return float(10.0 * np.finfo(float).eps * total * system.stiffness * far)
 
 
-def _cell_size(system: System) -> float:
+def _cell_size(system: DiscreteSystem) -> float:
     total = np.zeros(2)
     for body in system.bodies:
         if isinstance(body, PlanarBody | RigidBody):
@@ -173,5 +174,5 @@ def _cell_size(system: System) -> float:
     return float(total[0] / max(total[1], 1.0))
 
 
-def _only_free(system: System, v: Array) -> Array:
+def _only_free(system: DiscreteSystem, v: Array) -> Array:
     return np.where(system.numbering.fixed_by < 0, v, 0.0)

@@ -9,19 +9,24 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..assembly.configuration import discrete_system
 from ..output.tracking import made_of
 from ..values.spellings import advise
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..assembly.configuration import Discretised
+    from ..assembly.discrete import DiscreteSystem
 
 
-def rigid_modes(system: System, state: Array | None = None, about: Array | None = None) -> Array:
+def rigid_modes(
+    system: Discretised[DiscreteSystem], state: Array | None = None, about: Array | None = None
+) -> Array:
     """Return the six rigid motions of all coordinates, (6, coordinates).
 
     Positions move by t + w x (r - r0), slopes by w x r_slope; r0 is `about` or the centre of the
     nodes, r that of `state` or of the reference (collective).
     """
+    system = discrete_system("rigid_modes", system)
     numbering = system.numbering
     q = system.reference if state is None else system.reference + state
     centre = about
@@ -38,7 +43,7 @@ def rigid_modes(system: System, state: Array | None = None, about: Array | None 
     return modes
 
 
-def centre_of_nodes(system: System, q: Array) -> Array:
+def centre_of_nodes(system: DiscreteSystem, q: Array) -> Array:
     """Return the mean (3,) of the nodes at the values `q`, one point of each (collective)."""
     numbering, sums = system.numbering, np.zeros(4)
     seen = np.zeros(numbering.vertices, dtype=bool)
@@ -54,7 +59,9 @@ def centre_of_nodes(system: System, q: Array) -> Array:
     return np.asarray(sums[:3] / max(sums[3], 1.0))
 
 
-def momentum(system: System, about: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Array, Array]:
+def momentum(
+    system: Discretised[DiscreteSystem], about: npt.ArrayLike = (0.0, 0.0, 0.0)
+) -> tuple[Array, Array]:
     """Return `System.momentum`, by its former spelling."""
     advise("momentum(system)", "system.momentum()")
-    return made_of("momentum", system).momentum(about)
+    return made_of("momentum", system)[0].momentum(about)

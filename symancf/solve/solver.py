@@ -97,11 +97,11 @@ def defaults(system: DiscreteSystem, asked: str | None = None) -> dict[str, Opti
     symmetric, else LU.
 
     Multigrid: CG (GMRES if unsymmetric), solved as loosely as Newton's method allows, with coarse
-    spaces on grids over the nodes (``pc_type grids``, see `symancf.solve.multigrid.hierarchy`). Where
-    cells differ much in size or nodes have other unknowns than displacements: PETSc's smoothed
-    aggregation (``gamg``) on the rigid modes. Its smoothing is Jacobi's method with Chebyshev
-    polynomials, on the finest level with entries in single precision. They span 1/20 of the
-    spectrum instead of 1/10: nearly incompressible bodies converge faster so. The largest
+    spaces on grids over the nodes (``pc_type grids``, see `symancf.solve.multigrid.hierarchy`).
+    Where cells differ much in size or nodes have other unknowns than displacements: PETSc's
+    smoothed aggregation (``gamg``) on the rigid modes. Its smoothing is Jacobi's method with
+    Chebyshev polynomials, on the finest level with entries in single precision. They span 1/20 of
+    the spectrum instead of 1/10: nearly incompressible bodies converge faster so. The largest
     eigenvalues are estimated anew with each preconditioner (GAMG would keep those of the first one:
     they grow as bodies deform, and where they leave the interval the preconditioner is indefinite).
     """

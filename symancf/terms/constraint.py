@@ -18,7 +18,7 @@ from symancf_codegen import declare
 from symancf_codegen.functions import rate
 
 from ..arrays import Array, Ints, Mask
-from ..assembly.configuration import require_system
+from ..assembly.configuration import Configuration, Layout, in_system
 from ..assembly.numbering import multipliers
 from ..errors import ConstraintError
 from ..kinematics.memory import require_plain
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..assembly.configuration import Configuration, Layout
     from ..assembly.numbering import Block
     from ..assembly.piece import Jets, Role
     from ..places.ends import End
@@ -227,24 +226,21 @@ class Constraint(PlaceTerm):
         """Announce entities and the vertices of multipliers (collective)."""
         return ConstraintBinding(self, layout)
 
-    def binding(self, system: Configuration) -> ConstraintBinding:
-        """Return what the constraint is in a system; see `PlaceTerm.binding`."""
-        require_system(self.what, system)
-        return system.binding(self)
-
+    @in_system
     def multipliers(self, system: Configuration) -> Array:
         """Return the multipliers (K, m) in force units, on every rank (collective).
 
         The force on an end is -(d Phi/d r)^T lam; see `reaction`.
         One row for each tuple of places, or for each group of a line.
         """
-        m, own = len(self.phi), self.binding(system)
+        m, own = len(self.phi), system.binding(self)
         values = np.zeros((own.entities.groups, m))
         groups, start = own.first(system)
         values[groups] = system.state[start[:, None] + np.arange(m)] * system.stiffness
         return system.sum(values)
 
     # ---- reactions ------------------------------------------------------------------------------
+    @in_system
     def reaction(self, system: Configuration, end: Literal["a", "b", "c"] = "a") -> Reaction:
         """Return the forces and moments that the constraint exerts on an end (collective).
 
@@ -254,7 +250,7 @@ class Constraint(PlaceTerm):
         Moments of parts, as on slopes at the middles of edges, are told at the nearest place.
         """
         one_of(f"{self.what}: end", end, "abc"[: len(self.ends)])
-        side, binding = "abc".index(end), self.binding(system)
+        side, binding = "abc".index(end), system.binding(self)
         entities = binding.entities
         with together(system.comm):
             at = self._substitution.resolve(binding.at_places(system))
@@ -280,6 +276,7 @@ class Constraint(PlaceTerm):
         own, others = (end.resolve(system.layout).everywhere(system.comm).X for end in ends)
         return np.asarray(cKDTree(own).query(others)[1])
 
+    @in_system
     def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
         """Return what a history keeps of it, on end a; see `DynamicProblem.record`."""
         return {

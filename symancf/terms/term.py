@@ -14,7 +14,6 @@ from symancf_codegen.functions import kinked, symbolic
 
 from ..arrays import Array, Ints, Ints32
 from ..assembly import numbering
-from ..assembly.configuration import require_system
 from ..errors import ConstraintError
 from ..kinematics.memory import STEP
 from ..places.opposite import in_pairs
@@ -173,16 +172,6 @@ class PlaceTerm(OneProcess, Shown):
         """Announce entities and vertices before distribution (collective)."""
         return PlaceBinding(self, layout)
 
-    def binding(self, system: Configuration) -> PlaceBinding:
-        """Return what the term is in a system.
-
-        Raises
-        ------
-        ParameterError : it is not in this system, or `system` is none.
-        """
-        require_system(self.what, system)
-        return system.binding(self)
-
     # ---- results --------------------------------------------------------------------------------
     def _compiled(self, expressions: tuple[sp.Expr, ...]) -> jit.Values:
         """Return expressions as a function of values by name."""
@@ -194,7 +183,7 @@ class PlaceTerm(OneProcess, Shown):
 
     def _values(self, system: Configuration, expressions: Sequence[sp.Expr]) -> Array:
         """Return expressions at the present state, (places, expressions), on every rank."""
-        own = self.binding(system)
+        own = system.binding(self)
         found = np.zeros((own.entities.size, len(expressions)))
         with together(system.comm):
             at, n = own.at_places(system), len(own.entities.ids)

@@ -134,10 +134,11 @@ def at_points(system: System, contact: Contact) -> tuple[Array, Array]:
     """Return places and forces (n, 3) of the points of a contact, on every rank."""
     (each,) = contact._passes
     assert isinstance(each, RigidPass)
-    own = system._discrete.binding(each)
+    configuration = system._discrete
+    own = configuration.binding(each)
     mine = own.entities.owned
-    force = own.weights(system)[:, None] * own.here(system, each.touch.force)
-    found = (own.positions(system, 0)[mine], force[mine])
+    force = own.weights(configuration)[:, None] * own.here(configuration, each.touch.force)
+    found = (own.positions(configuration, 0)[mine], force[mine])
     x, f = (np.concatenate(system.comm.allgather(values)) for values in found)
     return x, f
 

@@ -191,9 +191,8 @@ def _strains(element: str, law: str, size: float, seed: int) -> Run:
         chance = np.random.default_rng(seed)
 
         def largest() -> float:
-            own = abs(system.matrices.tangent(scipy=True).data).max(
-                initial=0.0
-            )  # a rank may have no row
+            K = system.matrices.tangent(scipy=True)
+            own = abs(K.data).max(initial=0.0)  # a rank may have no row
             return float(system.comm.allreduce(float(own), MPI.MAX))
 
         right = largest()

@@ -48,7 +48,7 @@ def problem(load: Any = None, **options: Any) -> tuple[sa.DynamicProblem, sa.Rig
 def move() -> dict[str, Any]:
     p, arm = problem(stabilisation=sa.Projection())
     p.solve(to=0.03, step=1e-4, rtol=1e-9)
-    system, made = p.system, p.accelerations
+    system, made = p.system, p._accelerations
     here = np.abs(made.violation()).max(initial=0.0) / system._discrete.stiffness
     x, v = (f(arm.at((0.1, 0, 0))) for f in (system.position, system.velocity))
     return {

@@ -53,7 +53,9 @@ system = sa.System(body, terms=[sa.fix(body["x0"])])
 parts = {
     "topology": size(system._discrete.topology),
     "numbering": size(system._discrete.numbering),
-    "pieces": size([(p.vertices, p.entities.blocks, p.cell, p.owned) for p in system._discrete.pieces]),
+    "pieces": size(
+        [(p.vertices, p.entities.blocks, p.cell, p.owned) for p in system._discrete.pieces]
+    ),
     "matrix": size(system._discrete.matrix),
     "everything": size(system),
 }

@@ -24,6 +24,7 @@ from tests.refusals import refused
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from symancf.assembly.discrete import DiscreteSystem
     from symancf.assembly.state import State
 
 pytestmark = pytest.mark.collective
@@ -198,7 +199,7 @@ def test_an_aid_sees_tangents_and_steps_and_may_go_on() -> None:
 class Doubtful:
     """Makes 4 steps of a system; the first attempt of the third one fails, having changed it."""
 
-    def __init__(self, system: sa.System, fatal: bool) -> None:
+    def __init__(self, system: DiscreteSystem, fatal: bool) -> None:
         self.system, self.fatal = system, fatal
         self.snapshot, self.restore = system.snapshot, system.restore
         self.made, self.failed, self.records = 0, 0, False
@@ -230,13 +231,13 @@ class Doubtful:
 
 
 def test_a_step_that_fails_is_not_used() -> None:
-    steps = Doubtful(crushed().system, fatal=False)
+    steps = Doubtful(crushed().system._discrete, fatal=False)
     march(steps)
     assert steps.seen == [0.0, -1.0, 1.0, 2.0, 2.0, -1.0, 3.0]
 
 
 def test_what_is_raised_leaves_the_last_record() -> None:
-    steps = Doubtful(crushed().system, fatal=True)
+    steps = Doubtful(crushed().system._discrete, fatal=True)
     with pytest.raises(sa.ConvergenceError):
         march(steps)
     assert steps.system.comm.allreduce(float(steps.system.state.max(initial=0.0)), max) == 1.0

@@ -19,7 +19,7 @@ from symancf.system import System
 Model = tuple[list[Any], list[Any]]  # bodies and terms
 
 EXACT = {"snes_rtol": 1e-12, "snes_atol": 1e-14}
-CACHES = ("_functions", "measured", "sound")  # compiled; systems of a cavity; of a body, looked at
+CACHES = ("_functions", "measured", "_sound")  # compiled; systems of a cavity; of a body, looked at
 
 
 def _parts(value: Any, where: str = "", seen: dict[int, Any] | None = None) -> dict[str, Any]:

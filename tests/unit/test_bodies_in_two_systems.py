@@ -64,7 +64,7 @@ def test_a_body_moves_in_two_systems_at_once(model: Callable[[], Model]) -> None
     others, more = solid()
     more[0].name, others[0].name = "other support", "other"  # type: ignore[attr-defined]
     second = sa.System(*others, *bodies, terms=[more[0], *terms])
-    assert second.numbering.size > first.numbering.size
+    assert second._discrete.numbering.size > first._discrete.numbering.size
     third = sa.System(*bodies, terms=terms)
     np.testing.assert_allclose(answers(third), expected, rtol=1e-12, atol=1e-13)
     np.testing.assert_array_equal(first.state, before)
@@ -86,12 +86,12 @@ def test_only_the_points_of_its_own_terms_make_a_body_large(model: Callable[[], 
     if isinstance(body, sa.RigidBody):
         far, unused = (50.0, 0.0, 0.0), (0.0, 1e6, 0.0)
     alone = sa.System(*bodies, terms=terms)
-    own = alone.extent
+    own = alone._discrete.extent
     load = sa.force(body.at(far), np.zeros(len(far)))
     loaded = sa.System(*bodies, terms=[*terms, load])
     again = sa.System(*bodies, terms=terms)
     assert np.isfinite(alone.displacement(body.at(unused))).all()
     assert own <= 10.0
-    assert loaded.extent == pytest.approx(100.0, rel=1e-14)
-    assert again.extent == alone.extent == own
-    assert loaded.extent_of(body) == loaded.extent
+    assert loaded._discrete.extent == pytest.approx(100.0, rel=1e-14)
+    assert again._discrete.extent == alone._discrete.extent == own
+    assert loaded._discrete.extent_of(body) == loaded._discrete.extent

@@ -350,8 +350,10 @@ def test_cavity_in_two_systems():
     one = sa.System(body, terms=[cavity])
     volume = cavity.volume(one)
     two = sa.System(body, terms=[cavity])
-    moved = two.numbering.offset[:, two.numbering.block("position")][:, None] + np.arange(3)
-    two.state[moved] = 0.5 * two.points
+    moved = two._discrete.numbering.offset[:, two._discrete.numbering.block("position")][
+        :, None
+    ] + np.arange(3)
+    two.state[moved] = 0.5 * two._discrete.points
     assert cavity.volume(one) == volume == cavity.reference_volume
     assert cavity.volume(two) == pytest.approx(1.5**3 * volume, rel=2e-1)
     assert cavity.volume(two) > 1.5 * volume

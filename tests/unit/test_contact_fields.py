@@ -122,7 +122,7 @@ def test_the_true_pressure_is_that_of_cauchy(target: str) -> None:
     x = system.position(bodies[0]["z0"])
     now = np.ptp(x[:, 0]) * np.ptp(x[:, 1])
     assert now > 1.2
-    for number in range(len(touch.sides)):
+    for number in range(len(touch._sides)):
         assert touch.true_pressure(system, number) == pytest.approx(force / now, rel=1e-6)
 
 

@@ -118,7 +118,7 @@ def test_forces_and_moments_balance(rolls: bool) -> None:
     R, state = turn((0.01, 0.02, -0.01)), system.state.copy()
     master = shape.body
     assert master is not None
-    here = system._discrete.binding(master).here(system)
+    here = system._discrete.binding(master).here(system._discrete)
     q = system.reference[here].reshape(-1, 4, 3)
     moved = np.concatenate([q[:, :2] - master.origin, q[:, 2:]], axis=1) @ R.T
     moved[:, :2] += master.origin
@@ -495,7 +495,7 @@ def test_stiffness_grows_where_points_are_too_deep_and_is_saved(shared_tmp_path:
     problem.save(shared_tmp_path / "grown.h5")
     _, other, again = pressed(penetration=1e-3)
     sa.StaticProblem(again).restore(shared_tmp_path / "grown.h5")
-    assert again.binding(other).step.variable.value == pytest.approx(kept)
+    assert again._discrete.binding(other).step.variable.value == pytest.approx(kept)
     assert other.force(again) == pytest.approx(force, rel=1e-12)
 
 

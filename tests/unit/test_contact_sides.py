@@ -50,7 +50,7 @@ def integrals(body: sa.Body, side: Sheet) -> np.ndarray:
 
 
 def layout(body: sa.Body) -> Layout:
-    return sa.System(body).layout
+    return sa.System(body)._discrete.layout
 
 
 @pytest.mark.filterwarnings("ignore:.*tet4 locks")

@@ -11,6 +11,7 @@ import pytest
 
 import symancf as sa
 from symancf import elements
+from symancf.assembly.discrete import DiscreteSystem
 from symancf.assembly.linearized import Linearized
 from symancf.assembly.plan import Plan
 from symancf.energies import neo_hooke
@@ -292,7 +293,7 @@ def test_blocks_of_one_outline_press_at_once(low: str, high: str) -> None:
 
 def test_what_is_done_for_all_contacts_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many contacts there are, so that a step costs as many times one of them."""
-    spied = (sa.System, "snapshot"), (Plan, "_place"), (Plan, "replace")
+    spied = (DiscreteSystem, "snapshot"), (Plan, "_place"), (Plan, "replace")
     counts: list[dict[str, int]] = []
 
     def count(kind: type, name: str) -> None:

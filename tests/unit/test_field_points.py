@@ -76,7 +76,10 @@ def test_mass_of_a_linear_taper_is_exact() -> None:
         A=sa.Field(area),
     )
     other = sa.System(per_cell)
-    assert np.abs(matrix(other.inertia.residual, other, at) / (RHO * L) - expected).max() > 1e-3
+    assert (
+        np.abs(matrix(other._discrete.inertia.residual, other, at) / (RHO * L) - expected).max()
+        > 1e-3
+    )
 
 
 def test_energy_of_a_taper_is_that_of_a_law_with_the_place() -> None:

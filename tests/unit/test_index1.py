@@ -85,7 +85,7 @@ def _planar() -> sa.System:
 )
 def test_derivatives_are_those_along_a_path(make: Callable[[], sa.System], constant: bool) -> None:
     system = make()
-    constraints = Kinematics(system)
+    constraints = Kinematics(system._discrete)
     assert constraints.constant is constant
     numbering = system._discrete.numbering
     free = numbering.fixed_by < 0
@@ -140,11 +140,11 @@ def test_linear_constraints_are_factorised_once() -> None:
         return 0.1 * t * t, 0.0, 0.0
 
     pinned = run(lambda b: [sa.joints.spherical(b.at((0, 0, 0)), sa.ground)])
-    assert pinned.accelerations.factorisations <= 2  # one for the initial values
+    assert pinned._accelerations.factorisations <= 2  # one for the initial values
     held = run(lambda b: [sa.fix(b["root"], dofs="position", displacement=moving)])
-    assert held.accelerations.factorisations <= 2
+    assert held._accelerations.factorisations <= 2
     swung = run(lambda b: [sa.joints.distance(b.at((1.2, 0, 0)), sa.ground.at((1.2, 1, 0)), 1.0)])
-    assert swung.accelerations.factorisations > 20
+    assert swung._accelerations.factorisations > 20
 
 
 # ---- closed forms -------------------------------------------------------------------------------

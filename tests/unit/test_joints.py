@@ -167,7 +167,7 @@ def test_a_parameter_with_one_value_per_place() -> None:
     mine = system._discrete.numbering.owned_vertices
     entities = system._discrete.binding(hold).entities
     here = entities.end_vertices(1)[:, 0] < mine
-    rows[entities.ids[here]] = f[entities.starts(system)[here]]
+    rows[entities.ids[here]] = f[entities.starts(system._discrete)[here]]
     want = -2.0 * np.array([0.2, 0.2, 0.2 + 1e-9]) ** 2
     np.testing.assert_allclose(
         system._discrete.sum(rows) / system._discrete.stiffness, want, rtol=1e-14

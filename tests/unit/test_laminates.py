@@ -216,7 +216,7 @@ def test_layups_share_a_kernel(element: Any) -> None:
     mesh, law = sa.Mesh.box((1.0, 0.7), (1, 1)), orthotropic()
 
     def key(*layers: Any, **given: Any) -> str:
-        laws = sa.Body(mesh["body"], element, sa.Layers(layers, degrees=True, **given), **PLY).laws
+        laws = sa.Body(mesh["body"], element, sa.Layers(layers, degrees=True, **given), **PLY)._laws
         return fingerprint("plate", element.space, laws, True)
 
     right = key((law, 0.1, 20), (law, 0.2, 75), (law, 0.1, 0), offset=0.01)

@@ -84,7 +84,7 @@ def test_time_derivatives_of_a_sum_over_a_line(form: Any) -> None:
     line = sa.length(body["both"], form, per="line", stretch=factor)
     system = sa.System(body, terms=[sa.fix(body["ends"]), line])
     system._discrete.stiffness = 1.0
-    kinematics = Kinematics(system)
+    kinematics = Kinematics(system._discrete)
     q, v, a = (random(system, k, 0.1) for k in (1, 2, 3))
     h = 1e-3
     values = []

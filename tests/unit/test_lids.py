@@ -31,13 +31,13 @@ def test_points_of_lids_are_the_means_of_their_rims() -> None:
             cavity = sa.Cavity([body["skin"]], caps="flat", gas=sa.Gas())
             system = sa.System(body, terms=[cavity])
             space, numbering = system._discrete.binding(cavity), system._discrete.numbering
-            means = space.coordinates(system, MEANS).reshape(-1, 3)
+            means = space.coordinates(system._discrete, MEANS).reshape(-1, 3)
             there = system.reference[means]
             np.testing.assert_allclose(there[:, 1:], 0.0, atol=1e-14)
             every = np.concatenate(system.comm.allgather(there[:, 0]))
             np.testing.assert_allclose(np.unique(every.round(12)), [0.0, 2.0])
-            assert space.closure(system, space.disturbed(system, 0.02)) < 1e-10
-            forces = space.coordinates(system, FORCES).reshape(-1, 3)
+            assert space.closure(system._discrete, space.disturbed(system._discrete, 0.02)) < 1e-10
+            forces = space.coordinates(system._discrete, FORCES).reshape(-1, 3)
             owned = [
                 numbering.vertex_of[at[:, 0]] < numbering.owned_vertices for at in (means, forces)
             ]

@@ -46,4 +46,4 @@ def test_what_can_be_counted_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     system = rope()
     here = max(system._discrete.matrix.nonzeros, system._discrete.numbering.coordinates, 78)
     monkeypatch.setattr(limits, "MOST", max(system.comm.allgather(here)))
-    assert rope().matrix.nonzeros == system._discrete.matrix.nonzeros
+    assert rope()._discrete.matrix.nonzeros == system._discrete.matrix.nonzeros

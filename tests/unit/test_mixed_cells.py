@@ -102,15 +102,15 @@ def test_cells_that_share_faces(given: tuple[Element, ...]) -> None:
     with refused(sa.MeshError, asked="all", given=cells, possible=(given[0].cell,)):
         sa.Body(mesh["all"], given[0], sa.energies.neo_hooke(), **RUBBER)
     systems = sa.System(*bodies, terms=loads), sa.System(*bodies)
-    state = systems[0].state + 0.05 * systems[0].numbering.random(5)
+    state = systems[0].state + 0.05 * systems[0]._discrete.numbering.random(5)
     for system in systems:
         system._discrete.update(0.0)
-    force = systems[0].residual_at(state) - systems[1].residual_at(state)
-    numbering = systems[0].numbering
+    force = systems[0]._discrete.residual_at(state) - systems[1]._discrete.residual_at(state)
+    numbering = systems[0]._discrete.numbering
     at = numbering.offset[: numbering.owned_vertices, 0][:, None] + np.arange(3)
     f = force[at]
-    x = systems[0].points[: len(f)] + state[at]
-    total = systems[0].sum(np.array([*f.sum(0), *np.cross(x, f).sum(0), np.abs(f).sum()]))
+    x = systems[0]._discrete.points[: len(f)] + state[at]
+    total = systems[0]._discrete.sum(np.array([*f.sum(0), *np.cross(x, f).sum(0), np.abs(f).sum()]))
     assert total[6] > 0.3
     assert np.abs(total[:6]).max() < 1e-13 * total[6]
 

@@ -86,7 +86,7 @@ class Case:
         local = np.argsort(ids)[np.searchsorted(np.sort(ids), places.vertices)].astype(np.int32)
         B = np.zeros((places.size, len(jets), 3, system._discrete.numbering.coordinates))
         for k, jet in enumerate(jets):
-            rows = end.rows(system, places, local, jet)
+            rows = end.rows(system._discrete, places, local, jet)
             place, component, coordinate, _, value = rows
             np.add.at(B, (place, k, component, coordinate), value)
         return B
@@ -276,8 +276,8 @@ def test_a_moment_on_a_rigid_body_off_its_constraints(frame: Any) -> None:
     leave_out(plan, "rigidity:rigid body")
     plan.update(0.0)
     numbering = system._discrete.numbering
-    vertex = system._discrete.binding(body).local_vertices(system)
-    own = (body.offsets(system, vertex)[0][:, None] + np.arange(3)).ravel()
+    vertex = system._discrete.binding(body).local_vertices(system._discrete)
+    own = (body.offsets(system._discrete, vertex)[0][:, None] + np.arange(3)).ravel()
     state, rate = 0.2 * numbering.random(1), numbering.random(2)[own]
     q = (system.reference + state)[own]
     assert np.abs(np.linalg.det(gradient_of_rigid(q)) - 0.3) > 1e-2  # far from rigid

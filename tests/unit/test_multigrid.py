@@ -108,7 +108,7 @@ def slit(unit: float = 1.0) -> sa.System:
 
 def multigrid_of(system: sa.System, symmetric: bool) -> Multigrid:
     """Return multigrid of the tangent at the present state."""
-    nodes, f = over_nodes(system), np.zeros_like(system.state)
+    nodes, f = over_nodes(system._discrete), np.zeros_like(system.state)
     assert isinstance(nodes, Nodes)
     system._discrete.update(0.0)
     assert system._discrete.plan.tangent(system.state, f, system._discrete.matrix) == 0
@@ -127,7 +127,7 @@ def applied(made: Multigrid, r: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("make", [clamped, partly, several])
 def test_a_cycle_is_symmetric_positive_and_scales(make: Made) -> None:
     system = make(1.0)
-    symmetric = is_symmetric(system)
+    symmetric = is_symmetric(system._discrete)
     made = multigrid_of(system, symmetric)
     numbering = system._discrete.numbering
     a, b = (numbering.to_rows(numbering.random(seed)) for seed in (1, 2))
@@ -151,9 +151,9 @@ def test_levels_that_ranks_share_or_divide_are_the_same(
     make: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     system = make(1.0)
-    shared = multigrid_of(system, is_symmetric(system))
+    shared = multigrid_of(system._discrete, is_symmetric(system._discrete))
     monkeypatch.setattr("symancf.solve.multigrid.levels.SHARED", 400)
-    divided = multigrid_of(system, is_symmetric(system))
+    divided = multigrid_of(system._discrete, is_symmetric(system._discrete))
     assert not divided.levels[1].pattern.shared
     assert system.comm.size == 1 or shared.levels[1].pattern.shared
     r = system._discrete.numbering.to_rows(system._discrete.numbering.random(3))
@@ -236,7 +236,7 @@ def test_cycles_are_those_of_pcmg_and_take_its_options(tmp_path: Path) -> None:
 
 
 def test_grids_are_refused_with_a_reason() -> None:
-    reason = over_nodes(graded(ratio=1e5))
+    reason = over_nodes(graded(ratio=1e5)._discrete)
     assert isinstance(reason, str)
     assert "the sizes of cells vary by a factor of" in reason
     mesh = sa.Mesh.box((1.0,), (4,))

@@ -144,6 +144,6 @@ def test_many_nodes_are_paired_at_once() -> None:
         for m, name in ((mesh, "a"), (turned, "b"))
     )
     near = sa.joints.spherical(a["body"], b["body"])
-    layout = sa.System(a, b).layout
+    layout = sa.System(a, b)._discrete.layout
     first, second = (end.resolve(layout).X for end in near.ends)
     assert np.abs(second - first + [0.0, 1.0, 0.0]).max() < 1e-12

@@ -203,7 +203,7 @@ def test_names_are_numbered_in_a_system() -> None:
     system = System(sa.PlanarBody(), terms=terms)
     assert [system._discrete.name(t) for t in terms] == ["a", "a #3", "a #2", "a #4", "a #2 #2"]
     later = System(sa.PlanarBody(), terms=terms[3:])
-    assert [later.name(t) for t in terms[3:]] == ["a", "a #2"]
+    assert [later._discrete.name(t) for t in terms[3:]] == ["a", "a #2"]
     assert [t.name for t in terms] == ["a", "a", "a #2", "a", "a #2"]
     assert system._discrete.name(terms[3]) == "a #4"
 

@@ -51,7 +51,7 @@ class Floor:
 
     def review(self, system: Any) -> Verdict:
         self.asked += 1
-        z = system.position(self.body["z0"])[:, 2].min()
+        z = self.body["z0"].position(system)[:, 2].min()
         if z < -self.most:
             return Verdict.CUT
         if z >= -DEEPEST:

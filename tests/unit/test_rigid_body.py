@@ -52,7 +52,9 @@ def body_of(masses: Array, places: Array, **options: Any) -> sa.RigidBody:
 def local(system: sa.System, body: sa.RigidBody) -> Any:
     """Local offsets (12,) of a body's coordinates."""
     return (
-        body.offsets(system, system._discrete.binding(body).local_vertices(system))[:, :, None]
+        body.offsets(
+            system._discrete, system._discrete.binding(body).local_vertices(system._discrete)
+        )[:, :, None]
         + np.arange(3)
     ).ravel()
 
@@ -116,7 +118,7 @@ def test_the_mass_matrix_is_the_sum_over_particles() -> None:
         system._discrete.inertia.residual(v, f)
         if len(at):
             found[:, k] = f[at]
-    owned = system._discrete.binding(body).local_vertices(system)
+    owned = system._discrete.binding(body).local_vertices(system._discrete)
     mine = len(owned) and owned[0] < system._discrete.numbering.owned_vertices
     found = system._discrete.sum(found if mine else 0.0 * found)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
@@ -272,7 +274,7 @@ def find_free_count(system: sa.System) -> int:
     system._discrete.plan.tangent(
         system.state, np.zeros_like(system.state), system._discrete.matrix
     )
-    return len(find_free(system))
+    return len(find_free(system._discrete))
 
 
 def test_it_is_drawn(shared_tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_values_of_slots_have_their_names() -> None:
     body = sa.PlanarBody()
     plain = sa.VirtualWork(lambda v_a, r_a: {v_a[0]: -r_a[0]}, body.at((0, 0)), name="plain")
     pushed = sa.VirtualWork(_push, body.at((0, 0)), name="pushed", P=7.0)
-    plan = sa.System(body, terms=[plain, pushed]).plan
+    plan = sa.System(body, terms=[plain, pushed])._discrete.plan
     plan.update(0.0)
     assert dict(zip(plan.names(), plan.values.tolist(), strict=True)) == {"P of 'pushed'": 7.0}
 
@@ -241,4 +241,4 @@ def test_pieces_of_many_entities_and_of_other_numbers_stay_alone() -> None:
         sa.Body(many["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), name=name, **given)
         for name in "ab"
     ]
-    assert [group.numbers for group in sa.System(*parts).plan.groups] == [[0], [1]]
+    assert [group.numbers for group in sa.System(*parts)._discrete.plan.groups] == [[0], [1]]

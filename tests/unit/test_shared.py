@@ -79,14 +79,14 @@ def test_laws_of_the_package_are_asked_once_those_of_users_each_time() -> None:
 
     a, b = sa.PlanarBody((0.0, 0.0)), sa.RigidBody((1.0, 0.0, 0.0))
     ends = [(a.at((0, 0)), sa.ground.at((0.0, 0.0))), (b.at((0.0, 0.0, 0.0)), a.at((0, 0)))]
-    own = [sa.joints.spherical(*pair).reading for pair in ends]
-    users = [sa.Constraint(apart, *pair).reading for pair in ends]
+    own = [sa.joints.spherical(*pair)._reading for pair in ends]
+    users = [sa.Constraint(apart, *pair)._reading for pair in ends]
     assert own[0].result is own[1].result
     assert users[0].result is not users[1].result
     assert own[0].jets is not own[1].jets
     assert own[0].jets == users[0].jets
     pull = [sa.force(a, (value, 2.0), name=f"by {value}") for value in (1.0, 3.0)]
-    assert [term.reading.parameters["F1"] for term in pull] == [1.0, 3.0]
+    assert [term._reading.parameters["F1"] for term in pull] == [1.0, 3.0]
     with refused(sa.ConstraintError, asked="place", given="factor 'F'"):  # asked every time
         sa.force(sa.Factor("F"), (1.0, 2.0, 3.0))
 

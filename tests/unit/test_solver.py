@@ -121,7 +121,7 @@ def test_factors_are_about_as_large_as_predicted(divisions: Any) -> None:
     least = 0.4 if system.comm.size == 1 else 0.2  # analysed by ranks, slender bodies take more
     assert least < predicted.flops / flops < 2.0
     assert 0.5 < predicted.entries / entries < 1.5
-    again = choice.Effort.of(loaded(divisions, unit=1024.0))
+    again = choice.Effort.of(loaded(divisions, unit=1024.0)._discrete)
     assert predicted.flops == pytest.approx(again.flops, rel=1e-6)
 
 
@@ -172,9 +172,9 @@ def test_factors_that_serve_for_many_steps_may_take_longer(dynamic: bool) -> Non
 
 def test_there_are_no_factors_where_they_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     system = loaded((9, 8, 7))
-    assert choice.prices(system, "grids", symmetric=True).prefer_direct
+    assert choice.prices(system._discrete, "grids", symmetric=True).prefer_direct
     monkeypatch.setattr(choice, "free_memory", lambda comm: 1e6)
-    assert not choice.prices(system, "grids", symmetric=True).prefer_direct
+    assert not choice.prices(system._discrete, "grids", symmetric=True).prefer_direct
 
 
 def test_a_factorisation_of_a_tenth_of_a_second_is_made_whatever_multigrid_costs() -> None:

@@ -96,7 +96,7 @@ def test_slopes_across_edges_start_as_the_body_does(element: Element) -> None:
         for given in ({"spin": spin}, {"velocity": lambda X: np.cross(spin, X)})
     )
     np.testing.assert_allclose(one.rate, other.rate, atol=1e-11)
-    on = one.binding(body).interpolation
+    on = one._discrete.binding(body).interpolation
     at = on.offset(on.middles.vertices, "across")[:, None] + np.arange(3)
     np.testing.assert_allclose(one.rate[at], np.cross(spin, on.middles.values[:, :3]), atol=1e-13)
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array, Integers, Ints, Ints32
+from ...assembly.configuration import Configuration, Layout, in_system
 from ...assembly.numbering import RIGID_AXES, RIGID_POINT, Block
 from ...assembly.resolved import Resolved, Rows
 from ...errors import ParameterError
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from symancf_codegen.declare import PointLaw
 
-    from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece, Role
     from ...assembly.protocol import SupportBinding
     from ...terms.constraint import ConstraintBinding
@@ -304,14 +304,17 @@ class RigidBody(OneNode):
         return np.concatenate([origin, origin + self.length * axes[:, 0], axes[:, 1], axes[:, 2]])
 
     # ---- results --------------------------------------------------------------------------------
+    @in_system
     def coordinates(self, system: Configuration, vector: Array) -> Array:
         """Return the 12 values (4, 3) of a local vector, on every rank (collective)."""
         return self.node(system, vector).reshape(4, 3)
 
+    @in_system
     def position(self, system: Configuration) -> Array:
         """Return the present position (3,) of the body's origin (collective)."""
         return np.asarray(self.origin + self.coordinates(system, system.state)[0])
 
+    @in_system
     def rotation(self, system: Configuration) -> Array:
         """Return (3, 3) whose columns are the present axes of the body (collective).
 
@@ -322,6 +325,7 @@ class RigidBody(OneNode):
     def _axes(self, q: Array) -> Array:
         return np.stack([(q[1] - q[0]) / self.length, q[2], q[3]], axis=1)
 
+    @in_system
     def angular_velocity(self, system: Configuration) -> Array:
         """Return the present angular velocity (3,) in the axes of the ground (collective)."""
         R = self.rotation(system)

@@ -14,6 +14,7 @@ import sympy as sp
 from symancf_codegen.declare import Parameter, PointLaw
 
 from ...arrays import Array, Ints32
+from ...assembly.configuration import Configuration, Layout, in_system
 from ...assembly.numbering import ANGLE, POSITION, Block
 from ...assembly.piece import Jets, Piece
 from ...assembly.resolved import Resolved, Rows
@@ -32,7 +33,6 @@ from ..node import NodeBinding, OneNode
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Role
     from ...assembly.protocol import SupportBinding
     from ...values.motion import Displacement, Gradient
@@ -237,22 +237,26 @@ class PlanarBody(OneNode):
         return np.append(u[:2] - (rotation(u[2]) - np.eye(2)) @ self.offset, u[2])
 
     # ---- results --------------------------------------------------------------------------------
+    @in_system
     def coordinates(self, system: Configuration) -> Ints32:
         """Local offsets (3,) of (ux, uy, phi) on this rank; empty where the body is not."""
         return system.binding(self).here(system)
 
+    @in_system
     def displacement(self, system: Configuration) -> Array:
         """Return the present (ux, uy, phi) of the origin, on every rank (collective)."""
         u = self.node(system)
         u[:2] += (rotation(u[2]) - np.eye(2)) @ self.offset
         return u
 
+    @in_system
     def rate(self, system: Configuration) -> Array:
         """Return the present (vx, vy, omega) of the origin, on every rank (collective)."""
         v, phi = self.node(system, system.rate), self.node(system)[2]
         v[:2] += v[2] * turned(rotation(phi) @ self.offset)
         return v
 
+    @in_system
     def position(self, system: Configuration) -> Array:
         """Return the present (x, y, theta), on every rank (collective)."""
         return np.asarray(self.reference + self.displacement(system))

@@ -9,6 +9,7 @@ import numpy as np
 import sympy as sp
 
 from ...arrays import Array
+from ...assembly.configuration import Configuration, in_system
 from ...errors import ConstraintError
 from ...places.ends import End, Ground
 from ...places.on_body import PointsOnBody
@@ -17,7 +18,6 @@ from ...values.arguments import named
 from .body import PlanarBody
 
 if TYPE_CHECKING:
-    from ...assembly.configuration import Configuration
     from ...assembly.protocol import Body
     from ...terms.quantities import E, S, V
 
@@ -56,6 +56,7 @@ class Clamp(Constraint):
         else:
             super().__init__(_clamp_ground, place, name=name)
 
+    @in_system
     def wrench(self, system: Configuration) -> Array:
         """Return force and moment about the body's origin (3,) that the body exerts on the cable.
 
@@ -67,6 +68,7 @@ class Clamp(Constraint):
         found = self.reaction(system)
         return np.append(found.force[:2], found.moment_about(origin)[2])
 
+    @in_system
     def ground_wrench(self, system: Configuration) -> Array | None:
         """Return the wrench of the ground, if the clamp is at the ground."""
         return None if isinstance(self.body, PlanarBody) else self.wrench(system)

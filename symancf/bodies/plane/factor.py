@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...arrays import Array, Ints32
+from ...assembly.configuration import Configuration, Layout, in_system
 from ...assembly.numbering import Block
 from ...assembly.resolved import Resolved, Rows
 from ...errors import ParameterError, closest
@@ -19,7 +20,6 @@ from ...values.spellings import advise
 from .body import COORDINATES, PlanarPoint
 
 if TYPE_CHECKING:
-    from ...assembly.configuration import Configuration, Layout
     from ...terms.quantities import S, V
     from ...terms.term import PlaceBinding
     from ...values.parameter import Scalar
@@ -68,10 +68,12 @@ class Factor(End):
         """Return the reference values (k, 3) of the jet: zero."""
         return places.X
 
+    @in_system
     def value(self, system: Configuration) -> float:
         """Return the present value, on every rank (collective)."""
         return float(system.sum(self._entry(system, None))[0])
 
+    @in_system
     def set(self, system: Configuration, value: float) -> None:
         """Write a starting value into the state."""
         self._entry(system, value)

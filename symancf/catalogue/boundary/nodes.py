@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array, Ints, Ints32, Mask
+from ...assembly.configuration import Configuration, Layout, in_system
 from ...errors import ParameterError
 from ...places.glue import EDGE, NodesHere, glue_of
 from ...places.middles import Middles
@@ -21,7 +22,6 @@ from .support import Support, SupportBinding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...assembly.configuration import Configuration, Layout
     from ...assembly.piece import Piece
     from ...assembly.vertices import AtVertices
     from ...places.glue import Glue
@@ -107,6 +107,7 @@ class NodeSupport(Support):
                 mask[at, k, a] = True
         return mask
 
+    @in_system
     def forces(self, system: Configuration) -> Array:
         """Return the forces on coordinates, also those of the conditions; see `Support.forces`."""
         f = super().forces(system)

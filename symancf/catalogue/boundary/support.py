@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...arrays import Array, Ints
 from ...assembly.agreement import Given
-from ...assembly.configuration import require_system
+from ...assembly.configuration import Configuration, Layout, in_system
 from ...errors import ParameterError
 from ...runtime.copies import OneProcess
 from ...runtime.shown import Shown
@@ -24,7 +24,7 @@ from .names import AXES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...assembly.configuration import Configuration, Extended, Layout
+    from ...assembly.configuration import Extended
     from ...assembly.piece import Piece
     from ...bodies.node import OneNode
     from ...values.motion import Displacement, Gradient, Motion
@@ -60,14 +60,15 @@ class Support(OneProcess, Shown, ABC):
         """Announce what it brings, before distribution (collective)."""
 
     # ---- results --------------------------------------------------------------------------------
+    @in_system
     def forces(self, system: Configuration) -> Array:
         """Return the local vector of its forces on coordinates, this rank's part (collective)."""
-        require_system(self.name, system)
         numbering = system.numbering
         owned = numbering.vertex_of < numbering.owned_vertices
         mine = owned & (numbering.fixed_by == system.layout.number(self))
         return np.where(mine, system.residual_at_solution(), 0.0)
 
+    @in_system
     def reaction(self, system: Configuration) -> Reaction:
         """Return force [N] and moment [N m] that the support exerts on the body (collective).
 
@@ -98,10 +99,12 @@ class Support(OneProcess, Shown, ABC):
         """Return the numbers of a history: the force; of planar bodies see `FrameSupport`."""
         return total[:3]
 
+    @in_system
     def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
         """Return what a history keeps of a support; see `DynamicProblem.record`."""
         return {"": lambda: np.asarray(self.reaction(system).former)}
 
+    @in_system
     def reaction_moment(
         self, system: Configuration, about: npt.ArrayLike = (0.0, 0.0, 0.0)
     ) -> Array:

@@ -12,6 +12,7 @@ from weakref import WeakSet
 import numpy as np
 
 from ...arrays import Array, Ints32
+from ...assembly.configuration import Configuration, Layout, in_system
 from ...assembly.numbering import Block
 from ...assembly.piece import Jets, Piece, Role
 from ...assembly.plan import Plan
@@ -32,7 +33,6 @@ from .surface import Facets, Scalars, Surface, surfaces_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ...assembly.configuration import Configuration, Layout
     from ...assembly.protocol import Carriers
     from ...laws.pressure import Form
     from ...places.on_body import Face, Nodes
@@ -170,10 +170,12 @@ class Cavity(OneProcess, Shown):
             )
         return next(iter(values))
 
+    @in_system
     def volume(self, system: Configuration, state: Array | None = None) -> float:
         """Return the enclosed volume [m^3] at the present state, on every rank (collective)."""
         return system.binding(self).volume(system, system.state if state is None else state)
 
+    @in_system
     def series(self, system: Configuration) -> dict[str, Callable[[], float]]:
         """Return what a history keeps of a cavity; see `DynamicProblem.record`."""
         return {
@@ -181,6 +183,7 @@ class Cavity(OneProcess, Shown):
             "pressure": lambda: self.pressure(system),
         }
 
+    @in_system
     def closure(self, system: Configuration, state: Array | None = None) -> float:
         """Return the size of the sum of all normals over the area of the walls (collective).
 
@@ -188,6 +191,7 @@ class Cavity(OneProcess, Shown):
         """
         return system.binding(self).closure(system, system.state if state is None else state)
 
+    @in_system
     def pressure(self, system: Configuration) -> float:
         """Return the present pressure [Pa] over that outside, on every rank (collective)."""
         return system.binding(self).pressure(system)

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..interface import (
+    Configuration,
     SymancfError,
+    discrete_system,
     evaluate,
     kernel_headers,
     together,
@@ -20,7 +22,7 @@ from .flexure import Flexure, unknowns_of
 from .law import CELL
 
 if TYPE_CHECKING:
-    from ..interface import Configuration
+    from ..interface import Discretised
 
 LANES = 8
 
@@ -78,7 +80,7 @@ def _of_one_kind(system: Configuration) -> list[Flexure]:
     return flexures
 
 
-def export(system: Configuration, folder: str | Path) -> list[Path]:
+def export(system: Discretised[Configuration], folder: str | Path) -> list[Path]:
     """Write a mechanism of flexures as C files into `folder` and return their paths (rank 0 does).
 
     `mechanism.h` holds the data, ``flexure_MODEL.c`` and ``.h`` the generated kernel, and
@@ -91,6 +93,7 @@ def export(system: Configuration, folder: str | Path) -> list[Path]:
         there are deformable bodies.
     OSError : on every rank: the folder cannot be written, the disk is full.
     """
+    system = discrete_system("export", system)
     bodies = list(system.bodies)
     if deformable := [body.name for body in bodies if hasattr(body, "region")]:
         raise SymancfError(

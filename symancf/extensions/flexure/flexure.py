@@ -13,6 +13,7 @@ from mpi4py import MPI
 
 from ..interface import (
     Array,
+    Configuration,
     ConstraintError,
     Entities,
     Ground,
@@ -27,7 +28,9 @@ from ..interface import (
     Shown,
     arguments,
     closest,
+    discrete_system,
     evaluate,
+    in_system,
     place_of,
     point_kernel,
     rotation,
@@ -39,7 +42,13 @@ from .section import compliance, strip_compliance
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..interface import Carriers, Configuration, Layout, Piece, Role
+    from ..interface import (
+        Carriers,
+        Discretised,
+        Layout,
+        Piece,
+        Role,
+    )
 
 Place = PlanarPoint | Ground
 
@@ -272,6 +281,7 @@ class Flexure(OneProcess, Shown):
         return []
 
     # ---- results --------------------------------------------------------------------------------
+    @in_system
     def coordinates(self, system: Configuration) -> Array:
         """Return (ux, uy, phi) of the nodes of bodies a and b, (6,); zero for the ground."""
         both = [
@@ -279,6 +289,7 @@ class Flexure(OneProcess, Shown):
         ]
         return np.concatenate(both)
 
+    @in_system
     def forces(self, system: Configuration) -> Array:
         """Return the generalised forces (2, 3) that bodies a and b exert on the flexure.
 
@@ -299,6 +310,7 @@ class Flexure(OneProcess, Shown):
         f, _ = configuration.binding(self).piece.kernel.residual(q[None], None, values)
         return np.array(f).reshape(2, 3)
 
+    @in_system
     def tip_wrench(self, system: Configuration) -> Array:
         """Return (F_x, F_y, M) on the flexure at b, in the frame of its tip (collective)."""
         fx, fy, moment = self._forces(system)[1]
@@ -310,6 +322,7 @@ class Flexure(OneProcess, Shown):
         c, s = math.cos(turn), math.sin(turn)
         return np.array([c * fx + s * fy, -s * fx + c * fy, moment - x * fy + y * fx])
 
+    @in_system
     def bending_moment(self, system: Configuration, points: int = 61) -> Array:
         """Return the bending moment (n,) along the flexure, from a to b (collective)."""
         back = np.linspace(1.0, 0.0, points)
@@ -322,7 +335,7 @@ class Flexure(OneProcess, Shown):
         )
         return np.asarray(M + r * Fy * np.sin(phi) + r * Fx * (1 - np.cos(phi)))
 
-    def axis(self, system: Configuration | None = None, points: int = 61) -> Array:
+    def axis(self, system: Discretised[Configuration] | None = None, points: int = 61) -> Array:
         """Return points (n, 2) on the axis: of the reference, or in the state of `system`.
 
         The deformed axis has the curvature of the reference plus M/EI and leaves body a along
@@ -335,6 +348,7 @@ class Flexure(OneProcess, Shown):
         (Xa, arm_a, _), (Xb, arm_b, _) = (place_of(p) for p in self.ends)
         start, end = Xa[0, :2], Xb[0, :2]
         if system is not None:
+            system = discrete_system(self.name, system)
             EI = self.unit * evaluate(f"{self.name}: EI", self.EI, system.time)
             kappa = self.bending_moment(system, points) / EI
             q = self.coordinates(system)
@@ -347,6 +361,7 @@ class Flexure(OneProcess, Shown):
         line = start + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
         return np.asarray(line + s[:, None] * (end - line[-1]))
 
+    @in_system
     def ground_wrench(self, system: Configuration) -> Array | None:
         """Return force and moment about the origin that the ground exerts, if it holds an end."""
         held = [k for k, p in enumerate(self.ends) if isinstance(p, Ground)]
@@ -413,13 +428,13 @@ def unknowns_of(flexures: Sequence[Flexure], bodies: Sequence[object]) -> Ints:
     return np.asarray(np.maximum(numbers, -1).reshape(-1, 6))
 
 
-def ground_wrench(system: Configuration) -> Array:
+def ground_wrench(system: Discretised[Configuration]) -> Array:
     """Return force and moment about the origin (3,) that the ground exerts on the system.
 
     Sum over flexures and clamps that are held by the ground (collective).
     """
     total = np.zeros(3)
-    for term in system.terms:
+    for term in discrete_system("ground_wrench", system).terms:
         wrench = getattr(term, "ground_wrench", lambda system: None)(system)
         if wrench is not None:
             total += wrench

@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..interface import Array, evaluate, point_kernel
+from ..interface import Array, Configuration, discrete_system, evaluate, point_kernel
 from .flexure import Flexure, unknowns_of
 from .law import TANGENTS, flexure_law
 
 if TYPE_CHECKING:
-    from ..interface import Configuration
+    from ..interface import Discretised
 
 
 PARTS = ("K_I", "K_II", "K_III")
 
 
-def tangent_parts(system: Configuration) -> dict[str, Array]:
+def tangent_parts(system: Discretised[Configuration]) -> dict[str, Array]:
     """Return K_I, K_II, K_III of all flexures at the present state.
 
     Each is (3 n, 3 n) for the n planar bodies in the order of `system.bodies`, with rows and
     columns (x, y, theta): differences of the tangents of `flexure_law` (collective).
     """
+    system = discrete_system("tangent_parts", system)
     bodies = [b for b in system.bodies if not hasattr(b, "region")]
     total = {name: np.zeros((3 * len(bodies), 3 * len(bodies))) for name in PARTS}
     flexures = [term for term in system.terms if isinstance(term, Flexure)]

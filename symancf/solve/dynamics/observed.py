@@ -23,7 +23,7 @@ class Observed(Step):
         if name.startswith("_") or not hasattr(self._problem, name):
             known = ", ".join(field.name for field in fields(Step))
             raise AttributeError(f"a step has no {name!r}; it has: {known}")
-        self._problem.system.once.warn(
+        self._problem._system.once.warn(
             ("monitor", name),
             f"a monitor asks its argument for {name!r}: it is a step, as in statics, with "
             f"time and iterations; take problem.{name} of the problem itself",

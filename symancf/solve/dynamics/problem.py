@@ -119,7 +119,8 @@ class DynamicProblem(OneProcess, Shown):
         if damping is not None:
             remedy = "give sa.Rayleigh(mass=..., stiffness=...)"
             arguments.instance("DynamicProblem(damping=...)", damping, Rayleigh, remedy)
-        self._system, self._damping = made_of("DynamicProblem", system), damping
+        self.system, self._system = made_of("DynamicProblem", system)
+        self._damping = damping
         self._once = Once(system.comm)
         self._prefix = arguments.text("DynamicProblem(prefix=...)", prefix)
         radius, must = spectral_radius, "be between 0 and 1"

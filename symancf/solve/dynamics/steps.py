@@ -125,7 +125,7 @@ class TimeSteps:
     def __init__(
         self, problem: DynamicProblem, asked: Requested, restarts: Restarts | None
     ) -> None:
-        self.problem, self.system, self.history = problem, problem.system, problem.history
+        self.problem, self.system, self.history = problem, problem._system, problem.history
         made = self.integrator = problem._integrator
         self.ts = made.ts
         self.snapshot, self.restore, self.shorten = made.snapshot, made.restore, made.shorten
@@ -410,7 +410,7 @@ def reconcile(problem: DynamicProblem, before: State, step: float) -> None:
     Positions and rates that changed since a state have to fulfil the constraints, as at the
     beginning.
     """
-    m, made, system = problem._motion, problem._integrator, problem.system
+    m, made, system = problem._motion, problem._integrator, problem._system
     numbering = system.numbering
     chosen = ((m.second | m.first) & (numbering.fixed_by < 0))[: numbering.owned]
     pairs = (m.state, before.displacement), (m.rate, before.rates[0])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ...output.history import History
     from ...output.steps import Step
     from ...runtime.once import Once
+    from ...system import System
     from ..statics.arc import Arc
     from .shapes import Buckling
 
@@ -35,11 +36,12 @@ class OnPath:
 
     Attributes
     ----------
+    given : the system of the user.
     equilibria : how many were solved.
     """
 
-    def __init__(self, arc: Arc, found: Buckling, direction: int) -> None:
-        self.arc, self.found, self.direction = arc, found, direction
+    def __init__(self, given: System, arc: Arc, found: Buckling, direction: int) -> None:
+        self.given, self.arc, self.found, self.direction = given, arc, found, direction
         self.system, self.present = arc.system, arc.value
         self.begun, self.scale = self.system.state.copy(), self.system.stiffness
         self.stable: tuple[Array, float] | None = None
@@ -75,7 +77,7 @@ class OnPath:
         """Return the first load at which the tangent is singular; go to a state next to it."""
         arc, system, parameter = self.arc, self.system, self.arc.parameter
         assert not isinstance(parameter, str)
-        statics = StaticProblem(system, check_stable=False)
+        statics = StaticProblem(self.given, check_stable=False)
 
         def reached(step: Step) -> bool:
             self.equilibria += 1

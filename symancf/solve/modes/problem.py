@@ -10,6 +10,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Complex
+from ...assembly.matrices import Matrices
 from ...errors import ParameterError, SymancfError
 from ...output.history import History
 from ...output.tracking import made_of
@@ -35,6 +36,7 @@ from .unbalanced import balance
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ...assembly.discrete import DiscreteSystem
     from ...runtime.petsc import PETSc
     from ...system import System
 
@@ -98,7 +100,7 @@ class EigenProblem(OneProcess):
         *,
         damping: Rayleigh | None = None,
     ) -> None:
-        self._system = made_of("EigenProblem", system)
+        self.system, self._system = made_of("EigenProblem", system)
         self._once = Once(system.comm)
         self.prefix = arguments.text("EigenProblem(prefix=...)", prefix)
         given = arguments.options("EigenProblem(options=...)", options)
@@ -159,14 +161,14 @@ class EigenProblem(OneProcess):
             )
         omega = self._omega(near, damped or gyroscopic)
         balance(system)
-        stiffness, mass, rates = system.tangent(), system.mass(), None
+        stiffness, mass, rates = Matrices(system).tangent(), Matrices(system).mass(), None
         if damped:
             given = self.damping or Rayleigh()
-            rates = system.damping(mass=given.mass, stiffness=given.stiffness)
+            rates = Matrices(system).damping(mass=given.mass, stiffness=given.stiffness)
         elif gyroscopic:
             none = np.zeros_like(system.state)
             with system.plan.following(system.rate, none), system.plan.only(turning):
-                rates = system.damping()
+                rates = Matrices(system).damping()
         symmetric = rates is None and _symmetric(system, stiffness)
         pencil = Pencil(system, stiffness, mass, rates, symmetric=symmetric)
         try:
@@ -240,7 +242,7 @@ class EigenProblem(OneProcess):
             if not self._options.told:
                 self._options.warn_unused(self._system.comm)
 
-    def _begin(self) -> System:
+    def _begin(self) -> DiscreteSystem:
         """Make ready (collective)."""
         system = self._system
         collect(system.comm)
@@ -271,7 +273,7 @@ class EigenProblem(OneProcess):
         factors = pencil.sums(np.conj(own) @ images.T)
         centre = centre_of_nodes(system, system.reference + system.state)
         return Modes(
-            system, values, shapes, checked, Participation(factors, pencil.sums(total), centre)
+            self.system, values, shapes, checked, Participation(factors, pencil.sums(total), centre)
         )
 
     # ---- buckling -------------------------------------------------------------------------------
@@ -343,20 +345,20 @@ class EigenProblem(OneProcess):
         arc = Arc(solver, parameter)
         found = self._linear(arc, count, direction)
         if len(found) and not abs(found.bends[0]) <= BENT_PATH:
-            found = OnPath(arc, found, direction).beside(count, self._linear)
+            found = OnPath(self.system, arc, found, direction).beside(count, self._linear)
         self.buckling = found
         tell(system.once, found, count)
         return found
 
     def _linear(self, arc: Arc, count: int, direction: int) -> Buckling:
         """Return the loads that the tangent at the present equilibrium tells (collective)."""
-        system, name, present = self.system, arc.name, arc.value
+        system, name, present = self._system, arc.name, arc.value
         rate, found = arc.derivative()
         if not found:
             raise ParameterError(
                 f"buckle({name}): nothing depends on it here", asked="parameter", given=name
             )
-        tangent = system.tangent()
+        tangent = Matrices(system).tangent()
         symmetric = _symmetric(system, tangent)
         K = Pencil(system, tangent, tangent.copy(), symmetric=symmetric, buckling=True)
         K.require(K.factor(0.0), f"buckle({name})")
@@ -384,7 +386,7 @@ class EigenProblem(OneProcess):
         self._tell_unused()
         shapes = _signed(system, _locals(system, X))
         values = present + direction * mu
-        made = Buckling(system, name, present, values, bends, shapes, search.checked)
+        made = Buckling(self.system, name, present, values, bends, shapes, search.checked)
         for k in range(len(shapes)):
             shapes[k] /= made.largest(k) or 1.0
         return made
@@ -399,7 +401,7 @@ class EigenProblem(OneProcess):
         K : with the factors of the present tangent.
         rate : dR/dp.
         """
-        system, present, state = self.system, arc.value, self._system.state.copy()
+        system, present, state = self._system, arc.value, self._system.state.copy()
         change = system.unknowns.local(-K.solved(system.unknowns.from_rows(rate)))
         size = system.numbering.natural(system.extent)
         moves = system.numbering.those("position", "direction", "angle", "sliding")
@@ -425,7 +427,7 @@ class EigenProblem(OneProcess):
             curve = -system.unknowns.local(K.solved(rows))
             for steps, first, second in ((1, 8, 16), (-1, -8, 16), (2, -1, -1), (-2, 1, -1)):
                 go(steps)
-                tangent = system.tangent()
+                tangent = Matrices(system).tangent()
                 slope.axpy(first, tangent)
                 bend.axpy(second, tangent)
                 tangent.destroy()
@@ -441,7 +443,7 @@ def _whole(what: str, count: int) -> int:
     return arguments.whole(what, "count", count)
 
 
-def _symmetric(system: System, K: PETSc.Mat, tolerance: float = SYMMETRIC) -> bool:
+def _symmetric(system: DiscreteSystem, K: PETSc.Mat, tolerance: float = SYMMETRIC) -> bool:
     """Whether a tangent is symmetric, also where laws could make it another one (collective)."""
     mine = all(piece.kernel.symmetric for piece in system.pieces if not piece.moving)
     if system.comm.allreduce(mine, op=MPI.LAND):
@@ -462,7 +464,7 @@ def _symmetric(system: System, K: PETSc.Mat, tolerance: float = SYMMETRIC) -> bo
     return different <= tolerance
 
 
-def _locals(system: System, X: Array) -> Array:
+def _locals(system: DiscreteSystem, X: Array) -> Array:
     """Return local vectors (m, coordinates) of vectors (rows, m) of unknowns (collective)."""
     made = []
     for x in X.T:
@@ -474,7 +476,7 @@ def _locals(system: System, X: Array) -> Array:
     return np.array(made).reshape(len(made), system.numbering.coordinates)
 
 
-def _signed(system: System, shapes: Array) -> Array:
+def _signed(system: DiscreteSystem, shapes: Array) -> Array:
     """Turn shapes so that their largest displacement is real and positive, on any ranks."""
     numbering = system.numbering
     at = np.flatnonzero(numbering.those("position", "angle"))

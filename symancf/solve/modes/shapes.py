@@ -54,7 +54,7 @@ class Shapes(Portable):
         self._system: System | None = system
         self.shapes, self.checked = shapes, checked
         self.base = system.state.copy()
-        numbering = system.numbering
+        numbering = system._discrete.numbering
         self._at = np.concatenate(
             [np.zeros((0, 3), dtype=np.int32)]
             + [
@@ -120,7 +120,7 @@ class Shapes(Portable):
         phase : phi [rad].
         """
         size = self.largest(k) or 1.0
-        far = AMPLITUDE * self.system.extent
+        far = AMPLITUDE * self.system._discrete.extent
         if amplitude is not None:
             far = arguments.number(self.title, "amplitude", amplitude, "be a length")
         turned = np.real(self.shapes[self._number(k)] * np.exp(1j * phase))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from ...assembly.matrices import Matrices
 from ...assembly.piece import Role
 from ...runtime.collective import together
 from ..statics.convergence import Convergence
@@ -63,7 +64,9 @@ def balance(system: DiscreteSystem) -> None:
     share, state = unbalanced(system), system.state.copy()
     bound = system.numbering.those("multiplier", "tie")
     if share > LEFT_BY_JOINTS and system.comm.allreduce(bool((bound & free(system)).any())):
-        pencil = Pencil(system, system.tangent(), system.mass(), symmetric=False)
+        pencil = Pencil(
+            system, Matrices(system).tangent(), Matrices(system).mass(), symmetric=False
+        )
         if pencil.factor(-HEAVY_MASS * pencil.fastest()):
             f = np.zeros_like(state)
             for _ in range(HEAVY_STEPS):

@@ -90,7 +90,7 @@ class StaticProblem(OneProcess, Shown):
         check_held: bool = True,
         check_stable: bool = True,
     ) -> None:
-        self._system = made_of("StaticProblem", system)
+        self.system, self._system = made_of("StaticProblem", system)
         self._once = Once(system.comm)
         self.prefix = arguments.text("StaticProblem(prefix=...)", prefix)
         self.check_stable = check_stable
@@ -102,7 +102,7 @@ class StaticProblem(OneProcess, Shown):
         self._options.refuse("StaticProblem", uses)
         check_held = arguments.flag("StaticProblem", "check_held", check_held)
         check_stable = arguments.flag("StaticProblem", "check_stable", check_stable)
-        self.solver = EquilibriumSolver(system, self.history, self._options, check_held)
+        self.solver = EquilibriumSolver(self._system, self.history, self._options, check_held)
         self._continuation: Continuation | None = None
         self._recalls: Mapping[str, Any] | None = None  # numbers of the solver, once it is ready
         self._first: State | None = None

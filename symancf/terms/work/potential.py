@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from symancf_codegen import declare
 
 from ...arrays import Array
+from ...assembly.configuration import Configuration, in_system
 from ...values.reader import name_of, require_dependence
 from ..substitution import Substitution
 from ..term import PlaceTerm
 
 if TYPE_CHECKING:
-    from ...assembly.configuration import Configuration
     from ...assembly.piece import Role
     from ...places.ends import End
     from ..quantities import Given, Law
@@ -63,6 +63,7 @@ class Potential(PlaceTerm):
             title=f"energy of {self._law_name}",
         )
 
+    @in_system
     def values(self, system: Configuration) -> Array:
         """Return the energies (places,) at the present state, on every rank (collective).
 

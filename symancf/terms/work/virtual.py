@@ -18,6 +18,7 @@ from symancf_codegen import declare
 from symancf_codegen.functions import rate
 
 from ...arrays import Array
+from ...assembly.configuration import Configuration, in_system
 from ...errors import ConstraintError, KinematicsError
 from ...runtime.shared import Shared
 from ...values.arguments import flag
@@ -28,7 +29,6 @@ from ..substitution import Substitution
 from ..term import PlaceTerm
 
 if TYPE_CHECKING:
-    from ...assembly.configuration import Configuration
     from ...places.ends import End
     from ..quantities import E, Given, Law, V
     from ..reading import Reading
@@ -276,10 +276,12 @@ class VirtualWork(PlaceTerm):
         changing = (declare.Parameter(sp.Symbol(f"rate_{k}"), "cell") for k in self.changing)
         return (*super()._parameters(*expressions), *changing)
 
+    @in_system
     def values(self, system: Configuration) -> Array:
         """Return the forces (places, pairs) at the present state, on every rank (collective)."""
         return self._values(system, self.forces)
 
+    @in_system
     def own_states(self, system: Configuration) -> Array:
         """Return the own states (places, states), on every rank (collective)."""
         return self._values(system, [self._reading.states[s] for s in self.states])

@@ -1,0 +1,577 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The discrete system: bodies and terms, distributed, numbered, turned into one plan of kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mpi4py import MPI
+
+from ..arrays import Array, Integers, Ints
+from ..errors import ConstraintError, ParameterError
+from ..runtime.collective import together
+from ..runtime.log import EVENTS
+from ..values.parameter import Parameter
+from . import protocol
+from .agreement import Common, require_agreement
+from .configuration import Configuration
+from .matrix import Matrix
+from .memory import Memory
+from .numbering import IDLE
+from .plan import Plan
+from .revisions import Change, Review, Verdict
+from .state import ActiveSet, State, same_arrays
+from .unknowns import Unknowns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from .agreement import Given
+    from .configuration import Layout
+    from .piece import Piece
+
+
+@dataclass(frozen=True)
+class Redundant:
+    """Equations that others imply.
+
+    Attributes
+    ----------
+    left_out : local offsets of their multipliers.
+    groups : keys of the equations left of each group that has some; on rank 0.
+    some : whether there are any, on whatever rank.
+    """
+
+    left_out: Ints
+    groups: list[Ints]
+    some: bool
+
+
+class DiscreteSystem(Configuration):
+    """What solvers, output and terms work with: the equations of a `System` on this rank.
+
+    Parameters
+    ----------
+    layout : to which its bodies and terms have announced nothing yet.
+    find_redundant : returns the constraints that others imply.
+
+    Attributes
+    ----------
+    state : local vector of all displacements (positions and slopes) and multipliers, the
+        present solution; fixed coordinates and ghosts included.
+    reference : local vector of the reference configuration.
+    numbering, topology, plan, pieces : see their classes.
+    memory : internal variables of laws, from one step to the next.
+    state_variables : numbers of terms that belong to the state.
+    stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
+    changing : terms with lists of entities that `revise` may replace.
+    reviews : whether a term judges solutions.
+    redundant : constraints that others imply.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        find_redundant: Callable[[Configuration, Sequence[Piece]], Redundant],
+    ) -> None:
+        self._of_bodies: list[protocol.BodyBinding] = [layout.bind(b) for b in layout.bodies]
+        of_terms: list[protocol.Binding] = [layout.bind(term) for term in layout.terms]
+        self._members: list[protocol.Binding] = [*self._of_bodies, *of_terms]
+        self.supports = protocol.having(of_terms, protocol.SupportBinding)
+        super().__init__(layout, [s for s in self.supports if s.mirror is not None])
+        for oriented in protocol.having(self._members, protocol.Oriented):
+            oriented.orient(self)
+        carrying = protocol.having(self._members, protocol.Carries)
+        self.number(pair for item in carrying for pair in item.carriers(self))
+        for body in self._of_bodies:
+            body.build_reference(self, self.supports)
+        self._apply_supports(of_terms)
+        self.pieces: list[Piece] = []
+        for item in self._members:
+            self.pieces += item.pieces(self)
+        self._settling = protocol.having(self._members, protocol.Settles)
+        revising = protocol.having(self._members, protocol.Revises)
+        self.changing = [item for item in revising if item.changes(self)]
+        self._holding = protocol.having(self._members, protocol.Holds)
+        self._reviewing = protocol.having(self._members, protocol.Reviews)
+        self.reviews = bool(self._reviewing)
+        self.motion: protocol.InMotion | None = None
+        self._first_rate: Array | None = None  # the rates that bodies were given
+        self._mass_changes = self._mass_placed = False
+        self._idle_multipliers()
+        self.redundant = find_redundant(self, self.pieces)
+        self._leave_out(self.redundant.left_out)
+        self.state_variables = [
+            variable
+            for item in protocol.having(self._members, protocol.HasStateVariables)
+            for variable in item.state_variables(self)
+        ]
+        self._first_variables = self.variables
+        self.memory = Memory(self.comm, self.pieces)
+        self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm, self.memory)
+        self.memory.prepare(self.plan)
+        self._pattern: tuple[tuple[ActiveSet, ...], ...] = ()  # see `State`
+        if self.memory.moves:  # before its entities do
+            self._start_memory()
+        self._common = Common(self.comm, self._prescribed())
+
+    # ---- building -----------------------------------------------------------------------------
+    def _apply_supports(self, terms: Sequence[protocol.Binding]) -> None:
+        numbers = {id(term): k for k, term in enumerate(terms)}
+        fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int32)
+        lengths = [self.extent_of(support.body) for support in self.supports]
+        self._sizes: list[Array] = []
+        with together(self.comm):
+            for k, support in enumerate(self.supports):
+                places = support.coordinates(self)
+                fixed_by[places] = numbers[id(support)]
+                self._sizes.append(self.numbering.natural(lengths[k], places))
+        if self.supports:
+            self.numbering.fix(fixed_by)
+
+    def _idle_multipliers(self) -> None:
+        """Take multipliers out of the unknowns whose equations only supports can fulfil."""
+        self._idle: list[tuple[str, Integers]] = []
+        for item in protocol.having(self._members, protocol.Idles):
+            self._idle.append((self.name(item), item.idle(self)))
+        if not self.comm.allreduce(sum(len(offsets) for _, offsets in self._idle)):
+            self._idle = []
+            return
+        self._leave_out(np.concatenate([offsets for _, offsets in self._idle]))
+
+    def _leave_out(self, multipliers: Ints) -> None:
+        """Take multipliers, local offsets, out of the unknowns (collective)."""
+        if self.comm.allreduce(len(multipliers)):
+            fixed_by = self.numbering.fixed_by.copy()
+            fixed_by[multipliers] = IDLE
+            self.numbering.fix(fixed_by)
+
+    def _prescribed(self) -> list[Given]:
+        """Return what supports and kernels were given that all ranks must agree on."""
+        found = [given for support in self.supports for given in support.given(self)]
+        return found + [given for piece in self.pieces for given in piece.given]
+
+    def _require_fulfilled(self) -> None:
+        """Raise where supports contradict a constraint that only they can fulfil."""
+        f = self.residual_at(self.state)
+        for name, offsets in self._idle:
+            wrong = np.abs(f[offsets]).max(initial=0.0) / self.stiffness
+            size = self.extent
+            if wrong > 1e-9 * size:
+                raise ConstraintError(
+                    f"the supports of both ends contradict the constraint {name!r} at time "
+                    f"{self.time:g}: it is violated by {wrong:.3g}",
+                    names=[name],
+                    asked="residual",
+                    given=wrong,
+                )
+
+    # ---- evaluation ---------------------------------------------------------------------------
+    def prescribe(self, time: float, state: Array | None = None) -> None:
+        """Write prescribed coordinates and parameter values of `time` (collective).
+
+        Raises
+        ------
+        ParameterError : on every rank; a value is missing or not finite, a user's function
+            failed, or two supports contradict each other. The state is unchanged then.
+        """
+        state = self.state if state is None else state
+        with together(self.comm):
+            self.update(time)
+            given = [support.prescribed(self, time) for support in self.supports]
+            trial = state.copy()
+            for places, values in given:
+                trial[places] = values
+            for k, (places, values) in enumerate(given):
+                self._require_same(k, places, values, trial, time)
+        self.require_agreement(time)
+        state[:] = trial
+        self.update_held(state)
+        self.time = time
+        if self._idle and state is self.state:
+            with together(self.comm):
+                self._require_fulfilled()
+
+    def _require_same(
+        self, number: int, places: Ints, values: Array, state: Array, time: float
+    ) -> None:
+        """Raise where a support after this one gave a coordinate another value."""
+        size = np.maximum(self._sizes[number], np.abs(values))
+        differ = np.abs(state[places] - values) > 1e-12 * size
+        if differ.any():
+            at = places[int(np.argmax(differ))]
+            other = self.name(self.terms[self.numbering.fixed_by[at]])
+            name = self.name(self.supports[number])
+            x = self.points[self.numbering.vertex_of[at]]
+            raise ParameterError(
+                f"{name!r} and {other!r} prescribe different values of the same coordinate "
+                f"at time {time:g}, at the node ({x[0]:g}, {x[1]:g}, {x[2]:g})",
+                asked="displacement",
+                given=(name, other),
+            )
+
+    def update_held(self, vector: Array) -> None:
+        """Bring the held coordinates of ghosts up to date in a local vector (collective)."""
+        if self.comm.size > 1 and self.supports:
+            self.numbering.update_held(vector)
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """The tangent's storage; its pattern is built on first use (collective)."""
+        matrix = Matrix(self.comm, self.numbering, self.pieces)
+        self.plan.attach(matrix)
+        self._pattern = tuple((entities,) for entities in self._entities())
+        return matrix
+
+    def _entities(self) -> list[ActiveSet]:
+        """Return the present entities of the terms whose lists change."""
+        return [term.entities_of(term.active(self)) for term in self.changing]
+
+    @property
+    def moves(self) -> bool:
+        """Whether the present state is one of a motion."""
+        return self.motion is not None
+
+    @cached_property
+    def rate(self) -> Array:
+        """Local vector of the rates of all coordinates; at first those given to bodies."""
+        self._first_rate = self._initial_rate()
+        return self._first_rate.copy()
+
+    def _initial_rate(self) -> Array:
+        rate: Array = np.full(self.numbering.coordinates, np.nan)  # which no body has given
+        for body in protocol.having(self._of_bodies, protocol.HasInitialRate):
+            body.initial_rate(self, rate)
+        return np.nan_to_num(rate, copy=False)
+
+    def renew_rate(self) -> None:
+        """Take rates that are still those given to bodies to the present state (collective).
+
+        A spin moves what is deformed by another velocity. Rates of a motion, and those that the
+        program has written, stay.
+        """
+        known = self._first_rate is not None and np.array_equal(self._first_rate, self.rate)
+        if self.motion is None and self.comm.allreduce(known, op=MPI.LAND):
+            self._first_rate = self._initial_rate()
+            self.rate[:] = self._first_rate
+
+    @cached_property
+    def inertia(self) -> Plan:
+        """Kernels of the bodies' inertia: kinetic energy of rates, and M a (collective).
+
+        Densities and sections are those of the last `update`. The tangent's storage has places
+        for it after `place_mass`.
+
+        Raises
+        ------
+        ParameterError : no body has a mass.
+        """
+        pieces = [
+            piece
+            for body in protocol.having(self._of_bodies, protocol.HasMass)
+            for piece in body.inertia(self)
+        ]
+        if not pieces:
+            names = ", ".join(repr(self.name(body)) for body in self.bodies)
+            raise ParameterError(
+                f"no body has a mass ({names}): give rho=... to a body", asked="rho"
+            )
+        plan = Plan(pieces, self.numbering, self.reference, self.comm)
+        with together(self.comm):
+            plan.update(self.time)
+        self.__dict__.pop("parameters", None)  # those of the mass, too
+        self._mass_changes = plan.changes
+        return plan
+
+    @cached_property
+    def parameters(self) -> list[Parameter]:
+        """The `Parameter` objects that act on the system, each once; not those within functions."""
+        plans = [self.plan, *([self.inertia] if "inertia" in self.__dict__ else [])]
+        given: list[Any] = [value for plan in plans for value in plan.given]
+        given += [value for support in self.supports for value in support.values]
+        found = {}
+        for value in given:
+            while not isinstance(value, Parameter) and hasattr(value, "value"):  # a component
+                value = value.value
+            if isinstance(value, Parameter):
+                found[id(value)] = value
+        return list(found.values())
+
+    def place_mass(self) -> None:
+        """Find the places of the mass in the tangent's storage, once (collective)."""
+        if not self._mass_placed:
+            self.inertia.attach(self.matrix, self.matrix.add(self.inertia.pieces))
+            self._mass_placed = True
+
+    def update(self, time: float) -> None:
+        """Write the present values of all parameters into the kernels, those of inertia, too.
+
+        Raises
+        ------
+        ParameterError : see `Plan.update`.
+        """
+        self.plan.update(time)
+        if not self.memory.known:
+            self.memory.start(self.plan, np.zeros_like(self.state))
+            self.plan.update(time)
+        if self._mass_changes:
+            self.inertia.update(time)
+
+    def require_agreement(self, time: float) -> None:
+        """Raise on every rank where a value differs from rank to rank (collective)."""
+        if self.comm.size > 1:
+            others = self._common.values(time)
+            require_agreement(self.comm, self.plan.values, self.plan.names, time, others)
+
+    def residual_at_solution(self) -> Array:
+        """Return the residual of all coordinates at the present state (local vector).
+
+        Rows of owned coordinates are complete; those of fixed ones are the support forces. In
+        motion it contains the forces of inertia and damping.
+        """
+        with together(self.comm):
+            self.update(self.time)
+        if self.motion is not None:
+            f = np.zeros(self.numbering.coordinates)
+            self.motion.residual(f)
+            return f
+        return self.residual_at(self.state)
+
+    def revise(self, time: float) -> bool:
+        """Let terms replace lists of entities by those of the present state at `time` (collective).
+
+        Between steps and where one is tried again, never within Newton's method. Returns whether
+        a list has other entities than before: what was solved with those has to be solved again.
+        """
+        return bool(self._revised(time))
+
+    def review(self, time: float, *, rough: bool = False) -> Review:
+        """Judge the present state, which solves the equations of `time` (collective).
+
+        Lists of entities first, see `revise`; where they stand the terms that review solutions,
+        unless it is a `rough` one.
+        """
+        self.reviewing = True
+        try:
+            others = self._revised(time)
+            if others:
+                return Review(Verdict.AGAIN, others)
+            self.reviewing = False
+            if rough:
+                return Review(Verdict.STANDS)
+            found = [(term.review(self), self.name(term)) for term in self._reviewing]
+        finally:
+            self.reviewing = False
+        worst = max((verdict for verdict, _ in found), default=Verdict.STANDS)
+        return Review(worst, [name for verdict, name in found if verdict is worst])
+
+    def renews(self) -> bool:
+        """Tell whether a step is better begun with what terms hold (collective)."""
+        return any([term.renews(self) for term in self._holding])
+
+    def hold_normals(self, held: bool, before: bool) -> float:
+        """Let terms hold what follows the state, or no more; see `Holds` (collective)."""
+        return max([term.hold(self, held, before) for term in self._holding], default=0.0)
+
+    def _revised(self, time: float) -> list[str]:
+        """Replace lists; return the names of the terms with other entities (collective)."""
+        if not self.changing:
+            return []
+        before = self._entities()
+        with EVENTS["search"]:
+            found = [term.search(self, time) for term in self.changing]
+        changed = [change is not Change.NONE for change in found]
+        if any(changed):
+            every = [*self._entities(), *before]
+            self._hold_entities(zip([*self.changing] * 2, every, strict=True))
+            new = self._renew(changed)
+            rebuilt = "matrix" in self.__dict__ and self.matrix.renew(new)
+            if rebuilt:
+                made_for = zip(self._entities(), before, changed, strict=True)
+                self._pattern = tuple(
+                    (own, old) if other else (own,) for own, old, other in made_for
+                )
+            self._tell_relisted(new, rebuilt)
+        self.refresh()
+        pairs = zip(self.changing, found, strict=True)
+        return [self.name(term) for term, change in pairs if change is Change.OTHER]
+
+    def _hold_entities(self, lists: Iterable[tuple[protocol.Revises, ActiveSet]]) -> None:
+        """Have the vertices of lists of entities on the ranks that need them (collective)."""
+        self.hold(np.concatenate([term.needed(self, entities) for term, entities in lists]))
+
+    def _renew(self, changed: Sequence[bool]) -> dict[Piece, Piece]:
+        """Replace pieces of terms that have `changed`; return the new by the old (collective)."""
+        new: dict[Piece, Piece] = {}
+        for term, other in zip(self.changing, changed, strict=True):
+            if other:
+                new |= term.renew(self)
+        self.replace(new)
+        return new
+
+    def replace(self, new: Mapping[Piece, Piece]) -> None:
+        """Take other pieces for present ones."""
+        self.pieces = [new.get(piece, piece) for piece in self.pieces]
+        self.memory.replace(new)
+        self.plan.replace(new)
+        if "matrix" in self.__dict__:
+            self.matrix.replace(new)
+
+    def _tell_relisted(self, new: Mapping[Piece, Piece], rebuilt: bool) -> None:
+        for holder in self._living():
+            holder.relisted(list(new.values()), rebuilt)
+
+    def _activate(self, state: State) -> None:
+        """Go to the active sets of a state, with the pattern that the tangent had (collective)."""
+        pairs = zip(self.changing, state.active, strict=True)
+        changed = [term.activate(self, active) for term, active in pairs]
+        patterned = "matrix" in self.__dict__ and not _alike(self._pattern, state.pattern)
+        if not (any(changed) or patterned):
+            return
+        pattern = state.pattern or tuple((entities,) for entities in self._entities())
+        listed = [(k, own) for k, every in enumerate(pattern) for own in every]
+        of_pattern = [(self.changing[k], own) for k, own in listed]
+        self._hold_entities([*of_pattern, *zip(self.changing, self._entities(), strict=True)])
+        new, rebuilt = self._renew(changed), patterned
+        if patterned:
+            every = [term.listed(self, own) for term, own in of_pattern]
+            self.matrix.rebuild([one for some in every for one in some])
+            self._pattern = pattern
+        elif "matrix" in self.__dict__:
+            rebuilt = self.matrix.renew(new)
+        self._tell_relisted(new, rebuilt)
+        self.refresh()
+
+    def settle(self) -> None:
+        """Give coordinates that are functions of the others their values (collective)."""
+        for item in self._settling:
+            item.settle(self)
+
+    def snapshot(self, **more: Any) -> State:
+        """Return the present state as a value; `more`: what a motion adds, see `State`."""
+        return State(
+            time=self.time,
+            displacement=self.state[: self.numbering.owned].copy(),
+            stiffness=self.stiffness,
+            internal=self.memory.values,
+            terms=self.variables,
+            active=tuple(term.active(self) for term in self.changing),
+            pattern=self._pattern,
+            parameters=tuple(parameter.value for parameter in self.parameters),
+            **more,
+        )
+
+    def restore(self, state: State) -> None:
+        """Go to a state of `snapshot` (collective).
+
+        Loads and prescribed displacements are those of its time after `prescribe` or `update`.
+        What it does not have, rates or values of `Parameter` objects, stays as it is.
+        """
+        self.numbering.spread(state.displacement, self.state)
+        if state.rate is not None:
+            self.numbering.spread(state.rate, self.rate)
+        self.time, self.stiffness = state.time, state.stiffness
+        if self.changing:
+            self._activate(state)
+        for variable, value in zip(self.state_variables, state.terms, strict=True):
+            variable.value = value
+        self.memory.values = state.internal
+        if state.parameters:
+            for parameter, number in zip(self.parameters, state.parameters, strict=True):
+                parameter.value = number
+
+    def require_own(self, state: State, *method: str) -> None:
+        """Raise where a state is one of another system or of another method (collective).
+
+        `method` : what it has to tell of the method.
+
+        Raises
+        ------
+        ParameterError
+        """
+        own = self.snapshot()
+        with together(self.comm):
+            if state.sizes != own.sizes:
+                there, here = (", ".join(map(str, each.sizes)) for each in (state, own))
+                raise ParameterError(
+                    f"this is a state of another system: it has {there} coordinates of "
+                    f"this rank, laws with memory, numbers of terms and parameters; here {here}",
+                    asked="state",
+                    given=state.sizes,
+                    possible=(own.sizes,),
+                )
+            lacking = [name for name in method if name not in state.method]
+            if lacking:
+                raise ParameterError(
+                    f"this state is not one of this method: it lacks {lacking[0]!r}; "
+                    "system.restore(state) takes displacements and memory alone",
+                    asked="state",
+                    given=sorted(state.method),
+                    possible=method,
+                )
+
+    @property
+    def variables(self) -> tuple[Array, ...]:
+        """Present values of the state variables of terms, see `State.terms`."""
+        return tuple(variable.value for variable in self.state_variables)
+
+    def learn(self, failed: Sequence[Array]) -> None:
+        """Let terms know the `variables` of an attempt that failed, once a step is begun anew."""
+        for variable, value in zip(self.state_variables, failed, strict=True):
+            if variable.learn is not None:
+                variable.value = variable.learn(value, variable.value)
+
+    def accept(self) -> None:
+        """End a step at the present state: laws remember it (collective)."""
+        self.memory.accept(self.plan, self.state, self.time)
+
+    def forget(self) -> None:
+        """Let laws remember nothing but their initial values (collective)."""
+        self.memory.forget()
+        for variable, value in zip(self.state_variables, self._first_variables, strict=True):
+            variable.value = value
+        self._start_memory()
+
+    def _start_memory(self) -> None:
+        """Find what laws remember before the first step (collective)."""
+        with together(self.comm):
+            self.update(self.time)
+        self.memory.share()
+
+    def rest(self) -> None:
+        """Forget a motion: all rates are zero from now on."""
+        if self.motion is not None:
+            self.motion = None
+            self.rate.fill(0.0)
+            self.plan.follow(None, None)
+
+    def residual_at(self, state: Array) -> Array:
+        """Return the residual of all coordinates at a state (local vector)."""
+        f = np.zeros(self.numbering.coordinates)
+        self.plan.residual(state, f)
+        return f
+
+    # ---- matrices -----------------------------------------------------------------------------
+    @cached_property
+    def unknowns(self) -> Unknowns:
+        """The rows of `tangent`, `mass` and `damping` by name (collective)."""
+        return Unknowns(self)
+
+    def mass_times(self, v: Array) -> Array:
+        """Return M v of a local vector, with the present parameters (collective)."""
+        f = np.zeros_like(self.state)
+        with together(self.comm):
+            self.inertia.update(self.time)
+        self.inertia.residual(v, f)
+        return f
+
+
+def _alike(one: Sequence[Sequence[ActiveSet]], other: Sequence[Sequence[ActiveSet]]) -> bool:
+    """Tell whether lists of entities are the same, term by term."""
+    if [*map(len, one)] != [*map(len, other)]:
+        return False
+    pairs = ((a, b) for p, q in zip(one, other, strict=True) for a, b in zip(p, q, strict=True))
+    return all(same_arrays(a, b) for a, b in pairs)
