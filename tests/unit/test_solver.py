@@ -117,7 +117,7 @@ def factored(system: sa.System) -> tuple[float, float]:
 def test_factors_are_about_as_large_as_predicted(divisions: Any) -> None:
     system = loaded(divisions)
     flops, entries = factored(system)
-    predicted = choice.Effort.of(system)
+    predicted = choice.Effort.of(system._discrete)
     least = 0.4 if system.comm.size == 1 else 0.2  # analysed by ranks, slender bodies take more
     assert least < predicted.flops / flops < 2.0
     assert 0.5 < predicted.entries / entries < 1.5
@@ -147,7 +147,7 @@ def test_so_they_are_where_nodes_do_not_fill_a_box(name: str) -> None:
     body = sa.Body(mesh["body"], element, saint_venant_kirchhoff(), E=1.0, nu=0.3, **thick)
     system = sa.System(body, terms=[sa.fix(body["x0"])])
     flops, _ = factored(system)
-    assert 0.4 < choice.Effort.of(system).flops / flops < 2.0
+    assert 0.4 < choice.Effort.of(system._discrete).flops / flops < 2.0
 
 
 @pytest.mark.collective
@@ -166,8 +166,8 @@ def test_the_solver_follows_the_factors_and_not_the_unknowns() -> None:
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_factors_that_serve_for_many_steps_may_take_longer(dynamic: bool) -> None:
     beam, cube = loaded((90, 8, 8)), loaded((16, 16, 16))
-    assert choice.prices(beam, "grids", symmetric=True, dynamic=dynamic).prefer_direct is dynamic
-    assert not choice.prices(cube, "grids", symmetric=True, dynamic=dynamic).prefer_direct
+    assert choice.prices(beam._discrete, "grids", symmetric=True, dynamic=dynamic).prefer_direct is dynamic
+    assert not choice.prices(cube._discrete, "grids", symmetric=True, dynamic=dynamic).prefer_direct
 
 
 def test_there_are_no_factors_where_they_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -209,7 +209,7 @@ def test_places_of_bodies_and_of_values_have_one_spelling() -> None:
         (lambda: call.Field(lambda X: X[:, 0], "cells").per, "cell"),
         (lambda: call.local(p=0, at="cell")(lambda J, *, p: p * J).local.per, "cell"),
         (lambda: call.sample(system, block, fields=["J"], at="cells").cell_data["J"].tolist(), [1]),
-        (lambda: call.Contact(block["x0"], sa.Plane(normal=(1, 0, 0)), k=5.0).stiffness, 5.0),
+        (lambda: call.Contact(block["x0"], sa.Plane(normal=(1, 0, 0)), k=5.0)._stiffness, 5.0),
     ]
     for given, wanted in former:
         with pytest.warns(DeprecationWarning, match=FORMER):
