@@ -180,7 +180,7 @@ class PeriodicBinding(BindingWithEdges):
         layout.places[term.ends[0]] = first = _some(a, kept, starts)
         layout.places[term.ends[1]] = _some(b, kept, starts)._replace(given=first)
         super().__init__(term, layout)
-        if term.left.body.element.across and self.middles is None:
+        if term.left.body.element.across and self.across is None:
             raise _no_edges(term.who, term.left)
 
     def _before(self, term: Periodic, layout: Layout) -> list[Ints]:

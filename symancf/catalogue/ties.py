@@ -46,15 +46,15 @@ class BindingWithEdges(ConstraintBinding):
     Attributes
     ----------
     parts : the condition on these slopes.
-    middles, across : edges that carry slopes, None: there are none; and these.
+    across : slopes across the edges that carry some; None: there are none.
     """
 
     term: WithEdges
-    across: Slopes
+    across: Slopes | None = None
 
     def __init__(self, term: WithEdges, layout: Layout) -> None:
         super().__init__(term, layout)
-        self.middles = middles = Middles.of(layout, term.nodes)
+        middles = Middles.of(layout, term.nodes)
         if middles is None:
             return
         each = PerPlace(layout.comm, middles.starts, np.ones(len(middles.vertices), dtype=np.int64))
@@ -64,8 +64,8 @@ class BindingWithEdges(ConstraintBinding):
 
     def orient(self, configuration: Configuration) -> None:
         """Find the slopes across edges (collective)."""
-        if self.middles is not None:
-            here = self.middles.here(configuration, self.term.nodes.body)
+        if self.across is not None:
+            here = self.across.at.here(configuration, self.term.nodes.body)
             self.across.take(here.number, here.across[:, None], None)
 
 

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Conditions on coordinates in directions that are no axes of space, by multipliers."""
+"""Conditions on coordinates in directions that are no axes of space, by multipliers.
+
+Coordinates are components along axes of space, and a system eliminates whole coordinates.
+Conditions along other directions may meet at a node, of several supports in frames of their own,
+and may turn in time: so they are equations.
+"""
 
 from __future__ import annotations
 
