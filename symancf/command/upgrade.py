@@ -322,6 +322,9 @@ def call_laws(program: Program, node: ast.expr, name: str) -> None:
     room, _, law = name.rpartition(".")
     call = program.callee.get(node)
     given = call is not None and (law in CHOICES or not (call.args or call.keywords))
+    holder = program.holder.get(node)
+    if isinstance(holder, ast.Call) and ast.unparse(holder.func).endswith(("partial", "map")):
+        return  # of what makes laws
     if room == "energies" and law in (*LAWS, *CHOICES) and not given:
         program.insert(program.end(node), "()")
 
