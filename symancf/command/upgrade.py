@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -54,22 +54,20 @@ class Known:
             return path[0] if len(path) == 1 and path[0] in FUNCTIONS else ""
         return ".".join(path[heads[0] :])
 
+    def kind_of(self, node: ast.expr) -> str:
+        """Return by what a variable or the value of a call was made, "PlanarBody", or ""."""
+        if isinstance(node, ast.Call):
+            return self.name_of(node.func)
+        return self.kinds.get(node.id, "") if isinstance(node, ast.Name) else ""
+
     def learn(self, tree: ast.AST, package: str) -> None:
         """Take the names that a program imports, and the variables that it assigns."""
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for name in node.names:
-                    bound = name.asname or name.name.partition(".")[0]
-                    self.names[bound] = name.name if name.asname else bound
-            elif isinstance(node, ast.ImportFrom):
-                path = package.split(".")[: -node.level] if node.level else []
-                module = ".".join([*path, *([node.module] if node.module else [])])
-                for name in node.names:
-                    self.names[name.asname or name.name] = f"{module}.{name.name}"
         made_by: dict[ast.AST, str] = {}  # the name that is assigned -> what makes its value
         for node in ast.walk(tree):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-                made_by.update(dict.fromkeys(node.targets, self.name_of(node.value.func)))
+            self.names |= _imported(node, package)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign):
+                made_by.update(dict.fromkeys(node.targets, self.kind_of(node.value)))
         for node in ast.walk(tree):
             if bound := _bound(node):
                 kind = made_by.get(node, "")
@@ -123,25 +121,17 @@ class Program:
 
     def text(self, node: ast.expr) -> str:
         """Return its text."""
-        return self.source[self.begin(node) : self.end(node)].decode()
+        return self.source[self.begin(node) : self.end(node)].decode(errors="replace")
 
-    def misplaced(self, node: ast.AST) -> bool:
-        """Tell whether the places in an f-string are wrong, as those of Python before 3.12 are."""
-        if not isinstance(node, ast.JoinedStr):
-            return False
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                text = self.text(part.value)
-                if not text or not self._same(text, part.value):
-                    return True
-        return False
+    @property
+    def uses_package(self) -> bool:
+        """Whether it imports the package."""
+        return "symancf" in "".join(self.known.names.values())
 
-    @staticmethod
-    def _same(text: str, node: ast.expr) -> bool:
-        try:
-            return ast.dump(ast.parse(text, mode="eval").body) == ast.dump(node)
-        except (SyntaxError, ValueError):
-            return False
+    def method(self, node: ast.Call) -> str:
+        """Return the name of the method that is called, of a program that uses the package."""
+        of_object = isinstance(node.func, ast.Attribute) and self.uses_package
+        return node.func.attr if of_object else ""  # type: ignore[attr-defined]
 
     def replace(self, begin: int, end: int, text: str) -> None:
         """Replace a part of the text when all is found."""
@@ -164,6 +154,18 @@ class Program:
         return (new + self.source[last:]).decode()
 
 
+def _imported(node: ast.AST, package: str) -> dict[str, str]:
+    """Return the names that an import binds, with their full names."""
+    if isinstance(node, ast.Import):
+        first = {name.asname or name.name.partition(".")[0]: name for name in node.names}
+        return {bound: name.name if name.asname else bound for bound, name in first.items()}
+    if not isinstance(node, ast.ImportFrom):
+        return {}
+    path = package.split(".")[: -node.level] if node.level else []
+    module = ".".join([*path, *([node.module] if node.module else [])])
+    return {name.asname or name.name: f"{module}.{name.name}" for name in node.names}
+
+
 def _bound(node: ast.AST) -> str:
     """Return the name that an assignment, an argument or a definition binds, or ""."""
     match node:
@@ -174,20 +176,22 @@ def _bound(node: ast.AST) -> str:
     return ""
 
 
-# ---- rules: each looks at one node of a program --------------------------------------------------
-def rename_keywords(program: Program, node: ast.AST) -> None:
-    """``DynamicProblem(system, rho=0.8)``: keyword arguments have other names."""
-    if not isinstance(node, ast.Call):
-        return
-    names = KEYWORDS.get(program.known.name_of(node.func), {})
+# ---- rules: each looks at one call, or at one name, by its public name --------------------------
+def rename_keywords(program: Program, node: ast.Call, call: str) -> None:
+    """``DynamicProblem(system, rho=0.8)``: keyword arguments, and words for them, are others."""
+    names, values = KEYWORDS.get(call, {}), VALUES.get(call, {})
     for keyword in node.keywords:
-        begin = program.begin(keyword)
-        if keyword.arg is None:  # **{"rho": 0.8}
-            for key in filter(None, _keys(keyword.value)):
+        begin, value = program.begin(keyword), keyword.value
+        name = keyword.arg or ""
+        if not name:  # **{"rho": 0.8}
+            for key in filter(None, _keys(value)):
                 if isinstance(key, ast.Constant) and (new := names.get(str(key.value))):
                     program.replace(program.begin(key), program.end(key), f'"{new}"')
-        elif keyword.arg in names:
-            program.replace(begin, begin + len(keyword.arg.encode()), names[keyword.arg])
+        elif name in names:
+            program.replace(begin, begin + len(name.encode()), names[name])
+        words = values.get(names.get(name, name), {})
+        if isinstance(value, ast.Constant) and (word := words.get(str(value.value))):
+            program.replace(program.begin(value), program.end(value), f'"{word}"')
 
 
 def _keys(tree: ast.expr) -> Iterator[ast.expr | None]:
@@ -196,94 +200,68 @@ def _keys(tree: ast.expr) -> Iterator[ast.expr | None]:
             yield from node.keys
 
 
-def rename_values(program: Program, node: ast.AST) -> None:
-    """``sample(system, body, at="cells")``: some words are others now."""
-    if not isinstance(node, ast.Call):
-        return
-    call = program.known.name_of(node.func)
-    for keyword in node.keywords:
-        name = KEYWORDS.get(call, {}).get(keyword.arg or "", keyword.arg or "")
-        words, value = VALUES.get(call, {}).get(name, {}), keyword.value
-        if isinstance(value, ast.Constant) and (word := words.get(str(value.value))):
-            program.replace(program.begin(value), program.end(value), f'"{word}"')
-
-
-def name_positions(program: Program, node: ast.AST) -> None:
+def name_positions(program: Program, node: ast.Call, call: str) -> None:
     """``StaticProblem(system, "", None, False)``: later arguments are given by their names."""
-    if not isinstance(node, ast.Call):
-        return
-    positions = POSITIONS.get(program.known.name_of(node.func), ())[1:]
-    if len(node.args) > len(positions) or any(isinstance(x, ast.Starred) for x in node.args[:-1]):
-        return
-    for name, argument in list(zip(positions, node.args, strict=False))[3:]:
-        program.insert(program.begin(argument), f"{name}=")
+    positions = POSITIONS.get(call, ())[1:]
+    if len(node.args) <= len(positions) and not _starred(node.args[:-1]):
+        for name, argument in list(zip(positions, node.args, strict=False))[3:]:
+            program.insert(program.begin(argument), f"{name}=")
 
 
-def say_degrees(program: Program, node: ast.AST) -> None:
+def _starred(nodes: Iterable[ast.expr]) -> bool:
+    return any(isinstance(node, ast.Starred) for node in nodes)
+
+
+def say_degrees(program: Program, node: ast.Call, call: str) -> None:
     """``Layers([(law, h, 45)])``, ``mesh.select(..., angle=45)``: the unit of angles is said."""
-    if not isinstance(node, ast.Call):
-        return
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "select" and node.args:
+    if program.method(node) == "select" and node.args:
         for keyword in node.keywords:
-            if keyword.arg == "angle" and "symancf" in "".join(program.known.names.values()):
+            if keyword.arg == "angle":
                 program.insert(program.begin(keyword) + len("angle"), "_deg")
     said = any(keyword.arg in ("degrees", None) for keyword in node.keywords)
-    if program.known.name_of(node.func) != "Layers" or said or not node.args:
-        return
-    layers = node.args[0]
-    plain = isinstance(layers, ast.List | ast.Tuple) and all(
-        getattr(layer, "value", None) is ...
-        or (
-            isinstance(layer, ast.Tuple)
-            and not any(isinstance(part, ast.Starred) for part in layer.elts)
-            and (len(layer.elts) < 3 or getattr(layer.elts[2], "value", 1) == 0)
-        )
-        for layer in layers.elts
-    )
-    if not plain:
-        program.insert(program.end(layers), ", degrees=True")
+    if call == "Layers" and node.args and not said:
+        layers = node.args[0]
+        listed = isinstance(layers, ast.List | ast.Tuple)
+        if not (listed and all(map(_without_angle, layers.elts))):  # type: ignore[attr-defined]
+            program.insert(program.end(layers), ", degrees=True")
 
 
-def place_of_origin(program: Program, node: ast.AST) -> None:
-    """``disc.origin`` of a planar body, a place, is ``disc.at((0, 0))``; others are numbers."""
-    if not isinstance(node, ast.Attribute) or node.attr != "origin":
-        return
-    if not isinstance(node.ctx, ast.Load) or not program.known.names:
-        return
-    owner = node.value
-    kind = program.known.kinds.get(owner.id, "") if isinstance(owner, ast.Name) else ""
-    if isinstance(owner, ast.Call):
-        kind = program.known.name_of(owner.func)
-    if kind == "PlanarBody":
-        program.replace(program.end(node) - len("origin"), program.end(node), "at((0, 0))")
-    elif not kind and "symancf" in "".join(program.known.names.values()):
-        program.note(node, "origin: of a PlanarBody write at((0, 0)), of others it stays")
+def _without_angle(layer: ast.expr) -> bool:
+    """Tell whether a layer has no angle, as far as its text says; ``...`` has none."""
+    if not isinstance(layer, ast.Tuple):
+        return getattr(layer, "value", None) is ...
+    few = len(layer.elts) < 3 and not _starred(layer.elts)
+    return few or (len(layer.elts) > 2 and getattr(layer.elts[2], "value", 1) == 0)
 
 
-def take_force(program: Program, node: ast.AST) -> None:
+def take_force(program: Program, node: ast.Call, call: str) -> None:
     """``support.reaction(system)`` as an array is ``support.reaction(system).force``."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if program.method(node) != "reaction" or len(node.args) + len(node.keywords) != 1:
         return
-    if "symancf" not in "".join(program.known.names.values()) or not node.args:
-        return
-    if node.func.attr == "reaction_moment":
-        about = [*node.args[1:], *(keyword.value for keyword in node.keywords)]
-        end = program.end(node.func)
-        program.replace(end - len("reaction_moment"), end, "reaction")
-        if about:
-            program.replace(program.end(node.args[0]), program.begin(about[0]), ").moment_about(")
-        else:
-            program.insert(program.end(node), ".moment_about((0, 0, 0))")
-    if node.func.attr != "reaction" or len(node.args) + len(node.keywords) > 1:
-        return
-    owner, holder = node.func.value, program.holder.get(node)
-    kind = program.known.kinds.get(owner.id, "") if isinstance(owner, ast.Name) else ""
+    holder = program.holder.get(node)
+    kind = program.known.kind_of(node.func.value)  # type: ignore[attr-defined]
     if isinstance(holder, ast.Attribute) and holder.attr in OF_REACTIONS:
         return
-    if (kind in SUPPORTS or _as_array(node, holder)) and not _may_be_moment(program, holder):
+    third = isinstance(holder, ast.Subscript) and getattr(holder.slice, "value", 2) not in (0, 1)
+    whole = not isinstance(holder, ast.Subscript)
+    planar = b"PlanarBody" in program.source and (third or whole)  # whose third is the moment
+    if (kind in SUPPORTS or _is_array(node, holder)) and not planar:
         program.insert(program.end(node), ".force")
     elif not kind or kind in SUPPORTS:
         program.note(node, "a support's reaction is no array: take .force, .moment or both")
+
+
+def take_moment(program: Program, node: ast.Call, call: str) -> None:
+    """``support.reaction_moment(system, X)`` is ``support.reaction(system).moment_about(X)``."""
+    if program.method(node) != "reaction_moment" or not node.args:
+        return
+    about = [*node.args[1:], *(keyword.value for keyword in node.keywords)]
+    name = program.end(node.func)
+    program.replace(name - len("_moment"), name, "")
+    if about:
+        program.replace(program.end(node.args[0]), program.begin(about[0]), ").moment_about(")
+    else:
+        program.insert(program.end(node), ".moment_about((0, 0, 0))")
 
 
 OF_REACTIONS = {"force", "moment", "moment_about", "points", "forces", "moments", "former"}
@@ -291,53 +269,20 @@ TAKE_ARRAYS = {"abs", "float", "sum", "max", "min", "norm", "dot", "ravel", "asa
 TAKE_ARRAYS |= {"assert_allclose", "assert_array_equal", "append", "concatenate", "stack"}
 
 
-def _as_array(node: ast.Call, holder: ast.AST | None) -> bool:
+def _is_array(node: ast.Call, holder: ast.AST | None) -> bool:
     """Tell whether a reaction is used as only arrays are: those of constraints are none."""
     if isinstance(holder, ast.Call):
         called = holder.func
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-        return name in TAKE_ARRAYS and holder.func is not node
-    return isinstance(holder, ast.BinOp | ast.UnaryOp | ast.Compare | ast.Attribute) or (
-        isinstance(holder, ast.Subscript) and holder.value is node
-    )
+        return called is not node and name in TAKE_ARRAYS
+    operators = ast.BinOp | ast.UnaryOp | ast.Compare | ast.Attribute
+    of_it = isinstance(holder, ast.Subscript) and holder.value is node
+    return isinstance(holder, operators) or of_it
 
 
-def _may_be_moment(program: Program, holder: ast.AST | None) -> bool:
-    """Tell whether it may be of a planar body, whose third number is a moment."""
-    of_force = isinstance(holder, ast.Subscript) and getattr(holder.slice, "value", 2) in (0, 1)
-    return b"PlanarBody" in program.source and not of_force
-
-
-def call_laws(program: Program, node: ast.AST) -> None:
-    """``energies.yeoh``: names of the catalogue are called to give a law."""
-    if not isinstance(node, ast.Attribute | ast.Name) or not isinstance(node.ctx, ast.Load):
-        return
-    room, _, name = program.known.name_of(node).rpartition(".")
-    if room != "energies" or name not in (*LAWS, *CHOICES):
-        return
-    call = program.callee.get(node)
-    if call is None or (name in LAWS and (call.args or call.keywords)):
-        program.insert(program.end(node), "()")
-
-
-def rename_names(program: Program, node: ast.AST) -> None:
-    """``sa.print``: other names with the same arguments."""
-    if isinstance(node, ast.ImportFrom) and node.module == "symancf":
-        for name in node.names:
-            new = NAMES.get(name.name) or {"largest": "maximum"}.get(name.name)
-            if new:
-                program.replace(program.begin(name), program.begin(name) + len(name.name), new)
-            elif name.name == "momentum":
-                program.note(name, "momentum is a method of System: remove it from the import")
-    if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
-        former = program.known.name_of(node)
-        if former in NAMES:
-            program.replace(program.end(node) - len(former), program.end(node), NAMES[former])
-
-
-def call_methods_of_system(program: Program, node: ast.AST) -> None:
+def call_momentum(program: Program, node: ast.Call, call: str) -> None:
     """``sa.momentum(system)`` is ``system.momentum()``."""
-    if not isinstance(node, ast.Call) or program.known.name_of(node.func) != "momentum":
+    if call != "momentum":
         return
     if not node.args or isinstance(node.args[0], ast.Starred):
         program.note(node, "momentum is a method of System: system.momentum(...)")
@@ -350,42 +295,75 @@ def call_methods_of_system(program: Program, node: ast.AST) -> None:
     program.replace(program.end(system), after, f"{'' if simple else ')'}.momentum(")
 
 
-def call_maximum(program: Program, node: ast.AST) -> None:
+def call_maximum(program: Program, node: ast.Call, call: str) -> None:
     """``sa.largest(body, f)(system)``: a function of system, body and field."""
-    if not isinstance(node, ast.Call) or program.known.name_of(node.func) != "largest":
+    if call != "largest":
         return
     outer, recorder = program.callee.get(node), program.holder.get(node)
-    where = program.end(node.func) - len("largest")
     begin = program.begin(node.args[0]) if node.args else program.end(node) - 1
-    for argument, name in zip(node.args[2:], ("at",), strict=False):
-        program.insert(program.begin(argument), f"{name}=")
+    system = ""
     if outer is not None and len(outer.args) == 1:
-        program.replace(where, begin, f"maximum({program.text(outer.args[0])}, ")
+        system = program.text(outer.args[0])
         program.replace(program.end(node), program.end(outer), "")
-    elif (
-        isinstance(recorder, ast.Call)
-        and isinstance(recorder.func, ast.Attribute)
-        and recorder.func.attr == "record"
-    ):
-        system = f"{program.text(recorder.func.value)}.system"
+    elif isinstance(recorder, ast.Call) and program.method(recorder) == "record":
+        problem = recorder.func.value  # type: ignore[attr-defined]
+        system = f"{program.text(problem)}.system"
         program.insert(program.begin(node), "lambda: ")
-        program.replace(where, begin, f"maximum({system}, ")
-    else:
+    if not system:
         program.note(node, "largest(body, field) is maximum(system, body, field)")
+        return
+    program.replace(program.end(node.func) - len("largest"), begin, f"maximum({system}, ")
+    for argument in node.args[2:]:
+        program.insert(program.begin(argument), "at=")
 
 
-RULES: tuple[Callable[[Program, ast.AST], None], ...] = (
-    rename_keywords,
-    rename_values,
-    name_positions,
-    call_laws,
-    take_force,
-    place_of_origin,
-    say_degrees,
-    rename_names,
-    call_methods_of_system,
-    call_maximum,
+def call_laws(program: Program, node: ast.expr, name: str) -> None:
+    """``energies.yeoh``: names of the catalogue are called to give a law."""
+    room, _, law = name.rpartition(".")
+    call = program.callee.get(node)
+    given = call is not None and (law in CHOICES or not (call.args or call.keywords))
+    holder = program.holder.get(node)
+    if isinstance(holder, ast.Call) and ast.unparse(holder.func).endswith(("partial", "map")):
+        return  # of what makes laws
+    if room == "energies" and law in (*LAWS, *CHOICES) and not given:
+        program.insert(program.end(node), "()")
+
+
+def rename_names(program: Program, node: ast.expr, name: str) -> None:
+    """``sa.print``: other names with the same arguments."""
+    if name in NAMES:
+        program.replace(program.end(node) - len(name), program.end(node), NAMES[name])
+
+
+def place_of_origin(program: Program, node: ast.expr, name: str) -> None:
+    """``disc.origin`` of a planar body, a place, is ``disc.at((0, 0))``; others are numbers."""
+    if not isinstance(node, ast.Attribute) or node.attr != "origin":
+        return
+    kind = program.known.kind_of(node.value)
+    if kind == "PlanarBody":
+        program.replace(program.end(node) - len("origin"), program.end(node), "at((0, 0))")
+    elif not kind and program.uses_package:
+        program.note(node, "origin: of a PlanarBody write at((0, 0)), of others it stays")
+
+
+OF_CALLS: tuple[Callable[[Program, ast.Call, str], None], ...] = (
+    *(rename_keywords, name_positions, say_degrees),
+    *(take_force, take_moment, call_momentum, call_maximum),
 )
+OF_NAMES: tuple[Callable[[Program, ast.expr, str], None], ...] = (
+    call_laws,
+    rename_names,
+    place_of_origin,
+)
+
+
+def rename_imports(program: Program, node: ast.ImportFrom) -> None:
+    """``from symancf import print``."""
+    for name in node.names:
+        if new := {**NAMES, "largest": "maximum"}.get(name.name):
+            program.replace(program.begin(name), program.begin(name) + len(name.name), new)
+        elif name.name == "momentum":
+            program.note(name, "momentum is a method of System: remove it from the import")
 
 
 def rewrite(text: str, known: Known, package: str = "") -> tuple[str, list[Note]]:
@@ -396,15 +374,21 @@ def rewrite(text: str, known: Known, package: str = "") -> tuple[str, list[Note]
     SyntaxError : it is no Python.
     """
     program = Program(text, known, package)
-    unknown: set[ast.AST] = set()
     for node in ast.walk(program.tree):
-        if node in unknown or program.misplaced(node):
-            unknown.update(ast.iter_child_nodes(node))
-            if isinstance(node, ast.expr) and known.name_of(node) in CLASSES | FUNCTIONS:
-                program.note(node, "look at this f-string: its parts have no places in Python 3.11")
+        if isinstance(node, ast.ImportFrom) and node.module == "symancf":
+            rename_imports(program, node)
+        place = node.func if isinstance(node, ast.Call) else node
+        if not isinstance(place, ast.expr) or isinstance(getattr(place, "ctx", None), ast.Store):
             continue
-        for rule in RULES:
-            rule(program, node)
+        name = known.name_of(place)
+        if name and "".join(program.text(place).split()) != ast.unparse(place):
+            program.note(place, "look at this f-string: Python 3.11 does not know its places")
+        elif isinstance(node, ast.Call):
+            for of_call in OF_CALLS:
+                of_call(program, node, name)
+        else:
+            for of_name in OF_NAMES:
+                of_name(program, place, name)
     return program.result(), program.notes
 
 

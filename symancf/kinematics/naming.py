@@ -13,7 +13,7 @@ import sympy as sp
 
 from symancf_codegen.functions import symbolic
 
-from ..values.domain import makes_law
+from ..values.domain import MAKERS
 from ..values.reader import Signature, call_symbolic, read
 from ..values.spellings import advise
 from .memory import Called, call_own, own_arguments
@@ -28,7 +28,7 @@ Energy = Callable[..., sp.Expr]
 
 def law_of(given: Any) -> Any:
     """Return a law; of a function of the catalogue, with a warning, the law that it returns."""
-    if not makes_law(given):
+    if not inspect.isfunction(given) or given not in MAKERS:
         return given
     name = f"energies.{given.__name__}"
     advise(f"{name} as a law", f"{name}()")

@@ -65,16 +65,12 @@ def by_call(make: Function) -> Function:
     if not cast(
         "FunctionType", make
     ).__code__.co_argcount:  # its arguments are choices, with defaults
-        _MAKERS.add(called)
+        MAKERS.add(called)
     return cast("Function", called)
 
 
-_MAKERS: set[Callable[..., Any]] = set()
-
-
-def makes_law(given: object) -> bool:
-    """Tell whether something is a function of the catalogue that returns a law when called."""
-    return isinstance(given, FunctionType) and given in _MAKERS
+#: Functions of the catalogue, which return a law when they are called.
+MAKERS: set[Callable[..., Any]] = set()
 
 
 def catalogue(law: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
@@ -94,7 +90,7 @@ def catalogue(law: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
 
     made = Returned(law, make, (), {})
     make.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
-    _MAKERS.add(make)
+    MAKERS.add(make)
     return make
 
 

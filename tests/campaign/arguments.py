@@ -95,7 +95,9 @@ def _solve(**given: Any) -> Any:
 def _move(**given: Any) -> Any:
     part = models.body("cable")
     system = sa.System(part, terms=[sa.fix(part["x0"]), sa.gravity((0, 0, -1.0))])
-    first = {k: given.pop(k) for k in ("rho", "method", "damping", "options") if k in given}
+    first = {
+        k: given.pop(k) for k in ("spectral_radius", "method", "damping", "options") if k in given
+    }
     sa.DynamicProblem(system, **first).solve(**({"to": 4e-3, "step": 2e-3} | given))
     return models.finite(system.displacement(part["x1"]))
 

@@ -802,9 +802,14 @@ def examples() -> dict[str, Example]:
             None,
         ),
         # laws
-        "energies.cable": (sa.energies.cable(), {"strain": "biot", "curvature": "reference"}, None),
-        "energies.kirchhoff": (sa.energies.kirchhoff(), {"curvature": "n1"}, None),
-        "energies.ogden": (sa.energies.ogden(), {"terms": 1}, None),
+        **{
+            f"energies.{name}": (getattr(sa.energies, name), choices, None)
+            for name, choices in (
+                ("cable", {"strain": "biot", "curvature": "reference"}),
+                ("kirchhoff", {"curvature": "n1"}),
+                ("ogden", {"terms": 1}),
+            )
+        },
         "energies.swollen": (sa.energies.swollen, {"law": sa.energies.neo_hooke()}, None),
         "energies.between": (sa.energies.between, {"low": 0.0, "high": 1.0, "why": ""}, None),
         "energies.positive": (sa.energies.positive, {"why": ""}, None),

@@ -31,7 +31,7 @@ MESH_METHODS = ("read", "from_arrays", "box", "disc", "cylinder", "sphere", "tub
 NO_ARGUMENTS = {
     "Projection",
     "capabilities",
-    "print",
+    "root_print",
     "implicit",
     "remember",
     "Table.add",
