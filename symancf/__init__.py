@@ -9,7 +9,7 @@ The rooms of the package, each importing only from those below it (`lint-imports
 
     command, bench, verify
     extensions              pictures, flexures, sections: found by entry points, not imported
-    solve                   equilibria, paths, motions and modes
+    solve                   equilibria, paths, motions and modes; multigrid behind one interface
     output                  histories, checkpoints, files
     system                  bodies and terms, distributed and numbered
     catalogue               terms ready for use: loads, supports, joints, gas

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,7 @@ from .assembly.configuration import Layout
 from .assembly.discrete import DiscreteSystem
 from .assembly.matrices import Matrices
 from .assembly.numbering import Block
-from .bodies.members import Members
-from .errors import KinematicsError
+from .errors import KinematicsError, ParameterError
 from .newton.redundant import find_redundant
 from .places.ends import End, require_moving
 from .places.on_body import Nodes
@@ -24,6 +24,7 @@ from .runtime.collective import together
 from .runtime.copies import OneProcess
 from .runtime.log import STAGES, logged
 from .runtime.shown import Shown
+from .values.arguments import text
 from .values.parameter import label, vector3
 
 if TYPE_CHECKING:
@@ -81,7 +82,12 @@ class System(OneProcess, Shown):
         terms: Sequence[Any] = (),
         comm: MPI.Comm | None = None,
     ) -> None:
-        layout = _empty_layout(Members(bodies, terms), comm)
+        _check_kinds(bodies, terms)
+        meshed = protocol.having(bodies, protocol.HasMesh)
+        meshes = [(str(body.name), body.region.mesh) for body in meshed]
+        comm = meshes[0][1].comm if meshes else comm or MPI.COMM_WORLD
+        layout = Layout(comm, list(bodies), list(terms), meshes, _numbered(bodies, terms))
+        layout.announce_block(Block("position", 3))
         self._discrete = DiscreteSystem(layout, find_redundant)
         self.bodies, self.terms = self._discrete.bodies, self._discrete.terms
         self.comm, self.reference = self._discrete.comm, self._discrete.reference
@@ -264,11 +270,89 @@ class System(OneProcess, Shown):
             return getattr(of, name)
 
 
-def _empty_layout(members: Members, comm: MPI.Comm | None) -> Layout:
-    """Return the layout to which members announce what they have, on the ranks of the meshes."""
-    bodies = protocol.having(members.bodies, protocol.HasMesh)
-    meshes = [(str(body.name), body.region.mesh) for body in bodies]
-    comm = meshes[0][1].comm if meshes else comm or MPI.COMM_WORLD
-    layout = Layout(comm, members.bodies, members.terms, meshes, members.names)
-    layout.announce_block(Block("position", 3))
-    return layout
+# ---- what a system is given ----------------------------------------------------------------------
+def _check_kinds(bodies: Sequence[protocol.Body], terms: Any) -> None:
+    """Raise a ParameterError where something is no body or no term, or is given twice."""
+    if not bodies:
+        raise ParameterError("a system needs at least one body", asked="bodies", given=())
+    if not isinstance(terms, list | tuple):
+        raise ParameterError(
+            f"terms= takes a list of terms, not {type(terms).__name__}",
+            asked="terms",
+            given=type(terms).__name__,
+        )
+    members = {
+        id(item)
+        for item in protocol.having([*bodies, *terms], protocol.Term)
+        if not isinstance(item, type)
+    }
+    for body in bodies:
+        if id(body) not in members or not hasattr(body, "named"):
+            raise ParameterError(
+                f"{type(body).__name__} is not a body: give bodies, System(plate, cable), and "
+                "what acts on them as terms=[...]",
+                asked="bodies",
+                given=type(body).__name__,
+            )
+    _require_once("body", bodies)
+    _require_once("term", terms)
+    for term in terms:
+        if id(term) not in members or hasattr(term, "named"):
+            if belongs := getattr(term, "belongs", ""):
+                raise ParameterError(
+                    f"{type(term).__name__} is not a term: give {belongs}",
+                    asked="terms",
+                    given=type(term).__name__,
+                    possible=(belongs,),
+                )
+            raise ParameterError(
+                f"{type(term).__name__} is not a term: give supports (sa.fix), loads "
+                "(sa.gravity, sa.force, ...) and joints in terms=[...]",
+                asked="terms",
+                given=type(term).__name__,
+            )
+
+    for item in [*bodies, *terms]:
+        text(f"the name of a {type(item).__name__}", item.name)
+
+
+def _require_once(what: str, given: Sequence[Any]) -> None:
+    """Raise where a body or a term is given more than once."""
+    counts = Counter(map(id, given))
+    twice = next((item for item in given if counts[id(item)] > 1), None)
+    if twice is not None:
+        name = getattr(twice, "name", type(twice).__name__)
+        raise ParameterError(
+            f"the {what} {name!r} is given {counts[id(twice)]} times: give it once",
+            asked=name,
+            given=counts[id(twice)],
+            possible=(1,),
+        )
+
+
+def _numbered(bodies: Sequence[protocol.Body], terms: Sequence[protocol.Term]) -> dict[int, str]:
+    """Return names for what has the name of an earlier body or term, by ids: "hinge #2".
+
+    Raises
+    ------
+    ParameterError : two bodies have one name.
+    """
+    members, names = [*bodies, *terms], dict[int, str]()
+    named = {id(body) for body in bodies if body.named}
+    taken = {item.name for item in members}
+    seen: Counter[str] = Counter()
+    for item in members:
+        seen[item.name] += 1
+        if seen[item.name] == 1:
+            continue
+        if id(item) in named:
+            raise ParameterError(
+                f"two bodies are called {item.name!r}: give one of them another name=",
+                asked="name",
+                given=item.name,
+            )
+        while (name := f"{item.name} #{seen[item.name]}") in taken:
+            seen[item.name] += 1
+        taken.add(name)
+        names[id(item)] = name
+    return names

@@ -72,7 +72,7 @@ class Memory:
 
     @property
     def values(self) -> InternalVariables:
-        """The present internal variables; the next `System.update` tells the kernels of others."""
+        """The present internal variables; the next `update` tells the kernels of others."""
         return self._now
 
     @values.setter
@@ -162,7 +162,7 @@ class Memory:
             self.values = InternalVariables(values, values)
 
     def forget(self) -> None:
-        """Let the next `System.update` find the initial values again."""
+        """Let the next `DiscreteSystem.update` find the initial values again."""
         self.values = replace(self._now, known=not self.pieces)
 
     def begin(self, time: float) -> None:

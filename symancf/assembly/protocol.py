@@ -206,8 +206,9 @@ class Settles(Protocol):
 class Revises(Protocol):
     """Has a list of entities that follows the state: it may be another one after a step.
 
-    `System.revise` asks it, between steps, in the order `search`, `needed`, `renew`. Its active set
-    belongs to the state: `System.restore` gives an earlier one back, and then asks for the same.
+    `DiscreteSystem.revise` asks it, between steps, in the order `search`, `needed`, `renew`. Its
+    active set belongs to the state: `DiscreteSystem.restore` gives an earlier one back, and then
+    asks for the same.
     """
 
     name: str
@@ -252,7 +253,7 @@ class Revises(Protocol):
 
 @runtime_checkable
 class Reviews(Protocol):
-    """Judges solutions of Newton's method; `System.review` asks it."""
+    """Judges solutions of Newton's method; `DiscreteSystem.review` asks it."""
 
     name: str
 

@@ -344,7 +344,7 @@ def load(path: str | Path, system: Discretised[DiscreteSystem]) -> tuple[dict[st
 
 
 def read(path: str | Path, system: Discretised[DiscreteSystem]) -> tuple[State, Facts]:
-    """Read a state for a system built as that which wrote it, for `System.restore` (collective).
+    """Read a state for a system built as that which wrote it, for `restore` (collective).
 
     The system may live on another number of ranks. It is not changed. Returns the state and the
     attributes of `write`.

@@ -14,9 +14,16 @@ from ..errors import SymancfError
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, functions
-from .multigrid.grids import Nodes, has_others, nodes_of
-from .multigrid.hierarchy import OPTIONS, Multigrid
-from .multigrid.products import Products
+from .multigrid import (
+    GRIDS,
+    OPTIONS,
+    Multigrid,
+    Nodes,
+    Products,
+    has_others,
+    nodes_of,
+    register_pc,
+)
 from .saddle import Saddle
 
 if TYPE_CHECKING:
@@ -32,9 +39,7 @@ _View = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _MATOP_MULT = 3
 _PETSC_ERR_USER = 83
 
-#: PETSc's name of the preconditioner `symancf.solve.multigrid`: a shell.
-GRIDS = "grids"
-functions.PCRegister(GRIDS.encode(), functions.PCCreate_Shell)
+register_pc()
 
 _Known = tuple[list[object], bool, list["Nodes | str"]]
 _nodes: WeakKeyDictionary[DiscreteSystem, _Known] = WeakKeyDictionary()

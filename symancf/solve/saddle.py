@@ -16,9 +16,7 @@ from ..newton.followers import Followers, followers
 from ..runtime.collective import shares
 from .blocks import Blocks
 from .factors import Factors
-from .multigrid.cycle import print_to
-from .multigrid.grids import displaced
-from .multigrid.hierarchy import Multigrid
+from .multigrid import Multigrid, displaced, print_to
 from .others import Others
 from .reduced import Reduced
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from ..assembly.matrix import Matrix
     from ..runtime.petsc import PETSc
-    from .multigrid.grids import Nodes
+    from .multigrid import Nodes
 
 
 class Saddle:

@@ -14,8 +14,8 @@ from ..newton import FACTORS
 from ..runtime.options import KRYLOV, SLEPC, Option, Options, take
 from ..runtime.petsc import PETSc, functions, has
 from .choice import MOST_ITERATIONS, prices
-from .multigrid.grids import displaced
-from .preconditioner import GRIDS, over_nodes
+from .multigrid import GRIDS, displaced
+from .preconditioner import over_nodes
 from .rigid import rigid_modes
 
 if TYPE_CHECKING:

@@ -110,7 +110,7 @@ def test_structures_are_those_of_c(tmp_path: Path) -> None:
     files = {
         own: {"inner", "outer"},
         assembly / "runtime.c": {f"symancf_{n}" for n in ("term", "plan", "feet", "ways", "basis")},
-        other / "multigrid" / "multigrid.c": {"Level", "Hierarchy", "Exchange", "Coarse"},
+        other / "solve" / "multigrid" / "multigrid.c": {"Level", "Hierarchy", "Exchange", "Coarse"},
         steps: {f"symancf_{n}" for n in ("problem", "state", "work")},
     }
     mine = declared(own)

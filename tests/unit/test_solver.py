@@ -166,7 +166,10 @@ def test_the_solver_follows_the_factors_and_not_the_unknowns() -> None:
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_factors_that_serve_for_many_steps_may_take_longer(dynamic: bool) -> None:
     beam, cube = loaded((90, 8, 8)), loaded((16, 16, 16))
-    assert choice.prices(beam._discrete, "grids", symmetric=True, dynamic=dynamic).prefer_direct is dynamic
+    assert (
+        choice.prices(beam._discrete, "grids", symmetric=True, dynamic=dynamic).prefer_direct
+        is dynamic
+    )
     assert not choice.prices(cube._discrete, "grids", symmetric=True, dynamic=dynamic).prefer_direct
 
 

@@ -71,7 +71,7 @@ class Motion:
     second, first, algebraic : masks of the coordinates by their order in time: second, first,
         multipliers.
     settled : mask of the coordinates that are functions of the others (pressures, lids); in
-        index-1 methods `System.settle` finds them.
+        index-1 methods `DiscreteSystem.settle` finds them.
     inertia : M a of the last residual (local vector).
     moving : supports whose prescribed values may change in time.
     driven : parameters of joints that are functions of time: owner, name, value.

@@ -1,2 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Multigrid for large solids, with coarse spaces on auxiliary grids."""
+"""Multigrid for large solids, with coarse spaces on auxiliary grids: what the solver uses of it.
+
+=====================  ===========================================================================
+`register_pc`          PETSc knows ``-pc_type grids``, a shell that the solver fills
+`has_others`           whether nodes have other unknowns than displacements
+`nodes_of`, `Nodes`    pattern: the nodes that are unknowns, with their places and their parts
+`displaced`            which coordinates are those of nodes
+`Multigrid`            ``Multigrid(entries, nodes, symmetric, prefix)``; the near-null space, linear
+                       functions and so rigid motions, is in its coarse spaces
+`Multigrid.renew`      takes the present entries; `apply` makes a cycle, `view` prints the levels
+`Products`             products of the tangent by its blocks of 3 x 3
+`OPTIONS`, `print_to`  prefix of the options of cycles; where PETSc prints
+=====================  ===========================================================================
+
+Nothing here imports the solver; what a level is stands in `hierarchy`.
+"""
+
+from __future__ import annotations
+
+from ...runtime.petsc import functions
+from .cycle import print_to
+from .grids import Nodes, displaced, has_others, nodes_of
+from .hierarchy import OPTIONS, Multigrid
+from .products import Products
+
+__all__ = [
+    "GRIDS",
+    "OPTIONS",
+    "Multigrid",
+    "Nodes",
+    "Products",
+    "displaced",
+    "has_others",
+    "nodes_of",
+    "print_to",
+    "register_pc",
+]
+
+#: PETSc's name of the preconditioner.
+GRIDS = "grids"
+
+
+def register_pc() -> None:
+    """Let PETSc know ``-pc_type grids``."""
+    functions.PCRegister(GRIDS.encode(), functions.PCCreate_Shell)

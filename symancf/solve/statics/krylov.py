@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...assembly.vectors import Vectors
     from ...newton import RowNorms
     from ...runtime.options import Options
-    from ..multigrid.hierarchy import Multigrid
+    from ..multigrid import Multigrid
 
 
 LASTING = 3

@@ -68,7 +68,7 @@ class Sudden:
         return self.jumped
 
     def leave_out(self, part: float) -> None:
-        """Take a part of the jumps from what `System.prescribe` has just written."""
+        """Take a part of the jumps from what `DiscreteSystem.prescribe` has just written."""
         if self._jump.any():
             self._plan.values[self._places] -= part * self._jump
             self._plan.write()
