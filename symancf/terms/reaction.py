@@ -16,40 +16,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-class _FormerArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """The array that the reaction of a support was up to 0.2; what uses it as one warns."""
-
-    def _array(self) -> Array:
-        found: Array | None = vars(self).get("former")
-        if found is None:
-            raise TypeError("a Reaction is no array: take its force, moment or moment_about(point)")
-        advise("the reaction of a support as an array", "reaction(system).force")
-        return found
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
-        return np.array(self._array(), dtype=dtype)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **how: Any) -> Any:
-        arrays = (x._array() if isinstance(x, _FormerArray) else x for x in given)
-        return getattr(ufunc, method)(*arrays, **how)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._array()[key]
-
-    def __len__(self) -> int:
-        return len(self._array())
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or vars(self).get("former") is None:
-            raise AttributeError(
-                f"a Reaction has no {name!r}; it has: force, moment, moment_about, points, forces, "
-                "moments"
-            )
-        return getattr(self._array(), name)
-
-
 @dataclass(frozen=True, eq=False)
-class Reaction(_FormerArray):
+class Reaction(np.lib.mixins.NDArrayOperatorsMixin):
     """Forces and moments that a support exerts on its body, or a constraint on one of its ends.
 
     Attributes
@@ -78,3 +46,32 @@ class Reaction(_FormerArray):
         """Return the total moment (3,) about a point [N m]."""
         arms = self.points - vector3("moment_about(point)", point)
         return np.asarray((self.moments + np.cross(arms, self.forces)).sum(axis=0))
+
+    # ---- the array that the reaction of a support was up to 0.2; what uses it as one warns ------
+    def _array(self) -> Array:
+        found: Array | None = vars(self).get("former")
+        if found is None:
+            raise TypeError("a Reaction is no array: take its force, moment or moment_about(point)")
+        advise("the reaction of a support as an array", "reaction(system).force")
+        return found
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return np.array(self._array(), dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **how: Any) -> Any:
+        arrays = (x._array() if isinstance(x, Reaction) else x for x in given)
+        return getattr(ufunc, method)(*arrays, **how)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._array()[key]
+
+    def __len__(self) -> int:
+        return len(self._array())
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or vars(self).get("former") is None:
+            raise AttributeError(
+                f"a Reaction has no {name!r}; it has: force, moment, moment_about, points, forces, "
+                "moments"
+            )
+        return getattr(self._array(), name)

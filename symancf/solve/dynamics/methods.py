@@ -10,12 +10,12 @@ from ...newton.predicted import holds_by_penalties
 from ...runtime.options import SLEPC
 from ...values.arguments import among
 from ...values.parameter import label
+from ..multigrid import GRIDS
 from ..solver import is_saddle, linear_defaults
 from .adams import Adams
 from .explicit import Explicit
 from .generalized_alpha import GeneralizedAlpha
 from .integrator import Integrator
-from .multigrid import GRIDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
