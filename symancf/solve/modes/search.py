@@ -25,7 +25,6 @@ BESIDE_ZERO = 1e-10  # of the largest eigenvalue, about: a shift beside zero
 ROUND_OFF = 10.0  # times what round-off of K makes: eigenvalues that are zero
 INVERSE_STEPS, WIDER_SHIFT = 3, 100.0  # of inverse iteration; times a shift that has no digits
 SEEN_BEYOND = 1e-3  # of what is zero for others: what must be there
-SAME_NUMBER = 1e-6  # eigenvalues that are one
 MOST_ROUNDS = 40  # times that missing ones are looked for
 EXTRA_NUMBERS = 6  # more than asked for: rigid motions
 ZERO_RATE = 1e-6  # of the shift of s: zeros
@@ -413,7 +412,7 @@ class Search:
 
         def lacking(found: Found, least: float) -> int:
             slow = self._slow(found, count, omega)
-            return EXTRA_NUMBERS if slow.far * least > 1.0 + SAME_NUMBER else count - slow.moving
+            return EXTRA_NUMBERS if slow.far * least > 1.0 + math.sqrt(EPS) else count - slow.moving
 
         return self._slow(self._every(space, found, lacking), count, omega)
 
