@@ -209,9 +209,11 @@ class Search:
         pencil.require(pencil.factor(sigma), "EigenProblem.solve(near=...)")
 
         def choose(values: Array, X: Array) -> Choice:
+            zero, noise = self._zero(X)
+            away = np.abs(np.where(zero, 0.0, values) - sigma)
             taken = np.zeros(len(values), dtype=bool)
-            taken[np.argsort(np.abs(values - sigma), kind="stable")[:count]] = True
-            return Choice(taken, len(values) < count, self._zero(X)[1])
+            taken[np.argsort(away, kind="stable")[:count]] = True
+            return Choice(taken, len(values) < count, noise)
 
         return self._roots(*self._collected(count + 2, sigma, choose, both=True))
 
