@@ -649,6 +649,18 @@ def test_modes_of_slender_rods_are_no_zeros(radius: float, cells: int, unit: flo
     np.testing.assert_allclose(free.omega[6:], 4.73004074**2 * omega, rtol=3e-3)
 
 
+def test_the_spin_of_a_wire_is_not_next_to_a_frequency() -> None:
+    """Round-off makes 20 rad/s of the turn about its axis, which is zero."""
+    betaL2, omega = (
+        np.array([4.73004074, 7.85320462, 7.85320462]) ** 2,
+        5e-5 * math.sqrt(2e11 / 7850),
+    )
+    for near in (2.502, 2.50217):
+        problem = sa.EigenProblem(wire(1e-4, 16, False), options={"eigen": "scipy"})
+        found = np.sort(problem.solve(3, near=near).omega)
+        np.testing.assert_allclose(found, betaL2 * omega, rtol=3e-3)
+
+
 def test_all_modes_of_a_slender_rod_have_digits() -> None:
     """The fastest are those of a shift near them: sums of all are traces."""
     system = wire(1e-3, 4, True)

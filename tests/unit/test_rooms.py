@@ -22,7 +22,7 @@ def models() -> list[tuple[Any, int]]:
     """Objects after they were used, which gives them all their attributes, and their ceilings."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
+    block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
     contact = sa.Contact(block["z1"], sa.Plane((0.0, 0.0, 2.0), (0.0, 0.0, -1.0)), stiffness=1.0)
     hold = sa.Constraint(lambda r_a: r_a, block.at((0.0, 0.0, 0.0)))
     held = sa.System(block, terms=[sa.fix(block["x0"]), contact])
@@ -67,9 +67,9 @@ def test_what_was_public_warns_and_says_what_to_write() -> None:
     bar = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
     system = sa.System(bar)
     with pytest.warns(DeprecationWarning, match="system.unknowns"):
-        assert system._discrete.numbering is system._discrete.numbering  # type: ignore[attr-defined]
+        assert system.numbering is system._discrete.numbering  # type: ignore[attr-defined]
     with pytest.warns(DeprecationWarning, match="system.matrices.mass"):
-        M = system.matrices.mass(scipy=True)  # type: ignore[attr-defined]
+        M = system.mass(scipy=True)  # type: ignore[attr-defined]
     assert abs(M - system.matrices.mass(scipy=True)).max() == 0.0
     with pytest.raises(AttributeError, match="stat"):
         system.stat  # type: ignore[attr-defined]  # noqa: B018

@@ -25,7 +25,6 @@ BESIDE_ZERO = 1e-10  # of the largest eigenvalue, about: a shift beside zero
 ROUND_OFF = 10.0  # times what round-off of K makes: eigenvalues that are zero
 INVERSE_STEPS, WIDER_SHIFT = 3, 100.0  # of inverse iteration; times a shift that has no digits
 SEEN_BEYOND = 1e-3  # of what is zero for others: what must be there
-SAME_NUMBER = 1e-6  # eigenvalues that are one
 MOST_ROUNDS = 40  # times that missing ones are looked for
 EXTRA_NUMBERS = 6  # more than asked for: rigid motions
 ZERO_RATE = 1e-6  # of the shift of s: zeros
@@ -210,9 +209,11 @@ class Search:
         pencil.require(pencil.factor(sigma), "EigenProblem.solve(near=...)")
 
         def choose(values: Array, X: Array) -> Choice:
+            zero, noise = self._zero(X)
+            away = np.abs(np.where(zero, 0.0, values) - sigma)
             taken = np.zeros(len(values), dtype=bool)
-            taken[np.argsort(np.abs(values - sigma), kind="stable")[:count]] = True
-            return Choice(taken, len(values) < count, self._zero(X)[1])
+            taken[np.argsort(away, kind="stable")[:count]] = True
+            return Choice(taken, len(values) < count, noise)
 
         return self._roots(*self._collected(count + 2, sigma, choose, both=True))
 
@@ -413,7 +414,7 @@ class Search:
 
         def lacking(found: Found, least: float) -> int:
             slow = self._slow(found, count, omega)
-            return EXTRA_NUMBERS if slow.far * least > 1.0 + SAME_NUMBER else count - slow.moving
+            return EXTRA_NUMBERS if slow.far * least > 1.0 + math.sqrt(EPS) else count - slow.moving
 
         return self._slow(self._every(space, found, lacking), count, omega)
 

@@ -89,16 +89,6 @@ class Attempt:
     review: Review = Review(Verdict.STANDS)  # noqa: RUF009
 
     @property
-    def long(self) -> bool:
-        """Whether a term would rather have the step in parts, see `Verdict`."""
-        return self.review.verdict is Verdict.LONG
-
-    @property
-    def solved(self) -> bool:
-        """Whether there is a solution, which no term refuses."""
-        return self.reason > 0 and self.review.verdict <= Verdict.LONG
-
-    @property
     def refused_by(self) -> Sequence[str]:
         """Terms to which the last solution is not good enough."""
         return self.review.names if self.review.verdict > Verdict.LONG else ()
@@ -362,7 +352,7 @@ class EquilibriumSolver:
         finally:
             spent = clock.process_time() - begun - (self.history.seconds["assembly"] - assembly)
             self.history.seconds["solve"] += spent
-        if not found.solved:
+        if found.reason <= 0 or found.review.verdict > Verdict.LONG:
             system.state[:] = before
             return self._unsolved(found, time), found
         if not self.convergence.tested or self.convergence.by_tolerance:

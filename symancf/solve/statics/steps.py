@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...arrays import Array
 from ...assembly.agreement import agreed, times_between
+from ...assembly.revisions import Verdict
 from ...errors import ConvergenceError, ParameterError
 from ...output.steps import Step
 from ...values import arguments
@@ -119,7 +120,7 @@ class LoadSteps:
             after = self.system.state.copy()
             why = solver.branch.break_between(self._before, after, tried.hardest, solver.sudden)
         parts = (
-            tried.long
+            tried.review.verdict is Verdict.LONG
             and "parts" in solver.uses
             and end - self.fraction >= 2.0 * max(self.smallest, SHORT)
         )
@@ -134,7 +135,7 @@ class LoadSteps:
         ConvergenceError : it would be too short.
         """
         solver, tried = self.solver, self.tried
-        self.history.cut_backs += not tried.long
+        self.history.cut_backs += tried.review.verdict is not Verdict.LONG
         self.part = (self.end - self.fraction) / 2.0
         hopeless = tried.singular and solver.linear.direct
         if self.part < self.smallest or hopeless or "halved" not in solver.uses:
