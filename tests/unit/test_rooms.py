@@ -22,7 +22,7 @@ def models() -> list[tuple[Any, int]]:
     """Objects after they were used, which gives them all their attributes, and their ceilings."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke, **given)
+    block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     contact = sa.Contact(block["z1"], sa.Plane((0.0, 0.0, 2.0), (0.0, 0.0, -1.0)), stiffness=1.0)
     hold = sa.Constraint(lambda r_a: r_a, block.at((0.0, 0.0, 0.0)))
     held = sa.System(block, terms=[sa.fix(block["x0"]), contact])
