@@ -64,7 +64,7 @@ def shapes() -> None:
     from mpi4py import MPI
 
     import symancf as sa
-    from symancf.extensions.view.regions import seen
+    from symancf.extensions.view.regions import visible_facets
     from symancf.output import Samples
 
     names = ("outer", "inner", "x0", "y0", "z0", "z1", "body")
@@ -83,7 +83,7 @@ def shapes() -> None:
     panels = {}
     for caption, body in bodies.items():
         named = [name for name in names if name in [region.name for region in body]]
-        found, _ = seen(body, [body[name] for name in named], 2)
+        found, _ = visible_facets(body, [body[name] for name in named], 2)
         panels[caption] = []
         for name, rows in zip(named, found, strict=False):
             for kind, nodes in rows.items():

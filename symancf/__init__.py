@@ -88,7 +88,7 @@ _PUBLIC = {
     "memory": "kinematics.memory",
     "remember": "kinematics.memory",
     "VirtualWork": "terms.work",
-    "Table": "runtime.shown",
+    "Table": "runtime.display",
     "capabilities": "solve.capabilities",
     "check": "solve.check",
     "momentum": "solve.rigid",  # former
@@ -233,8 +233,8 @@ if TYPE_CHECKING:
     from .output.results import results
     from .output.sampling import sample
     from .places.ends import Ground
+    from .runtime.display import Table
     from .runtime.launch import root_print
-    from .runtime.shown import Table
     from .solve.capabilities import capabilities
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh

@@ -37,7 +37,7 @@ def pointer(array: Data) -> ctypes.c_void_p:
     return ctypes.c_void_p(address(array))
 
 
-class Structure(ctypes.Structure):
+class CStructure(ctypes.Structure):
     """A structure of C.
 
     Attributes

@@ -57,14 +57,14 @@ def _without_addresses(text: object) -> str:
     return re.sub(r" at 0x[0-9a-f]+", "", str(text))
 
 
-SMALL = 16  # numbers of an array that an error carries as they are; of others their `repr`
+MAX_GIVEN_SIZE = 16  # numbers of an array that an error carries as they are; of others their `repr`
 
 
 def _as_data(value: object) -> object:
     """Return plain Python data, with anything else as its ``repr``."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, np.ndarray) and value.size <= SMALL:
+    if isinstance(value, np.ndarray) and value.size <= MAX_GIVEN_SIZE:
         value = value.tolist()
     if value is None or type(value) in (bool, int, float, complex, str):
         return value

@@ -22,8 +22,8 @@ from .places.ends import End, require_moving
 from .places.on_body import Nodes
 from .runtime.collective import together
 from .runtime.copies import OneProcess
+from .runtime.display import Displayable
 from .runtime.log import STAGES, logged
-from .runtime.shown import Shown
 from .values.arguments import text
 from .values.parameter import label, vector3
 
@@ -47,7 +47,7 @@ INSTEAD = {
 }
 
 
-class System(OneProcess, Shown):
+class System(OneProcess, Displayable):
     """Bodies with the terms that act on them, on all ranks of their meshes' communicator.
 
     Parameters
@@ -78,7 +78,7 @@ class System(OneProcess, Shown):
     @logged(STAGES, "set-up")
     def __init__(
         self,
-        *bodies: protocol.Body,
+        *bodies: protocol.BodyProtocol,
         terms: Sequence[Any] = (),
         comm: MPI.Comm | None = None,
     ) -> None:
@@ -271,7 +271,7 @@ class System(OneProcess, Shown):
 
 
 # ---- what a system is given ----------------------------------------------------------------------
-def _check_kinds(bodies: Sequence[protocol.Body], terms: Any) -> None:
+def _check_kinds(bodies: Sequence[protocol.BodyProtocol], terms: Any) -> None:
     """Raise a ParameterError where something is no body or no term, or is given twice."""
     if not bodies:
         raise ParameterError("a system needs at least one body", asked="bodies", given=())
@@ -330,7 +330,9 @@ def _require_once(what: str, given: Sequence[Any]) -> None:
         )
 
 
-def _numbered(bodies: Sequence[protocol.Body], terms: Sequence[protocol.Term]) -> dict[int, str]:
+def _numbered(
+    bodies: Sequence[protocol.BodyProtocol], terms: Sequence[protocol.Term]
+) -> dict[int, str]:
     """Return names for what has the name of an earlier body or term, by ids: "hinge #2".
 
     Raises

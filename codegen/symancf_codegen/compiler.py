@@ -26,13 +26,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symancf_codegen.derive import derive
-from symancf_codegen.errors import CompileError
+from symancf_codegen.errors import CodegenError
 from symancf_codegen.functions import force_on, symbolic
 from symancf_codegen.graph.schedule import identifier
 from symancf_codegen.library.bind import Kernel, load
 from symancf_codegen.library.compile import FLAGS
 from symancf_codegen.library.fingerprint import fingerprint
-from symancf_codegen.library.sources import kept
+from symancf_codegen.library.sources import cached
 from symancf_codegen.lower.point import lower_point
 from symancf_codegen.modes import STANDARD
 from symancf_codegen.stable.stabilise import stabilise
@@ -84,7 +84,7 @@ def compile_cells(
     CompileError : A law that cannot be compiled, no compiler, an unusable cache.
     """
     key = fingerprint(name, space, laws, options.stabilise, modes)
-    source = kept(name, key, lambda: cell_source(name, space, laws, options, modes))
+    source = cached(name, key, lambda: cell_source(name, space, laws, options, modes))
     return load(source, options.flags, options.compiler)
 
 
@@ -93,7 +93,7 @@ def compile_points(
 ) -> Kernel:
     """Return the kernel of a law on tuples of scalars; see `compile_cells`."""
     key = fingerprint(name, None, [(law, None)], False, modes)
-    source = kept(name, key, lambda: point_source(name, law, modes))
+    source = cached(name, key, lambda: point_source(name, law, modes))
     return load(source, options.flags, options.compiler)
 
 
@@ -143,10 +143,10 @@ def check(name: str, laws: Sequence[PointLaw], points: bool = True) -> None:
         one has a value per point where there are no `points`.
     """
     if not laws:
-        raise CompileError(f"kernel {name!r} has no law")
+        raise CodegenError(f"kernel {name!r} has no law")
     for what, given in [("kernel", name), *(("law", law.name) for law in laws)]:
         if not re.fullmatch(r"[A-Za-z]\w*", given, re.ASCII):
-            raise CompileError(
+            raise CodegenError(
                 f"the name {given!r} of a {what} is not a name of C: use letters, digits and "
                 f"underscores, such as {identifier(given)[:-1]!r}",
                 asked="name",
@@ -156,11 +156,11 @@ def check(name: str, laws: Sequence[PointLaw], points: bool = True) -> None:
     remembered = [m.name for law in laws for m in law.history]
     twice = next((n for n in remembered if remembered.count(n) > 1), "")
     if twice:
-        raise CompileError(
+        raise CodegenError(
             f"kernel {name!r}: {twice!r} is remembered twice", asked="history", given=twice
         )
     *_, varying = parameters(laws)
     if varying and not points:
-        raise CompileError(
+        raise CodegenError(
             f"{laws[0].words} on tuples of scalars has no points: give {varying[0]} per cell"
         )

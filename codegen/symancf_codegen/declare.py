@@ -47,7 +47,7 @@ RATE_FACTOR = "rate_factor"
 
 
 @dataclass(frozen=True)
-class Parameter:
+class KernelParameter:
     """A named value that never recompiles; its class decides where the kernel reads it.
 
     ``uniform``: one value for all cells of a term (slot of the array ``uniform``).
@@ -88,7 +88,7 @@ class Local:
 
 
 @dataclass(frozen=True)
-class Memory:
+class HistoryVariable:
     """A number that a point keeps from one step to the next.
 
     In evaluations it is a constant, the value at the beginning of the step; the function
@@ -189,10 +189,10 @@ class PointLaw:
     local: tuple[Local, ...] = ()
     shared: bool = False
     modes: tuple[tuple[sp.Symbol, Mapping[sp.Symbol, sp.Expr]], ...] = ()
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[KernelParameter, ...] = ()
     outputs: Mapping[str, sp.Expr] = field(default_factory=dict)
     rates: bool = False
-    history: tuple[Memory, ...] = ()
+    history: tuple[HistoryVariable, ...] = ()
     stored: sp.Expr | None = None
     title: str = ""
     called: str = ""

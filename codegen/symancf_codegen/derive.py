@@ -14,8 +14,8 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from symancf_codegen.declare import RATE_FACTOR
-from symancf_codegen.errors import CompileError
-from symancf_codegen.graph.dag import Graph, Kind, Node
+from symancf_codegen.errors import CodegenError
+from symancf_codegen.graph.dag import Dependence, ExpressionGraph, Node
 from symancf_codegen.graph.differentiate import (
     Matrix,
     StagedHessian,
@@ -32,7 +32,7 @@ from symancf_codegen.mapped import Inner, inner_derivatives, moved_map
 from symancf_codegen.modes import MODES, STANDARD
 
 if TYPE_CHECKING:
-    from symancf_codegen.lower.point import Named, Point
+    from symancf_codegen.lower.point import LoweredLaw, NamedNodes
 
 #: A way to the tangent: its name, the residual in the form that goes with it, the tangent.
 Candidate = tuple[str, list[Node], Matrix]
@@ -92,7 +92,7 @@ class Results:
 
     Attributes
     ----------
-    graph, leaves, symmetric : as in `Point`.
+    graph, leaves, symmetric : as in `LoweredLaw`.
     energy : weight * measure * energy, of a law with memory what is stored; zero for a virtual
         work.
     residual, product : one node per leaf; the direction's leaves are ``d_<leaf>``.
@@ -110,7 +110,7 @@ class Results:
         and `parameter`, which are completed where all points of the cell are known.
     """
 
-    graph: Graph
+    graph: ExpressionGraph
     leaves: tuple[str, ...]
     symmetric: bool
     energy: Node
@@ -121,7 +121,7 @@ class Results:
     parameter: list[Node]
     outputs: list[tuple[str, Node]]
     domain: list[Node]
-    named: Named
+    named: NamedNodes
     strategy: str
     chosen: tuple[str, ...]
     principal: tuple[list[Node], list[Node]]
@@ -148,7 +148,7 @@ class Results:
         return [*found, self.parameter] if "parameter" in self.chosen else found
 
 
-def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
+def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
     """Return the results of a lowered law that the functions `modes` of a kernel need."""
     g = point.graph
     forces = _forces(point)
@@ -160,7 +160,7 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
         first, product, matrix, strategy = _second(point, forces, residual, inner)
     matrix = {key: node for key, node in matrix.items() if node != g.zero}
     local = _local(point, forces, modes, inner)
-    told = _told(point, modes)
+    told = _outputs_of(point, modes)
     groups = [
         [point.stored],
         residual,
@@ -202,7 +202,7 @@ def derive(point: Point, modes: Sequence[str] = STANDARD) -> Results:
     )
 
 
-def _in_leaves(point: Point, groups: Sequence[Sequence[Node]]) -> list[list[Node]]:
+def _in_leaves(point: LoweredLaw, groups: Sequence[Sequence[Node]]) -> list[list[Node]]:
     """Return groups of nodes, at their end those of names, in the leaves and with shared roots."""
     g = point.graph
     flat = g.expanded(g.substitute([*chain(*groups)], point.replace))
@@ -214,7 +214,7 @@ def _in_leaves(point: Point, groups: Sequence[Sequence[Node]]) -> list[list[Node
 
 
 def _local(
-    point: Point, forces: list[Node], modes: Sequence[str], inner: Inner | None
+    point: LoweredLaw, forces: list[Node], modes: Sequence[str], inner: Inner | None
 ) -> LocalResults | None:
     """Return what solves for the unknowns of the point or cell."""
     local, g = point.local, point.graph
@@ -253,19 +253,19 @@ def _local(
     )
 
 
-def _rates(point: Point) -> list[Node]:
+def _rates(point: LoweredLaw) -> list[Node]:
     """Return the direction of the leaves that the mode `product` is given."""
-    return [point.graph.symbol(f"d_{name}", Kind.DIRECTION) for name in point.leaves]
+    return [point.graph.symbol(f"d_{name}", Dependence.DIRECTION) for name in point.leaves]
 
 
-def _direction(point: Point) -> dict[Node, Node]:
+def _direction(point: LoweredLaw) -> dict[Node, Node]:
     """Return the direction of the variables that the mode `product` is given."""
     g = point.graph
     seeds = point.to_variables.apply(g, point.to_jets.apply(g, _rates(point)))
     return dict(zip(point.variables, seeds, strict=True))
 
 
-def _change(point: Point, rates: Sequence[Node]) -> dict[Node, Node]:
+def _change(point: LoweredLaw, rates: Sequence[Node]) -> dict[Node, Node]:
     """Return how unknowns of the point follow equations that change at `rates`."""
     local, g = point.local, point.graph
     if local is None or local.shared:
@@ -274,17 +274,17 @@ def _change(point: Point, rates: Sequence[Node]) -> dict[Node, Node]:
     return {x: g.neg(g.dot(row, rates)) for x, row in pairs}
 
 
-def _told(point: Point, modes: Sequence[str]) -> list[tuple[str, Node]]:
+def _outputs_of(point: LoweredLaw, modes: Sequence[str]) -> list[tuple[str, Node]]:
     """Return what the kernel tells of each point, name and node."""
     found = [mode for mode in modes if MODES[mode].tabulates]
     if len(found) > 1:
-        raise CompileError(f"a kernel has one of the functions {', '.join(found)}, not several")
+        raise CodegenError(f"a kernel has one of the functions {', '.join(found)}, not several")
     told = {"outputs": point.outputs, "update": point.update, "initial": point.initial}
     return told[found[0]] if found else []
 
 
 def _second(
-    point: Point, forces: list[Node], residual: list[Node], inner: Inner | None
+    point: LoweredLaw, forces: list[Node], residual: list[Node], inner: Inner | None
 ) -> tuple[list[Node], list[Node], Matrix, str]:
     """Return residual, product, tangent and how the latter was derived, by the cheapest ways."""
     g = point.graph
@@ -310,7 +310,7 @@ def _second(
     return first, product, matrix, strategy
 
 
-def _by_parameters(point: Point, nodes: list[Node]) -> list[Node]:
+def _by_parameters(point: LoweredLaw, nodes: list[Node]) -> list[Node]:
     """Return derivatives along a direction of all parameters.
 
     The variables are parameters' functions, too, so they are put in before; and what is `frozen`
@@ -327,12 +327,12 @@ def _by_parameters(point: Point, nodes: list[Node]) -> list[Node]:
         image[node] = same if moves is None else args[moves]
     flat = [image[node] for node in flat]
     names = [p.name for p in point.law.parameters if p.name != RATE_FACTOR]
-    rates = {point.nodes[name]: g.symbol(f"rate {name}", Kind.DIRECTION) for name in names}
+    rates = {point.nodes[name]: g.symbol(f"rate {name}", Dependence.DIRECTION) for name in names}
     rates |= _change(point, directional(g, flat[: len(equations)], rates))
     return _with_finite_logarithms(g, directional(g, flat[len(equations) :], rates), flat)
 
 
-def _with_finite_logarithms(g: Graph, nodes: list[Node], known: list[Node]) -> list[Node]:
+def _with_finite_logarithms(g: ExpressionGraph, nodes: list[Node], known: list[Node]) -> list[Node]:
     """Return derivatives with log x, of exponents n of x, as 0 at x = 0, but those that are known.
 
     x**n log x is 0 there, also where n does not change.
@@ -343,7 +343,7 @@ def _with_finite_logarithms(g: Graph, nodes: list[Node], known: list[Node]) -> l
     return g.substitute(nodes, dict(zip(logs, (g.call("log", x) for x in positive), strict=True)))
 
 
-def _implicit(point: Point) -> Matrix:
+def _implicit(point: LoweredLaw) -> Matrix:
     """Return d forces / d variables, the change of unknowns of the point included."""
     g, x, forces = point.graph, point.variables, _forces(point)
     matrix = jacobian(g, forces, x)
@@ -363,7 +363,7 @@ def _implicit(point: Point) -> Matrix:
 
 
 def candidates(
-    point: Point, residual: list[Node], in_stages: StagedHessian | None
+    point: LoweredLaw, residual: list[Node], in_stages: StagedHessian | None
 ) -> list[Candidate]:
     """Return all ways to the tangent, before the leaves are put in."""
     g, x = point.graph, point.variables
@@ -389,18 +389,18 @@ def candidates(
     return found
 
 
-def _forces(point: Point) -> list[Node]:
+def _forces(point: LoweredLaw) -> list[Node]:
     if point.density is None:
         return point.forces
     return gradient(point.graph, point.density, point.variables)
 
 
-def _pull(point: Point, vector: Sequence[Node]) -> list[Node]:
+def _pull(point: LoweredLaw, vector: Sequence[Node]) -> list[Node]:
     g = point.graph
     return point.to_jets.pull(g, point.to_variables.pull(g, vector))
 
 
-def _pull_matrix(point: Point, matrix: Matrix) -> Matrix:
+def _pull_matrix(point: LoweredLaw, matrix: Matrix) -> Matrix:
     g, symmetric = point.graph, point.symmetric
     inner = point.to_variables.pull_matrix(g, matrix, symmetric)
     return point.to_jets.pull_matrix(g, inner, symmetric)

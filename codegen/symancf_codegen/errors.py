@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-class CompileError(Exception):
+class CodegenError(Exception):
     """A law that cannot be turned into a kernel, or a tool or folder that is missing.
 
     The message says what was asked, what stands in the way and what to do about it.

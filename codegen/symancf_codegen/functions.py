@@ -144,13 +144,13 @@ POSSIBLE = (
 )
 
 #: Most operations that an expression may have when it is written out.
-LARGEST = 100_000
+MAX_OPERATIONS = 100_000
 
 #: Most operations in one another: beyond them Python's stack may end in SymPy's recursions.
-DEEPEST = 150
+MAX_DEPTH = 150
 
 #: Most operations of an expression that a message shows.
-SHOWN = 1000
+MAX_SHOWN_OPERATIONS = 1000
 
 
 def obstacle(expression: sp.Basic) -> str | None:
@@ -186,25 +186,25 @@ def _double(number: sp.Number) -> float:
 def uncompilable(expression: sp.Basic, also: tuple[type, ...] = ()) -> tuple[str | int, str] | None:
     """Return the part of an expression that keeps it from being compiled, and why, in words.
 
-    That is a function for which there is no C, or a size beyond `LARGEST` or a depth beyond
-    `DEEPEST`, of which the number of operations is returned: SymPy takes hours over an expression
+    That is a function for which there is no C, or a size beyond `MAX_OPERATIONS` or a depth beyond
+    `MAX_DEPTH`, of which the number of operations is returned: SymPy takes hours over an expression
     that is small as a graph and large when it is written out. `also`: more functions for it.
     """
     for e in _parts(expression):
-        if not (isinstance(e, also) or _known(e)):
+        if not (isinstance(e, also) or _has_c(e)):
             return short(e), f"{type(e).__name__}, as in {short(e)}, has no C; use {POSSIBLE}"
         if isinstance(e, sp.Piecewise) and e.args[-1].cond != sp.true:
             why = "says nothing outside its conditions; end it with (value, True)"
             return short(e), f"{short(e)} {why}"
     operations, levels = extent(expression)
-    if operations > LARGEST:
+    if operations > MAX_OPERATIONS:
         return operations, (
-            f"it has more than {LARGEST} operations when it is written out; write it with fewer, "
-            "in invariants rather than in powers of matrices"
+            f"it has more than {MAX_OPERATIONS} operations when it is written out; write it with "
+            "fewer, in invariants rather than in powers of matrices"
         )
-    if levels > DEEPEST:
+    if levels > MAX_DEPTH:
         return levels, (
-            f"more than {DEEPEST} operations are nested in one another; write a closed form, a "
+            f"more than {MAX_DEPTH} operations are nested in one another; write a closed form, a "
             "polynomial or a fit in the place of a long loop or recursion"
         )
     return None
@@ -213,7 +213,7 @@ def uncompilable(expression: sp.Basic, also: tuple[type, ...] = ()) -> tuple[str
 def extent(expression: sp.Basic) -> tuple[int, int]:
     """Return the number of operations of an expression when it is written out, and of its levels.
 
-    Each part is looked at once, however often it occurs; `LARGEST` + 1 stands for more.
+    Each part is looked at once, however often it occurs; `MAX_OPERATIONS` + 1 stands for more.
     """
     found: dict[int, tuple[int, int]] = {}
     pending = [(expression, expression.args)]
@@ -226,7 +226,7 @@ def extent(expression: sp.Basic) -> tuple[int, int]:
         if not new:
             pending.pop()
             inner = [found[id(a)] for a in args]
-            size = min(1 + sum(n for n, _ in inner), LARGEST + 1)
+            size = min(1 + sum(n for n, _ in inner), MAX_OPERATIONS + 1)
             found[id(e)] = size, 1 + max((levels for _, levels in inner), default=0)
     return found[id(expression)]
 
@@ -245,7 +245,7 @@ def _parts(expression: sp.Basic) -> Iterator[sp.Basic]:
         pending += new
 
 
-def _known(e: sp.Basic) -> bool:
+def _has_c(e: sp.Basic) -> bool:
     arithmetic = (sp.Symbol, sp.Number, sp.NumberSymbol, sp.Add, sp.Mul, sp.Pow)
     cases = (sp.Piecewise, sp.functions.elementary.piecewise.ExprCondPair, sp.Min, sp.Max)
     own = (rate, log_stretch)
@@ -258,7 +258,7 @@ def _known(e: sp.Basic) -> bool:
 def is_large(e: sp.Basic) -> bool:
     """Whether an expression is too large for messages."""
     operations, levels = extent(e)
-    return operations > SHOWN or levels > DEEPEST
+    return operations > MAX_SHOWN_OPERATIONS or levels > MAX_DEPTH
 
 
 def short(e: sp.Basic) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from symancf_codegen.graph.dag import Graph, Kind, Node
+from symancf_codegen.graph.dag import Dependence, ExpressionGraph, Node
 from symancf_codegen.graph.differentiate import (
     Matrix,
     edge_pushing,
@@ -18,11 +18,11 @@ from symancf_codegen.graph.differentiate import (
     jacobian,
     staged,
 )
-from symancf_codegen.graph.magnitude import LEAST, magnitudes
+from symancf_codegen.graph.magnitude import SMALLEST_UNKNOWN, magnitudes
 from symancf_codegen.graph.reduce import add_dyads
 
 if TYPE_CHECKING:
-    from symancf_codegen.lower.point import Point
+    from symancf_codegen.lower.point import LoweredLaw
 
 #: How the law was differentiated; gradient and Hessian in variables and modes.
 Inner = tuple[str, list[Node], Matrix]
@@ -31,7 +31,7 @@ Inner = tuple[str, list[Node], Matrix]
 Moves = Sequence[Sequence[tuple[int, Node]]]
 
 
-def inner_derivatives(point: Point) -> Inner | None:
+def inner_derivatives(point: LoweredLaw) -> Inner | None:
     """Return the cheapest derivatives where unknowns of the cell are in the map to the variables.
 
     The energy is then W(v(u, x), x), v linear in u: its second derivatives in v and x are found
@@ -56,7 +56,7 @@ def inner_derivatives(point: Point) -> Inner | None:
 
 
 def moved_map(
-    point: Point, inner: Inner, complete: bool
+    point: LoweredLaw, inner: Inner, complete: bool
 ) -> tuple[list[Node], Matrix, list[list[Node]], list[Node]]:
     """Return equations, their slopes, d residual / d unknown if `complete`, and sizes."""
     local, g = point.local, point.graph
@@ -76,7 +76,7 @@ def moved_map(
     return local.to_modes.pull(g, forces), slopes, columns, _sizes(point, inner, moves)
 
 
-def _moves(point: Point) -> Moves:
+def _moves(point: LoweredLaw) -> Moves:
     """Return d (variable or mode) / d mode, by rows."""
     local, g = point.local, point.graph
     assert local is not None
@@ -88,7 +88,7 @@ def _moves(point: Point) -> Moves:
     return rows + [[(k, g.one)] for k in modes]
 
 
-def _times_moves(g: Graph, matrix: Matrix, moves: Moves) -> list[dict[int, Node]]:
+def _times_moves(g: ExpressionGraph, matrix: Matrix, moves: Moves) -> list[dict[int, Node]]:
     """Return second derivatives times slopes, H A, by rows."""
     turned: list[dict[int, Node]] = []
     for v in range(len(moves)):
@@ -102,7 +102,7 @@ def _times_moves(g: Graph, matrix: Matrix, moves: Moves) -> list[dict[int, Node]
 
 
 def _slopes(
-    point: Point, first: Sequence[Node], moves: Moves, turned: Sequence[Mapping[int, Node]]
+    point: LoweredLaw, first: Sequence[Node], moves: Moves, turned: Sequence[Mapping[int, Node]]
 ) -> Matrix:
     """Return d equation / d mode, upper triangle: A^T H A and forces times d A / d mode."""
     local, g = point.local, point.graph
@@ -121,7 +121,7 @@ def _slopes(
 
 
 def _columns(
-    point: Point, first: Sequence[Node], turned: Sequence[Mapping[int, Node]]
+    point: LoweredLaw, first: Sequence[Node], turned: Sequence[Mapping[int, Node]]
 ) -> list[list[Node]]:
     """Return d residual / d unknown, by unknowns."""
     local, g = point.local, point.graph
@@ -142,7 +142,7 @@ def _columns(
     return columns
 
 
-def _sizes(point: Point, inner: Inner, moves: Moves) -> list[Node]:
+def _sizes(point: LoweredLaw, inner: Inner, moves: Moves) -> list[Node]:
     """Return bounds of what the equations of mapped unknowns are made of.
 
     Round-off of a force W_v is that of m_v + |W_v| + s sum_w |W_vw|, where m_v is what it is made
@@ -172,18 +172,18 @@ def _sizes(point: Point, inner: Inner, moves: Moves) -> list[Node]:
     return [g.total(x) for x in of_unknowns]
 
 
-def _size_of_variables(point: Point) -> Node:
+def _size_of_variables(point: LoweredLaw) -> Node:
     """Return the sum of the sizes of what the variables are made of."""
     local, g = point.local, point.graph
     assert local is not None
-    jets = point.to_jets.apply(g, [g.symbol(name, Kind.UNKNOWN) for name in point.leaves])
-    made = [g.constant(LEAST), *(_size(g, x) for x in local.constant)]
+    jets = point.to_jets.apply(g, [g.symbol(name, Dependence.UNKNOWN) for name in point.leaves])
+    made = [g.constant(SMALLEST_UNKNOWN), *(_size(g, x) for x in local.constant)]
     linear = (item for row in point.to_variables.rows for item in row.items())
     made += [g.mul(_size(g, a), _size(g, jets[c])) for c, a in linear]
     return g.total(made)
 
 
-def _at_rest(point: Point, forces: Sequence[Node]) -> list[Node]:
+def _at_rest(point: LoweredLaw, forces: Sequence[Node]) -> list[Node]:
     """Return the sizes of what forces are made of where all variables are zero."""
     local, g = point.local, point.graph
     assert local is not None
@@ -195,5 +195,5 @@ def _at_rest(point: Point, forces: Sequence[Node]) -> list[Node]:
     return g.substitute(sizes, zero)
 
 
-def _size(g: Graph, node: Node) -> Node:
+def _size(g: ExpressionGraph, node: Node) -> Node:
     return g.constant(abs(g.value[node])) if g.is_constant(node) else g.call("abs", node)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symancf_codegen.errors import CompileError
+from symancf_codegen.errors import CodegenError
 from symancf_codegen.graph.schedule import used_symbols
 from symancf_codegen.lower.point import COMPONENTS, coordinates
 
@@ -136,7 +136,7 @@ class FunctionClass:
 
 
 @dataclass
-class Structure:
+class KernelStructure:
     """All that the printer needs to know about a kernel on cells.
 
     `shared` are the names of the unknowns of a cell, of all laws.
@@ -156,7 +156,7 @@ class Structure:
 
 def build(
     space: Space, pairs: Sequence[tuple[PointLaw, Rule]], results: Sequence[Results]
-) -> Structure:
+) -> KernelStructure:
     """Find the common structure of laws under their rules, given what each computes at a point."""
     segments = _segments(space, pairs, results)
     uses = [use for segment in segments for use in segment.uses]
@@ -174,7 +174,7 @@ def build(
     for segment in segments:
         own = [c.points for c in classes if c.patched and c.jets[segment.index]]
         segment.patch = next(iter(own), segment.size)
-    return Structure(
+    return KernelStructure(
         space=space,
         laws=laws,
         segments=segments,
@@ -262,7 +262,7 @@ def _rows_of_unknowns(uses: Sequence[LawUse]) -> tuple[str, ...]:
             owners.setdefault(name, []).append(use)
     for name in shared:  # the laws of a cell add to one equation
         if not any(name in _determined(use) for use in uses):
-            raise CompileError(
+            raise CodegenError(
                 f"{owners[name][0].law.words}: the energy does not determine {name}",
                 asked=name,
                 given="energy",
@@ -277,7 +277,7 @@ def _require_one_owner(name: str, laws: Sequence[PointLaw]) -> None:
     first, *others = laws
     for other in others:
         if not (first.shared and other.shared):
-            raise CompileError(
+            raise CodegenError(
                 f"{first.words} and {other.words} of one kernel both have the "
                 f"unknown {name!r} at their points: it can be solved for in one law only"
             )

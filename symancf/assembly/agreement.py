@@ -19,11 +19,12 @@ from ..values.parameter import label
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-ROUND_OFF = 1e-9  # relative: machines of a cluster may round a user's function differently
+#: relative: machines of a cluster may round a user's function differently
+ROUND_OFF_TOLERANCE = 1e-9
 
 
 @dataclass
-class Given:
+class PlaceFunction:
     """What a user gives at places, and changes in time.
 
     Attributes
@@ -51,7 +52,7 @@ class Given:
 class Common:
     """One place for each function, the first that any rank has: all ranks evaluate it there."""
 
-    def __init__(self, comm: MPI.Comm, given: Iterable[Given]) -> None:
+    def __init__(self, comm: MPI.Comm, given: Iterable[PlaceFunction]) -> None:
         self.comm, self.given = comm, list(given)
         self._places: list[Array] | None = None
 
@@ -94,7 +95,7 @@ def require_agreement(
     values = np.concatenate([given, np.array([value for _, value in others])])
     bounds = reduced(comm, np.concatenate([values, -values]), MPI.MAX)
     high, low = bounds[: len(values)], -bounds[len(values) :]
-    apart = high - low > ROUND_OFF * np.maximum(np.abs(high), np.abs(low))
+    apart = high - low > ROUND_OFF_TOLERANCE * np.maximum(np.abs(high), np.abs(low))
     if not apart.any():
         return
     at = int(np.argmax(apart))
@@ -120,7 +121,7 @@ def agreed(comm: MPI.Comm, what: str, value: float) -> float:
     if comm.size == 1:
         return value
     every = comm.allgather(float(value))
-    if max(every) - min(every) > ROUND_OFF * max(map(abs, every)):
+    if max(every) - min(every) > ROUND_OFF_TOLERANCE * max(map(abs, every)):
         raise ParameterError(
             f"{what} is {min(every):g} on one rank and {max(every):g} on another: it must be the "
             "same on every rank",

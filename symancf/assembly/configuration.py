@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What bodies and terms see of a system: `Layout` before distribution, `Configuration` after it."""
+"""Views of a system for bodies and terms: `Layout` before distribution, then `Configuration`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ..mesh.partition import Family, distribute
 from ..runtime.collective import reduced, together
 from ..runtime.once import Once
 from ..values.parameter import label
-from .numbering import Block, Numbering, Owners
-from .resolved import Rows
+from .numbering import Block, Numbering, VertexTerms
+from .resolved import JetRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ P = ParamSpec("P")
 Bound_co = TypeVar("Bound_co", covariant=True)
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """A body or a term, with the name that the user gave it."""
 
     @property
@@ -71,11 +71,11 @@ class Placed(Protocol):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet of places as combinations of local coordinates."""
 
 
-class Extended(Named, Protocol):
+class Extended(HasName, Protocol):
     """A body, as far as it has a size."""
 
     @property
@@ -84,7 +84,7 @@ class Extended(Named, Protocol):
 
 
 @dataclass(frozen=True)
-class Edges:
+class EdgeVertices:
     """The vertices of the middles of edges in a system, of the surfaces of one mesh.
 
     Attributes
@@ -144,7 +144,7 @@ class Layout:
         self.reach = dict.fromkeys(self._ids, 0.0)
         self._bases: dict[int, int] = {}
         self._meshes: list[Mesh] = []
-        self._edges: dict[int, Edges] = {}
+        self._edges: dict[int, EdgeVertices] = {}
         self.mesh_points = 0
         for name, mesh in meshes:
             if id(mesh) not in self._bases:
@@ -152,7 +152,7 @@ class Layout:
         self.vertex_count = self.mesh_points
         self.families: list[Family] = []
         self.blocks: dict[str, Block] = {}
-        self.owners = Owners()
+        self.owners = VertexTerms()
         self.changing: list[str] = []
         self.room = 0
 
@@ -169,7 +169,7 @@ class Layout:
         self._meshes.append(mesh)
         self.mesh_points += mesh.n_points
 
-    def require_member(self, body: Named, who: str) -> None:
+    def require_member(self, body: HasName, who: str) -> None:
         """Raise where something acts on a body that is not one of the system's.
 
         Raises
@@ -188,15 +188,15 @@ class Layout:
                 possible=[own.name for own in self.bodies],
             )
 
-    def name(self, item: Named) -> str:
+    def name(self, item: HasName) -> str:
         """Return the name of a body or term in this system: no other has it."""
         return self._names.get(id(item), item.name)
 
-    def call(self, part: Named, name: str) -> None:
+    def call(self, part: HasName, name: str) -> None:
         """Let a part of a term have a name of its own in this system."""
         self._names[id(part)] = name
 
-    def number(self, term: Named) -> int:
+    def number(self, term: HasName) -> int:
         """Return the number of a term among those of the system.
 
         Raises
@@ -217,7 +217,7 @@ class Layout:
         self._noted.setdefault(what, who)
         return before
 
-    def attach(self, body: Named, arms: Array) -> None:
+    def attach(self, body: HasName, arms: Array) -> None:
         """Take note of places (k, dim) that a term has on a body, from the body's origin."""
         far = float(np.linalg.norm(arms, axis=1).max(initial=0.0))
         self.reach[id(body)] = max(self.reach[id(body)], far)
@@ -228,11 +228,13 @@ class Layout:
             raise MeshError(f"mesh {mesh.name!r} belongs to none of the system's bodies")
         return self._bases[id(mesh)]
 
-    def edges(self, mesh: Mesh) -> Edges:
+    def edges(self, mesh: Mesh) -> EdgeVertices:
         """Return the vertices of the middles of a mesh's edges, new at first (collective)."""
         if id(mesh) not in self._edges:
             numbered = NumberedEdges.of_surfaces(mesh)
-            self._edges[id(mesh)] = Edges(numbered, self.new_range(len(numbered)), self.base(mesh))
+            self._edges[id(mesh)] = EdgeVertices(
+                numbered, self.new_range(len(numbered)), self.base(mesh)
+            )
         return self._edges[id(mesh)]
 
     def announce(self, family: Family) -> None:
@@ -476,7 +478,7 @@ class Configuration(ABC):
             found[there] = topology.numbers[near[there]]
         return reduced(self.comm, found, MPI.MAX)
 
-    def everywhere(self, place: Placed, jets: Sequence[str]) -> list[Rows]:
+    def everywhere(self, place: Placed, jets: Sequence[str]) -> list[JetRows]:
         """Return jets of places as `rows_of` does, on every rank (collective).
 
         Their coordinates are (block, number within it) as block + blocks * number: local offsets
@@ -491,7 +493,7 @@ class Configuration(ABC):
                 start[chosen] = numbering.offset[numbering.vertex_of[rows.coordinate[chosen]], b]
             within = (rows.coordinate - start) * len(numbering.blocks) + block
             parts = self.comm.allgather(tuple(rows._replace(coordinate=within)))
-            found.append(Rows(*(np.concatenate(part) for part in zip(*parts, strict=True))))
+            found.append(JetRows(*(np.concatenate(part) for part in zip(*parts, strict=True))))
         return found
 
     def refresh(self) -> None:
@@ -549,7 +551,7 @@ class Configuration(ABC):
         """Return what a body, a term or a part of one is in this system; see `Layout.binding`."""
         return self.layout.binding(item)
 
-    def name(self, item: Named) -> str:
+    def name(self, item: HasName) -> str:
         """Return the name of a body or term in this system: no other has it."""
         return self.layout.name(item)
 
@@ -577,13 +579,13 @@ class Configuration(ABC):
         return total
 
     # ---- places ---------------------------------------------------------------------------------
-    def rows_of(self, place: Placed, jets: Sequence[str]) -> list[Rows]:
+    def rows_of(self, place: Placed, jets: Sequence[str]) -> list[JetRows]:
         """Return jets of the places whose first vertex this rank owns (collective).
 
         The numbers of places in the rows are those within all K.
         """
         places = place.resolve(self.layout, follows=True).everywhere(self.comm)
-        found: list[Rows] = []
+        found: list[JetRows] = []
         with together(self.comm):
             if self.numbering.owned_vertices:
                 ids = self.topology.vertex_ids

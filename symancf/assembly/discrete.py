@@ -29,7 +29,7 @@ from .unknowns import Unknowns
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from .agreement import Given
+    from .agreement import PlaceFunction
     from .configuration import Layout
     from .piece import Piece
 
@@ -149,7 +149,7 @@ class DiscreteSystem(Configuration):
             fixed_by[multipliers] = IDLE
             self.numbering.fix(fixed_by)
 
-    def _prescribed(self) -> list[Given]:
+    def _prescribed(self) -> list[PlaceFunction]:
         """Return what supports and kernels were given that all ranks must agree on."""
         found = [given for support in self.supports for given in support.given(self)]
         return found + [given for piece in self.pieces for given in piece.given]
@@ -189,7 +189,7 @@ class DiscreteSystem(Configuration):
                 self._require_same(k, places, values, trial, time)
         self.require_agreement(time)
         state[:] = trial
-        self.update_held(state)
+        self.update_prescribed(state)
         self.time = time
         if self._idle and state is self.state:
             with together(self.comm):
@@ -213,10 +213,10 @@ class DiscreteSystem(Configuration):
                 given=(name, other),
             )
 
-    def update_held(self, vector: Array) -> None:
+    def update_prescribed(self, vector: Array) -> None:
         """Bring the held coordinates of ghosts up to date in a local vector (collective)."""
         if self.comm.size > 1 and self.supports:
-            self.numbering.update_held(vector)
+            self.numbering.update_prescribed(vector)
 
     @cached_property
     def matrix(self) -> Matrix:

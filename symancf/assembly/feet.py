@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
     from .piece import Basis
 
-    Hold = Callable[[npt.ArrayLike, npt.DTypeLike], int]
+    Address = Callable[[npt.ArrayLike, npt.DTypeLike], int]
 
 SQUARE = [[0, 0], [1, 0], [0, 1], [1, 1]]  # powers of the monomials of bilinear facets
-MOST = 32, 16, 5  # functions of a facet, monomials, powers; see foot.h
+MAX_FACET_SIZES = 32, 16, 5  # functions of a facet, monomials, powers; see foot.h
 SIZES = "functions", "monomials", "vertices", "corners", "slopes"
 
 
-def table_of(basis: Basis, hold: Hold) -> Table:
+def table_of(basis: Basis, hold: Address) -> Table:
     """Return the functions of facets as C takes them; `hold` keeps arrays, returns addresses."""
     sizes = basis.functions, len(basis.exponents), int(basis.exponents.max()) + 1
-    if any(n > most for n, most in zip(sizes, MOST, strict=True)):
+    if any(n > most for n, most in zip(sizes, MAX_FACET_SIZES, strict=True)):
         raise ValueError(
             f"facets of {sizes[0]} functions made of {sizes[1]} monomials with {sizes[2]} powers: "
-            f"the runtime holds {MOST} (foot.h)"
+            f"the runtime holds {MAX_FACET_SIZES} (foot.h)"
         )
     return Table(
         functions=basis.functions,
@@ -52,7 +52,7 @@ def table_of(basis: Basis, hold: Hold) -> Table:
     )
 
 
-def types_of(bases: Sequence[Basis], types: Integers, hold: Hold) -> Types:
+def types_of(bases: Sequence[Basis], types: Integers, hold: Address) -> Types:
     """Return the functions of facets of several types, `types` (facets,); see `table_of`."""
     tables = (Table * len(bases))(*(table_of(basis, hold) for basis in bases))
     at = ctypes.c_void_p(hold(np.frombuffer(memoryview(tables), np.uint8), np.uint8))
@@ -80,7 +80,7 @@ def library(comm: MPI.Comm) -> ctypes.CDLL:
     return found
 
 
-class _Held(list["npt.NDArray[np.generic]"]):
+class _ArrayList(list["npt.NDArray[np.generic]"]):
     """Arrays that C reads."""
 
     def __call__(self, values: npt.ArrayLike, dtype: npt.DTypeLike) -> int:
@@ -108,7 +108,7 @@ def feet_of(
     facet, r : (n,), (n, 3) facets and points, pair by pair.
     beyond : how far a foot may be beyond an edge, in the parameters.
     """
-    hold, n = _Held(), len(facet)
+    hold, n = _ArrayList(), len(facet)
     xi, g = np.full((n, 2), np.nan), np.full(n, np.nan)
     pointers = [ctypes.c_void_p(hold(a, np.float64)) for a in (P, Q)]
     library.symancf_feet_of(
@@ -126,7 +126,7 @@ def feet_of(
 
 def inner(library: ctypes.CDLL, basis: Basis, rim: Ints32, xi: Array) -> Array:
     """Return p (n,) at places (n, 2) of facets with the bits `rim` (n,); see foot.h."""
-    hold, p = _Held(), np.zeros(len(rim))
+    hold, p = _ArrayList(), np.zeros(len(rim))
     table = table_of(basis, hold)
     pointers = [ctypes.c_void_p(hold(a, kind)) for a, kind in ((rim, np.int32), (xi, np.float64))]
     count, out = ctypes.c_int64(len(rim)), ctypes.c_void_p(address(p))
@@ -163,7 +163,7 @@ def follow(
     deep : (G,) deeper a point is not in a facet but behind it: it has crossed it.
     parts : of the ways, that are looked at one after the other.
     """
-    hold = _Held()
+    hold = _ArrayList()
     ways = Ways(
         types=types_of(bases, types, hold),
         facets=len(deep),

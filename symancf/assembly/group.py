@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..arrays import Array, Integers, Ints, Ints32, address
 from ..runtime.jit import Kernel, aligned, batches, declare
 from .feet import types_of
-from .piece import Cells, Feet, Jets, Piece
+from .piece import CellEntities, Feet, Jets, Piece
 from .structures import LANES, Opposite, Term
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", bound=np.generic)
 
-FEW = 64  # a piece of as many entities fills its lanes on its own
+FULL_LANES = 64  # a piece of as many entities fills its lanes on its own
 
 
 def source(value: Value | None) -> Hashable:
@@ -43,7 +43,7 @@ def grouped(pieces: Sequence[Piece]) -> list[list[int]]:
     """Return the numbers of the pieces that are evaluated together, by the first of each group."""
     found: dict[Hashable, list[int]] = {}
     for number, piece in enumerate(pieces):
-        alone = piece.size >= FEW or isinstance(piece.entities, Feet)
+        alone = piece.size >= FULL_LANES or isinstance(piece.entities, Feet)
         found.setdefault(number if alone else _kind(piece), []).append(number)
     return list(found.values())
 
@@ -51,7 +51,7 @@ def grouped(pieces: Sequence[Piece]) -> list[list[int]]:
 def _kind(piece: Piece) -> tuple[Hashable, ...]:
     kernel, entities = piece.kernel, piece.entities
     layout: tuple[Hashable, ...] = ()
-    if isinstance(entities, Cells):
+    if isinstance(entities, CellEntities):
         shapes = entities.blocks.shape[1:], entities.maps.shape[1:], entities.scalars.shape[1:]
         layout = *shapes, entities.widths, id(entities.whole)
     sources = (source(piece.uniform.get(name)) for name in kernel.uniform)
@@ -89,7 +89,7 @@ class Group:
         self.numbers, own = list(pieces), list(pieces.values())
         kernel, sizes = own[0].kernel, [piece.size for piece in own]
         self.size = sum(sizes)
-        self._held: list[npt.NDArray[np.generic]] = []
+        self._arrays: list[npt.NDArray[np.generic]] = []
         self._end = np.cumsum(sizes)
         self.term = Term(
             tabulated=kernel.tabulated,
@@ -108,7 +108,7 @@ class Group:
         self._cell = batches(_joined([p.cell.reshape(p.size, len(kernel.cell)) for p in own]))
         self.term.uniform, self.term.cell = address(self._uniform), address(self._cell)
         entities = [piece.entities for piece in own]
-        cells = [e for e in entities if isinstance(e, Cells)]
+        cells = [e for e in entities if isinstance(e, CellEntities)]
         if cells:
             self._take_cells(own[0].name, cells, most)
         elif isinstance(own[0].entities, Feet):
@@ -124,7 +124,7 @@ class Group:
         held = np.ascontiguousarray(values, dtype=dtype)
         if held.size == 0:
             held = np.zeros(8, dtype=dtype)
-        self._held.append(held)
+        self._arrays.append(held)
         return address(held)
 
     def _use(self, kernel: Kernel) -> None:
@@ -132,7 +132,7 @@ class Group:
         for name, function in kernel.addresses.items():
             setattr(self.term, name, function)
 
-    def _take_cells(self, name: str, cells: list[Cells], most: int) -> None:
+    def _take_cells(self, name: str, cells: list[CellEntities], most: int) -> None:
         blocks, maps = _joined([c.blocks for c in cells]), _joined([c.maps for c in cells])
         widths, whole = cells[0].widths, cells[0].whole
         mapped = 0 if whole else maps.shape[2]
@@ -151,7 +151,7 @@ class Group:
         scalars = _joined([c.scalars for c in cells])
         self.term.scalars, self.term.scalar = scalars.shape[1], self._hold(scalars, np.int32)
         self._maps = batches(maps.reshape(len(maps), int(np.prod(maps.shape[1:]))))
-        self._held.append(self._maps)
+        self._arrays.append(self._maps)
         if whole:
             self.term.functions, self.term.whole = whole.functions, address(self._maps)
             self.term.column_first = self._hold(whole.first, np.int32)
@@ -217,7 +217,7 @@ class Group:
             vector_start=hold(feet.corners.vector_start, np.int32),
             turn_offset=hold(feet.corners.offset, np.int32),
             turn_vertex=hold(feet.corners.vertex, np.int32),
-            held=hold(feet.corners.held, np.float64),
+            held=hold(feet.corners.frozen_normals, np.float64),
             holds=hold(feet.corners.holds, np.int32),
             vertices=vertices,
             patch=hold(feet.patch, np.int32),
@@ -338,7 +338,7 @@ class Group:
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays that kernels and assembly read."""
-        return sum(a.nbytes for a in (*self._held, self._uniform, self._cell))
+        return sum(a.nbytes for a in (*self._arrays, self._uniform, self._cell))
 
 
 def _joined(arrays: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:

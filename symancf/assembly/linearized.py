@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Terms = Mapping[Group, Term]
 
 
-class _Kept(ctypes.Structure):
+class _PointRoom(ctypes.Structure):
     """Room for points: ``symancf_kept``."""
 
     _fields_ = [
@@ -32,8 +32,8 @@ class _Kept(ctypes.Structure):
     def __init__(self, points: int, size: int, corners: Corners) -> None:
         # pages that no point fills take no memory
         turns = np.empty((len(corners.offset), 9)), np.empty((len(corners.span_start), 3))
-        self.held = np.empty((points, 3), dtype=np.int32), np.empty((points, size)), *turns
-        super().__init__(0, *(address(array) for array in self.held))
+        self.arrays = np.empty((points, 3), dtype=np.int32), np.empty((points, size)), *turns
+        super().__init__(0, *(address(array) for array in self.arrays))
 
 
 class Linearized:
@@ -44,23 +44,24 @@ class Linearized:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[Group, _Kept] = {}
+        self._storage: dict[Group, _PointRoom] = {}
 
     def take(self, terms: Terms, size: Callable[[object], int]) -> None:
         """Make room for all points of some terms; `size` tells how much one needs."""
-        known = self._kept
-        self._kept = {
-            group: known.get(group) or _Kept(group.size, size(ctypes.byref(term)), group.corners)
+        known = self._storage
+        self._storage = {
+            group: known.get(group)
+            or _PointRoom(group.size, size(ctypes.byref(term)), group.corners)
             for group, term in terms.items()
             if term.feet
         }
-        for kept in self._kept.values():
+        for kept in self._storage.values():
             kept.n = 0
 
     @contextmanager
-    def shown(self, terms: Terms) -> Iterator[None]:
+    def visible_to_c(self, terms: Terms) -> Iterator[None]:
         """Let C see what is kept of some terms, for a while."""
-        chosen = [(terms[group], kept) for group, kept in self._kept.items() if group in terms]
+        chosen = [(terms[group], kept) for group, kept in self._storage.items() if group in terms]
         try:
             for term, kept in chosen:
                 term.kept = ctypes.addressof(kept)

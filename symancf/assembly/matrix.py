@@ -99,9 +99,9 @@ class Matrix:
         own(self.comm, self.mat, self)
         self.mat.setBlockSizes(numbering.block_size, numbering.block_size)
         self.mat.assemble()
-        self._held = self._places_on_diagonal(numbering.held_rows, diagonal_column)
+        self._prescribed = self._places_on_diagonal(numbering.prescribed_rows, diagonal_column)
         row = numbering.row[numbering.free_owned]
-        partner = row[np.minimum(np.searchsorted(row, numbering.held_rows), len(row) - 1)]
+        partner = row[np.minimum(np.searchsorted(row, numbering.prescribed_rows), len(row) - 1)]
         self._partner = self._places_on_diagonal(partner, diagonal_column)
 
     # ---- lists that change ----------------------------------------------------------------------
@@ -307,9 +307,9 @@ class Matrix:
         The diagonal of a held row (a fixed coordinate of a partly free vertex) becomes that of
         a free row nearby.
         """
-        if len(self._held):
+        if len(self._prescribed):
             size = np.abs(self.diagonal[self._partner])
-            self.diagonal[self._held] = np.where(size > 0.0, size, 1.0)
+            self.diagonal[self._prescribed] = np.where(size > 0.0, size, 1.0)
         self.mat.stateIncrease()
         self.mat.assemblyBegin()
         self.mat.assemblyEnd()

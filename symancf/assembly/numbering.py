@@ -13,7 +13,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
-from ..mesh.partition import Halo
+from ..mesh.partition import GhostExchange
 from ..runtime.limits import require_countable
 from ..runtime.log import EVENTS, logged
 from .offsets import Offsets
@@ -174,7 +174,7 @@ def words_of(kind: str) -> str:
     return f"{_PARTS.get(part, part)}{where} of {of!r}"
 
 
-class Owners:
+class VertexTerms:
     """Names of the terms that made vertices, by ranges of vertex ids; equal on all ranks.
 
     Attributes
@@ -189,11 +189,11 @@ class Owners:
         self._first: list[int] = []
         self._end: list[int] = []
         self._number: list[int] = []
-        self._known: dict[tuple[str, str], int] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
 
     def add(self, first: int, count: int, name: str, block: str) -> None:
         """Note who made the next `count` vertices; ranges come in ascending order."""
-        number = self._known.setdefault((name, block), len(self.names))
+        number = self._numbers.setdefault((name, block), len(self.names))
         if number == len(self.names):
             self.names.append(name)
             self.blocks.append(block)
@@ -231,7 +231,7 @@ class Numbering:
     row : (coordinates,) row on this rank, -1 if fixed or not owned.
     row_count : (vertices,) rows of each local vertex.
     first_column : (vertices,) global column of the vertex's first row.
-    coordinate_of_row, held_rows : of this rank.
+    coordinate_of_row, prescribed_rows : of this rank.
     block_size : a common divisor of the vertices' numbers of rows.
     revision : number of times that other vertices came into the room of the topology; arrays
         are written in place then, but `free` and `columns_of_free`.
@@ -242,7 +242,7 @@ class Numbering:
         topology: Topology,
         blocks: Sequence[Block],
         carriers: Sequence[tuple[int, Integers]],
-        owners: Owners | None = None,
+        owners: VertexTerms | None = None,
     ) -> None:
         self.blocks = list(blocks)
         self._number = {block.name: k for k, block in enumerate(self.blocks)}
@@ -251,7 +251,7 @@ class Numbering:
         self.vertices = len(topology.vertex_ids)
         self.owned_vertices = topology.n_owned
         self.global_vertex = topology.numbers
-        self.owners = owners or Owners()
+        self.owners = owners or VertexTerms()
         self.owner = self.owners.of(topology.vertex_ids)
         vertex, number = self._carried(carriers)
         sizes = np.array([block.size for block in self.blocks], dtype=np.int64)[number]
@@ -301,8 +301,8 @@ class Numbering:
         self.fixed_by = self.halo.updated(fixed_by)
         self.fixed_by[self._in_room] = EMPTY
         free = self.fixed_by < 0
-        self._held = np.flatnonzero(~free)
-        self._halo_of_held = self.halo.restricted(self._held)
+        self._prescribed = np.flatnonzero(~free)
+        self._prescribed_exchange = self.halo.restricted(self._prescribed)
         owned = self.vertex_of < self.owned_vertices
         width = np.diff(self.start)
         free_count = np.bincount(self.vertex_of, weights=free, minlength=self.vertices).astype(int)
@@ -339,7 +339,7 @@ class Numbering:
             self.free_owned = self.free
         if len(self.coordinate_of_row) == len(self.free_owned):
             self.coordinate_of_row = self.free_owned
-        self.held_rows = np.flatnonzero(~free[self.coordinate_of_row])
+        self.prescribed_rows = np.flatnonzero(~free[self.coordinate_of_row])
 
     def _find_free(self) -> None:
         """List the free coordinates, and their columns."""
@@ -365,7 +365,9 @@ class Numbering:
             {rank: self._listed(vertices, carried[vertices]) for rank, vertices in given.items()}
             for given in (topology.lent, topology.borrowed)
         )
-        self.room_halo = Halo(self.comm, self.owned_vertices, {}, {}).extended(sent, received)
+        self.room_halo = GhostExchange(self.comm, self.owned_vertices, {}, {}).extended(
+            sent, received
+        )
         lasting = topology.lasting.spread(self.start)
         self.halo = lasting.extended(sent, received)
         self.fixed_by[self._in_room], self.rank_in_vertex[self._in_room] = EMPTY, -1
@@ -378,8 +380,8 @@ class Numbering:
         self.row_count[first:][self.global_vertex[first:] < 0] = 0
         self.owner[first:] = self.owners.of(topology.vertex_ids[first:])
         self._find_free()
-        self._held = np.flatnonzero(self.fixed_by >= 0)
-        self._halo_of_held = self.halo.restricted(self._held)
+        self._prescribed = np.flatnonzero(self.fixed_by >= 0)
+        self._prescribed_exchange = self.halo.restricted(self._prescribed)
         self.revision += 1
 
     def _listed(self, vertices: Ints32, carried: npt.NDArray[np.int8]) -> Ints32:
@@ -408,11 +410,11 @@ class Numbering:
         self.spread(owned, vector)
         return vector
 
-    def update_held(self, vector: Array) -> None:
+    def update_prescribed(self, vector: Array) -> None:
         """Bring the held coordinates of ghosts up to date in a local vector (collective)."""
-        values = vector[self._held]
-        self._halo_of_held.update(values)
-        vector[self._held] = values
+        values = vector[self._prescribed]
+        self._prescribed_exchange.update(values)
+        vector[self._prescribed] = values
 
     def update_ghosts(self, vector: Array, which: Integers) -> None:
         """Bring ghosts among some coordinates of a local vector up to date (collective).
@@ -432,13 +434,13 @@ class Numbering:
     def to_rows(self, local: Array) -> Array:
         """Return a local vector's values in this rank's rows, zeros in those of held ones."""
         rows = local[self.coordinate_of_row]
-        rows[self.held_rows] = 0.0
+        rows[self.prescribed_rows] = 0.0
         return rows
 
     def from_rows(self, rows: Array, local: Array) -> None:
         """Write the values of this rank's rows to the free coordinates of a local vector."""
         local[self.free_owned] = (
-            rows if not len(self.held_rows) else rows[self.row[self.free_owned]]
+            rows if not len(self.prescribed_rows) else rows[self.row[self.free_owned]]
         )
 
     def block(self, name: str) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a term contributes to the plan: a kernel and the entities that it is evaluated on."""
+"""Forms: kernels with the entities that they are evaluated on, as terms contribute them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from ..runtime.jit import Kernel
     from ..values.parameter import Value
-    from .agreement import Given
+    from .agreement import PlaceFunction
 
 Role = Literal["strain", "potential", "contact", "constraint", "work", "dissipation", "inertia"]
 
 
 @dataclass(frozen=True)
-class Whole:
+class MapPattern:
     """Where maps of whole cells (functions, vectors) are not zero.
 
     By columns: `first` (vectors + 1,), `row` (values,); see whole.h. `nodes` (nodes + 1,) is where
@@ -36,7 +36,7 @@ class Whole:
     nodes: Ints32
 
     @classmethod
-    def of(cls, some: Mask, corners: int) -> Whole:
+    def of(cls, some: Mask, corners: int) -> MapPattern:
         """Return that of a mask (functions, vectors) of cells with so many corners, and edges."""
         column, row = np.nonzero(some.T)
         first = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=some.shape[1]))])
@@ -50,7 +50,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellEntities:
     """Entities of a tabulated kernel: cells with what they gather, and the maps of their nodes.
 
     `widths` (parts,): a node's coefficient vectors in runs, e.g. 1 for the position and 2 for its
@@ -65,7 +65,7 @@ class Cells:
     maps: Array
     widths: tuple[int, ...]
     scalars: Ints32 = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int32))
-    whole: Whole | None = None
+    whole: MapPattern | None = None
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ class Corners:
     vector_start, offset, vertex : (normals + 1,), (vectors,) vectors that a normal depends on, with
         their local offsets and local vertices.
     ids : (normals,) their numbers among all.
-    held, holds : (normals, 3), (1,) unit vectors, and whether normals are these and follow no
-        state; may be written to between solutions.
+    frozen_normals, holds : (normals, 3), (1,) unit vectors, and whether normals are these and
+        follow no state; may be written to between solutions.
     """
 
     number: Ints32
@@ -132,7 +132,7 @@ class Corners:
     offset: Ints32
     vertex: Ints32
     ids: Ints
-    held: Array
+    frozen_normals: Array
     holds: Ints32
 
 
@@ -267,9 +267,9 @@ class Piece:
     owned: Mask
     vertices: Ints32
     vertex_start: Ints32
-    entities: Cells | Jets | Feet
+    entities: CellEntities | Jets | Feet
     cell_at: Callable[[float], Array] | None = None
-    given: Sequence[Given] = ()
+    given: Sequence[PlaceFunction] = ()
     growing: tuple[str, ...] = ()
     law: PointLaw | None = None
     multipliers: int = 0
@@ -295,4 +295,4 @@ class Piece:
         """Whether forces may depend on rates."""
         if isinstance(self.entities, Jets):
             return bool((self.entities.coordinate < 0).any())
-        return self.kernel.rates if isinstance(self.entities, Cells) else True
+        return self.kernel.rates if isinstance(self.entities, CellEntities) else True

@@ -22,7 +22,7 @@ from ..runtime.petsc import PETSc
 from ..values.parameter import (
     Parameter,
     Value,
-    asked_once,
+    answers_cached,
     changes_by_itself,
     depends_on_time,
     evaluate,
@@ -117,7 +117,7 @@ class Plan:
         self._turning: dict[jit.Kernel, jit.Kernel] = {}
         self._tables: dict[tuple[jit.Kernel, str], jit.Kernel] = {}
         self._kinds: list[list[int]] = []
-        self._made: dict[tuple[int, ...], Group] = {}
+        self._groups_by_numbers: dict[tuple[int, ...], Group] = {}
         # by the mask of active pieces: their groups and the terms of C
         self._arranged: dict[bytes, tuple[list[Group], ctypes.Array[Term]]] = {}
         self._arrange()
@@ -133,7 +133,7 @@ class Plan:
         own = [parameters(piece) for piece in self.pieces]
         self._first = np.cumsum([0, *map(len, own)])
         self.values = np.zeros(int(self._first[-1]))
-        self._given = self.values.copy()
+        self._new_values = self.values.copy()
         own_values: dict[str, Value] = {"t": _present}
         if self._memory is not None:
             own_values[STEP] = self._memory.length
@@ -179,13 +179,13 @@ class Plan:
         self.write()
 
     def _group(self, numbers: tuple[int, ...]) -> Group:
-        if numbers not in self._made:
+        if numbers not in self._groups_by_numbers:
             pieces = {number: self.pieces[number] for number in numbers}
             group = Group(pieces, self._first, self.numbering.coordinates, self._most)
             if self._matrix is not None:
                 group.attach(self._matrix[0].positions, self._matrix[1])
-            self._made[numbers] = group
-        return self._made[numbers]
+            self._groups_by_numbers[numbers] = group
+        return self._groups_by_numbers[numbers]
 
     @property
     def groups(self) -> list[Group]:
@@ -204,7 +204,7 @@ class Plan:
         for name in ("diagonal_start", "off_start", "diagonal", "off"):
             setattr(self._plan, name, address(getattr(matrix, name)))
         matrix.note(self, self._matrix[1])
-        for group in self._made.values():
+        for group in self._groups_by_numbers.values():
             group.attach(matrix.positions, self._matrix[1])
         self._arranged.clear()
         self._stale = True
@@ -217,17 +217,17 @@ class Plan:
         ParameterError : a value is missing or not finite (the same error on every rank), or a
             function of places failed (on the ranks where that happens).
         """
-        with asked_once():
+        with answers_cached():
             for name, value, places in self._sources if self._changing is None else self._changing:
-                self._given[places] = evaluate(name, value, time)
+                self._new_values[places] = evaluate(name, value, time)
         if self._changing is None:
             self._changing = [of for of in self._sources if not is_number(of[1])]
         for number, piece in self._placed:
             rows = self._rows_at(piece, time)
             if rows is not None:
                 self._rows[number] = rows
-        if self._rows or (self.values != self._given).any():
-            self.values[:] = self._given
+        if self._rows or (self.values != self._new_values).any():
+            self.values[:] = self._new_values
             self.revision += 1
             self.write()
 
@@ -351,7 +351,9 @@ class Plan:
                 self.pieces[number], self._number[piece] = piece, number
                 numbers.add(number)
         if numbers:
-            self._made = {of: group for of, group in self._made.items() if numbers.isdisjoint(of)}
+            self._groups_by_numbers = {
+                of: group for of, group in self._groups_by_numbers.items() if numbers.isdisjoint(of)
+            }
             self._kinds = []
             self._arranged.clear()
             self._place()
@@ -428,14 +430,14 @@ class Plan:
         f.fill(0.0)
         if linear is None:
             return self._call("product", x, v, f, None)
-        with linear.shown(self._by_group()):
+        with linear.visible_to_c(self._by_group()):
             return self._call("product", x, v, f, None)
 
     def linearize(self, x: Array, linear: Linearized) -> int:
         """Keep the tangent at `x` of points projected onto facets, whose products are expensive."""
         terms = self._by_group()
         linear.take(terms, self._kept_size)
-        with linear.shown(terms):
+        with linear.visible_to_c(terms):
             return self._call("linearize", x, None, None, None)
 
     def _by_group(self) -> dict[Group, Term]:

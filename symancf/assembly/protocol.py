@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a system asks of bodies, terms and supports, and when.
+"""The protocol between a system and its bodies, terms and supports, by phases.
 
 The phases, each for bodies first and then for terms, in the order in which they were given:
 
@@ -21,8 +21,8 @@ Only `bind` sees the `Layout`, what follows sees a `Configuration`. All are coll
 terms do not change: what one is in a system is the binding that its `bind` returns, which has all
 other phases and the data that they find. So it may serve in several systems at once, with a name of
 its own in each (`layout.name(self)`); `configuration.binding(body)` returns that of one system. A
-term that finds nothing there may be its own binding. A body is a `Body`, a term a `Term`, their
-bindings are a `Binding`; the other classes are parts that bindings may have.
+term that finds nothing there may be its own binding. A body is a `BodyProtocol`, a term a `Term`,
+their bindings are a `Binding`; the other classes are parts that bindings may have.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..mesh import Region
-    from .agreement import Given
+    from .agreement import PlaceFunction
     from .configuration import Configuration, Layout
     from .piece import Listed, Piece
     from .revisions import Change, Verdict
@@ -105,7 +105,7 @@ class BodyBinding(Binding, Protocol):
         """Return the blocks of coordinates that it puts on local vertices."""
 
 
-class Body(Term, Protocol):
+class BodyProtocol(Term, Protocol):
     """What has coordinates that terms act on.
 
     Attributes
@@ -147,7 +147,7 @@ class HasMass(BodyBinding, Protocol):
         """Return centrifugal potential and Coriolis forces in a frame that turns."""
 
 
-class MayWeigh(Body, Protocol):
+class MayWeigh(BodyProtocol, Protocol):
     """A body that has a mass, or none."""
 
     @property
@@ -301,7 +301,7 @@ class InMotion(Protocol):
 class Bonds(Protocol):
     """Joins bodies elastically, so that they move rigidly together."""
 
-    def bonds(self) -> list[tuple[Body, Body]]:
+    def bonds(self) -> list[tuple[BodyProtocol, BodyProtocol]]:
         """Return pairs of bodies."""
 
 
@@ -345,7 +345,7 @@ class SupportBinding(Binding, Protocol):
     mirror : number of the axis across the plane of symmetry that it is, if it is one.
     """
 
-    body: Body
+    body: BodyProtocol
     mirror: int | None
 
     @property
@@ -358,5 +358,5 @@ class SupportBinding(Binding, Protocol):
     def prescribed(self, configuration: Configuration, time: float, /) -> tuple[Ints, Array]:
         """Return these offsets and the values there at `time`."""
 
-    def given(self, configuration: Configuration, /) -> list[Given]:
+    def given(self, configuration: Configuration, /) -> list[PlaceFunction]:
         """Return what the user prescribes at the places of this rank, as many on every rank."""

@@ -11,7 +11,7 @@ from ..arrays import Array, Integers, Ints
 from ..runtime.collective import lookup
 
 
-class Rows(NamedTuple):
+class JetRows(NamedTuple):
     """A jet of places as combinations of local coordinates, one row per non-zero.
 
     `place` (number within those asked for), `component`, `coordinate` (local offset), `corner`

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a solution changes: lists of entities, numbers of contacts; and who has to know of it."""
+"""Revisions within a solution: other lists of entities, numbers of contacts; their observers."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _INSERT, _FORWARD = 1, 0
 
 
-class _Part(ctypes.Structure):
+class _Columns(ctypes.Structure):
     """The columns of this rank's rows, or all others: ``Part`` of rounded.c.
 
     Parameters
@@ -44,12 +44,12 @@ class _Part(ctypes.Structure):
         place = np.repeat(start[row] - width * before, runs)
         place += width * np.arange(len(place), dtype=np.int64)
         self.longest, self.values = width * int(runs.max(initial=0)), values
-        self.held = first, start, columns[place].astype(np.int32)
-        super().__init__(width, len(row), *map(address, self.held))
+        self.arrays = first, start, columns[place].astype(np.int32)
+        super().__init__(width, len(row), *map(address, self.arrays))
         self.rounded = np.zeros(0, dtype=np.float32)
 
 
-class Others:
+class GhostColumns:
     """The values of a vector of PETSc at the columns that other ranks own (collective).
 
     Attributes
@@ -102,7 +102,7 @@ class Rounded:
         self._library = jit.load_runtime(Path(__file__).with_name("rounded.c"), comm=matrix.comm)
         self._library.symancf_round.restype = ctypes.c_int64
         self._matrix, self._revision = matrix, -1
-        self._others: Others | None = None
+        self._others: GhostColumns | None = None
 
     def _attach(self) -> None:
         """Take the pattern that the matrix has now (collective)."""
@@ -111,13 +111,13 @@ class Rounded:
         counts = numbering.row_count[: numbering.owned_vertices]
         first = np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int32)
         width, (own, _) = numbering.block_size, matrix.columns
-        self._parts = [_Part(width, first, matrix.diagonal_start, own, matrix.diagonal)]
+        self._parts = [_Columns(width, first, matrix.diagonal_start, own, matrix.diagonal)]
         if matrix.comm.size > 1:
             if self._others is not None:
                 self._others.destroy()
-            self._others = Others(matrix)
+            self._others = GhostColumns(matrix)
             local = self._others.local
-            self._parts.append(_Part(width, first, matrix.off_start, local, matrix.off))
+            self._parts.append(_Columns(width, first, matrix.off_start, local, matrix.off))
         self._gathered = np.zeros(max(part.longest for part in self._parts) + 8)
 
     def renew(self) -> None:
@@ -148,7 +148,7 @@ class Rounded:
             self._add(self._parts[1], self._others.end(source), 1, to)
         functions.VecRestoreArray(result, ctypes.byref(to))
 
-    def _add(self, part: _Part, x: ctypes.c_void_p, add: int, y: ctypes.c_void_p) -> None:
+    def _add(self, part: _Columns, x: ctypes.c_void_p, add: int, y: ctypes.c_void_p) -> None:
         self._library.symancf_multiply(
             ctypes.byref(part),
             pointer(part.rounded),

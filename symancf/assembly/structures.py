@@ -15,7 +15,7 @@ LANES = 8
 
 _FOLDER = Path(__file__).parent
 _FILES = "plan.h", "foot.h", "opposite.h", "ways.h"
-_FOUND = declared(
+_STRUCTURES = declared(
     *(_FOLDER / name for name in _FILES),
     macros={"SYMANCF_MODES(MODE_FIELD)": f"void {', '.join(f'*{mode}' for mode in MODES)};"},
 )
@@ -29,5 +29,6 @@ if TYPE_CHECKING:
     Ways = ctypes.Structure
 else:
     Term, Terms, Basis, Types, Opposite, Ways = (
-        _FOUND[f"symancf_{name}"] for name in ("term", "plan", "basis", "types", "feet", "ways")
+        _STRUCTURES[f"symancf_{name}"]
+        for name in ("term", "plan", "basis", "types", "feet", "ways")
     )

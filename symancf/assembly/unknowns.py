@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .configuration import Configuration
     from .numbering import Block
-    from .protocol import Body
+    from .protocol import BodyProtocol
 
 AXES = "xyz"
 
@@ -59,13 +59,13 @@ class Unknowns:
         self._of = configuration
         numbering = self._numbering = configuration.numbering
         free = np.ones(len(numbering.coordinate_of_row), dtype=bool)
-        free[numbering.held_rows] = False
+        free[numbering.prescribed_rows] = False
         self._chosen = np.flatnonzero(free)
         self.coordinate: Ints = np.asarray(numbering.coordinate_of_row[self._chosen], np.int64)
         self.rows = len(self.coordinate)
         counts = numbering.comm.allgather(self.rows)
         self.size, self.first = sum(counts), sum(counts[: numbering.comm.rank])
-        self._held = bool(numbering.comm.allreduce(len(numbering.held_rows)))
+        self._has_prescribed = bool(numbering.comm.allreduce(len(numbering.prescribed_rows)))
         vertex = numbering.vertex_of[self.coordinate]
         self.node: Ints = np.asarray(configuration.topology.vertex_ids[vertex], np.int64)
         self.X: Array = configuration.points[vertex]
@@ -105,7 +105,7 @@ class Unknowns:
             found.append((name, _label(block, c - int(start))))
         return found
 
-    def _carried(self, body: Body) -> list[tuple[int, Ints]]:
+    def _carried(self, body: BodyProtocol) -> list[tuple[int, Ints]]:
         """Return the blocks of a body with all vertices here that carry them."""
         numbering, pairs = self._numbering, []
         for name, vertices in self._of.binding(body).carriers(self._of):
@@ -169,7 +169,7 @@ class Unknowns:
         """What multipliers (rows,) are multiplied by in local vectors; 1 for the others."""
         return np.where(self._bound, self._of.stiffness, 1.0)
 
-    def taken(self, local: Array) -> Array:
+    def unknowns_of(self, local: Array) -> Array:
         """Return the values (rows,) of a local vector at this rank's unknowns, as they are."""
         return np.asarray(local[self.coordinate])
 
@@ -205,7 +205,7 @@ class Unknowns:
         Multipliers are forces in it (in `System.state` they are parts of ``system.stiffness``).
         """
         comm = self._numbering.comm
-        if self._held:
+        if self._has_prescribed:
             start, _ = mat.getOwnershipRange()
             index = (start + self._chosen).astype(PETSc.IntType)
             chosen = PETSc.IS().createGeneral(index, comm=comm)

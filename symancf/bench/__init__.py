@@ -16,7 +16,7 @@ from ..arrays import Array
 from ..errors import ParameterError
 from ..laws import energy_laws
 from ..runtime import jit
-from .cases import SECOND_ORDER, Case, all_cases
+from .cases import SECOND_ORDER, KernelCase, all_cases
 from .elements import compare as compare_elements
 from .motions import compare
 from .picture import draw
@@ -30,12 +30,12 @@ _SOLUTION = "symancf.bench.solution"
 IN_CACHE, IN_MEMORY = 64, 60_000  # cells
 
 
-def _kernel(case: Case) -> jit.Kernel:
+def _kernel(case: KernelCase) -> jit.Kernel:
     laws = energy_laws(case.element, case.energy, values=case.parameters, **_rules(case))
     return jit.cells(f"{laws[0][0].name}_{case.element.name}", case.element.space, laws)
 
 
-def kernel_row(case: Case, peak: float, memory_cells: int = IN_MEMORY) -> Row:
+def kernel_row(case: KernelCase, peak: float, memory_cells: int = IN_MEMORY) -> Row:
     """Return the times of one cell [ns]: in cache, and the residual with data from memory."""
     kernel = _kernel(case)
     random = np.random.default_rng(0)
@@ -62,7 +62,7 @@ def kernel_row(case: Case, peak: float, memory_cells: int = IN_MEMORY) -> Row:
     }
 
 
-def _rules(case: Case) -> dict[str, Any]:
+def _rules(case: KernelCase) -> dict[str, Any]:
     return {k: v for k, v in case.options.items() if k in ("volumetric", "quadrature")}
 
 
@@ -78,7 +78,7 @@ def field(X: Array) -> Array:
 
 
 def assembly_row(
-    case: Case, *, shuffled: bool, divisions: tuple[int, ...] | None = None
+    case: KernelCase, *, shuffled: bool, divisions: tuple[int, ...] | None = None
 ) -> tuple[Row, dict[str, float]]:
     """Return the times of one cell [us] into PETSc AIJ, all included, and two check sums."""
     from .contact import timed

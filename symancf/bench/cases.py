@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is timed: elements with their energies, cells in the cache, and shuffled meshes."""
+"""Benchmark cases: elements with their energies, cells in the cache, and shuffled meshes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ..elements import (
 )
 from ..energies import cable, kirchhoff, ogden, rod, saint_venant_kirchhoff, yeoh
 from ..mesh import Mesh
-from ..places.macro import slopes_across, whole_maps
+from ..places.macro import cell_maps, slopes_across
 from ..system import System
 from ..values.parameter import Field
 
@@ -56,7 +56,7 @@ FULL = "ancf_plate, all at all points"
 
 
 @dataclass(frozen=True)
-class Case:
+class KernelCase:
     """An element with an energy and a quadrature, and the mesh on which it is assembled.
 
     `divisions` of the unit cube, square or line; `varying` names a parameter that has a value
@@ -82,7 +82,7 @@ class Case:
             basis = np.broadcast_to(np.eye(3)[:2], (1, len(corners), 2, 3))
             D = slopes_across(X, normals, np.arange(len(corners))[None])
             nodal = np.concatenate([X[:, :, None], basis], axis=2).reshape(1, -1, 3)
-            maps = whole_maps(X, normals, basis, D)
+            maps = cell_maps(X, normals, basis, D)
             whole: Array = (maps @ np.concatenate([nodal, D], axis=1))[0]
             return whole
         axes = {"xi": (1, 0, 0), "eta": (0, 1, 0), "z": (0, 0, 1), "y": (0, 1, 0), "zz": (0, 0, 0)}
@@ -127,16 +127,18 @@ def shuffle(mesh: Mesh, cell: str) -> Mesh:
     )
 
 
-def _solid(element: Element, divisions: int) -> Case:
+def _solid(element: Element, divisions: int) -> KernelCase:
     cube, full = (divisions,) * 3, {"volumetric": "full"}
-    return Case(element.name, element, yeoh(), element.rules["full"], SILICONE, "C10", cube, full)
+    return KernelCase(
+        element.name, element, yeoh(), element.rules["full"], SILICONE, "C10", cube, full
+    )
 
 
 #: Whose kernels are compared with those of FFCx.
 SECOND_ORDER = (tet10, hex20, hex27)
 
 
-def all_cases() -> list[Case]:
+def all_cases() -> list[KernelCase]:
     """Return the cases in the order of the table."""
     plate = {**SILICONE, "thickness": 0.1}
     shell = {"E": 1e5, "nu": 0.3, "thickness": 0.01}
@@ -146,7 +148,7 @@ def all_cases() -> list[Case]:
         _solid(hex8, 20),
         *(_solid(element, 10) for element in SECOND_ORDER),
         replace(_solid(tet10, 10), name=STRETCHES, energy=ogden(), parameters=OGDEN, varying="mu1"),
-        Case(
+        KernelCase(
             "ancf_plate",
             ancf_plate,
             yeoh(),
@@ -156,7 +158,7 @@ def all_cases() -> list[Case]:
             (80, 80),
             {"quadrature": {"deviatoric": "3x3x2", "volumetric": "3x3"}},
         ),
-        Case(
+        KernelCase(
             "ancf_plate",
             ancf_plate,
             yeoh(),
@@ -166,7 +168,7 @@ def all_cases() -> list[Case]:
             (80, 80),
             {"volumetric": "reduced"},
         ),
-        Case(
+        KernelCase(
             FULL,
             ancf_plate,
             saint_venant_kirchhoff(),
@@ -176,7 +178,7 @@ def all_cases() -> list[Case]:
             (80, 80),
             {"volumetric": "full", "quadrature": "4x4x2"},
         ),
-        Case(
+        KernelCase(
             "ancf_thick_plate",
             ancf_thick_plate,
             saint_venant_kirchhoff(),
@@ -186,10 +188,10 @@ def all_cases() -> list[Case]:
             (80, 80),
         ),
         *(
-            Case(thin.name, thin, kirchhoff(), thin.rules["full"], shell, "E", (80, 80))
+            KernelCase(thin.name, thin, kirchhoff(), thin.rules["full"], shell, "E", (80, 80))
             for thin in (ancf_thin_plate, ancf_thin_quad, ancf_thin_triangle)
         ),
-        Case(
+        KernelCase(
             "ancf_cable",
             ancf_cable,
             cable(),
@@ -198,8 +200,8 @@ def all_cases() -> list[Case]:
             "EI",
             (20000,),
         ),
-        Case("ancf_rod", ancf_rod, rod(), "2+3", ROD, "EI2", (10000,)),
-        Case(
+        KernelCase("ancf_rod", ancf_rod, rod(), "2+3", ROD, "EI2", (10000,)),
+        KernelCase(
             "ancf_3243",
             ancf_3243,
             saint_venant_kirchhoff(),

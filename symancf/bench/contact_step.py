@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ROUND = "review", "search", "needed", "renew"  # of `ContactBinding`
 
 
-class Shares:
+class ContactTimes:
     """CPU times of this thread: of contact by what is done, and what measuring them took.
 
     Calls of kernels are made for contact and for the bodies one after the other; tangents, whose
@@ -123,7 +123,7 @@ def step(facets: int, *, rigid: bool, mu: float, layers: int) -> Row:
     system = System(*blocks, terms=terms)
     problem = StaticProblem(system, prefix="bench_", options={"pc_type": "grids"})
     problem.solve(to=0.5, step=0.5)
-    shares, start = Shares(system, contact), time.thread_time()
+    shares, start = ContactTimes(system, contact), time.thread_time()
     with shares.measured():
         last = problem.solve(to=1.0, step=0.5).steps[-1]
     total = time.thread_time() - start - shares.extra

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from ..elements import Element
 
 Row = dict[str, Any]
-Made = tuple[System, Callable[[], float], int]  # what is measured; number of steps
+StructureModel = tuple[System, Callable[[], float], int]  # what is measured; number of steps
 
 SOLVER = {"ksp_type": "preonly", "pc_type": "cholesky"}
 
 
 @dataclass(frozen=True)
-class Choice:
+class ElementChoice:
     """An element with its options, and how its curve is drawn."""
 
     name: str
@@ -56,23 +56,23 @@ class Choice:
 
 CONTINUOUS, DISCONTINUOUS = {"pressure": "continuous"}, {"pressure": "discontinuous"}
 CHOICES = (
-    Choice("tet4", elements.tet4, "#f4a261", "v"),
-    Choice("tet10", elements.tet10, "#d62728", "^"),
-    Choice('tet10, "continuous"', elements.tet10, "#8c1515", "^", "--", CONTINUOUS),
-    Choice("wedge6", elements.wedge6, "#98c379", "<"),
-    Choice("wedge15", elements.wedge15, "#2a7f3f", ">"),
-    Choice("hex8_plain", elements.hex8_plain, "#8ecae6", "s"),
-    Choice("hex8", elements.hex8, "#1f77b4", "s"),
-    Choice("hex20", elements.hex20, "#17becf", "D"),
-    Choice("hex27", elements.hex27, "#0b2a6f", "o"),
-    Choice('hex27, "discontinuous"', elements.hex27, "#0b2a6f", "o", "--", DISCONTINUOUS),
-    Choice("ancf_plate", elements.ancf_plate, "#9467bd", "P"),
-    Choice("ancf_thin_plate", elements.ancf_thin_plate, "#e377c2", "X"),
+    ElementChoice("tet4", elements.tet4, "#f4a261", "v"),
+    ElementChoice("tet10", elements.tet10, "#d62728", "^"),
+    ElementChoice('tet10, "continuous"', elements.tet10, "#8c1515", "^", "--", CONTINUOUS),
+    ElementChoice("wedge6", elements.wedge6, "#98c379", "<"),
+    ElementChoice("wedge15", elements.wedge15, "#2a7f3f", ">"),
+    ElementChoice("hex8_plain", elements.hex8_plain, "#8ecae6", "s"),
+    ElementChoice("hex8", elements.hex8, "#1f77b4", "s"),
+    ElementChoice("hex20", elements.hex20, "#17becf", "D"),
+    ElementChoice("hex27", elements.hex27, "#0b2a6f", "o"),
+    ElementChoice('hex27, "discontinuous"', elements.hex27, "#0b2a6f", "o", "--", DISCONTINUOUS),
+    ElementChoice("ancf_plate", elements.ancf_plate, "#9467bd", "P"),
+    ElementChoice("ancf_thin_plate", elements.ancf_thin_plate, "#e377c2", "X"),
 )
 
 
 @dataclass(frozen=True)
-class Structure:
+class BenchmarkStructure:
     """A structure, what is measured on it, and what is right.
 
     `make(choice, n)` returns the system in cells of size 1/n; `sizes` are n of elements of second
@@ -82,20 +82,20 @@ class Structure:
     name: str
     quantity: str
     reference: float
-    make: Callable[[Choice, int], Made]
+    make: Callable[[ElementChoice, int], StructureModel]
     sizes: tuple[int, ...]
     plates: bool = False
 
-    def takes(self, choice: Choice) -> bool:
+    def takes(self, choice: ElementChoice) -> bool:
         """Whether an element applies."""
         return self.plates or not choice.plate
 
-    def meshes(self, choice: Choice) -> tuple[int, ...]:
+    def meshes(self, choice: ElementChoice) -> tuple[int, ...]:
         """Return n of the meshes of an element."""
         return (*self.sizes, 2 * self.sizes[-1]) if choice.linear else self.sizes
 
 
-def _body(choice: Choice, mesh: Mesh, thickness: float, mu: float, nu: float) -> Body:
+def _body(choice: ElementChoice, mesh: Mesh, thickness: float, mu: float, nu: float) -> Body:
     """Return a body of Yeoh's law with the moduli given, a thin plate of Kirchhoff's."""
     given: dict[str, Any] = {"C10": mu / 2.0, "C20": 0.0, "C30": 0.0}
     given |= {"k": 2.0 * mu * (1.0 + nu) / (3.0 * (1.0 - 2.0 * nu)), **(choice.options or {})}
@@ -107,7 +107,9 @@ def _body(choice: Choice, mesh: Mesh, thickness: float, mu: float, nu: float) ->
     return Body(mesh["body"], choice.element, energy, **given)
 
 
-def _box(choice: Choice, lengths: Sequence[float], divisions: Sequence[int], **given: Any) -> Mesh:
+def _box(
+    choice: ElementChoice, lengths: Sequence[float], divisions: Sequence[int], **given: Any
+) -> Mesh:
     """Return a box of an element's cells; of plates, its rectangle."""
     d = choice.element.topology.dimension
     return Mesh.box(
@@ -115,10 +117,10 @@ def _box(choice: Choice, lengths: Sequence[float], divisions: Sequence[int], **g
     )
 
 
-def cantilever(nu: float) -> Callable[[Choice, int], Made]:
+def cantilever(nu: float) -> Callable[[ElementChoice, int], StructureModel]:
     """Return a clamped beam 10 x 1 x 1 with a force across its end."""
 
-    def make(choice: Choice, n: int) -> Made:
+    def make(choice: ElementChoice, n: int) -> StructureModel:
         mesh = _box(choice, (10.0, 1.0, 1.0), (10 * n, n, n))
         body = _body(choice, mesh, 1.0, 1.0, nu)
         system = System(body, terms=[fix(body["x0"]), force(body["x1"], (0.0, 0.0, 1e-5))])
@@ -128,7 +130,7 @@ def cantilever(nu: float) -> Callable[[Choice, int], Made]:
     return make
 
 
-def membrane(choice: Choice, n: int) -> Made:
+def membrane(choice: ElementChoice, n: int) -> StructureModel:
     """Return Cook's membrane in plane strain, n x n x 1."""
 
     def skew(X: Array) -> Array:
@@ -146,7 +148,7 @@ def membrane(choice: Choice, n: int) -> Made:
     return system, lambda: float(system.displacement(middle)[0, 1]), 2
 
 
-def tube(choice: Choice, n: int) -> Made:
+def tube(choice: ElementChoice, n: int) -> StructureModel:
     """Return a quarter of a thick tube of rubber under pressure, n x n x 1."""
     cell = choice.element.cell
     mesh = Mesh.tube(1.0, 2.0, 0.2, (n, n, 1), symmetric="xy", cell=cell, comm=MPI.COMM_SELF)
@@ -162,7 +164,7 @@ def tube(choice: Choice, n: int) -> Made:
     return system, widening, 4
 
 
-def square(choice: Choice, n: int) -> Made:
+def square(choice: ElementChoice, n: int) -> StructureModel:
     """Return a quarter of a clamped square 2 x 2 x 0.02 under a load of its face, n x n x 1."""
     mesh = _box(choice, (1.0, 1.0, 0.02), (n, n, 1))
     body = _body(choice, mesh, 0.02, 1e6, 0.3)
@@ -179,17 +181,21 @@ def square(choice: Choice, n: int) -> Made:
 # Cook's: Taylor-Hood. Tube: 24 x 24 hex27 with pressures; 0.5 is exact at k = inf. Square: 40 x 40
 # x 2 and 36 x 36 x 4 graded hex27, whose limits agree to 1e-4; 1.0629e-5 is that of thin plates.
 STRUCTURES = (
-    Structure("cantilever, ν = 0.3", "deflection", 0.015400, cantilever(0.3), (1, 2, 4), True),
-    Structure(
+    BenchmarkStructure(
+        "cantilever, ν = 0.3", "deflection", 0.015400, cantilever(0.3), (1, 2, 4), True
+    ),
+    BenchmarkStructure(
         "cantilever, ν = 0.4999", "deflection", 0.013183, cantilever(0.4999), (1, 2, 4), True
     ),
-    Structure("Cook's membrane, ν = 0.35", "deflection", 6.1439, membrane, (4, 8, 16)),
-    Structure("tube of rubber", "mean inner stretch - 1", 0.5000407, tube, (2, 4, 8, 16)),
-    Structure("clamped square, a/100 thick", "deflection", 1.0640e-5, square, (2, 4, 8, 16), True),
+    BenchmarkStructure("Cook's membrane, ν = 0.35", "deflection", 6.1439, membrane, (4, 8, 16)),
+    BenchmarkStructure("tube of rubber", "mean inner stretch - 1", 0.5000407, tube, (2, 4, 8, 16)),
+    BenchmarkStructure(
+        "clamped square, a/100 thick", "deflection", 1.0640e-5, square, (2, 4, 8, 16), True
+    ),
 )
 
 
-def row(structure: Structure, choice: Choice, n: int) -> Row:
+def row(structure: BenchmarkStructure, choice: ElementChoice, n: int) -> Row:
     """Return error, unknowns and CPU time [s] of assembly and solver of one mesh."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="body .* locks in bending")  # it shall
@@ -210,8 +216,8 @@ def row(structure: Structure, choice: Choice, n: int) -> Row:
 
 
 def compare(
-    structures: Sequence[Structure] = STRUCTURES,
-    choices: Sequence[Choice] = CHOICES,
+    structures: Sequence[BenchmarkStructure] = STRUCTURES,
+    choices: Sequence[ElementChoice] = CHOICES,
     sizes: int | None = None,
 ) -> list[Row]:
     """Return the rows of all elements on all structures; `sizes`: only that many meshes of each.
@@ -227,7 +233,7 @@ def compare(
     return rows
 
 
-def _best(structure: Structure, choice: Choice, n: int) -> Row:
+def _best(structure: BenchmarkStructure, choice: ElementChoice, n: int) -> Row:
     """Return the least time of up to three solutions, of those that take less than 0.1 s."""
     found = [row(structure, choice, n)]
     while len(found) < 3 and found[0]["seconds"] < 0.1:

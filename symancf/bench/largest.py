@@ -23,14 +23,14 @@ class _Phases:
     """CPU time and peak memory of this rank at the end of each phase, so far."""
 
     def __init__(self) -> None:
-        self.found: dict[str, list[float]] = {}
+        self.phases: dict[str, list[float]] = {}
         self.base = peak_memory()
         self._since = time.process_time()
 
     def end(self, name: str) -> None:
         """Note the end of a phase."""
         now = time.process_time()
-        self.found[name] = [now - self._since, peak_memory(), peak_memory() - self.base]
+        self.phases[name] = [now - self._since, peak_memory(), peak_memory() - self.base]
         self._since = now
 
 
@@ -61,7 +61,7 @@ def run(n: int, folder: str | None = None, write: bool = False) -> dict[str, Any
             )
             phases.end("output")
         comm.Barrier()
-    most = reduced(comm, np.array(list(phases.found.values())), MPI.MAX)
+    most = reduced(comm, np.array(list(phases.phases.values())), MPI.MAX)
     names = "cpu_s", "memory_MB", "memory_above_import_MB"
     return {
         "elements": n**3,
@@ -72,6 +72,6 @@ def run(n: int, folder: str | None = None, write: bool = False) -> dict[str, Any
         "norm_u": size(problem),
         "phases": [
             {"phase": phase, **dict(zip(names, row, strict=True))}
-            for phase, row in zip(phases.found, most.tolist(), strict=True)
+            for phase, row in zip(phases.phases, most.tolist(), strict=True)
         ],
     }

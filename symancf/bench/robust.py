@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the solvers that are chosen take on bodies of many kinds, beside a direct one and GAMG.
+"""Cost of the default solvers on bodies of many kinds, beside a direct one and GAMG.
 
 Run as a script in a process of its own it solves one body with one solver and prints JSON.
 """
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 SOLVERS = "default", "GAMG", "direct"
 
-_Made = tuple[System, int]  # and its number of steps
+_Model = tuple[System, int]  # and its number of steps
 
 
 def _lame(E: float = 1.0, nu: float = 0.3) -> dict[str, Any]:
     return {"mu": E / 2.0 / (1.0 + nu), "lam": E * nu / (1.0 + nu) / (1.0 - 2.0 * nu)}
 
 
-def _pulled(mesh: Mesh, element: Any, load: float, **material: Any) -> _Made:
+def _pulled(mesh: Mesh, element: Any, load: float, **material: Any) -> _Model:
     """Return a body that is held at x0 and pulled aside at x1."""
     body = Body(mesh["body"], element, energies.neo_hooke(), **_lame() | material)
     end = traction(body["x1"], (0.0, 0.3 * load, load))
@@ -61,17 +61,17 @@ def _cube(n: int, element: Any = elements.hex8_plain, **given: Any) -> Mesh:
     return Mesh.box((1.0, 1.0, 1.0), (n, n, n), cell=element.cell, **given)
 
 
-def beam() -> _Made:
+def beam() -> _Model:
     """50:1:1, with the enhanced hexahedron."""
     return _pulled(Mesh.box((50.0, 1.0, 1.0), (300, 6, 6)), elements.hex8, 5e-6)
 
 
-def flat() -> _Made:
+def flat() -> _Model:
     """10:10:0.25 of flat cells."""
     return _pulled(Mesh.box((10.0, 10.0, 0.25), (64, 64, 4)), elements.hex8, 8e-6)
 
 
-def distorted() -> _Made:
+def distorted() -> _Model:
     """A cube whose nodes are moved by up to 20 % of their spacing."""
 
     def warp(X: Array) -> Array:
@@ -81,19 +81,19 @@ def distorted() -> _Made:
     return _pulled(_cube(24, warp=warp), elements.hex8_plain, 0.02)
 
 
-def graded() -> _Made:
+def graded() -> _Model:
     """A cube with cells of 0.1 to 1.9 times their mean size along each axis."""
     return _pulled(_cube(24, warp=lambda X: 0.1 * X + 0.9 * X**2), elements.hex8_plain, 0.02)
 
 
-def steep() -> _Made:
+def steep() -> _Model:
     """A cube with cells a thousand times as long at one end as at the other, along each axis."""
     return _pulled(
         _cube(24, warp=lambda X: (1e3**X - 1.0) / (1e3 - 1.0)), elements.hex8_plain, 0.02
     )
 
 
-def tetrahedra() -> _Made:
+def tetrahedra() -> _Model:
     """A cube of quadratic tetrahedra between nodes without order."""
     from scipy.spatial import Delaunay
 
@@ -125,12 +125,12 @@ def _mesh(X: Array, cells: Ints, kind: str) -> Mesh:
     return mesh
 
 
-def hex20() -> _Made:
+def hex20() -> _Model:
     """A cube of quadratic hexahedra with 20 nodes."""
     return _pulled(_cube(14, elements.hex20), elements.hex20, 0.02)
 
 
-def hex27() -> _Made:
+def hex27() -> _Model:
     """A cube of quadratic hexahedra with 27 nodes."""
     return _pulled(_cube(12, elements.hex27), elements.hex27, 0.02)
 
@@ -152,7 +152,7 @@ def _parted(nodes: Ints, cells: Ints, sides: Ints) -> tuple[Ints, Ints]:
     return nodes[cells.ravel()[first]], new.reshape(cells.shape)
 
 
-def slit() -> _Made:
+def slit() -> _Model:
     """A block 2:1:1 with a crack of no width from one end to a quarter."""
     n = 20
     nodes, cells = _lattice((2 * n, n, n))
@@ -162,7 +162,7 @@ def slit() -> _Made:
     return _pulled(_mesh(nodes / n, cells, "hexahedron"), elements.hex8_plain, 0.005)
 
 
-def folded() -> _Made:
+def folded() -> _Model:
     """A strip folded to a U, legs 1/25 of their thickness apart."""
     n = 12
     nodes, cells = _lattice((6 * n, n, 2 * n + 1))
@@ -173,7 +173,7 @@ def folded() -> _Made:
     return _pulled(_mesh(X, cells, "hexahedron"), elements.hex8_plain, 1e-4)
 
 
-def coil() -> _Made:
+def coil() -> _Model:
     """Three turns of a spring, a tenth of the wire's thickness apart."""
     radius, turns = 4.0, 3
     length = 2.0 * np.pi * radius * turns
@@ -186,7 +186,7 @@ def coil() -> _Made:
     return _pulled(Mesh.box((length, 1.0, 1.0), (300, 4, 4), warp=warp), elements.hex8, 2e-5)
 
 
-def comb() -> _Made:
+def comb() -> _Model:
     """Teeth of 4 x 4 cells, five times as long as thick, side by side on a base."""
     teeth, n = 5, 4
     nodes, cells = _lattice((6 * n, teeth * n, teeth * n))
@@ -196,7 +196,7 @@ def comb() -> _Made:
     return _pulled(_mesh(nodes / n, cells, "hexahedron"), elements.hex8_plain, 2e-4)
 
 
-def inclusion() -> _Made:
+def inclusion() -> _Model:
     """A cube with a ball of a thousandth of the stiffness, and one of a thousand times it."""
 
     def times(value: float) -> Field:
@@ -210,7 +210,7 @@ def inclusion() -> _Made:
     return _pulled(_cube(24), elements.hex8_plain, 0.02, **material)
 
 
-def apart() -> _Made:
+def apart() -> _Model:
     """Two bodies that are not joined, one a fiftieth of the other, a hundredth of a cell away."""
     made, terms = [], []
     for name, size, at in (("large", 1.0, 0.0), ("small", 0.02, 1.0005)):
@@ -222,7 +222,7 @@ def apart() -> _Made:
     return System(*made, terms=terms), 1
 
 
-def rubber() -> _Made:
+def rubber() -> _Model:
     """A cube that is hardly compressible, k = 1000 C10."""
     mesh = _cube(20)
     material: dict[str, Any] = {"C10": 0.2712, "C20": 0.03053, "C30": -0.0004013, "k": 271.2}
@@ -231,30 +231,30 @@ def rubber() -> _Made:
     return System(body, terms=[fix(body["x0"]), pulled]), 1
 
 
-def follower() -> _Made:
+def follower() -> _Model:
     """A cube under a pressure that follows it: the tangent is not symmetric."""
     body = Body(_cube(24)["body"], elements.hex8_plain, energies.neo_hooke(), **_lame())
     load = pressure(body["z1"], 0.1)
     return System(body, terms=[fix(body["x0"]), load]), 1
 
 
-def friction() -> _Made:
+def friction() -> _Model:
     """A block that is pressed onto another and drawn along, with friction, in two steps."""
     return _pressed(2000, 0.3, (0.04, 0.0, -APART - 0.16), 2)
 
 
-def closed() -> _Made:
+def closed() -> _Model:
     """A block that is pressed onto another, without friction."""
     return _pressed(800, 0.0, (0.0, 0.0, -APART - 0.16), 1)
 
 
-def _pressed(facets: int, mu: float, way: tuple[float, float, float], steps: int) -> _Made:
+def _pressed(facets: int, mu: float, way: tuple[float, float, float], steps: int) -> _Model:
     blocks, contact = touching(facets, rigid=False, mu=mu, layers=8)
     moved = fix(blocks[1]["z1"], displacement=lambda t: tuple(t * np.array(way)))
     return System(*blocks, terms=[contact, fix(blocks[0]["z0"]), moved]), steps
 
 
-def indented() -> _Made:
+def indented() -> _Model:
     """A block that is pressed onto a rigid ball and drawn along, with friction, in two steps."""
     body = block(24, 12, 0.0, "block")
     ball = Sphere(20.0, (12.0, 12.0, -20.0))
@@ -262,7 +262,7 @@ def indented() -> _Made:
     return System(body, terms=[Contact(body["z0"], ball, mu=0.3), moved]), 2
 
 
-def _chambers(load: float, mu: float | None = None) -> _Made:
+def _chambers(load: float, mu: float | None = None) -> _Model:
     """Return a finger of three chambers side by side, a fifth of a cell apart, that are inflated.
 
     `mu` : friction of their walls on each other; None: these do not know of each other.
@@ -298,22 +298,22 @@ def _within(low: Array, high: Array, X: Array) -> Array:
     return np.asarray(((low < X) & (high > X)).all(axis=1))
 
 
-def chambers() -> _Made:
+def chambers() -> _Model:
     """A finger of three chambers that are inflated."""
     return _chambers(0.005)
 
 
-def open_contact() -> _Made:
+def open_contact() -> _Model:
     """The same with contact between their walls, which stay apart."""
     return _chambers(0.005, 0.3)
 
 
-def walls() -> _Made:
+def walls() -> _Model:
     """The same with a pressure at which the walls press against each other, with friction."""
     return _chambers(0.02, 0.3)
 
 
-def _plate(element: Any, n: int) -> _Made:
+def _plate(element: Any, n: int) -> _Model:
     mesh = Mesh.box((1.0, 1.0), (n, n))
     thin = element is elements.ancf_thin_plate
     given: dict[str, Any] = {"E": 1e6, "nu": 0.3} if thin else _lame(1e6)
@@ -322,27 +322,27 @@ def _plate(element: Any, n: int) -> _Made:
     return System(body, terms=[fix(body["x0"], "all"), gravity((0.0, 0.0, -1e-3))]), 1
 
 
-def plate() -> _Made:
+def plate() -> _Model:
     """A square of plates with slopes across."""
     return _plate(elements.ancf_plate, 64)
 
 
-def large_plate() -> _Made:
+def large_plate() -> _Model:
     """The same with 300,000 unknowns."""
     return _plate(elements.ancf_plate, 158)
 
 
-def thin_plate() -> _Made:
+def thin_plate() -> _Model:
     """A square of thin plates."""
     return _plate(elements.ancf_thin_plate, 74)
 
 
-def large_thin_plate() -> _Made:
+def large_thin_plate() -> _Model:
     """The same with 300,000 unknowns."""
     return _plate(elements.ancf_thin_plate, 182)
 
 
-def net() -> _Made:
+def net() -> _Model:
     """Two sets of cables across each other, tied where they cross: multipliers."""
     lines, between = 40, 4
     made = []
@@ -366,7 +366,7 @@ def net() -> _Made:
     return System(*made, terms=[*terms, gravity((0.0, 0.0, -1.0))]), 1
 
 
-CASES: dict[str, Callable[[], _Made]] = {
+CASES: dict[str, Callable[[], _Model]] = {
     make.__name__: make
     for make in (
         beam, flat, distorted, graded, steep, tetrahedra, hex20, hex27, slit, folded, coil, comb,

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What moves: deformable bodies of cells, rigid bodies in the plane and in space."""
+"""Bodies: deformable ones of cells, rigid ones in the plane and in space."""

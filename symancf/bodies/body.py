@@ -30,9 +30,9 @@ from ..laws import (
     inertia_laws,
     stress_equations,
 )
-from ..laws.asked import pressure_of
 from ..laws.formulas import Formula
 from ..laws.mixed import FRAME, frames
+from ..laws.pressure_of_body import pressure_of
 from ..laws.turning import turning_laws
 from ..mesh import Region
 from ..mesh.partition import Family
@@ -45,8 +45,8 @@ from ..places.travelling import Travelling
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.copies import OneProcess
+from ..runtime.display import Displayable
 from ..runtime.jit import identifier
-from ..runtime.shown import Shown
 from ..values.arguments import one_of, text
 from ..values.domain import Domain, domains_of, not_negative, positive
 from ..values.parameter import (
@@ -76,11 +76,11 @@ if TYPE_CHECKING:
     from ..elements import Element
     from ..laws.body import Laws
     from ..laws.mixed import Kind as PressureKind
-    from ..laws.mixed import Pressure
+    from ..laws.mixed import PressureField
     from ..values.parameter import Scalar
 
 
-class Body(OneProcess, Shown):
+class Body(OneProcess, Displayable):
     """A deformable body.
 
     Parameters
@@ -154,7 +154,7 @@ class Body(OneProcess, Shown):
         still = velocity is None and spin is None
         self._start = None if still else Start(self.name, velocity, spin)
         self._domains: Mapping[str, Domain] = {**_sizes(element), **domains_of(energy)}
-        self.pressure: Pressure | None = None
+        self.pressure: PressureField | None = None
         self._sound = False  # at rest; see `rest`
         with together(region.mesh.comm):  # functions of the user may fail on one rank only
             self.region = region.require(element.cell, use=element.name)
@@ -374,9 +374,9 @@ class Body(OneProcess, Shown):
         return kernel_text(made, function, {**brought(self._laws), **self._numbers(0.0)})
 
     # ---- in a system ----------------------------------------------------------------------------
-    def bind(self, layout: Layout) -> BodyBinding:
+    def bind(self, layout: Layout) -> CellBodyBinding:
         """Announce cells and blocks of coordinates."""
-        return BodyBinding(self, layout)
+        return CellBodyBinding(self, layout)
 
     def _uniform_values(self) -> dict[str, Scalar]:
         """Return the values of the kernels' uniform parameters; these watch their domain."""
@@ -388,7 +388,7 @@ class Body(OneProcess, Shown):
         return values
 
 
-class BodyBinding:
+class CellBodyBinding:
     """A deformable body in one system.
 
     Attributes

@@ -14,7 +14,7 @@ from ..errors import KinematicsError, MeshError, ParameterError, closest, outsid
 from ..kinematics.naming import Energy, law_of, signature
 from ..laws import unsuited
 from ..mesh import Region
-from ..places.geometry import require_known
+from ..places.geometry import require_direction
 from ..values.arguments import printable
 from ..values.parameter import label
 from ..values.reader import require_parameters
@@ -56,7 +56,7 @@ def pair(
         element, energy = energy, None
     element, energy = law_of(element), law_of(energy)
     if isinstance(element, Element) and callable(energy):
-        require_known(name or region.name, element)
+        require_direction(name or region.name, element)
         return element, energy
     if isinstance(element, Element) or energy is not None or not callable(element):
         raise KinematicsError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What keeps the volume of an incompressible body, and that along a motion."""
+"""The volume constraint of an incompressible body, and its derivative along a motion."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What symancf makes of an energy on an element: formulas, C text, operation counts."""
+"""Inspection of an energy on an element: formulas, C text, operation counts."""
 
 from __future__ import annotations
 

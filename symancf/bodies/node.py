@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What bodies of one node have in common: planar bodies and rigid bodies in space."""
+"""Common base of the bodies of one node: planar bodies and rigid bodies in space."""
 
 from __future__ import annotations
 

@@ -15,13 +15,14 @@ from ..runtime.collective import together
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..laws.mixed import Pressure
+    from ..laws.mixed import PressureField
     from ..places.interpolation import Interpolated, Patch
     from ..values.parameter import Scalar
 
 
 PREFIX = "pressure:"  # of the names of blocks
-EXACT = 1e-14  # of the pressures that follow from a state, and how many steps they take at most
+#: of the pressures that follow from a state, and how many steps they take at most
+PRESSURE_TOLERANCE = 1e-14
 STEPS = 300
 
 
@@ -43,7 +44,7 @@ class Pressures:
 
     vertices: Ints32
 
-    def __init__(self, layout: Layout, body: Interpolated, pressure: Pressure) -> None:
+    def __init__(self, layout: Layout, body: Interpolated, pressure: PressureField) -> None:
         self.name, self.pressure = layout.name(body), pressure
         self.body, self._area = body, 0.0
         size = 1 if pressure.continuous else pressure.count
@@ -137,7 +138,7 @@ class Pressures:
         for k in range(size):  # of cells: their own; of nodes: sums of rows
             diagonal += np.where(place == k, times((place == k).astype(float)), 0.0)
         p, step, last = np.zeros_like(left), np.zeros_like(left), 0.0
-        enough = EXACT**2 * dot(left, left / diagonal)
+        enough = PRESSURE_TOLERANCE**2 * dot(left, left / diagonal)
         for _ in range(STEPS):
             scaled = left / diagonal
             size_of = dot(left, scaled)

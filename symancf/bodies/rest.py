@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 CELLS = 64
 
 #: Stress at rest over the stress of a strain of one that is taken for round-off.
-ROUND_OFF = 1e-10
+REST_STRESS_TOLERANCE = 1e-10
 
 
 class WithEnergy(Interpolated, Protocol):
@@ -156,7 +156,7 @@ def _tell(
         )
     if getattr(energy, "stressed_at_rest", False) or comm.rank:
         return
-    if found[3] > ROUND_OFF:
+    if found[3] > REST_STRESS_TOLERANCE:
         so = "the free body changes its shape"
         if pressed:
             so = "its pressure at rest is not zero, and it may be unstable where J = 1 in the mean"

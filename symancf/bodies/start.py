@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a body of cells moves at the start of a motion."""
+"""Initial velocities of a body of cells."""
 
 from __future__ import annotations
 

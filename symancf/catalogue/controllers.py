@@ -21,9 +21,9 @@ from ..arrays import Array
 from ..assembly.configuration import Configuration, in_system
 from ..errors import KinematicsError, ParameterError
 from ..kinematics.symbols import entries
-from ..terms.quantities import RATES, E, Given, Law, S
+from ..terms.quantities import RATES, E, Law, PlaceValues, S
 from ..terms.work import VirtualWork, state_names
-from ..values.arguments import named
+from ..values.arguments import name_or
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import difference, label
 from ..values.reader import as_expression, call_symbolic, read, scalar, unknown_quantity
@@ -85,12 +85,14 @@ class Controller(VirtualWork):
         states: Sequence[str] = (),
         **parameters: Any,
     ) -> None:
-        self.name = named(name, str(getattr(law, "__name__", self.kind)))
+        self.name = name_or(name, str(getattr(law, "__name__", self.kind)))
         self.measure, self.actuate, self.control = measure, actuate, law
         states = state_names(f"controller {self.name!r}", states)
-        super().__init__(self._whole(states), *ends, name=self.name, states=states, **parameters)
+        super().__init__(
+            self._law_of_states(states), *ends, name=self.name, states=states, **parameters
+        )
 
-    def _whole(self, states: Sequence[str]) -> Law:
+    def _law_of_states(self, states: Sequence[str]) -> Law:
         """Return the three functions as one: ``{motion: force}`` of everything they ask for."""
         functions = {"measure": self.measure, "actuate": self.actuate, "law": self.control}
         parts = {part: read(f, self._what(part)) for part, f in functions.items()}
@@ -228,10 +230,10 @@ class PID(Controller):
         actuate: Law,
         *ends: End,
         target: Any = 0.0,
-        kp: Given = 0.0,
-        ki: Given = 0.0,
+        kp: PlaceValues = 0.0,
+        ki: PlaceValues = 0.0,
         kd: Any = 0.0,
-        target_rate: Given | None = None,
+        target_rate: PlaceValues | None = None,
         angle: bool = False,
         name: str = "PID",
         **parameters: Any,

@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from ..arrays import Array, Ints32, Mask
-from ..assembly.resolved import Resolved, Rows
+from ..assembly.resolved import JetRows, Resolved
 from ..assembly.vertices import AtVertices
 from ..errors import ConstraintError
 from ..places.ends import End, vector_rows
@@ -20,7 +20,7 @@ from ..places.on_body import Nodes, require_region
 from ..places.vectors import unit
 from ..runtime.collective import together
 from ..terms.constraint import Constraint, ConstraintBinding
-from ..values.arguments import named
+from ..values.arguments import name_or
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
@@ -50,7 +50,7 @@ class FoldNodes(End):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet == "value":
             return self.place.rows(configuration, places, vertices, jet)
@@ -125,7 +125,7 @@ class FoldMiddles(End):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         on = configuration.binding(self.body).interpolation
         if jet == "axis1":
@@ -241,7 +241,7 @@ class Fold(Constraint):
                 possible=("line",),
             )
         self.edges = [FoldNodes(nodes) for nodes in self.places]
-        super().__init__(_same_edge, *self.edges, name=named(name, f"fold of {place}"))
+        super().__init__(_same_edge, *self.edges, name=name_or(name, f"fold of {place}"))
 
     def bind(self, layout: Layout) -> FoldBinding:
         """Announce entities and vertices before distribution (collective)."""

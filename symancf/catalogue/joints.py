@@ -18,7 +18,7 @@ from ..errors import ConstraintError, unknown_names
 from ..places.ends import End, Ground
 from ..places.mean import Mean
 from ..terms.constraint import Constraint
-from ..terms.quantities import E, Given, S, V, check_ends
+from ..terms.quantities import E, PlaceValues, S, V, check_ends
 from ..values.parameter import label, unit_vector
 from .coinciding import coincide
 from .fold import Fold, fold
@@ -334,7 +334,7 @@ def weld(
 def rotation(
     a: End,
     b: End | None = None,
-    angle: Given = 0.0,
+    angle: PlaceValues = 0.0,
     axis: npt.ArrayLike | None = None,
     name: str = "rotation",
 ) -> Constraint:
@@ -361,7 +361,7 @@ def rotation(
 def translation(
     a: End,
     b: End | None = None,
-    distance: Given = 0.0,
+    distance: PlaceValues = 0.0,
     axis: npt.ArrayLike | None = None,
     name: str = "translation",
 ) -> Constraint:
@@ -381,7 +381,7 @@ def translation(
     return Constraint(_translation, *_aligned(name, a, b, axis), name=name, distance=distance)
 
 
-def distance(a: End, b: End, length: Given, name: str = "distance") -> Constraint:
+def distance(a: End, b: End, length: PlaceValues, name: str = "distance") -> Constraint:
     """Keep two places at a distance: (r_a - r_b).(r_a - r_b) - L^2 = 0.
 
     Examples
@@ -400,7 +400,9 @@ def distance(a: End, b: End, length: Given, name: str = "distance") -> Constrain
     return Constraint(phi, a, b, name=name, L=length)
 
 
-def on_sphere(a: End, centre: npt.ArrayLike, radius: Given, name: str = "on_sphere") -> Constraint:
+def on_sphere(
+    a: End, centre: npt.ArrayLike, radius: PlaceValues, name: str = "on_sphere"
+) -> Constraint:
     """Keep a place on a sphere: ((r - c).(r - c) - R^2) / (2 R) = 0.
 
     Examples

@@ -12,11 +12,11 @@ import sympy as sp
 from ..arrays import Array
 from ..assembly.configuration import Configuration, in_system
 from ..errors import ConstraintError, ParameterError
-from ..places.lines import Line
+from ..places.lines import EdgePoints
 from ..places.on_body import Nodes
 from ..terms.constraint import Constraint
 from ..terms.term import vector_of
-from ..values.arguments import named, one_of
+from ..values.arguments import name_or, one_of
 from ..values.parameter import label, reals
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Length(Constraint):
                 asked="region",
                 given=label(place),
             )
-        name = named(name, f"length:{place.body.name}.{place.region.name}")
+        name = name_or(name, f"length:{place.body.name}.{place.region.name}")
         one_of(f"{name}: form", form, FORMS)
         one_of(f"{name}: per", per, ("edge", "line"))
         size = reals(stretch) if isinstance(stretch, numbers.Real) else np.ones(())
@@ -61,7 +61,7 @@ class Length(Constraint):
                 asked="stretch",
                 given=stretch,
             )
-        line = Line(place.body, place.region, per)
+        line = EdgePoints(place.body, place.region, per)
         super().__init__(FORMS[form], line, name=name, stretch=stretch)
         self.form, self.per = form, per
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 import numpy as np
 
 from ..arrays import Array
-from ..assembly.agreement import Given
+from ..assembly.agreement import PlaceFunction
 from ..assembly.plan import Plan
 from ..bodies.natural import RigidBody
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint
@@ -22,11 +22,11 @@ from ..places.ends import End, Ground, require_place
 from ..places.facets import FacetPoints
 from ..places.on_body import Nodes, require_region
 from ..runtime.copies import OneProcess
-from ..runtime.shown import Shown
+from ..runtime.display import Displayable
 from ..terms.quantities import symbols_of
 from ..terms.term import PlaceBinding
 from ..terms.work import Potential, VirtualWork
-from ..values.arguments import named, one_of
+from ..values.arguments import name_or, one_of
 from ..values.parameter import Value, Vector, call, call_array, components, label, of_place
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 FORCES = ("F1", "F2", "F3")
 
 
-class Gravity(OneProcess, Shown):
+class Gravity(OneProcess, Displayable):
     """The energy -rho g . u of every body that has a density; see `gravity`."""
 
     def __init__(self, g: Vector, bodies: Sequence[Body | RigidBody | PlanarBody] | None) -> None:
@@ -145,7 +145,7 @@ class Load:
             forces = self.at(X, time).reshape(piece.size, rows)
             return np.concatenate([forces, piece.cell[:, rows:]], axis=1)
 
-        return replace(piece, cell_at=cell, given=[Given(self.name, self.at, X)])
+        return replace(piece, cell_at=cell, given=[PlaceFunction(self.name, self.at, X)])
 
 
 class Force(Potential):
@@ -190,7 +190,7 @@ class ForceBinding(PlaceBinding):
         return found
 
 
-class Spread(OneProcess, Shown):
+class Spread(OneProcess, Displayable):
     """Dead forces on the cells of a body or the faces of a solid: a kernel on these."""
 
     def __init__(self, place: FacetPoints, load: Load) -> None:
@@ -322,7 +322,7 @@ def force(
             asked="factor",
             given=str(place),
         )
-    name = named(name, f"force on {place}")
+    name = name_or(name, f"force on {place}")
     if isinstance(place, PlanarPoint):
         F1, F2 = _two(name, vector)
         if factor is not None:
@@ -367,7 +367,7 @@ def traction(place: Nodes, vector: Vector, name: str | None = None) -> Force | S
             possible=(1, 2),
         )
     points = FacetPoints(place.body, place.region)
-    return _spread(points, _density(named(name, f"traction on {place}"), vector))
+    return _spread(points, _density(name_or(name, f"traction on {place}"), vector))
 
 
 def body_force(place: Nodes, vector: Vector, name: str | None = None) -> Force | Spread:
@@ -408,7 +408,7 @@ def body_force(place: Nodes, vector: Vector, name: str | None = None) -> Force |
             possible=(3,),
         )
     points = FacetPoints(place.body, place.region, inside=True)
-    return _spread(points, _density(named(name, f"body force on {place}"), vector))
+    return _spread(points, _density(name_or(name, f"body force on {place}"), vector))
 
 
 def _density(name: str, vector: Vector) -> Load:

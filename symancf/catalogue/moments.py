@@ -30,7 +30,7 @@ from ..places.on_body import Nodes, PointsOnBody
 from ..terms.quantities import E, S, V, symbols_of
 from ..terms.term import PlaceBinding
 from ..terms.work import Potential, VirtualWork
-from ..values.arguments import among, named
+from ..values.arguments import among, name_or
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import Scalar, Vector, components
 
@@ -106,7 +106,7 @@ class Moment(VirtualWork):
     def __init__(
         self, place: End, vector: Scalar | Vector, distribute: str, frame: str, name: str | None
     ) -> None:
-        name = named(name, f"moment on {place}")
+        name = name_or(name, f"moment on {place}")
         if not among(distribute, ("total", "each")):
             raise ParameterError(
                 f"{name}: distribute is {distribute!r}: 'total' or 'each'",
@@ -221,7 +221,7 @@ def moment(
                 asked="place",
                 given=type(place).__name__,
             )
-        name = named(name, f"moment on {place.name!r}")
+        name = name_or(name, f"moment on {place.name!r}")
         place = place.at((0.0, 0.0, 0.0))
     return Moment(place, vector, distribute, frame, name)
 
@@ -231,7 +231,7 @@ def _planar(
 ) -> Potential | VirtualWork:
     """Return a moment [N m] on a planar body, counter-clockwise: the energy -m phi."""
     place = body.at((0.0, 0.0)) if isinstance(body, PlanarBody) else body
-    name = named(name, f"moment on {place.body.name!r}")
+    name = name_or(name, f"moment on {place.body.name!r}")
     if not callable(moment) and np.ndim(moment) == 1:
         given = list(moment)
         if len(given) != 3 or given[0] or given[1]:

@@ -11,7 +11,7 @@ import sympy as sp
 
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.configuration import Configuration, Layout, in_system
-from ..assembly.resolved import Resolved, Rows
+from ..assembly.resolved import JetRows, Resolved
 from ..errors import ConstraintError, ParameterError
 from ..places.middles import Middles
 from ..places.on_body import Nodes, require_region
@@ -26,9 +26,9 @@ from .ties import BindingWithEdges, WithEdges
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..terms.quantities import E, Given, S, V
+    from ..terms.quantities import E, PlaceValues, S, V
 
-NEAR = 1e-3  # of the distance to the next node: opposite nodes are nearer
+OPPOSITE_DISTANCE = 1e-3  # of the distance to the next node: opposite nodes are nearer
 NAMES = [f"F{i}{k}" for i in (1, 2, 3) for k in (1, 2, 3)]
 REST = dict(zip(NAMES, np.eye(3).ravel().tolist(), strict=True))
 
@@ -49,11 +49,11 @@ class EdgesOpposite(Slopes):
         first = self.first.resolve(layout)
         if own.total != first.total:
             return own
-        return opposite(layout.comm, (self.who, self.first, self), first, own, NEAR)
+        return opposite(layout.comm, (self.who, self.first, self), first, own, OPPOSITE_DISTANCE)
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet; the slope is that along the one of the partner, which may be against it."""
         made = super().rows(configuration, places, vertices, jet)
         if jet == "value" or places.given is None:
@@ -90,10 +90,12 @@ class Periodic(WithEdges):
         self.who = who
         self.gradient = [gradient] if callable(gradient) else [*(entries or REST).values()]
         self.nodes = self.left = left
-        self.right = Opposite(who, right, [left], NEAR)
+        self.right = Opposite(who, right, [left], OPPOSITE_DISTANCE)
         first = Nodes(left.body, left.region)
         law = _law(len(a.slopes), gradient is not None)
-        super().__init__(law, first, Opposite(who, right, [first], NEAR), name=name, **entries)
+        super().__init__(
+            law, first, Opposite(who, right, [first], OPPOSITE_DISTANCE), name=name, **entries
+        )
 
     def bind(self, layout: Layout) -> PeriodicBinding:
         """Find the pairs, and announce those that others do not imply (collective)."""
@@ -273,7 +275,7 @@ def _law(slopes: int, gradient: bool) -> Callable[..., list[E]]:
     return periodic
 
 
-def _entries(who: str, gradient: Any) -> dict[str, Given]:
+def _entries(who: str, gradient: Any) -> dict[str, PlaceValues]:
     """Return the entries of a deformation gradient by name; of None none."""
     if gradient is None:
         return {}

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array, Ints
 from ..assembly.configuration import Configuration, Layout, in_system
 from ..bodies.natural import RigidBody, RigidPoint
-from ..bodies.plane import Clamp, PlanarBody
+from ..bodies.plane import PlanarBody, PlanarClamp
 from ..errors import ConstraintError
 from ..places.glue import POINT, Glue, GluedSlopes, PerPlace, glue_of, glued_slopes, slots
 from ..places.middles import Middles
@@ -20,7 +20,7 @@ from ..places.slopes import Slopes, SlopesAtPoints
 from ..places.vectors import unit
 from ..runtime.collective import block_starts
 from ..terms.constraint import Constraint, ConstraintBinding
-from ..values.arguments import named, one_of
+from ..values.arguments import name_or, one_of
 from .coinciding import coincide, welded
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class RigidClamp(Constraint):
         name: str | None,
         dofs: Literal["clamp", "all"] = "clamp",
     ) -> None:
-        name = named(name, f"clamp of {places}")
+        name = name_or(name, f"clamp of {places}")
         self.dofs = one_of(f"{name}: dofs", dofs, ("clamp", "all"))
         slopes = places.body.element.directions
         function = welded(slopes) if dofs == "all" and slopes else coincide
@@ -213,7 +213,7 @@ def clamp(
     b: PlanarBody | Ground | RigidBody,
     name: str | None = None,
     dofs: Literal["clamp", "all"] = "clamp",
-) -> Clamp | RigidClamp:
+) -> PlanarClamp | RigidClamp:
     """Clamp nodes or points of a deformable body to a rigid body, as they are in the reference.
 
     It is what gluing them to the body is, also when the body turns; of slopes it holds the same
@@ -246,7 +246,7 @@ def clamp(
                 given=dofs,
                 possible=("clamp",),
             )
-        return Clamp(a, b, name)
+        return PlanarClamp(a, b, name)
     end: End = a
     if isinstance(end, RigidPoint):
         raise ConstraintError(

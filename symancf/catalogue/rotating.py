@@ -11,7 +11,7 @@ import numpy as np
 from ..bodies.plane import PlanarBody
 from ..errors import ParameterError
 from ..laws.turning import ABOUT, OMEGA
-from ..values.arguments import named
+from ..values.arguments import name_or
 from ..values.parameter import Parameter, components, evaluate, label
 from .loads import Gravity
 
@@ -33,7 +33,7 @@ class RotatingFrame(Gravity):
         bodies: tuple[Body | RigidBody | PlanarBody, ...],
         name: str | None,
     ) -> None:
-        name = named(name, "rotating frame")
+        name = name_or(name, "rotating frame")
         given_omega: Any = omega
         several = isinstance(given_omega, list | tuple | np.ndarray) and np.ndim(given_omega)
         parts = list(given_omega) if several else [given_omega]

@@ -12,10 +12,10 @@ from ..laws import viscous
 from ..laws.energy import rule_of
 from ..runtime import jit
 from ..runtime.copies import OneProcess
+from ..runtime.display import Displayable
 from ..runtime.jit import declare
-from ..runtime.shown import Shown
 from ..values import arguments
-from ..values.arguments import named
+from ..values.arguments import name_or
 from ..values.parameter import Field, label
 from ..values.reader import require_parameters
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Value
 
 
-class Viscosity(OneProcess, Shown):
+class Viscosity(OneProcess, Displayable):
     """Stresses that depend on rates of strain, integrated over a body.
 
     Parameters
@@ -56,7 +56,7 @@ class Viscosity(OneProcess, Shown):
 
     def __init__(
         self,
-        body: protocol.Body,
+        body: protocol.BodyProtocol,
         function: Viscous,
         curved: Viscous | None = None,
         *,
@@ -78,7 +78,7 @@ class Viscosity(OneProcess, Shown):
             if curved is None
             else arguments.function("the function curved= of a viscosity", curved)
         )
-        self.name = named(name, f"viscosity of {body.name!r}")
+        self.name = name_or(name, f"viscosity of {body.name!r}")
         self.rule: Rule = rule_of(body.element, quadrature)
         asked = signature(function)
         of_body = {

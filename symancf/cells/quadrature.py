@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 #: Most points of a rule: its tables are part of the generated C.
-MOST = 4096
+MAX_RULE_POINTS = 4096
 
 _RADON = math.sqrt(15.0)
 
@@ -171,9 +171,10 @@ def gauss(cell: Cell, counts: tuple[int, ...], *, section: int = 0) -> Rule:
     if len(counts) not in possible or min(counts, default=0) < 1:
         need = " or ".join(map(str, possible))
         raise ValueError(f"the rule {name!r} does not fit a {cell.name}: give {need} counts >= 1")
-    if math.prod(counts) > MOST:
+    if math.prod(counts) > MAX_RULE_POINTS:
         raise ValueError(
-            f"the rule {name!r} has {math.prod(counts)} points; give at most {MOST} in all"
+            f"the rule {name!r} has {math.prod(counts)} points; give at most {MAX_RULE_POINTS} in "
+            "all"
         )
     parts = []
     for factor, count in zip(cell.factors, counts, strict=False):

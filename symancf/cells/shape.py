@@ -55,7 +55,7 @@ def _falling(power: int, order: int) -> int:
 
 
 @dataclass(frozen=True)
-class Field:
+class ShapeField:
     """One interpolated field of an element: monomials, and what is given at every vertex.
 
     Attributes
@@ -208,7 +208,7 @@ class TableJets(Mapping[str, tuple[sp.Expr, ...]]):
     def __init__(self, fields: Mapping[str, Functions], names: tuple[str, ...]) -> None:
         self.fields = fields
         self.names = names
-        self._made: dict[str, tuple[sp.Expr, ...]] = {}
+        self._expressions: dict[str, tuple[sp.Expr, ...]] = {}
 
     def functions(self, name: str) -> tuple[Functions, str]:
         """Return the field of a table jet and the derivative taken of it."""
@@ -218,10 +218,10 @@ class TableJets(Mapping[str, tuple[sp.Expr, ...]]):
     def __getitem__(self, name: str) -> tuple[sp.Expr, ...]:
         if name not in self.names:
             raise KeyError(name)
-        if name not in self._made:
+        if name not in self._expressions:
             functions, derivative = self.functions(name)
-            self._made[name] = functions.expressions(derivative)
-        return self._made[name]
+            self._expressions[name] = functions.expressions(derivative)
+        return self._expressions[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)

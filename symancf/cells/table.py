@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise, product
 import numpy as np
 
 from ..arrays import Array, Ints
-from .shape import Field, Functions, ShapeFunctions
+from .shape import Functions, ShapeField, ShapeFunctions
 
 Point = tuple[Fraction, ...]
 Numbers = tuple[int, ...]
@@ -116,9 +116,9 @@ class Cell:
 
     # ---- functions of the nodes -----------------------------------------------------------------
     @property
-    def field(self) -> Field:
+    def field(self) -> ShapeField:
         """The field of one value at every node."""
-        return Field(self.monomials, nodal=("",))
+        return ShapeField(self.monomials, nodal=("",))
 
     @cached_property
     def functions(self) -> ShapeFunctions:

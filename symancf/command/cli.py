@@ -208,7 +208,7 @@ def main(words: Sequence[str] | None = None) -> int:
 def report(error: Exception) -> int:
     """Say what went wrong and return the exit status 1; on several ranks see `main`."""
     rank, size = ranks()
-    text = said(error)
+    text = message_of(error)
     if text is not None:
         if rank == 0:
             print(f"symancf: {text}", file=sys.stderr)
@@ -224,7 +224,7 @@ def report(error: Exception) -> int:
     return 1
 
 
-def said(error: Exception) -> str | None:
+def message_of(error: Exception) -> str | None:
     """Return the text of an error that needs no traceback, None for any other."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition(".")[0]

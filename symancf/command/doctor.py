@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What this machine offers to symancf: what is there, what is slow, and how to mend it.
+"""Diagnosis of this machine: missing or slow parts of the installation, with remedies.
 
 Nothing that can fail to load is imported here: PETSc, MPI and the BLAS are asked in a process
 of their own (:mod:`symancf.command.probe`), so that the report is complete just when it is needed.

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from symancf_codegen.errors import CompileError as CompilerError
+from symancf_codegen.errors import CodegenError as CompilerError
 from symancf_codegen.library import cache
 from symancf_codegen.library.compile import FLAGS
 
@@ -18,7 +18,7 @@ from ..errors import CompileError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["FLAGS", "Entry", "clear", "entries", "folder", "main", "readable"]
+__all__ = ["FLAGS", "CachedKernel", "clear", "entries", "folder", "main", "readable"]
 
 # Only names that the cache makes are ever removed: SYMANCF_CACHE may point to any folder.
 ENTRY = re.compile(r"(?P<kernel>\w+)-[0-9a-f]{20}\.(?P<kind>so|c|json)")
@@ -26,7 +26,7 @@ LEFTOVER = re.compile(r"\.(new|build|lock)-[\w.-]+")
 
 
 @dataclass(frozen=True)
-class Entry:
+class CachedKernel:
     """One kernel in the cache: its name, the number of its files, bytes, time of last change."""
 
     kernel: str
@@ -48,7 +48,7 @@ def folder() -> Path:
         raise CompileError(str(error), **vars(error)) from error
 
 
-def entries(path: Path) -> list[Entry]:
+def entries(path: Path) -> list[CachedKernel]:
     """Return what the cache folder `path` holds, by name of kernel."""
     groups: dict[str, list[Path]] = {}
     for file in path.iterdir():
@@ -59,7 +59,7 @@ def entries(path: Path) -> list[Entry]:
     for kernel, files in sorted(groups.items()):
         status = [file.lstat() for file in files]
         size = sum(s.st_size for s in status)
-        found.append(Entry(kernel, len(files), size, max(s.st_mtime for s in status)))
+        found.append(CachedKernel(kernel, len(files), size, max(s.st_mtime for s in status)))
     return found
 
 

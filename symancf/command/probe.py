@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What PETSc, MPI and the BLAS say about themselves, printed as one line of JSON.
+"""Facts about PETSc, MPI and the BLAS, printed as one line of JSON.
 
 Run as a script in a process of its own by :mod:`symancf.command.doctor`: a PETSc that was built for
 another NumPy, or an MPI that cannot start, ends this process and not the doctor.

@@ -91,7 +91,7 @@ class Around:
             offset=(vectors % width).astype(np.int32),
             vertex=vertex.astype(np.int32),
             ids=normals,
-            held=np.zeros((len(normals), 3)),
+            frozen_normals=np.zeros((len(normals), 3)),
             holds=np.zeros(1, dtype=np.int32),
         )
 

@@ -20,7 +20,7 @@ from ..errors import ConstraintError, ParameterError
 from ..places.on_body import Nodes
 from ..runtime.collective import reduced, together
 from ..runtime.copies import OneProcess
-from ..runtime.shown import Shown
+from ..runtime.display import Displayable
 from ..values import arguments
 from ..values.parameter import label, vector3
 from ..values.reader import require_parameters
@@ -28,12 +28,12 @@ from ..values.spellings import former_arguments
 from .active import Active
 from .facets import FacetPass, FacetPassBinding
 from .laws import Coulomb, Normal, penalty
-from .nodal import Nodal, Told, ratio
+from .nodal import Nodal, SideFields, ratio
 from .overlap import FREE_OVERLAP
-from .rigid import Points, RigidPass, RigidPassBinding
+from .rigid import ContactorPoints, RigidPass, RigidPassBinding
 from .shapes import Plane, Shape, shape_of
 from .skin import Place, Side, is_place, require_apart
-from .steps import Step
+from .steps import ContactNumbers
 from .touch import Part, Touch
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Report:
         return text + (f"; stiffness grown {self.grown:g} times" if self.grown > 1 else "")
 
 
-class Contact(OneProcess, Shown):
+class Contact(OneProcess, Displayable):
     r"""Contact with friction: points of one side press against what they must not enter.
 
     At each point of quadrature the gap g gives a pressure p = -psi'(g) per area of the reference,
@@ -165,7 +165,7 @@ class Contact(OneProcess, Shown):
         name: str | None = None,
         **parameters: Scalar,
     ) -> None:
-        self.name = arguments.named(name, "contact")
+        self.name = arguments.name_or(name, "contact")
         who = self.what = f"contact {self.name!r}"
         positive = arguments.positive
         self._stiffness = None if stiffness is None else positive(who, "stiffness", stiffness)
@@ -279,12 +279,16 @@ class Contact(OneProcess, Shown):
         self._sides = [(one, [each]) for (one, _), each in zip(pairs, found, strict=True)]
         return found
 
-    def _points(self, side: Side | RigidBody, shape: Shape, radius: float | None) -> list[Points]:
+    def _points(
+        self, side: Side | RigidBody, shape: Shape, radius: float | None
+    ) -> list[ContactorPoints]:
         """Return the points of the contactor against a shape, of each of its sheets."""
         k, initial = self._stiffness, self._initial
         if isinstance(side, Side):
             self._c = max(sheet.parts for sheet in side.sheets)
-            return [Points(self.what, own, own.rho, k, initial=initial) for own in side.sheets]
+            return [
+                ContactorPoints(self.what, own, own.rho, k, initial=initial) for own in side.sheets
+            ]
         if radius is not None:
             raise ParameterError(
                 f"{self.what}: radius= is for cables; {side.name!r} is rigid",
@@ -294,13 +298,17 @@ class Contact(OneProcess, Shown):
         form, sizes = side.shape.form, side.shape.sizes
         if form == "sphere":
             self._require_stiffness(side, shape, sizes[0])
-            return [Points(self.what, side.at((0, 0, 0)), sizes[0], k, sizes[0], True, initial)]
+            return [
+                ContactorPoints(self.what, side.at((0, 0, 0)), sizes[0], k, sizes[0], True, initial)
+            ]
         if form == "box" and isinstance(shape, Plane):
             self._require_stiffness(side, shape, min(sizes))
             signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3, indexing="ij")).reshape(3, 8).T
             corners = side.at(signs * np.array(sizes))
             length, face = 2.0 * min(sizes), 4  # corners that carry it where it lies
-            return [Points(self.what, corners, 0.0, k, length, initial=initial, shared=face)]
+            return [
+                ContactorPoints(self.what, corners, 0.0, k, length, initial=initial, shared=face)
+            ]
         raise ParameterError(
             f"{self.what}: of two rigid bodies one has to be a ball, RigidBody.sphere, or a box on "
             f"a plane, RigidBody.box; {side.name!r} is {f'a {form}' if form else 'of no shape'} "
@@ -461,7 +469,7 @@ class Contact(OneProcess, Shown):
             )
         own = system.binding(self)
         with own.searched(system):
-            return own.told(system, number).over_nodes(system.layout)
+            return own.fields(system, number).over_nodes(system.layout)
 
     @in_system
     def pressure(self, system: Configuration, number: int = 0) -> Array:
@@ -504,7 +512,7 @@ class ContactBinding:
     step : numbers that belong to the state, after `pieces`.
     """
 
-    step: Step
+    step: ContactNumbers
 
     def __init__(self, term: Contact, layout: Layout) -> None:
         self.term, self.name = term, layout.name(term)
@@ -531,13 +539,13 @@ class ContactBinding:
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the kernels and points on this rank (collective)."""
         overlap, every = float(self.term._initial == "release"), (*self.passes, *self.dampers)
-        self.step = Step(configuration, self.name, self.term._damping, overlap)
+        self.step = ContactNumbers(configuration, self.name, self.term._damping, overlap)
         for each in every:
             each.step = self.step
         return [piece for each in every for piece in each.pieces(configuration)]
 
     def state_variables(self, configuration: Configuration) -> list[StateVariable]:
-        """Return the numbers that belong to the accepted state; see `Step`."""
+        """Return the numbers that belong to the accepted state; see `ContactNumbers`."""
         return [self.step.variable]
 
     # ---- lists that change, see `Revises` -------------------------------------------------------
@@ -723,7 +731,7 @@ class ContactBinding:
         mine = np.any([_coordinates(configuration, body) for body in bodies], axis=0)
         return configuration.sum(-configuration.wrench(np.where(mine, f, 0.0), about))
 
-    def told(self, configuration: Configuration, number: int) -> Told:
+    def fields(self, configuration: Configuration, number: int) -> SideFields:
         """Return what the points of a side, by its number, tell at the present state (collective).
 
         Against rigid shapes each of its sheets has a pass.
@@ -750,7 +758,7 @@ class ContactBinding:
         )
         slip = None if self.term._coulomb is None else slid
         present, status = area * ratio(now, before), np.rint(status).astype(np.int64)
-        return Told(skin, area, present, pressure, gap, slip, status)
+        return SideFields(skin, area, present, pressure, gap, slip, status)
 
     def looks(self, configuration: Configuration) -> list[Look]:
         """Return what is seen of the points of the passes at the present state (collective)."""

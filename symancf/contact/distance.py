@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symancf_codegen.functions import derivative
 
 from ..kinematics.quantity import real
-from ..values.arguments import named
+from ..values.arguments import name_or
 from ..values.parameter import evaluate, label
 from ..values.reader import (
     call_symbolic,
@@ -76,7 +76,7 @@ class Distance(Shape):
         name: str | None = None,
         **parameters: Scalar,
     ) -> None:
-        what = f"the signed distance {named(name, label(function).removesuffix('()'))!r}"
+        what = f"the signed distance {name_or(name, label(function).removesuffix('()'))!r}"
         asked = read(function, what)
         require_places(what, asked, tuple(map(str, X)), "the place")
         require_free(what, asked.parameters, takes(Distance), "sa.Distance")
@@ -90,7 +90,7 @@ class Distance(Shape):
             displacement=displacement,
             gradient=gradient,
             body=body,
-            name=named(name, label(function).removesuffix("()")),
+            name=name_or(name, label(function).removesuffix("()")),
         )
         for key, value in self.parameters.items():
             evaluate(f"{key} of signed distance {self.name!r}", value, 0.0)

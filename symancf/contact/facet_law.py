@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.declare import Memory, Parameter, PointLaw
+from symancf_codegen.declare import HistoryVariable, KernelParameter, PointLaw
 
 from ..kinematics.quantity import dot, real
 from .laws import DAMPING, NEAR, SLID, SLIPPED, SPAN, K, ahead, friction
@@ -76,7 +76,7 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
     p = let("p", normal.pressure(let("ahead", ahead(g, away))))
     share = let("share", WEIGHT * (FOOT[19] + dot(sp.Matrix(FOOT[20:23]), sp.Matrix(move))))
     force, stored, lost = p * n, normal.energy(g), (normal.pressure(g) - p) * SPAN * away
-    unknowns, history = [*d, *a[0], *a[1]], [Memory(GAP, g)]
+    unknowns, history = [*d, *a[0], *a[1]], [HistoryVariable(GAP, g)]
     parameters = [BASE, WEIGHT, OVERLAP, *FOOT]
     uniform = [GROWN, NEAR, RELEASE, DAMPING, SPAN, *normal.symbols]
     if coulomb is not None:
@@ -89,13 +89,19 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
         dt = real("dt")
         slip = sp.Piecewise((0, p <= 0), (coulomb.slipped(rub, dt), True))
         status = sp.Piecewise((-1, p <= 0), (0, rub.sticks), (1, True))
-        shift = [Memory(real(s), -x) for s, x in zip(("facet", "xi", "eta"), stretch, strict=True)]
-        path = Memory(SLID, sp.Piecewise((0, p <= 0), (SLID + rub.length, True)))
-        told = Memory(SLIPPED, slip), Memory(real("status"), status), path  # rows of feet.h
-        rubs = Memory(RUB, sp.Piecewise((0, p <= 0), (K * sp.sqrt(dot(stretch, stretch)), True)))
+        shift = [
+            HistoryVariable(real(s), -x)
+            for s, x in zip(("facet", "xi", "eta"), stretch, strict=True)
+        ]
+        path = HistoryVariable(SLID, sp.Piecewise((0, p <= 0), (SLID + rub.length, True)))
+        # rows of feet.h
+        told = HistoryVariable(SLIPPED, slip), HistoryVariable(real("status"), status), path
+        rubs = HistoryVariable(
+            RUB, sp.Piecewise((0, p <= 0), (K * sp.sqrt(dot(stretch, stretch)), True))
+        )
         history = [*shift, *told, *history, rubs]
         uniform += [real(s) for s in coulomb.parameters] + ([dt] if coulomb.speeds else [])
-    history.append(Memory(real("dissipated"), share * lost, total=True))
+    history.append(HistoryVariable(real("dissipated"), share * lost, total=True))
     force = vector("force", share * force)
     unknowns += [*h, *speed]
     motions = [rates[d[i]] - rates[a[0][i]] * move[0] - rates[a[1][i]] * move[1] for i in range(3)]
@@ -107,8 +113,8 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
         rate_of=rates,
         powers=tuple(zip(motions, force, strict=True)),
         parameters=(
-            *(Parameter(s) for s in uniform),
-            *(Parameter(s, "cell") for s in parameters),
+            *(KernelParameter(s) for s in uniform),
+            *(KernelParameter(s, "cell") for s in parameters),
         ),
         history=tuple(history),
         stored=share * stored,

@@ -40,7 +40,7 @@ from .laws import DAMPING, NEAR, ROUND_OFF, SLID, SPAN, K
 from .look import Look
 from .modulus import Following
 from .overlap import FREE_OVERLAP, numbered, overlaps, require_apart
-from .search import BEHIND, candidates, motion
+from .search import DEPTH_BEHIND, candidates, motion
 from .steps import OVERLAP
 from .surfaces import Surfaces, among, joined_ranges, of_points, offsets, patches, positions
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Value
     from .laws import Coulomb, Normal
     from .skin import Side
-    from .steps import Step
+    from .steps import ContactNumbers
 
 MOST_HALF_CELLS = 256  # of a step, half a cell long: one with more is cut
 _LAWS: Shared[PointLaw] = Shared()
@@ -121,7 +121,7 @@ class FacetPassBinding:
     sunk : the deepest of all points in the reference, in parts of their cells.
     """
 
-    step: Step
+    step: ContactNumbers
     piece: Piece
     area: Array
     overlap: Array
@@ -184,7 +184,7 @@ class FacetPassBinding:
             if moved:
                 active = active._replace(anchored=False)
                 self._feet().first[...] = 0.0
-            stale = stale or self._lost(configuration, active, moved)
+            stale = stale or self._missed_contact(configuration, active, moved)
         self.active = active
         if not stale:
             return Change.NONE
@@ -221,7 +221,7 @@ class FacetPassBinding:
             found.append(s.facet_of[at] * width + rows[at, 0].astype(np.int64) - 1)
         return np.stack(np.divmod(np.unique(np.concatenate(found)), width), axis=1)
 
-    def _lost(self, configuration: Configuration, active: Active, moved: bool) -> bool:
+    def _missed_contact(self, configuration: Configuration, active: Active, moved: bool) -> bool:
         """Tell whether the list lacks facets of anchors, or, of what has `moved`, the first."""
         anchors = self._anchors(configuration)
         if moved and self.term.coulomb is not None and not len(anchors):
@@ -231,7 +231,7 @@ class FacetPassBinding:
     def _behind(self, configuration: Configuration) -> bool:
         """Tell whether a point was behind a facet at the end of the last step."""
         least = float(self.surfaces.skins[1].length.min())
-        return self._deepest(configuration) > BEHIND * least
+        return self._deepest(configuration) > DEPTH_BEHIND * least
 
     def _list(self, configuration: Configuration, x: tuple[Array, Array]) -> Change:
         """Make the list for the way from the accepted state to the present one."""
@@ -492,8 +492,8 @@ class FacetPassBinding:
             return 0.0
         x = self.active.target if before else self._positions(configuration)[1]
         now = self.surfaces.skins[1].corner_normals(x)[corners.ids]
-        turned = float(np.linalg.norm(now - corners.held, axis=1).max(initial=0.0))
-        corners.held[...] = now
+        turned = float(np.linalg.norm(now - corners.frozen_normals, axis=1).max(initial=0.0))
+        corners.frozen_normals[...] = now
         return float(configuration.comm.allreduce(turned, MPI.MAX))
 
     def _crosses(self, configuration: Configuration) -> bool:
@@ -515,7 +515,7 @@ class FacetPassBinding:
                 (s.at_points(one.x), other.P, other.Q),
                 (s.at_points(x[0]), m.polynomials(x[1]), m.normals(x[1])),
             ),
-            deep=BEHIND * m.length,
+            deep=DEPTH_BEHIND * m.length,
             parts=parts,
         )
         worst = Passes(comm.allreduce(found, MPI.MAX))

@@ -64,8 +64,8 @@ SPAN = real("span")  # length of the step in a motion, 0 else [s]
 NEAR = real("near")  # gap up to which points press: what touches in the reference, to round-off [m]
 SLID = real("slid")  # path that a point has slid since it last began to touch [m]
 SLIPPED = real("slip")  # speed of slip in the last step, or 1 where it slid and 0 where it stuck
-TAKEN = {"side", "target", "mu", "law", "radius", "stiffness", "k", "penetration", "damping"}
-TAKEN |= {"initial", "name"}  # by arguments of `Contact`
+RESERVED = {"side", "target", "mu", "law", "radius", "stiffness", "k", "penetration", "damping"}
+RESERVED |= {"initial", "name"}  # by arguments of `Contact`
 TIMES = ("t", "time")
 GAP_HALVINGS = 60  # halvings of a facet: gaps at which a law of the user may act
 ROUND_OFF = 1e-12  # of a length: gaps below it touch, so that the first tangent knows of them
@@ -341,7 +341,7 @@ def _values(
 ) -> dict[str, Scalar]:
     """Return the values of a function's own parameters, defaults filled in."""
     own = [name for name in asked.parameters if name not in known]
-    require_free(what, own, TAKEN, "sa.Contact")
+    require_free(what, own, RESERVED, "sa.Contact")
     known_given = {name: given[name] for name in own if name in given}
     require_parameters(what, (n for n in own if n not in asked.defaults), known_given)
     found = {**asked.defaults, **known_given}

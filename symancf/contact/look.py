@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is seen of the points of a contact at the present state."""
+"""Contact quantities at points in the present state."""
 
 from __future__ import annotations
 

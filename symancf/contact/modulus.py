@@ -32,7 +32,7 @@ class _AtRest:
         self.modulus = young_modulus(kinematics, energy)
 
 
-_KNOWN: Shared[_AtRest] = Shared()
+_MODULI: Shared[_AtRest] = Shared()
 
 
 class Modulus:
@@ -59,7 +59,7 @@ class Modulus:
         called = evaluate_energy(body.element, body._energy_function)
         energy = sp.Add(*called.parts.values())
         key = id(called.kinematics), energy
-        self._at_rest = _KNOWN.get(key, lambda: _AtRest(called.kinematics, energy))
+        self._at_rest = _MODULI.get(key, lambda: _AtRest(called.kinematics, energy))
         E = self._at_rest.modulus
         E = E.xreplace({m.symbol: m.initial for m in called.history})
         for name in () if body.pressure is None else body.pressure.unbounded:
@@ -79,7 +79,7 @@ class Modulus:
         self.changes = bool(of_time)
         self.timed = any(not isinstance(value, Parameter) for value in of_time)
         order = [sp.Symbol(name, real=True) for name in (*self._fields, *self._scalars)]
-        self._made = numerical(order, E, "numpy")
+        self._function = numerical(order, E, "numpy")
 
     def fields(self, X: Array) -> Array:
         """Return the parameters that are fields at places, (n, fields)."""
@@ -99,7 +99,9 @@ class Modulus:
         ------
         ParameterError : it is not positive.
         """
-        found = np.broadcast_to(np.asarray(self._made(*fields.T, *present), float), (len(fields),))
+        found = np.broadcast_to(
+            np.asarray(self._function(*fields.T, *present), float), (len(fields),)
+        )
         if len(found) and not (np.isfinite(found).all() and (found > 0.0).all()):
             raise ParameterError(
                 f"{self.who}: the modulus of {self.body.name!r} is {found.min():g} at rest, so "

@@ -61,7 +61,7 @@ class Nodal(NamedTuple):
 
 
 @dataclass
-class Told:
+class SideFields:
     """What all P points of a side tell.
 
     Attributes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ConstraintError
-from .search import BEHIND, BEHIND_AT_REST, FACING_NORMALS, candidates, close
+from .search import DEPTH_BEHIND, DEPTH_BEHIND_AT_REST, FACING_NORMALS, candidates, close
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -110,7 +110,9 @@ def overlaps(surfaces: Surfaces, initial: str | None) -> Array:
             "let it out gradually"
         )
     else:
-        limit[found] = np.where(itself, BEHIND_AT_REST, BEHIND) * m.skin.length[facet[at]]
+        limit[found] = (
+            np.where(itself, DEPTH_BEHIND_AT_REST, DEPTH_BEHIND) * m.skin.length[facet[at]]
+        )
         remedy = (
             f"that is {'a quarter' if itself.any() else 'half'} of a cell and more, so that points "
             f"are behind these facets, and initial={initial!r} does not bring them out; move one "

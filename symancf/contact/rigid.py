@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ..terms.quantities import At
     from ..values.parameter import Scalar
     from .shapes import Shape
-    from .steps import Step
+    from .steps import ContactNumbers
 
 DEEP_AT_START = 1e-3  # parts of l by which a surface may lie within another one at the start
 OPPOSITE_NORMALS = -0.25  # cosine of two normals of one point that has passed through a shape
@@ -58,7 +58,7 @@ DEEP_ON_WAY = 0.01  # parts of l that a way may lie within a shape
 PROBES_OF_WAY = 64  # of a way, at most
 
 
-class Numbers:
+class PointNumbers:
     """What the points of this rank are given, by the symbols of `Touch`; each (n,).
 
     `length` is the local size l, `overlap` what is let out, `weight` the area (length, number)
@@ -90,7 +90,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Points:
+class ContactorPoints:
     """The points of a contactor, as `RigidPass` takes them.
 
     Attributes
@@ -114,14 +114,14 @@ class Points:
     initial: str | None = None
     shared: int = 1
 
-    def numbers(self, configuration: Configuration, ids: Ints) -> Numbers:
+    def numbers(self, configuration: Configuration, ids: Ints) -> PointNumbers:
         """Return size and stiffness at places, by number (collective)."""
         sheet, given = self.end, self.stiffness
         if not isinstance(sheet, Sheet):
             assert given is not None
-            return Numbers(np.full(len(ids), self.length), given / self.shared)
+            return PointNumbers(np.full(len(ids), self.length), given / self.shared)
         l, fields = sheet.sized(configuration.layout, ids)
-        return Numbers(l, 0.0, sheet, fields) if given is None else Numbers(l, given)
+        return PointNumbers(l, 0.0, sheet, fields) if given is None else PointNumbers(l, given)
 
 
 class RigidPass(PlaceTerm):
@@ -136,7 +136,7 @@ class RigidPass(PlaceTerm):
     """
 
     touch: Touch
-    points: Points
+    points: ContactorPoints
 
     @property
     def contactor(self) -> End:
@@ -144,7 +144,9 @@ class RigidPass(PlaceTerm):
         return self.points.end
 
     @classmethod
-    def of(cls, name: str, touch: Touch, points: Points, values: Mapping[str, Scalar]) -> RigidPass:
+    def of(
+        cls, name: str, touch: Touch, points: ContactorPoints, values: Mapping[str, Scalar]
+    ) -> RigidPass:
         """Return the pass: an energy without friction, else forces on motions."""
         ends, shape = [points.end], touch.shape
         if shape.body is not None:
@@ -207,8 +209,8 @@ class RigidPassBinding(PlaceBinding):
     """
 
     term: RigidPass
-    numbers: Numbers
-    step: Step
+    numbers: PointNumbers
+    step: ContactNumbers
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's points (collective)."""

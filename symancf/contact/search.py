@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from .skin import Skin
 
 FACING_NORMALS = -0.2  # largest n_s . n_m of facets that may touch
-BEHIND = 0.5  # of a cell: deeper a point is not in a facet but behind it, and counts less; foot.h
-BEHIND_AT_REST = 0.25  # the same of one body in the reference
+#: of a cell: deeper a point is not in a facet but behind it, and counts less; foot.h
+DEPTH_BEHIND = 0.5
+DEPTH_BEHIND_AT_REST = 0.25  # the same of one body in the reference
 
 
-class Shape:
+class FacetShapes:
     """A skin in some positions: facets and normals as polynomials, and balls around facets.
 
     Attributes
@@ -92,7 +93,7 @@ class Rest(NamedTuple):
     bodies : (F,), (G,) numbers of the bodies of facets; joined bodies are one.
     """
 
-    shapes: tuple[Shape, Shape]
+    shapes: tuple[FacetShapes, FacetShapes]
     bodies: tuple[Ints, Ints]
 
     def same(self, a: Ints, b: Ints) -> Mask:
@@ -100,7 +101,7 @@ class Rest(NamedTuple):
         return np.asarray(self.bodies[0][a] == self.bodies[1][b])
 
 
-def close(s: Shape, m: Shape, margin: float) -> tuple[Ints, Ints]:
+def close(s: FacetShapes, m: FacetShapes, margin: float) -> tuple[Ints, Ints]:
     """Return the pairs of facets whose boxes are closer than `margin`, sorted.
 
     Facets of very different sizes: a tree for each power of two of the radius.
@@ -133,7 +134,7 @@ def share_nodes(s: Skin, m: Skin, a: Ints, b: Ints) -> Mask:
     return np.asarray((one[:, :, None] == other[:, None, :]).any(axis=(1, 2)))
 
 
-def behind(s: Shape, m: Shape, a: Ints, b: Ints, depth: float) -> Mask:
+def behind(s: FacetShapes, m: FacetShapes, a: Ints, b: Ints, depth: float) -> Mask:
     """Return which facets a are behind the facets b: by more than `depth` of these facets' cells.
 
     The middle of a has its foot on b, or within half a facet of it.
@@ -144,7 +145,11 @@ def behind(s: Shape, m: Shape, a: Ints, b: Ints, depth: float) -> Mask:
 
 
 def candidates(
-    s: Shape, m: Shape, rest: Rest | None, margin: float, path: tuple[Shape, Shape]
+    s: FacetShapes,
+    m: FacetShapes,
+    rest: Rest | None,
+    margin: float,
+    path: tuple[FacetShapes, FacetShapes],
 ) -> tuple[Ints, Mask]:
     """Return pairs of facets (k, 2), sorted, one that has points, one opposite; which may touch.
 
@@ -170,11 +175,11 @@ def candidates(
     a, b = a[faces], b[faces]
     alone = ~share_nodes(s.skin, m.skin, a, b)
     a, b = a[alone], b[alone]
-    kept = ~behind(s, m, a, b, BEHIND)
+    kept = ~behind(s, m, a, b, DEPTH_BEHIND)
     if rest is not None:  # these are in the way of each other for ever
         first = ~rest.same(a, b)
         one = np.flatnonzero(~first)
-        first[one] = ~behind(*rest.shapes, a[one], b[one], BEHIND_AT_REST)
+        first[one] = ~behind(*rest.shapes, a[one], b[one], DEPTH_BEHIND_AT_REST)
         a, b, kept = a[first], b[first], kept[first]
     return np.stack([a, b], axis=1), kept
 

@@ -81,7 +81,7 @@ class Shape:
         name: str | None = None,
         **unknown: object,
     ) -> None:
-        self.name = arguments.named(name, self.kind)
+        self.name = arguments.name_or(name, self.kind)
         what = f"{self.kind} {self.name!r}" if name else self.kind
         if unknown:
             raise ParameterError(

@@ -34,7 +34,7 @@ class OfStep:
         return self.value(time)
 
 
-class Step:
+class ContactNumbers:
     """The numbers of one contact in one system.
 
     Parameters

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Array, Ints, Ints32, Mask
 from .leaf import Leaf, filled, stacked
-from .search import Rest, Shape
+from .search import FacetShapes, Rest
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
@@ -27,11 +27,11 @@ class Surfaces:
     shapes : in the reference, after `place`.
     """
 
-    shapes: tuple[Shape, Shape]
+    shapes: tuple[FacetShapes, FacetShapes]
 
     def __init__(self, skins: tuple[Skin, Skin], bodies: tuple[Ints, Ints], common: bool) -> None:
         self.skins, self.bodies, self.common = skins, bodies, common
-        self._last: tuple[Shape, Shape] | None = None
+        self._last: tuple[FacetShapes, FacetShapes] | None = None
 
     def place(self, configuration: Configuration) -> None:
         """Find the nodes and the shapes in the numbered configuration (collective)."""
@@ -40,7 +40,7 @@ class Surfaces:
         s, m = (skin.vectors(configuration, configuration.reference) for skin in self.skins)
         self.shapes = self.shapes_of((s, m))
 
-    def shapes_at(self, x: tuple[Array, Array]) -> tuple[Shape, Shape]:
+    def shapes_at(self, x: tuple[Array, Array]) -> tuple[FacetShapes, FacetShapes]:
         """Return the shapes at vectors of the nodes of both sides; the last ones are known."""
         s, m = self.skins
         known = self._last
@@ -48,11 +48,11 @@ class Surfaces:
             known = self._last = self.shapes_of(x)
         return known
 
-    def shapes_of(self, x: tuple[Array, Array]) -> tuple[Shape, Shape]:
+    def shapes_of(self, x: tuple[Array, Array]) -> tuple[FacetShapes, FacetShapes]:
         """Return the shapes at vectors of the nodes of both sides, made anew."""
         s, m = self.skins
-        one = Shape(s, x[0])
-        return one, one if s is m else Shape(m, x[1])
+        one = FacetShapes(s, x[0])
+        return one, one if s is m else FacetShapes(m, x[1])
 
     @property
     def rest(self) -> Rest | None:

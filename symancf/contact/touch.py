@@ -34,7 +34,8 @@ BEFORE, ANCHOR, OWN, STRETCH = "gap_before", "anchor", "own_anchor", "stretch_be
 
 Part: TypeAlias = Literal["energy", "damper", "friction"]
 
-_known: dict[tuple[Hashable, ...], tuple[sp.Expr, list[sp.Expr]]] = {}  # by kind and coordinates
+#: by kind and coordinates
+_distances: dict[tuple[Hashable, ...], tuple[sp.Expr, list[sp.Expr]]] = {}
 
 
 class Place(NamedTuple):
@@ -90,10 +91,10 @@ class Touch:
             names += [f"{q}_b" for q in ("v", *SPINS)] if shape.body is not None else []
         self._names = names
         self.memory = self._first()
-        self.keywords = self._asked()
+        self.keywords = self._argument_names()
         taking(self, names, dict.fromkeys(self.keywords, REQUIRED))
 
-    def _asked(self) -> list[str]:
+    def _argument_names(self) -> list[str]:
         """Return the names of parameters and of what is remembered."""
         own = [] if self.coulomb is None else list(self.coulomb.parameters)
         known = [BASE, GROWN, RHO, NEAR, OVERLAP, RELEASE]
@@ -112,11 +113,11 @@ class Touch:
         """
         shape, form = self.shape, getattr(self.shape, "function", type(self.shape))
         key = form, *shape.parameters, *x
-        if key not in _known:
+        if key not in _distances:
             names = {real(name): real(f"shape_{name}") for name in shape.parameters}
             slopes = [s.xreplace(names) for s in shape.slopes(x)]
-            _known[key] = shape.distance(x).xreplace(names), slopes
-        return _known[key]
+            _distances[key] = shape.distance(x).xreplace(names), slopes
+        return _distances[key]
 
     def _first(self) -> dict[str, sp.Expr]:
         """Return what a point remembers before the first step, of the reference configuration."""

@@ -2,7 +2,7 @@
 """The elements: each is its cell, monomials and nodal coordinates."""
 
 from ..cells.quadrature import gauss, surface
-from ..cells.shape import Field
+from ..cells.shape import ShapeField as Field
 from ..cells.table import CELLS, HEXAHEDRON, LINE, QUAD, Cell
 from ..errors import unknown_names
 from .ancf_3243 import ancf_3243

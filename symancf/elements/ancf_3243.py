@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The fully parameterised beam of two nodes, to compare with: 24 coordinates."""
 
-from ..cells.shape import Field
+from ..cells.shape import ShapeField
 from ..cells.table import LINE
 from ..kinematics import beam_solid
 from .element import Element
@@ -10,9 +10,9 @@ ancf_3243 = Element(
     "ancf_3243",
     LINE,
     {
-        "m": Field("1 xi xi**2 xi**3", nodal=("", "xi", None, None)),
-        "dy": Field("1 xi", nodal=(None, None, "", None)),
-        "dz": Field("1 xi", nodal=(None, None, None, "")),
+        "m": ShapeField("1 xi xi**2 xi**3", nodal=("", "xi", None, None)),
+        "dy": ShapeField("1 xi", nodal=(None, None, "", None)),
+        "dz": ShapeField("1 xi", nodal=(None, None, None, "")),
     },
     slopes=("xi", "y", "z"),
     slope_kind="gradient",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The beam of three nodes without a longitudinal slope, to compare with: 27 coordinates."""
 
-from ..cells.shape import Field
+from ..cells.shape import ShapeField
 from ..cells.table import CELLS
 from ..kinematics import beam_solid
 from .element import Element
@@ -12,9 +12,9 @@ ancf_3333 = Element(
     "ancf_3333",
     CELLS["line3"],
     {
-        "m": Field(QUADRATIC, nodal=("", None, None)),
-        "dy": Field(QUADRATIC, nodal=(None, "", None)),
-        "dz": Field(QUADRATIC, nodal=(None, None, "")),
+        "m": ShapeField(QUADRATIC, nodal=("", None, None)),
+        "dy": ShapeField(QUADRATIC, nodal=(None, "", None)),
+        "dz": ShapeField(QUADRATIC, nodal=(None, None, "")),
     },
     slopes=("y", "z"),
     slope_kind="tangents",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ANCF cable with 12 coordinates."""
 
-from ..cells.shape import Field
+from ..cells.shape import ShapeField
 from ..cells.table import LINE
 from ..kinematics import cable
 from .element import Element
@@ -9,7 +9,7 @@ from .element import Element
 ancf_cable = Element(
     "ancf_cable",
     LINE,
-    {"N": Field("1 xi xi**2 xi**3", nodal=("", "xi"))},
+    {"N": ShapeField("1 xi xi**2 xi**3", nodal=("", "xi"))},
     slopes=("xi",),
     slope_kind="tangents",
     family=cable,

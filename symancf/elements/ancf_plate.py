@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The fully parameterised ANCF plate with 48 coordinates."""
 
-from ..cells.shape import Field
+from ..cells.shape import ShapeField
 from ..cells.table import QUAD
 from ..kinematics import director_solid
 from .ancf_thin_plate import INCOMPLETE_QUARTIC
@@ -11,8 +11,8 @@ ancf_plate = Element(
     "ancf_plate",
     QUAD,
     {
-        "m": Field(INCOMPLETE_QUARTIC, nodal=("", "xi", "eta", None)),
-        "d": Field("1 xi eta xi*eta", nodal=(None, None, None, "")),
+        "m": ShapeField(INCOMPLETE_QUARTIC, nodal=("", "xi", "eta", None)),
+        "d": ShapeField("1 xi eta xi*eta", nodal=(None, None, None, "")),
     },
     slopes=("xi", "eta", "z"),
     slope_kind="gradient",

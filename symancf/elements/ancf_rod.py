@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rod with directors: 36 coordinates."""
 
-from ..cells.shape import Field
+from ..cells.shape import ShapeField
 from ..cells.table import CELLS
 from ..kinematics import rod
 from .element import Element
@@ -12,10 +12,10 @@ ancf_rod = Element(
     "ancf_rod",
     CELLS["line3"],
     {
-        "m": Field(QUADRATIC, nodal=("", None, None, None)),
-        "d1": Field(QUADRATIC, nodal=(None, "", None, None)),
-        "d2": Field(QUADRATIC, nodal=(None, None, "", None)),
-        "d3": Field(QUADRATIC, nodal=(None, None, None, "")),
+        "m": ShapeField(QUADRATIC, nodal=("", None, None, None)),
+        "d1": ShapeField(QUADRATIC, nodal=(None, "", None, None)),
+        "d2": ShapeField(QUADRATIC, nodal=(None, None, "", None)),
+        "d3": ShapeField(QUADRATIC, nodal=(None, None, None, "")),
     },
     slopes=("d1", "d2", "d3"),
     slope_kind="gradient",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..cells.shape import Field
+from ..cells.shape import ShapeField
 from ..cells.table import QUAD
 from ..kinematics import director_solid
 from .ancf_thin_plate import INCOMPLETE_QUARTIC
@@ -15,9 +15,9 @@ ancf_thick_plate = Element(
     "ancf_thick_plate",
     QUAD,
     {
-        "m": Field(INCOMPLETE_QUARTIC, nodal=("", "xi", "eta", None, None)),
-        "d": Field(BILINEAR, nodal=(None, None, None, "", None)),
-        "c": Field(BILINEAR, nodal=(None, None, None, None, "")),
+        "m": ShapeField(INCOMPLETE_QUARTIC, nodal=("", "xi", "eta", None, None)),
+        "d": ShapeField(BILINEAR, nodal=(None, None, None, "", None)),
+        "c": ShapeField(BILINEAR, nodal=(None, None, None, None, "")),
     },
     slopes=("xi", "eta", "z", "zz"),
     slope_kind="gradient",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The thin ANCF plate with 36 coordinates."""
 
-from ..cells.shape import Field
+from ..cells.shape import ShapeField
 from ..cells.table import QUAD
 from ..kinematics import thin_plate
 from .element import Element
@@ -13,7 +13,7 @@ INCOMPLETE_QUARTIC = (
 ancf_thin_plate = Element(
     "ancf_thin_plate",
     QUAD,
-    {"N": Field(INCOMPLETE_QUARTIC, nodal=("", "xi", "eta"))},
+    {"N": ShapeField(INCOMPLETE_QUARTIC, nodal=("", "xi", "eta"))},
     slopes=("xi", "eta"),
     slope_kind="tangents",
     family=thin_plate,

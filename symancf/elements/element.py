@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an element is: a cell, monomials, nodal coordinates, and the quantities it offers."""
+"""Elements: a cell, monomials, nodal coordinates, and the quantities that they offer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from symancf_codegen.declare import Rule
 from ..arrays import Array, Ints
 from ..cells.macro import Macro, MacroFunctions
 from ..cells.quadrature import at_nodes, counts_for, gauss, parse
-from ..cells.shape import ElementSpace, Field, Functions, TableJets
+from ..cells.shape import ElementSpace, Functions, ShapeField, TableJets
 from ..cells.table import TRIANGLE
 from ..errors import KinematicsError
 from ..kinematics.quantity import centre
@@ -82,7 +82,7 @@ class Element:
 
     name: str
     topology: Cell
-    fields: Mapping[str, Field | Macro]
+    fields: Mapping[str, ShapeField | Macro]
     slopes: tuple[str, ...]
     slope_kind: Literal["gradient", "tangents", "none"]
     family: KinematicsFamily

@@ -23,7 +23,7 @@ from ..values.parameter import label
 Parts = dict[str, Expr]
 Energy = Callable[..., Expr]
 
-MOST = 20  # terms; those of tables are three
+MAX_TERMS = 20  # terms; those of tables are three
 _BULK = "beyond -1 the shear modulus is negative, at 1/2 the bulk modulus infinite"
 _SOLID = {"E": positive(), "nu": between(-1, 0.5, _BULK)}
 
@@ -334,9 +334,10 @@ def ogden(*, terms: int = 3) -> Energy:
     R. W. Ogden, Proc. R. Soc. Lond. A 326 (1972) 565-584; the split as in J. C. Simo,
     R. L. Taylor, Computer Methods in Applied Mechanics and Engineering 85 (1991) 273-310.
     """
-    if type(terms) is not int or not 1 <= terms <= MOST:
+    if type(terms) is not int or not 1 <= terms <= MAX_TERMS:
         raise KinematicsError(
-            f"ogden(terms={label(terms)}) is not possible: give 1, 2, 3 or more, at most {MOST}",
+            f"ogden(terms={label(terms)}) is not possible: give 1, 2, 3 or more, at most "
+            f"{MAX_TERMS}",
             asked="terms",
             given=terms,
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What extensions import: public like the names of `symancf`, and listed in docs/extensions.md."""
+"""The interface for extensions, public like the names of `symancf`; see docs/extensions.md."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ from ..output.shapes import shape_at_rest
 from ..places.ends import Ground
 from ..runtime.collective import reduced, together
 from ..runtime.copies import OneProcess
+from ..runtime.display import Displayable
 from ..runtime.files import new_file, write_whole, writing
 from ..runtime.jit import Kernel
 from ..runtime.jit import headers as kernel_headers
 from ..runtime.jit import points as point_kernel
 from ..runtime.progress import Progress
-from ..runtime.shown import Shown
 from ..terms.entities import Entities
 from ..values import arguments
 from ..values.parameter import (
@@ -84,6 +84,7 @@ __all__ = [
     "Data",
     "Diagram",
     "Discretised",
+    "Displayable",
     "Entities",
     "Field",
     "Ground",
@@ -108,7 +109,6 @@ __all__ = [
     "Scalar",
     "Series",
     "Shape",
-    "Shown",
     "Sides",
     "SymancfError",
     "argument",

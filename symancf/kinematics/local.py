@@ -44,7 +44,7 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Solved:
+class LocalEquations:
     """What a function with equations of its own returns; see `implicit`."""
 
     result: Result
@@ -133,7 +133,7 @@ def local(
     return declare
 
 
-def implicit(result: Result, **equations: object) -> Solved:
+def implicit(result: Result, **equations: object) -> LocalEquations:
     r"""Return the result of a law whose own unknowns satisfy equations.
 
     Parameters
@@ -151,7 +151,7 @@ def implicit(result: Result, **equations: object) -> Solved:
     ...     # s, a strain that relieves the cable, follows its force to a power
     ...     return sa.implicit(EA / 2 * (epsilon - s) ** 2, s=s - (epsilon - s) ** n)
     """
-    return Solved(result, equations)
+    return LocalEquations(result, equations)
 
 
 def declared_local(function: Callable[..., object]) -> Declared | None:
@@ -160,9 +160,9 @@ def declared_local(function: Callable[..., object]) -> Declared | None:
     return found if isinstance(found, Declared) else None
 
 
-def given_equations(found: Result) -> dict[str, Value]:
+def residuals_of(found: Result) -> dict[str, Value]:
     """Return the equations of a result that are matrices."""
-    equations = found.equations if isinstance(found, Solved) else {}
+    equations = found.equations if isinstance(found, LocalEquations) else {}
     found = {key: _equation(key, x) for key, x in equations.items() if x is not None}
     return {key: x for key, x in found.items() if isinstance(x, sp.MatrixBase)}
 
@@ -187,7 +187,7 @@ def equations_of(
     """
     equations: Mapping[str, object] = {}
     result = found
-    if isinstance(found, Solved):
+    if isinstance(found, LocalEquations):
         equations, result = found.equations, found.result
         if shared and equations:
             raise KinematicsError(

@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import sympy as sp
 
-from symancf_codegen.declare import Local, Memory
+from symancf_codegen.declare import HistoryVariable, Local
 
 from ..errors import KinematicsError
 from ..values.domain import marked
 from ..values.functions import arguments_of
 from ..values.reader import as_expression, require_shape
-from .local import Solved, declared_local, equations_of, given_equations
+from .local import LocalEquations, declared_local, equations_of, residuals_of
 from .quantity import Value, real
-from .symbols import declaring, entries, given_value, is_symmetric, symbols_of
+from .symbols import declaring, entries, is_symmetric, symbol_value, symbols_of
 
 if TYPE_CHECKING:
     Result = object  # of a user's function
@@ -185,7 +185,7 @@ class Called(NamedTuple):
     """
 
     result: Result
-    history: tuple[Memory, ...] = ()
+    history: tuple[HistoryVariable, ...] = ()
     stored: object = None
     local: tuple[Local, ...] = ()
     shared: bool = False
@@ -218,7 +218,7 @@ def call_own(
     """
     if not own_arguments(function):
         result = call({})
-        if not isinstance(result, Remembered | Solved):
+        if not isinstance(result, Remembered | LocalEquations):
             return Called(result)
     initial, start = _first_values(name, function, arguments)
     step = {STEP: real(STEP)} if initial and STEP in arguments_of(function).names else {}
@@ -227,7 +227,7 @@ def call_own(
     while True:
         symbols = {key: symbols_of(key, value, key in symmetric) for key, value in first.items()}
         found, after = _values(name, call({**step, **symbols}), initial)
-        given = {**after, **given_equations(found.result)}
+        given = {**after, **residuals_of(found.result)}
         turned = {key for key in symmetric & given.keys() if not is_symmetric(given[key])}
         if not turned:
             break
@@ -244,12 +244,12 @@ def _first_values(
 ) -> tuple[dict[str, Value], dict[str, Value]]:
     """Return what memory holds before the first step, and where unknowns begin, maybe there."""
     names, unknowns = declared(function), declared_local(function)
-    initial = {key: given_value(name, key, x, arguments) for key, x in names.items()}
+    initial = {key: symbol_value(name, key, x, arguments) for key, x in names.items()}
     if unknowns is None:
         return initial, {}
     scalars = {key: real(key) for key, x in initial.items() if not isinstance(x, sp.MatrixBase)}
     known = {**arguments, **scalars}
-    start = {key: given_value(name, key, x, known) for key, x in unknowns.start.items()}
+    start = {key: symbol_value(name, key, x, known) for key, x in unknowns.start.items()}
     for key in start.keys() & initial.keys():
         raise KinematicsError(
             f"{name} has the unknown {key!r}, which it remembers, too: give them two names, "
@@ -265,13 +265,13 @@ def _history(
     after: Mapping[str, Value],
     initial: Mapping[str, Value],
     dissipated: object,
-) -> tuple[Memory, ...]:
+) -> tuple[HistoryVariable, ...]:
     """Return what a point remembers: entries of matrices, each once, and what it dissipates."""
-    kept: dict[sp.Symbol, Memory] = {}
+    kept: dict[sp.Symbol, HistoryVariable] = {}
     for key, value in after.items():
         for row in zip(*map(entries, (symbols[key], value, initial[key])), strict=True):
-            kept.setdefault(row[0], Memory(*row))
-    total = () if dissipated == 0 else (Memory(real(DISSIPATED), dissipated, total=True),)
+            kept.setdefault(row[0], HistoryVariable(*row))
+    total = () if dissipated == 0 else (HistoryVariable(real(DISSIPATED), dissipated, total=True),)
     return (*kept.values(), *total)
 
 

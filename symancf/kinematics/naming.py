@@ -48,7 +48,7 @@ def call_law(
 
     def call(own: Mapping[str, Value]) -> object:
         nonlocal named
-        result, named = call_named(what, function, quantities.values(), {**parameters, **own})
+        result, named = call_by_names(what, function, quantities.values(), {**parameters, **own})
         return result
 
     what = f"{getattr(function, '__name__', type(function).__name__)}()"
@@ -56,7 +56,7 @@ def call_law(
     return called, named
 
 
-def call_named(
+def call_by_names(
     what: str,
     function: Energy,
     arguments: Iterable[sp.Basic],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a family of elements offers to energies: quantities, and how they follow from jets."""
+"""Quantities that a family of elements offers to energies, and how they follow from jets."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Kinematics:
     density : reference mass per `measure`, in the parameters of `density_parameters`.
     density_parameters : e.g. ``("rho", "thickness")``.
     strains : quantities in which energies are nearly quadratic, and whose stresses Newton's method
-        predicts; see `newton.predicted`.
+        predicts; see `newton.stress_predictor`.
     penalties : some of these vanish by penalties.
     kinetic : kinetic energy per `measure` of rates in the place of the displacement's jets; None:
         that of `density` at the point.

@@ -14,7 +14,7 @@ from .quantity import Kinematics, Quantity, dot, motion, real, symmetric, vector
 
 #: Rotary inertia of the first director over that of the other two together. It has none, but a
 #: mass matrix must be regular: bending sections have as much too much, twisting ones what is right.
-LIGHT = 1e-3
+DIRECTOR_INERTIA_RATIO = 1e-3
 
 #: (k, i, j) in cyclic order: the k-th curvature is that of directors i and j.
 CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
@@ -78,7 +78,11 @@ def rod() -> Kinematics:
     lets.extend(more)
     rho, A, I2, I3, I23 = (real(name) for name in ("rho", "A", "I2", "I3", "I23"))
     v = vector(unknown("value"))
-    turning = LIGHT * (I2 + I3) * dot(d[0], d[0]) + I3 * dot(d[1], d[1]) + I2 * dot(d[2], d[2])
+    turning = (
+        DIRECTOR_INERTIA_RATIO * (I2 + I3) * dot(d[0], d[0])
+        + I3 * dot(d[1], d[1])
+        + I2 * dot(d[2], d[2])
+    )
     turning += 2 * I23 * dot(d[1], d[2])
     names = ("axial strain d1 . r' - 1", "shear d2 . r'", "shear d3 . r'")
     turns = ("twist", "bending about d2", "bending about d3")

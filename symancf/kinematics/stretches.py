@@ -37,7 +37,7 @@ def invariants() -> dict[str, sp.Expr]:
     }
 
 
-def named_stretches(e: sp.Expr) -> sp.Expr:
+def stretch_symbols(e: sp.Expr) -> sp.Expr:
     """Return an expression in lambda1, lambda2, lambda3 and J, for people."""
     names = [sp.Symbol(name, positive=True) for name in STRETCHES]
     J = sp.Symbol("J", positive=True)

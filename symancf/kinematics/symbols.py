@@ -35,7 +35,7 @@ def declaring(function: Callable[..., object], names: Iterable[str], does: str) 
             )
 
 
-def given_value(name: str, key: str, given: object, arguments: Mapping[str, Value]) -> Value:
+def symbol_value(name: str, key: str, given: object, arguments: Mapping[str, Value]) -> Value:
     """Return the first value of a quantity of a law as a SymPy expression or matrix."""
     what = f"{name}: the first value of {key!r}"
     if callable(given) and not isinstance(given, sp.Basic | sp.MatrixBase):

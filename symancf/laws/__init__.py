@@ -8,15 +8,15 @@ from .energy import energy_laws, unsuited
 from .evaluate import evaluate_energy
 from .formulas import energy_equation, stress_equations
 from .layers import Layers, advice
-from .parts import Parts
+from .parts import EnergyCall
 from .pressure import dead_load_laws, lid_laws, surface_laws
 from .sampled import Fields, Sampled, at_points, sampled_fields
 
 __all__ = [
+    "EnergyCall",
     "Fields",
     "Kind",
     "Layers",
-    "Parts",
     "Sampled",
     "advice",
     "at_points",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.declare import Parameter, PointLaw, Rule, unknown
+from symancf_codegen.declare import KernelParameter, PointLaw, Rule, unknown
 
 from ..kinematics.quantity import dot, real, vector
 from ..values.reader import require_parameters
@@ -98,7 +98,7 @@ def weight_law(name: str, kinetic: PointLaw, dimension: int = 3) -> PointLaw:
         name=name,
         energy=energy,
         parameters=(
-            *(Parameter(x) for x in g),
+            *(KernelParameter(x) for x in g),
             *(p for p in kinetic.parameters if p.symbol in needed),
         ),
         title=f"W = {energy}",

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
 
-from symancf_codegen.declare import Lets, Local, Memory, Parameter, PointLaw, reference, unknown
+from symancf_codegen.declare import (
+    HistoryVariable,
+    KernelParameter,
+    Lets,
+    Local,
+    PointLaw,
+    reference,
+    unknown,
+)
 from symancf_codegen.functions import force_on, symbolic
 
 from ..kinematics.layer import ANGLE
@@ -27,7 +35,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 #: Symbols that points through a thickness know.
 SECTION = ("zeta", *ANGLE)
 
-#: What the names of corrections of stresses begin with, see `newton.predicted`.
+#: What the names of corrections of stresses begin with, see `newton.stress_predictor`.
 PREDICTED = "predicted_"
 #: That of the pressure of solids.
 PREDICTED_PRESSURE = f"{PREDICTED}pressure"
@@ -53,7 +61,7 @@ def build_law(
     title: str = "",
     called: str = "",
     outputs: Mapping[str, sp.Expr] | None = None,
-    history: tuple[Memory, ...] = (),
+    history: tuple[HistoryVariable, ...] = (),
     stored: sp.Expr | None = None,
     local: tuple[Local, ...] = (),
     shared: bool = False,
@@ -74,7 +82,7 @@ def build_law(
     outputs : further expressions of quantities, see `PointLaw.outputs`; None: unknowns of cells.
     history, stored, local, shared : of a law with memory or unknowns of its own, see `PointLaw`.
     """
-    stages, symbols = _named_stages(named)
+    stages, symbols = _stages_by_name(named)
     law = PointLaw(
         name, (), energy=energy, stored=stored, history=history, local=local, shared=shared,
         measure=kinematics.measure, title=title, called=called,
@@ -128,7 +136,7 @@ def _lets(kinematics: Kinematics, outputs: Mapping[str, sp.Expr]) -> Lets:
     return tuple((s, kinematics.short.get(s, e)) for s, e in kinematics.lets)
 
 
-def _named_stages(named: Mapping[str, sp.Expr]) -> tuple[Lets, dict[sp.Expr, sp.Symbol]]:
+def _stages_by_name(named: Mapping[str, sp.Expr]) -> tuple[Lets, dict[sp.Expr, sp.Symbol]]:
     """Return the lets of named scalars, and the symbols that replace these."""
     stages: list[tuple[sp.Symbol, sp.Expr]] = []
     replaced: dict[sp.Expr, sp.Symbol] = {}
@@ -189,14 +197,16 @@ def _jets(kinematics: Kinematics, used: set[sp.Symbol]) -> tuple[str, ...]:
 
 def _parameters(
     kinematics: Kinematics, undefined: set[sp.Symbol], kinds: Kinds, values: Mapping[str, float]
-) -> tuple[Parameter, ...]:
+) -> tuple[KernelParameter, ...]:
     """Return the symbols without definition that are neither jets nor coordinates, by name."""
     jets = ("value", *kinematics.jets)
     others = {s.name for jet in jets for s in (*unknown(jet), *reference(jet))}
     others |= {s.name for x in kinematics.coordinates for s in reference(centre(x))}
     others |= {*kinematics.coordinates, *kinematics.across, *SECTION}
     return tuple(
-        Parameter(s, kinds.get(s.name, "uniform"), s.name.startswith(PREDICTED), values.get(s.name))
+        KernelParameter(
+            s, kinds.get(s.name, "uniform"), s.name.startswith(PREDICTED), values.get(s.name)
+        )
         for s in sorted(undefined, key=lambda s: s.name)
         if s.name not in others
     )
@@ -219,7 +229,7 @@ def closure(symbols: set[sp.Symbol], definitions: Mapping[sp.Symbol, sp.Expr]) -
 def predictable(
     energy: sp.Expr, strains: Sequence[sp.Symbol]
 ) -> tuple[sp.Expr, dict[str, Kind], dict[str, sp.Expr]]:
-    """Return an energy with corrections of stresses, W + sum c_i e_i, for `newton.predicted`.
+    """Return an energy W + sum c_i e_i with corrections; see `newton.stress_predictor`.
 
     Also the kinds of the parameters c_i, and the stresses dW/de_i by their names. Strains of which
     it is a linear function have a stress of their own, which is never corrected; nor are stresses

@@ -20,14 +20,14 @@ from .build import Kind, build_law, closure, kinds_of, predictable
 from .evaluate import evaluate_energy
 from .laminate import layered_laws
 from .layers import Layers
-from .mixed import FRAME, PART, Pressure
-from .predicted import NONE, Corrections, of_volume
+from .mixed import FRAME, PART, PressureField
+from .pressure_predictor import NONE, Corrections, of_volume
 
 if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
-    from .parts import Parts
+    from .parts import EnergyCall
 
 Volumetric = Literal["full", "reduced", "split"]
 
@@ -44,7 +44,7 @@ def energy_laws(
     volumetric: Volumetric | None = None,
     quadrature: str | Rule | Mapping[str, str | Rule] | None = None,
     outputs: Mapping[str, sp.Expr] | None = None,
-    pressure: Pressure | None = None,
+    pressure: PressureField | None = None,
     held: bool = False,
     layer: int | None = None,
     **options: bool,
@@ -150,7 +150,9 @@ def _require_full(volumetric: Volumetric | None) -> None:
         )
 
 
-def _require_suited(element: Element, called: Parts, groups: Sequence[Sequence[Share]]) -> None:
+def _require_suited(
+    element: Element, called: EnergyCall, groups: Sequence[Sequence[Share]]
+) -> None:
     """Check that an energy goes with the unknowns of the element's cells, if it has any.
 
     And that all its parts are at the points where it remembers, or has unknowns.
@@ -179,11 +181,11 @@ def _require_suited(element: Element, called: Parts, groups: Sequence[Sequence[S
 
 
 def _corrected(
-    called: Parts,
+    called: EnergyCall,
     whole: sp.Expr,
     volume: Corrections,
     local: Sequence[Local],
-    pressure: Pressure | None,
+    pressure: PressureField | None,
 ) -> tuple[sp.Expr, dict[str, Kind], dict[str, sp.Expr] | None]:
     """Return an energy with corrections of stresses, their kinds, and outputs; see `predictable`.
 
@@ -205,8 +207,8 @@ def _corrected(
 def _volume(
     element: Element,
     energy: Energy,
-    called: Parts,
-    pressure: Pressure | None,
+    called: EnergyCall,
+    pressure: PressureField | None,
     values: Mapping[str, Value] | None,
 ) -> Corrections:
     """Return what corrects the pressure of a solid that is hardly compressible; see `of_volume`."""
@@ -234,7 +236,7 @@ def unsuited(
 
 
 def _unsuited(
-    element: Element, called: Parts, groups: Sequence[Sequence[Share]]
+    element: Element, called: EnergyCall, groups: Sequence[Sequence[Share]]
 ) -> tuple[str, dict[str, Any]]:
     if not called.kinematics.local:
         return "", {}
@@ -255,7 +257,7 @@ def _unsuited(
     return "", {}
 
 
-def _local_of(called: Parts, parts: Sequence[sp.Expr]) -> tuple[Local, ...]:
+def _local_of(called: EnergyCall, parts: Sequence[sp.Expr]) -> tuple[Local, ...]:
     """Return the unknowns of an energy that its parts at the points of one rule have."""
     used: set[sp.Symbol] = set().union(*(w.free_symbols for w in parts))
     used |= {s for m in called.history for s in m.update.free_symbols}
@@ -265,7 +267,7 @@ def _local_of(called: Parts, parts: Sequence[sp.Expr]) -> tuple[Local, ...]:
 
 def _shares(
     element: Element,
-    called: Parts,
+    called: EnergyCall,
     volumetric: Volumetric | None,
     quadrature: str | Rule | Mapping[str, str | Rule] | None,
 ) -> tuple[list[Share], Lets]:
@@ -292,7 +294,7 @@ def _shares(
     return shares, geometry
 
 
-def _integration(element: Element, called: Parts, volumetric: Volumetric | None) -> Volumetric:
+def _integration(element: Element, called: EnergyCall, volumetric: Volumetric | None) -> Volumetric:
     """Return how the volumetric part is integrated: as asked for, else as the element does."""
     parts = [p for p in called.parts if p]
     default = element.volumetric if PART in parts else "full"
@@ -318,7 +320,7 @@ def _integration(element: Element, called: Parts, volumetric: Volumetric | None)
 
 
 def _rules(
-    element: Element, called: Parts, quadrature: str | Rule | Mapping[str, str | Rule] | None
+    element: Element, called: EnergyCall, quadrature: str | Rule | Mapping[str, str | Rule] | None
 ) -> dict[str, Rule]:
     """Return the rules that are given for named parts."""
     if not isinstance(quadrature, Mapping):
@@ -362,14 +364,14 @@ def _by_points(shares: Sequence[Share]) -> list[list[Share]]:
     return list(groups.values())
 
 
-def _title(called: Parts, labels: Sequence[str]) -> str:
+def _title(called: EnergyCall, labels: Sequence[str]) -> str:
     parts = [p for p in called.parts if not p or p in labels or f"{p}_reduced" in labels]
     shown = {w: real(name) for name, w in called.named.items()}
-    told = [stretches.named_stretches(called.parts[p].xreplace(shown)) for p in parts]
+    told = [stretches.stretch_symbols(called.parts[p].xreplace(shown)) for p in parts]
     formula = " + ".join(map(str, told))
     where = ""
     for name, w in reversed(list(called.named.items())):
-        inner = stretches.named_stretches(w.xreplace({v: s for v, s in shown.items() if v != w}))
+        inner = stretches.stretch_symbols(w.xreplace({v: s for v, s in shown.items() if v != w}))
         if re.search(rf"\b{name}\b", formula + where):
             where = f", {name} = {inner}{where}"
     return f"W = {formula}{where}"

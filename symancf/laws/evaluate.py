@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.declare import Local, Memory, unknown
+from symancf_codegen.declare import HistoryVariable, Local, unknown
 from symancf_codegen.functions import symbolic
 
 from ..errors import KinematicsError
@@ -20,8 +20,8 @@ from ..kinematics.naming import Energy, call_law, signature
 from ..kinematics.quantity import Kinematics, real
 from ..values.reader import require_free, require_quantities, scalar
 from .layers import Layers
-from .mixed import Pressure, mixed
-from .parts import Parts
+from .mixed import PressureField, mixed
+from .parts import EnergyCall
 
 if TYPE_CHECKING:
     from ..elements.element import Element
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Value
 
 
-Own = tuple[tuple[Memory, ...], sp.Expr | None, tuple[Local, ...]]
+Own = tuple[tuple[HistoryVariable, ...], sp.Expr | None, tuple[Local, ...]]
 NOTHING: Own = ((), None, ())
 
 
@@ -38,10 +38,10 @@ def evaluate_energy(
     energy: Energy,
     *,
     given: Mapping[str, Value] | None = None,
-    pressure: Pressure | None = None,
+    pressure: PressureField | None = None,
     held: bool = False,
     **options: bool,
-) -> Parts:
+) -> EnergyCall:
     """Call `energy` with the symbols of its quantities and parameters, and check what it returns.
 
     Parameters
@@ -65,7 +65,7 @@ def evaluate_energy(
     return mixed(found, pressure, held=held)
 
 
-def _mean(kinematics: Kinematics, where: str, layers: Layers) -> Parts:
+def _mean(kinematics: Kinematics, where: str, layers: Layers) -> EnergyCall:
     """Return the mean of the energies of layers, all of them in the axes of the body."""
     parts: dict[str, sp.Expr] = {}
     for kind in layers.kinds:
@@ -74,7 +74,7 @@ def _mean(kinematics: Kinematics, where: str, layers: Layers) -> Parts:
         for part, w in called.parts.items():
             name = f"{called.name}_{kind.numbers[0] + 1}{part and '_'}{part}"
             parts[name] = parts.get(name, sp.S.Zero) + share * w
-    return Parts(
+    return EnergyCall(
         name="layers",
         signature=signature(layers),
         kinematics=kinematics,
@@ -90,7 +90,7 @@ def evaluate_on(
     energy: Energy,
     given: Mapping[str, Value] | None = None,
     names: Collection[str] = (),
-) -> Parts:
+) -> EnergyCall:
     """Call `energy` with the symbols that kinematics offer; `where` says whose, for messages.
 
     No parameter may bear one of `names`; the rest as in `evaluate_energy`.
@@ -126,7 +126,7 @@ def evaluate_on(
     if roots:
         _require_even(asked.name, checked.values(), own, roots)
     identifier = re.sub(r"\W", "_", asked.name, flags=re.ASCII).lstrip("_0123456789") or "energy"
-    return Parts(
+    return EnergyCall(
         name=identifier,
         signature=asked,
         kinematics=kinematics,
@@ -216,7 +216,7 @@ def _own(
     def checked(of: str, w: object, symbols: set[sp.Symbol], told: bool = False) -> sp.Expr:
         return _density(name, of, w, symbols, told=told, asked=of.split()[0])
 
-    history: list[Memory] = []
+    history: list[HistoryVariable] = []
     for m in called.history:
         update = checked(f"{m.name} at the end of a step", m.update, known, told=True)
         initial = checked(f"{m.name} before the first step", m.initial, fixed)

@@ -20,11 +20,11 @@ from ..kinematics.solid import GRADIENTS, PULLED
 from ..values.reader import require_quantities
 from .energy import energy_laws
 from .layers import Layers
-from .mixed import shown
+from .mixed import printed_law
 
 if TYPE_CHECKING:
     from ..elements.element import Element
-    from .mixed import Pressure
+    from .mixed import PressureField
 
 Function = Literal["energy", "shape", "residual", "tangent"]
 
@@ -42,7 +42,7 @@ CONJUGATE = {
     "r": "f",
 }
 
-BOTH = "stands for both of its places: derivatives by it are twice the entry"
+BOTH_SUFFIX_TEXT = "stands for both of its places: derivatives by it are twice the entry"
 
 _DEFINED = {
     "J": r"J &= \det F",
@@ -70,7 +70,7 @@ class Formula:
     names: dict[sp.Expr, sp.Symbol]
 
     @classmethod
-    def of(cls, element: Element, energy: Energy, pressure: Pressure | None = None) -> Formula:
+    def of(cls, element: Element, energy: Energy, pressure: PressureField | None = None) -> Formula:
         """Return that of an energy on an element; with a pressure it is that of both.
 
         Raises
@@ -95,7 +95,7 @@ class Formula:
         parts = dict(result) if isinstance(result, Mapping) else {"": result}
         if pressure is not None:
             J = symbols.setdefault("J", offered["J"].value)
-            parts = shown(asked.name, parts, J, asked.parameters, pressure)
+            parts = printed_law(asked.name, parts, J, asked.parameters, pressure)
         names = {w: real(name) for name, w in named.items() if w.free_symbols}
         return cls({part: symbolic(w) for part, w in parts.items()}, symbols, names)
 
@@ -125,7 +125,9 @@ class Formula:
 
 
 # ---- equations of SymPy --------------------------------------------------------------------------
-def energy_equation(element: Element, energy: Energy, pressure: Pressure | None = None) -> sp.Eq:
+def energy_equation(
+    element: Element, energy: Energy, pressure: PressureField | None = None
+) -> sp.Eq:
     """Return W = ... as SymPy prints it, in the quantities and parameters of the energy.
 
     With a pressure it is that of displacement and pressure.
@@ -138,7 +140,7 @@ def energy_equation(element: Element, energy: Energy, pressure: Pressure | None 
 
 
 def stress_equations(
-    element: Element, energy: Energy, pressure: Pressure | None = None
+    element: Element, energy: Energy, pressure: PressureField | None = None
 ) -> tuple[sp.Eq, ...]:
     r"""Return the stresses of an energy: what makes up the residual.
 
@@ -214,7 +216,7 @@ class _Latex(LatexPrinter):  # type: ignore[misc]
         return rf"{self._print(e.arg.arg)}^{{-T}}"
 
 
-class _Text(StrPrinter):  # type: ignore[misc]
+class _FormulaPrinter(StrPrinter):  # type: ignore[misc]
     """Products of matrices without signs between the factors."""
 
     def _print_Inverse(self, e: sp.Inverse) -> str:
@@ -278,7 +280,7 @@ def latex(energy: Energy, element: Element, function: Function = "energy") -> It
     for name, symbol in formula.symbols.items():
         yield f"% {name}: {kinematics.quantities[name].meaning}"
         if _symmetric(symbol) and function != "shape":
-            yield f"% {name}12 {BOTH}"
+            yield f"% {name}12 {BOTH_SUFFIX_TEXT}"
 
 
 def text(energy: Energy, element: Element, function: Function = "energy") -> Iterator[str]:
@@ -312,7 +314,7 @@ def text(energy: Energy, element: Element, function: Function = "energy") -> Ite
             yield f"d2W_d{a}_d{b} = {second}"
     for name, symbol in formula.symbols.items():
         if _symmetric(symbol):
-            yield f"# {name}12 {BOTH}"
+            yield f"# {name}12 {BOTH_SUFFIX_TEXT}"
     if function != "energy":
         yield from _summed(formula, slopes, solid, function)
 
@@ -330,7 +332,7 @@ def _summed(
         if function == "tangent":
             yield "# K_ij = sum_p w_p sum_s (sum_t d2W_ds_dt ds_dq_i dt_dq_j + dW_ds d2s_dq_i_dq_j)"
         return
-    P = _stresses(formula, slopes, "dW_d{}".format, _Text(), " ")
+    P = _stresses(formula, slopes, "dW_d{}".format, _FormulaPrinter(), " ")
     yield f"# P = dW_dF = {P}"
     yield "# f_i = sum_p w_p det(J0) P grad(N_i)"
     if function == "tangent":

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.declare import RATE_FACTOR, Parameter, PointLaw, Rule
+from symancf_codegen.declare import RATE_FACTOR, KernelParameter, PointLaw, Rule
 from symancf_codegen.functions import rate
 
 from ..kinematics.quantity import real
 from .build import build_law
 from .evaluate import evaluate_energy
-from .mixed import FRAME, PART, PRESSURE, Pressure
+from .mixed import FRAME, PART, PRESSURE, PressureField
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def volume_law(
     element: Element,
     energy: Energy,
-    pressure: Pressure,
+    pressure: PressureField,
     *,
     values: Mapping[str, Value],
     fields: Mapping[str, Kind],
@@ -74,7 +74,7 @@ def moving_volume(law: PointLaw, names: Sequence[str], weights: Sequence[sp.Symb
         lets=(*law.lets, (speed, rate(g)), (bend, rate(speed))),
         parameters=(
             *law.parameters,
-            *(Parameter(w) for w in (*weights, real(RATE_FACTOR))),
+            *(KernelParameter(w) for w in (*weights, real(RATE_FACTOR))),
         ),
         rates=True,
         title=f"w0 g + w1 g' + w2 g'' (without accelerations) of {law.title}",

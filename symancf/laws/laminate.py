@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.quantity import Kinematics
     from ..values.parameter import Value
-    from .layers import Kind, Layers
-    from .mixed import Pressure
-    from .parts import Parts
+    from .layers import LayerGroup, Layers
+    from .mixed import PressureField
+    from .parts import EnergyCall
 
 Laws = list[tuple[PointLaw, Rule]]
 
@@ -45,7 +45,7 @@ MASS_POINTS = 4
 
 #: Components of a symmetric tensor: in the plane, and with those across.
 PLANE = ((0, 0), (1, 1), (0, 1))
-ACROSS = ((2, 2), (0, 2), (1, 2))
+SHEAR_ENTRIES = ((2, 2), (0, 2), (1, 2))
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,13 @@ class Quadratic:
             return real(name)
 
         return Quadratic(
-            named(f"{word}_C", self.C, geometry),
-            named(f"{word}_s", self.s, geometry),
+            with_names(f"{word}_C", self.C, geometry),
+            with_names(f"{word}_s", self.s, geometry),
             let(f"{word}_c", self.c),
         )
 
 
-def named(
+def with_names(
     word: str, M: sp.Matrix, geometry: list[tuple[sp.Symbol, sp.Expr]], symmetric: bool = True
 ) -> sp.Matrix:
     """Return a matrix (a symmetric one) or vector under names, which are added to the geometry."""
@@ -132,7 +132,7 @@ def layered_laws(
     volumetric: str | None,
     quadrature: object,
     outputs: Mapping[str, sp.Expr] | None,
-    pressure: Pressure | None,
+    pressure: PressureField | None,
     layer: int | None,
 ) -> Laws:
     """Return the point laws of the strain energy; see `laws.energy_laws`.
@@ -200,11 +200,11 @@ def _thick(element: Element) -> bool:
 def _called(
     element: Element,
     layers: Layers,
-    kind: Kind,
+    kind: LayerGroup,
     values: Mapping[str, Value] | None,
     thick: bool,
     base: Kinematics,
-) -> tuple[Parts, Kinematics]:
+) -> tuple[EnergyCall, Kinematics]:
     """Return the law of a kind of layers, called with its strain, and what it was called with."""
     axis = layers.axis if kind.turns else None
     own = thinning(kind.numbers[0] + 1).symbol
@@ -213,12 +213,14 @@ def _called(
     return evaluate_on(kinematics, where, kind.energy, given=_own(kind, values)), kinematics
 
 
-def layer_called(element: Element, layers: Layers, kind: Kind) -> tuple[Parts, Kinematics]:
+def layer_called(
+    element: Element, layers: Layers, kind: LayerGroup
+) -> tuple[EnergyCall, Kinematics]:
     """Return the law of a kind of layers on an element, and the kinematics of such a layer."""
     return _called(element, layers, kind, None, _thick(element), element.kinematics())
 
 
-def _own(kind: Kind, values: Mapping[str, Value] | None) -> Mapping[str, Value] | None:
+def _own(kind: LayerGroup, values: Mapping[str, Value] | None) -> Mapping[str, Value] | None:
     """Return the parameters that a kind of layers takes."""
     if values is None:
         return None
@@ -261,7 +263,7 @@ class _Build:
                 )
         return made
 
-    def _mid(self, few: Rule, kind: Kind) -> Rule:
+    def _mid(self, few: Rule, kind: LayerGroup) -> Rule:
         """Return the middle of all layers with a point for each angle of a kind of them."""
         angles = self.layers.angles(kind)
         shares = [self.layers.moments(numbers)[0] for numbers in angles.values()]
@@ -277,7 +279,7 @@ class _Build:
         return _brought(made, f"layer{kind.numbers[0] + 1}_mid", kind, *moved)
 
     def _shares(
-        self, kind: Kind, called: Parts, volumetric: str | None
+        self, kind: LayerGroup, called: EnergyCall, volumetric: str | None
     ) -> tuple[sp.Expr, sp.Expr, list[tuple[sp.Symbol, sp.Expr]]]:
         """Return the energies of all points and of the mid-surface, and names that they need."""
         mode = self.element.volumetric if volumetric is None else volumetric
@@ -324,7 +326,7 @@ class _Build:
         """Return the law of resultants, and those of the layers that are no part of it."""
         flat = self.element.rule(quadrature or "full")
         made: Laws = []
-        summed: list[tuple[Kind, Quadratic]] = []
+        summed: list[tuple[LayerGroup, Quadratic]] = []
         for kind in self.layers.kinds:
             called, kinematics = _called(
                 self.element, self.layers, kind, self.values, False, self.base
@@ -347,7 +349,7 @@ class _Build:
             made.append((self._law(name, kinematics, W, **local), rule))
         return [*self._resultants(summed, flat), *made] if summed else made
 
-    def _plane(self, kind: Kind) -> Quadratic | None:
+    def _plane(self, kind: LayerGroup) -> Quadratic | None:
         """Return a law in plane stress in its components 11, 22, 12; None: it is not quadratic."""
         asked = signature(kind.energy)
         if asked.quantities != ("E_gl",):
@@ -355,12 +357,12 @@ class _Build:
         free = symmetric("E_free", 3)
         W = kind.energy(free, **{p: real(p) for p in asked.parameters})
         W = summed(asked.name, W)
-        form = Quadratic.of(W, [free[i, k] for i, k in (*PLANE, *ACROSS)])
+        form = Quadratic.of(W, [free[i, k] for i, k in (*PLANE, *SHEAR_ENTRIES)])
         return None if form is None else form.without(3)
 
     def _sums(
         self,
-        summed: list[tuple[Kind, Quadratic]],
+        summed: list[tuple[LayerGroup, Quadratic]],
         geometry: list[tuple[sp.Symbol, sp.Expr]],
         brought: dict[str, float],
     ) -> tuple[list[list[sp.Matrix]], sp.Expr]:
@@ -373,11 +375,14 @@ class _Build:
         turned, plain = (components(*map(real, ANGLE)), (4, 2)), (sp.eye(3), (0, 0))
         for kind, plane in summed:
             first = f"layer{kind.numbers[0] + 1}"
-            C, s0 = named(f"{first}_C", plane.C, geometry), named(f"{first}_s", plane.s, geometry)
+            C, s0 = (
+                with_names(f"{first}_C", plane.C, geometry),
+                with_names(f"{first}_s", plane.s, geometry),
+            )
             T, degrees = turned if kind.turns else plain
             for k, (M, degree) in enumerate(zip((T.T * C * T, T.T * s0), degrees, strict=True)):
                 for power, part in by_powers(M, degree).items():
-                    Q = named(f"{first}_{'Qs'[k]}_{power}", part, geometry)
+                    Q = with_names(f"{first}_{'Qs'[k]}_{power}", part, geometry)
                     for n, moment in enumerate(turned_moments(self.layers, kind, power, degree)):
                         name = f"{first}_{'ABD'[n]}_{power}_{degree}"
                         brought[name] = moment
@@ -386,21 +391,28 @@ class _Build:
             constant += real(f"{first}_share") * half * plane.c
         return total, constant
 
-    def _resultants(self, summed: list[tuple[Kind, Quadratic]], flat: Rule) -> Laws:
+    def _resultants(self, summed: list[tuple[LayerGroup, Quadratic]], flat: Rule) -> Laws:
         """Return the law of membrane strain and curvature, of matrices A, B, D."""
         geometry: list[tuple[sp.Symbol, sp.Expr]] = []
         brought = self.layers.numbers
         total, constant = self._sums(summed, geometry, brought)
-        ABD = [named(f"layers_{x}", M, geometry) for x, (M, _) in zip("ABD", total, strict=True)]
-        NM = [named(f"layers_{x}", v, geometry) for x, (_, v) in zip("NM", total, strict=False)]
+        ABD = [
+            with_names(f"layers_{x}", M, geometry) for x, (M, _) in zip("ABD", total, strict=True)
+        ]
+        NM = [
+            with_names(f"layers_{x}", v, geometry) for x, (_, v) in zip("NM", total, strict=False)
+        ]
         if any(kind.turns for kind, _ in summed):
             Q, more = in_plane(self.layers.axis, (sp.S.One, sp.S.Zero))
             geometry += more
-            T = named("layers_T", components(Q[0, 0], Q[1, 0]), geometry, symmetric=False)
+            T = with_names("layers_T", components(Q[0, 0], Q[1, 0]), geometry, symmetric=False)
             ABD = [
-                named(f"local_{x}", T.T * M * T, geometry) for x, M in zip("ABD", ABD, strict=True)
+                with_names(f"local_{x}", T.T * M * T, geometry)
+                for x, M in zip("ABD", ABD, strict=True)
             ]
-            NM = [named(f"local_{x}", T.T * v, geometry) for x, v in zip("NM", NM, strict=True)]
+            NM = [
+                with_names(f"local_{x}", T.T * v, geometry) for x, v in zip("NM", NM, strict=True)
+            ]
         strains = (self.base.quantities[q].value for q in ("E_gl", "kappa"))
         E, k = (sp.Matrix([M[place] for place in PLANE]) for M in strains)
         A, B, D = ABD
@@ -442,7 +454,7 @@ def by_powers(M: sp.Matrix, degree: int) -> dict[int, sp.Matrix]:
     }
 
 
-def turned_moments(layers: Layers, kind: Kind, power: int, degree: int) -> Array:
+def turned_moments(layers: Layers, kind: LayerGroup, power: int, degree: int) -> Array:
     """Return the integrals of (1, zeta, zeta^2) c^k s^(degree - k) over the layers of a kind."""
     total = np.zeros(3)
     for angle, numbers in layers.angles(kind).items():
@@ -451,7 +463,7 @@ def turned_moments(layers: Layers, kind: Kind, power: int, degree: int) -> Array
     return total
 
 
-def through(flat: Rule, layers: Layers, kind: Kind, count: int) -> Rule:
+def through(flat: Rule, layers: Layers, kind: LayerGroup, count: int) -> Rule:
     """Return the points of a rule in the plane with Gauss's in each layer of a kind."""
     x, w = gauss_legendre(count)
     rows, weights = [], []
@@ -469,7 +481,7 @@ def through(flat: Rule, layers: Layers, kind: Kind, count: int) -> Rule:
     return _brought(made, f"layer{kind.numbers[0] + 1}", kind, "zeta")
 
 
-def _brought(rule: Rule, name: str, kind: Kind, *columns: str) -> Rule:
+def _brought(rule: Rule, name: str, kind: LayerGroup, *columns: str) -> Rule:
     """Return a rule that brings along what its section knows of a kind of layers."""
     columns = ("weight", *columns, *(ANGLE if kind.turns else ()))
     return replace(rule, given={column: f"{name}_{column}" for column in columns})

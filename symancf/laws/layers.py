@@ -52,7 +52,7 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Kind:
+class LayerGroup:
     """Layers of one law with the same parameters.
 
     Attributes
@@ -196,7 +196,7 @@ class Layers:
             found[name] = sp.Float(self.moments(kind.numbers)[0] / 2.0, 6) * W
         return found
 
-    def _kinds(self) -> tuple[Kind, ...]:
+    def _kinds(self) -> tuple[LayerGroup, ...]:
         """Gather the layers that are alike."""
         found: list[list[int]] = []
         for k, layer in enumerate(self.layers):
@@ -211,7 +211,7 @@ class Layers:
             first = self.layers[numbers[0]]
             rho = f"rho_{numbers[0] + 1}" if "rho" in first.parameters else "rho"
             energy = numbered(first.law, first.parameters, numbers[0] + 1)
-            made.append(Kind(energy, has_axes(first.law), tuple(numbers), rho))
+            made.append(LayerGroup(energy, has_axes(first.law), tuple(numbers), rho))
         return tuple(made)
 
     def _declare(self) -> None:
@@ -262,7 +262,7 @@ class Layers:
         """Zeta of the middle of all layers."""
         return float(self.edges[0] + self.edges[-1]) / 2.0
 
-    def angles(self, kind: Kind) -> dict[float, tuple[int, ...]]:
+    def angles(self, kind: LayerGroup) -> dict[float, tuple[int, ...]]:
         """Return the layers of a kind by their angles; all at 0 where these make no difference."""
         found: dict[float, list[int]] = {}
         for k in kind.numbers:
@@ -300,7 +300,7 @@ class Layers:
         low, high = self.edges[number], self.edges[number + 1]
         return float(0.5 * (low + high) + 0.5 * place * (high - low))
 
-    def kind_of(self, number: int) -> Kind:
+    def kind_of(self, number: int) -> LayerGroup:
         """Return the kind of a layer."""
         return next(kind for kind in self.kinds if number in kind.numbers)
 

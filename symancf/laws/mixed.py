@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from ..cells.table import Cell
     from ..values.domain import Domain
-    from .parts import Parts
+    from .parts import EnergyCall
 
 Kind = Literal["continuous", "discontinuous", "condensed"]
 
@@ -58,7 +58,7 @@ FRAME = tuple(s.name for s in (*_X0, *(b for row in _B for b in row)))
 
 
 @dataclass(frozen=True)
-class Pressure:
+class PressureField:
     """The pressure of a body beside its displacement.
 
     Attributes
@@ -118,7 +118,7 @@ class Pressure:
         return (first, *_S)
 
 
-def mixed(called: Parts, pressure: Pressure, *, held: bool = False) -> Parts:
+def mixed(called: EnergyCall, pressure: PressureField, *, held: bool = False) -> EnergyCall:
     """Return an energy as one of displacement and pressure.
 
     Parameters
@@ -166,7 +166,7 @@ def mixed(called: Parts, pressure: Pressure, *, held: bool = False) -> Parts:
     )
 
 
-def _placed(kinematics: Kinematics, pressure: Pressure, p: sp.Expr) -> Kinematics:
+def _placed(kinematics: Kinematics, pressure: PressureField, p: sp.Expr) -> Kinematics:
     """Return the kinematics with the pressure, and the place in the cell."""
     X = kinematics.quantities["X"].value
     geometry = kinematics.geometry
@@ -177,7 +177,7 @@ def _placed(kinematics: Kinematics, pressure: Pressure, p: sp.Expr) -> Kinematic
     return replace(kinematics, geometry=geometry, lets=(*kinematics.lets, (PRESSURE, p)))
 
 
-def split(called: Parts) -> tuple[sp.Expr, sp.Expr]:
+def split(called: EnergyCall) -> tuple[sp.Expr, sp.Expr]:
     """Return g and 1/kappa of the volumetric part kappa g^2/2; J - 1 and 0 where there is none.
 
     Raises
@@ -214,8 +214,8 @@ def _square(name: str, w: sp.Expr, parameters: Collection[sp.Symbol]) -> tuple[s
     return sp.Mul(*(b ** (n / 2) for b, n in powers)), 1 / (2 * factor)
 
 
-def shown(
-    name: str, parts: Mapping[str, sp.Expr], J: sp.Expr, p: Collection[str], pressure: Pressure
+def printed_law(
+    name: str, parts: Mapping[str, sp.Expr], J: sp.Expr, p: Collection[str], pressure: PressureField
 ) -> dict[str, sp.Expr]:
     """Return the parts of an energy for people, with the pressure as a symbol.
 

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
     import sympy as sp
 
-    from symancf_codegen.declare import Local, Memory
+    from symancf_codegen.declare import HistoryVariable, Local
 
     from ..kinematics.quantity import Kinematics
     from ..values.reader import Signature
 
 
 @dataclass(frozen=True)
-class Parts:
+class EnergyCall:
     """An energy called with the symbols of an element.
 
     Attributes
@@ -40,7 +40,7 @@ class Parts:
     parts: Mapping[str, sp.Expr]
     named: Mapping[str, sp.Expr]
     values: Mapping[str, sp.Expr | sp.Matrix]
-    history: tuple[Memory, ...] = ()
+    history: tuple[HistoryVariable, ...] = ()
     stored: sp.Expr | None = None
     local: tuple[Local, ...] = ()
     shared: bool = False

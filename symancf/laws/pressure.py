@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.declare import Parameter, PointLaw, Rule, reference, scalar_jets, unknown
+from symancf_codegen.declare import KernelParameter, PointLaw, Rule, reference, scalar_jets, unknown
 from symancf_codegen.legendre import gauss_legendre
 
 from ..cells.quadrature import counts_for, gauss
@@ -57,7 +57,7 @@ def _flat(element: Element, degree: int) -> Rule:
     return gauss(element.topology, counts_for(element.topology, degree))
 
 
-class _Point:
+class _SurfacePoint:
     """The quantities at a point of a surface, as they are named one after the other.
 
     Parameters
@@ -116,7 +116,7 @@ class _Point:
             work=work,
             measure=measure,
             parameters=tuple(
-                Parameter(s, kinds.get(s.name, "uniform"))
+                KernelParameter(s, kinds.get(s.name, "uniform"))
                 for s in sorted(symbols, key=lambda s: str(s.name))
             ),
             title=title,
@@ -134,7 +134,7 @@ def dead_load_laws(element: Element, *, of_place: bool = False) -> Laws:
 
     Parameters of the law: ``F1, F2, F3`` [N/m^2, N/m or N/m^3] and ``share``, uniform.
     """
-    point = _Point(element, False)
+    point = _SurfacePoint(element, False)
     tangent, normal = vector(reference("xi")), [*vector(reference("xi"))]
     if element.dimension > 1:
         normal = cross(tangent, vector(reference("eta")))
@@ -174,7 +174,7 @@ def surface_laws(
     Parameters of the law: ``p`` [Pa], per cell ``sense`` and ``offset``, ``thickness`` [m], and
     the origin ``o1, o2, o3`` [m].
     """
-    point = _Point(element, offset)
+    point = _SurfacePoint(element, offset)
     jets: tuple[str, ...] = ("value", "xi", "eta")
     r_xi, r_eta = point.present("xi", "r_xi"), point.present("eta", "r_eta")
     n = sp.Matrix([point.let(f"n{i}", c) for i, c in enumerate(cross(r_xi, r_eta), 1)])
@@ -224,7 +224,7 @@ def lid_laws(
     Scalars of the cells: the point c (3), the forces \lambda over `scale` (3) and, with
     ``"gas"``, the pressure over `scale`/`size`. Otherwise as in `surface_laws`.
     """
-    point = _Point(element, offset)
+    point = _SurfacePoint(element, offset)
     mean, force = scalar_jets(6)
     r, along = point.present("value", "r"), point.present("xi", "r_xi")
     c = point.present(mean, "c")

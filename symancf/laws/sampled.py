@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.declare import Local, Memory, Parameter, PointLaw, reference
+from symancf_codegen.declare import HistoryVariable, KernelParameter, Local, PointLaw, reference
 from symancf_codegen.functions import force_on, symbolic
 
 from ..errors import KinematicsError, closest
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
-    from .mixed import Pressure
-    from .parts import Parts
+    from .mixed import PressureField
+    from .parts import EnergyCall
 
 Sampled = str | Callable[..., object]
 
 #: Fields that are resultants of a solid's stress through the thickness; see `output.fields`.
-THROUGH = {
+RESULTANT_FIELDS = {
     "membrane_force": "membrane force through the thickness, 3x3 in global axes [N/m]",
     "bending_moment": "bending moment through the thickness, 3x3 in global axes [N]",
 }
@@ -70,7 +70,7 @@ def default_fields(
     `remembered` : whether at points where it is known what a law remembers; `layer` : which.
     """
     if isinstance(energy, Layers):
-        return ("von_mises",) if layer is not None else tuple(THROUGH)
+        return ("von_mises",) if layer is not None else tuple(RESULTANT_FIELDS)
     offered = element.kinematics().quantities
     strained = set(signature(energy).quantities) - set(PLACE)
     strained = strained if remembered or not declared(energy) else set()
@@ -148,8 +148,8 @@ def _plate(lets: Iterable[str]) -> dict[str, Quantity]:
 
     top, bottom = (von_mises(outer(n / h + side * 6 * m / h**2)) for side in (-1, 1))
     return {
-        "membrane_force": Quantity(frame * n * frame.T, THROUGH["membrane_force"]),
-        "bending_moment": Quantity(frame * m * frame.T, THROUGH["bending_moment"]),
+        "membrane_force": Quantity(frame * n * frame.T, RESULTANT_FIELDS["membrane_force"]),
+        "bending_moment": Quantity(frame * m * frame.T, RESULTANT_FIELDS["bending_moment"]),
         "von_mises_top": Quantity(top, "von Mises stress at z = h/2 [Pa]"),
         "von_mises_bottom": Quantity(bottom, "von Mises stress at z = -h/2 [Pa]"),
     }
@@ -228,7 +228,7 @@ def sampled_fields(
     *,
     values: Mapping[str, Value],
     remembered: bool = True,
-    pressure: Pressure | None = None,
+    pressure: PressureField | None = None,
     layer: int | None = None,
     resultant: bool = False,
     **options: bool,
@@ -283,7 +283,7 @@ def _offered(
     element: Element,
     energy: Energy,
     remembered: bool,
-    pressure: Pressure | None,
+    pressure: PressureField | None,
     layer: int | None,
     resultant: bool,
     **options: bool,
@@ -326,7 +326,7 @@ def _of_layer(
     lets = {s.name for s, _ in base.lets}
     if resultant and not thick:
         plate = _plate(lets)
-        return {name: plate[name] for name in THROUGH}
+        return {name: plate[name] for name in RESULTANT_FIELDS}
     of_solid = _solid(base) if thick else {}
     if number is None and not resultant:
         return {name: q for name, q in of_solid.items() if not _stressed(q)}
@@ -360,7 +360,7 @@ def _stressed(q: Quantity) -> bool:
     return bool(q.value.has(force_on))
 
 
-def _own(energy: Energy, called: Parts) -> dict[str, Quantity]:
+def _own(energy: Energy, called: EnergyCall) -> dict[str, Quantity]:
     """Return what a law has of its own: memory at the end of the step, unknowns."""
     unknowns = declared_local(energy)
     found: dict[str, Quantity] = {}
@@ -434,8 +434,8 @@ def at_points(law: PointLaw) -> PointLaw:
     ``zeta`` are parameters per point, and so are unknowns of cells and what was remembered at the
     beginning of the step.
     """
-    own: list[Local | Memory] = [*law.history, *(law.local if law.shared else ())]
-    given = (*law.parameters, *(Parameter(x.symbol, "cell") for x in own))
+    own: list[Local | HistoryVariable] = [*law.history, *(law.local if law.shared else ())]
+    given = (*law.parameters, *(KernelParameter(x.symbol, "cell") for x in own))
     modes = ((s, sp.Add(*(x * c for x, c in row.items()))) for s, row in law.modes)
     law = replace(
         law,
@@ -459,5 +459,5 @@ def at_points(law: PointLaw) -> PointLaw:
         law,
         jets=(),
         measure=sp.S.One,
-        parameters=(*law.parameters, *(Parameter(real(name), "cell") for name in more)),
+        parameters=(*law.parameters, *(KernelParameter(real(name), "cell") for name in more)),
     )

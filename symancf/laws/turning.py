@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.declare import RATE_FACTOR, Parameter, PointLaw, reference, unknown
+from symancf_codegen.declare import RATE_FACTOR, KernelParameter, PointLaw, reference, unknown
 from symancf_codegen.functions import rate
 
 from ..kinematics.quantity import cross, real, vector
@@ -62,12 +62,12 @@ def _pair(
     energy = -T.xreplace(d)
     known = {p.symbol: p for p in kinetic.parameters}
 
-    def parameters(*expressions: sp.Expr) -> tuple[Parameter, ...]:
+    def parameters(*expressions: sp.Expr) -> tuple[KernelParameter, ...]:
         used = set().union(*(e.free_symbols for e in expressions)) - {*q, *v}
         used |= kinetic.measure.free_symbols.union(*(e.free_symbols for _, e in kinetic.geometry))
-        turning = [Parameter(real(s)) for s in (*OMEGA, *ABOUT) if real(s) in used]
+        turning = [KernelParameter(real(s)) for s in (*OMEGA, *ABOUT) if real(s) in used]
         places = {s for s in used if s.name.startswith("place")}
-        cells = [Parameter(s, "cell") for s in sorted(places, key=str)]
+        cells = [KernelParameter(s, "cell") for s in sorted(places, key=str)]
         return (*turning, *cells, *(known[s] for s in known if s in used))
 
     centrifugal = replace(
@@ -88,7 +88,7 @@ def _pair(
         given = parameters(*force.values())
         return centrifugal, replace(coriolis, unknowns=(*q, *v), parameters=given)
     lets = tuple((a, rate(s)) for a, s in zip(v, q, strict=True))
-    given = (Parameter(real(RATE_FACTOR)), *parameters(*force.values()))
+    given = (KernelParameter(real(RATE_FACTOR)), *parameters(*force.values()))
     return centrifugal, replace(coriolis, lets=(*kinetic.lets, *lets), rates=True, parameters=given)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symancf_codegen.declare import RATE_FACTOR, Lets, Parameter, PointLaw, unknown
+from symancf_codegen.declare import RATE_FACTOR, KernelParameter, Lets, PointLaw, unknown
 from symancf_codegen.functions import rate
 
 from ..errors import KinematicsError
@@ -249,9 +249,9 @@ def _symbols(values: Iterable[Value], kinematics: Kinematics) -> set[sp.Symbol]:
     return closure({s for v in values for s in v.free_symbols}, dict(kinematics.lets))
 
 
-def _declared(names: Iterable[str], kinds: Kinds) -> tuple[Parameter, ...]:
+def _declared(names: Iterable[str], kinds: Kinds) -> tuple[KernelParameter, ...]:
     """Return the parameters with some names, once each."""
-    return tuple(Parameter(real(p), kinds.get(p, "uniform")) for p in dict.fromkeys(names))
+    return tuple(KernelParameter(real(p), kinds.get(p, "uniform")) for p in dict.fromkeys(names))
 
 
 def _scalars(value: Value) -> list[sp.Expr]:

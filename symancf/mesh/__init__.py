@@ -16,17 +16,17 @@ from ..cells import CELLS
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import lookup, reduced, together
 from ..runtime.copies import Portable, this_process
+from ..runtime.display import Displayable
 from ..runtime.log import EVENTS, logged
 from ..runtime.registry import ExtensionMethod
-from ..runtime.shown import Shown
 from ..values import arguments
 from ..values.parameter import call_array, is_empty, label, reals
 from ..values.spellings import former_arguments
-from .box import Box
+from .box import BoxMesh
 from .cells import dimension
 from .region import Region, unknown_region
 from .serial import SerialMesh, scatter
-from .slices import Cells, Labels, Slices
+from .slices import CellSlice, Labels, Slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .quality import Quality
 
 
-class Mesh(Portable, Shown):
+class Mesh(Portable, Displayable):
     """Points, cells and regions of a mesh; no rank holds more than its slice of each.
 
     Make one with `Mesh.read`, `Mesh.from_arrays` or `Mesh.box`; ``mesh["plate"]`` is a `Region`;
@@ -48,7 +48,7 @@ class Mesh(Portable, Shown):
     n_points : number of points on all ranks.
     point_starts : (ranks + 1,) first point id of each rank's slice.
     points : (n, 3) coordinates of this rank's slice [m].
-    cells : cell type -> this rank's `Cells`; the same types in the same order on every rank.
+    cells : cell type -> this rank's `CellSlice`; the same types in the same order on every rank.
     regions : name -> `Region`. The region "all" (all cells of the highest dimension) always exists.
 
     Examples
@@ -138,7 +138,7 @@ class Mesh(Portable, Shown):
         """
         comm = MPI.COMM_WORLD if comm is None else comm
         path = arguments.path("Mesh.read", path)
-        if order is not None and arguments.whole("Mesh.read", "order", order) > 2:
+        if order is not None and arguments.integer("Mesh.read", "order", order) > 2:
             raise ParameterError(
                 f"Mesh.read: order={label(order)} is not possible: give 1 or 2, or leave it out "
                 "for the cells of the file",
@@ -235,7 +235,7 @@ class Mesh(Portable, Shown):
         """
         comm = MPI.COMM_WORLD if comm is None else comm
         with together(comm):
-            box = Box.of(lengths, divisions, comm.size, cell)
+            box = BoxMesh.of(lengths, divisions, comm.size, cell)
         slices = box.slices(comm)
         if warp is None:
             return cls(comm, name, slices)
@@ -469,4 +469,4 @@ class Mesh(Portable, Shown):
         return "\n".join(lines)
 
 
-__all__ = ["Cells", "Labels", "Mesh", "Region"]
+__all__ = ["CellSlice", "Labels", "Mesh", "Region"]

@@ -24,12 +24,12 @@ from ..arrays import Ints
 from ..cells.table import CELLS, Cell
 from ..errors import MeshError
 from .abaqus_model import Model
-from .abaqus_sets import NONE, Numbering, joined
+from .abaqus_sets import NONE, AbaqusNumbering, joined
 from .abaqus_text import blocks, refuse
 from .abaqus_types import POSSIBLE, is_rigid
 from .cells import dimension
 from .serial import unreadable
-from .sides import MOST, Sides, sides_of
+from .sides import MAX_SIDES, Sides, sides_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ class Faces:
             return self._outside(kind, which)
         if not name or (name in SHELL and cell.dimension == 2):
             return [(kind, rows)]
-        faces = _named(cell, plane)
+        faces = _facet_names(cell, plane)
         if name not in faces:
             raise ValueError(f"elements of type {kind!r} have no face {name!r}")
         trace, nodes = faces[name]
@@ -92,10 +92,10 @@ class Faces:
             ]
             self._exposed[d] = sides_of(MPI.COMM_SELF, cells, outer=True)
         own = [s for s in self._exposed[d] if s.of == kind]
-        return [(s.kind, s.nodes[np.isin(s.order // MOST, which)]) for s in own]
+        return [(s.kind, s.nodes[np.isin(s.order // MAX_SIDES, which)]) for s in own]
 
 
-def _named(cell: Cell, plane: bool) -> dict[str, tuple[str, Sequence[int]]]:
+def _facet_names(cell: Cell, plane: bool) -> dict[str, tuple[str, Sequence[int]]]:
     """Return type and nodes of the faces of a cell by name; of `plane` continua they are edges."""
     if cell.dimension == 1:
         return {"END1": ("vertex", [0]), "END2": ("vertex", [1])}
@@ -112,7 +112,7 @@ class Regions:
 
     def __init__(self, model: Model, path: Path) -> None:
         self.model, self.path = model, path
-        self.numbering = Numbering(model)
+        self.numbering = AbaqusNumbering(model)
         self.scopes, self.mesh = self.numbering.scopes, self.numbering.mesh
         self.faces = Faces(self.mesh, self.numbering.plane())
         self.empty: list[str] = []  # sets all of whose elements are no cells

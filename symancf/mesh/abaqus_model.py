@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an Abaqus input file says: nodes, elements and sets of parts and instances, by labels."""
+"""Content of an Abaqus input file: nodes, elements and sets of parts and instances, by labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..arrays import Array, Ints
-from .abaqus_text import LARGEST, Block, folded, key_of, label, real, unquoted, words_of
+from .abaqus_text import MAX_LABEL, KeywordBlock, folded, key_of, label, real, unquoted, words_of
 from .abaqus_types import POSSIBLE, element_type, skipped
 
 # make nodes or elements, or move them, in ways that are not read
@@ -17,7 +17,7 @@ REFUSED = ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM")
 
 
 @dataclass(frozen=True)
-class Nodes:
+class NodeBlock:
     """Nodes of a block: labels (k,), coordinates (k, 3) and lines (k,) of a file."""
 
     labels: Ints
@@ -71,7 +71,7 @@ class Set:
 
 
 @dataclass
-class Scope:
+class ModelScope:
     """A part, an instance of one, or what is in neither: the assembly.
 
     `sets` : "NSET", "ELSET" and "SURFACE" -> key of the name -> set. `motion` : translation (3,)
@@ -79,7 +79,7 @@ class Scope:
     """
 
     name: str
-    nodes: list[Nodes] = field(default_factory=list)
+    nodes: list[NodeBlock] = field(default_factory=list)
     elements: list[Elements] = field(default_factory=list)
     sets: dict[str, dict[str, Set]] = field(
         default_factory=lambda: {"NSET": {}, "ELSET": {}, "SURFACE": {}}
@@ -90,26 +90,26 @@ class Scope:
         """Return the set of a name, a new one if there is none."""
         return self.sets[kind].setdefault(key_of(name), Set(unquoted(name)))
 
-    def instance(self, name: str) -> Scope:
+    def instance(self, name: str) -> ModelScope:
         """Return a part once more, under another name."""
         sets = {
             kind: {key: replace(s, entries=list(s.entries)) for key, s in held.items()}
             for kind, held in self.sets.items()
         }
-        return Scope(name, list(self.nodes), list(self.elements), sets)
+        return ModelScope(name, list(self.nodes), list(self.elements), sets)
 
 
 class Model:
     """What the blocks of a file say, by the labels of the file."""
 
     def __init__(self) -> None:
-        self.assembly = Scope("")
-        self.parts: dict[str, Scope] = {}
-        self.instances: dict[str, Scope] = {}
+        self.assembly = ModelScope("")
+        self.parts: dict[str, ModelScope] = {}
+        self.instances: dict[str, ModelScope] = {}
         self.used: set[str] = set()  # parts that have an instance
         self.scope = self.assembly
 
-    def take(self, block: Block) -> None:
+    def take(self, block: KeywordBlock) -> None:
         """Add a block.
 
         Raises
@@ -138,11 +138,11 @@ class Model:
         elif keyword in ("ENDPART", "ENDINSTANCE"):
             self.scope = self.assembly
 
-    def _part(self, block: Block) -> None:
+    def _part(self, block: KeywordBlock) -> None:
         name = _name(block, "NAME")
-        self.scope = self.parts.setdefault(folded(name), Scope(unquoted(name)))
+        self.scope = self.parts.setdefault(folded(name), ModelScope(unquoted(name)))
 
-    def _instance(self, block: Block) -> None:
+    def _instance(self, block: KeywordBlock) -> None:
         name, part = _name(block, "NAME"), _name(block, "PART")
         if folded(part) not in self.parts:
             raise block.refuse(
@@ -169,7 +169,7 @@ class Model:
                 )
             self.scope.motion.append(numbers)
 
-    def _nodes(self, block: Block) -> None:
+    def _nodes(self, block: KeywordBlock) -> None:
         if (system := block.parameters.get("SYSTEM", "R").upper()) != "R":
             raise block.refuse(
                 "nodes in cylindrical or spherical coordinates are not read",
@@ -190,16 +190,16 @@ class Model:
                 points[k, : len(found)] = found
         points = np.pad(points.reshape(len(rows), 3 if not rows else -1), ((0, 0), (0, 3)))[:, :3]
         lines = [line for line, _ in block.data]
-        self.scope.nodes.append(Nodes(labels, points, block.file, lines))
+        self.scope.nodes.append(NodeBlock(labels, points, block.file, lines))
         self._add_to_set("NSET", block, labels)
 
-    def _add_to_set(self, kind: str, block: Block, labels: Ints) -> None:
+    def _add_to_set(self, kind: str, block: KeywordBlock, labels: Ints) -> None:
         """Add the nodes or elements of a block to the set that its keyword names, if any."""
         if name := block.parameters.get(kind):
             entry = Entry((block.file, block.line), tuple(labels.tolist()))
             self.scope.set(kind, name).entries.append(entry)
 
-    def _elements(self, block: Block) -> None:
+    def _elements(self, block: KeywordBlock) -> None:
         given = block.parameters.get("TYPE", "").upper()
         if skipped(given):
             heads = [
@@ -215,7 +215,7 @@ class Model:
         self.scope.elements.append(own)
         self._add_to_set("ELSET", block, own.labels)
 
-    def _cells(self, block: Block, given: str) -> Elements:
+    def _cells(self, block: KeywordBlock, given: str) -> Elements:
         """Return elements that are cells.
 
         Raises
@@ -246,7 +246,7 @@ class Model:
             _require_positive(block, nodes.min(axis=1, initial=1), "node", lines)
         return Elements(given, kind, labels, nodes, block.file, lines, foreign, oriented)
 
-    def _sets(self, block: Block) -> None:
+    def _sets(self, block: KeywordBlock) -> None:
         name = _name(block, block.keyword)
         target, of = self.scope.set(block.keyword, name).entries, block.parameters
         where, instance = (block.file, block.line), of.get("INSTANCE", "")
@@ -260,7 +260,7 @@ class Model:
                 continue
             if text.isascii() and "".join(words).isdigit():
                 numbers = [int(word) for word in words if word]
-                if min(numbers, default=1) > 0 and max(numbers, default=1) < LARGEST:
+                if min(numbers, default=1) > 0 and max(numbers, default=1) < MAX_LABEL:
                     target.append(Entry(where, tuple(numbers), instance=instance))
                     continue
             for word in words:
@@ -270,7 +270,7 @@ class Model:
                 elif word:
                     target.append(Entry(where, name=word, instance=instance))
 
-    def _surface(self, block: Block) -> None:
+    def _surface(self, block: KeywordBlock) -> None:
         name, of = _name(block, "NAME"), block.parameters.get("TYPE", "ELEMENT").upper()
         if of not in ("ELEMENT", "NODE") or "COMBINE" in block.parameters:
             what = "that is made of others" if of in ("ELEMENT", "NODE") else f"of type {of}"
@@ -298,7 +298,7 @@ class Model:
                 surface.entries.append(Entry(where, name=first, face=face))
 
 
-def _name(block: Block, parameter: str) -> str:
+def _name(block: KeywordBlock, parameter: str) -> str:
     if not (name := block.parameters.get(parameter, "")):
         raise block.refuse(
             f"*{block.keyword} without a name, {parameter}=", asked=parameter, given=""
@@ -306,7 +306,7 @@ def _name(block: Block, parameter: str) -> str:
     return name
 
 
-def _reals(block: Block, line: int, words: list[str]) -> list[float]:
+def _reals(block: KeywordBlock, line: int, words: list[str]) -> list[float]:
     """Return numbers of a line.
 
     Raises
@@ -321,7 +321,7 @@ def _reals(block: Block, line: int, words: list[str]) -> list[float]:
         ) from None
 
 
-def _label(block: Block, line: int, word: str) -> int | None:
+def _label(block: KeywordBlock, line: int, word: str) -> int | None:
     """Return the label that a word is, None where it is none.
 
     Raises
@@ -336,7 +336,7 @@ def _label(block: Block, line: int, word: str) -> int | None:
         ) from None
 
 
-def _labels(block: Block, words: list[str], what: str) -> Ints:
+def _labels(block: KeywordBlock, words: list[str], what: str) -> Ints:
     """Return the labels (k,) that stand first in the lines of a block.
 
     Raises
@@ -356,7 +356,7 @@ def _labels(block: Block, words: list[str], what: str) -> Ints:
     return labels
 
 
-def _require_positive(block: Block, labels: Ints, what: str, lines: list[int]) -> None:
+def _require_positive(block: KeywordBlock, labels: Ints, what: str, lines: list[int]) -> None:
     if len(labels) and labels.min() < 1:
         k = int(labels.argmin())
         raise block.refuse(
@@ -367,7 +367,7 @@ def _require_positive(block: Block, labels: Ints, what: str, lines: list[int]) -
         )
 
 
-def _records(block: Block, length: int) -> list[tuple[int, list[str]]]:
+def _records(block: KeywordBlock, length: int) -> list[tuple[int, list[str]]]:
     """Return line and words of each element; it goes on in further lines until it has all nodes."""
     found: list[tuple[int, list[str]]] = []
     for line, text in block.data:
@@ -379,7 +379,7 @@ def _records(block: Block, length: int) -> list[tuple[int, list[str]]]:
     return found
 
 
-def _plain_rows(block: Block, width: int) -> list[list[int]]:
+def _plain_rows(block: KeywordBlock, width: int) -> list[list[int]]:
     """Return the numbers of elements if each is a line of so many whole numbers, else nothing."""
     try:
         if any("_" in text for _, text in block.data):
@@ -391,7 +391,7 @@ def _plain_rows(block: Block, width: int) -> list[list[int]]:
 
 
 def _rows(
-    block: Block, given: str, count: int, beam: bool
+    block: KeywordBlock, given: str, count: int, beam: bool
 ) -> tuple[list[list[int]], list[int], list[str], int]:
     """Return the numbers of elements as they may be written, and their lines.
 
@@ -421,7 +421,7 @@ def _rows(
     return rows, lines, foreign, oriented
 
 
-def _node(block: Block, line: int, word: str, foreign: list[str]) -> int:
+def _node(block: KeywordBlock, line: int, word: str, foreign: list[str]) -> int:
     """Return the label that a word of an element is, or -1 - n for the n-th node of instances."""
     number = _label(block, line, word)
     if number is not None:
@@ -432,7 +432,7 @@ def _node(block: Block, line: int, word: str, foreign: list[str]) -> int:
     return -len(foreign)
 
 
-def _generated(block: Block, line: int, words: list[str], instance: str) -> Entry:
+def _generated(block: KeywordBlock, line: int, words: list[str], instance: str) -> Entry:
     """Return first and last label with the step between them.
 
     Raises
@@ -445,8 +445,8 @@ def _generated(block: Block, line: int, words: list[str], instance: str) -> Entr
     except ValueError:
         first, last, step = 1, 1, 0
     low, high = min(first, last), max(first, last)
-    leads = step != 0 and (last - first) * step >= 0 and abs(step) < LARGEST
-    if not leads or low < 1 or high >= LARGEST or "_" in "".join(words):
+    leads = step != 0 and (last - first) * step >= 0 and abs(step) < MAX_LABEL
+    if not leads or low < 1 or high >= MAX_LABEL or "_" in "".join(words):
         raise block.refuse(
             f"GENERATE: {', '.join(words)!r} are not the first label, the last one and, if it is "
             "not 1, the step from the first to the last, negative where the last is the smaller",

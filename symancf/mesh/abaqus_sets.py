@@ -14,13 +14,13 @@ from .abaqus_types import is_plane
 from .serial import LabelTable, SerialMesh
 
 if TYPE_CHECKING:
-    from .abaqus_model import Elements, Entry, Model, Scope, Set
+    from .abaqus_model import Elements, Entry, Model, ModelScope, Set
 
 NONE = np.empty(0, np.int64)
 WORDS = {"NSET": "node", "ELSET": "element"}
 
 
-class Numbering:
+class AbaqusNumbering:
     """Nodes and elements of all instances and of the assembly, and the mesh they make.
 
     `nodes`, `elements` : place of a scope -> `LabelTable`. An element's number counts those of all
@@ -29,7 +29,7 @@ class Numbering:
 
     def __init__(self, model: Model) -> None:
         parts = () if model.instances else model.parts.values()
-        self.scopes: list[Scope] = [*model.instances.values(), *parts, model.assembly]
+        self.scopes: list[ModelScope] = [*model.instances.values(), *parts, model.assembly]
         self.names = {folded(scope.name): k for k, scope in enumerate(self.scopes[:-1])}
         self.nodes: list[LabelTable] = []
         self.elements: list[LabelTable] = []
@@ -51,7 +51,7 @@ class Numbering:
             if len(found) < len(own):
                 again = np.flatnonzero((x != x[first[back]]).any(axis=1))
                 if len(again):
-                    raise self._given_twice(scope, int(again[0]))
+                    raise self._require_once(scope, int(again[0]))
             order = np.sort(first)
             number = np.searchsorted(order, first) + sum(map(len, labels))
             self.nodes.append(LabelTable(found, number))
@@ -60,7 +60,7 @@ class Numbering:
         return SerialMesh(np.concatenate(points), {}, point_labels=joined(labels))
 
     @staticmethod
-    def _given_twice(scope: Scope, at: int) -> Exception:
+    def _require_once(scope: ModelScope, at: int) -> Exception:
         for block in scope.nodes:
             if at < len(block.labels):
                 break
@@ -224,7 +224,7 @@ class Numbering:
             number = label(rest) if other is not None else None
             if other is not None and number is not None:
                 return self._of_labels(kind, other, (number,), who, entry)
-            return self._named(kind, place, who, entry, above)
+            return self._find(kind, place, who, entry, above)
         if entry.step:
             return self._of_range(kind, place, who, entry)
         return self._of_labels(kind, place, entry.labels, who, entry)
@@ -232,10 +232,10 @@ class Numbering:
     def _tables(self, kind: str) -> list[LabelTable]:
         return self.nodes if kind == "NSET" else self.elements
 
-    def _named(
+    def _find(
         self, kind: str, place: int, who: str, entry: Entry, above: tuple[tuple[int, str], ...]
     ) -> Ints:
-        found = self._set_named(kind, place, entry.name, who, entry)
+        found = self._find_set(kind, place, entry.name, who, entry)
         if found in above:
             raise refuse(
                 f"{who} names itself by {entry.name!r}",
@@ -245,7 +245,7 @@ class Numbering:
             )
         return self.numbers(kind, *found, above)
 
-    def _set_named(
+    def _find_set(
         self, kind: str, place: int, name: str, who: str, entry: Entry
     ) -> tuple[int, str]:
         """Return the place and the key of the set that an entry of another one names.
@@ -304,7 +304,7 @@ class Numbering:
 
     def _nodes_of_elset(self, place: int, chosen: Set, entry: Entry) -> Ints:
         """Return the points of the elements of a set."""
-        named = self._set_named("ELSET", place, entry.elset, repr(chosen.name), entry)
+        named = self._find_set("ELSET", place, entry.elset, repr(chosen.name), entry)
         held = self.by_kind(self.numbers("ELSET", *named))
         return joined([self.mesh.cells[kind][rows].ravel() for kind, rows in held.items()])
 
@@ -319,7 +319,7 @@ def joined(arrays: list[Ints]) -> Ints:
     return np.concatenate([NONE, *arrays])
 
 
-def _require_equal(scope: Scope, stay: Mask, first: Ints) -> None:
+def _require_equal(scope: ModelScope, stay: Mask, first: Ints) -> None:
     """Raise where an element is given again with other nodes."""
     elements = [(block, k) for block in scope.elements for k in range(len(block.labels))]
     for at in np.flatnonzero(~stay):

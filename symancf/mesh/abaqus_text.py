@@ -26,7 +26,7 @@ PARAMETERS = (
 )
 WITH_INPUT = ("NODE", "ELEMENT", "NSET", "ELSET", "SURFACE")  # data lines of another file
 
-LARGEST = 2**62  # labels are less
+MAX_LABEL = 2**62  # labels are less
 
 _COMMA = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')  # outside of quotation marks
 _REAL = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:[deDE]?([+-]\d+)|[deDE](\d+))?")
@@ -38,7 +38,7 @@ _MARKS = (
 
 
 @dataclass(frozen=True)
-class Block:
+class KeywordBlock:
     """A keyword with its parameters and data lines.
 
     Attributes
@@ -113,14 +113,14 @@ def label(word: str) -> int | None:
     if not re.fullmatch(r"[+-]?[0-9]+", word):
         return None
     number = int(word)
-    if not 0 < number < LARGEST:
+    if not 0 < number < MAX_LABEL:
         raise ValueError(word)
     return number
 
 
 def blocks(
-    path: Path, above: tuple[Path, ...] = (), before: Block | None = None
-) -> Iterator[Block]:
+    path: Path, above: tuple[Path, ...] = (), before: KeywordBlock | None = None
+) -> Iterator[KeywordBlock]:
     """Return the blocks of a file and of those that it includes.
 
     Parameters
@@ -154,7 +154,9 @@ def blocks(
             before = block
 
 
-def _going_on(before: Block | None, path: Path, data: list[tuple[int, str]]) -> Iterator[Block]:
+def _going_on(
+    before: KeywordBlock | None, path: Path, data: list[tuple[int, str]]
+) -> Iterator[KeywordBlock]:
     """Return a block with more data, from a file that is included among them or after it."""
     if before is not None and data and before.keyword in WITH_INPUT:
         yield replace(before, file=path.name, line=0, data=data)
@@ -166,8 +168,8 @@ def _block(
     start: int,
     end: int,
     above: tuple[Path, ...],
-    before: Block | None,
-) -> Iterator[Block]:
+    before: KeywordBlock | None,
+) -> Iterator[KeywordBlock]:
     """Return the block of some lines, with the data of another file or the blocks of one."""
     head, first = lines[start].strip(), start + 1
     while head.endswith(",") and first < end:
@@ -178,11 +180,11 @@ def _block(
             head += text
         first += 1
     keyword, *rest = words_of(head[1:])
-    keyword = _whole(re.sub(r"\s", "", keyword).upper(), KEYWORDS)
+    keyword = _completed(re.sub(r"\s", "", keyword).upper(), KEYWORDS)
     parameters = {}
     for part in rest:
         name, _, value = part.partition("=")
-        parameters[_whole(re.sub(r"\s", "", name).upper(), PARAMETERS)] = value.strip()
+        parameters[_completed(re.sub(r"\s", "", name).upper(), PARAMETERS)] = value.strip()
     source = unquoted(parameters.get("INPUT", "")).strip("'")
     if keyword == "INCLUDE":
         other = _other(path, source, start + 1, (path, *above))
@@ -192,17 +194,19 @@ def _block(
         yield from _going_on(before, path, _data(lines, first, end))
         return
     read = keyword in KEYWORDS
-    yield Block(keyword, parameters, path.name, start + 1, _data(lines, first, end) if read else [])
+    yield KeywordBlock(
+        keyword, parameters, path.name, start + 1, _data(lines, first, end) if read else []
+    )
     if source and keyword in WITH_INPUT:
         other = _other(path, source, start + 1, (path, *above))
         given = _lines(other)
         data = [pair for pair in _data(given, 0, len(given)) if not pair[1].startswith("*")]
-        yield Block(keyword, parameters, other.name, 0, data)
+        yield KeywordBlock(keyword, parameters, other.name, 0, data)
 
 
 def _goes_on(text: str) -> bool:
     """Whether a line after a keyword line that ends with a comma holds parameters, not data."""
-    name = _whole(re.sub(r"\s", "", words_of(text)[0]).upper(), PARAMETERS)
+    name = _completed(re.sub(r"\s", "", words_of(text)[0]).upper(), PARAMETERS)
     return "=" in text or name in PARAMETERS
 
 
@@ -215,7 +219,7 @@ def _data(lines: list[str], start: int, end: int) -> list[tuple[int, str]]:
     ]
 
 
-def _whole(word: str, possible: tuple[str, ...]) -> str:
+def _completed(word: str, possible: tuple[str, ...]) -> str:
     """Return the one word that begins like this, or the word itself."""
     found = [p for p in possible if p.startswith(word)] if len(word) > 2 else []
     return found[0] if len(found) == 1 and word not in possible else word

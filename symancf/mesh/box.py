@@ -19,7 +19,7 @@ from ..errors import MeshError
 from ..runtime.collective import block_starts
 from ..values.arguments import LENGTHS, among
 from ..values.parameter import label
-from .slices import Cells, Members, Slices
+from .slices import CellSlice, Members, Slices
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -31,7 +31,7 @@ _CELL = {1: "line", 2: "quad", 3: "hexahedron"}
 
 
 @dataclass(frozen=True)
-class Box:
+class BoxMesh:
     """A box of `divisions` cubes in 1, 2 or 3 directions, each one cell or cut into some.
 
     Corners of cubes count first, x before y, then points in the middle of edges along x, and so
@@ -46,7 +46,7 @@ class Box:
     @classmethod
     def of(
         cls, lengths: npt.ArrayLike, divisions: npt.ArrayLike, ranks: int, kind: str | None = None
-    ) -> Box:
+    ) -> BoxMesh:
         """Make a box of what a user gave.
 
         Raises
@@ -199,7 +199,7 @@ class Box:
         cells = {}
         for kind, count in counts.items():
             low, high = block_starts(count, comm.size)[comm.rank : comm.rank + 2]
-            cells[kind] = Cells(kind, int(low), self.cells(kind, low, high), count)
+            cells[kind] = CellSlice(kind, int(low), self.cells(kind, low, high), count)
         members: Members = {"body": {self.kind.name: None}}
         first = dict.fromkeys(self.side_kinds, 0)
         for name, count in self.side_counts.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the cells of a mesh meet: none twice, no node inside an edge, no point beside another.
+"""Conformity of meshes: no cell twice, no node inside an edge, no point beside another.
 
 All checks cost time and memory in proportion to the cells of a rank: rows travel to the rank that
 holds a point, or to one chosen by a hash of what is compared.
@@ -30,7 +30,7 @@ Hashes = NDArray[np.uint64]
 
 STRAIGHT = 0.02  # [rad] between edges at a point that run into each other
 DIGITS = 8  # of a cell's edges: fewer are told
-FEWEST = 4  # fewer are refused
+MIN_COMMON_POINTS = 4  # fewer are refused
 
 
 def hashes(connectivity: Integers) -> Hashes:
@@ -117,7 +117,7 @@ def labels_of(mesh: Mesh, *points: int) -> str:
     return f" (nodes {', '.join(map(str, own))} of the file)"
 
 
-class Edges:
+class CellEdges:
     """Edges of the cells of some types, each once for each of its ends, at the rank of that end.
 
     Attributes
@@ -178,11 +178,11 @@ def require_lengths(mesh: Mesh) -> None:
 
     Raises
     ------
-    MeshError : on every rank: fewer than `FEWEST` digits, or edges so short or long that their
-        products are no numbers.
+    MeshError : on every rank: fewer than `MIN_COMMON_POINTS` digits, or edges so short or long that
+        their products are no numbers.
     """
     comm = mesh.comm
-    edges = Edges(mesh, [k for k in mesh.cells if k in CELLS and dimension(k) > 0])
+    edges = CellEdges(mesh, [k for k in mesh.cells if k in CELLS and dimension(k) > 0])
     x, length = edges.start(mesh), edges.length
     held = length > 0
     lost = np.zeros(len(length))
@@ -219,7 +219,7 @@ def require_lengths(mesh: Mesh) -> None:
         text += f"move the mesh to the origin: subtract ({', '.join(f'{m:g}' for m in middle)})"
     else:
         text += f"the edge is short beside the mesh ({extent:g} m): remove or coarsen such cells"
-    if digits < FEWEST:
+    if digits < MIN_COMMON_POINTS:
         raise MeshError(text)
     if comm.rank == 0:
         warnings.warn(text, stacklevel=4)
@@ -232,7 +232,7 @@ def warn_of_hanging_points(mesh: Mesh) -> None:
     node inside count as two.
     """
     comm = mesh.comm
-    edges = Edges(mesh, [k for k in mesh.cells if k in CELLS and dimension(k) > 1])
+    edges = CellEdges(mesh, [k for k in mesh.cells if k in CELLS and dimension(k) > 1])
     here, length = edges.here, edges.length
     held = length > 0
     unit = edges.along / np.where(held, length, 1.0)[:, None]

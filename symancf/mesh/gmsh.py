@@ -33,7 +33,7 @@ _SECTION = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*\$(\w+)[ \t]*\r?\n", re.MULTILI
 _WEDGE18 = [0, 1, 2, 3, 4, 5, 6, 9, 7, 12, 14, 13, 8, 10, 11, 15, 17, 16]
 
 
-class _Numbers:
+class _NumberReader:
     """The numbers of a section, one after the other: of text, or of binary data in some order."""
 
     def __init__(self, data: bytes, start: int, end: int, order: str) -> None:
@@ -61,7 +61,7 @@ class _Numbers:
         ends = np.cumsum([w for _, w in columns])[:-1]
         parts = np.split(every, ends, axis=1)
         return [
-            part if kind == "f8" else _whole(part)
+            part if kind == "f8" else _as_integers(part)
             for part, (kind, _) in zip(parts, columns, strict=True)
         ]
 
@@ -101,7 +101,7 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _whole(given: Array) -> Ints:
+def _as_integers(given: Array) -> Ints:
     with np.errstate(invalid="ignore"):
         found = given.astype(np.int64)
     if (found != given).any():
@@ -110,7 +110,7 @@ def _whole(given: Array) -> Ints:
 
 
 @dataclass
-class _Block:
+class _CellBlock:
     """Cells of one type, by tags of their nodes, in the same physical groups."""
 
     kind: str
@@ -120,7 +120,7 @@ class _Block:
 
 
 @dataclass
-class _File:
+class _GmshFile:
     """What a file holds.
 
     Attributes
@@ -140,7 +140,7 @@ class _File:
     ghosts: set[tuple[int, ...]] = field(default_factory=set)
     tags: list[Ints] = field(default_factory=list)
     points: list[Array] = field(default_factory=list)
-    blocks: list[_Block] = field(default_factory=list)
+    blocks: list[_CellBlock] = field(default_factory=list)
 
     # ---- the head -------------------------------------------------------------------------------
     def format(self, data: bytes, start: int) -> None:
@@ -170,7 +170,7 @@ class _File:
             names = self.names.setdefault((int(dim), int(number)), [])
             names.append(name[1:-1] if quoted else name)
 
-    def entities(self, given: _Numbers, *, parts: bool = False) -> None:
+    def entities(self, given: _NumberReader, *, parts: bool = False) -> None:
         """Read the physical groups of entities, and the partitions of their parts."""
         count_of = self.size if self.version == "4.1" or not parts else "u4"
         if parts:
@@ -187,7 +187,7 @@ class _File:
                 if dim:
                     given.take("i4", given.one(self.size))  # its boundary
 
-    def ghost_elements(self, given: _Numbers) -> None:
+    def ghost_elements(self, given: _NumberReader) -> None:
         """Read in which partitions cells of others are repeated."""
         for _ in range(given.one(self.size)):
             given.one(self.size)
@@ -199,18 +199,18 @@ class _File:
         self.tags.append(tags.ravel().astype(np.int64))
         self.points.append(points[:, :3])
 
-    def nodes(self, given: _Numbers) -> None:
+    def nodes(self, given: _NumberReader) -> None:
         """Read nodes of version 1 or 2."""
         self._nodes(*given.rows(given.line(), ("i4", 1), ("f8", 3)))
 
-    def parametric_nodes(self, given: _Numbers) -> None:
+    def parametric_nodes(self, given: _NumberReader) -> None:
         """Read nodes of version 2 with their parameters: one on curves, two on surfaces."""
         for _ in range(given.line()):
             self._nodes(*given.rows(1, ("i4", 1), ("f8", 3)))
             dim, _ = given.take("i4", 2)
             given.take("f8", dim if dim in (1, 2) else 0)
 
-    def nodes_of_entities(self, given: _Numbers) -> None:
+    def nodes_of_entities(self, given: _NumberReader) -> None:
         """Read nodes of version 4."""
         new = self.version == "4.1"
         for _ in range(given.take(self.size, 4 if new else 2)[0]):
@@ -224,7 +224,7 @@ class _File:
                 tags, points = given.rows(count, ("i4", 1), ("f8", width))
             self._nodes(tags, points)
 
-    def elements_of_entities(self, given: _Numbers) -> None:
+    def elements_of_entities(self, given: _NumberReader) -> None:
         """Read cells of version 4."""
         new = self.version == "4.1"
         number = self.size if new else "i4"
@@ -233,9 +233,9 @@ class _File:
             key = (first, second) if new else (second, first)
             (rows,) = given.rows(given.one(self.size), (number, 1 + _nodes_of(code)))
             at = self.groups.get(key, []), self.partitions.get(key, ())
-            self.blocks.append(_Block(_type(code), rows[:, 1:].astype(np.int64), *at))
+            self.blocks.append(_CellBlock(_type(code), rows[:, 1:].astype(np.int64), *at))
 
-    def elements(self, given: _Numbers) -> None:
+    def elements(self, given: _NumberReader) -> None:
         """Read cells of version 1 or 2: rows of number, type, tags and nodes."""
         if given.binary:
             left = given.line()
@@ -265,7 +265,7 @@ class _File:
                 raise ValueError(f"{head[1]:g} or {head[2]:g} is no whole number")
             some = 2 * some if alike == most else 64
             given.at = start + alike * length
-            rows = _whole(rows[:alike])
+            rows = _as_integers(rows[:alike])
             first = 2 if self.version == "1" else 3
             self._tagged(code, rows[:, first : first + tags], rows[:, first + tags :])
             left -= alike
@@ -279,7 +279,7 @@ class _File:
         for k, (group, *parts) in enumerate(every.tolist()):
             chosen = cells[which.ravel() == k].astype(np.int64)
             partitions = () if self.version == "1" else tuple(abs(p) for p in parts)
-            self.blocks.append(_Block(kind, chosen, [group], partitions))
+            self.blocks.append(_CellBlock(kind, chosen, [group], partitions))
 
 
 def _type(code: int) -> str:
@@ -306,7 +306,7 @@ def read_gmsh(path: Path) -> SerialMesh:
     MeshError : the file is damaged, of another version, or one of several parts of a mesh.
     """
     file = _sections(path, path.read_bytes())
-    _require_whole(path, file)
+    _require_complete(path, file)
     points = np.concatenate([np.empty((0, 3)), *file.points])
     tags = np.concatenate([np.empty(0, np.int64), *file.tags])
     if not len(points):
@@ -317,7 +317,7 @@ def read_gmsh(path: Path) -> SerialMesh:
         twice = int(tags[1:][tags[1:] == tags[:-1]][0])
         raise _unreadable(path, "$Nodes", f"node {twice} is given twice", twice)
     mesh = SerialMesh.from_arrays(points, {}, {})
-    blocks: dict[str, list[_Block]] = {}
+    blocks: dict[str, list[_CellBlock]] = {}
     for block in file.blocks:
         blocks.setdefault(block.kind, []).append(block)
     for kind, own in blocks.items():
@@ -334,7 +334,7 @@ def read_gmsh(path: Path) -> SerialMesh:
     return mesh
 
 
-def _sort_regions(path: Path, file: _File, mesh: SerialMesh) -> None:
+def _sort_regions(path: Path, file: _GmshFile, mesh: SerialMesh) -> None:
     """Put regions in the order in which the file names them; warn of names without cells."""
     named = list(dict.fromkeys(name for names in file.names.values() for name in names))
     empty = [name for name in named if name not in mesh.members]
@@ -350,7 +350,7 @@ def _sort_regions(path: Path, file: _File, mesh: SerialMesh) -> None:
     mesh.members = {name: mesh.members[name] for name in every if name in mesh.members}
 
 
-def _add(mesh: SerialMesh, file: _File, blocks: list[_Block], numbers: Ints) -> None:
+def _add(mesh: SerialMesh, file: _GmshFile, blocks: list[_CellBlock], numbers: Ints) -> None:
     """Add the cells of blocks of one type to the regions of their groups."""
     kind, start = blocks[0].kind, 0
     dim = dimension(kind)
@@ -374,14 +374,14 @@ def _unreadable(path: Path, section: str, reason: str, given: object = None) -> 
     return unreadable(path, reason, asked=section, given=given, possible=possible)
 
 
-def _sections(path: Path, data: bytes) -> _File:
+def _sections(path: Path, data: bytes) -> _GmshFile:
     """Read the sections that are needed; others are passed over.
 
     Raises
     ------
     MeshError : one is damaged.
     """
-    file, at = _File(), 0
+    file, at = _GmshFile(), 0
     while found := _SECTION.search(data, at):
         name, start = found[1].decode(), found.end()
         try:
@@ -393,7 +393,7 @@ def _sections(path: Path, data: bytes) -> _File:
     return file
 
 
-def _section(file: _File, name: str, data: bytes, start: int) -> int:
+def _section(file: _GmshFile, name: str, data: bytes, start: int) -> int:
     """Read one section and return where it ends."""
     last = (b"$END" if name in ("NOD", "ELM") else b"$End") + name.encode()
     end = data.find(last, start)
@@ -415,7 +415,7 @@ def _section(file: _File, name: str, data: bytes, start: int) -> int:
     elif name == "PhysicalNames":
         file.physical_names(data[start:end])
     elif name in readers:
-        given = _Numbers(data, start, end, file.order)
+        given = _NumberReader(data, start, end, file.order)
         readers[name](given)
         end = data.find(last, given.end if given.binary else end)
         if end < 0:
@@ -423,7 +423,7 @@ def _section(file: _File, name: str, data: bytes, start: int) -> int:
     return end + len(last)
 
 
-def _require_whole(path: Path, file: _File) -> None:
+def _require_complete(path: Path, file: _GmshFile) -> None:
     """Raise where the file is one part of a mesh that Gmsh wrote into several."""
     part = re.search(r"_([0-9]+)$", path.stem)
     every = file.ghosts or {block.partitions for block in file.blocks if len(block.cells)}

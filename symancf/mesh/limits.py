@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 ENDS = 100  # how often one may read behind the end of a file
 MEMORY = 1 << 31, 100  # bytes, and bytes for each byte of the file
-HEAVY = re.compile(rb"([^<>\s\"']+\.(?:h5|hdf5|hdf)):/", re.IGNORECASE)
+HEAVY_ENTITY = re.compile(rb"([^<>\s\"']+\.(?:h5|hdf5|hdf)):/", re.IGNORECASE)
 
-Found = TypeVar("Found", str, bytes)
+AnyText = TypeVar("AnyText", str, bytes)
 
 
 class _Ending:
@@ -33,7 +33,7 @@ class _Ending:
 
     ends = 0
 
-    def _read(self, found: Found) -> Found:
+    def _read(self, found: AnyText) -> AnyText:
         self.ends = 0 if found else self.ends + 1
         if self.ends > ENDS:
             raise ValueError("it is cut off, or another number in it is damaged")
@@ -50,7 +50,7 @@ class _Bytes(_Ending, io.BufferedReader):  # type: ignore[misc]
     """Bytes."""
 
 
-class _Text(_Ending, io.TextIOWrapper):  # type: ignore[misc]
+class _TextLines(_Ending, io.TextIOWrapper):  # type: ignore[misc]
     """Lines."""
 
 
@@ -59,12 +59,12 @@ def _opened(path: Any, mode: str = "r") -> IO[Any]:
     if mode not in ("r", "rb"):
         return open(path, mode)
     data = _Bytes(io.FileIO(path))
-    return data if mode == "rb" else _Text(data)
+    return data if mode == "rb" else _TextLines(data)
 
 
 def bounded_text(content: bytes) -> IO[str]:
     """Return an open text whose end cannot be read for ever."""
-    return _Text(io.BytesIO(content), encoding="utf-8", errors="replace")
+    return _TextLines(io.BytesIO(content), encoding="utf-8", errors="replace")
 
 
 meshio._files.open = meshio.tetgen._tetgen.open = _opened
@@ -81,7 +81,7 @@ def limited(path: Path) -> Iterator[None]:
     """
     files = [path]
     if path.suffix.lower() in (".xdmf", ".xmf"):
-        names = dict.fromkeys(HEAVY.findall(path.read_bytes()))
+        names = dict.fromkeys(HEAVY_ENTITY.findall(path.read_bytes()))
         files += [path.parent / name.decode("utf-8", "replace") for name in names]
     for file in files:
         if file.is_file() and is_hdf5(file) and not examined(file).sound:

@@ -21,7 +21,7 @@ from ..runtime.collective import (
     sorted_blocks,
 )
 from .edges import NumberedEdges
-from .slices import Cells, Members, Slices
+from .slices import CellSlice, Members, Slices
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -62,13 +62,13 @@ def lowered(comm: MPI.Comm, given: Slices) -> Slices:
     of_type: dict[str, list[str]] = {}
     for kind in sorted(given.cells, key=lambda kind: kind != _corners(kind)[0]):
         of_type.setdefault(_corners(kind)[0], []).append(kind)
-    cells: dict[str, Cells] = {}
+    cells: dict[str, CellSlice] = {}
     for kind, sources in of_type.items():
         size, ids, rows, held, own = _between_corners(comm, given, sources, number)
         low = block_starts(size, comm.size)
         ids, (rows, held, own) = sorted_blocks(comm, low, ids, rows, held, own)
         of_cells = own if any(given.cells[s].labels is not None for s in sources) else None
-        cells[kind] = Cells(kind, int(low[comm.rank]), rows, size, of_cells)
+        cells[kind] = CellSlice(kind, int(low[comm.rank]), rows, size, of_cells)
         total = reduced(comm, held.sum(axis=0, dtype=np.int64))
         for k, name in enumerate(names):
             if not set(sources).isdisjoint(given.members[name]):
@@ -133,7 +133,7 @@ def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
     moving = [places] + ([] if given.labels is None else [np.pad(given.labels, (0, len(edges)))])
     new = block_starts(int(first[-1]), comm.size)
     ids, (places, *labels) = sorted_blocks(comm, new, ids, *moving)
-    cells, k = dict[str, Cells](), 0
+    cells, k = dict[str, CellSlice](), 0
     for kind, old in given.cells.items():
         rows = old.connectivity
         if kind in kinds:
@@ -141,7 +141,7 @@ def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
             own = middle[k : k + len(rows) * width].reshape(len(rows), width)
             k, rows = k + own.size, np.concatenate([rows, own], axis=1)
         new_kind = _RAISED.get(kind, kind)
-        cells[new_kind] = Cells(new_kind, old.start, rows, old.size, old.labels)
+        cells[new_kind] = CellSlice(new_kind, old.start, rows, old.size, old.labels)
     members: Members = {
         name: {_RAISED.get(kind, kind): which for kind, which in held.items()}
         for name, held in given.members.items()

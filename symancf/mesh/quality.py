@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
     from ..cells.table import Cell
     from . import Mesh
-    from .slices import Cells
+    from .slices import CellSlice
 
 
 CHUNK = 1 << 16
-FLAT = 1e-10
+FLAT_TOLERANCE = 1e-10
 POOR = 0.05  # scaled Jacobian of cells that are told
-LONG = 50.0  # ratio of edges that is told
+WARNED_EDGE_RATIO = 50.0  # ratio of edges that is told
 STRAIGHTEN = (
     "straighten it (Gmsh: Mesh.HighOrderOptimize = 2, or Mesh.SecondOrderLinear = 1), refine "
     "there, or take its corners alone, sa.Mesh.read(..., order=1)"
@@ -41,7 +41,7 @@ STRAIGHTEN = (
 
 
 @dataclass(frozen=True)
-class Shape:
+class CellShapes:
     """Shape of all cells of one type.
 
     Attributes
@@ -78,9 +78,9 @@ class Quality:
     hexahedron: the longest edge of a cell is 100 times its shortest; divide the long ones
     """
 
-    shapes: dict[str, Shape]
+    shapes: dict[str, CellShapes]
 
-    def __getitem__(self, kind: str) -> Shape:
+    def __getitem__(self, kind: str) -> CellShapes:
         """Shape of the cells of one type."""
         return self.shapes[kind]
 
@@ -100,7 +100,7 @@ class Quality:
         return tuple(text for kind, shape in self.shapes.items() for text in _poor(kind, shape))
 
 
-def _poor(kind: str, shape: Shape) -> Iterator[str]:
+def _poor(kind: str, shape: CellShapes) -> Iterator[str]:
     """Yield what is poor about cells of a type."""
     cell, (x, y, z) = CELLS[kind], shape.place
     if shape.jacobian < POOR and cell.dimension > 1:
@@ -115,7 +115,7 @@ def _poor(kind: str, shape: Shape) -> Iterator[str]:
             if simplex
             else "Smooth the mesh (Gmsh: Mesh.Smoothing = 10), or cut the part in another way"
         )
-    if shape.aspect > LONG:
+    if shape.aspect > WARNED_EDGE_RATIO:
         yield (
             f"{kind}: the longest edge of a cell is {shape.aspect:.3g} times its shortest; divide "
             "the long ones"
@@ -164,13 +164,13 @@ def _not_numbers(mesh: Mesh) -> MeshError | None:
     )
 
 
-def _faulty(mesh: Mesh, cells: Cells) -> MeshError | None:
+def _faulty(mesh: Mesh, cells: CellSlice) -> MeshError | None:
     """First inverted or degenerate cell of this rank's slice. Collective."""
     worst, x, count = -1, np.zeros((0, 3)), 0
     for first, part in _chunks(mesh, cells):
         if not len(part):
             continue
-        bad = np.flatnonzero(jacobians(cells.kind, part).min(axis=1) <= FLAT)
+        bad = np.flatnonzero(jacobians(cells.kind, part).min(axis=1) <= FLAT_TOLERANCE)
         count += len(bad)
         if len(bad) and worst < 0:
             worst, x = first + int(bad[0]), part[bad[0]]
@@ -194,11 +194,11 @@ def _fault(cell: Cell, points: Ints, x: Array) -> str:
     kind = "corner" if k < n else "node"
     where = f"at {kind} {points[k]}, " if k < len(points) else "inside, at "
     where += f"({at[0]:g}, {at[1]:g}, {at[2]:g})"
-    if low >= -FLAT:
+    if low >= -FLAT_TOLERANCE:
         size = ("length", "area", "volume")[dim - 1]
         return f"has no {size}" if dim == 1 else f"is degenerate: it has no {size} {where}"
     corners = jacobians(cell.straight.name, x[None, :n])[0]
-    if len(points) > n and corners.min() > FLAT:
+    if len(points) > n and corners.min() > FLAT_TOLERANCE:
         turns = f"turns over {where} (scaled Jacobian {low:.3g})"
         return f"{turns}: its edges are curved too far; {STRAIGHTEN}"
     if dim < 3:
@@ -213,14 +213,14 @@ def _fault(cell: Cell, points: Ints, x: Array) -> str:
     )
 
 
-def _cell(cells: Cells, local: int) -> str:
+def _cell(cells: CellSlice, local: int) -> str:
     vertices = " ".join(str(v) for v in cells.connectivity[local])
     label = 0 if cells.labels is None else cells.labels[local]
     in_file = f"element {label} of the file, " if label else ""
     return f"{cells.kind} {cells.start + local} ({in_file}points {vertices})"
 
 
-def _chunks(mesh: Mesh, cells: Cells) -> Iterator[tuple[int, Array]]:
+def _chunks(mesh: Mesh, cells: CellSlice) -> Iterator[tuple[int, Array]]:
     """Coordinates of the cells of this slice, a chunk at a time, (k, nv, 3). Collective."""
     n = len(cells.connectivity)
     rounds = mesh.comm.allreduce(-(-n // CHUNK), MPI.MAX)
@@ -252,7 +252,7 @@ def measure(mesh: Mesh) -> Quality:
             high = np.maximum(high, [size.max(), aspect.max(), _defect(kind, x)])
         low, high = reduced(mesh.comm, low, MPI.MIN), reduced(mesh.comm, high, MPI.MAX)
         total, worst = mesh.comm.allreduce(total), min(mesh.comm.allgather(worst))
-        shapes[kind] = Shape(
+        shapes[kind] = CellShapes(
             size=total,
             smallest=float(low[0]),
             largest=float(high[0]),
@@ -279,4 +279,4 @@ def _defect(kind: str, x: Array) -> float:
     return float((twist / diagonals).max())
 
 
-__all__ = ["Quality", "Shape", "check", "measure"]
+__all__ = ["CellShapes", "Quality", "check", "measure"]

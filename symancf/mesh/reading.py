@@ -37,9 +37,9 @@ OWN: dict[str, Callable[[Path], SerialMesh]] = {
     ".su2": read_su2,
 }
 CAD = (".step", ".stp", ".iges", ".igs", ".brep", ".geo")
-MOST = 256  # different numbers of cells that are tags; more are a numbering or a field
+MAX_TAGS = 256  # different numbers of cells that are tags; more are a numbering or a field
 #: What meshio leaves out of files, and words that files with it contain; none: all have it.
-LOST = {
+UNREAD_CONTENT = {
     ".xdmf": ("sets", (b"<Set",)),
     ".xmf": ("sets", (b"<Set",)),
     ".obj": ("groups and objects", (b"\ng ", b"\no ", b"\nusemtl ")),
@@ -172,7 +172,7 @@ def _convert(source: meshio.Mesh, path: Path) -> SerialMesh:
         for kind, own, which in zip(kinds, numbers, chosen, strict=True):
             if which is not None and len(which):
                 mesh.add_to_region(name, kind, own[np.asarray(which, np.int64)])
-    lost = _tags(source, kinds, numbers, mesh) + _tags_of_points(source) + _lost(path)
+    lost = _tags(source, kinds, numbers, mesh) + _tags_of_points(source) + _missing_content(path)
     for name, ids in (source.point_sets or {}).items():
         found = mesh.append("vertex", np.asarray(ids, np.int64).reshape(-1, 1))
         mesh.add_to_region(name, "vertex", found)
@@ -191,9 +191,9 @@ def _cells(kind: str, rows: NDArray[Any], points: Array) -> NDArray[Any]:
     return outwards(kind, rows, points) if kind.startswith("wedge") else rows
 
 
-def _lost(path: Path) -> list[str]:
+def _missing_content(path: Path) -> list[str]:
     """Return what files of a kind can have, this one has and meshio does not read."""
-    what, words = LOST.get(path.suffix.lower(), ("", (b"",) * 0))
+    what, words = UNREAD_CONTENT.get(path.suffix.lower(), ("", (b"",) * 0))
     found = what and (not words or any(word in path.read_bytes() for word in words))
     return [what] if found else []
 
@@ -210,11 +210,11 @@ def _tags(
     names = _names(source)
     physical = "gmsh:physical" in source.cell_data
     for name, given in source.cell_data.items():
-        parts = [w for part in given if (w := _whole(part)) is not None]
+        parts = [w for part in given if (w := _as_integers(part)) is not None]
         if len(parts) < len(kinds) or (physical and name == "gmsh:geometrical"):
             continue
         every = list(zip(kinds, numbers, parts, strict=True))
-        if len(np.unique(np.concatenate(parts))) > MOST:
+        if len(np.unique(np.concatenate(parts))) > MAX_TAGS:
             lost += [repr(name)] * _are_tags(parts, given)
         elif name == "gmsh:physical":  # signs tell of normals; 0: of no group
             every = [(kind, own[p != 0], np.abs(p[p != 0])) for kind, own, p in every]
@@ -227,7 +227,7 @@ def _tags(
 def _tags_of_points(source: meshio.Mesh) -> list[str]:
     """Return whole numbers of points that are tags of groups."""
     data = source.point_data or {}
-    whole = {name: _whole(part) for name, part in data.items()}
+    whole = {name: _as_integers(part) for name, part in data.items()}
     return [
         f"{name!r} of points"
         for name, numbers in whole.items()
@@ -251,7 +251,7 @@ def _are_tags(parts: list[Ints], given: list[Data]) -> bool:
     return integers and 1 < len(np.unique(values)) < len(values)
 
 
-def _whole(given: Data) -> Ints | None:
+def _as_integers(given: Data) -> Ints | None:
     """Return one whole number of each cell; None where these are others, or none of them."""
     array = np.asarray(given)
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array

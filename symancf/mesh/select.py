@@ -26,7 +26,7 @@ from ..values.parameter import call, label, reals
 from .cells import dimension as dimension_of
 from .conformity import hashes
 from .sides import Meeting, Sides, cells_of, distances, joined, normals, patches, sides_of
-from .slices import Cells, no_labels
+from .slices import CellSlice, no_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +135,7 @@ def _dimension(name: str, given: int | None, of: Region, whole: int) -> int:
             given=of.types,
         )
     default = max(0, whole - 1) if of.dim == whole else of.dim
-    d = arguments.whole("Mesh.select", "dimension", default if given is None else given, least=0)
+    d = arguments.integer("Mesh.select", "dimension", default if given is None else given, least=0)
     if d > 3:
         raise ParameterError(
             f"Mesh.select(dimension={label(d)}): give 0, 1, 2 or 3",
@@ -285,7 +285,7 @@ def _by_label(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:
         else:
             own = mesh.labels.cells[s.kind][s.order - mesh.cells[s.kind].start]
         has += np.isin(asked.labels, own)
-        chosen.append(s.kept(np.isin(own, asked.labels)))
+        chosen.append(s.select(np.isin(own, asked.labels)))
     missing = asked.labels[reduced(mesh.comm, has) == 0]
     if len(missing):
         many = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
@@ -305,7 +305,7 @@ def _by_place(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:
     X = mesh.fetch_points(ids)
     with together(mesh.comm):
         holds = _truth(asked.where, X) if len(ids) else np.empty(0, bool)
-    return [s.kept(holds[np.searchsorted(ids, s.nodes)].all(axis=1)) for s in found]
+    return [s.select(holds[np.searchsorted(ids, s.nodes)].all(axis=1)) for s in found]
 
 
 def _truth(where: Callable[[Array], npt.ArrayLike], X: Array) -> Mask:
@@ -354,7 +354,7 @@ def _by_normal(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]
     least, chosen = np.cos(asked.angle) - 1e-9, []
     for s, either in sensed:
         cosine = normals(mesh, s) @ along
-        chosen.append(s.kept(np.where(either, np.abs(cosine), cosine) >= least))
+        chosen.append(s.select(np.where(either, np.abs(cosine), cosine) >= least))
     return chosen
 
 
@@ -432,7 +432,7 @@ def _from_seed(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]
             asked="near",
             given=asked.near,
         )
-    return [s.kept(p == chosen) for s, p in zip(found, parts, strict=True)]
+    return [s.select(p == chosen) for s, p in zip(found, parts, strict=True)]
 
 
 def _size(mesh: Mesh, sides: Sides, chosen: Mask) -> float:
@@ -473,7 +473,7 @@ def _entered(mesh: Mesh, found: list[Sides]) -> dict[str, Ints]:
         parts = [s for s in found if s.kind == kind]
         if not comm.allreduce(sum(len(s.order) for s in parts)):
             continue
-        numbers = [_known(mesh, s) for s in parts]
+        numbers = [_side_points(mesh, s) for s in parts]
         count = mesh.cells[kind].size if kind in mesh.cells else 0
         fresh = [number < 0 for number in numbers]
         for number, new in zip(numbers, fresh, strict=True):
@@ -487,7 +487,7 @@ def _entered(mesh: Mesh, found: list[Sides]) -> dict[str, Ints]:
     return members
 
 
-def _known(mesh: Mesh, sides: Sides) -> Ints:
+def _side_points(mesh: Mesh, sides: Sides) -> Ints:
     """Return the ids (k,) of those that are cells of the mesh, else -1 (collective)."""
     if not sides.of and sides.kind != "vertex":
         return sides.order.copy()
@@ -508,7 +508,7 @@ def _add(mesh: Mesh, kind: str, ids: Ints, nodes: Ints) -> None:
     count = comm.allreduce(len(ids))
     if not count:
         return
-    old = mesh.cells.get(kind, Cells(kind, 0, nodes[:0], 0))
+    old = mesh.cells.get(kind, CellSlice(kind, 0, nodes[:0], 0))
     size = old.size + count
     moving = [np.concatenate([old.connectivity, nodes])]
     if old.labels is not None:
@@ -516,7 +516,7 @@ def _add(mesh: Mesh, kind: str, ids: Ints, nodes: Ints) -> None:
     starts = block_starts(size, comm.size)
     _, (rows, *labels) = sorted_blocks(comm, starts, np.concatenate([old.ids, ids]), *moving)
     own = labels[0] if labels else None
-    mesh.cells[kind] = Cells(kind, int(starts[comm.rank]), rows, size, own)
+    mesh.cells[kind] = CellSlice(kind, int(starts[comm.rank]), rows, size, own)
     for held in mesh._members.values():
         if kind in held:
             own = held[kind]

@@ -19,7 +19,7 @@ from ..runtime.collective import block_starts, scatter_blocks
 from ..values.parameter import label
 from .cells import DIMENSIONS, dimension
 from .conformity import first_of_equals
-from .slices import Cells, Members, Slices
+from .slices import CellSlice, Members, Slices
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -261,13 +261,13 @@ def scatter(comm: MPI.Comm, serial: SerialMesh | None) -> Slices:
     starts = block_starts(n_points, comm.size)
     points = scatter_blocks(comm, own.points, starts)
     labels = None if labelled is None else scatter_blocks(comm, own.point_labels, starts)
-    cells: dict[str, Cells] = {}
+    cells: dict[str, CellSlice] = {}
     for kind, count in counts.items():
         cuts, of_cells = block_starts(count, comm.size), None
         rows = scatter_blocks(comm, own.cells.get(kind), cuts)
         if kind in (labelled or ()):
             of_cells = scatter_blocks(comm, own.cell_labels.get(kind), cuts)
-        cells[kind] = Cells(kind, int(cuts[comm.rank]), rows, count, of_cells)
+        cells[kind] = CellSlice(kind, int(cuts[comm.rank]), rows, count, of_cells)
     members: Members = {}
     for region, held in sizes.items():
         members[region] = {}
@@ -278,7 +278,7 @@ def scatter(comm: MPI.Comm, serial: SerialMesh | None) -> Slices:
     return Slices(points, starts, cells, members, labels)
 
 
-def _share(comm: MPI.Comm, which: Ints | None, size: int, cells: Cells) -> Ints | None:
+def _share(comm: MPI.Comm, which: Ints | None, size: int, cells: CellSlice) -> Ints | None:
     """Return the rows of this rank's slice that are in a region, None for all. Collective.
 
     `which` : numbers (size,) of all its cells of a type, on rank 0.

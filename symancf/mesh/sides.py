@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=np.generic)
 
-MOST = 16  # sides of a cell, of all its types together
+MAX_SIDES = 16  # sides of a cell, of all its types together
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Sides:
     beside: Ints | None = None
     side: Ints | None = None
 
-    def kept(self, chosen: Mask) -> Sides:
+    def select(self, chosen: Mask) -> Sides:
         """Return some of them."""
         beside = None if self.beside is None else self.beside[chosen]
         side = None if self.side is None else self.side[chosen]
@@ -108,7 +108,7 @@ def sides_of(comm: MPI.Comm, cells: list[Sides], *, outer: bool) -> list[Sides]:
             every.append((held, trace, local))
             keys.append(hashes(held.nodes[:, local].reshape(-1, local.shape[1])))
             number = np.arange(first, first + len(local))
-            orders.append((MOST * held.order[:, None] + number).ravel())
+            orders.append((MAX_SIDES * held.order[:, None] + number).ravel())
             first += len(local)
     meeting = Meeting(comm, joined(keys, np.uint64))
     last = comm.allreduce(max((int(o.max(initial=0)) for o in orders), default=0), MPI.MAX)
@@ -124,7 +124,9 @@ def sides_of(comm: MPI.Comm, cells: list[Sides], *, outer: bool) -> list[Sides]:
         row, side = np.divmod(np.flatnonzero(chosen), len(local))
         beside = held.nodes[row]
         nodes = np.take_along_axis(beside, local[side], axis=1)
-        found.append(Sides(trace, order[chosen], nodes, held.kind, beside, order[chosen] % MOST))
+        found.append(
+            Sides(trace, order[chosen], nodes, held.kind, beside, order[chosen] % MAX_SIDES)
+        )
     return found
 
 
@@ -169,7 +171,7 @@ def patches(mesh: Mesh, sides: list[Sides], turn: float) -> list[Ints]:
     Patches go on over ends and edges at which the turn is at most that given [rad], whatever the
     sense in which their cells are numbered. The number is the same for all of a patch.
     """
-    from .partition.connected import least_connected  # starts PETSc: on all ranks at once
+    from .partition.components import least_connected  # starts PETSc: on all ranks at once
 
     comm = mesh.comm
     starts = shares(comm, sum(len(s.order) for s in sides))
@@ -201,7 +203,7 @@ def against(comm: MPI.Comm, lines: Ints) -> Mask:
     Chains go on where two lines meet, and end where three do. Of as many in both senses the first
     one counts.
     """
-    from .partition.connected import least_connected  # starts PETSc: on all ranks at once
+    from .partition.components import least_connected  # starts PETSc: on all ranks at once
 
     starts = shares(comm, len(lines))
     number = int(starts[comm.rank]) + np.arange(len(lines))

@@ -17,7 +17,7 @@ Members = dict[str, dict[str, Ints | None]]
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellSlice:
     """One rank's slice of the cells of one type.
 
     Attributes
@@ -56,7 +56,7 @@ class Slices:
 
     points: Array
     point_starts: Ints
-    cells: dict[str, Cells]
+    cells: dict[str, CellSlice]
     members: Members
     labels: Ints | None = None
 

@@ -15,7 +15,7 @@ from ..runtime.collective import block_starts, together
 from ..runtime.files import HdfFile, decoded, encoded
 from ..runtime.hdf import DAMAGED, examined
 from .serial import unreadable
-from .slices import Cells, Slices
+from .slices import CellSlice, Slices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +108,7 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
                     data = file[f"cells/{kind}"]
                     low, high = block_starts(len(data), comm.size)[comm.rank : comm.rank + 2]
                     own = _labels(file, f"cells/{kind}", len(data), (low, high))
-                    cells[kind] = Cells(kind, int(low), data[low:high], len(data), own)
+                    cells[kind] = CellSlice(kind, int(low), data[low:high], len(data), own)
                 for label, group in file["regions"].items():
                     name = (
                         label.replace("%2F", "/") if version == 1 else decoded(group.attrs["name"])

@@ -1,31 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every Newton's method of the package measures residuals by; equations that others imply."""
+"""Norms and tests of convergence shared by all Newton's methods; equations that others imply."""
 
-from .aids import AIDS, Aid, Row, wanted
+from .aids import AIDS, Aid, AidRow, wanted
 from .backtracking import Mended, MendedSteps, PartBacktracking
 from .constraints import Constraints
+from .corrections import CORRECTION_TOLERANCE, FACTORS, SMALLEST_DISPLACEMENT, Leftover, largest_at
 from .equations import VectorEquations
-from .forcing import LOOSE, Forcing
+from .forcing import MAX_FORCING, Forcing
 from .krylov import PartScaling
-from .leftover import FACTORS, LEAST, SMALL, Leftover, largest_at
 from .newton import Equations, Solution, newton
-from .norms import ROUND_OFF, SAFE, TINY, RowNorms
-from .parts import Parts, connected_parts
-from .predicted import PredictedStresses, holds_by_penalties
-from .stopping import NEAR, SLOW, Stopping
+from .norms import ROUND_OFF, SAFE_SQUARES, TINY, RowNorms
+from .parts import ConnectedParts, connected_parts
+from .stopping import ROUND_OFF_FACTOR, SLOW_RATIO, Stopping
+from .stress_predictor import PredictedStresses, holds_by_penalties
 
 __all__ = [
     "AIDS",
+    "CORRECTION_TOLERANCE",
     "FACTORS",
-    "LEAST",
-    "LOOSE",
-    "NEAR",
+    "MAX_FORCING",
     "ROUND_OFF",
-    "SAFE",
-    "SLOW",
-    "SMALL",
+    "ROUND_OFF_FACTOR",
+    "SAFE_SQUARES",
+    "SLOW_RATIO",
+    "SMALLEST_DISPLACEMENT",
     "TINY",
     "Aid",
+    "AidRow",
+    "ConnectedParts",
     "Constraints",
     "Equations",
     "Forcing",
@@ -34,9 +36,7 @@ __all__ = [
     "MendedSteps",
     "PartBacktracking",
     "PartScaling",
-    "Parts",
     "PredictedStresses",
-    "Row",
     "RowNorms",
     "Solution",
     "Stopping",

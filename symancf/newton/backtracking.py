@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 
     Evaluate = Callable[[PETSc.Vec, PETSc.Vec], int]
 
+    from .corrections import Leftover
     from .equations import VectorEquations
-    from .leftover import Leftover
     from .stopping import Stopping
 
 
-HALVINGS = 12
-KINKS = 8  # halvings where forces have kinks
-TURNED = 0.5  # of the force along a step that is not Newton's: so much may point back at its end
-LATELY = 3  # iterations
-FALLEN = 0.9  # of the smallest correction of these: more is no gain
-STILL = 1e-9  # of the displacements: a step that round-off may make
+MAX_HALVINGS = 12
+KINK_HALVINGS = 8  # halvings where forces have kinks
+#: of the force along a step that is not Newton's: so much may point back at its end
+REVERSED_FORCE_RATIO = 0.5
+RECENT_ITERATIONS = 3  # iterations
+CORRECTION_RATIO = 0.9  # of the smallest correction of these: more is no gain
+STANDSTILL_TOLERANCE = 1e-9  # of the displacements: a step that round-off may make
 
 
 class Mended(Enum):
@@ -103,10 +104,10 @@ class PartBacktracking(Aid):
 
     def _stalls(self, length: Array) -> Mask:
         """Tell of which parts the corrections have not become smaller: they go round."""
-        trail, self._trail = self._trail, [*self._trail[-LATELY:], length]
-        if len(trail) < LATELY:
+        trail, self._trail = self._trail, [*self._trail[-RECENT_ITERATIONS:], length]
+        if len(trail) < RECENT_ITERATIONS:
             return np.zeros(len(length), dtype=bool)
-        return np.asarray(length > FALLEN * np.min(trail[-LATELY:], axis=0))
+        return np.asarray(length > CORRECTION_RATIO * np.min(trail[-RECENT_ITERATIONS:], axis=0))
 
     def step(self) -> bool:
         """Cut the step."""
@@ -131,8 +132,8 @@ class PartBacktracking(Aid):
         if leftover is not None:
             length = leftover.corrections(f)
             part[self._stalls(length) & (not open_)] = 0.5
-            moving = (length > STILL * leftover.lengths(here)) & ~self.test.closed
-        for _ in range(HALVINGS if leftover is None else KINKS + 1):
+            moving = (length > STANDSTILL_TOLERANCE * leftover.lengths(here)) & ~self.test.closed
+        for _ in range(MAX_HALVINGS if leftover is None else KINK_HALVINGS + 1):
             self._trial.setArray(here - part[rows.row_part] * step)
             bad = self.evaluate(self._trial, self._g)
             if open_ and not self._acts():
@@ -213,10 +214,10 @@ class MendedSteps(Aid):
         """
         equations, step = self.equations, self.equations.step
         slope = equations.F.dot(step)
-        for _ in range(HALVINGS):
+        for _ in range(MAX_HALVINGS):
             self._trial.waxpy(-1.0, step, equations.x)
             bad = self._evaluate(self._trial, self._g)
-            if not bad and self._g.dot(step) >= -TURNED * slope:
+            if not bad and self._g.dot(step) >= -REVERSED_FORCE_RATIO * slope:
                 return
             step.scale(0.5)
             slope *= 0.5

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .norms import RowNorms
 
 
-LOOSE = 1e4  # times `ROUND_OFF`: the volume of a gas, a sum over many facets; 1e-9 of it
-PART = 1e-2  # of the tolerance of forces: what may be left of the violations of a step
+VOLUME_FACTOR = 1e4  # times `ROUND_OFF`: the volume of a gas, a sum over many facets; 1e-9 of it
+VIOLATION_SHARE = 1e-2  # of the tolerance of forces: what may be left of the violations of a step
 
 
 class Constraints:
@@ -48,7 +48,7 @@ class Constraints:
         rows = self.rows = np.flatnonzero(classes[norms.of_row])
         self._class = norms.of_row[rows]
         algebraic = norms.classes(lambda block: block.kind == "algebraic")
-        self._kept = ROUND_OFF * np.where(algebraic, LOOSE, 1.0)[self._class]
+        self._round_off = ROUND_OFF * np.where(algebraic, VOLUME_FACTOR, 1.0)[self._class]
         self.limits: Array = np.zeros(len(rows))
         self._largest: Array = np.zeros(len(rows))
         self._size = 1.0
@@ -102,7 +102,9 @@ class Constraints:
         if len(self.rows):
             lengths = self.lengths() if lengths is None else lengths
             vanished = lengths < ROUND_OFF * self.norms.system.stiffness * self._size
-            self.limits[:] = np.maximum(np.where(vanished, 0.0, self._kept * lengths), TINY)
+            self.limits[:] = np.maximum(
+                np.where(vanished, 0.0, self._round_off * lengths), SMALLEST_LIMIT
+            )
 
     def begin(self) -> None:
         """Begin a solution: no violation has been seen."""
@@ -117,12 +119,12 @@ class Constraints:
         norms, found = self.norms, np.abs(f[self.rows])
         np.maximum(self._largest, found, out=self._largest)
         seen = np.zeros(norms.parts)
-        length, part = self.limits / self._kept, norms.row_part[self.rows]
-        there = self.limits > TINY
+        length, part = self.limits / self._round_off, norms.row_part[self.rows]
+        there = self.limits > SMALLEST_LIMIT
         np.maximum.at(seen, part[there], self._largest[there] / length[there])
         seen = np.minimum(norms.largest(seen), 1.0)  # more is no motion
         arisen = np.where(there, seen[part] * length, self._largest)
-        allowed = np.maximum(self.limits, PART * rtol * arisen)
+        allowed = np.maximum(self.limits, VIOLATION_SHARE * rtol * arisen)
         share = np.zeros(norms.count)
-        np.maximum.at(share, self._class, found / np.maximum(allowed, TINY))
+        np.maximum.at(share, self._class, found / np.maximum(allowed, SMALLEST_LIMIT))
         return norms.largest(share)

@@ -13,7 +13,7 @@ from mpi4py import MPI
 from ..arrays import Array, Ints
 from ..assembly.matrix import Matrix
 from ..assembly.plan import Plan
-from ..mesh.partition.connected import least_connected
+from ..mesh.partition.components import least_connected
 from ..runtime.collective import combine, lookup, shares, together
 from .elimination import Elimination, rows_by_groups
 from .newton import newton
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from ..assembly.piece import Piece
 
 
-MOST = 1e12  # operations for a group: minutes
-DEPENDENT = 1e-9  # length of a combination of rows of length 1 that counts as zero
+MAX_OPERATIONS = 1e12  # operations for a group: minutes
+DEPENDENCE_TOLERANCE = 1e-9  # length of a combination of rows of length 1 that counts as zero
 SMALL = 1e-6  # part of a row in a combination of length 1 that counts as none
 #: Part of a row in a column of its own that keeps it apart from the others: a combination that
 #: counts as zero has no more than `SMALL` of such a row.
-PRIVATE = DEPENDENT / SMALL
-STEPS = 10  # of Gauss's and Newton's method
+PRIVATE_COLUMN_SHARE = DEPENDENCE_TOLERANCE / SMALL
+MAX_TRIAL_ITERATIONS = 10  # of Gauss's and Newton's method
 #: The way to the second configuration, of the body's size (of 1 for slopes): what vanishes with
-#: its square is still far from `DEPENDENT`.
-STEP = float(np.cbrt(DEPENDENT))
+#: its square is still far from `DEPENDENCE_TOLERANCE`.
+TRIAL_STEP = float(np.cbrt(DEPENDENCE_TOLERANCE))
 
 
 @dataclass
-class Rows:
+class JacobianRows:
     """The Jacobian Phi_q of constraints: entries, and the values Phi.
 
     `row` and `column` are keys of coordinates, equal on any number of ranks; multipliers come
@@ -59,7 +59,7 @@ class Rows:
 
 
 @dataclass
-class Group:
+class ConstraintGroup:
     """Constraints that share free coordinates: a sparse Jacobian with rows of length 1.
 
     `vertex`: (rows,) number of the vertex of each multiplier, ascending.
@@ -72,7 +72,7 @@ class Group:
     phi: Array
 
     @classmethod
-    def of(cls, data: Rows, rows: Ints, columns: Ints) -> Group:
+    def of(cls, data: JacobianRows, rows: Ints, columns: Ints) -> ConstraintGroup:
         """Take some rows out of the whole."""
         from scipy.sparse import csr_array
 
@@ -94,7 +94,7 @@ class Group:
     def elimination(self) -> Elimination:
         """The decomposition of the transposed Jacobian: combinations of rows are its vectors."""
         parts = rows_by_groups(self.J.T.tocsr(), self.vertex)
-        return Elimination(np.bincount(self.vertex), parts, DEPENDENT, MOST)
+        return Elimination(np.bincount(self.vertex), parts, DEPENDENCE_TOLERANCE, MAX_OPERATIONS)
 
     def dependences(self) -> list[tuple[Ints, Array]]:
         """Return independent combinations of rows that vanish, each with its rows, of length 1."""
@@ -110,7 +110,7 @@ class Group:
         """Return a random small motion of the columns that the constraints leave free."""
         v = np.random.default_rng(len(self.rows)).uniform(-1.0, 1.0, len(self.columns))
         v -= self._shortest(self.J @ v)
-        return np.asarray(STEP * v / max(np.abs(v).max(initial=0.0), 1e-3))
+        return np.asarray(TRIAL_STEP * v / max(np.abs(v).max(initial=0.0), 1e-3))
 
     def back(self) -> Array:
         """Return the step of Gauss's and Newton's method towards Phi = 0."""
@@ -149,7 +149,7 @@ class Jacobian:
         """Free PETSc's matrix."""
         self.matrix.mat.destroy()
 
-    def here(self, state: Array) -> Rows:
+    def here(self, state: Array) -> JacobianRows:
         """Return the rows of this rank (collective)."""
         f = np.zeros_like(state)
         with together(self.system.comm):
@@ -166,9 +166,9 @@ class Jacobian:
         keys = self.keys[self.offsets]
         by_key, scaled = np.argsort(keys), value * self.scale[c]
         phi = f[self.offsets][by_key]
-        return Rows(keys[number], c, scaled, keys[by_key], phi, self.width)
+        return JacobianRows(keys[number], c, scaled, keys[by_key], phi, self.width)
 
-    def gather(self, rows: Rows) -> Rows | None:
+    def gather(self, rows: JacobianRows) -> JacobianRows | None:
         """Return the rows of all ranks that are looked at, on rank 0 (collective)."""
         keys, entries = rows.keys, np.ones(len(rows.row), dtype=bool)
         some = np.ones(len(keys), dtype=bool)
@@ -182,13 +182,13 @@ class Jacobian:
             return None
         r, k, v, all_keys, phi = (np.concatenate(part) for part in zip(*gathered, strict=True))
         order, by_key = np.lexsort((k, r)), np.argsort(all_keys)
-        return Rows(r[order], k[order], v[order], all_keys[by_key], phi[by_key], self.width)
+        return JacobianRows(r[order], k[order], v[order], all_keys[by_key], phi[by_key], self.width)
 
-    def at(self, state: Array) -> Rows | None:
+    def at(self, state: Array) -> JacobianRows | None:
         """Return the rows of all ranks that are looked at, on rank 0 (collective)."""
         return self.gather(self.here(state))
 
-    def peel(self, rows: Rows, sweeps: int = 20) -> None:
+    def peel(self, rows: JacobianRows, sweeps: int = 20) -> None:
         """Look no more at this rank's rows that depend on no others (collective).
 
         A row with a column of its own does not: what it needs of that column others do not have.
@@ -203,7 +203,7 @@ class Jacobian:
         row = np.unique(rows.row, return_inverse=True)[1]
         count = int(row.max(initial=-1)) + 1
         squares = np.bincount(row, np.square(rows.value), minlength=count)
-        strong = np.abs(rows.value) > PRIVATE * np.sqrt(squares[row])
+        strong = np.abs(rows.value) > PRIVATE_COLUMN_SHARE * np.sqrt(squares[row])
         left = np.ones(len(row), dtype=bool)
         for _ in range(sweeps):
             users = combine(comm, starts, column[left], np.ones(int(left.sum()), dtype=np.int64))
@@ -224,7 +224,7 @@ class Jacobian:
             state[mine] += (values[at] * self.scale)[mine]
 
 
-def structure(data: Rows, other: Rows) -> Rows:
+def structure(data: JacobianRows, other: JacobianRows) -> JacobianRows:
     """Return the entries that Phi_q has somewhere: in one configuration or a general other.
 
     Those of the other have the value zero.
@@ -242,10 +242,10 @@ def structure(data: Rows, other: Rows) -> Rows:
     unique, place = np.unique(pairs, axis=1, return_inverse=True)
     sums = np.zeros(unique.shape[1])
     np.add.at(sums, place.ravel(), np.concatenate(value))
-    return Rows(unique[0], unique[1], sums, data.keys, data.phi, data.width)
+    return JacobianRows(unique[0], unique[1], sums, data.keys, data.phi, data.width)
 
 
-def groups_of(data: Rows) -> list[Group]:
+def groups_of(data: JacobianRows) -> list[ConstraintGroup]:
     """Return the groups of constraints, beyond one row, that share free coordinates."""
     keys, r = np.unique(data.row, return_inverse=True)
     columns, c = np.unique(data.column, return_inverse=True)
@@ -261,17 +261,19 @@ def groups_of(data: Rows) -> list[Group]:
     used: list[Ints] = np.split(columns[c[of_entry]], ends[:-1])
     for members, mine in zip(parts, used, strict=True):
         if len(members) > 1:
-            found.append(Group.of(data, members, np.unique(mine)))
+            found.append(ConstraintGroup.of(data, members, np.unique(mine)))
     return found
 
 
-def fulfil(jacobian: Jacobian, state: Array, groups: list[Group]) -> tuple[list[Group], float]:
+def fulfil(
+    jacobian: Jacobian, state: Array, groups: list[ConstraintGroup]
+) -> tuple[list[ConstraintGroup], float]:
     """Move a state to where the constraints of some groups hold best (collective).
 
     Returns the groups there, on rank 0, and the last step of Gauss's and Newton's method.
     """
     found = _Fulfilment(jacobian, state, groups)
-    newton(found, STEPS)
+    newton(found, MAX_TRIAL_ITERATIONS)
     found.look()
     return found.groups, found.moved
 
@@ -283,7 +285,7 @@ class _Fulfilment:
     a change that counts as none (`ROUND_OFF`).
     """
 
-    def __init__(self, jacobian: Jacobian, state: Array, groups: list[Group]) -> None:
+    def __init__(self, jacobian: Jacobian, state: Array, groups: list[ConstraintGroup]) -> None:
         self.jacobian, self.state, self.groups = jacobian, state, groups
         self.moved = np.inf
 
@@ -291,7 +293,7 @@ class _Fulfilment:
         """Take the groups of the present state; tell whether this is rank 0."""
         data = self.jacobian.at(self.state)
         if data is not None:
-            self.groups = [Group.of(data, g.rows, g.columns) for g in self.groups]
+            self.groups = [ConstraintGroup.of(data, g.rows, g.columns) for g in self.groups]
         return data is not None
 
     def residual(self) -> bool:
@@ -319,14 +321,16 @@ class _Fulfilment:
         return 0
 
 
-def joined(groups: list[Group], steps: list[Array]) -> tuple[Ints, Array]:
+def joined(groups: list[ConstraintGroup], steps: list[Array]) -> tuple[Ints, Array]:
     """Return the keys of the columns of all groups in order, and their steps."""
     keys = np.concatenate([np.zeros(0, dtype=np.int64), *(g.columns for g in groups)])
     order = np.argsort(keys)
     return keys[order], np.concatenate([np.zeros(0), *steps])[order]
 
 
-def named(jacobian: Jacobian, pieces: Sequence[Piece], keys: Ints) -> tuple[list[str], str]:
+def constraint_names(
+    jacobian: Jacobian, pieces: Sequence[Piece], keys: Ints
+) -> tuple[list[str], str]:
     """Return the names of constraints and where they are, in words (collective)."""
     system, numbering = jacobian.system, jacobian.numbering
     at = jacobian.offsets[np.isin(jacobian.keys[jacobian.offsets], keys)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Rows:
+class GroupRows:
     """Rows that are zero but in the columns of some groups.
 
     Attributes
@@ -32,7 +32,7 @@ class Rows:
     values: Array
 
 
-def rows_by_groups(A: csr_array, owner: Ints) -> list[Rows]:
+def rows_by_groups(A: csr_array, owner: Ints) -> list[GroupRows]:
     """Return the rows of an array by the groups that they touch, each set as one QR.
 
     Parameters
@@ -71,21 +71,21 @@ def rows_by_groups(A: csr_array, owner: Ints) -> list[Rows]:
         block = values[at : at + shape[0] * shape[1]].reshape(shape)
         if shape[0] > shape[1]:
             block = np.asarray(np.linalg.qr(block, mode="r"))
-        made.append(Rows(groups, block))
+        made.append(GroupRows(groups, block))
     return made
 
 
 class _Store:
     """Blocks of rows by the groups of columns that they have."""
 
-    def __init__(self, groups: int, blocks: Iterable[Rows]) -> None:
-        self._blocks: dict[int, Rows] = {}
+    def __init__(self, groups: int, blocks: Iterable[GroupRows]) -> None:
+        self._blocks: dict[int, GroupRows] = {}
         self._of = [set[int]() for _ in range(groups)]
         self._added = 0
         for rows in blocks:
             self.add(rows)
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: GroupRows) -> None:
         self._blocks[self._added] = rows
         for g in rows.groups:
             self._of[g].add(self._added)
@@ -96,7 +96,7 @@ class _Store:
         near = {g for number in self._of[group] for g in self._blocks[number].groups}
         return tuple(sorted(near - {group}))
 
-    def take(self, group: int) -> list[Rows]:
+    def take(self, group: int) -> list[GroupRows]:
         """Return the blocks that have a group, which are no longer in store."""
         numbers = sorted(self._of[group])
         taken = [self._blocks.pop(number) for number in numbers]
@@ -107,7 +107,7 @@ class _Store:
 
 
 @dataclass
-class _Done:
+class _GroupElimination:
     """What elimination left of a group: its columns as functions of those of later groups."""
 
     group: int
@@ -140,11 +140,11 @@ class Elimination:
     """
 
     def __init__(
-        self, widths: Ints, parts: Iterable[Rows], zero: float, most: float = np.inf
+        self, widths: Ints, parts: Iterable[GroupRows], zero: float, most: float = np.inf
     ) -> None:
         self._widths = widths
         self._first = np.cumsum(widths) - widths
-        self._done: list[_Done] = []
+        self._groups_done: list[_GroupElimination] = []
         self.count, self.operations, self.complete = 0, 0.0, True
         store = _Store(len(widths), parts)
         heap = [(0, g) for g in range(len(widths))]
@@ -167,7 +167,7 @@ class Elimination:
                 return
             rest = self._eliminate(group, later, _stacked(widths, (group, *later), mine), zero)
             if later and len(rest):
-                store.add(Rows(later, rest))
+                store.add(GroupRows(later, rest))
                 for g in later:
                     heapq.heappush(heap, (len(later) - 1, g))  # or more
 
@@ -183,7 +183,9 @@ class Elimination:
         k = int((size > zero).sum())
         turned = U.T @ others
         size = size[:k]
-        self._done.append(_Done(group, later, W[:k].T, size, turned[:k] / size[:, None], W[k:].T))
+        self._groups_done.append(
+            _GroupElimination(group, later, W[:k].T, size, turned[:k] / size[:, None], W[k:].T)
+        )
         self.count += width - k
         return np.concatenate([turned[k:], R[width:, width:]])
 
@@ -193,10 +195,12 @@ class Elimination:
         They are worked out `together` at a time.
         """
         users: list[list[int]] = [[] for _ in self._widths]  # steps
-        for step, done in enumerate(self._done):
+        for step, done in enumerate(self._groups_done):
             for g in done.later:
                 users[g].append(step)
-        dead = [(step, v) for step, done in enumerate(self._done) for v in done.dead.T][:most]
+        dead = [(step, v) for step, done in enumerate(self._groups_done) for v in done.dead.T][
+            :most
+        ]
         found = []
         for k in range(0, len(dead), together):
             found += self._back(users, dead[k : k + together])
@@ -220,7 +224,7 @@ class Elimination:
             step = -heapq.heappop(waiting)
             if step == last:
                 continue
-            last, done = step, self._done[step]
+            last, done = step, self._groups_done[step]
             part, column = np.zeros((len(done.by), count)), 0
             for g in done.later:
                 width = int(self._widths[g])
@@ -243,7 +247,7 @@ class Elimination:
         What b has along these is left aside.
         """
         b, y, known = b.copy(), np.zeros(len(b)), []
-        for done in self._done:
+        for done in self._groups_done:
             x = done.live.T @ b[self._columns(done.group)]
             column = 0
             for g in done.later:
@@ -251,7 +255,7 @@ class Elimination:
                 b[self._columns(g)] -= x @ done.by[:, column : column + width]
                 column += width
             known.append(x / done.size**2)
-        for done, x in zip(reversed(self._done), reversed(known), strict=True):
+        for done, x in zip(reversed(self._groups_done), reversed(known), strict=True):
             there = [y[self._columns(g)] for g in done.later]
             x = x - done.by @ np.concatenate([np.zeros(0), *there])
             y[self._columns(done.group)] = done.live @ x
@@ -262,7 +266,7 @@ class Elimination:
         return slice(first, first + int(self._widths[group]))
 
 
-def _stacked(widths: Ints, groups: tuple[int, ...], parts: list[Rows]) -> Array:
+def _stacked(widths: Ints, groups: tuple[int, ...], parts: list[GroupRows]) -> Array:
     """Return rows on the columns of `groups`, in that order."""
     first = dict(zip(groups, np.cumsum([0, *widths[list(groups)][:-1]]).tolist(), strict=True))
     total = int(widths[list(groups)].sum())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from mpi4py import MPI
 
-    from ..runtime.options import Options
+    from ..runtime.options import SolverOptions
     from .aids import Aid
 
 #: Options of SNES that `newton` follows; with others SNES itself makes the iterations.
@@ -58,7 +58,7 @@ class VectorEquations(ABC):
         snes.setConvergenceTest(self._test)
         self._by_newton = self._plain = False
 
-    def configured(self, options: Options) -> None:
+    def configured(self, options: SolverOptions) -> None:
         """See whether `newton` does what the options ask for that the SNES has taken."""
         usual = tuple(f"snes_{name}" for name in FOLLOWED)
         asked = options.chosen("snes_", "npc_")

@@ -15,9 +15,9 @@ from .norms import ROUND_OFF
 if TYPE_CHECKING:
     from ..assembly.matrix import Matrix
 
-WIDE = 256  # coordinates of a group of equations beyond which none follows the others
-PIVOT = 1e-2  # of the largest entry of an equation: the least that determines a coordinate
-STEEP = 8.0  # sum of the factors with which a coordinate follows the others
+MAX_GROUP_SIZE = 256  # coordinates of a group of equations beyond which none follows the others
+MIN_PIVOT = 1e-2  # of the largest entry of an equation: the least that determines a coordinate
+MAX_FACTOR_SUM = 8.0  # sum of the factors with which a coordinate follows the others
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def followers(matrix: Matrix, starts: Ints, rows: Ints, vertex: Ints, may: Mask)
     """Find a coordinate for each equation that follows the others of it (collective).
 
     Equations are left out that have no such coordinate, of theirs alone, by which they are
-    fulfilled well, and those of a vertex with more than `WIDE` coordinates.
+    fulfilled well, and those of a vertex with more than `MAX_GROUP_SIZE` coordinates.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def followers(matrix: Matrix, starts: Ints, rows: Ints, vertex: Ints, may: Mask)
     count = np.bincount(group, minlength=len(width))
     begin = np.cumsum(count) - count
     for k in np.unique(count).tolist():
-        some = np.flatnonzero((count == k) & (width <= WIDE))
+        some = np.flatnonzero((count == k) & (width <= MAX_GROUP_SIZE))
         if not len(some):
             continue
         widest = int(width[some].max())
@@ -140,7 +140,7 @@ def _solved(groups: _Groups) -> tuple[Ints, ...]:
     for _ in range(k):
         size = np.abs(A[:, :, :width]) * ((chosen < 0)[:, :, None] & own[:, None, :])
         r, c = np.divmod(size.reshape(n, -1).argmax(axis=1), width)
-        some = np.flatnonzero(size[every, r, c] > PIVOT)
+        some = np.flatnonzero(size[every, r, c] > MIN_PIVOT)
         r, c = r[some], c[some]
         A[some, r] /= A[some, r, c][:, None]
         factor = A[some, :, c].copy()
@@ -151,7 +151,7 @@ def _solved(groups: _Groups) -> tuple[Ints, ...]:
     g, r = np.nonzero(there)
     A[g, :, chosen[g, r]] = 0.0
     followed = np.where(there, np.abs(A[:, :, :width]).sum(axis=2), 0.0)
-    there &= (followed <= STEEP).all(axis=1)[:, None]
+    there &= (followed <= MAX_FACTOR_SUM).all(axis=1)[:, None]
     leader = np.take_along_axis(groups.columns, np.maximum(chosen, 0), axis=1)
     g, r, c = np.nonzero(there[:, :, None] & (np.abs(A[:, :, :width]) > ROUND_OFF))
     h, i, j = np.nonzero(there[:, :, None] & (A[:, :, width:] != 0.0))

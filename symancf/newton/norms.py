@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 from ..arrays import Array, Ints, Mask
 from ..assembly.numbering import words_of
-from .parts import NONE, Parts, connected_parts
+from .parts import NONE, ConnectedParts, connected_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,10 +27,12 @@ EPS = float(DOUBLE.eps)
 ROUND_OFF = 1e-13  # of what a number is the sum of: a smaller one is round-off
 TINY = math.sqrt(DOUBLE.tiny)  # less than any limit; what is divided by it stays a number
 #: Sums of squares with all their digits; what is beyond is measured in other units.
-SAFE = float(DOUBLE.tiny) / EPS, float(DOUBLE.max) * EPS
-FEW = 2000  # unknowns up to which round-off is estimated several times: rows may happen to cancel
-DIGITS = 1.0, -2.0, 3.0  # changes of strains in units of the last place of one
-EXACT = 1e-10  # of the forces of such a strain: laws of strains that are differences leave less
+SAFE_SQUARES = float(DOUBLE.tiny) / EPS, float(DOUBLE.max) * EPS
+#: unknowns up to which round-off is estimated several times: rows may happen to cancel
+SMALL_SYSTEM = 2000
+STRAIN_CHANGES = 1.0, -2.0, 3.0  # changes of strains in units of the last place of one
+#: of the forces of such a strain: laws of strains that are differences leave less
+EXACT_LAW_RATIO = 1e-10
 
 
 class RowNorms:
@@ -46,8 +48,8 @@ class RowNorms:
     kinds : of rows, by number.
     kind, part : (classes,) of each class.
     of_row : (rows,) class of each row of this rank.
-    of_held : class of each of the fixed coordinates `held` that this rank owns and whose support
-        forces are those of one part.
+    class_of_prescribed : class of each of the fixed coordinates `prescribed` that this rank owns
+        and whose support forces are those of one part.
     row_part : (rows,) part of each row.
     """
 
@@ -59,7 +61,7 @@ class RowNorms:
         self.part: Ints
         self.kind: Ints
         numbering = self.numbering = system.numbering
-        found: Parts = connected_parts(numbering, pieces)
+        found: ConnectedParts = connected_parts(numbering, pieces)
         self.parts = found.count
         self.kinds, kind_of_row = numbering.kind_of_rows()
         kinds = len(self.kinds)
@@ -74,11 +76,13 @@ class RowNorms:
         self.count = len(every)
         self.of_row: Ints = np.searchsorted(every, codes)
         self._present = sorted({int(k) for k in self.kind})
-        self.held, self.of_held = self._held(found.of_vertex, every)
+        self.prescribed, self.class_of_prescribed = self._prescribed(found.of_vertex, every)
         self._starts = np.flatnonzero(np.diff(self.part, prepend=-1))  # classes are sorted by part
-        self._tries = [numbering.random(3 + k) for k in range(4 if numbering.size < FEW else 1)]
+        self._tries = [
+            numbering.random(3 + k) for k in range(4 if numbering.size < SMALL_SYSTEM else 1)
+        ]
 
-    def _held(self, of_vertex: Ints, every: Ints) -> tuple[Ints, Ints]:
+    def _prescribed(self, of_vertex: Ints, every: Ints) -> tuple[Ints, Ints]:
         """Return this rank's fixed coordinates with support forces of one part, and their class."""
         numbering = self.numbering
         _, kind = numbering.kind_of_coordinates()
@@ -94,21 +98,21 @@ class RowNorms:
     def of(self, *vectors: Array, held: Array | None = None) -> list[Array]:
         """Return the norms by class of vectors of this rank's rows, in one message (collective).
 
-        `held`: a local vector whose fixed coordinates are measured, as the last result.
+        `prescribed`: a local vector whose fixed coordinates are measured, as the last result.
         """
         count = self.count
         total = np.empty((len(vectors) + (held is not None), count))
         for k, values in enumerate(vectors):
             total[k] = np.bincount(self.of_row, values * values, minlength=count)
         if held is not None:
-            forces = held[self.held]
-            total[-1] = np.bincount(self.of_held, forces * forces, minlength=count)
+            forces = held[self.prescribed]
+            total[-1] = np.bincount(self.class_of_prescribed, forces * forces, minlength=count)
         total = self.system.sum(total)
         norms = list(np.sqrt(total))
         for k, size in enumerate(total.sum(axis=1)):
-            if not SAFE[0] < size < SAFE[1]:
+            if not SAFE_SQUARES[0] < size < SAFE_SQUARES[1]:
                 mine = k < len(vectors)
-                label = self.of_row if mine else self.of_held
+                label = self.of_row if mine else self.class_of_prescribed
                 norms[k] = self._safely(vectors[k] if mine else forces, label)
         return norms
 
@@ -239,7 +243,7 @@ class RowNorms:
         plain, slope, moved, found = np.zeros((4, len(state)))
         bad = residual(state, plain)
         product(unit, slope)
-        for k in DIGITS:
+        for k in STRAIN_CHANGES:
             bad += residual(state + k * unit, moved)
             found = np.maximum(found, np.abs(moved - plain - k * slope))
         bad += residual(np.zeros_like(state), plain)
@@ -249,5 +253,5 @@ class RowNorms:
         along, rest = to_rows(found), np.abs(to_rows(plain))
         n, own, size, held = self.of(along, rest, to_rows(slope), held=slope)
         size = np.maximum(size, held)
-        along = np.where((n > EXACT * size)[self.of_row], along, 0.0)
+        along = np.where((n > EXACT_LAW_RATIO * size)[self.of_row], along, 0.0)
         return np.maximum(along, np.where((own <= size)[self.of_row], rest, 0.0))

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Integers, Ints, Mask
-from ..mesh.partition.connected import least_connected
+from ..mesh.partition.components import least_connected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..assembly.numbering import Numbering
     from ..assembly.piece import Piece
-    from ..mesh.partition.halo import Halo
+    from ..mesh.partition.ghosts import GhostExchange
 
 
 NONE = -1  # of no part, or of several: what is held altogether
 
 
 @dataclass(frozen=True)
-class Parts:
+class ConnectedParts:
     """Connected parts, numbered by the least original id of their vertices on all ranks.
 
     Attributes
@@ -44,7 +44,7 @@ class Parts:
 
 def connected_parts(
     numbering: Numbering, pieces: Sequence[Piece], among: Mask | None = None
-) -> Parts:
+) -> ConnectedParts:
     """Find the connected parts (collective).
 
     No list is longer than a rank's vertices and the number of parts.
@@ -86,11 +86,15 @@ def connected_parts(
     order = {number: k for k, number in enumerate(sorted(every, key=lambda n: every[n]))}
     of_vertex = np.full(numbering.vertices, NONE, dtype=np.int64)
     of_vertex[free] = np.array([order[n] for n in numbers.tolist()], dtype=np.int64)[place]
-    return Parts(len(order), _with_supports(of_vertex, free, flat, entity, topology.halo))
+    return ConnectedParts(len(order), _with_supports(of_vertex, free, flat, entity, topology.halo))
 
 
 def _with_supports(
-    of_vertex: Ints, free: Mask, flat: Sequence[Integers], entity: Sequence[Integers], halo: Halo
+    of_vertex: Ints,
+    free: Mask,
+    flat: Sequence[Integers],
+    entity: Sequence[Integers],
+    halo: GhostExchange,
 ) -> Ints:
     """Give held vertices the part that they touch, if that is only one."""
     lowest = np.full(len(of_vertex), np.iinfo(np.int64).max)

@@ -15,14 +15,14 @@ from ..errors import ConstraintError, ParameterError, listed, owner
 from ..runtime.collective import share_error, together
 from .dependent import (
     SMALL,
-    STEP,
-    Group,
+    TRIAL_STEP,
+    ConstraintGroup,
     Jacobian,
-    Rows,
+    JacobianRows,
+    constraint_names,
     fulfil,
     groups_of,
     joined,
-    named,
     structure,
 )
 
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from ..assembly.piece import Piece
 
 
-WRONG = 1e-7  # of the body's size: a combination of constraints that is not fulfilled
+#: of the body's size: a combination of constraints that is not fulfilled
+CONTRADICTION_TOLERANCE = 1e-7
 
 
 def _implied(vectors: list[tuple[Ints, Array]]) -> list[int]:
@@ -45,7 +46,7 @@ def _implied(vectors: list[tuple[Ints, Array]]) -> list[int]:
     waiting: list[int] = []  # heap of - last
 
     def sort_in(rows: Ints, values: Array) -> None:
-        end = np.flatnonzero(np.abs(values) > SMALL)[-1] + 1
+        end = np.flatnonzero(np.abs(values) > SMALL_SHARE)[-1] + 1
         last = int(rows[end - 1])
         if last not in by_last:
             heapq.heappush(waiting, -last)
@@ -100,15 +101,15 @@ def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
     finally:
         jacobian.close()
     if len(found.wrong):
-        names, place = named(jacobian, pieces, found.wrong)
+        names, place = constraint_names(jacobian, pieces, found.wrong)
         text = f"the constraints {listed(names)} contradict each other{place}"
         share_error(
             system.comm, ConstraintError(text, names=map(owner, names), asked="contradiction")
         )
     if not len(found.dropped):
         return none
-    names, place = named(jacobian, pieces, found.dropped)
-    others = [n for n in named(jacobian, pieces, found.used)[0] if n not in names]
+    names, place = constraint_names(jacobian, pieces, found.dropped)
+    others = [n for n in constraint_names(jacobian, pieces, found.used)[0] if n not in names]
     one = len(found.dropped) == 1
     why = f"{'follows' if one else 'follow'} from those of {listed(others)}"
     system.once.warn(
@@ -122,7 +123,7 @@ def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
 
 
 @dataclass
-class _Found:
+class _DependentRows:
     """Keys of rows: those that others imply, all of these combinations, contradictions.
 
     `kept`, on rank 0: what is left of each group with rows that others imply.
@@ -134,10 +135,10 @@ class _Found:
     kept: list[Ints]
 
 
-def _search(jacobian: Jacobian) -> _Found:
+def _search(jacobian: Jacobian) -> _DependentRows:
     comm = jacobian.system.comm
     state = jacobian.system.state.copy()
-    elsewhere = STEP * jacobian.scale * jacobian.numbering.random(5)
+    elsewhere = TRIAL_STEP * jacobian.scale * jacobian.numbering.random(5)
     other = jacobian.here(state + np.where(jacobian.movable, elsewhere, 0.0))
     found = structure(jacobian.here(state), other)
     jacobian.peel(found)
@@ -145,7 +146,7 @@ def _search(jacobian: Jacobian) -> _Found:
     groups = [] if data is None else _dependent(jacobian, data)
     none = np.zeros(0, dtype=np.int64)
     if not comm.bcast(len(groups)):
-        return _Found(none, none, none, [])
+        return _DependentRows(none, none, none, [])
     root = data is not None
     jacobian.move(state, joined(groups, [g.sideways() for g in groups]) if root else None)
     groups, moved = fulfil(jacobian, state, groups)
@@ -158,18 +159,18 @@ def _search(jacobian: Jacobian) -> _Found:
         implied = _implied(vectors)
         dropped.append(group.rows[implied])
         kept.append(np.delete(group.rows, implied))
-        involved = np.unique(np.concatenate([r[np.abs(v) > SMALL] for r, v in vectors]))
+        involved = np.unique(np.concatenate([r[np.abs(v) > SMALL_SHARE] for r, v in vectors]))
         used.append(group.rows[involved])
         residual = max(abs(float(v @ group.phi[r])) for r, v in vectors)
-        if moved < 1e-8 and residual > WRONG * jacobian.size:
+        if moved < 1e-8 and residual > CONTRADICTION_TOLERANCE * jacobian.size:
             wrong.append(group.rows[involved])
     sets = comm.bcast([np.sort(np.concatenate(part)) for part in (dropped, used, wrong)])
-    return _Found(sets[0], sets[1], sets[2], kept)
+    return _DependentRows(sets[0], sets[1], sets[2], kept)
 
 
-def _dependent(jacobian: Jacobian, data: Rows) -> list[Group]:
+def _dependent(jacobian: Jacobian, data: JacobianRows) -> list[ConstraintGroup]:
     """Return the groups with rows that depend on others; warn of those too large to be searched."""
-    groups: list[Group] = []
+    groups: list[ConstraintGroup] = []
     for group in groups_of(data):
         if not group.elimination.complete:
             jacobian.system.once.warn(

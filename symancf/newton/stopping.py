@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from .norms import RowNorms
 
 
-NEAR = 8.0  # times the estimate of round-off; residuals that fell no more were 0.1 to 1.3 of it
-SLOW = 0.5  # ratio of two residuals: with an old tangent more is no gain
-UNDECIDED = 100  # what C answers where more is to be asked
+#: times the estimate of round-off; residuals that fell no more were 0.1 to 1.3 of it
+ROUND_OFF_FACTOR = 8.0
+SLOW_RATIO = 0.5  # ratio of two residuals: with an old tangent more is no gain
+CALLBACK_NEEDED = 100  # what C answers where more is to be asked
 SCRATCH = "worst", "before", "above", "rest"  # by part
 
 _HEADER = Path(__file__).with_name("stopping.h")
@@ -50,7 +51,7 @@ class Stopping(ABC):
     ----------
     growth : times the first residual: a larger one is given up where iterations bring nothing.
     falling : ratio of two residuals; below it the next iteration is made without asking whether
-        this one is at round-off. (With an old tangent: `SLOW`.)
+        this one is at round-off. (With an old tangent: `SLOW_RATIO`.)
 
     Attributes
     ----------
@@ -76,7 +77,7 @@ class Stopping(ABC):
         self.closed: Mask = np.zeros(parts, dtype=bool)
         self._close: Mask = np.zeros(parts, dtype=bool)
         data = self.data = STRUCTURE(classes=classes, parts=parts, falling=falling, growth=growth)
-        data.give(slow=SLOW, near=NEAR, part=rows.part)
+        data.give(slow=SLOW_RATIO, near=ROUND_OFF_FACTOR, part=rows.part)
         data.give(norms=self._norms, shares=self._shares, noise=self.noise)
         data.give(
             first=self.first, moved=self._moved, shut=self._shut, trail=np.zeros((2, parts, 3))
@@ -110,7 +111,7 @@ class Stopping(ABC):
         """
         self._shares[:] = self.shares()
         reason = int(self._library.symancf_stop_by_shares(self._place, 1))
-        return self.decide(step, x) if reason == UNDECIDED else reason
+        return self.decide(step, x) if reason == CALLBACK_NEEDED else reason
 
     def decide(self, step: Array, x: Array, fresh: bool = True) -> int:
         """Return PETSc's reason to stop, 0 to go on, where shares do not tell (collective).
@@ -125,7 +126,7 @@ class Stopping(ABC):
         size = np.maximum(size, self.smallest)
         self._moved[:] = np.divide(moved, size, out=np.full(len(size), np.inf), where=size > 0.0)
         reason = int(self._library.symancf_stop_far(self._place, fresh))
-        if reason == UNDECIDED:  # near round-off: it is worth its estimate
+        if reason == CALLBACK_NEEDED:  # near round-off: it is worth its estimate
             self.noise[:] = self.round_off()
             self._shares[:] = self.shares()
             reason = int(self._library.symancf_stop_at_round_off(self._place))

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ..assembly.state import ActiveSet, InternalVariables
 
 
-Given: TypeAlias = "str | float | npt.ArrayLike"
+StoredValues: TypeAlias = "str | float | npt.ArrayLike"
 Facts: TypeAlias = "dict[str, Any]"  # as JSON keeps them
 T = TypeVar("T")
 
@@ -101,7 +101,7 @@ class _ById:
         return found
 
 
-class _Rows(_ById):
+class _BlockRows(_ById):
     """The vertices of one block."""
 
     def __init__(self, system: DiscreteSystem, block: int) -> None:
@@ -138,7 +138,7 @@ def save(
     path: str | Path,
     system: Discretised[DiscreteSystem],
     vectors: Mapping[str, Array] | None = None,
-    attributes: Mapping[str, Given] | None = None,
+    attributes: Mapping[str, StoredValues] | None = None,
 ) -> Path:
     """Write the present state of a system, and vectors of your own (collective).
 
@@ -177,7 +177,7 @@ def write(
     path: str | Path,
     system: Discretised[DiscreteSystem],
     state: State,
-    attributes: Mapping[str, Given] | None = None,
+    attributes: Mapping[str, StoredValues] | None = None,
 ) -> Path:
     """Write a state of a system, with the arrays of its method (collective); see `save`.
 
@@ -194,7 +194,7 @@ def write(
     given = vectors_of(state)
     numbers = {name: value for name, value in state.method.items() if name not in given}
     with together(system.comm):
-        facts: dict[str, Given] = {"time": state.time, "stiffness": state.stiffness}
+        facts: dict[str, StoredValues] = {"time": state.time, "stiffness": state.stiffness}
         facts |= attributes or {}
         facts |= {"length": state.internal.length} if system.memory else {}
         facts |= {METHOD: packed(numbers), PARAMETERS: np.array(state.parameters)}
@@ -203,7 +203,7 @@ def write(
     text = packed(fingerprint(system))
     with closing(HdfFile(path, system.comm, lambda file: _begin(file, about, text, kept))) as file:
         for number, block in enumerate(system.numbering.blocks):
-            rows = _Rows(system, number)
+            rows = _BlockRows(system, number)
             ids, found = rows.sorted(list(given.values()))
             file.append(f"vertices/{block.name}", ids)
             for name, values in zip(given, found, strict=True):
@@ -279,7 +279,7 @@ def _require_vector(system: DiscreteSystem, name: str, vector: Array) -> None:
         )
 
 
-def _attribute(name: str, value: Given) -> str | Data:
+def _attribute(name: str, value: StoredValues) -> str | Data:
     """Return a value as HDF5 keeps it: a text, a number or an array."""
     if isinstance(value, str):
         return value
@@ -355,14 +355,14 @@ def read(path: str | Path, system: Discretised[DiscreteSystem]) -> tuple[State, 
     """
     path = arguments.path("checkpoint.read", path)
     system = _system_of("checkpoint.read", system)
-    file = _File(path, system.comm)
+    file = _CheckpointFile(path, system.comm)
     saved, names, attributes = file.head()
     if found := differences(saved, fingerprint(system)):
         raise _of_another("system", path, found, asked="system")
     vectors = {name: np.zeros(system.numbering.coordinates) for name in names}
     near = 1e-9 * system.extent
     for number, block in enumerate(system.numbering.blocks):
-        rows = _Rows(system, number)
+        rows = _BlockRows(system, number)
         parts = [f"vertices/{block.name}", *(f"vectors/{name}/{block.name}" for name in names)]
         parts += [f"reference/{block.name}"] * (has_reference := _has_reference(block))
         ids, *values = file.rows(*parts)
@@ -401,7 +401,7 @@ def read(path: str | Path, system: Discretised[DiscreteSystem]) -> tuple[State, 
     return state, attributes
 
 
-class _File:
+class _CheckpointFile:
     """A checkpoint from which all ranks read (collective).
 
     Raises
@@ -480,13 +480,13 @@ class _File:
         return {name: self.every(f"{folder}/{name}") for name in self.names(folder)}
 
 
-def _plain(value: Data | np.generic | str) -> Given:
+def _plain(value: Data | np.generic | str) -> StoredValues:
     if isinstance(value, np.ndarray):
         return decoded(value)
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _internal(file: _File, system: DiscreteSystem, length: float) -> InternalVariables:
+def _internal(file: _CheckpointFile, system: DiscreteSystem, length: float) -> InternalVariables:
     """Return the internal variables of laws (collective)."""
     pairs = []
     for group, entities in _remembering(system):
@@ -507,7 +507,7 @@ def _of_another(what: str, path: Path, found: list[str], asked: str) -> Checkpoi
 
 
 def _require_same_place(
-    path: Path, system: DiscreteSystem, rows: _Rows, there: Array, tolerance: float
+    path: Path, system: DiscreteSystem, rows: _BlockRows, there: Array, tolerance: float
 ) -> None:
     """Raise where a vertex of the file has another reference position than here."""
     apart = np.linalg.norm(there[rows.at] - system.reference[rows.at], axis=1)
@@ -527,7 +527,7 @@ def _has_reference(block: Block) -> bool:
 
 
 def _turn_slopes(
-    path: Path, system: DiscreteSystem, rows: _Rows, there: Array, vectors: list[Array]
+    path: Path, system: DiscreteSystem, rows: _BlockRows, there: Array, vectors: list[Array]
 ) -> None:
     """Take slopes by other directions of the reference than here to those here, in place.
 

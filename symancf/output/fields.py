@@ -19,7 +19,7 @@ from ..errors import SymancfError
 from ..kinematics.memory import STEP
 from ..laws import sampled_fields
 from ..laws.mixed import FRAME
-from ..laws.sampled import THROUGH
+from ..laws.sampled import RESULTANT_FIELDS
 from ..places.interpolation import power
 from ..runtime import jit
 from ..runtime.collective import together
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 MEASURE = "measure"  # output: reference volume, area or length per parameter volume
 
-KEPT = 32  # kernels that are kept for the next call
+CACHED_KERNELS = 32  # kernels that are kept for the next call
 _RECENT: OrderedDict[jit.Kernel, None] = OrderedDict()
 
 
 @dataclass(frozen=True)
-class Points:
+class CellPoints:
     """Points of cells of a body.
 
     Attributes
@@ -57,7 +57,7 @@ class Points:
     numbers: Ints | None = None
     section: Mapping[str, Array | float] = field(default_factory=dict)
 
-    def through(self, zeta: Array, section: Mapping[str, Array] | None = None) -> Points:
+    def through(self, zeta: Array, section: Mapping[str, Array] | None = None) -> CellPoints:
         """Return, for each of these points, points at the heights `zeta` (k,), one by one."""
         k, m = len(zeta), self.xi.shape[-2]
         numbers = self.numbers
@@ -65,9 +65,9 @@ class Points:
             numbers = np.add.outer(k * numbers, np.arange(k)).ravel()
         xi = np.repeat(self.xi, k, axis=-2)
         more = {name: np.tile(values, m) for name, values in (section or {}).items()}
-        return Points(self.cells, xi, np.tile(zeta, m), numbers, {**self.section, **more})
+        return CellPoints(self.cells, xi, np.tile(zeta, m), numbers, {**self.section, **more})
 
-    def of(self, chosen: Mask) -> Points:
+    def of(self, chosen: Mask) -> CellPoints:
         """Return the points of some of the cells (n,)."""
         xi = self.xi[chosen] if self.xi.ndim == 3 else self.xi
         return replace(self, cells=self.cells[chosen], xi=xi)
@@ -80,7 +80,7 @@ def heights(rule: Rule) -> Array:
     return table[:, 0].copy() if table.shape[1] else np.zeros(count)
 
 
-def known_through(rule: Rule) -> dict[str, Array]:
+def resultant_kinds(rule: Rule) -> dict[str, Array]:
     """Return what a rule's section points know besides their height, by name."""
     table = np.asarray(rule.section_points, dtype=float)
     columns = enumerate(rule.section_symbols)
@@ -206,7 +206,7 @@ class Internal:
             values = table[..., k] / weights(rule) if m.total else table[..., k]
             self._points.setdefault(m.name, np.zeros((len(here), rule.size)))[here] = values
 
-    def at(self, points: Points) -> dict[str, float | Array]:
+    def at(self, points: CellPoints) -> dict[str, float | Array]:
         r"""Return the values by name, numbers or (cells, 1 or points).
 
         Memory only at points of the rule, as densities what is an integral over the point's part
@@ -235,7 +235,7 @@ class At:
         self,
         system: DiscreteSystem,
         body: Body,
-        points: Points,
+        points: CellPoints,
         state: Array,
         internal: Internal | None = None,
     ) -> None:
@@ -341,7 +341,7 @@ def _kernel(law: PointLaw, system: DiscreteSystem) -> jit.Kernel:
     kernel = jit.points(law, system.comm, name=f"{law.name}_outputs", modes=("outputs",))
     _RECENT[kernel] = None
     _RECENT.move_to_end(kernel)
-    if len(_RECENT) > KEPT:
+    if len(_RECENT) > CACHED_KERNELS:
         _RECENT.popitem(last=False)
     return kernel
 
@@ -367,7 +367,7 @@ class FieldKernels:
         self._remembered, self._layer = remembered, layer
         layered = body.layers is not None
         self._thin = not body.element.has_thickness
-        resultants = THROUGH if body.element.has_thickness or layered else ()
+        resultants = RESULTANT_FIELDS if body.element.has_thickness or layered else ()
         self.through = {k: v for k, v in fields.items() if isinstance(v, str) and v in resultants}
         plain = {k: v for k, v in fields.items() if k not in self.through}
         self.parts: list[tuple[Mask, Fields, PointLaw, jit.Kernel]] = []
@@ -397,7 +397,7 @@ class FieldKernels:
 
     def _section_laws(self) -> list[tuple[Rule, PointLaw]]:
         """Return the stresses that resultants are integrals of, by the rules of the energy."""
-        names = dict(zip(THROUGH, THROUGH, strict=True))
+        names = dict(zip(RESULTANT_FIELDS, RESULTANT_FIELDS, strict=True))
         asked = names if self._thin else dict.fromkeys(self.through, "S")
         self.stress = self._fields(asked, {}, resultant=True)
         measure = self.body.element.kinematics().measure
@@ -420,10 +420,10 @@ class FieldKernels:
             **options,
         )
 
-    def _at(self, points: Points) -> At:
+    def _at(self, points: CellPoints) -> At:
         return At(self.system, self.body, points, self.state, self.internal)
 
-    def at(self, points: Points) -> tuple[dict[str, Array], Array]:
+    def at(self, points: CellPoints) -> tuple[dict[str, Array], Array]:
         """Return the fields (cells, points, ...) and the measure (cells, points) (collective)."""
         shape = (len(points.cells), points.xi.shape[-2])
         found: dict[str, Array] = {}
@@ -443,19 +443,19 @@ class FieldKernels:
                 found[name] = force if asked == "membrane_force" else moment
         return found, measure
 
-    def _resultants(self, points: Points) -> tuple[Array, Array]:
+    def _resultants(self, points: CellPoints) -> tuple[Array, Array]:
         r"""Return :math:`\int S\,dz` and :math:`-\int S\,z\,dz` in the mid-surface's plane.
 
         Each part of the energy under its own rule, as in the residual; per area of the reference.
         """
         n, m = len(points.cells), points.xi.shape[-2]
         total = np.zeros((2, n, m, 3, 3))
-        middle = Points(points.cells, points.xi, np.zeros(m))
+        middle = CellPoints(points.cells, points.xi, np.zeros(m))
         area, normal = self._at(middle).area()
         for rule, law, kernel in self.sections:
             zeta, weights = heights(rule), np.asarray(rule.section_weights, dtype=float)
             numbers = None if points.numbers is None else points.numbers // len(zeta)
-            at = self._at(replace(middle, numbers=numbers).through(zeta, known_through(rule)))
+            at = self._at(replace(middle, numbers=numbers).through(zeta, resultant_kinds(rule)))
             with together(self.system.comm):
                 rows = at.outputs(law, kernel)
             share = rows[MEASURE].reshape(n, m, len(zeta)) * weights / area[..., None]
@@ -463,7 +463,7 @@ class FieldKernels:
                 name: x.reshape(n, m, len(zeta), 3, 3) for name, x in self.stress.put(rows).items()
             }
             if self._thin:
-                for k, name in enumerate(THROUGH):
+                for k, name in enumerate(RESULTANT_FIELDS):
                     total[k] += np.einsum("nmk,nmkab->nmab", share, put[name])
                 continue
             S = put[next(iter(self.through))]

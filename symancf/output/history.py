@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a solution took and what was watched on the way: steps, iterations, named series."""
+"""Histories of solutions: steps, iterations, named series."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..arrays import Array
 from ..errors import ParameterError, SymancfError, closest
 from ..runtime.collective import reduced, together
 from ..runtime.copies import Portable, this_process
+from ..runtime.display import Displayable, lines
 from ..runtime.files import new_file
 from ..runtime.log import EVENTS
-from ..runtime.shown import Shown, lines
 from ..runtime.streams import CsvStream, HdfStream, read
 from ..values import arguments
 from ..values.parameter import is_empty, reals
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SAME = 1e-6  # relative: what differs more between ranks is no round-off
 
 
-class Series:
+class ValueSeries:
     """Values (n, ...) of one series in a buffer that grows by doubling."""
 
     def __init__(
@@ -95,7 +95,7 @@ def _of_a_copy() -> NoReturn:
     )
 
 
-class History(Portable, Shown):
+class History(Portable, Displayable):
     """The converged steps of a solution, with the work that they took and recorded series.
 
     Parameters
@@ -144,11 +144,11 @@ class History(Portable, Shown):
         self.cut_backs = 0
         self.wasted = 0
         self.seconds = {"assembly": 0.0, "solve": 0.0}
-        self._time = Series("time", float, 1, 0)
-        self._series: dict[str, Series] = {}
+        self._time = ValueSeries("time", float, 1, 0)
+        self._series: dict[str, ValueSeries] = {}
         self._streams: list[Stream] = []
         self._known: set[str] = set()  # series whose shape all ranks agreed on
-        self._told: set[str] = set()  # series of which it was said that they differ by rank
+        self._warned: set[str] = set()  # series of which it was said that they differ by rank
         self.stream(csv, hdf5)
 
     # ---- recording ------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ class History(Portable, Shown):
                 "record before solving",
                 asked=name,
             )
-        self._series[name] = Series(name, function, every, self._time.count)
+        self._series[name] = ValueSeries(name, function, every, self._time.count)
 
     def sample(self, time: float) -> None:
         """Call the functions of all series that are due, and write the files (collective).
@@ -244,7 +244,7 @@ class History(Portable, Shown):
         new = self._evaluated(due) if due else {}
         return {s.name: new[s.name] if s.name in new else s.values[-1].copy() for s in all_series}
 
-    def _evaluated(self, due: Sequence[Series]) -> dict[str, Array]:
+    def _evaluated(self, due: Sequence[ValueSeries]) -> dict[str, Array]:
         """Return what the functions of some series return (collective)."""
         with together(self.comm):
             rows = {series.name: series.checked(series.function()) for series in due}
@@ -289,8 +289,8 @@ class History(Portable, Shown):
         first = 0
         for name, row in rows.items():
             here = np.flatnonzero(apart[first : first + row.size])
-            if len(here) and name not in self._told:
-                self._told.add(name)
+            if len(here) and name not in self._warned:
+                self._warned.add(name)
                 if self.comm.rank == 0:
                     k = first + int(here[0])
                     warnings.warn(
@@ -341,7 +341,7 @@ class History(Portable, Shown):
         begun = [series for series in self._series.values() if series.count]
         return [series.name for series in begun if (last - series.first) % series.every == 0]
 
-    def _of(self, name: str) -> Series:
+    def _of(self, name: str) -> ValueSeries:
         if arguments.among(name, ("time",)):
             return self._time
         if not arguments.among(name, self._series):

@@ -14,8 +14,8 @@ from ..arrays import Array, Ints, Mask
 Function: TypeAlias = Callable[[Array], Array]
 
 COARSE, PARTS = 24, 40  # cells of the lattice along the longest side: to look around, to draw
-AROUND = 4.0  # times the box: closed surfaces up to there are drawn whole
-NEAR = 0.15  # of an edge: places that are nearer to its end are one with others there
+CLOSED_SURFACE_RATIO = 4.0  # times the box: closed surfaces up to there are drawn whole
+MERGED_DISTANCE = 0.15  # of an edge: places that are nearer to its end are one with others there
 HALVED = 48  # times: then places are those of the zero to round-off
 
 
@@ -30,7 +30,7 @@ def zero_level(function: Function, low: Array, high: Array) -> tuple[Array, Ints
     function : of places (k, 3) -> (k,), negative inside. Where it is no number there is nothing.
     low, high : corners of a box, (3,).
     """
-    half = 0.5 * AROUND * float((high - low).max())
+    half = 0.5 * CLOSED_SURFACE_RATIO * float((high - low).max())
     middles = 0.5 * (low + high), np.zeros(3)
     boxes = [(middle - half, middle + half) for middle in middles]
     boxes += [(np.minimum(*middles) - half, np.maximum(*middles) + half)]
@@ -103,7 +103,11 @@ class _Lattice:
         """Return for each place the first of those that are near the same point of the lattice."""
         a, b = self.points[ends[:, 0]], self.points[ends[:, 1]]
         part = np.linalg.norm(places - a, axis=1) / np.linalg.norm(b - a, axis=1)
-        near = np.where(part < NEAR, ends[:, 0], np.where(part > 1.0 - NEAR, ends[:, 1], -1))
+        near = np.where(
+            part < MERGED_DISTANCE,
+            ends[:, 0],
+            np.where(part > 1.0 - MERGED_DISTANCE, ends[:, 1], -1),
+        )
         own = np.arange(len(ends))
         first = np.full(len(self.points), len(ends))
         np.minimum.at(first, near[near >= 0], own[near >= 0])

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 SAME = 1e-6  # relative: states that differ by more are not those of the same run
 POINTS = ("limit_points", "bifurcations")  # of histories
-ROUND_OFF = 1e-9  # relative: likewise of given values, which machines may round differently
+#: relative: likewise of given values, which machines may round differently
+ROUND_OFF_TOLERANCE = 1e-9
 LEAST, SHARE = 10.0, 50.0  # seconds between two files that nobody asked for; times their cost
 
 
@@ -146,7 +147,7 @@ class Restarts:
         self.path = arguments.path(call, self.restart.path)
         self.every = self.restart.every or usual
         self.system, self.history = system, history
-        self._call, self._asked = call, dict(asked)
+        self._call, self._call_arguments = call, dict(asked)
         self._suspension, self._interruption = Suspension(str(self.path)), interruption
         self._written, self._cost = clock.monotonic(), 0.0
         self._inputs: dict[str, Any] = {}
@@ -182,7 +183,7 @@ class Restarts:
         OSError : on every rank; it cannot be written.
         """
         system, comm = self.system, self.system.comm
-        self._inputs = _inputs(system, to) | {"call": self._call, "asked": self._asked}
+        self._inputs = _inputs(system, to) | {"call": self._call, "asked": self._call_arguments}
         with together(comm):
             there = comm.rank == 0 and self.path.exists()
             if comm.rank == 0 and not there:
@@ -208,8 +209,8 @@ class Restarts:
         with together(comm):
             if comm.rank == 0 and not held["done"]:
                 require_writable(self.path)
-        put_history(self.history, str(self.path), system.numbering, state.method, facts)
-        put_series(held["series"])
+        restore_history(self.history, str(self.path), system.numbering, state.method, facts)
+        restore_series(held["series"])
         self._written = clock.monotonic()
         return Saved(held["done"], state, held["present"])
 
@@ -440,12 +441,12 @@ def _near(saved: Sequence[Sequence[float]], present: Sequence[Sequence[float]]) 
     if len(saved) != len(present):
         return False
     return all(
-        _close(a, b) and abs(x - y) <= ROUND_OFF * math.sqrt(max(a, b))
+        _close(a, b) and abs(x - y) <= ROUND_OFF_TOLERANCE * math.sqrt(max(a, b))
         for (a, x), (b, y) in zip(saved, present, strict=True)
     )
 
 
-def _close(a: float, b: float, share: float = ROUND_OFF) -> bool:
+def _close(a: float, b: float, share: float = ROUND_OFF_TOLERANCE) -> bool:
     return abs(a - b) <= share * max(abs(a), abs(b))
 
 
@@ -506,7 +507,7 @@ def of_history(history: History, owned: int) -> tuple[dict[str, Array], dict[str
     return vectors, held
 
 
-def put_history(
+def restore_history(
     history: History,
     path: str,
     numbering: Numbering,
@@ -579,7 +580,7 @@ def of_series() -> dict[str, Any]:
     return {path: [s.states, s.entries] for path, s in Series.living.items()}
 
 
-def put_series(listed: Mapping[str, Any]) -> None:
+def restore_series(listed: Mapping[str, Any]) -> None:
     """Let series of the same names list that (collective)."""
     for path, series in sorted(Series.living.items()):
         if path in listed:

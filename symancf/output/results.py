@@ -92,11 +92,11 @@ def results(
         elif isinstance(term, Constraint):
             found[system.name(term)] = of_constraint(system, term)
     with together(system.comm):
-        _put_units(list(found.values()), labels)
+        _write_units(list(found.values()), labels)
     return found
 
 
-def _put_units(parts: list[Samples], units: Mapping[str, str]) -> None:
+def _write_units(parts: list[Samples], units: Mapping[str, str]) -> None:
     """Give samples the units of their fields; each unit is of a field that one of them has."""
     fields = [[*samples.point_data, *samples.cell_data] for samples in parts]
     possible = dict.fromkeys(name for own in fields for name in own)

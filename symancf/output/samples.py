@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is drawn of a body: points, cells and fields of one rank."""
+"""Samples of a body: points, cells and fields of one rank."""
 
 from __future__ import annotations
 

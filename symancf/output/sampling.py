@@ -17,10 +17,10 @@ from ..contact.shapes import Shape
 from ..errors import ParameterError, SymancfError
 from ..laws.sampled import default_fields
 from ..runtime.collective import together
-from ..values.arguments import among, flag, whole
+from ..values.arguments import among, flag, integer
 from ..values.parameter import label, reals
 from ..values.spellings import present_value
-from .fields import At, FieldKernels, Points, heights, weights
+from .fields import At, CellPoints, FieldKernels, heights, weights
 from .samples import Samples, vertices
 from .shapes import shape_now
 from .touching import touching
@@ -161,12 +161,12 @@ def sample(
     at = present_value("sample", "at", at)
     with together(system.comm):
         state = _local_vector(system, system.state if state is None else state)
-        divisions = whole("sample", "divisions", divisions)
+        divisions = integer("sample", "divisions", divisions)
         solid, reference = flag("sample", "solid", solid), flag("sample", "reference", reference)
         labels = units_of("sample", units)
     fields = None if fields is None else cast("Mapping[str, Sampled]", _by_name(fields))
     if isinstance(body, Contact):
-        return _named(touching(system, body, fields, at, on, divisions, reference), labels)
+        return _with_units(touching(system, body, fields, at, on, divisions, reference), labels)
     if on is not None:
         raise ParameterError(
             f"sample(on={label(on)}): it is a side of a contact, and {label(body)} is none",
@@ -174,7 +174,7 @@ def sample(
             given=on,
         )
     if isinstance(body, RigidBody | Shape):
-        return _named(_shape(system, body, fields, state, reference), labels)
+        return _with_units(_shape(system, body, fields, state, reference), labels)
     if not isinstance(body, Body):
         raise SymancfError(
             "sample() takes a body of cells, a rigid body, a contact or a rigid shape, not "
@@ -198,13 +198,13 @@ def sample(
     _require_names(fields, "u" if reference else "displacement")
     number_of, zeta = _height(body, layer, solid)
     kernels = FieldKernels(system, body, fields, state, remembered=inside, layer=number_of)
-    shown = _Shown(system, body, kernels, state, reference, number_of, zeta)
+    shown = _BodySampler(system, body, kernels, state, reference, number_of, zeta)
     if not isinstance(at, str):
-        return _named(shown.material(at), labels)
+        return _with_units(shown.material(at), labels)
     if at == "gauss":
-        return _named(shown.gauss(), labels)
+        return _with_units(shown.gauss(), labels)
     lattice = shown.lattice(divisions if element.dimension < 3 else 1, solid, at)
-    return _named(lattice, labels)
+    return _with_units(lattice, labels)
 
 
 def _place(at: Place | npt.ArrayLike, remembered: bool) -> Place | npt.ArrayLike:
@@ -310,7 +310,7 @@ def units_of(call: str, given: Any) -> dict[str, str]:
     return dict(given)
 
 
-def _named(samples: Samples, units: dict[str, str]) -> Samples:
+def _with_units(samples: Samples, units: dict[str, str]) -> Samples:
     """Give samples the units of their fields."""
     possible = [*samples.point_data, *samples.cell_data]
     for name in units:
@@ -324,7 +324,7 @@ def _named(samples: Samples, units: dict[str, str]) -> Samples:
     return samples
 
 
-class _Shown:
+class _BodySampler:
     """Makes samples of a body at points."""
 
     def __init__(
@@ -345,7 +345,7 @@ class _Shown:
             self.section = body.layers.known(layer or 0)
         self.cells = np.arange(int(system.binding(body).interpolation.owned.sum()))
 
-    def _at(self, points: Points, fields: bool = True) -> tuple[Array, dict[str, Data]]:
+    def _at(self, points: CellPoints, fields: bool = True) -> tuple[Array, dict[str, Data]]:
         """Return positions (n, 3) and point data of points, cell by cell."""
         place = At(self.system, self.body, points, self.state)
         u, X = place.u().reshape(-1, 3), place.X().reshape(-1, 3)
@@ -355,7 +355,7 @@ class _Shown:
             data |= {name: _rows(values) for name, values in found.items()}
         return X if self.reference else X + u, data
 
-    def _fields(self, points: Points) -> Mapping[str, Array]:
+    def _fields(self, points: CellPoints) -> Mapping[str, Array]:
         """Return the fields at points; of rods those of the rule's points, on lines through them.
 
         Elsewhere shears of rods are what interpolation makes of them.
@@ -363,7 +363,7 @@ class _Shown:
         if not self.body.element.axes:
             return self.kernels.at(points)[0]
         rule = self.body.element.rule("full")
-        known = Points(points.cells, np.asarray(rule.points), np.zeros(2), np.arange(2))
+        known = CellPoints(points.cells, np.asarray(rule.points), np.zeros(2), np.arange(2))
         a, b = rule.points[:, 0]
         part = (points.xi[..., 0] - a) / (b - a)
         shares = np.broadcast_to(
@@ -395,12 +395,12 @@ class _Shown:
             samples.cell_data.update(means)
         return samples
 
-    def _points(self, xi: Array, zeta: Array, cells: Ints | None = None) -> Points:
+    def _points(self, xi: Array, zeta: Array, cells: Ints | None = None) -> CellPoints:
         """Return points of cells, by default of all."""
         cells = self.cells if cells is None else cells
-        return Points(cells, xi, zeta, section=self.section)
+        return CellPoints(cells, xi, zeta, section=self.section)
 
-    def _rule(self) -> tuple[Points, Array]:
+    def _rule(self) -> tuple[CellPoints, Array]:
         """Return the points of the energy's rule with the most points, and their weights."""
         if self.body.layers is not None:  # each kind of layers has a rule of its own
             rule = self.body.element.rule("full")
@@ -411,7 +411,7 @@ class _Shown:
         if self.body.element.axes:  # others are those of the section, at the nodes
             rule = self.body.element.rule("full")
         count = len(rule.points)
-        flat = Points(self.cells, np.asarray(rule.points), np.zeros(count), np.arange(count))
+        flat = CellPoints(self.cells, np.asarray(rule.points), np.zeros(count), np.arange(count))
         return flat.through(heights(rule)), weights(rule)
 
     def _means(self) -> dict[str, Array]:

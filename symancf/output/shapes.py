@@ -19,7 +19,7 @@ from ..errors import SymancfError
 from ..kinematics.quantity import real
 from ..runtime.collective import reduced
 from ..values.parameter import Parameter, depends_on_time, evaluate
-from .fields import At, Points
+from .fields import At, CellPoints
 from .level import zero_level
 from .samples import Samples
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
 
 ROUND = 48  # parts of a circle
-WIDER = 0.15  # of what is around it: by that much a plane is larger
-FINE = 12  # parts of a plane's side, so that bodies before it hide a part of it
+PLANE_MARGIN = 0.15  # of what is around it: by that much a plane is larger
+PLANE_DIVISIONS = 12  # parts of a plane's side, so that bodies before it hide a part of it
 
 
 def shape_now(system: DiscreteSystem, shape: Shape, state: Array) -> Samples:
@@ -83,7 +83,7 @@ def _places(system: DiscreteSystem, body: object, state: Array) -> Array:
     if isinstance(body, Body):
         xi, _ = body.element.sample(1)
         cells = np.arange(system.binding(body).interpolation.owned.sum())
-        place = At(system, body, Points(cells, xi, np.zeros(len(xi))), state)
+        place = At(system, body, CellPoints(cells, xi, np.zeros(len(xi))), state)
         return np.asarray((place.X() + place.u()).reshape(-1, 3))
     if isinstance(body, RigidBody):
         centre = body.origin + body.coordinates(system, state)[0]
@@ -97,7 +97,7 @@ def _placed(
     """Return the surface of a shape, of which `low` and `high` are seen, in its frame."""
     if not (low <= high).all():
         low, high = -np.ones(3), np.ones(3)
-    by = WIDER * float(np.linalg.norm(high - low)) or 1.0
+    by = PLANE_MARGIN * float(np.linalg.norm(high - low)) or 1.0
     if isinstance(shape, Distance):
         x, kind, cells = _level(shape, low - by, high + by, time)
     else:
@@ -115,9 +115,13 @@ def _surface(shape: Shape, low: Array, high: Array) -> tuple[Array, str, Ints]:
         corners = np.concatenate([np.insert(unit, 2, z, axis=1) for z in (-0.5, 0.5)])
         return corners * list(size.values()), "hexahedron", np.arange(8)[None]
     if isinstance(shape, Plane):
-        x, y = (np.linspace(low[k], high[k], FINE + 1) for k in (0, 1))
+        x, y = (np.linspace(low[k], high[k], PLANE_DIVISIONS + 1) for k in (0, 1))
         grid = np.stack(np.meshgrid(x, y, [0.0], indexing="ij"), axis=-1)
-        return grid.reshape(-1, 3), "quad", _quads(FINE + 1, FINE + 1, closed=False)
+        return (
+            grid.reshape(-1, 3),
+            "quad",
+            _quads(PLANE_DIVISIONS + 1, PLANE_DIVISIONS + 1, closed=False),
+        )
     R = size["radius"]
     half = size["length"] / 2 if "length" in size else 0.0
     if isinstance(shape, Cylinder):

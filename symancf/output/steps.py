@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from ..values.parameter import Parameter
 
-MOST = 5  # columns of numbers in a table, beside the time
+MAX_COLUMNS = 5  # columns of numbers in a table, beside the time
 
 
 @dataclass
@@ -84,12 +84,13 @@ def table(steps: Sequence[Step], recorded: Mapping[str, Array]) -> list[tuple[st
     """Return a table of steps with its headings.
 
     Beside the times stand the parameters that changed from step to step, without which the rows of
-    a loop over a parameter would be alike, and the numbers that were recorded, up to `MOST` of all.
+    a loop over a parameter would be alike, and the numbers that were recorded, up to `MAX_COLUMNS`
+    of all.
     """
     names = dict.fromkeys(name for step in steps for name in step.parameters)
     given = {name: np.array([s.parameters.get(name, np.nan) for s in steps]) for name in names}
     changed = {name: values for name, values in given.items() if len(set(values.tolist())) > 1}
-    shown = list((changed | dict(recorded)).items())[:MOST]
+    shown = list((changed | dict(recorded)).items())[:MAX_COLUMNS]
     rows = [("time", *(name for name, _ in shown), "Newton", "linear", "residual norms")]
     for k, step in enumerate(steps):
         numbers = (f"{values[k]:.4g}" for _, values in shown)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
     from ..contact.contact import Contact
     from ..contact.leaf import Leaf
-    from ..contact.nodal import Told
+    from ..contact.nodal import SideFields
     from ..contact.rigid import RigidPass
 
 FIELDS = "pressure", "gap", "slip", "status", "true_pressure"
@@ -41,7 +41,7 @@ def touching(
     SymancfError : another place, or a field or a body that it has not.
     """
     _require_place(contact, at, on)
-    asked = _asked(contact, fields)
+    asked = _requested_fields(contact, fields)
     points = () if contact._sides else cast("list[RigidPass]", contact._passes)
     parts = [_of_points(system, each, reference) for each in points]
     sides = [k for k, (side, _) in enumerate(contact._sides) if on is None or on in side.bodies]
@@ -81,7 +81,9 @@ def _require_place(contact: Contact, at: object, on: object) -> None:
         )
 
 
-def _asked(contact: Contact, fields: Mapping[str, object] | None) -> Mapping[str, object]:
+def _requested_fields(
+    contact: Contact, fields: Mapping[str, object] | None
+) -> Mapping[str, object]:
     """Return the fields that are asked for, by their names in the samples."""
     without = {
         "slip": contact._coulomb is None,
@@ -103,16 +105,16 @@ def _asked(contact: Contact, fields: Mapping[str, object] | None) -> Mapping[str
 
 def _leaves(
     system: DiscreteSystem, contact: Contact, number: int, on: object
-) -> list[tuple[Told, Leaf, tuple[Array, Array]]]:
+) -> list[tuple[SideFields, Leaf, tuple[Array, Array]]]:
     """Return the leaves of a side, with the places of its nodes before and now (collective)."""
-    here = system.binding(contact).told(system, number)
+    here = system.binding(contact).fields(system, number)
     X = here.skin.vectors(system, system.reference)
     x = here.skin.vectors(system, system.reference + system.state)
     return [(here, leaf, (X, x)) for leaf in here.skin.leaves if on in (None, leaf.sheet.body)]
 
 
 def _of_facets(
-    here: Told,
+    here: SideFields,
     leaf: Leaf,
     places: tuple[Array, Array],
     own: slice,

@@ -37,7 +37,7 @@ class Tells(Protocol):
 Watched: TypeAlias = "End | Tells | Callable[..., npt.ArrayLike]"
 
 
-def made_of(what: str, system: Discretised[DiscreteSystem]) -> tuple[System, DiscreteSystem]:
+def parents_of(what: str, system: Discretised[DiscreteSystem]) -> tuple[System, DiscreteSystem]:
     """Return the system that a problem is given, as the user's and as the discrete one.
 
     Raises
@@ -49,7 +49,7 @@ def made_of(what: str, system: Discretised[DiscreteSystem]) -> tuple[System, Dis
     return found, found._discrete
 
 
-def kept_by(what: str, history: History | None) -> History:
+def owner_of(what: str, history: History | None) -> History:
     """Return the history that a problem is given, or a new one."""
     if history is None:
         return History()

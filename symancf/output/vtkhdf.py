@@ -72,7 +72,7 @@ def sum_of(
 
 
 @dataclass
-class _Part:
+class _BodyRecord:
     """What was written of one body.
 
     Attributes
@@ -114,7 +114,7 @@ class VtkHdf:
     def __init__(self, path: Path, comm: MPI.Comm) -> None:
         self.path, self.comm = path, comm
         self.states = 0
-        self._parts: dict[str, _Part] = {}
+        self._parts: dict[str, _BodyRecord] = {}
 
     def write(self, bodies: Mapping[str, Samples], time: float | None) -> None:
         """Add a state, or without a time write the only one (collective).
@@ -135,13 +135,13 @@ class VtkHdf:
         grown = dict(zip(rows, added, strict=True))
         ends = {f"{p.group}/{kind}": p.ends[kind] for p in parts.values() for kind in p.kinds}
         for part in parts.values():
-            ends |= {f"{part.group}/Steps/{m}": self.states for m in _said(part, {}, 0.0)}
+            ends |= {f"{part.group}/Steps/{m}": self.states for m in _written_counts(part, {}, 0.0)}
             ends[f"{SUMS}/{part.group}"] = self.states
 
         def begin(file: h5py.File) -> None:
             _structure(file, [*parts.values()], bodies, time)
 
-        def sums(part: _Part) -> dict[str, int]:
+        def sums(part: _BodyRecord) -> dict[str, int]:
             found = {kind: growing.sums.get(f"{part.group}/{kind}") for kind in part.kinds}
             return part.sums | {kind: n for kind, n in found.items() if n is not None}
 
@@ -149,7 +149,7 @@ class VtkHdf:
 
         def finish(file: h5py.File) -> None:
             for part in parts.values():
-                said = {} if time is None else _said(part, grown, time)
+                said = {} if time is None else _written_counts(part, grown, time)
                 if part.total is not None:
                     row = [*map(sums(part).__getitem__, part.kinds)]
                     total = sum_of(part.total, row, part.fields, part.texts, said)
@@ -176,7 +176,7 @@ class VtkHdf:
         self._parts = parts
         self.states += 1
 
-    def _fitting(self, bodies: Mapping[str, Samples]) -> dict[str, _Part]:
+    def _fitting(self, bodies: Mapping[str, Samples]) -> dict[str, _BodyRecord]:
         """Return what is known of bodies, whose arrays fit to each other and to those before."""
         before = self._parts
         with together(self.comm):
@@ -197,8 +197,8 @@ class VtkHdf:
         for name, samples in bodies.items():
             fields = self._fields(name, samples)
             group = ROOT if len(bodies) == 1 else f"{ROOT}/{groups[name]}"
-            texts = {k: _shown(text) for k, text in about(samples, name).items()}
-            parts[name] = before.get(name) or _Part(group, fields, texts)
+            texts = {k: _printable(text) for k, text in about(samples, name).items()}
+            parts[name] = before.get(name) or _BodyRecord(group, fields, texts)
         return parts
 
     def _fields(self, name: str, samples: Samples) -> tuple[Layout, Layout]:
@@ -220,7 +220,9 @@ class VtkHdf:
                 )
         return fields
 
-    def _changed(self, part: _Part, samples: Samples) -> tuple[dict[str, Data], dict[str, bytes]]:
+    def _changed(
+        self, part: _BodyRecord, samples: Samples
+    ) -> tuple[dict[str, Data], dict[str, bytes]]:
         """Return this rank's rows that some rank has not as before, and the digests of all."""
         rows = self._rows(part, samples)
         marks = {}
@@ -235,7 +237,7 @@ class VtkHdf:
             kept -= set(TOPOLOGY)
         return {kind: values for kind, values in rows.items() if kind not in kept}, marks
 
-    def _rows(self, part: _Part, samples: Samples) -> dict[str, Data]:
+    def _rows(self, part: _BodyRecord, samples: Samples) -> dict[str, Data]:
         """Return this rank's rows of all data sets."""
         points, ends, types = listed(samples)
         held = len(samples.points) > 0
@@ -278,7 +280,7 @@ class VtkHdf:
             there = examined(self.path)
             with there.open() as file:
                 bodies = bodies_of(there, file).items()
-                self._parts = {name: _known(body, states) for name, body in bodies}
+                self._parts = {name: _record_of(body, states) for name, body in bodies}
             release(self.path)
             self.states = states
         except FileNotFoundError as error:
@@ -295,7 +297,7 @@ class VtkHdf:
             os.replace(self.path, damaged)
         new = VtkHdf(self.path, MPI.COMM_SELF)
         try:
-            for bodies, time in _whole(damaged, states):
+            for bodies, time in _complete_states(damaged, states):
                 new.write(bodies, time)
         except BaseException:  # a full disk
             os.replace(damaged, self.path)
@@ -317,7 +319,8 @@ def _require_names(fields: Iterable[str]) -> None:
             raise SymancfError(f"{name!r} cannot be the name of a field in a .vtkhdf", asked=name)
 
 
-LONG = 150  # characters: with numbers and suffixes less than the names that files may have
+#: characters: with numbers and suffixes less than the names that files may have
+MAX_NAME_LENGTH = 150
 
 
 def safe_names(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
@@ -326,7 +329,7 @@ def safe_names(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str
     used = set(taken)
     for name in names:
         plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)
-        plain = (plain if re.match(r"[A-Za-z_]", plain) else f"_{plain}")[:LONG]
+        plain = (plain if re.match(r"[A-Za-z_]", plain) else f"_{plain}")[:MAX_NAME_LENGTH]
         free, number = plain, 1
         while free in used:
             number += 1
@@ -338,7 +341,7 @@ def safe_names(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str
 
 # ---- writing, on rank 0 -------------------------------------------------------------------------
 def _structure(
-    file: h5py.File, parts: list[_Part], bodies: Mapping[str, Samples], time: float | None
+    file: h5py.File, parts: list[_BodyRecord], bodies: Mapping[str, Samples], time: float | None
 ) -> None:
     """Begin a file: its groups, types, names and units."""
     root = _group(file, ROOT)
@@ -366,7 +369,7 @@ def _structure(
             continue
         steps = group.create_group("Steps")
         steps.attrs.create("NSteps", 0, dtype=np.int64)
-        for member, value in _said(part, {}, 0.0).items():
+        for member, value in _written_counts(part, {}, 0.0).items():
             shape = (0, 1) if member in ("CellOffsets", "ConnectivityIdOffsets") else (0,)
             _growing(steps, member, shape, np.asarray(value).dtype)
         for key in texts:
@@ -390,11 +393,11 @@ def _text(group: h5py.Group, name: str, text: str) -> None:
     """Write a text as VTK reads it: bytes of UTF-8 that HDF5 takes for ASCII."""
     import h5py
 
-    held = np.array([_shown(text).encode()], dtype=object)
+    held = np.array([_printable(text).encode()], dtype=object)
     group.create_dataset(name, data=held, dtype=h5py.string_dtype("ascii"))
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """Return a text as it can be written."""
     return text.encode("utf-8", "replace").decode()
 
@@ -404,7 +407,9 @@ def _growing(group: h5py.Group, name: str, shape: tuple[int, ...], kind: np.dtyp
     group.create_dataset(name, shape, kind, maxshape=(None, *shape[1:]), chunks=chunks)
 
 
-def _said(part: _Part, grown: Mapping[str, int], time: float) -> dict[str, float | int]:
+def _written_counts(
+    part: _BodyRecord, grown: Mapping[str, int], time: float
+) -> dict[str, float | int]:
     """Return what `Steps` say of a state."""
 
     def start(kind: str) -> int:
@@ -431,19 +436,19 @@ def _add_step(steps: h5py.Group, number: int, said: Mapping[str, float | int]) -
     steps.attrs.modify("NSteps", np.int64(number + 1))
 
 
-def _known(body: Written, states: int) -> _Part:
+def _record_of(body: Written, states: int) -> _BodyRecord:
     """Return what the first states of a file hold of a body."""
     if len(body) < states:
         raise ValueError(f"it has {len(body)} states of {states}")
     total = body.sums(states - 1)[-1] if body.summed else None
-    part = _Part(body.where, body.fields, body.texts, total=total)
+    part = _BodyRecord(body.where, body.fields, body.texts, total=total)
     for step in range(states):
         for kind, (start, rows) in body.spans(step).items():
             part.ends[kind] = max(part.ends[kind], start + rows)
     return part
 
 
-def _whole(path: Path, states: int) -> Iterator[tuple[dict[str, Samples], float]]:
+def _complete_states(path: Path, states: int) -> Iterator[tuple[dict[str, Samples], float]]:
     """Yield bodies and times of the first states of a damaged file, as far as they are whole."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

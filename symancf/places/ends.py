@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
-from ..assembly.resolved import Resolved, Rows
+from ..assembly.resolved import JetRows, Resolved
 from ..errors import ConstraintError, ParameterError
 from ..mesh import Mesh, Region
 from ..values.arguments import LENGTHS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import sympy as sp
 
-    from ..assembly.configuration import Configuration, Layout, Named
+    from ..assembly.configuration import Configuration, HasName, Layout
 
 
 Symbols = Callable[[str], "Sequence[sp.Symbol]"]  # of the three components of a jet
@@ -128,14 +128,14 @@ class End(ABC):
         """Let the layout have the places of the present state at `time` (collective)."""
         return
 
-    def slide(self, configuration: Configuration, places: Resolved) -> Rows:
+    def slide(self, configuration: Configuration, places: Resolved) -> JetRows:
         """Return the jet ``slide`` of all places, its coordinates as `Configuration.everywhere`."""
         raise NotImplementedError
 
     @abstractmethod
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return the jet ``jet`` of some of the places as combinations of local coordinates.
 
         `places` k of them, `vertices` (k, nv) their local vertices.
@@ -145,7 +145,7 @@ class End(ABC):
         """Return the reference values (k, 3) of a jet that do not follow from coordinates."""
         return places.X if jet == "value" else None
 
-    def attached(self, places: Resolved) -> tuple[Named, Array] | None:
+    def attached(self, places: Resolved) -> tuple[HasName, Array] | None:
         """Return the body that they are on, if it has no mesh, and their arms (k, dim) there."""
         return None
 
@@ -242,7 +242,7 @@ def points_of(where: str, given: npt.ArrayLike) -> Array:
     return points.reshape(-1, 3)
 
 
-def vector_rows(coordinate: Integers, value: Array, corner: Integers | None = None) -> Rows:
+def vector_rows(coordinate: Integers, value: Array, corner: Integers | None = None) -> JetRows:
     """Repeat rows (k, m) of a coefficient for the three components of a vector.
 
     `corner` (k, m); by default all are of the first vertex.
@@ -250,7 +250,7 @@ def vector_rows(coordinate: Integers, value: Array, corner: Integers | None = No
     used = np.nonzero(value)
     axes = np.arange(3)
     first = np.zeros(len(used[0]), dtype=np.int32) if corner is None else corner[used]
-    return Rows(
+    return JetRows(
         used[0].repeat(3),
         np.broadcast_to(axes, (len(first), 3)).ravel(),
         (coordinate[used][:, None] + axes).ravel(),
@@ -288,7 +288,7 @@ class Ground(End):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         return vector_rows(np.zeros((0, 1), dtype=np.int32), np.zeros((0, 1)))
 

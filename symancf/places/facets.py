@@ -10,7 +10,7 @@ import numpy as np
 from symancf_codegen.legendre import gauss_legendre
 
 from ..arrays import Array, Ints, Ints32
-from ..assembly.resolved import Resolved, Rows
+from ..assembly.resolved import JetRows, Resolved
 from ..cells import CELLS
 from ..elements import ancf_cable
 from ..errors import MeshError
@@ -186,7 +186,7 @@ class FacetPoints(End):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet != "value":
             raise MeshError(f"{self}: offers positions only, not {jet!r}")
@@ -199,7 +199,7 @@ class FacetPoints(End):
         vertices: Ints32,
         positions: Array,
         slopes: Array | None,
-    ) -> Rows:
+    ) -> JetRows:
         on = configuration.binding(self.body).interpolation
         return vector_rows(*on.combined(vertices, positions, slopes))
 

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
     from ..cells.table import Cell
     from ..elements import Element
-    from ..mesh.partition import Halo, Topology
+    from ..mesh.partition import GhostExchange, Topology
 
 
 LEAN = 30.0  # [degrees] of given directions over a cell: more is refused,
-TOLD = 5.0  # more than this is told
+WARNED_ANGLE = 5.0  # more than this is told
 
 # corners joined by the edges in direction xi and eta, per corner: (from, to) seen from it
 _QUAD_XI = ((0, 1), (0, 1), (3, 2), (3, 2))
@@ -53,7 +53,7 @@ def perpendicular(t: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Patch:
+class BodyVertices:
     """The vertices of one body among those of a rank, in a numbering of their own.
 
     Attributes
@@ -64,10 +64,10 @@ class Patch:
     comm: MPI.Comm
     vertices: Integers
     n_owned: int
-    halo: Halo
+    halo: GhostExchange
 
     @classmethod
-    def of(cls, topology: Topology, cells: Integers) -> Patch:
+    def of(cls, topology: Topology, cells: Integers) -> BodyVertices:
         """Return that of some cells, with ghosts that only other terms brought (collective)."""
         vertices = np.unique(cells).astype(np.int32)
         if topology.comm.size > 1:
@@ -82,7 +82,7 @@ class Patch:
         return numbers_among(self.vertices, local) if len(self.vertices) else local
 
 
-class Directions:
+class NodeDirections:
     """Node normals (quadrilaterals) or tangents (lines) of one body on this rank.
 
     Attributes
@@ -108,7 +108,7 @@ class Directions:
         smooth: float,
     ) -> None:
         self.name, self.element = name, element
-        self.topology = patch = Patch.of(topology, cells)
+        self.topology = patch = BodyVertices.of(topology, cells)
         self.smooth = np.radians(smooth) / 2.0  # each facet differs by half from the mean
         points, cells = points[patch.vertices], patch.numbers(cells)
         self._kink = np.zeros(len(points), dtype=bool)
@@ -120,7 +120,7 @@ class Directions:
             self.section = AtVertices(patch.vertices, patch.halo.updated(axes))
             found = self._tangents(points, _pieces(element, cells))
         elif given is not None:
-            found = self._given(given, points, cells)
+            found = self._user_directions(given, points, cells)
         elif element.dimension == 2:
             found = self._normals(points, cells)
         else:
@@ -133,7 +133,7 @@ class Directions:
         self.deviation = topology.comm.allreduce(self.deviation, op=MPI.MAX)
         self.lean = topology.comm.allreduce(self.lean, op=MPI.MAX)
 
-    def _given(
+    def _user_directions(
         self,
         function: Callable[[Array], npt.ArrayLike],
         points: Array,
@@ -272,7 +272,7 @@ class Directions:
 
     def warn_deviation(self) -> None:
         """Say on rank 0 how far directions are from the facets."""
-        if self.lean > TOLD and self.topology.comm.rank == 0:
+        if self.lean > WARNED_ANGLE and self.topology.comm.rank == 0:
             warnings.warn(
                 f"body {self.name!r}: the given directions lean to one side of the mesh by up to "
                 f"{self.lean:.1f} degrees on average over a cell, which changes its volume by up "
@@ -289,7 +289,7 @@ class Directions:
             )
 
 
-def require_known(name: str, element: Element) -> None:
+def require_direction(name: str, element: Element) -> None:
     """Raise where slopes of nodes are not found: on all cells but lines and quadrilaterals."""
     known = (LINE.name, LINE3.name, QUAD.name)
     if element.slopes and not element.across and element.cell not in known:
@@ -376,7 +376,7 @@ def _line_slopes(cell: Cell, X: Array, tangents: Array) -> Array:
 
 
 def element_slopes(
-    element: Element, points: Array, cells: Integers, directions: Directions | None
+    element: Element, points: Array, cells: Integers, directions: NodeDirections | None
 ) -> Array:
     """Return the reference slopes of cells: (n, corners, slopes, 3) parametric derivatives."""
     n = len(cells)
@@ -415,7 +415,7 @@ def element_slopes(
     return slopes
 
 
-def node_basis(element: Element, directions: Directions) -> AtVertices[np.float64]:
+def node_basis(element: Element, directions: NodeDirections) -> AtVertices[np.float64]:
     """Return the reference slope coordinates of each vertex of a body, (n, slopes, 3).
 
     Full-gradient elements: the Cartesian axes (and zero). Tangents: the unit tangent of a line,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What gluing a region of a body holds at each of its nodes: a point, along an edge, or all."""
+"""Conditions of a region that is glued, at each of its nodes: a point, along an edge, or all."""
 
 from __future__ import annotations
 

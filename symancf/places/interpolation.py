@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
-from ..assembly.piece import Cells, Whole
+from ..assembly.piece import CellEntities, MapPattern
 from ..assembly.protocol import SupportBinding, TurnsSlopes, having
 from ..assembly.vertices import AtVertices
 from ..errors import MeshError
@@ -87,7 +87,7 @@ class Patch:
     element: Element
     cells: Ints32
     owned: Mask
-    gathered: Cells
+    gathered: CellEntities
     extra: Ints32
     ids: Ints | None = None
     carriers: Ints32 | None = None
@@ -129,7 +129,7 @@ class Interpolation:
     basis: AtVertices[np.float64]
     middles: AtVertices[np.float64]
     maps: Array
-    pattern: Whole
+    pattern: MapPattern
     across_block: int
     position_block: int
     slope_block: int
@@ -144,10 +144,10 @@ class Interpolation:
         self.whole = family.vertices[:, :nodes]
         self.own = family.vertices[:, nodes:]
         self.points, self._topology = configuration.points, configuration.topology
-        self.directions: geometry.Directions | None = None
+        self.directions: geometry.NodeDirections | None = None
         if not self.element.slopes:
             return
-        self.directions = geometry.Directions(
+        self.directions = geometry.NodeDirections(
             self.name,
             self.element,
             configuration.topology,
@@ -211,7 +211,7 @@ class Interpolation:
             self.maps = self.maps_of(self.whole)
             if element.across:
                 some = (self.maps != 0.0).any(axis=0)
-                self.pattern = Whole.of(some, self.element.vertices)
+                self.pattern = MapPattern.of(some, self.element.vertices)
 
     def _build_edges(self, configuration: Configuration) -> None:
         """Write the slopes across edges to the reference, and where their middles are.
@@ -282,7 +282,7 @@ class Interpolation:
             assert self.directions is not None
             at = cells[:, : self.element.vertices]
             X, normals, D = self.points[at], self.directions.at[at], self.slopes_across(at)
-            found = macro.whole_maps(X, normals, self.basis[at], D)
+            found = macro.cell_maps(X, normals, self.basis[at], D)
             if not np.isfinite(found).all():
                 raise MeshError(f"body {self.name!r}: a cell has no area, or corners on a line")
             return found
@@ -389,7 +389,7 @@ class Interpolation:
         """
         element = element or self.element
         if element.across:
-            return self._whole_patch(cells, owned, extra, scalars, ids)
+            return self._patch_of_cells(cells, owned, extra, scalars, ids)
         maps = self.maps if cells is None else np.zeros((len(cells), element.vertices, 0, 0))
         at = self.cells if cells is None else cells
         if cells is not None and element.slopes:
@@ -399,12 +399,12 @@ class Interpolation:
         blocks = np.stack([self.offset(at, jet) for jet in parts], axis=2)
         none = np.zeros((len(at), 0), dtype=np.int32)
         widths = tuple(runs[jet] for jet in parts)
-        gathered = Cells(blocks, maps, widths, none if scalars is None else scalars)
+        gathered = CellEntities(blocks, maps, widths, none if scalars is None else scalars)
         owned = self.owned if owned is None else owned
         ids = self.ids if cells is None else ids
         return Patch(element, at, owned, gathered, none if extra is None else extra, ids)
 
-    def _whole_patch(
+    def _patch_of_cells(
         self,
         cells: Ints32 | None,
         owned: Mask | None,
@@ -423,7 +423,7 @@ class Interpolation:
         blocks = np.concatenate([block, self.offset(edges, "across")], axis=1)
         maps = self.pattern.values(self.maps if own else self.maps_of(at))
         none = np.zeros((len(at), 0), dtype=np.int32)
-        gathered = Cells(
+        gathered = CellEntities(
             blocks[..., None].astype(np.int32),
             maps,
             (1,),

@@ -9,14 +9,14 @@ import numpy as np
 
 from ..arrays import Array, Ints, Ints32
 from ..errors import MeshError, ParameterError
-from ..mesh.partition.connected import least_connected, meetings, numbered
+from ..mesh.partition.components import least_connected, meetings, numbered
 from ..runtime.collective import exchange, owners_of, share_error, shares
 from ..values.arguments import among
 from .facets import FacetPoints, gauss
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
-    from ..assembly.resolved import Resolved, Rows
+    from ..assembly.resolved import JetRows, Resolved
     from ..mesh import Region
     from .interpolation import Interpolated
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 POINTS = 5  # of Gauss on a curved edge: |r'| is no polynomial
 
 
-class Line(FacetPoints):
+class EdgePoints(FacetPoints):
     """Gauss points of the edges of a region, grouped by edge or by line of edges.
 
     An edge is a cell of a cable, an edge of a cell of a plate, or a curved edge of a solid, with
@@ -113,7 +113,7 @@ class Line(FacetPoints):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet, ``value`` or ``line``, as combinations of coordinates; see `End.rows`."""
         if jet != "line":
             return super().rows(configuration, places, vertices, jet)

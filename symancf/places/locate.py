@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-KEPT = 200_000  # cells of a region up to which their nodes are kept for the next place
+MAX_CACHED_CELLS = 200_000  # cells of a region up to which their nodes are kept for the next place
 
 
 @dataclass(frozen=True)
-class Found:
+class PointLocations:
     """Result of `locate` for K points.
 
     `vertices` (K, nv) global point ids of the cell, `unit` (K, dim) coordinates in the unit
@@ -105,7 +105,7 @@ class _Nearest:
             getattr(self, name)[which[better]] = getattr(other, name)[better]
 
 
-class Cells:
+class RegionCells:
     """A region's cells on this rank, with their nodes; made once for each region (collective).
 
     Attributes
@@ -190,20 +190,20 @@ class Cells:
                 self.compare(found, np.array([point]), np.array([cell]), points)
 
 
-_CELLS: WeakKeyDictionary[Region, Cells] = WeakKeyDictionary()
+_CELLS: WeakKeyDictionary[Region, RegionCells] = WeakKeyDictionary()
 
 
-def cells_of(region: Region) -> Cells:
+def cells_of(region: Region) -> RegionCells:
     """Return the cells of a region; places on it by the thousand look for them (collective)."""
     found = _CELLS.get(region)
     if found is None:
-        found = Cells(region)
-        if region.size <= KEPT:
+        found = RegionCells(region)
+        if region.size <= MAX_CACHED_CELLS:
             _CELLS[region] = found
     return found
 
 
-def locate(region: Region, points: Array, shared: bool = False) -> Found:
+def locate(region: Region, points: Array, shared: bool = False) -> PointLocations:
     """Return for each point the nearest cell of `region` (collective).
 
     Where cells touch at the point, the one of the lowest id is taken, on any number of ranks.
@@ -227,7 +227,7 @@ def locate(region: Region, points: Array, shared: bool = False) -> Found:
         found = everyone[0]
         for other in everyone[1:]:
             found.take(np.arange(len(points)), other)
-    return Found(found.vertices, cell.rounded(found.unit), found.distance, found.size)
+    return PointLocations(found.vertices, cell.rounded(found.unit), found.distance, found.size)
 
 
 def carried(comm: MPI.Comm, item: Item, visit: Callable[[Item], Item]) -> Item:

@@ -60,7 +60,7 @@ def inner_point(X: Array) -> tuple[Array, Array]:
     return C, np.stack([1.0 - on, on], axis=2)
 
 
-def whole_maps(X: Array, normals: Array, basis: Array, D: Array) -> Array:
+def cell_maps(X: Array, normals: Array, basis: Array, D: Array) -> Array:
     """Return the coefficients (n, functions, vectors) of cells as combinations of their vectors.
 
     Parameters

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arrays import Array, Ints, Ints32
-from ..assembly.resolved import Resolved, Rows
+from ..assembly.resolved import JetRows, Resolved
 from ..cells import CELLS
 from ..cells.quadrature import counts_for, gauss
 from ..errors import ConstraintError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .interpolation import Interpolated
 
 
-class Shares(NamedTuple):
+class FaceShares(NamedTuple):
     """Nodes of a face, and what each has of its integrals.
 
     Attributes
@@ -72,7 +72,7 @@ class Mean(End):
             )
 
     @cached_property
-    def shares(self) -> Shares:
+    def shares(self) -> FaceShares:
         """Return the nodes and their shares, on every rank (collective on first use)."""
         mesh = self.region.mesh
         parts = []
@@ -85,7 +85,7 @@ class Mean(End):
         with together(mesh.comm):
             return self._integrated(gathered)
 
-    def _integrated(self, parts: list[tuple[str, Ints, Array]]) -> Shares:
+    def _integrated(self, parts: list[tuple[str, Ints, Array]]) -> FaceShares:
         ids = np.unique(np.concatenate([cells.ravel() for _, cells, _ in parts]))
         value, moment = np.zeros(len(ids)), np.zeros((len(ids), 3))
         second, normal = np.zeros((3, 3)), np.zeros(3)
@@ -116,7 +116,7 @@ class Mean(End):
             raise ConstraintError(
                 f"{self}: its facets lie on a line, or are closed: it has no axes"
             )
-        return Shares(ids, value / A, moment @ inverse, centre, normal / size)
+        return FaceShares(ids, value / A, moment @ inverse, centre, normal / size)
 
     def _find(self, layout: Layout) -> Resolved:
         """Return the one place (collective)."""
@@ -128,7 +128,7 @@ class Mean(End):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return the mean position or an axis as combinations of local coordinates."""
         on = configuration.binding(self.body).interpolation
         shares = places.within.reshape(*vertices.shape, 4)

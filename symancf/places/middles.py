@@ -14,7 +14,7 @@ from .glue import GluedSlopes, look_up
 from .on_body import Nodes
 
 if TYPE_CHECKING:
-    from ..assembly.configuration import Configuration, Edges, Layout
+    from ..assembly.configuration import Configuration, EdgeVertices, Layout
     from ..elements.element import Element
     from .interpolation import Interpolated, Interpolation
     from .on_body import PointsOnBody
@@ -36,7 +36,7 @@ class Middles:
     jet: ClassVar[str] = "across"  # where slopes are stored
     what: ClassVar[str] = "edges"
 
-    edges: Edges
+    edges: EdgeVertices
     starts: Ints
     vertices: Ints
     X: Array

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Ints, Ints32
-from ..assembly.resolved import Resolved, Rows
+from ..assembly.resolved import JetRows, Resolved
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import shares, together
 from ..values.parameter import label
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
     from ..mesh import Region
     from .interpolation import Interpolated
-    from .locate import Found
+    from .locate import PointLocations
 
 
 def require_region(who: str, given: Any) -> None:
@@ -134,7 +134,7 @@ class Nodes(_OnBody):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         on, node = configuration.binding(self.body).interpolation, vertices[:, 0]
         if jet != "director" and not jet.startswith("axis"):
@@ -217,7 +217,7 @@ class PointsOnBody(_OnBody):
                 )
         return first
 
-    def _locate(self, X: Array, shared: bool) -> Found:
+    def _locate(self, X: Array, shared: bool) -> PointLocations:
         """Find the cells; points may lie on the curved reference or on the facets of the mesh."""
         found, facet = locate_on(self.body, X, shared)
         off = np.minimum(found.distance, facet)
@@ -236,7 +236,7 @@ class PointsOnBody(_OnBody):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`.
 
         Jets are ``value``, ``director``, the derivatives ``xi``, ``eta``, ``zeta``, and
@@ -291,7 +291,7 @@ class PointsOnBody(_OnBody):
         places: Resolved,
         vertices: Ints32,
         direction: Array,
-    ) -> Rows:
+    ) -> JetRows:
         """Return the derivative by the reference along directions (k, 3)."""
         coordinate, values, corner, slopes = self._gradient(configuration, places, vertices)
         R = np.swapaxes(slopes, 1, 2)

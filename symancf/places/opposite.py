@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.resolved import Resolved, Rows
+    from ..assembly.resolved import JetRows, Resolved
 
 
-NEAR = 1 / 3  # of the distance to the next node: a partner is nearer
+PARTNER_DISTANCE = 1 / 3  # of the distance to the next node: a partner is nearer
 
 
 class Opposite(Nodes):
@@ -39,7 +39,9 @@ class Opposite(Nodes):
     refused.
     """
 
-    def __init__(self, who: str, nodes: Nodes, before: Sequence[Nodes], near: float = NEAR) -> None:
+    def __init__(
+        self, who: str, nodes: Nodes, before: Sequence[Nodes], near: float = PARTNER_DISTANCE
+    ) -> None:
         super().__init__(nodes.body, nodes.region)
         self.who, self.frame, self.before, self.near = who, nodes.frame, list(before), near
 
@@ -54,7 +56,7 @@ class Opposite(Nodes):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`.
 
         Jets ``along0``, ... are derivatives along the slopes of the partners.
@@ -81,7 +83,11 @@ class Opposite(Nodes):
 
 
 def opposite(
-    comm: MPI.Comm, names: tuple[object, ...], first: Resolved, second: Resolved, near: float = NEAR
+    comm: MPI.Comm,
+    names: tuple[object, ...],
+    first: Resolved,
+    second: Resolved,
+    near: float = PARTNER_DISTANCE,
 ) -> Resolved:
     """Return as many places as the first ones, each as the partner of one of these (collective).
 

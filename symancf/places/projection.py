@@ -11,17 +11,19 @@ from mpi4py import MPI
 from ..arrays import Array, Integers, Ints, Mask
 from ..mesh.partition import Family, distribute
 from ..runtime.collective import together
-from .geometry import Directions, element_slopes, node_basis
+from .geometry import NodeDirections, element_slopes, node_basis
 from .interpolation import tabulate
-from .locate import Cells, Found, carried, cells_of, invert, locate
-from .macro import slopes_across, whole_maps
+from .locate import PointLocations, RegionCells, carried, cells_of, invert, locate
+from .macro import cell_maps, slopes_across
 
 if TYPE_CHECKING:
     from ..mesh import Region
     from .interpolation import Interpolated
 
 
-def locate_on(body: Interpolated, points: Array, shared: bool = False) -> tuple[Found, Array]:
+def locate_on(
+    body: Interpolated, points: Array, shared: bool = False
+) -> tuple[PointLocations, Array]:
     """Return for each point (K, 3) the nearest place of a body's reference (collective).
 
     The reference of elements with slopes is X(xi) = sum_i N_i(xi) e_i with positions and slopes
@@ -48,7 +50,9 @@ def locate_on(body: Interpolated, points: Array, shared: bool = False) -> tuple[
         seeds = np.searchsorted(vertices, flat.vertices)
         row, unit, distance = _nearest(body, points, seeds, patch, X)
     size = np.linalg.norm(np.ptp(X[patch.vertices[row]], axis=1), axis=1)
-    return Found(cells[row], body.element.topology.rounded(unit), distance, size), flat.distance
+    return PointLocations(
+        cells[row], body.element.topology.rounded(unit), distance, size
+    ), flat.distance
 
 
 class Foots:
@@ -110,7 +114,7 @@ def _around(region: Region, vertices: Ints, rings: int, shared: bool) -> tuple[I
     return found[order], np.concatenate([part for _, part in parts])[order]
 
 
-def _near(comm: MPI.Comm, here: Cells, inside: Ints, shared: bool) -> list[tuple[Ints, Ints]]:
+def _near(comm: MPI.Comm, here: RegionCells, inside: Ints, shared: bool) -> list[tuple[Ints, Ints]]:
     """Return ids and vertices of the cells of each rank that have some vertices (collective)."""
 
     def own(vertices: Ints) -> tuple[Ints, Ints]:
@@ -173,7 +177,7 @@ def _coefficients(body: Interpolated, patch: Family, X: Array) -> Array:
     local = topology.families[patch.name]
     cells = local.vertices[np.argsort(local.ids)]  # in the order of the patch, local numbers
     points, element = X[topology.vertex_ids], body.element
-    directions = Directions(
+    directions = NodeDirections(
         body.name, element, topology, points, cells, body._direction, body._smooth
     )
     if element.across:
@@ -181,7 +185,7 @@ def _coefficients(body: Interpolated, patch: Family, X: Array) -> Array:
         basis = node_basis(element, directions)[cells]
         D = slopes_across(X, normals, ids)
         nodal = np.concatenate([X[:, :, None], basis], axis=2).reshape(len(cells), -1, 3)
-        e = whole_maps(X, normals, basis, D) @ np.concatenate([nodal, D], axis=1)
+        e = cell_maps(X, normals, basis, D) @ np.concatenate([nodal, D], axis=1)
         return np.asarray(e)
     slopes = element_slopes(element, points, cells, directions)
     e = np.concatenate([points[cells][:, :, None], slopes], axis=2)

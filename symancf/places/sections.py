@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the cross-sections of rods stand in the reference configuration."""
+"""Orientation of the cross-sections of rods in the reference configuration."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..cells.table import Cell
-    from ..mesh.partition import Halo
+    from ..mesh.partition import GhostExchange
 
 #: Least angle [degrees] between the axis of a rod and an axis of its section.
-LEAST = 10.0
+MIN_SECTION_ANGLE = 10.0
 
 
 def along(cell: Cell, points: Array, cells: Integers) -> Array:
@@ -59,7 +59,7 @@ def section_axes(
             cosines = np.abs(tangents).max(axis=0)
         comm.Allreduce(MPI.IN_PLACE, cosines, op=MPI.MAX)
         k = int(np.argmin(np.round(cosines, 6)))
-        if cosines[k] > np.cos(np.radians(LEAST)):
+        if cosines[k] > np.cos(np.radians(MIN_SECTION_ANGLE)):
             raise MeshError(
                 f"body {name!r}: the rod is somewhere parallel to each of the axes x, y and z, so "
                 "that none of them tells how its sections stand everywhere; give "
@@ -81,7 +81,7 @@ def section_axes(
             )
         axes[of] = unit(value)
         cosine = np.abs(np.einsum("na,na->n", axes[used], tangents))
-        if cosine.max(initial=0.0) > np.cos(np.radians(LEAST)):
+        if cosine.max(initial=0.0) > np.cos(np.radians(MIN_SECTION_ANGLE)):
             worst = int(np.argmax(cosine))
             x = points[used[worst]]
             off = np.degrees(np.arccos(min(1.0, cosine[worst])))
@@ -94,7 +94,7 @@ def section_axes(
     return axes
 
 
-def untwisted(halo: Halo, at: Array, points: Array, edges: Integers, plain: Mask) -> Array:
+def untwisted(halo: GhostExchange, at: Array, points: Array, edges: Integers, plain: Mask) -> Array:
     r"""Return tangents of curves in space from those of circles through neighbours (collective).
 
     These lean to the binormal b by :math:`\tfrac16 b\cdot(t_{i+1} - 2 t_i + t_{i-1})` where a curve

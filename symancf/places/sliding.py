@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array, Ints, Ints32
 from ..assembly.configuration import Configuration, Layout, in_system
 from ..assembly.numbering import Block
-from ..assembly.resolved import Resolved, Rows
+from ..assembly.resolved import JetRows, Resolved
 from ..errors import ConstraintError, MeshError
 from .ends import Symbols, vector_rows
 from .interpolation import tabulate
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 SLIDE = Block("slide", 1, "sliding")
-EDGE = 1e-8  # of a cell: beyond it its polynomial is exact to round-off
+EDGE_TOLERANCE = 1e-8  # of a cell: beyond it its polynomial is exact to round-off
 TAYLOR = tuple(f"taylor{k}" for k in range(4))
 
 
@@ -54,7 +54,8 @@ class Chain:
     def of(self, s: Array, last: Ints | None = None) -> Ints:
         """Return the numbers of the cells that hold reference lengths, -1 beyond the ends.
 
-        At a boundary round-off would choose: `last` cells hold what is `EDGE` beyond them, too.
+        At a boundary round-off would choose: `last` cells hold what is `EDGE_TOLERANCE` beyond
+        them, too.
         """
         total = self.starts[-1]
         s = np.mod(s, total) if self.closed else s
@@ -66,7 +67,7 @@ class Chain:
         if last is None:
             return cell
         low, high = self.starts[last], self.starts[last + 1]
-        edge = EDGE * (high - low)
+        edge = EDGE_TOLERANCE * (high - low)
         return np.where((s >= low - edge) & (s <= high + edge), last, cell)
 
 
@@ -190,13 +191,13 @@ class Sliding(PointsOnBody):
     # ---- jets -----------------------------------------------------------------------------------
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet, ``taylor0`` to ``taylor3`` or ``slide``; see `End.rows`."""
         if jet == "slide":
             block = configuration.numbering.block(SLIDE.name)
             at = configuration.numbering.offset[vertices[:, -1], block]
             n = np.arange(places.size)
-            return Rows(n, 0 * n, at, np.full(len(n), 2), np.ones(len(n)))
+            return JetRows(n, 0 * n, at, np.full(len(n), 2), np.ones(len(n)))
         on, element = configuration.binding(self.body).interpolation, self.body.element
         ends = [("value", 0.5), ("xi", 0.5), ("xixi", 0.5), ("xixi", 1.0), ("xixi", 0.0)]
         tables = [tabulate(element, name, np.array([[at]])) for name, at in ends]
@@ -205,10 +206,10 @@ class Sliding(PointsOnBody):
         cells = vertices[:, :2]
         return vector_rows(*on.combined(cells, *on.weighted(table, cells)))
 
-    def slide(self, configuration: Configuration, places: Resolved) -> Rows:
+    def slide(self, configuration: Configuration, places: Resolved) -> JetRows:
         """Return the jet ``slide`` of all places; see `End.slide`."""
         block, n = configuration.numbering.block(SLIDE.name), np.arange(places.size)
-        return Rows(n, 0 * n, np.full(len(n), block), np.full(len(n), 2), np.ones(len(n)))
+        return JetRows(n, 0 * n, np.full(len(n), block), np.full(len(n), 2), np.ones(len(n)))
 
     def constant(self, places: Resolved, jet: str) -> Array | None:
         """Return the reference values (k, 3) of a jet."""

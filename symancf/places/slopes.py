@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Ints, Ints32, Mask
-from ..assembly.resolved import Resolved, Rows
+from ..assembly.resolved import JetRows, Resolved
 from ..assembly.vertices import AtVertices
 from .ends import End, vector_rows
 from .middles import Middles
@@ -82,7 +82,7 @@ class Slopes(End):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         on = configuration.binding(self.body).interpolation
         if isinstance(self.at, Middles):
@@ -116,7 +116,7 @@ class SlopesAtPoints(Slopes):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         assert places.given is not None
         if jet == "value":

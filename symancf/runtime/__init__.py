@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run stands on: ranks, PETSc, compiled libraries, files, the terminal."""
+"""The runtime: ranks, PETSc, compiled libraries, files, the terminal."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is printed for people, as it is: rich takes ``[m]`` for a style and leaves it out."""
+"""Text printed for people, as it is: rich takes ``[m]`` for a style and leaves it out."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can be copied and sent to other processes: data can, what has handles of a process cannot.
+"""Copies of objects and transfer to other processes: of data, not of handles of a process.
 
 `copy`, `pickle` and all that is built on them (process pools, joblib, MPI messages of objects) ask
 `__reduce_ex__`, which the two classes here answer for the whole package.

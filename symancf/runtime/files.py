@@ -49,7 +49,7 @@ REMEDIES = {
 }
 
 
-def named(error: OSError, path: Path) -> OSError:
+def with_path(error: OSError, path: Path) -> OSError:
     """Return the error of a file that could not be written, with its name and what to do."""
     if error.errno is None or error.strerror is None:
         return error
@@ -76,7 +76,7 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise named(error, path) from None
+        raise with_path(error, path) from None
 
 
 def make_folder(path: Path) -> None:
@@ -84,7 +84,7 @@ def make_folder(path: Path) -> None:
 
     Raises
     ------
-    OSError : it cannot be made; see `named`.
+    OSError : it cannot be made; see `with_path`.
     """
     with writing(path):
         path.mkdir(parents=True, exist_ok=True)
@@ -258,7 +258,7 @@ class HdfFile:
             except BaseException as error:
                 # what HDF5 says of a write that failed is less than what the disk said
                 told = (self.disk and self.disk.error) or error
-                self.error = named(told, self.path) if isinstance(told, OSError) else told
+                self.error = with_path(told, self.path) if isinstance(told, OSError) else told
 
     def _create(self, begin: Callable[[h5py.File], None]) -> None:
         import h5py
@@ -434,12 +434,12 @@ __all__ = [
     "decoded",
     "encoded",
     "make_folder",
-    "named",
     "new_file",
     "partial_of",
     "replacing",
     "require_writable",
     "to_first",
+    "with_path",
     "write_whole",
     "writing",
 ]

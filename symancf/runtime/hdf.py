@@ -186,7 +186,7 @@ class Examined:
         return np.asarray(data[first:last])
 
 
-_known: dict[Path, tuple[tuple[int, ...], Examined]] = {}
+_verified_files: dict[Path, tuple[tuple[int, ...], Examined]] = {}
 
 
 def _state(path: Path) -> tuple[int, ...]:
@@ -220,9 +220,9 @@ def examined(path: Path, comm: MPI.Comm | None = None, partly: bool = False) -> 
 def _searched(path: Path) -> Examined:
     """Examine a file without checksums at its end, once as long as it is the same."""
     now = _state(path)
-    if path not in _known or _known[path][0] != now:
-        _known[path] = now, _walked(path)
-    return _known[path][1]
+    if path not in _verified_files or _verified_files[path][0] != now:
+        _verified_files[path] = now, _walked(path)
+    return _verified_files[path][1]
 
 
 def reading(path: Path, take: Callable[[Examined], T]) -> T:

@@ -26,7 +26,7 @@ _libc = ctypes.CDLL(None)
 _ASKED, _ENDED = 1, 2  # by SIGINT, by SIGTERM
 
 
-class _Held:
+class _Process:
     """What this process holds: problems may be solved within monitors of others."""
 
     depth = 0
@@ -76,17 +76,17 @@ class Interruption:
 
     def __enter__(self) -> None:
         self.stopped = False
-        _Held.depth += 1
-        if _Held.depth == 1 and threading.current_thread() is threading.main_thread():
+        _Process.depth += 1
+        if _Process.depth == 1 and threading.current_thread() is threading.main_thread():
             present = signal.getsignal(signal.SIGINT)
             if callable(present):
-                _Held.before = present
+                _Process.before = present
                 _hold()
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        _Held.depth -= 1
-        if _Held.depth == 0 and _Held.before is not None:
-            before, _Held.before = _Held.before, None
+        _Process.depth -= 1
+        if _Process.depth == 0 and _Process.before is not None:
+            before, _Process.before = _Process.before, None
             signal.signal(signal.SIGINT, before)
         if error is None:
             self.check()
@@ -101,7 +101,7 @@ class Interruption:
         KeyboardInterrupt, on every rank : or whatever a handler of the program raises.
         Suspended, on every rank : SIGTERM came, and a checkpoint is to be written.
         """
-        asked, _Held.asked = _ASKED * _Held.asked, False
+        asked, _Process.asked = _ASKED * _Process.asked, False
         if self.suspension is not None and self.suspension.urgent:
             asked += _ENDED
         if self.comm.size > 1:
@@ -111,17 +111,17 @@ class Interruption:
         self.stopped = True
         if self.suspension is not None and asked & _ENDED:
             raise Suspended(self.suspension.path)
-        handler = _Held.before or signal.getsignal(signal.SIGINT)
+        handler = _Process.before or signal.getsignal(signal.SIGINT)
         with together(self.comm):
             (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, None)
         self.stopped = False
-        if _Held.before is not None:  # the program's handler lets it go on
+        if _Process.before is not None:  # the program's handler lets it go on
             _hold()
 
 
 def pending() -> bool:
     """Tell whether this process had a signal that no `Interruption.check` has seen yet."""
-    return _Held.asked
+    return _Process.asked
 
 
 def _hold() -> None:
@@ -140,7 +140,7 @@ def _hold() -> None:
 
 
 def _note(number: int, frame: FrameType | None) -> None:
-    _Held.asked = True
+    _Process.asked = True
 
 
 class Suspension:

@@ -203,7 +203,7 @@ def _text(path: Path) -> str:
     known, text = _TEXTS.get(path, ({}, ""))
     if not known or any(_stamp(file) != stamp for file, stamp in known.items()):
         included = {path}
-        text = _whole(path, included)
+        text = _with_includes(path, included)
         _TEXTS[path] = {file: _stamp(file) for file in included}, text
     return text
 
@@ -220,7 +220,7 @@ _LIBRARIES: dict[tuple[str | None, ...], Path] = {}  # by all that they depend o
 _TEXTS: dict[Path, tuple[dict[Path, tuple[int, int]], str]] = {}
 
 
-def _whole(path: Path, included: set[Path]) -> str:
+def _with_includes(path: Path, included: set[Path]) -> str:
     """Return the text of a C file with files found from its folder in the place of #include."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -234,7 +234,7 @@ def _whole(path: Path, included: set[Path]) -> str:
             lines.append(line)
         elif other not in included:
             included.add(other)
-            lines += [_whole(other, included), f'#line {number + 1} "{path.name}"']
+            lines += [_with_includes(other, included), f'#line {number + 1} "{path.name}"']
         else:
             lines.append("")
     return "\n".join(lines) + "\n"
@@ -277,7 +277,7 @@ def _together(ranks: MPI.Comm) -> Iterator[None]:
             yield
         except CompileError:
             raise
-        except codegen_errors.CompileError as error:
+        except codegen_errors.CodegenError as error:
             raise CompileError(str(error), **vars(error)) from error
         except Exception as error:
             text = f"{type(error).__name__} in the compiler of kernels: {error}"

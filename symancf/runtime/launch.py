@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 #: Seconds that a rank with an uncaught error waits for the others to end, too.
-PATIENCE = 5.0
+WAITING_TIME = 5.0
 
 
 def root_print(*values: object, **options: Any) -> None:
@@ -38,8 +38,8 @@ def end_together() -> None:
     """Let an error that nobody catches on one rank end all, not leave the others waiting.
 
     A hook of Python's, set where MPI runs on several ranks, unless the program has one of its own
-    or runs under ``python -m mpi4py``. Where all ranks come to such an end within `PATIENCE`, as
-    after the package's errors, which every rank raises, the traceback is printed once and each
+    or runs under ``python -m mpi4py``. Where all ranks come to such an end within `WAITING_TIME`,
+    as after the package's errors, which every rank raises, the traceback is printed once and each
     ends with status 1. Else the rank prints its traceback and aborts MPI.
     """
     if not MPI.Is_initialized() or MPI.Is_finalized() or MPI.COMM_WORLD.size == 1:
@@ -76,7 +76,7 @@ def _meet(comm: MPI.Comm, mine: str) -> str | None:
     By messages with a tag of their own: the others may be within collective calls of `comm`.
     """
     tag = int(comm.Get_attr(MPI.TAG_UB) or 0)
-    until = clock.monotonic() + PATIENCE
+    until = clock.monotonic() + WAITING_TIME
     missing = set(range(1, comm.size)) if comm.rank == 0 else {0}
     sent = None if comm.rank == 0 else comm.isend(mine, 0, tag)
     said = mine

@@ -33,7 +33,7 @@ class Once:
 
     def __init__(self, comm: MPI.Comm) -> None:
         self._first = comm.rank == 0
-        self._told: set[Hashable] = set()
+        self._causes: set[Hashable] = set()
 
     def warn(self, cause: Hashable, text: str, kind: type[Warning] = UserWarning) -> bool:
         """Warn, unless the same cause was told before; return whether it is new.
@@ -42,9 +42,9 @@ class Once:
         ----------
         cause : what a warning is about without its numbers, which change from step to step.
         """
-        if cause in self._told:
+        if cause in self._causes:
             return False
-        self._told.add(cause)
+        self._causes.add(cause)
         if self._first:
             warnings.warn(text, kind, stacklevel=outside())
         return True

@@ -21,7 +21,7 @@ Option: TypeAlias = "str | float | bool | None"
 # full name -> value of the options in the database that are a problem's, not the user's
 _ours: dict[str, str] = {}
 _read: set[str] = set()  # full names of options that symancf itself asked for
-_working: list[Options] = []  # problems that work, the last one within those before it
+_working: list[SolverOptions] = []  # problems that work, the last one within those before it
 
 SLEPC = ("eps_", "st_", "bv_", "ds_")
 SOLVER = ("ts_", "snes_", "ksp_", "pc_", "mat_", "mg_", "sub_", "fieldsplit_")
@@ -29,7 +29,7 @@ SOLVER = ("ts_", "snes_", "ksp_", "pc_", "mat_", "mg_", "sub_", "fieldsplit_")
 KRYLOV = ("ksp_rtol", "ksp_atol", "ksp_divtol", "ksp_max_it")
 
 # of PETSc's hundreds those that are asked for here, for hints
-KNOWN = """
+NAMES_FOR_HINTS = """
     snes_rtol snes_atol snes_stol snes_max_it snes_max_funcs snes_type snes_monitor snes_view
     snes_converged_reason snes_linesearch_type snes_linesearch_monitor snes_linesearch_max_it
     snes_lag_jacobian snes_lag_preconditioner snes_ksp_ew snes_divergence_tolerance
@@ -51,7 +51,7 @@ KNOWN = """
 KINDS = ("SNES", "KSP", "PC", "TS")  # whose types petsc4py names
 
 
-class Options:
+class SolverOptions:
     """The options of one problem: in PETSc's database as a context, while the problem works.
 
     PETSc reads some of them late, as those of the levels of multigrid, so they stay until a
@@ -84,7 +84,7 @@ class Options:
         self.prefix, self.kinds = prefix, kinds
         self.given = {n.removeprefix("-"): value for n, value in (given or {}).items()}
         self._wanted: dict[str, Option] = {}
-        self._seen: set[str] = set()  # names that PETSc has read
+        self._read_names: set[str] = set()  # names that PETSc has read
         self.told = False
         self._uses: Callable[[str], bool] = lambda name: True
         self.idle: tuple[str, ...] = ()
@@ -93,17 +93,17 @@ class Options:
         if _working:
             _working[-1]._remember()
         _working.append(self)
-        _put(self._wanted)
+        _insert(self._wanted)
 
     def __exit__(self, *error: object) -> None:
         if not self.told:
             self._remember()
         _working.pop()
-        _put(_working[-1]._wanted if _working else {})
+        _insert(_working[-1]._wanted if _working else {})
 
     def _remember(self) -> None:
         """Note what PETSc has read: the database forgets it with the option."""
-        self._seen.update(name for name in _ours if _used(name))
+        self._read_names.update(name for name in _ours if _used(name))
 
     def offer(self, defaults: Mapping[str, Option]) -> dict[str, str]:
         """Put given options and defaults into the database where it has none; return what holds.
@@ -115,7 +115,7 @@ class Options:
         defaults : name without prefix -> value, for what is not given.
         """
         self._wanted = {self.prefix + n: v for n, v in {**defaults, **self.given}.items()}
-        _put(self._wanted)
+        _insert(self._wanted)
         return {n.removeprefix(self.prefix): v for n, v in self._present().items()}
 
     def choice(self, name: str) -> str | None:
@@ -163,7 +163,7 @@ class Options:
         self._uses = uses
         for name in self.given:
             if name.startswith((*SOLVER, *SLEPC)) and not uses(name):
-                used = [known for known in KNOWN.split() if uses(known)]
+                used = [known for known in NAMES_FOR_HINTS.split() if uses(known)]
                 kind = name[: name.find("_") + 1]
                 hint = closest(name, [known for known in used if known.startswith(kind)] or used)
                 raise ParameterError(
@@ -194,12 +194,12 @@ class Options:
 
     def _serves(self, full: str) -> bool:
         """Tell whether PETSc has read an option, and it makes a difference."""
-        return (full in self._seen or _used(full)) and self._works(full)
+        return (full in self._read_names or _used(full)) and self._works(full)
 
     def _possible(self) -> set[str]:
         """Return options that PETSc has read or may read and that make a difference."""
         own = {name for name in _read if name.startswith(self.prefix or self.kinds)}
-        known = own | {self.prefix + name for name in KNOWN.split()}
+        known = own | {self.prefix + name for name in NAMES_FOR_HINTS.split()}
         return {name for name in known if self._works(name)}
 
     def _present(self) -> dict[str, str]:
@@ -209,7 +209,7 @@ class Options:
         return {n: v or "" for n, v in present.items() if n.startswith(start)}
 
 
-def _put(options: Mapping[str, Option]) -> None:
+def _insert(options: Mapping[str, Option]) -> None:
     """Put options into the database, where it has none, in the place of those of problems before.
 
     What the user has changed of these stays.

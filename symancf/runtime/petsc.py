@@ -52,7 +52,7 @@ printing = ctypes.PyDLL(PETSc.__file__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_kept: int = MPI.Comm.Create_keyval()
+_references: int = MPI.Comm.Create_keyval()
 
 #: Variables by which users say how many threads a BLAS shall have.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
@@ -106,12 +106,12 @@ def keep(comm: MPI.Comm) -> list[tuple[weakref.ref[object], PETSc.Object]]:
     at different times: one rank would make a new duplicate and wait for the others. Collective at
     the first call.
     """
-    owned = comm.Get_attr(_kept)
+    owned = comm.Get_attr(_references)
     if owned is None:
         made = ctypes.c_void_p()
         functions.PetscCommDuplicate(handle(comm), ctypes.byref(made), None)
         owned = []
-        comm.Set_attr(_kept, owned)
+        comm.Set_attr(_references, owned)
     return cast("list[tuple[weakref.ref[object], PETSc.Object]]", owned)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is told while a problem is solved: a line on the terminal, or one for each step."""
+"""Progress of a solution: a line on the terminal, or one for each step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .collective import reduced, together
 from .petsc import PETSc
 
 if TYPE_CHECKING:
-    from .options import Options
+    from .options import SolverOptions
 
 #: Seconds between two lines on a terminal.
 PAUSE = 0.2
@@ -38,7 +38,7 @@ def peak_memory() -> float:
     return float(status.split("VmHWM:")[1].split()[0]) / 1024.0
 
 
-def told(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Return a time for people: 12 s, 3 min, 1.5 h."""
     for unit, size in (("h", 3600.0), ("min", 60.0)):
         if seconds >= 2.0 * size:
@@ -73,13 +73,13 @@ class Progress:
 
     _silent = False  # some problem has the line
 
-    def __init__(self, comm: MPI.Comm, options: Options | None = None) -> None:
+    def __init__(self, comm: MPI.Comm, options: SolverOptions | None = None) -> None:
         self.comm, self._options = comm, options
         self.tells_each = False
         self._since = 0.0, 0.0  # CPU time and that on the clock of the last line of a step
         self._start = 0.0
         self._next = math.inf  # when the next line is due
-        self._outermost = self._shown = self._replaces = False
+        self._outermost = self._visible = self._replaces = False
         self._steps = 0
         self.way: tuple[float, float] | None = None
 
@@ -97,7 +97,7 @@ class Progress:
 
     def __exit__(self, *error: object) -> None:
         if self._outermost:
-            if self._shown:
+            if self._visible:
                 self.clear()
             self._next, Progress._silent = math.inf, False
 
@@ -136,8 +136,8 @@ class Progress:
 
     def clear(self) -> None:
         """Remove the line, if there is one."""
-        if self._shown:
-            self._shown = False
+        if self._visible:
+            self._visible = False
             self._write(None)
 
     def _tell(self, text: str, reached: float | None = None) -> None:
@@ -152,10 +152,11 @@ class Progress:
             start, goal = self.way
             part = (reached - start) / (goal - start) if goal != start else 1.0
             if 0.0 < part < 1.0:
-                text += f", {100.0 * part:.0f} %, about {told(passed * (1.0 - part) / part)} left"
-        self._shown = self._replaces
+                rest = duration_text(passed * (1.0 - part) / part)
+                text += f", {100.0 * part:.0f} %, about {rest} left"
+        self._visible = self._replaces
         self._next = now + (PAUSE if self._replaces else max(APART, PART * passed))
-        self._write(f"symancf: {text}, {told(passed)}")
+        self._write(f"symancf: {text}, {duration_text(passed)}")
 
     def _write(self, text: str | None) -> None:
         """Show a line or none; a terminal that is gone must not end one rank alone."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What many terms have in common, made once: laws, their derivatives, kernels.
+"""Objects that many terms share: laws, their derivatives, kernels.
 
 A user's function is called anew for every term, so closures, defaults and globals count as they
 are then. What follows from its result follows from the result's structure alone, which SymPy
@@ -21,14 +21,14 @@ class Shared(Generic[T]):
     """Objects by what they are made of, as long as something else has them."""
 
     def __init__(self) -> None:
-        self._made: WeakValueDictionary[Hashable, T] = WeakValueDictionary()
+        self._objects: WeakValueDictionary[Hashable, T] = WeakValueDictionary()
 
     def __len__(self) -> int:
-        return len(self._made)
+        return len(self._objects)
 
     def find(self, key: Hashable) -> T | None:
         """Return the object of a key, if there is one."""
-        return self._made.get(key)
+        return self._objects.get(key)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the object of a key, made now if there is none; nothing is kept of an error.
@@ -36,9 +36,9 @@ class Shared(Generic[T]):
         Parts of a key that have no hash belong to something that is about to be refused.
         """
         try:
-            found = self._made.get(key)
+            found = self._objects.get(key)
         except TypeError:
             return make()
         if found is None:
-            found = self._made[key] = make()
+            found = self._objects[key] = make()
         return found

@@ -254,13 +254,15 @@ def _read_hdf(there: Examined) -> tuple[dict[str, Array], int]:
         found: dict[str, Any] = {n: there.take(file[n], 0, -(-steps // k)) for n, k in told.items()}
         if SUMS in told:
             sums = found.pop(SUMS).tolist()
-            steps = _whole(found, every, sums)
+            steps = _complete_records(found, every, sums)
     if count and not steps:
         raise OSError("it is damaged or cut off, and not one of its rows is whole")
     return {name: rows[: -(-steps // every[name])] for name, rows in found.items()}, count
 
 
-def _whole(found: Mapping[str, Array], every: Mapping[str, int], sums: Sequence[int]) -> int:
+def _complete_records(
+    found: Mapping[str, Array], every: Mapping[str, int], sums: Sequence[int]
+) -> int:
     """Return how many rows from the first on have their checksums."""
     for k, (before, total) in enumerate(pairwise([0, *sums])):
         due = {name: rows[k // every[name]] for name, rows in found.items() if k % every[name] == 0}

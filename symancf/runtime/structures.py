@@ -7,7 +7,7 @@ import ctypes
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..arrays import Structure
+from ..arrays import CStructure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ _DECLARED = re.compile(r"(\**)\s*(\w+)\s*(?:\[(\d+)\])?$")
 
 def declared(
     *files: Path, macros: Mapping[str, str] | None = None, **known: type
-) -> dict[str, type[Structure]]:
+) -> dict[str, type[CStructure]]:
     """Return the structures that C files declare, by their names in C.
 
     Pointers to structures that come before are typed, others are plain addresses. A structure
@@ -45,7 +45,7 @@ def declared(
     OSError : a file cannot be read.
     """
     types: dict[str, type] = {**_PLAIN, **known}
-    found: dict[str, type[Structure]] = {}
+    found: dict[str, type[CStructure]] = {}
     for file in files:
         text = re.sub(r"/\*.*?\*/", "", file.read_text(encoding="utf-8"), flags=re.S)
         for macro, meaning in (macros or {}).items():
@@ -61,7 +61,7 @@ def declared(
                 "_fields_": [field[:2] for field in fields],
                 "kinds": {field: kind for field, _, kind in fields if kind is not None},
             }
-            found[name] = types[name] = type(name, (Structure,), members)
+            found[name] = types[name] = type(name, (CStructure,), members)
     return found
 
 

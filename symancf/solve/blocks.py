@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from ..runtime.petsc import PETSc
 
-_CHUNK = 4096  # nodes at a time
+NODES_AT_ONCE = 4096  # nodes at a time
 
 
-class Blocks:
+class NodalBlocks:
     """What `Multigrid` takes of a matrix whose first rows of each rank are of nodes.
 
     Attributes
@@ -79,7 +79,7 @@ class Blocks:
         mine = np.flatnonzero(own & (to - self._first == row))
         corner = bases[0][mine][:, None] + np.arange(3) * (3 * width[0][:, None] + 1)
         bits = np.unpackbits(held[:, None], axis=1, count=3, bitorder="little")
-        self._diagonal, self._held = corner.ravel(), np.flatnonzero(bits)
+        self._diagonal, self._prescribed = corner.ravel(), np.flatnonzero(bits)
         self._used = self._among(column[: self._count])
 
     def _among(self, column: Integers) -> Mask:
@@ -103,8 +103,8 @@ class Blocks:
     ) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
         """Yield codes of blocks; row, component and block of each entry; for some nodes a time."""
         every = np.arange(nodes, dtype=np.int64)
-        for k in range(0, nodes, _CHUNK):
-            end = min(nodes, k + _CHUNK)
+        for k in range(0, nodes, NODES_AT_ONCE):
+            end = min(nodes, k + NODES_AT_ONCE)
             begin = start[3 * k : 3 * end + 1]
             row = np.repeat(np.arange(3 * k, 3 * end), np.diff(begin))
             some = column[begin[0] : begin[-1]].astype(np.int64)
@@ -127,9 +127,9 @@ class Blocks:
             some = (self._places >= 0) == own
             part[:] = 0.0
             part[places[some]] = values[some]
-        if len(self._held):
+        if len(self._prescribed):
             size = float(np.abs(self._values[0][self._diagonal]).max())
-            self._values[0][self._diagonal[self._held]] = size if size > 0.0 else 1.0
+            self._values[0][self._diagonal[self._prescribed]] = size if size > 0.0 else 1.0
 
     @property
     def values(self) -> tuple[Array, Array]:
@@ -147,10 +147,10 @@ def _columns(begin: Ints, block: Ints) -> Ints32:
     """Return the columns of rows, each three of every block."""
     columns = np.empty(9 * len(block), dtype=np.int32)
     width = np.diff(begin)
-    for k in range(0, len(width), _CHUNK):
-        some = slice(begin[k], begin[min(len(width), k + _CHUNK)])
-        count = np.repeat(width[k : k + _CHUNK], 3)
-        node = np.repeat(np.arange(k, min(len(width), k + _CHUNK)), 3)
+    for k in range(0, len(width), NODES_AT_ONCE):
+        some = slice(begin[k], begin[min(len(width), k + NODES_AT_ONCE)])
+        count = np.repeat(width[k : k + NODES_AT_ONCE], 3)
+        node = np.repeat(np.arange(k, min(len(width), k + NODES_AT_ONCE)), 3)
         place = np.repeat(begin[node] - np.cumsum(count) + count, count) + np.arange(count.sum())
         found = 3 * block[place][:, None] + np.arange(3)
         columns[9 * some.start : 9 * some.stop] = found.ravel()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes with what: elements, laws, bodies and terms against what a model may be asked for."""
+"""Capabilities: elements, laws, bodies and terms against what a model may be asked for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .. import elements, energies
 from ..catalogue import joints
 from ..elements import Element
-from ..runtime.shown import Table
+from ..runtime.display import Table
 from ..values.functions import arguments_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ BEST_FIRST = (YES, ONE_BY_ONE, IN_PYTHON, SHAPES)  # then what is refused
 
 
 @dataclass(frozen=True)
-class Row:
+class CapabilityRow:
     """What one element, law, body or term can do; see `capabilities` for the columns."""
 
     kind: str
@@ -53,65 +53,67 @@ HEADS = {
 
 #: Laws beside those of `symancf.energies`.
 LAWS = (
-    Row("law", "Layers", multigrid=NO_GRIDS, contact=YES),
-    Row("law", "memory", steps=ONE_BY_ONE, contact=NO_STIFFNESS),
-    Row("law", "local", contact=NO_STIFFNESS),
-    Row("law", "implicit", contact=NO_STIFFNESS),
-    Row("law", "parameter of time", contact=YES),
-    Row("law", "density of time", steps=ONE_BY_ONE, contact=YES),
-    Row("law", "pressure, condensed", contact=YES),
-    Row("law", "pressure, continuous", contact=YES),
-    Row("law", "pressure, discontinuous", contact=YES),
+    CapabilityRow("law", "Layers", multigrid=NO_GRIDS, contact=YES),
+    CapabilityRow("law", "memory", steps=ONE_BY_ONE, contact=NO_STIFFNESS),
+    CapabilityRow("law", "local", contact=NO_STIFFNESS),
+    CapabilityRow("law", "implicit", contact=NO_STIFFNESS),
+    CapabilityRow("law", "parameter of time", contact=YES),
+    CapabilityRow("law", "density of time", steps=ONE_BY_ONE, contact=YES),
+    CapabilityRow("law", "pressure, condensed", contact=YES),
+    CapabilityRow("law", "pressure, continuous", contact=YES),
+    CapabilityRow("law", "pressure, discontinuous", contact=YES),
 )
 BODIES = (
-    Row("body", "PlanarBody", multigrid=NO_GRIDS, contact="ParameterError: surface"),
-    Row("body", "RigidBody", steps=ONE_BY_ONE, multigrid=NO_GRIDS, contact=YES),
+    CapabilityRow("body", "PlanarBody", multigrid=NO_GRIDS, contact="ParameterError: surface"),
+    CapabilityRow("body", "RigidBody", steps=ONE_BY_ONE, multigrid=NO_GRIDS, contact=YES),
 )
 TERMS = (
-    Row("term", "fix"),
-    Row("term", "fix, displacement of time", steps=ONE_BY_ONE),
-    Row("term", "planar"),
-    Row("term", "symmetry"),
-    Row("term", "displacement_control", steps=NO_MOTION, multigrid=NO_GRIDS, audit=NO_MOTION),
-    Row("term", "gravity"),
-    Row("term", "force"),
-    Row("term", "force, place of time", steps=IN_PYTHON),
-    Row("term", "force, factor", steps=NO_MOTION, multigrid=NO_GRIDS, audit=NO_MOTION),
-    Row("term", "traction"),
-    Row("term", "body_force"),
-    Row("term", "moment"),
-    Row("term", "pressure"),
-    Row("term", "Cavity, pressure", restart=DIGITS),
-    Row("term", "Cavity, gas", restart=DIGITS),
-    Row("term", "rotating_frame"),
-    Row("term", "length"),
-    Row("term", "Constraint"),
-    Row("term", "Constraint, function of time", steps=ONE_BY_ONE),
-    Row("term", "Constraint, place that slides", steps=IN_PYTHON, multigrid=NO_GRIDS),
-    Row("term", "Potential"),
-    Row("term", "Potential, kinked", steps=IN_PYTHON),
-    Row("term", "Potential, memory", steps=ONE_BY_ONE),
-    Row("term", "VirtualWork"),
-    Row("term", "VirtualWork, states"),
-    Row("term", "Controller"),
-    Row("term", "PID"),
-    Row("term", "KelvinVoigt"),
-    Row("term", "Viscosity"),
-    Row("term", "Flexure", multigrid=NO_GRIDS),
-    Row("term", "Contact, deformable bodies", steps=IN_PYTHON),
-    Row("term", "Contact, friction", steps=IN_PYTHON),
-    Row("term", "Contact, rigid bodies", steps=IN_PYTHON, multigrid=NO_GRIDS),
+    CapabilityRow("term", "fix"),
+    CapabilityRow("term", "fix, displacement of time", steps=ONE_BY_ONE),
+    CapabilityRow("term", "planar"),
+    CapabilityRow("term", "symmetry"),
+    CapabilityRow(
+        "term", "displacement_control", steps=NO_MOTION, multigrid=NO_GRIDS, audit=NO_MOTION
+    ),
+    CapabilityRow("term", "gravity"),
+    CapabilityRow("term", "force"),
+    CapabilityRow("term", "force, place of time", steps=IN_PYTHON),
+    CapabilityRow("term", "force, factor", steps=NO_MOTION, multigrid=NO_GRIDS, audit=NO_MOTION),
+    CapabilityRow("term", "traction"),
+    CapabilityRow("term", "body_force"),
+    CapabilityRow("term", "moment"),
+    CapabilityRow("term", "pressure"),
+    CapabilityRow("term", "Cavity, pressure", restart=DIGITS),
+    CapabilityRow("term", "Cavity, gas", restart=DIGITS),
+    CapabilityRow("term", "rotating_frame"),
+    CapabilityRow("term", "length"),
+    CapabilityRow("term", "Constraint"),
+    CapabilityRow("term", "Constraint, function of time", steps=ONE_BY_ONE),
+    CapabilityRow("term", "Constraint, place that slides", steps=IN_PYTHON, multigrid=NO_GRIDS),
+    CapabilityRow("term", "Potential"),
+    CapabilityRow("term", "Potential, kinked", steps=IN_PYTHON),
+    CapabilityRow("term", "Potential, memory", steps=ONE_BY_ONE),
+    CapabilityRow("term", "VirtualWork"),
+    CapabilityRow("term", "VirtualWork, states"),
+    CapabilityRow("term", "Controller"),
+    CapabilityRow("term", "PID"),
+    CapabilityRow("term", "KelvinVoigt"),
+    CapabilityRow("term", "Viscosity"),
+    CapabilityRow("term", "Flexure", multigrid=NO_GRIDS),
+    CapabilityRow("term", "Contact, deformable bodies", steps=IN_PYTHON),
+    CapabilityRow("term", "Contact, friction", steps=IN_PYTHON),
+    CapabilityRow("term", "Contact, rigid bodies", steps=IN_PYTHON, multigrid=NO_GRIDS),
     *(
-        Row("term", f"Contact, {shape}", steps=IN_PYTHON)
+        CapabilityRow("term", f"Contact, {shape}", steps=IN_PYTHON)
         for shape in ("Plane", "Sphere", "Cylinder", "Capsule", "Box", "Distance")
     ),
-    Row("damping", "Rayleigh, mass"),
-    Row("damping", "Rayleigh, stiffness", steps=IN_PYTHON),
+    CapabilityRow("damping", "Rayleigh, mass"),
+    CapabilityRow("damping", "Rayleigh, stiffness", steps=IN_PYTHON),
 )
 #: Joints that can do less than others.
 JOINTS = {
-    "clamp": Row("term", "joints.clamp", steps=ONE_BY_ONE, multigrid=NO_GRIDS),
-    "fold": Row("term", "joints.fold", multigrid=NO_GRIDS),
+    "clamp": CapabilityRow("term", "joints.clamp", steps=ONE_BY_ONE, multigrid=NO_GRIDS),
+    "fold": CapabilityRow("term", "joints.fold", multigrid=NO_GRIDS),
 }
 
 
@@ -151,13 +153,13 @@ def capabilities() -> Table:
     >>> next(row[4:6] for row in table.rows if row[1] == "ancf_rod")
     ('in Python', 'SymancfError: -pc_type')
     """
-    table = Table("What goes with what", *(HEADS[each.name] for each in fields(Row)))
+    table = Table("What goes with what", *(HEADS[each.name] for each in fields(CapabilityRow)))
     for row in rows():
         table.add(*astuple(row))
     return table
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[CapabilityRow]:
     """Return the rows: what classes declare is asked of them, the rest stands above."""
     found = [getattr(elements, name) for name in elements.__all__]
     known = [e for e in found if isinstance(e, Element) and is_of_bodies(e)]
@@ -169,7 +171,7 @@ def rows() -> Iterator[Row]:
     yield from (*LAWS, *BODIES, *TERMS)
     for name in joints.__all__:
         if not isinstance(getattr(joints, name), type):
-            yield JOINTS.get(name, Row("term", f"joints.{name}"))
+            yield JOINTS.get(name, CapabilityRow("term", f"joints.{name}"))
 
 
 def is_of_bodies(element: Element) -> bool:
@@ -177,9 +179,9 @@ def is_of_bodies(element: Element) -> bool:
     return not {*element.quantities} <= {"u", "r", "X", "t"}
 
 
-def of_element(element: Element) -> Row:
+def of_element(element: Element) -> CapabilityRow:
     """Return the row of an element."""
-    return Row(
+    return CapabilityRow(
         "element",
         element.name,
         steps=IN_PYTHON if element.kinematics().penalties else YES,
@@ -204,7 +206,7 @@ def quantities(law: Callable[..., object]) -> list[str]:
     return asked or quantities(law())  # type: ignore[arg-type]
 
 
-def of_law(name: str, asked: list[str], known: list[Element]) -> Row:
+def of_law(name: str, asked: list[str], known: list[Element]) -> CapabilityRow:
     """Return the row of a law: the best of the elements that offer what it asks."""
     on = [of_element(e) for e in known if {*asked} <= {*e.quantities}]
 
@@ -212,4 +214,4 @@ def of_law(name: str, asked: list[str], known: list[Element]) -> Row:
         cells = [str(getattr(row, column)) for row in on]
         return min(cells, key=lambda c: BEST_FIRST.index(c) if c in BEST_FIRST else len(BEST_FIRST))
 
-    return Row("law", name, **{c: best(c) for c in ("steps", "multigrid", "contact")})
+    return CapabilityRow("law", name, **{c: best(c) for c in ("steps", "multigrid", "contact")})

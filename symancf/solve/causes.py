@@ -22,7 +22,7 @@ from ..assembly.numbering import IDLE
 from ..bodies.body import Body
 from ..errors import Cause, SymancfError, listed, owner
 from ..laws import evaluate_energy
-from ..laws.predicted import stiffness_ratio
+from ..laws.pressure_predictor import stiffness_ratio
 from ..mesh.cells import jacobians
 from ..runtime.collective import together
 
@@ -34,8 +34,8 @@ Words = Mapping[str, Any]
 MOST_CAUSES = 3  # causes that are told
 STIFF_RATIO = 1e6  # ratio of moduli beyond which unknowns of cells lose their digits
 FLAT_CELL = 0.3  # scaled Jacobian of a cell that may be about to invert
-FAR_OFF = 1e3  # times the size of the model: what loads of other units would move it by
-FEW_ITERATIONS = 15  # iterations: fewer are what an option allows
+UNIT_ERROR_RATIO = 1e3  # times the size of the model: what loads of other units would move it by
+MIN_ITERATIONS = 15  # iterations: fewer are what an option allows
 LONG_STEP = 1.0 / 64.0  # of a step: parts down to this one may be too long
 LEAP_RATIO = 10.0  # times what a smooth function would prescribe in a part of the step
 
@@ -260,7 +260,7 @@ def _turned(f: Failure) -> Words | None:
     }
 
 
-def _left(f: Failure) -> Words | None:
+def _constraint_words(f: Failure) -> Words | None:
     bad = [(name, near) for name, near, kinked in f.without_value if not kinked]
     if not bad or _turned(f):
         return None
@@ -283,7 +283,7 @@ def _touching(f: Failure) -> Words | None:
 
 
 def _units(f: Failure) -> Words | None:
-    return {"reach": f"{f.end.reach:.1g}"} if f.first and f.end.reach > FAR_OFF else None
+    return {"reach": f"{f.end.reach:.1g}"} if f.first and f.end.reach > UNIT_ERROR_RATIO else None
 
 
 def _limit(f: Failure) -> Words | None:
@@ -308,7 +308,7 @@ def _soft_place(f: Failure) -> Words | None:
 
 
 def _few(f: Failure) -> Words | None:
-    few = f.reason == "DIVERGED_MAX_IT" and f.allowed < FEW_ITERATIONS
+    few = f.reason == "DIVERGED_MAX_IT" and f.allowed < MIN_ITERATIONS
     return {"allowed": f.allowed} if few else None
 
 
@@ -347,7 +347,7 @@ def _explicit(f: Failure) -> Words | None:
     return {} if f.explicit else None
 
 
-class Row(NamedTuple):
+class CauseRow(NamedTuple):
     """A cause: its test, its sentence and its line with the words of the test.
 
     `alone`: where it is found nothing else is looked for.
@@ -362,7 +362,7 @@ class Row(NamedTuple):
 
 SHORTER = "{shorter}"
 TABLE = (
-    Row(
+    CauseRow(
         "no value at rest",
         _at_rest,
         "the law of {name!r} is not finite already at rest, without any displacement{near}: look "
@@ -370,7 +370,7 @@ TABLE = (
         "print(sa.check(system))",
         alone=True,
     ),
-    Row(
+    CauseRow(
         "bulk modulus",
         _volume,
         "the bulk modulus of {names} is more than {most} times the shear modulus, and unknowns of "
@@ -379,7 +379,7 @@ TABLE = (
         'sa.Body(region, sa.elements.hex27, energy, pressure="discontinuous", **parameters)',
         alone=True,
     ),
-    Row(
+    CauseRow(
         "inertia",
         _idle,
         "{names} may turn without inertia: give inertia=..., hold the rotation, or take an "
@@ -387,14 +387,14 @@ TABLE = (
         "sa.RigidBody(mass=..., inertia=(..., ..., ...))",
         alone=True,
     ),
-    Row(
+    CauseRow(
         "free motion",
         _free("motion"),
         "rigid motions are free: {told}",
         'sa.fix({body}["region"])',
         alone=True,
     ),
-    Row(
+    CauseRow(
         "constraints",
         _free("constraints"),
         "the tangent is singular in the multipliers of {names}: these constraints say the same as "
@@ -402,7 +402,7 @@ TABLE = (
         "sa.System(*bodies, terms=[...])  # without one of them",
         alone=True,
     ),
-    Row(
+    CauseRow(
         "pressure",
         _free("pressure"),
         "the tangent is singular in the pressure of {names}: displacements that are prescribed all "
@@ -410,47 +410,47 @@ TABLE = (
         'sa.fix({body}["region"], ["x", "y"])  # leave a part of the surface free',
         alone=True,
     ),
-    Row(
+    CauseRow(
         "zero pivot",
         _free("place"),
         "the tangent is singular: a motion meets no resistance, most of all near {told}",
         "print(sa.EigenProblem(system).solve())  # the modes of frequency zero",
         alone=True,
     ),
-    Row(
+    CauseRow(
         "jump",
         _leap,
         "the displacement that {name!r} prescribes jumps by {jump} at t = {time}, however short "
         "the step is",
         "sa.fix(place, displacement=(lambda t: rate * t, 0.0, 0.0))",
     ),
-    Row(
+    CauseRow(
         "contact",
         _refused,
         "what touches changes too much in a step: the step is too long for {names}",
         SHORTER,
     ),
-    Row(
+    CauseRow(
         "explicit step",
         _explicit,
         "the step is too long for this explicit method; those of generalized-alpha may be longer",
         "sa.DynamicProblem(system)  # generalized-alpha",
     ),
-    Row(
+    CauseRow(
         "units",
         _units,
         "this is the first step, however short, and its loads would move the model by {reach} "
         "times its own size: are loads and units right (E in Pa where lengths are in m)?",
         "sa.Body(region, element, energy, E=0.5e6, **parameters)  # 0.5 MPa in Pa",
     ),
-    Row(
+    CauseRow(
         "limit point",
         _limit,
         "a limit point, or nearly one: displacements grow {faster} faster with the load than at "
         "the start of the step, which no equilibrium near here bears{more}",
         "problem.follow(parameter, to=...)",
     ),
-    Row(
+    CauseRow(
         "soft place",
         _soft_place,
         "{place} moves {growth} times faster with the load than at the start of the step: that "
@@ -458,77 +458,77 @@ TABLE = (
         "edge, which a stiffer part would take",
         "problem.follow(parameter, to=...)",
     ),
-    Row(
+    CauseRow(
         "cells",
         _turned,
         "cells of {name!r} invert (J <= 0){near}{flat}: they are bent or pressed too much for "
         "their size or shape",
         "print({body}.region.mesh.quality())  # finer or better cells there",
     ),
-    Row(
+    CauseRow(
         "flat cells",
         _flat,
         "cells of {name!r} are nearly flat{near} (scaled Jacobian {low}): the path ends where they "
         "invert",
         "print({body}.region.mesh.quality())  # finer or better cells there",
     ),
-    Row(
+    CauseRow(
         "law",
-        _left,
+        _constraint_words,
         "points left the domain of the law of {names} (its stretches have an end, or J <= 0)",
         SHORTER,
     ),
-    Row(
+    CauseRow(
         "contact",
         _touching,
         "what touches in {names} may open and close, or stick and slip, from one iteration to the "
         "next",
         SHORTER,
     ),
-    Row(
+    CauseRow(
         "iterations",
         _few,
         "Newton's method may make no more than {allowed} iterations",
         'sa.StaticProblem(system, options={{"snes_max_it": 40}})',
     ),
-    Row(
+    CauseRow(
         "steep path",
         _faster,
         "displacements grow {faster} times faster with the load than at the start of the step, but "
         "meet no less stiffness on their way: take smaller steps, or follow() the path",
         SHORTER,
     ),
-    Row(
+    CauseRow(
         "step",
         _long,
         "the step is too long, and no part of it below {smallest} was to be tried",
         SHORTER,
     ),
-    Row(
+    CauseRow(
         "first step",
         _first,
         "this is the first step, however short: are loads and units right?",
         "problem.solve(to={tiny})  # a millionth of it",
     ),
-    Row(
+    CauseRow(
         "corner of a path",
         _along("DIVERGED_ARC_LENGTH"),
         "the path may have a corner here, as where a contact opens or a law has a kink, or end",
         "problem.follow(parameter, to={to}, smallest=1e-12)  # {along!r}",
     ),
-    Row(
+    CauseRow(
         "direction of a path",
         _along("AWAY"),
         "the path was begun in the other direction, or {along!r} turns at limit points first",
         "problem.follow(parameter, to={to}, direction=-1)  # or 1",
     ),
-    Row(
+    CauseRow(
         "steps of a path",
         _along("STEPS"),
         "the path along {along!r} is longer than its steps",
         "problem.follow(parameter, to={to}, steps=1000)",
     ),
-    Row(
+    CauseRow(
         "time step",
         _steps,
         "steps of {asked} may be longer than what happens: an impact, a kink in time",
@@ -541,7 +541,7 @@ def likely(failure: Failure) -> tuple[Cause, ...]:
     """Return the likely causes of a failure, the likeliest first, at most three (collective)."""
     found: list[Cause] = []
     for row in TABLE:
-        words = _asked(row.test, failure)
+        words = _answer(row.test, failure)
         if words is None:
             continue
         cause = Cause(row.kind, row.sentence.format(**words), row.line.format(**words))
@@ -554,7 +554,7 @@ def likely(failure: Failure) -> tuple[Cause, ...]:
     return tuple(Cause(*cause) for cause in failure.system.comm.bcast(found))
 
 
-def _asked(test: Callable[[Failure], Words | None], failure: Failure) -> Words | None:
+def _answer(test: Callable[[Failure], Words | None], failure: Failure) -> Words | None:
     """Return what a test says, None where it fails: the failure itself is told in any case."""
     words, failed = None, False
     try:

@@ -14,7 +14,7 @@ from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..bodies.plane import PlanarBody
 from ..laws import digits_lost
-from ..output.tracking import made_of
+from ..output.tracking import parents_of
 from ..values import arguments
 
 if TYPE_CHECKING:
@@ -89,9 +89,9 @@ def check(system: Discretised[DiscreteSystem], amplitude: float = 1e-3, seed: in
     >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
     >>> found = sa.check(sa.System(block, terms=[sa.fix(block["x0"])]))
     """
-    _, system = made_of("check", system)
+    _, system = parents_of("check", system)
     amplitude = arguments.positive("check", "amplitude", amplitude)
-    seed = arguments.whole("check", "seed", seed, least=0)
+    seed = arguments.integer("check", "seed", seed, least=0)
     numbering, plan = system.numbering, system.plan
     system.update(system.time)
     size = numbering.natural(_cell_size(system))

@@ -167,12 +167,12 @@ def free_memory(comm: MPI.Comm) -> float:
     Infinite where the system tells nothing.
     """
     node = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    mine = _left() / node.size
+    mine = _free_memory_here() / node.size
     node.Free()
     return float(comm.allreduce(mine))
 
 
-def _left() -> float:
+def _free_memory_here() -> float:
     """Return the memory that this node, and the group that the process is in, has left [bytes]."""
     left = [np.inf]
     with contextlib.suppress(OSError, IndexError, ValueError):

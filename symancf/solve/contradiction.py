@@ -10,7 +10,7 @@ from mpi4py import MPI
 
 from ..arrays import Array
 from ..errors import ConstraintError, ParameterError, listed, owner
-from ..newton.dependent import Group, Jacobian, fulfil, named
+from ..newton.dependent import ConstraintGroup, Jacobian, constraint_names, fulfil
 from ..runtime.collective import together
 from ..values.parameter import depends_on_time
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..assembly.piece import Piece
 
 
-VIOLATED = 1e-7  # of the largest body's size: an equation left out that no longer holds
+VIOLATION_TOLERANCE = 1e-7  # of the largest body's size: an equation left out that no longer holds
 FOLLOWING_RATIO = 1e3  # times the violation of others: an equation that follows from them
 PROBED_MOTION = 0.05  # of the body's size (of 1 for slopes): motions up to which others are probed
 PROBED_TIMES = tuple(10.0**k for k in range(-6, 1))  # parts of the time to the end of a solution
@@ -80,7 +80,7 @@ def require_consistent(system: DiscreteSystem, to: float) -> None:
             if names:
                 groups = [np.zeros(0, dtype=np.int64), *system.redundant.groups]
                 keys = system.comm.bcast(np.concatenate(groups))
-                others = listed(named(jacobian, pieces, keys)[0])
+                others = listed(constraint_names(jacobian, pieces, keys)[0])
                 raise ConstraintError(
                     f"constraints contradict each other after time {system.time:g}: equations of "
                     f"{listed(names)} followed from those of {others} where the system was made, "
@@ -112,16 +112,16 @@ def _prescribe(system: DiscreteSystem, jacobian: Jacobian, state: Array, time: f
         given = [support.prescribed(system, time) for support in system.supports]
     for places, values in given:
         state[places] = values
-    system.update_held(state)
+    system.update_prescribed(state)
 
 
-def _groups(system: DiscreteSystem, jacobian: Jacobian, state: Array) -> list[Group]:
+def _groups(system: DiscreteSystem, jacobian: Jacobian, state: Array) -> list[ConstraintGroup]:
     """Return what is left of the groups with redundant equations, on rank 0 (collective)."""
     data = jacobian.at(state)
     if data is None:
         return []
     return [
-        Group.of(data, rows, np.unique(data.column[np.isin(data.row, rows)]))
+        ConstraintGroup.of(data, rows, np.unique(data.column[np.isin(data.row, rows)]))
         for rows in system.redundant.groups
         if len(rows)
     ]
@@ -132,11 +132,11 @@ def _violation(system: DiscreteSystem, f: Array) -> tuple[float, list[str]]:
 
     They hold to round-off where the others do, and drift with these in motions of index 1.
     """
-    left_out, numbering = system.redundant.left_out, system.numbering
+    left_out, numbering = system.redundant.omitted, system.numbering
     others = numbering.those("multiplier") & (numbering.fixed_by < 0)
     both = [float(np.abs(f[at]).max(initial=0.0)) for at in (left_out, others)]
     wrong, kept = np.max(system.comm.allgather(both), axis=0) / system.stiffness
-    if not wrong > VIOLATED * system.extent + FOLLOWING_RATIO * kept:
+    if not wrong > VIOLATION_TOLERANCE * system.extent + FOLLOWING_RATIO * kept:
         return float(wrong), []
     bad = left_out[np.abs(f[left_out]) > 0.1 * wrong * system.stiffness]
     violated = system.comm.allgather(system.numbering.owners_of(bad))

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from ..arrays import Integers, Mask
     from ..assembly.discrete import DiscreteSystem
 
-ROOM = (100, 400, 1600)  # per cent of work space beyond MUMPS's estimate, one after the other
-SHORT_OF_ROOM = (-8, -9, -14, -15, -17, -20)  # INFOG(1) of MUMPS
+#: per cent of work space beyond MUMPS's estimate, one after the other
+WORKSPACE_PERCENT = (100, 400, 1600)
+OUT_OF_WORKSPACE = (-8, -9, -14, -15, -17, -20)  # INFOG(1) of MUMPS
 
 
 class Factors:
@@ -52,7 +53,7 @@ class Factors:
             self._lu = _superlu(matrix)
             return self._lu is not None
         self.short = 0
-        for room in ROOM:
+        for room in WORKSPACE_PERCENT:
             pc, new = self._pc or PETSc.PC().create(self.comm), self._pc is None
             self._pc = pc
             pc.setOperators(matrix, matrix)
@@ -72,7 +73,7 @@ class Factors:
                 self.negative = int(factors.getMumpsInfog(12)) if self.symmetric else None
                 return True
             self.release()
-            if status not in SHORT_OF_ROOM:
+            if status not in OUT_OF_WORKSPACE:
                 return False
         self.short = status
         return False

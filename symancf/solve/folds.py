@@ -11,7 +11,8 @@ from mpi4py import MPI
 if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
 
-LARGEST_FOLD = 50.0  # degrees between neighbouring nodes; from 57 on a constant moment is not held
+#: degrees between neighbouring nodes; from 57 on a constant moment is not held
+MAX_FOLD_ANGLE = 50.0
 
 
 class Folds:
@@ -35,7 +36,7 @@ class Folds:
         system = self.system
         if not self.bodies:
             return
-        worst, place = LARGEST_FOLD, None
+        worst, place = MAX_FOLD_ANGLE, None
         q = system.reference + system.state
         for body in self.bodies:
             on = system.binding(body).interpolation
@@ -58,6 +59,6 @@ class Folds:
             ("folds", name),
             f"{when} sections of neighbouring nodes of body {name!r} stand at an angle of "
             f"{worst:.0f} degrees, near ({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g}) of the reference: "
-            f"from {LARGEST_FOLD:.0f} on a rod bends by 11 % too much or more, until it folds "
+            f"from {MAX_FOLD_ANGLE:.0f} on a rod bends by 11 % too much or more, until it folds "
             "within a cell; take more cells",
         )

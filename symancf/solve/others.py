@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is factored beside multigrid: all unknowns but displacements of nodes."""
+"""The unknowns beside displacements of nodes, which are factored beside multigrid."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-LARGER = 3.0  # times the blocks of pressures: the inverse of R_uu is larger than that of D
+INVERSE_FACTOR = 3.0  # times the blocks of pressures: the inverse of R_uu is larger than that of D
 
 
-class Others:
+class OtherUnknowns:
     r"""Other unknowns g of a matrix R than the displacements u of nodes.
 
     With a cycle M for the inverse of :math:`R_{uu}` and
@@ -32,7 +32,7 @@ class Others:
     R : the matrix; rows of u come first on each rank (collective).
     u : rows of u on this rank.
     pressure : (rows of g,) the vertices of pressures, -1 for others. S has no entries between the
-        pressures of different vertices, and `LARGER` ones between those of one.
+        pressures of different vertices, and `INVERSE_FACTOR` ones between those of one.
     symmetric : whether R is.
     """
 
@@ -84,7 +84,7 @@ class Others:
         row = np.repeat(np.arange(rows), np.diff(start))
         kept = (own[row] < 0) | (there < 0) | (own[row] == there)
         begin = np.searchsorted(row[kept], np.arange(rows + 1)).astype(PETSc.IntType)
-        value = np.where((own[row] >= 0) & (own[row] == there), LARGER * value, value)
+        value = np.where((own[row] >= 0) & (own[row] == there), INVERSE_FACTOR * value, value)
         csr = begin, column[kept], value[kept]
         return PETSc.Mat().createAIJ(S.getSizes(), csr=csr, comm=S.getComm())
 

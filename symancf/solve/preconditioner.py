@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Krylov solvers are preconditioned with: multigrid of the entries that a tangent has."""
+"""Preconditioners of Krylov solvers: multigrid of the entries that a tangent has."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..runtime.petsc import PETSc, functions
 from .multigrid import (
     GRIDS,
     OPTIONS,
+    GridNodes,
     Multigrid,
-    Nodes,
     Products,
     has_others,
     nodes_of,
@@ -41,11 +41,11 @@ _PETSC_ERR_USER = 83
 
 register_pc()
 
-_Known = tuple[list[object], bool, list["Nodes | str"]]
-_nodes: WeakKeyDictionary[DiscreteSystem, _Known] = WeakKeyDictionary()
+_Preconditioners = tuple[list[object], bool, list["GridNodes | str"]]
+_nodes: WeakKeyDictionary[DiscreteSystem, _Preconditioners] = WeakKeyDictionary()
 
 
-def over_nodes(system: DiscreteSystem, alone: bool = True) -> Nodes | str:
+def over_nodes(system: DiscreteSystem, alone: bool = True) -> GridNodes | str:
     """Return the nodes that grids can be laid over, or why there can be none (collective).
 
     They are found once for each numbering of rows, and lists of entities, which join bodies.
@@ -189,7 +189,7 @@ class Preconditioner:
         """Let factors take the place of a cycle that does not serve; see `Saddle.take_over`."""
         return isinstance(self._multigrid, Saddle) and self._multigrid.take_over()
 
-    def _made(self) -> Multigrid | Saddle:
+    def _choose(self) -> Multigrid | Saddle:
         nodes = over_nodes(self._system)
         if isinstance(nodes, str):
             others = over_nodes(self._system, alone=False)
@@ -223,7 +223,7 @@ class Preconditioner:
         try:
             with EVENTS["hierarchy"]:
                 if self._multigrid is None or self._multigrid.revision != self._matrix.revision:
-                    self._multigrid = self._made()
+                    self._multigrid = self._choose()
                 self._multigrid.renew(self._coarse)
             self._coarse = True
         except BaseException as error:

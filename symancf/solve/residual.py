@@ -15,11 +15,11 @@ from .solver import solver_name
 
 if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
-    from ..runtime.options import Options
+    from ..runtime.options import SolverOptions
 
-UNNOTICED = 1e-6  # of |b|: a residual that no Newton's method notices
-ROUND_OFF = 1e-13  # of |A| |x| + |b|: what round-off leaves, 1e-15, and growth of entries
-REPORTED = 1e-3  # of |b|: a residual that was improved, and is told
+NEGLIGIBLE_RESIDUAL = 1e-6  # of |b|: a residual that no Newton's method notices
+RESIDUAL_ROUND_OFF = 1e-13  # of |A| |x| + |b|: what round-off leaves, 1e-15, and growth of entries
+REPORTED_RESIDUAL = 1e-3  # of |b|: a residual that was improved, and is told
 MOST_ITERATIONS = 30  # iterations of FGMRES with the factors
 SYMMETRIC = ("cg", "minres", "symmlq", "cr")  # Krylov's methods that are for such matrices alone
 
@@ -39,7 +39,9 @@ _PETSC_ERR_USER = 83
 _REASONS, _KINDS = PETSc.KSP.ConvergedReason, PETSc.PC.Type
 
 
-def left_over(A: PETSc.Mat, b: PETSc.Vec, x: PETSc.Vec, entries: PETSc.Mat | None = None) -> float:
+def residual_ratio(
+    A: PETSc.Mat, b: PETSc.Vec, x: PETSc.Vec, entries: PETSc.Mat | None = None
+) -> float:
     """Return |b - A x| / |b|, or 0 where x is a solution, see `LinearResidual` (collective).
 
     `entries`: those of A, if that only multiplies.
@@ -49,10 +51,10 @@ def left_over(A: PETSc.Mat, b: PETSc.Vec, x: PETSc.Vec, entries: PETSc.Mat | Non
     r.aypx(-1.0, b)
     left, size = r.norm(), b.norm()
     r.destroy()
-    if left <= UNNOTICED * size:
+    if left <= NEGLIGIBLE_RESIDUAL * size:
         return 0.0
     norm = (entries or A).norm(PETSc.NormType.FROBENIUS)
-    return 0.0 if left <= ROUND_OFF * (norm * x.norm() + size) else float(left / size)
+    return 0.0 if left <= RESIDUAL_ROUND_OFF * (norm * x.norm() + size) else float(left / size)
 
 
 class LinearResidual:
@@ -89,16 +91,18 @@ class LinearResidual:
         system: DiscreteSystem,
         ksp: PETSc.KSP,
         vector: PETSc.Vec,
-        options: Options,
+        options: SolverOptions,
         dynamic: bool = False,
     ) -> None:
         self._system, self._ksp, self._options, self._dynamic = system, ksp, options, dynamic
         self._library = jit.load_runtime(_HERE.with_name("residual.c"), comm=system.comm)
         self._b, self._x, r = (vector.duplicate() for _ in range(3))
         self.error: BaseException | None = None
-        self._told = ""
+        self._message = ""
         improve = _Improve(loosely(self._improve))
-        data = self._data = _STRUCTURE(small=UNNOTICED, sound=ROUND_OFF, r=r.handle)
+        data = self._data = _STRUCTURE(
+            small=NEGLIGIBLE_RESIDUAL, sound=RESIDUAL_ROUND_OFF, r=r.handle
+        )
         for name, function in _FUNCTIONS.items():
             place = ctypes.cast(getattr(functions, function), ctypes.c_void_p)
             setattr(data, name, place.value)
@@ -127,8 +131,8 @@ class LinearResidual:
         reason = self._ksp.getConvergedReason()
         if reason >= 0:
             return ""
-        if reason == _REASONS.DIVERGED_BREAKDOWN and self._told:
-            return self._told
+        if reason == _REASONS.DIVERGED_BREAKDOWN and self._message:
+            return self._message
         unsuitable = self._unsuitable()
         return f"; {unsuitable}" if unsuitable else ""
 
@@ -145,7 +149,7 @@ class LinearResidual:
                     self._warn(share)
                 else:
                     self._ksp.setConvergedReason(_REASONS.DIVERGED_BREAKDOWN)
-                    self._told = f"; {self._found(share)}"
+                    self._message = f"; {self._residual_text(share)}"
         except BaseException as error:
             self.error = self.error or error
             return _PETSC_ERR_USER
@@ -183,7 +187,7 @@ class LinearResidual:
             pc.setFactorSolverType("mumps")
             pc.setUp()
             pc.apply(self._b, self._x)
-            if not left_over(A, self._b, self._x, P):
+            if not residual_ratio(A, self._b, self._x, P):
                 return True
         rtol, _, _, most = ksp.getTolerances()
         other = PETSc.KSP().create(self._system.comm)
@@ -191,22 +195,25 @@ class LinearResidual:
         other.setOperators(A, P)
         other.setPC(pc)
         other.setTolerances(
-            UNNOTICED / 10.0 if direct else rtol, 0.0, None, MOST_ITERATIONS if direct else most
+            NEGLIGIBLE_RESIDUAL / 10.0 if direct else rtol,
+            0.0,
+            None,
+            MOST_ITERATIONS if direct else most,
         )
         other.setInitialGuessNonzero(True)
         other.solve(self._b, self._x)
         solved = other.getConvergedReason() > 0
         other.destroy()
-        return bool(solved or (direct and not left_over(A, self._b, self._x, P)))
+        return bool(solved or (direct and not residual_ratio(A, self._b, self._x, P)))
 
     # ---- what is told ---------------------------------------------------------------------------
-    def _found(self, share: float) -> str:
+    def _residual_text(self, share: float) -> str:
         return f"what it found leaves {100.0 * share:.2g} % of the right-hand side; {self._why()}"
 
     def _warn(self, share: float) -> None:
-        if share <= REPORTED:
+        if share <= REPORTED_RESIDUAL:
             return
-        name, text = solver_name(self._ksp), self._found(share)
+        name, text = solver_name(self._ksp), self._residual_text(share)
         self._system.once.warn(
             ("residual", name),
             f"the linear solver, {name}: {text}. The solution was improved, here and wherever that "

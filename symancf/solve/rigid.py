@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..assembly.configuration import discrete_system
-from ..output.tracking import made_of
+from ..output.tracking import parents_of
 from ..values.spellings import advise
 
 if TYPE_CHECKING:
@@ -64,4 +64,4 @@ def momentum(
 ) -> tuple[Array, Array]:
     """Return `System.momentum`, by its former spelling."""
     advise("momentum(system)", "system.momentum()")
-    return made_of("momentum", system)[0].momentum(about)
+    return parents_of("momentum", system)[0].momentum(about)

@@ -14,25 +14,25 @@ from ..bodies.pressure import PREFIX
 from ..errors import SymancfError
 from ..newton.followers import Followers, followers
 from ..runtime.collective import shares
-from .blocks import Blocks
+from .blocks import NodalBlocks
 from .factors import Factors
 from .multigrid import Multigrid, displaced, print_to
-from .others import Others
-from .reduced import Reduced
+from .others import OtherUnknowns
+from .schur_complement import SchurComplement
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from ..assembly.matrix import Matrix
     from ..runtime.petsc import PETSc
-    from .multigrid import Nodes
+    from .multigrid import GridNodes
 
 
 class Saddle:
     r"""An approximate inverse of a tangent with other unknowns than displacements of nodes.
 
     1. Equations of constraints that determine displacements of nodes are eliminated exactly with
-       these (`Reduced`). What is left has displacements u of nodes, and others, g: rigid bodies,
-       cables, further multipliers, pressures.
+       these (`SchurComplement`). What is left has displacements u of nodes, and others, g: rigid
+       bodies, cables, further multipliers, pressures.
     2. The cycle of `Multigrid` stands for the inverse of :math:`R_{uu}`.
     3. For g it is that of :math:`S = R_{gg} - R_{gu} D^{-1} R_{ug}` with the diagonal D of
        :math:`R_{uu}`; of pressures it has the blocks of the vertices alone.
@@ -56,7 +56,7 @@ class Saddle:
         self,
         system: Configuration,
         matrix: Matrix,
-        nodes: Nodes,
+        nodes: GridNodes,
         symmetric: bool,
         prefix: str,
     ) -> None:
@@ -73,24 +73,24 @@ class Saddle:
         pressures = np.array([b.name.startswith(PREFIX) for b in numbering.blocks], dtype=bool)
         multipliers = np.array([b.kind == "multiplier" for b in numbering.blocks], dtype=bool)
         equations = (multipliers & ~pressures)[block]
-        equations[numbering.held_rows] = False
-        self._held = numbering.held_rows.astype(np.int64)
+        equations[numbering.prescribed_rows] = False
+        self._prescribed = numbering.prescribed_rows.astype(np.int64)
         self._equations = np.flatnonzero(equations)
         vertex = numbering.vertex_of[numbering.coordinate_of_row]
         self._vertex = vertex[self._equations].astype(np.int64)
         self._pressure = np.where(pressures[block], numbering.global_vertex[vertex], -1)
-        self._found: Followers | None = None
-        self._whole: Factors | None = None
+        self._followers: Followers | None = None
+        self._all_factors: Factors | None = None
 
     # ---- entries --------------------------------------------------------------------------------
     def renew(self, coarse: bool = True) -> None:
         """Take the present entries (collective); see `Multigrid.renew`."""
-        if self._whole is not None:
-            self._require(self._whole.make(self._matrix.mat))
+        if self._all_factors is not None:
+            self._require(self._all_factors.make(self._matrix.mat))
             return
         rows, may = self._equations, self._place >= 0
         found = followers(self._matrix, self._starts, rows, self._vertex, may)
-        before, self._found = self._found, found
+        before, self._followers = self._followers, found
         alike = before is not None and before.alike(found)
         if self.comm.allreduce(int(alike)) < self.comm.size:
             R, coarse = self._structure(found), True
@@ -106,11 +106,11 @@ class Saddle:
 
         Returns whether that is new, and possible.
         """
-        if self._whole is not None:
+        if self._all_factors is not None:
             return False
-        self._whole = Factors(self.comm, self._symmetric)
-        if not self._whole.make(self._matrix.mat):
-            self._whole = None
+        self._all_factors = Factors(self.comm, self._symmetric)
+        if not self._all_factors.make(self._matrix.mat):
+            self._all_factors = None
             return False
         self._r, self._z = self._matrix.mat.createVecs()
         self._once.warn(
@@ -129,27 +129,29 @@ class Saddle:
         """Find the patterns of what is left; return R (collective)."""
         nodes = len(self._nodes.X)
         place = self._place.copy()
-        reduced = Reduced(self._matrix.mat, self._starts, found, place, nodes, self._held)
+        reduced = SchurComplement(
+            self._matrix.mat, self._starts, found, place, nodes, self._prescribed
+        )
         self._reduced, R = reduced, reduced.renew(found)
         held = self._nodes.held.copy()
         at = reduced.followers
         np.bitwise_or.at(held, at // 3, (1 << at % 3).astype(np.uint8))
-        self._blocks = Blocks(self.comm, R, reduced.starts, held)
+        self._blocks = NodalBlocks(self.comm, R, reduced.starts, held)
         nodes_left = replace(self._nodes, held=held)
         self.multigrid = Multigrid(self._blocks, nodes_left, self._symmetric, self._prefix)
-        self._others: Others | None = None
+        self._others: OtherUnknowns | None = None
         if self.comm.allreduce(len(reduced.rest)):
             pressure = self._pressure[reduced.rest].astype(np.int64)
-            self._others = Others(R, 3 * nodes, pressure, self._symmetric)
+            self._others = OtherUnknowns(R, 3 * nodes, pressure, self._symmetric)
         return R
 
     # ---- cycles ---------------------------------------------------------------------------------
     def apply(self, r: ctypes.c_void_p, z: ctypes.c_void_p) -> None:
         """Write what it makes of rows r to z, by addresses (collective)."""
         rows = len(self._place)
-        if self._whole is not None:
+        if self._all_factors is not None:
             self._r.setArray(_at(r, rows))
-            self._whole.solve(self._r, self._z)
+            self._all_factors.solve(self._r, self._z)
             _at(z, rows)[:] = self._z.getArray(readonly=True)
             return
         reduced = self._reduced
@@ -166,11 +168,11 @@ class Saddle:
 
     def view(self, viewer: int) -> None:
         """Tell a viewer of PETSc's, by its address, what it is made of (collective)."""
-        if self._whole is not None:
+        if self._all_factors is not None:
             print_to(viewer, "  the whole tangent factored: the cycle did not lead to solutions")
             return
-        assert self._found is not None
-        eliminated = self.comm.allreduce(len(self._found.equations))
+        assert self._followers is not None
+        eliminated = self.comm.allreduce(len(self._followers.equations))
         others = self.comm.allreduce(len(self._reduced.rest))
         print_to(
             viewer,

@@ -11,7 +11,7 @@ import numpy as np
 from ..bodies.pressure import PREFIX
 from ..errors import SymancfError
 from ..newton import FACTORS
-from ..runtime.options import KRYLOV, SLEPC, Option, Options, take
+from ..runtime.options import KRYLOV, SLEPC, Option, SolverOptions, take
 from ..runtime.petsc import PETSc, functions, has
 from .choice import MOST_ITERATIONS, prices
 from .multigrid import GRIDS, displaced
@@ -233,7 +233,7 @@ def _multipliers(system: DiscreteSystem) -> float:
     return float(system.sum(np.array([here]))[0])
 
 
-def configure(snes: PETSc.SNES, system: DiscreteSystem, options: Options) -> None:
+def configure(snes: PETSc.SNES, system: DiscreteSystem, options: SolverOptions) -> None:
     """Set defaults, then the options given to a problem, then what the command line says.
 
     Raises

@@ -12,12 +12,12 @@ from .solver import is_saddle, is_symmetric, solver_name
 
 if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
-    from ..runtime.options import Options
+    from ..runtime.options import SolverOptions
     from .preconditioner import Preconditioner
 
 _REASONS = PETSc.KSP.ConvergedReason
-CHEAP_FACTORS = 10.0  # times multigrid's: where steps fail, smaller ones take as long
-GIVEN_UP = (_REASONS.DIVERGED_MAX_IT, _REASONS.DIVERGED_BREAKDOWN)
+FACTOR_COST_RATIO = 10.0  # times multigrid's: where steps fail, smaller ones take as long
+FAILURES = (_REASONS.DIVERGED_MAX_IT, _REASONS.DIVERGED_BREAKDOWN)
 
 
 class Takeover:
@@ -42,10 +42,10 @@ class Takeover:
         system: DiscreteSystem,
         ksp: PETSc.KSP,
         made: Preconditioner,
-        options: Options,
+        options: SolverOptions,
         dynamic: bool = False,
     ) -> None:
-        self._system, self._ksp, self._made = system, ksp, made
+        self._system, self._ksp, self._preconditioner = system, ksp, made
         self._symmetric = is_symmetric(system, dynamic)
         chosen = any(options.choice(name) for name in ("ksp_type", "pc_type"))
         kind = ksp.getPC().getType()
@@ -59,7 +59,7 @@ class Takeover:
         if self.possible:
             self._prices = prices(system, kind, self._symmetric, dynamic)
             self.possible = self._prices.fits
-            self._kept = ksp.getType(), kind
+            self._original = ksp.getType(), kind
             self._capped = options.choice("ksp_max_it") is None
             self._cap()
 
@@ -74,7 +74,7 @@ class Takeover:
             self.possible
             and self._awake
             and not self.active
-            and self._prices.direct <= CHEAP_FACTORS * self._prices.krylov
+            and self._prices.direct <= FACTOR_COST_RATIO * self._prices.krylov
         )
 
     def begin(self) -> None:
@@ -86,11 +86,11 @@ class Takeover:
         if not (self.possible and self._awake) or self.active:
             return False
         self._spent += int(self._ksp.getIterationNumber())
-        return self._ksp.getConvergedReason() in GIVEN_UP or self._spent > self._prices.patience
+        return self._ksp.getConvergedReason() in FAILURES or self._spent > self._prices.patience
 
     def take(self) -> None:
         """Let MUMPS take the place of multigrid; warn (collective)."""
-        ksp, (_, kind) = self._ksp, self._kept
+        ksp, (_, kind) = self._ksp, self._original
         factors = "cholesky" if self._symmetric else "lu"
         self.active, self.times = True, self.times + 1
         self._wait = 2 ** (self.times - 1) - 1
@@ -103,13 +103,13 @@ class Takeover:
         )
         self._system.once.warn("factors take over", self.told)
         self._norm = ksp.getNormType()
-        self._made.release()
+        self._preconditioner.release()
         ksp.setNormType(PETSc.KSP.NormType.DEFAULT)
         ksp.setType(PETSc.KSP.Type.PREONLY)
         pc = ksp.getPC()
         pc.setType(factors)
         pc.setFactorSolverType("mumps")
-        ksp.setOperators(self._made.matrix, self._made.matrix)
+        ksp.setOperators(self._preconditioner.matrix, self._preconditioner.matrix)
         pc.setFactorSetUpSolverType()
         pc.getFactorMatrix().setMumpsIcntl(14, 60)
 
@@ -126,7 +126,7 @@ class Takeover:
         if self._wait:
             self._wait -= 1
             return False
-        ksp, (method, kind) = self._ksp, self._kept
+        ksp, (method, kind) = self._ksp, self._original
         self.active = False
         ksp.reset()
         ksp.setType(method)
@@ -134,5 +134,5 @@ class Takeover:
         ksp.getPC().setType(kind)
         ksp.setFromOptions()
         self._cap()
-        self._made.attach()
+        self._preconditioner.attach()
         return True

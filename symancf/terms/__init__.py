@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What acts on bodies, in general: entities of places, quantities, constraints and virtual work."""
+"""Terms in general: entities of places, quantities, constraints and virtual work."""

@@ -23,7 +23,7 @@ from ..assembly.numbering import multipliers
 from ..errors import ConstraintError
 from ..kinematics.memory import require_plain
 from ..places.ends import Ground
-from ..places.lines import Line
+from ..places.lines import EdgePoints
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.shared import Shared
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from ..assembly.piece import Jets, Role
     from ..places.ends import End
     from ..values.parameter import Scalar
-    from .quantities import At, E, Given, Law
+    from .quantities import At, E, Law, PlaceValues
     from .reading import Reading
 
 
-class Equations:
+class ConstraintEquations:
     """The equations of a constraint, and what follows from them: shared by all that are alike.
 
     Attributes
@@ -106,7 +106,7 @@ class Equations:
         scale = sp.Symbol("scale", positive=True)
         between = self.substitution.lets
         expressions = [*self.moving, *(e for _, e in between)]
-        parameters = [*reading.law_parameters(*expressions), declare.Parameter(scale)]
+        parameters = [*reading.law_parameters(*expressions), declare.KernelParameter(scale)]
         lets = tuple((sp.Symbol(f"phi{i + 1}", real=True), p) for i, p in enumerate(self.moving))
         energy = scale * sp.Add(*[m * s for m, (s, _) in zip(multipliers, lets, strict=True)])
         return declare.PointLaw(
@@ -129,7 +129,7 @@ class Equations:
         return jit.Values([rate(power)], (), pairs)
 
 
-_FORMS: Shared[Equations] = Shared()
+_FORMS: Shared[ConstraintEquations] = Shared()
 
 
 class Constraint(PlaceTerm):
@@ -147,7 +147,7 @@ class Constraint(PlaceTerm):
         after a translation that brings their means on each other, each with the nearest, which
         must be one for one and three times nearer than the next. Arrays of points are paired in
         their order; beside them a region has that of its nodes, ``body["region"].X``.
-        Where an end is a `Line`, the places of each of its groups share one equation, the
+        Where an end is a `EdgePoints`, the places of each of its groups share one equation, the
         integral of phi over the reference length, and one multiplier.
     name : shown in messages; multipliers of the residual are grouped under it.
     parameters : values of the keyword-only arguments: numbers, `Parameter`, functions of time,
@@ -179,7 +179,7 @@ class Constraint(PlaceTerm):
         function: Law,
         *ends: End,
         name: str | None = None,
-        **parameters: Given,
+        **parameters: PlaceValues,
     ) -> None:
         super().__init__(function, ends, name, parameters)
         why = "only energies, sa.Potential and sa.VirtualWork may remember"
@@ -187,7 +187,9 @@ class Constraint(PlaceTerm):
         given = self._reading.result
         rows = list(given) if isinstance(given, sp.MatrixBase | list | tuple) else [given]
         key = (self._law_name, *self._reading.structure(rows))
-        self.equations = _FORMS.get(key, lambda: Equations(self._reading, self._law_name, rows))
+        self.equations = _FORMS.get(
+            key, lambda: ConstraintEquations(self._reading, self._law_name, rows)
+        )
         self.phi, self._still = self.equations.moving, self.equations.still
         self._substitution = self.equations.substitution
 
@@ -198,7 +200,7 @@ class Constraint(PlaceTerm):
                 asked="ends",
                 given=tuple(map(str, self.ends)),
             )
-        lines = sum(isinstance(end, Line) for end in self.ends)
+        lines = sum(isinstance(end, EdgePoints) for end in self.ends)
         if lines > 1:
             raise ConstraintError(
                 f"{self.what} has {lines} lines as ends: give one",

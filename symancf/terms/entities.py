@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What terms are made of: entities on places, each with jets, parameters and a point law."""
+"""Entities of terms: on places, each with jets, parameters and a point law."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mpi4py import MPI
 
 from ..arrays import Array, Data, Ints, Ints32, Mask
 from ..assembly.piece import Former, Jets, Piece, Role
-from ..assembly.resolved import Resolved, Rows
+from ..assembly.resolved import JetRows, Resolved
 from ..assembly.revisions import Change
 from ..assembly.state import same_arrays
 from ..errors import ConstraintError
@@ -79,7 +79,7 @@ class Entities:
         self.columns = np.cumsum([0] + [c.shape[1] for c in columns])
         vertices = np.concatenate(columns, axis=1)
         family = Family(name, mine, vertices, partitioned=False)
-        self.shipped: dict[tuple[int, str], Rows] | None = None
+        self.shipped: dict[tuple[int, str], JetRows] | None = None
         self.changing = any(end.travels for end in ends)
         if self.changing:
             self._ids = np.concatenate(comm.allgather(vertices))
@@ -216,7 +216,7 @@ class Entities:
                 made = configuration.everywhere(end, wanted)
                 self.shipped |= {(k, jet): rows for jet, rows in zip(wanted, made, strict=True)}
 
-    def _rows(self, configuration: Configuration, number: int, jet: str) -> Rows:
+    def _rows(self, configuration: Configuration, number: int, jet: str) -> JetRows:
         """Return a jet of an end as combinations of local coordinates."""
         vertices = self.end_vertices(number)
         if self.shipped is None or not vertices.shape[1]:
@@ -236,7 +236,7 @@ class Entities:
         for block in np.unique(of).tolist():
             here = of == block
             at[here] = numbering.offset[vertex[here], block] + within[here]
-        return Rows(entity, rows.component[chosen], at, rows.corner[chosen], rows.value[chosen])
+        return JetRows(entity, rows.component[chosen], at, rows.corner[chosen], rows.value[chosen])
 
     def constant(self, jet: tuple[int, str]) -> Array | None:
         """Return the reference values (n, 3) of a jet that do not follow from coordinates."""
@@ -270,7 +270,7 @@ class Entities:
         Jet number 3 k + a is component a of the k-th of those `wanted` and then of those whose
         `rates` are, followed by the scalars and, with `moving`, by the rates of the scalars.
         """
-        parts: list[Rows] = []
+        parts: list[JetRows] = []
         every = [*((jet, False) for jet in wanted), *((jet, True) for jet in rates)]
         with together(configuration.comm):
             for k, ((number, jet), rate) in enumerate(every):
@@ -278,14 +278,14 @@ class Entities:
                 at, component, coordinate, corner, value = rows
                 coordinate = ~coordinate if rate else coordinate
                 corner = corner + self.columns[number]
-                parts.append(Rows(at, 3 * k + component, coordinate, corner, value))
+                parts.append(JetRows(at, 3 * k + component, coordinate, corner, value))
         if scalars:
             start = self.starts(configuration)
             n = len(start)
             for k in range(2 if moving else 1):
                 coordinate = (start[:, None] + np.arange(scalars)).ravel()
                 parts.append(
-                    Rows(
+                    JetRows(
                         np.repeat(np.arange(n), scalars),
                         np.tile(3 * len(every) + k * scalars + np.arange(scalars), n),
                         ~coordinate if k else coordinate,

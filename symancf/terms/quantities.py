@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user's function of places asks for: quantities by end, parameters and the time.
+"""Quantities that a user's function of places asks for: by end, parameters and the time.
 
 The name of a positional argument is a quantity with the end as suffix, ``r_a`` or ``e1_b``;
 keyword-only arguments are parameters. Each quantity is a *jet* of the end, a vector linear in
@@ -31,14 +31,15 @@ S: TypeAlias = sp.Symbol
 E: TypeAlias = sp.Expr
 Result: TypeAlias = "E | Sequence[E] | Mapping[E, E]"
 Law: TypeAlias = "Callable[..., Result]"
-Given: TypeAlias = "Scalar | Array | Sequence[float]"  # of a parameter: one, or one for each place
+#: of a parameter: one, or one for each place
+PlaceValues: TypeAlias = "Scalar | Array | Sequence[float]"
 At: TypeAlias = "dict[str, Array | float]"  # values at places by the names of symbols
 JetOfEnd = tuple[int, str]
 Of = Literal["present", "change", "reference", "rate"]
 
 
 @dataclass(frozen=True)
-class Quantity:
+class PlaceQuantity:
     """A vector that a function may ask for: what it is of which jet."""
 
     jet: str
@@ -47,38 +48,42 @@ class Quantity:
 
 
 QUANTITIES = {
-    "r": Quantity("value", "present", "position"),
-    "u": Quantity("value", "change", "displacement"),
-    "X": Quantity("value", "reference", "reference position"),
-    "d": Quantity("director", "present", "director of a full-gradient plate"),
-    "e1": Quantity("axis0", "present", "first axis"),
-    "e2": Quantity("axis1", "present", "second axis"),
-    "e3": Quantity("axis2", "present", "third axis"),
-    "E1": Quantity("axis0", "reference", "first axis of the reference"),
-    "E2": Quantity("axis1", "reference", "second axis of the reference"),
-    "E3": Quantity("axis2", "reference", "third axis of the reference"),
-    "rs": Quantity("line", "present", "derivative of r by the reference's length along a line"),
-    "theta": Quantity("angle", "present", "angle of a planar body"),
-    "phi": Quantity("angle", "change", "angle by which a planar body has turned"),
-    "s": Quantity("slide", "change", "distance that a place has slid along its body"),
-    "factor": Quantity("factor", "change", "load factor"),
+    "r": PlaceQuantity("value", "present", "position"),
+    "u": PlaceQuantity("value", "change", "displacement"),
+    "X": PlaceQuantity("value", "reference", "reference position"),
+    "d": PlaceQuantity("director", "present", "director of a full-gradient plate"),
+    "e1": PlaceQuantity("axis0", "present", "first axis"),
+    "e2": PlaceQuantity("axis1", "present", "second axis"),
+    "e3": PlaceQuantity("axis2", "present", "third axis"),
+    "E1": PlaceQuantity("axis0", "reference", "first axis of the reference"),
+    "E2": PlaceQuantity("axis1", "reference", "second axis of the reference"),
+    "E3": PlaceQuantity("axis2", "reference", "third axis of the reference"),
+    "rs": PlaceQuantity(
+        "line", "present", "derivative of r by the reference's length along a line"
+    ),
+    "theta": PlaceQuantity("angle", "present", "angle of a planar body"),
+    "phi": PlaceQuantity("angle", "change", "angle by which a planar body has turned"),
+    "s": PlaceQuantity("slide", "change", "distance that a place has slid along its body"),
+    "factor": PlaceQuantity("factor", "change", "load factor"),
 }
 SCALARS = ("angle", "factor", "slide")  # jets of one component
 # for ties: derivatives of u along the slope directions of the nodes a, at a and at b; g4 of nodes
 # with a second slope through the thickness is this one
-DERIVATIVES = {f"g{k + 1}": Quantity(f"along{k}", "change", "derivative of u") for k in range(4)}
+DERIVATIVES = {
+    f"g{k + 1}": PlaceQuantity(f"along{k}", "change", "derivative of u") for k in range(4)
+}
 DERIVATIVES |= {  # for clamps
-    f"s{k + 1}": Quantity(f"along{k}", "present", "slope") for k in range(2)
+    f"s{k + 1}": PlaceQuantity(f"along{k}", "present", "slope") for k in range(2)
 }
 RATES = {
-    "v": Quantity("value", "rate", "velocity"),
-    "wd": Quantity("director", "rate", "rate of the director"),
-    "w1": Quantity("axis0", "rate", "rate of the first axis"),
-    "w2": Quantity("axis1", "rate", "rate of the second axis"),
-    "w3": Quantity("axis2", "rate", "rate of the third axis"),
-    "omega": Quantity("angle", "rate", "angular velocity of a planar body"),
-    "ds": Quantity("slide", "rate", "rate of the distance that a place slides"),
-    "dfactor": Quantity("factor", "rate", "rate of a load factor"),
+    "v": PlaceQuantity("value", "rate", "velocity"),
+    "wd": PlaceQuantity("director", "rate", "rate of the director"),
+    "w1": PlaceQuantity("axis0", "rate", "rate of the first axis"),
+    "w2": PlaceQuantity("axis1", "rate", "rate of the second axis"),
+    "w3": PlaceQuantity("axis2", "rate", "rate of the third axis"),
+    "omega": PlaceQuantity("angle", "rate", "angular velocity of a planar body"),
+    "ds": PlaceQuantity("slide", "rate", "rate of the distance that a place slides"),
+    "dfactor": PlaceQuantity("factor", "rate", "rate of a load factor"),
 }
 _PARTS = {"value": "", "director": "_d", "angle": "_t", "planar": "_q", "arm": "_s", "line": "_l"}
 _PARTS |= {"factor": "_f", "slide": "_w"} | {f"taylor{k}": f"_r{k}" for k in range(4)}
@@ -119,7 +124,7 @@ def references_of(ends: int) -> tuple[sp.Symbol, ...]:
     return tuple(s for jet in jets for s in symbols_of(jet, "reference"))
 
 
-def whole_numbers(frame: Array) -> tuple[tuple[int, int, int], ...]:
+def integer_exponents(frame: Array) -> tuple[tuple[int, int, int], ...]:
     """Return axis, component and value where a frame has -1, 0 or 1, but for round-off."""
     rounded = np.round(frame)
     rows, columns = np.nonzero((np.abs(frame - rounded) < 1e-14).T)
@@ -129,7 +134,7 @@ def whole_numbers(frame: Array) -> tuple[tuple[int, int, int], ...]:
 def kind_of_end(end: End) -> Hashable:
     """Return what a law knows of an end: ends of one kind have the same law."""
     if end.plane or isinstance(end, Ground):
-        return type(end), whole_numbers(np.asarray(end.reference_frame))
+        return type(end), integer_exponents(np.asarray(end.reference_frame))
     return type(end)
 
 

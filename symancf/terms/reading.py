@@ -20,7 +20,7 @@ from ..kinematics.memory import STEP, Called, call_own, own_arguments, require_p
 from ..kinematics.quantity import real
 from ..places.ends import End, Ground
 from ..places.facets import FacetPoints
-from ..places.lines import Line
+from ..places.lines import EdgePoints
 from ..places.on_body import Nodes, PointsOnBody
 from ..runtime.collective import together
 from ..values.parameter import label, reals
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from ..kinematics.quantity import Value
     from ..values.parameter import Scalar
     from .entities import Entities
-    from .quantities import Given
+    from .quantities import PlaceValues
     from .substitution import Let
 
 
@@ -75,7 +75,7 @@ def _on_all_ranks(ends: Sequence[End]) -> AbstractContextManager[None]:
 
 
 @dataclass
-class Asked:
+class FunctionResult:
     """What a function asks for by the names of its arguments, and what it returned.
 
     Attributes
@@ -91,7 +91,7 @@ class Asked:
     rates: list[JetOfEnd] = field(default_factory=list)
     fixed: list[JetOfEnd] = field(default_factory=list)
     keywords: dict[str, sp.Symbol] = field(default_factory=dict)
-    defaults: dict[str, Given] = field(default_factory=dict)
+    defaults: dict[str, PlaceValues] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
     written: dict[JetOfEnd, str] = field(default_factory=dict)
     arguments: list[V | S] = field(default_factory=list)
@@ -100,7 +100,7 @@ class Asked:
 
 
 # of functions of the package itself, which return the same whenever they are called
-_OWN: WeakKeyDictionary[Law, dict[Hashable, Asked]] = WeakKeyDictionary()
+_OWN: WeakKeyDictionary[Law, dict[Hashable, FunctionResult]] = WeakKeyDictionary()
 
 
 def _is_own(function: Law) -> bool:
@@ -149,7 +149,7 @@ class Reading:
         what: str,
         function: Law,
         ends: Sequence[End],
-        parameters: Mapping[str, Given],
+        parameters: Mapping[str, PlaceValues],
         *,
         rates: bool = False,
         states: Sequence[str] = (),
@@ -178,7 +178,7 @@ class Reading:
         known[key] = asked
         self._take_result(asked.called)
 
-    def _call(self, asked: Asked) -> Called:
+    def _call(self, asked: FunctionResult) -> Called:
         """Call the function with the symbols of its arguments, and of what it remembers."""
         given = dict(zip(asked.names, asked.arguments, strict=True)) | asked.keywords
 
@@ -200,10 +200,10 @@ class Reading:
         )
         self.stored = None if called.stored is None else self.scalar(called.stored, must)
 
-    def _ask(self) -> Asked:
+    def _ask(self) -> FunctionResult:
         """Return what the arguments of the function ask for."""
         found = read(self.function, self.what, own_arguments(self.function))
-        asked = Asked(names=list(found.quantities), defaults=dict(found.defaults))
+        asked = FunctionResult(names=list(found.quantities), defaults=dict(found.defaults))
         asked.keywords = {name: sp.Symbol(name, real=True) for name in found.parameters}
         for name in asked.names:
             if name == "t":
@@ -215,7 +215,7 @@ class Reading:
                 asked.arguments.append(self._argument(name, asked))
         return asked
 
-    def _argument(self, name: str, asked: Asked) -> V | S:
+    def _argument(self, name: str, asked: FunctionResult) -> V | S:
         base, _, suffix = name.rpartition("_")
         ends = dict(zip("abc", self.ends, strict=False))
         end, quantity = ends.get(suffix), self.offered.get(base)
@@ -236,8 +236,8 @@ class Reading:
         return components[0] if jet[1] in SCALARS else self.vector(components)
 
     def _values(
-        self, given: Mapping[str, Given], defaults: Mapping[str, Given]
-    ) -> dict[str, Given]:
+        self, given: Mapping[str, PlaceValues], defaults: Mapping[str, PlaceValues]
+    ) -> dict[str, PlaceValues]:
         """Return the values of all parameters."""
         taken = {k for k in self.keywords if RESERVED.fullmatch(k) or k in self.states}
         require_free(self.what, self.keywords, taken, "the term")
@@ -293,15 +293,15 @@ class Reading:
         own += [symbol for symbol, _ in self.lets]
         return {*self.unknowns, *self.velocities, *self.references, *own}
 
-    def law_parameters(self, *expressions: sp.Expr) -> list[declare.Parameter]:
+    def law_parameters(self, *expressions: sp.Expr) -> list[declare.KernelParameter]:
         """Return the parameters that a law of these expressions needs."""
         used = set().union(*(e.free_symbols for e in expressions))
-        parameters = [declare.Parameter(x, "cell") for x in self.references if x in used]
-        parameters += [declare.Parameter(symbol, "cell") for symbol in self.keywords.values()]
-        parameters += [] if self.edges is None else [declare.Parameter(WEIGHT, "cell")]
+        parameters = [declare.KernelParameter(x, "cell") for x in self.references if x in used]
+        parameters += [declare.KernelParameter(symbol, "cell") for symbol in self.keywords.values()]
+        parameters += [] if self.edges is None else [declare.KernelParameter(WEIGHT, "cell")]
         uniform = [TIME] if self.uses_time else []
         uniform += [real(STEP)] if self._remembered and real(STEP) in used else []
-        return parameters + [declare.Parameter(symbol) for symbol in uniform]
+        return parameters + [declare.KernelParameter(symbol) for symbol in uniform]
 
     def require_places(self, count: int) -> None:
         """Raise where an array has not one value for each place.
@@ -357,7 +357,7 @@ class Reading:
         return edges.measure(configuration, entities.here[self.edges], vertices)
 
 
-def _is_array(given: Given) -> TypeGuard[Sequence[float] | Array]:
+def _is_array(given: PlaceValues) -> TypeGuard[Sequence[float] | Array]:
     """Tell whether a value is given for each place."""
     return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0)
 
@@ -390,7 +390,7 @@ def _offers(end: End, jet: str) -> bool:
     if end.only:
         return jet == end.only
     slides = _slides(end)
-    line = isinstance(end, Line) or slides
+    line = isinstance(end, EdgePoints) or slides
     return {"factor": False, "angle": end.plane, "line": line, "slide": slides}.get(jet, True)
 
 
@@ -425,7 +425,7 @@ def _lacking(end: End, jet: str) -> str:
         return "only planar bodies have an angle"
     if _slides(end):
         return ""
-    if jet == "line" and not isinstance(end, Line):
+    if jet == "line" and not isinstance(end, EdgePoints):
         return "only lines have a direction"
     if jet == "director":
         element = end.body.element if isinstance(end, Nodes | PointsOnBody) else None

@@ -21,7 +21,7 @@ from ..arrays import Array
 from ..places.ends import Ground
 from ..runtime import jit
 from ..runtime.shared import Shared
-from .quantities import JetOfEnd, kind_of_end, symbols_of, whole_numbers
+from .quantities import JetOfEnd, integer_exponents, kind_of_end, symbols_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +111,7 @@ class Substitution:
             return
         if end.plane:
             self.constants[symbols_of((number, "value"), "reference")[2]] = sp.S.Zero
-        for k, a, value in whole_numbers(end.reference_frame):
+        for k, a, value in integer_exponents(end.reference_frame):
             self.constants[symbols_of((number, f"axis{k}"), "reference")[a]] = sp.Integer(value)
 
     def _expressions(self, ends: Sequence[End], jet: JetOfEnd) -> list[sp.Expr]:

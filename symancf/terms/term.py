@@ -20,10 +20,10 @@ from ..places.opposite import in_pairs
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.copies import OneProcess
+from ..runtime.display import Displayable
 from ..runtime.shared import Shared
-from ..runtime.shown import Shown
 from ..values import arguments
-from ..values.arguments import named
+from ..values.arguments import name_or
 from ..values.parameter import evaluate, label
 from .entities import Entities
 from .quantities import QUANTITIES, RATES, TIME, check_ends, symbols_of
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from ..assembly.state import ActiveSet
     from ..places.ends import End
     from ..values.parameter import Scalar
-    from .quantities import At, Given, JetOfEnd, Law, V
+    from .quantities import At, JetOfEnd, Law, PlaceValues, V
 
 
-class PlaceTerm(OneProcess, Shown):
+class PlaceTerm(OneProcess, Displayable):
     """A law at tuples of places, made of a user's function.
 
     Such are `Constraint`, `VirtualWork` and `Potential`. A parameter given as an array has one
@@ -69,14 +69,14 @@ class PlaceTerm(OneProcess, Shown):
         function: Law,
         ends: Sequence[End],
         name: str | None,
-        parameters: Mapping[str, Given],
+        parameters: Mapping[str, PlaceValues],
         *,
         rates: bool = False,
         states: Sequence[str] = (),
     ) -> None:
         function = arguments.function(f"the function of a {self.kind}", function)
         given_name = str(getattr(function, "__name__", self.kind))
-        self.name: str = named(name, given_name)
+        self.name: str = name_or(name, given_name)
         self._law_name = jit.identifier(given_name)  # terms of one function share their kernel
         self.what = f"{self.kind} {self.name!r}"
         self.ends = in_pairs(self.what, check_ends(self.what, ends))
@@ -119,7 +119,7 @@ class PlaceTerm(OneProcess, Shown):
     def _law(self) -> declare.PointLaw:
         raise NotImplementedError
 
-    def _history(self) -> tuple[declare.Memory, ...]:
+    def _history(self) -> tuple[declare.HistoryVariable, ...]:
         """Return what a place remembers, in the symbols of the law."""
         known, over = self._substitution.known, self._reading.integrand
         return tuple(
@@ -141,7 +141,7 @@ class PlaceTerm(OneProcess, Shown):
         """Return expressions of the jets that must be positive."""
         return ()
 
-    def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
+    def _parameters(self, *expressions: sp.Expr) -> tuple[declare.KernelParameter, ...]:
         lets = [e for _, e in self._substitution.lets]
         lets += [e for m in self._history() for e in (m.update, m.initial)]
         lets += [self._substitution.known(self._reading.stored)] if self._reading.history else []

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users give: parameters, their domains, checks of arguments."""
+"""Values given by users: parameters, their domains, checks of arguments."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users give to public functions, checked where it comes in.
+"""Arguments of public functions, checked where they come in.
 
 Every function returns the argument in the type that the code behind it relies on, or raises a
 `ParameterError` that says what was given and what is possible.
@@ -48,7 +48,7 @@ def number(
     return value
 
 
-def whole(call: str, name: str, given: Any, least: int = 1) -> int:
+def integer(call: str, name: str, given: Any, least: int = 1) -> int:
     """Return a whole number.
 
     Raises
@@ -78,7 +78,7 @@ def flag(call: str, name: str, given: Any) -> bool:
     return bool(given)
 
 
-def named(given: Any, default: str) -> str:
+def name_or(given: Any, default: str) -> str:
     """Return the name that the user gives to a body or term, or the default where there is none.
 
     Raises
@@ -117,7 +117,7 @@ def length(what: str, given: Any) -> float:
     return float(value)
 
 
-MANY = 1e9  # steps: more is a slip of the keyboard
+MAX_STEPS = 1e9  # steps: more is a slip of the keyboard
 
 
 def step(call: str, given: Any, now: float, to: float) -> float:
@@ -128,9 +128,10 @@ def step(call: str, given: Any, now: float, to: float) -> float:
     ParameterError : it is no positive number, or leads nowhere.
     """
     length = positive(call, "step", given)
-    if now + length == now or abs(to - now) > MANY * length:
+    if now + length == now or abs(to - now) > MAX_STEPS * length:
         raise ParameterError(
-            f"{call}(step={length:g}): from {now:g} to {to:g} that is more than {MANY:g} steps",
+            f"{call}(step={length:g}): from {now:g} to {to:g} that is more than {MAX_STEPS:g} "
+            "steps",
             asked="step",
             given=length,
         )

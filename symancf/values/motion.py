@@ -15,7 +15,7 @@ from .parameter import (
     Scalar,
     Value,
     Vector,
-    asked,
+    cached_answer,
     call,
     call_array,
     components,
@@ -116,7 +116,7 @@ class Motion:
                 asked="gradient",
                 given=self._turns,
             )
-        return asked(self, time, lambda: self._inverse(time))
+        return cached_answer(self, time, lambda: self._inverse(time))
 
     def _inverse(self, time: float) -> Array:
         return np.asarray(np.linalg.inv(np.eye(3) + self.G(np.zeros((1, 3)), time)[0]))

@@ -138,20 +138,20 @@ class Field:
         object.__setattr__(self, "per", given)
 
 
-class Quantity(Protocol):
+class UnitQuantity(Protocol):
     """A number with its unit, such as pint's."""
 
     @property
     def magnitude(self) -> float:
         """The number."""
 
-    def to_base_units(self) -> Quantity:
+    def to_base_units(self) -> UnitQuantity:
         """Return it in base units."""
 
 
 ALIKE = 1e-8  # relative difference of two quotients that are the rate
 
-Scalar: TypeAlias = "float | Parameter | Quantity | Callable[..., float]"  # of time
+Scalar: TypeAlias = "float | Parameter | UnitQuantity | Callable[..., float]"  # of time
 Value: TypeAlias = "Scalar | Field"
 Vector: TypeAlias = "Sequence[Scalar] | Array | Callable[..., npt.ArrayLike]"
 Result = TypeVar("Result")
@@ -189,25 +189,25 @@ def call(what: str, function: Callable[..., Result], *arguments: float | Array) 
         ) from error
 
 
-_ASKED: ContextVar[dict[tuple[int, float], Array] | None] = ContextVar("asked", default=None)
+_ANSWERS: ContextVar[dict[tuple[int, float], Array] | None] = ContextVar("asked", default=None)
 
 
 @contextmanager
-def asked_once() -> Iterator[None]:
+def answers_cached() -> Iterator[None]:
     """Ask functions of time that return several numbers once for each time, not for each number.
 
     Only inside: what a function depends on may change between two updates at the same time.
     """
-    before = _ASKED.set({})
+    before = _ANSWERS.set({})
     try:
         yield
     finally:
-        _ASKED.reset(before)
+        _ANSWERS.reset(before)
 
 
-def asked(function: object, time: float, answer: Callable[[], Array]) -> Array:
-    """Return `answer()`, what a function gives at a time; made once within `asked_once`."""
-    known = _ASKED.get()
+def cached_answer(function: object, time: float, answer: Callable[[], Array]) -> Array:
+    """Return `answer()`, what a function gives at a time; made once within `answers_cached`."""
+    known = _ANSWERS.get()
     if known is None:
         return answer()
     key = id(function), time
@@ -464,7 +464,7 @@ def components(
             what = f"{name}, {axis}"
 
             def value(t: float) -> float:
-                three = asked(vector, t, lambda: _three(name, vector, t))
+                three = cached_answer(vector, t, lambda: _three(name, vector, t))
                 return evaluate(what, float(three[a]), t)
 
             return value

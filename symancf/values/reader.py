@@ -17,7 +17,7 @@ from typing import Any
 import sympy as sp
 
 from symancf_codegen.functions import (
-    DEEPEST,
+    MAX_DEPTH,
     expression,
     extent,
     short,
@@ -359,8 +359,8 @@ def scalar(
             asked=asked,
             given=short(w),
         )
-    if extent(w)[1] > DEEPEST:
-        error = RecursionError(f"more than {DEEPEST} operations are nested in one another")
+    if extent(w)[1] > MAX_DEPTH:
+        error = RecursionError(f"more than {MAX_DEPTH} operations are nested in one another")
         raise failed(what, asked, error) from error
     if stands := uncompilable(w, also):
         raise CompileError(f"{what} cannot be compiled: {stands[1]}", asked=asked, given=stands[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a case of the verification is, and how its numbers are compared."""
+"""Cases of the verification, and the comparison of their numbers."""
 
 from __future__ import annotations
 

@@ -28,7 +28,14 @@ from ..solve.statics.problem import StaticProblem
 from ..system import System
 from ..values.parameter import Parameter
 from .case import Number, case
-from .contact_theory import Line, Sphere, boussinesq, cerruti, flamant, hertz_impact
+from .contact_theory import (
+    CylinderContact,
+    SphereContact,
+    boussinesq,
+    cerruti,
+    flamant,
+    hertz_impact,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,7 +76,7 @@ def lame(E: float, nu: float) -> tuple[float, float]:
 
 
 def half_space(
-    hertz: Sphere,
+    hertz: SphereContact,
     fine: int,
     reach: float = 8.0,
     element: Element = hex8_plain,
@@ -105,7 +112,7 @@ def half_space(
     return body, [*held, *(fix(body[side], displacement=outer) for side in far)]
 
 
-def strip(hertz: Line, fine: int, reach: float = 12.0) -> tuple[Body, list[Support]]:
+def strip(hertz: CylinderContact, fine: int, reach: float = 12.0) -> tuple[Body, list[Support]]:
     """Return the ground under a cylinder along y, in plane strain, one cell thick along y.
 
     `fine` cells to the half-width a, `reach` a to both sides and deep. Its outer faces rise by
@@ -146,8 +153,8 @@ def at_points(system: System, contact: Contact) -> tuple[Array, Array]:
 @case("F06_hertz_sphere", "Hertz (Johnson, Contact Mechanics, ch. 4)", short=3)
 def hertz_sphere() -> Iterator[Number]:
     """A rigid sphere on elastic ground, cells of a seventh to a third of the radius."""
-    soft = Sphere(1e6, 0.3, 0.02, 0.3616)
-    light = Sphere(1e6, 0.3, 0.02, 0.003616)
+    soft = SphereContact(1e6, 0.3, 0.02, 0.3616)
+    light = SphereContact(1e6, 0.3, 0.02, 0.003616)
     for hertz, name, tolerance in ((soft, "a/R = 0.085", 0.03), (light, "a/R = 0.018", 0.01)):
         yield from _indented(hertz, name, tolerance)
     for element, fine in ((hex20, 4), (tet10, 3), (hex27, 3), (wedge15, 3), (wedge6, 6)):
@@ -157,7 +164,7 @@ def hertz_sphere() -> Iterator[Number]:
 @case("F15_hertz_pair", "Hertz: equal bodies meet in a plane, each as on a rigid one")
 def hertz_pair() -> Iterator[Number]:
     """Two equal elastic bodies with round surfaces, non-matching cells: facets on facets."""
-    hertz = Sphere(1e6, 0.3, 0.02, 0.003616)
+    hertz = SphereContact(1e6, 0.3, 0.02, 0.003616)
     low, held = half_space(hertz, 6, crown=1.0 / hertz.R)
     high, hung = half_space(hertz, 5, crown=1.0 / hertz.R, up=-1.0)
     on = Contact(low["z1"], high["z0"])
@@ -174,11 +181,11 @@ def hertz_pair() -> Iterator[Number]:
 @case("D25_hertz_sphere", "Hertz (Johnson, Contact Mechanics, ch. 4)")
 def steel_sphere() -> Iterator[Number]:
     """Steel, R = 10 mm, 100 N: force and radius at the approach of Hertz (mm, N, MPa)."""
-    yield from _indented(Sphere(210e3, 0.3, 10.0, 100.0), "steel", 0.01)
+    yield from _indented(SphereContact(210e3, 0.3, 10.0, 100.0), "steel", 0.01)
 
 
 def _indented(
-    hertz: Sphere, name: str, tolerance: float, fine: int = 7, element: Element = hex8_plain
+    hertz: SphereContact, name: str, tolerance: float, fine: int = 7, element: Element = hex8_plain
 ) -> Iterator[Number]:
     body, held = half_space(hertz, fine, element=element)
     on = Contact(body["z1"], Ball(hertz.R, (0.0, 0.0, hertz.R)))
@@ -229,7 +236,7 @@ def hertz_impact_of_ball() -> Iterator[Number]:
 @case("F07_hertz_line", "Hertz, Cattaneo (Johnson, Contact Mechanics, sections 4.2 and 7.2)")
 def hertz_line() -> Iterator[Number]:
     """A cylinder on elastic ground, and pushed along it: force, width, stick and slip."""
-    for hertz in (Line(1e6, 0.3, 0.02, 20.0), Line(1e6, 0.3, 0.02, 0.2)):
+    for hertz in (CylinderContact(1e6, 0.3, 0.02, 20.0), CylinderContact(1e6, 0.3, 0.02, 0.2)):
         body, held = strip(hertz, 8)
         on = Contact(body["z1"], Cylinder(hertz.R, (0.0, 0.0, hertz.R), axis=(0.0, 1.0, 0.0)))
         system = System(body, terms=[*held, on])
@@ -243,7 +250,7 @@ def hertz_line() -> Iterator[Number]:
         )
         yield Number(f"half-width of the contact: a/R = {hertz.a / hertz.R:.2g}", a, hertz.a, 0.01)
     # without Poisson's ratio near 1/2 normal and tangential forces are coupled, unlike Cattaneo's
-    hertz, mu, way = Line(1e6, 0.495, 0.02, 0.2), 0.4, Parameter("way", 0.0)
+    hertz, mu, way = CylinderContact(1e6, 0.495, 0.02, 0.2), 0.4, Parameter("way", 0.0)
     body, held = strip(hertz, 8)
 
     def moved(t: float) -> tuple[float, float, float]:
@@ -274,7 +281,7 @@ def hertz_line() -> Iterator[Number]:
         )
 
 
-def _middle(hertz: Line, share: float) -> float:
+def _middle(hertz: CylinderContact, share: float) -> float:
     """Return the mean of Cattaneo's friction over mu p between x = -a/4 and a/4."""
 
     def under(half: float) -> float:  # of sqrt(1 - (x/half)^2) from 0 to a/4
@@ -288,7 +295,7 @@ def _middle(hertz: Line, share: float) -> float:
 @case("F14_mindlin_sphere", "Cattaneo, Mindlin (Johnson, Contact Mechanics, section 7.2)")
 def mindlin_sphere() -> Iterator[Number]:
     """A rigid sphere on elastic ground is pushed along, nu near 1/2: force, where it slips."""
-    hertz, mu, way, fine = Sphere(1e6, 0.495, 0.02, 0.003616), 0.4, Parameter("way", 0.0), 4
+    hertz, mu, way, fine = SphereContact(1e6, 0.495, 0.02, 0.003616), 0.4, Parameter("way", 0.0), 4
     reach, Q = 6.0 * hertz.a, Parameter("Q", 0.0)
     x, z = (graded(hertz.a / fine, n, g, reach) for n, g in ((fine + 1, 1.6), (2, 1.5)))
     mesh = block(np.concatenate([-x[:0:-1], x]), x, -z[::-1])

@@ -15,7 +15,7 @@ from ..arrays import Array
 
 
 @dataclass(frozen=True)
-class Sphere:
+class SphereContact:
     """An elastic sphere on a rigid plane, or a rigid one on an elastic half-space.
 
     Hertz (K. L. Johnson, Contact Mechanics, 1985, ch. 4): with Es = E/(1 - nu^2), for the load P,
@@ -62,7 +62,7 @@ class Sphere:
 
 
 @dataclass(frozen=True)
-class Line:
+class CylinderContact:
     """A cylinder on a rigid plane, plane strain, or a rigid one on an elastic half-space.
 
     P is per length: a^2 = 4 P R/(pi Es), p0 = 2 P/(pi a) (Johnson, eqs. 4.43 to 4.45).

@@ -116,7 +116,7 @@ def ring() -> Iterator[Number]:
 
 
 @case("T05_ring_of_kept_length", "equilibrium: the rims carry p R b/2 each")
-def kept() -> Iterator[Number]:
+def constant_lengths() -> Iterator[Number]:
     """The same ring, narrow, with its rims kept at their length by (31) and by (32).
 
     The plates between the rims, b = 0.02 m apart, bend too little to carry anything.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What solids give of a beam's deflection, compressible or not: known limits of each."""
+"""Deflection of a beam of solids, compressible or not: known limits of each element."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ ELASTIC: dict[str, Any] = {"E": 1000.0, "nu": 0.3}
 THICKNESS = 0.1
 
 
-def held(body: Body, sides: str, dofs: list[str] | str, H: Array) -> list[Any]:
+def prescribed_boundary(body: Body, sides: str, dofs: list[str] | str, H: Array) -> list[Any]:
     """Prescribe u = t H X on the sides of a box."""
     gradient = (lambda t: t * H) if body.element.slopes else None
     return [
@@ -102,7 +102,7 @@ def _solid() -> Iterator[Number]:
         cells = (3, 3, 3) if element.degree == 1 else (2, 2, 2)
         mesh = box((1.0, 1.0, 1.0), cells, 0.15, cell=element.cell)
         body = Body(mesh["body"], element, energies.yeoh(), **RUBBER)
-        system = System(body, terms=held(body, "xyz", "position", SPACE))
+        system = System(body, terms=prescribed_boundary(body, "xyz", "position", SPACE))
         StaticProblem(system, options=TIGHT).solve()
         at, X = positions(system)
         wrong = np.abs(system.state[at[:, None] + np.arange(3)] - X @ SPACE.T).max()
@@ -176,7 +176,7 @@ def _membranes() -> Iterator[Number]:
         mesh = box((1.0, 1.0), (3, 3), 0.15)
         body = Body(mesh["body"], element, energy, thickness=THICKNESS, **parameters)
         slopes = ["slope_x", "slope_y"] if element is ancf_plate else ["slopes"]
-        system = System(body, terms=held(body, "xy", ["position", *slopes], PLANE))
+        system = System(body, terms=prescribed_boundary(body, "xy", ["position", *slopes], PLANE))
         StaticProblem(system, options=TIGHT).solve()
         at, X = positions(system)
         wrong = np.abs(system.state[at[:, None] + np.arange(3)] - X @ PLANE.T).max()

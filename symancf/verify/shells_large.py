@@ -62,7 +62,7 @@ def strip(length: float, cells: int, element: Element) -> Body:
     return Body(mesh["body"], element, kirchhoff(), E=1.2e6, nu=0.0, thickness=0.1)
 
 
-def named(element: Element, first: str, second: str) -> tuple[str, ...]:
+def edge_names(element: Element, first: str, second: str) -> tuple[str, ...]:
     """Return names of quantities, with that of an element that is not the first one."""
     of = "" if element is BOTH[0] else f" of {element.name}"
     return first + of, second + of
@@ -81,7 +81,7 @@ def sheared_of(element: Element) -> Iterator[Number | Curve]:
     """Solve the strip under a shear force with one element."""
     body = strip(10.0, 16, element)
     system = System(body, terms=[fix(body["x0"]), force(body["x1"], (0.0, 0.0, lambda t: 4.0 * t))])
-    names = named(element, "-u", "w")
+    names = edge_names(element, "-u", "w")
     problem, tip = StaticProblem(system), body.at((10.0, 0.5, 0.0))
     problem.record(names[0], lambda: -system.displacement(tip)[0, 0])
     problem.record(names[1], lambda: system.displacement(tip)[0, 2])
@@ -101,7 +101,7 @@ def rolled_of(element: Element) -> Iterator[Number | Curve]:
     full = 2.0 * math.pi * 100.0 / 12.0  # EI = 100
     couple = moment(body["x1"], (0.0, lambda t: -full * t, 0.0))
     system = System(body, terms=[fix(body["x0"]), couple])
-    names = named(element, "-u", "w")
+    names = edge_names(element, "-u", "w")
     problem, tip = StaticProblem(system), body.at((12.0, 0.5, 0.0))
     problem.record(names[0], lambda: -system.displacement(tip)[0, 0])
     problem.record(names[1], lambda: system.displacement(tip)[0, 2])
@@ -143,7 +143,7 @@ def lifted_of(element: Element) -> Iterator[Number | Curve]:
     body = Body(mesh["body"], element, kirchhoff(), E=21e6, nu=0.0, thickness=0.03)
     side = body["y1"]
     system = System(body, terms=[fix(body["y0"]), force(side, (0.0, 0.0, lambda t: 3.2 * t))])
-    names = named(element, "inner", "outer")
+    names = edge_names(element, "inner", "outer")
     problem = StaticProblem(system)
     problem.record(names[0], lambda: float(system.displacement(side)[:, 2].min()))
     problem.record(names[1], lambda: float(system.displacement(side)[:, 2].max()))
@@ -177,7 +177,7 @@ def pulled_of(element: Element) -> Iterator[Number | Curve]:
     out = force(a, (lambda t: 200.0 * t, 0.0, 0.0))
     inwards = force(b, (0.0, lambda t: -200.0 * t, 0.0))
     system = System(body, terms=[*held, out, inwards])
-    names = named(element, "out", "in")
+    names = edge_names(element, "out", "in")
     problem = StaticProblem(system)
     problem.record(names[0], lambda: system.displacement(a)[0, 0])
     problem.record(names[1], lambda: -system.displacement(b)[0, 1])

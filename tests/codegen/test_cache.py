@@ -433,10 +433,10 @@ def test_one_makes_an_entry_and_a_dead_one_blocks_nobody(folder, monkeypatch):
     )
     with holder:
         assert holder.stdout.readline() == "locked\n"
-        monkeypatch.setattr(cache, "PATIENCE", 0.1)
+        monkeypatch.setattr(cache, "WAITING_TIME", 0.1)
         assert cache._acquired(folder / ".lock-entry.so") is None  # after a while without it
         holder.kill()
-    monkeypatch.setattr(cache, "PATIENCE", 60.0)
+    monkeypatch.setattr(cache, "WAITING_TIME", 60.0)
     with cache.locked(entry):
         assert (folder / ".lock-entry.so").exists()
     assert list(folder.iterdir()) == []

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symancf_codegen.graph.dag import Graph, Kind
+from symancf_codegen.graph.dag import Dependence, ExpressionGraph
 from symancf_codegen.graph.differentiate import (
     directional,
     edge_pushing,
@@ -18,17 +18,17 @@ from symancf_codegen.graph.differentiate import (
     jacobian,
 )
 from symancf_codegen.graph.reduce import LinearMap, share_roots
-from symancf_codegen.graph.schedule import Output, Section, identifier, schedule
+from symancf_codegen.graph.schedule import LoopSection, Output, identifier, schedule
 from symancf_codegen.graph.stages import factor_cut, geometry_cut, parameter_cut
-from symancf_codegen.lower.lower import Scope
+from symancf_codegen.lower.lower import LawScope
 
 
-def leaves(graph, names="xyz", kind=Kind.UNKNOWN):
+def leaves(graph, names="xyz", kind=Dependence.UNKNOWN):
     return [graph.symbol(name, kind) for name in names]
 
 
 def test_equal_expressions_are_one_node():
-    g = Graph()
+    g = ExpressionGraph()
     x, y, z = leaves(g)
     assert g.add(x, y) == g.add(y, x)
     assert g.mul(g.mul(g.constant(2), x), y) == g.mul(g.constant(2), g.mul(x, y))
@@ -38,15 +38,15 @@ def test_equal_expressions_are_one_node():
     assert g.div(x, z) == g.mul(x, g.inv(z))
     assert g.inv(g.inv(x)) == x
     assert g.add(x, x) == g.mul(g.constant(2), x)
-    p = g.symbol("p", Kind.UNIFORM)
+    p = g.symbol("p", Dependence.UNIFORM)
     assert g.op[g.args[g.mul(p, g.mul(g.constant(3), x))][0]] == "mul"  # (3 p) x
     assert g.count([g.mul(p, g.mul(g.constant(3), x))])["mul"] == 1
 
 
 def test_powers_share_roots_and_reciprocals():
-    g = Graph()
-    scope = Scope(g, "law")
-    x = g.symbol("J", Kind.UNKNOWN)
+    g = ExpressionGraph()
+    scope = LawScope(g, "law")
+    x = g.symbol("J", Dependence.UNKNOWN)
     scope.bind("J", x)
     J = sp.Symbol("J", positive=True)
     nodes = [scope.lower(J ** sp.Rational(p, 3)) for p in (-5, -4, -2, -1, 1, 2, 7)]
@@ -74,8 +74,8 @@ def random_energy():
 def test_second_derivatives_by_three_ways():
     e = random_energy()
     x, y, z = sp.symbols("x y z")
-    g = Graph()
-    scope = Scope(g, "law")
+    g = ExpressionGraph()
+    scope = LawScope(g, "law")
     nodes = leaves(g)
     for name, node in zip("xyz", nodes, strict=True):
         scope.bind(name, node)
@@ -98,14 +98,16 @@ def test_second_derivatives_by_three_ways():
 
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_linear_map_pulls_matrices_back(symmetric):
-    g = Graph()
+    g = ExpressionGraph()
     rng = np.random.default_rng(0)
     a = rng.uniform(size=(4, 3)) * (rng.uniform(size=(4, 3)) < 0.6)
     h = rng.uniform(size=(4, 4))
     h = h + h.T if symmetric else h
-    rows = [{c: g.symbol(f"a{r}{c}", Kind.CELL) for c in range(3) if a[r, c]} for r in range(4)]
+    rows = [
+        {c: g.symbol(f"a{r}{c}", Dependence.CELL) for c in range(3) if a[r, c]} for r in range(4)
+    ]
     matrix = {
-        (r, c): g.symbol(f"h{r}{c}", Kind.CELL)
+        (r, c): g.symbol(f"h{r}{c}", Dependence.CELL)
         for r, c in itertools.product(range(4), repeat=2)
         if r <= c or not symmetric
     }
@@ -122,13 +124,13 @@ def test_linear_map_pulls_matrices_back(symmetric):
 
 def test_skew_blocks_are_pulled_back_through_minors():
     """The second derivative of a determinant: the same numbers from fewer operations."""
-    g = Graph()
+    g = ExpressionGraph()
     rng = np.random.default_rng(0)
     a = rng.uniform(-1, 1, (3, 3))
     size = 9
     columns = [[3 * c + i for c in range(3)] for i in range(3)]
     rows = [
-        {columns[i][c]: g.symbol(f"a{k}{c}", Kind.CELL) for c in range(3)}
+        {columns[i][c]: g.symbol(f"a{k}{c}", Dependence.CELL) for c in range(3)}
         for i in range(3)
         for k in range(3)
     ]
@@ -137,7 +139,7 @@ def test_skew_blocks_are_pulled_back_through_minors():
     for i, j in itertools.combinations(range(3), 2):
         for k, m in itertools.permutations(range(3), 2):
             sign, name = (1, f"s{i}{j}{k}{m}") if k < m else (-1, f"s{i}{j}{m}{k}")
-            node = g.symbol(name, Kind.UNKNOWN)
+            node = g.symbol(name, Dependence.UNKNOWN)
             matrix[3 * i + k, 3 * j + m] = node if sign > 0 else g.neg(node)
     names = sorted({g.name[n] for n in g.reach(matrix.values()) if n in g.name})
     at = {name: rng.uniform(-1, 1) for name in names}
@@ -159,7 +161,7 @@ def test_skew_blocks_are_pulled_back_through_minors():
 
 
 def test_roots_are_shared():
-    g = Graph()
+    g = ExpressionGraph()
     (x,) = leaves(g, "x")
     root, other = g.call("rsqrt", x), g.call("icbrt", g.add(x, g.one))
     outputs = [root, g.call("sqrt", x), g.inv(x), other, g.inv(g.add(x, g.one)), g.inv(other)]
@@ -174,18 +176,18 @@ def test_roots_are_shared():
 
 
 def test_parameter_cut_is_what_points_need():
-    g = Graph()
-    p, q = leaves(g, "pq", Kind.UNIFORM)
-    w = g.symbol("w", Kind.POINT)
-    x = g.symbol("x", Kind.UNKNOWN)
+    g = ExpressionGraph()
+    p, q = leaves(g, "pq", Dependence.UNIFORM)
+    w = g.symbol("w", Dependence.POINT)
+    x = g.symbol("x", Dependence.UNKNOWN)
     ratio = g.div(p, g.add(q, g.one))
     outputs = [g.mul(g.mul(w, ratio), x), g.mul(q, x)]
     assert parameter_cut(g, outputs) == [ratio]
 
 
 def test_geometry_cut_stores_what_is_dear_and_computes_what_is_cheap():
-    g = Graph()
-    x, y = leaves(g, "xy", Kind.REFERENCE)
+    g = ExpressionGraph()
+    x, y = leaves(g, "xy", Dependence.REFERENCE)
     u, v = leaves(g, "uv")
     root = g.call("sqrt", g.add(g.mul(x, x), g.mul(y, y)))
     outputs = [g.mul(u, root), g.mul(v, g.mul(root, x)), g.mul(u, g.mul(g.constant(2), root))]
@@ -194,7 +196,7 @@ def test_geometry_cut_stores_what_is_dear_and_computes_what_is_cheap():
 
 
 def test_factor_cut_is_the_narrowest_place():
-    g = Graph()
+    g = ExpressionGraph()
     u = leaves(g, "abcdef")
     j = g.total(g.mul(p, p) for p in u)
     a = g.call("icbrt", j)
@@ -208,11 +210,11 @@ def test_factor_cut_is_the_narrowest_place():
 
 
 def test_schedule_hoists_uniform_expressions_and_keeps_names():
-    g = Graph()
-    x = g.symbol("x", Kind.UNKNOWN)
-    p = g.symbol("p", Kind.UNIFORM)
+    g = ExpressionGraph()
+    x = g.symbol("x", Dependence.UNKNOWN)
+    p = g.symbol("p", Dependence.UNIFORM)
     shear = g.mul(g.add(p, g.constant(1.0)), g.mul(x, x))
-    outputs = [Section("results", [Output("out[l] = {};", g.add(shear, g.call("exp", shear)))])]
+    outputs = [LoopSection("results", [Output("out[l] = {};", g.add(shear, g.call("exp", shear)))])]
     loads = {"x": "u[l]", "p": "uniform[0]"}
     program = schedule(g, outputs, [("quantities", [("double", shear)])], loads)
     assert program.before == ["const double p_ = uniform[0];", "const double t0 = 1.0 + p_;"]

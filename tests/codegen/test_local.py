@@ -12,8 +12,8 @@ from scipy.optimize import root
 from symancf.elements import hex8_plain
 from symancf.laws import energy_laws
 from symancf_codegen.compiler import compile_cells, compile_points
-from symancf_codegen.declare import Local, Parameter, PointLaw
-from symancf_codegen.errors import CompileError
+from symancf_codegen.declare import KernelParameter, Local, PointLaw
+from symancf_codegen.errors import CodegenError
 from tests.quantities import FAST
 from tests.refusals import refused
 from tests.saddle import in_space, mixed, of_cell
@@ -29,7 +29,7 @@ def test_a_stationary_energy_is_that_of_its_unknowns_eliminated() -> None:
     W = sp.exp(a) * p**2 / 2 + p**4 / 4 - p * (b + a**2) + k * (a * b) ** 2
     W += q * p * b / 4 - sp.cosh(q) * (1 + a**2)
     local = (Local(p, start=sp.Float(0.5)), Local(q))
-    law = PointLaw("saddle", (a, b), energy=W, local=local, parameters=(Parameter(k),))
+    law = PointLaw("saddle", (a, b), energy=W, local=local, parameters=(KernelParameter(k),))
     kernel = compile_points("saddle", law)
     u, v = RANDOM.normal(size=(2, 13, 2))
     values = {"k": 0.7}
@@ -65,7 +65,7 @@ def test_an_equation_of_its_own_makes_a_tangent_that_follows_it() -> None:
             (a, b),
             energy=energy,
             local=(Local(p, equation=equation),),
-            parameters=(Parameter(k),),
+            parameters=(KernelParameter(k),),
         )
         kernel = compile_points("implicit", law)
         more = compile_points("implicit_by_k", law, modes=("parameter",))
@@ -115,7 +115,7 @@ def test_what_cannot_be_determined_is_told() -> None:
         (PointLaw("begins", (a, b), energy=(p - a) ** 2, local=(Local(p, a),)), "start", "a"),
         (PointLaw("forces", (a, b), work={a: p}, local=(Local(p),)), "equation", "p"),
     ):
-        with refused(CompileError, asked=asked, given=given):
+        with refused(CodegenError, asked=asked, given=given):
             compile_points("told", law)
 
 

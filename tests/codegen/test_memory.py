@@ -8,8 +8,8 @@ import sympy as sp
 
 from symancf.elements import ancf_plate
 from symancf_codegen.compiler import compile_cells, compile_points
-from symancf_codegen.declare import Local, Memory, Parameter, PointLaw, unknown
-from symancf_codegen.errors import CompileError
+from symancf_codegen.declare import HistoryVariable, KernelParameter, Local, PointLaw, unknown
+from symancf_codegen.errors import CodegenError
 from tests.refusals import refused
 
 u, e, x, lost = sp.symbols("u e x dissipated", real=True)
@@ -23,9 +23,12 @@ def norton() -> PointLaw:
         unknowns=(u,),
         work={u: E * (u - x)},
         local=(Local(x, start=e, equation=x - e - dt * A * (E * (u - x)) ** 3),),
-        history=(Memory(e, x, initial=A / 2), Memory(lost, E * (u - x) * (x - e), total=True)),
+        history=(
+            HistoryVariable(e, x, initial=A / 2),
+            HistoryVariable(lost, E * (u - x) * (x - e), total=True),
+        ),
         stored=E * (u - x) ** 2 / 2,
-        parameters=tuple(map(Parameter, (E, A, dt))),
+        parameters=tuple(map(KernelParameter, (E, A, dt))),
     )
 
 
@@ -64,8 +67,8 @@ def test_each_point_through_the_section_has_its_own_rows() -> None:
         geometry=kinematics.geometry,
         energy=sp.S.One,
         measure=kinematics.measure,
-        history=(Memory(n, n + 1), Memory(volume, sp.S.One, total=True)),
-        parameters=tuple(Parameter(sp.Symbol(p, real=True)) for p in kinematics.section),
+        history=(HistoryVariable(n, n + 1), HistoryVariable(volume, sp.S.One, total=True)),
+        parameters=tuple(KernelParameter(sp.Symbol(p, real=True)) for p in kinematics.section),
     )
     energy, update = (
         compile_cells("counting", ancf_plate.space, [(law, rule)], modes=modes)
@@ -84,8 +87,8 @@ def test_each_point_through_the_section_has_its_own_rows() -> None:
 
 def test_a_number_is_remembered_once_and_begins_at_what_is_known() -> None:
     law, rule = norton(), ancf_plate.rule("full")
-    with refused(CompileError, asked="history", given="e"):
+    with refused(CodegenError, asked="history", given="e"):
         compile_cells("two", ancf_plate.space, [(law, rule), (law, rule)])
-    wrong = PointLaw("wrong", (u,), energy=u**2, history=(Memory(e, u, initial=u),))
-    with refused(CompileError, asked="initial", given="u"):
+    wrong = PointLaw("wrong", (u,), energy=u**2, history=(HistoryVariable(e, u, initial=u),))
+    with refused(CodegenError, asked="initial", given="u"):
         compile_points("wrong", wrong)

@@ -11,7 +11,7 @@ from mpi4py import MPI
 
 import symancf as sa
 from symancf.mesh import Mesh
-from symancf.solve.statics.held import find_free
+from symancf.solve.statics.rigid_motions import find_free
 
 COMM = MPI.COMM_WORLD
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from symancf.bench import assembly_row, kernel_row, main, solutions
-from symancf.bench.cases import FULL, STRETCHES, Case, all_cases
+from symancf.bench.cases import FULL, STRETCHES, KernelCase, all_cases
 from symancf.bench.contact import row as contact_row
 from symancf.bench.elements import CHOICES, STRUCTURES, seconds_to
 from symancf.bench.elements import compare as compare_elements
@@ -52,7 +52,7 @@ CASES = [case for case in all_cases() if case.name not in ALIKE]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name} {case.quadrature}")
-def test_rows(case: Case) -> None:
+def test_rows(case: KernelCase) -> None:
     row = kernel_row(case, peak=100.0, memory_cells=64)
     assert set(row) == KERNEL
     assert all(row[k] > 0 for k in KERNEL - {"element", "energy", "quadrature"})

@@ -9,7 +9,7 @@ from mpi4py import MPI
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from symancf.mesh.partition.connected import least_connected, meetings, numbered
+from symancf.mesh.partition.components import least_connected, meetings, numbered
 from symancf.runtime.collective import shares
 
 COMM = MPI.COMM_WORLD

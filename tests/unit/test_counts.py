@@ -18,7 +18,7 @@ import symancf as sa
 from symancf.arrays import address
 from symancf.assembly.plan import Plan
 from symancf.mesh import Mesh
-from symancf.solve.statics import equilibrium, held
+from symancf.solve.statics import equilibrium, rigid_motions
 from symancf.values import parameter
 from tests import many
 from tests.refusals import refused
@@ -141,7 +141,7 @@ def test_four_times_the_joints_cost_four_times_as_much(kind: Any, tree: bool) ->
     def solved(count: int) -> dict[str, int]:
         (system, hinges, loads), built = calls(lambda: many.hanging(count, kind, tree))
         found = evaluated(system)
-        free, found["free"] = calls(lambda: held.find_free(system._discrete))
+        free, found["free"] = calls(lambda: rigid_motions.find_free(system._discrete))
         assert free == []
         problem = sa.StaticProblem(system, prefix=f"{kind}{count}_")
         _, found["solved"] = calls(lambda: problem.solve(to=1.0))
@@ -241,10 +241,10 @@ def test_motions_of_many_bodies_are_found_as_those_of_few(monkeypatch: pytest.Mo
     for pinned, cut, motions in ((True, -1, 0), (True, 4, 1), (False, -1, 3), (False, 2, 4)):
         system = chain(pinned, cut)
         sa.StaticProblem(system, prefix="free_", check_held=False).solver.prepare()
-        told = [held.find_free(system._discrete)]
+        told = [rigid_motions.find_free(system._discrete)]
         with monkeypatch.context() as few:
-            few.setattr(held, "FEW", 0)
-            told.append(held.find_free(system._discrete))
+            few.setattr(rigid_motions, "MAX_BODIES", 0)
+            told.append(rigid_motions.find_free(system._discrete))
         assert [len(found) for found in told] == [motions, motions]
         if motions == 1:
             assert told[0] == told[1]
@@ -396,7 +396,7 @@ def test_no_tangent_is_made_where_supports_alone_hold(monkeypatch: pytest.Monkey
                 context.setattr(equilibrium, "supported", lambda system: False)
             body = cube()
             system = sa.System(body, terms=[sa.fix(body["x0"]), sa.gravity((0.0, 0.0, -1.0))])
-            assert held.supported(system._discrete)
+            assert rigid_motions.supported(system._discrete)
             sa.StaticProblem(system, prefix="held_").solve()
         counts.append(len(made))
         made.clear()
@@ -405,7 +405,7 @@ def test_no_tangent_is_made_where_supports_alone_hold(monkeypatch: pytest.Monkey
     assert counts[1] == counts[0] + 1
     body.region.mesh.select("edge", lambda X: np.hypot(X[:, 0], X[:, 2]) < 1e-9, dimension=1)
     alone = sa.System(body, terms=[sa.fix(body["edge"])])
-    assert not held.supported(alone._discrete)
+    assert not rigid_motions.supported(alone._discrete)
 
 
 def test_functions_of_time_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

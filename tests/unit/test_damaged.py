@@ -219,7 +219,7 @@ def test_a_reader_that_loops_or_dies_in_hdf5_is_ended(
             source.replace(begin, begin + loop).replace("CPU, WALL = 1.0", "CPU, WALL = 0.2")
         )
         monkeypatch.setattr(hdf.integrity, "__file__", str(script))
-        hdf._known.clear()
+        hdf._verified_files.clear()
         there = hdf.examined(path, partly=True)
         assert there.rows == {"/a": (3, 3), "/b": (0, 4)}
         with pytest.raises(OSError, match="damaged"):

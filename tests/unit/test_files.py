@@ -226,6 +226,6 @@ def test_damaged_tables_are_refused(tmp_path: Path, damaged: str) -> None:
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EDQUOT, errno.EIO, errno.ENOSPC])
 def test_what_hdf5_says_of_a_write_that_failed_is_put_in_words(number: int) -> None:
     said = f"Unable to create file (file write failed: time = Sat\n, errno = {number}, buf = 0x5)"
-    told = files.named(OSError(number, said), Path("/data/.a.vtkhdf.partial"))
+    told = files.with_path(OSError(number, said), Path("/data/.a.vtkhdf.partial"))
     assert (told.errno, told.filename) == (number, "/data/a.vtkhdf")
     assert told.strerror == f"{os.strerror(number)}; {files.REMEDIES[number]}"

@@ -13,7 +13,7 @@ import pytest
 
 import symancf as sa
 from symancf.energies import kirchhoff
-from symancf.solve.dynamics.derivatives import Kinematics
+from symancf.solve.dynamics.derivatives import ConstraintKinematics
 from symancf.solve.dynamics.stabilise import SLOPE, sugeno
 from tests.motion import rope
 from tests.refusals import likeliest, refused
@@ -85,7 +85,7 @@ def _planar() -> sa.System:
 )
 def test_derivatives_are_those_along_a_path(make: Callable[[], sa.System], constant: bool) -> None:
     system = make()
-    constraints = Kinematics(system._discrete)
+    constraints = ConstraintKinematics(system._discrete)
     assert constraints.constant is constant
     numbering = system._discrete.numbering
     free = numbering.fixed_by < 0

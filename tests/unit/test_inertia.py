@@ -159,7 +159,7 @@ class Dense:
         start, columns, values = problem.J.getValuesCSR()
         mine = ss.csr_matrix((values, columns, start), (len(rows), numbering.size)).toarray()
         free = np.ones(len(rows), dtype=bool)
-        free[numbering.held_rows] = False
+        free[numbering.prescribed_rows] = False
         whole = np.concatenate(comm.allgather(mine))
         keep = np.concatenate(comm.allgather(free))
         kinds = {

@@ -12,7 +12,7 @@ import sympy as sp
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, saint_venant_kirchhoff
-from symancf.solve.statics.held import find_free
+from symancf.solve.statics.rigid_motions import find_free
 from tests.refusals import refused
 
 pytestmark = pytest.mark.collective

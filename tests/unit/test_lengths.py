@@ -14,7 +14,7 @@ import sympy as sp
 
 import symancf as sa
 from symancf.energies import kirchhoff
-from symancf.places.lines import Line
+from symancf.places.lines import EdgePoints
 from tests.lines import FULL, STEEL, THIN, block, hoop, of_groups, random, rope, strip, violation
 from tests.refusals import refused
 
@@ -193,7 +193,7 @@ def test_any_constraint_may_be_a_mean_over_a_line() -> None:
 
     sheet = sa.Mesh.box((1.0, 1.0), (4, 3))
     body = sa.Body(sheet["body"], THIN, kirchhoff(), name="sheet", thickness=0.05, **STEEL)
-    line = Line(body, sheet["x1"], "line")
+    line = EdgePoints(body, sheet["x1"], "line")
     held = sa.Constraint(mean, line, up=0.1)
     root = sa.fix(body["x0"])
     system = sa.System(body, terms=[root, held, sa.traction(body["x1"], tug)])
@@ -263,7 +263,10 @@ def test_bad_input() -> None:
     ends = pytest.approx(np.array([[0.0, 0.0, 0.0], [0.5, 0.4, 0.0]]))
     with refused(sa.MeshError, asked="edge", given=lambda found: np.array(found) == ends):
         sa.System(bricks, terms=[sa.fix(bricks["root"]), term])
-    two = Line(body, body["rim"].region, "line"), Line(body, body["both"].region, "line")
+    two = (
+        EdgePoints(body, body["rim"].region, "line"),
+        EdgePoints(body, body["both"].region, "line"),
+    )
 
     def phi(r_a: sp.Matrix, r_b: sp.Matrix) -> sp.Expr:
         return r_a[0] - r_b[0]

@@ -13,7 +13,7 @@ import pytest
 
 import symancf as sa
 from symancf.runtime.petsc import has
-from symancf.solve.dynamics.derivatives import Kinematics
+from symancf.solve.dynamics.derivatives import ConstraintKinematics
 from tests.lines import of_groups, random, rope, strip, violation
 from tests.refusals import refused
 
@@ -84,7 +84,7 @@ def test_time_derivatives_of_a_sum_over_a_line(form: Any) -> None:
     line = sa.length(body["both"], form, per="line", stretch=factor)
     system = sa.System(body, terms=[sa.fix(body["ends"]), line])
     system._discrete.stiffness = 1.0
-    kinematics = Kinematics(system._discrete)
+    kinematics = ConstraintKinematics(system._discrete)
     q, v, a = (random(system, k, 0.1) for k in (1, 2, 3))
     h = 1e-3
     values = []

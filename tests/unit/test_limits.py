@@ -32,7 +32,7 @@ def rope() -> sa.System:
 def test_what_cannot_be_counted_is_told(
     monkeypatch: pytest.MonkeyPatch, most: int, made: Callable[[], object], what: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(limits, "MOST", most)
+    monkeypatch.setattr(limits, "MAX_INT32", most)
     with refused(
         sa.SymancfError,
         asked=lambda found: found in what,
@@ -45,5 +45,5 @@ def test_what_cannot_be_counted_is_told(
 def test_what_can_be_counted_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     system = rope()
     here = max(system._discrete.matrix.nonzeros, system._discrete.numbering.coordinates, 78)
-    monkeypatch.setattr(limits, "MOST", max(system.comm.allgather(here)))
+    monkeypatch.setattr(limits, "MAX_INT32", max(system.comm.allgather(here)))
     assert rope()._discrete.matrix.nonzeros == system._discrete.matrix.nonzeros

@@ -54,7 +54,7 @@ def test_matrices_are_what_kernels_multiply_by() -> None:
     system.state[system._discrete.numbering.free] = (
         1e-3 * system._discrete.numbering.random(1)[system._discrete.numbering.free]
     )
-    x = u.taken(system._discrete.numbering.random(2))
+    x = u.unknowns_of(system._discrete.numbering.random(2))
     given = u.new()
     given.setArray(x)
     answer = given.duplicate()
@@ -127,7 +127,7 @@ def test_supports_are_eliminated_where_multigrid_keeps_their_rows() -> None:
     )
     system = sa.System(cube, terms=[sa.fix(cube["z0"], "z"), sa.fix(cube["x0"], ["x", "y"])])
     numbering = system._discrete.numbering
-    assert numbering.comm.allreduce(len(numbering.held_rows)) > 0
+    assert numbering.comm.allreduce(len(numbering.prescribed_rows)) > 0
     u = system.unknowns
     assert u.size == 3 * 27 - 9 - 2 * 9
     K, M = system.matrices.tangent(scipy=True), system.matrices.mass(scipy=True)

@@ -135,7 +135,7 @@ def test_what_stops_a_solution_within_slepc_is_told(monkeypatch: pytest.MonkeyPa
 
     calls: list[Any] = []
     with monkeypatch.context() as patch:
-        patch.setattr(engines._Solver, "apply", failing)
+        patch.setattr(engines._FactorSolver, "apply", failing)
         with refused(sa.SymancfError, asked="solution"):
             problem.solve(2, near=3.5)
     np.testing.assert_allclose(problem.solve(2, near=3.5).frequencies, 3.56084, rtol=1e-2)
@@ -147,7 +147,7 @@ def test_what_slepc_says_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*given: Any) -> None:
         raise engines.PETSc.Error(76)
 
-    monkeypatch.setattr(engines, "_taken", failing)
+    monkeypatch.setattr(engines, "_slepc_pairs", failing)
     with refused(sa.ConvergenceError, asked="count", given=12, reason="DIVERGED_BREAKDOWN"):
         sa.EigenProblem(sa.System(rod()), options={"eigen": "slepc"}).solve(6)
 

@@ -14,7 +14,7 @@ import pytest
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff
 from symancf.runtime.petsc import PETSc
-from symancf.solve.multigrid.grids import Nodes
+from symancf.solve.multigrid.grids import GridNodes
 from symancf.solve.multigrid.hierarchy import Multigrid
 from symancf.solve.preconditioner import over_nodes
 from symancf.solve.solver import is_symmetric
@@ -109,7 +109,7 @@ def slit(unit: float = 1.0) -> sa.System:
 def multigrid_of(system: sa.System, symmetric: bool) -> Multigrid:
     """Return multigrid of the tangent at the present state."""
     nodes, f = over_nodes(system._discrete), np.zeros_like(system.state)
-    assert isinstance(nodes, Nodes)
+    assert isinstance(nodes, GridNodes)
     system._discrete.update(0.0)
     assert system._discrete.plan.tangent(system.state, f, system._discrete.matrix) == 0
     made = Multigrid(system._discrete.matrix, nodes, symmetric)
@@ -137,7 +137,7 @@ def test_a_cycle_is_symmetric_positive_and_scales(make: Made) -> None:
     )
     assert aa > 0.0
     assert (abs(ab - ba) < 1e-5 * aa) == symmetric == (make is not partly)
-    assert not z[numbering.held_rows].any()
+    assert not z[numbering.prescribed_rows].any()
     for power in (600, -600):  # beyond the range of single precision
         assert np.array_equal(applied(made, a * 2.0**power), z * 2.0**power)
     for values in system._discrete.matrix.values:

@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 import symancf as sa
-from symancf.newton import AIDS, Aid, Row
+from symancf.newton import AIDS, Aid, AidRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ class LineSearch(Aid):
 @pytest.fixture
 def row() -> Iterator[None]:
     """Put it into the table, as a program does that imports the file of an aid."""
-    AIDS["linesearch"] = Row(
+    AIDS["linesearch"] = AidRow(
         mends="steps that are too long",
         source="P. Deuflhard, Newton Methods for Nonlinear Problems (2004), section 3.1",
         case="tests/unit/test_new_aid.py::test_a_row_of_its_own_is_used_by_all_problems_and_switched_off",

@@ -61,13 +61,13 @@ class BackwardDifferences(Integrator):
 
     def step(self, h: float) -> Step | sa.ConvergenceError:
         h, last = self.fitted(h)
-        self.tried, before, system = h, self.before, self.motion.system
+        self.attempt, before, system = h, self.before, self.motion.system
         if before is None or not self.solve(h):
             return self.failure(h)
         system.time = self.end if last else before.time + h
         system._discrete.numbering.spread(before.displacement, self.vectors["last"])
         system._discrete.numbering.spread(before.rates[0], self.vectors["last rate"])
-        self.last_step, self.next_step = h, min(self.asked, 2.0 * h)
+        self.last_step, self.next_step = h, min(self.step_length, 2.0 * h)
         return Step(system.time, self.iterations, self.linear_iterations, {})
 
 

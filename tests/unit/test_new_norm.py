@@ -16,7 +16,7 @@ import pytest
 
 import symancf as sa
 from symancf.newton import RowNorms, Stopping
-from symancf.newton.stopping import UNDECIDED
+from symancf.newton.stopping import CALLBACK_NEEDED
 from tests.motion import rope
 
 if TYPE_CHECKING:
@@ -158,4 +158,4 @@ def test_an_old_tangent_goes_on_while_residuals_fall_by_half() -> None:
     for share in (1.0, 0.4, 0.3, 0.1):
         test._shares[:] = share
         found.append(test._library.symancf_stop_by_shares(test._place, 0))
-    assert found == [0, 0, UNDECIDED, 0]
+    assert found == [0, 0, CALLBACK_NEEDED, 0]

@@ -13,7 +13,7 @@ from sympy import Rational
 
 import symancf as sa
 from symancf.energies import cable, neo_hooke
-from symancf.newton import Solution, leftover, newton
+from symancf.newton import Solution, corrections, newton
 from symancf.newton.forcing import Forcing
 from symancf.runtime.petsc import NOT_FINITE
 from tests.told import told
@@ -79,7 +79,7 @@ def test_a_linear_solver_that_sees_the_stiff_half_only_is_refused() -> None:
 
 
 def test_a_soft_half_that_is_not_found_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leftover, "MOST", 0)
+    monkeypatch.setattr(corrections, "MAX_EXTRA_ITERATIONS", 0)
     with told(r"'soft' near .* would still move by .* is not found"):
         bent(1e12)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.cells.shape import Field
+from symancf.cells.shape import ShapeField
 from symancf.cells.table import CELLS
 from symancf.elements.element import Element
 from symancf.kinematics import cable, surface
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.collective
 QUINTIC = Element(
     "cable_3",
     CELLS["line3"],
-    {"N": Field("1 xi xi**2 xi**3 xi**4 xi**5", nodal=("", "xi"))},
+    {"N": ShapeField("1 xi xi**2 xi**3 xi**4 xi**5", nodal=("", "xi"))},
     slopes=("xi",),
     slope_kind="tangents",
     family=cable,

@@ -90,7 +90,7 @@ def test_states_are_those_without_predictions(
 ) -> None:
     states, iterations = [], []
     for least in (50.0, np.inf):
-        monkeypatch.setattr("symancf.laws.predicted.STIFF", least)
+        monkeypatch.setattr("symancf.laws.pressure_predictor.STIFF", least)
         system, _ = cube("hex8_plain", 3, law=law, volumetric="reduced", **values)
         problem = sa.StaticProblem(system, options={"pc_type": "lu"})
         history = problem.solve(step=0.5)

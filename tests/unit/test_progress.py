@@ -19,10 +19,10 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.energies import cable
 from symancf.runtime import progress
-from symancf.runtime.options import Options
+from symancf.runtime.options import SolverOptions
 from symancf.runtime.petsc import has
 
-NONE = Options("", None)
+NONE = SolverOptions("", None)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 import symancf as sa
 from symancf import output
 from symancf.output.sampling import sample
-from symancf.solve.statics.held import find_free
+from symancf.solve.statics.rigid_motions import find_free
 from tests.refusals import refused
 
 pytestmark = pytest.mark.collective

@@ -14,7 +14,7 @@ import pytest
 
 import symancf as sa
 from symancf.energies import cable, kirchhoff, rod
-from symancf.newton import predicted
+from symancf.newton import stress_predictor
 from symancf.verify.rods import along, growing, line, straight
 from tests.refusals import refused
 
@@ -281,7 +281,7 @@ def test_steps_that_lead_astray_set_no_tolerance(
 
     Without predicted stresses some attempts at steps of this rod diverge by far.
     """
-    monkeypatch.setattr(predicted, "holds_by_penalties", lambda system: False)
+    monkeypatch.setattr(stress_predictor, "holds_by_penalties", lambda system: False)
     body = sa.Body(straight(8)["rod"], ROD, rod(), **ROUND.rod(E=1e6, nu=0.3, rho=1000.0))
     held = sa.fix(body["start"], dofs="position")
     system = sa.System(body, terms=[held, sa.gravity((0.0, 0.0, -9.81))])

@@ -16,7 +16,7 @@ import sympy as sp
 import symancf as sa
 from symancf.assembly import structures
 from symancf.assembly.matrix import Matrix
-from symancf.assembly.piece import Cells
+from symancf.assembly.piece import CellEntities
 from symancf.assembly.plan import Plan
 from symancf.runtime import jit
 from symancf.runtime.structures import declared
@@ -28,7 +28,7 @@ from tests.refusals import refused
 def test_nodes_with_more_vectors_than_the_runtime_holds_are_refused() -> None:
     system = _plate()
     piece = system._discrete.pieces[0]
-    assert isinstance(piece.entities, Cells)
+    assert isinstance(piece.entities, CellEntities)
     larger = dataclasses.replace(piece.entities, widths=(1, 6))
     told = r"7 coefficient vectors at each node, 2 of them mapped.*the runtime holds at most 6"
     with pytest.raises(ValueError, match=told):
@@ -50,7 +50,7 @@ def test_vectors_of_nodes_in_other_runs_and_one_map_for_all_of_them_are_the_same
     system = _plate()
     (piece,) = system._discrete.pieces
     cells = piece.entities
-    assert isinstance(cells, Cells)
+    assert isinstance(cells, CellEntities)
     whole = np.zeros((*cells.maps.shape[:2], 3, 3))
     whole[..., 0, 0], whole[..., 1:, 1:] = 1.0, cells.maps
     assert np.abs(cells.maps - np.eye(2)).max() > 0.01
@@ -59,8 +59,8 @@ def test_vectors_of_nodes_in_other_runs_and_one_map_for_all_of_them_are_the_same
     apart = np.stack([position, slopes, slopes + 3], axis=2)
     forms = [
         cells,
-        Cells(apart, whole, (1, 1, 1)),
-        Cells(position[..., None], whole, (3,)),
+        CellEntities(apart, whole, (1, 1, 1)),
+        CellEntities(position[..., None], whole, (3,)),
     ]
     state = 0.03 * system._discrete.numbering.random(1)
     found = []
@@ -116,7 +116,7 @@ def test_structures_are_those_of_c(tmp_path: Path) -> None:
     mine = declared(own)
     assert set(mine) == {"inner", "outer"}
     for file, names in files.items():
-        made = {**mine, **structures._FOUND, **multigrid._FOUND, **native._FOUND}
+        made = {**mine, **structures._STRUCTURES, **multigrid._STRUCTURES, **native._STRUCTURES}
         fields = [(n, k[0]) for n in sorted(names) for k in made[n]._fields_]
         places = ", ".join(f"offsetof({n}, {k})" for n, k in fields)
         sizes = ", ".join(f"sizeof({n})" for n in sorted(names))

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 import symancf as sa
 from symancf.energies import saint_venant_kirchhoff, yeoh
-from symancf.newton.dependent import Jacobian, Rows
+from symancf.newton.dependent import Jacobian, JacobianRows
 from symancf.newton.followers import followers
 from symancf.runtime.collective import shares
 from symancf.solve.solver import DIRECT_UP_TO
@@ -286,7 +286,7 @@ def test_sizes_choose(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_equations_of_ties_stay_on_their_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     gather, entries = Jacobian.gather, []
 
-    def counted(jacobian: Jacobian, rows: Rows) -> Rows | None:
+    def counted(jacobian: Jacobian, rows: JacobianRows) -> JacobianRows | None:
         found = gather(jacobian, rows)
         entries.append(0 if found is None else len(found.row))
         return found

@@ -11,7 +11,7 @@ import pytest
 import symancf as sa
 from symancf.bodies import inspection
 from symancf.energies import yeoh
-from symancf.runtime import shown
+from symancf.runtime import display
 from tests.refusals import refused
 
 pytestmark = pytest.mark.collective
@@ -54,13 +54,13 @@ def test_notebooks_show_a_body_with_its_energy_and_parameters():
 
 def test_long_tables_keep_their_ends():
     rows = [("time", "of"), *((str(k), "a < b") for k in range(100))]
-    html = shown.table(rows)
+    html = display.table(rows)
     assert "76 more" in html
     assert ">99</td>" in html
     assert ">12</td>" not in html
     assert "a &lt; b" in html
-    assert shown.lines([("n", "x"), ("1", "a"), ("10", "b")])[1:] == ["   1  a", "  10  b"]
-    assert shown.lines([]) == []
+    assert display.lines([("n", "x"), ("1", "a"), ("10", "b")])[1:] == ["   1  a", "  10  b"]
+    assert display.lines([]) == []
 
 
 def test_objects_of_petsc_are_there_before_the_first_solution():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.newton.stopping import UNDECIDED
+from symancf.newton.stopping import CALLBACK_NEEDED
 from tests.motion import rope
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -192,7 +192,7 @@ def test_residuals_need_not_fall_below_twice_their_round_off() -> None:
 def test_iterations_go_on_unasked_while_residuals_fall_to_a_tenth() -> None:
     iterations = Iterations()
     answers = [iterations.falls(share) for share in (1.0, 0.08, 0.02, 1e-3)]
-    assert answers == [0, 0, UNDECIDED, 0]
+    assert answers == [0, 0, CALLBACK_NEEDED, 0]
 
 
 @pytest.mark.parametrize(("share", "grown"), [(3e4, True), (3e3, False)])
@@ -200,7 +200,7 @@ def test_residuals_that_grow_ten_thousand_times_are_given_up(share: float, grown
     iterations = Iterations()
     iterations.falls(1.0)
     iterations.test.first[:] = 1.0
-    assert iterations.falls(share) == UNDECIDED
+    assert iterations.falls(share) == CALLBACK_NEEDED
     iterations.called("far", 1)
     assert iterations.called("at_round_off") == (-9 if grown else 0)
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from symancf.solve.statics.arc import Arc, Direction, Equilibrium, Plane
-from symancf.solve.statics.stretch import Point, Stretch
+from symancf.solve.statics.arc import Arc, Direction, Equilibrium, PathPlane
+from symancf.solve.statics.stretch import PathPoint, Stretch
 
 
 class Arch:
@@ -20,9 +20,9 @@ class Arch:
     def value(self, s: float) -> float:
         return 900.0 + self.c - self.c * (s - 1.0) ** 2
 
-    def point(self, s: float) -> Point:
+    def point(self, s: float) -> PathPoint:
         at = Equilibrium(np.array([s]), np.array([s]), self.value(s), 1)
-        return Point(at, s, self.unit(-2.0 * self.c * (s - 1.0)))
+        return PathPoint(at, s, self.unit(-2.0 * self.c * (s - 1.0)))
 
     def unit(self, rate: float) -> Direction:
         length = math.hypot(1.0, rate)
@@ -31,7 +31,7 @@ class Arch:
     def product(self, a: Direction, b: Direction) -> float:
         return float(a.rows @ b.rows) + a.rate * b.rate
 
-    def correct(self, rows: Any, value: float, plane: Plane, radius: float) -> Equilibrium:
+    def correct(self, rows: Any, value: float, plane: PathPlane, radius: float) -> Equilibrium:
         s, n = float(rows[0]), plane.normal
         for _ in range(30):
             off = n.rows[0] * (s - rows[0]) + n.rate * (self.value(s) - value)

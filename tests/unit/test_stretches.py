@@ -17,7 +17,7 @@ from symancf.kinematics.moduli import bulk_modulus, shear_modulus
 from symancf.kinematics.naming import signature
 from symancf.laws import digits_lost, energy_laws, evaluate_energy
 from symancf_codegen import compile_cells
-from symancf_codegen.graph.dag import Graph, Kind
+from symancf_codegen.graph.dag import Dependence, ExpressionGraph
 from symancf_codegen.graph.divided import DividedDifferences
 from symancf_codegen.modes import STANDARD
 from tests.quantities import FAST, rotation, unit_cell
@@ -394,8 +394,8 @@ FUNCTIONS = {
 @pytest.mark.parametrize("op", FUNCTIONS)
 def test_divided_differences(op: str) -> None:
     """[f(2 a + c b)] against 60 digits, from a = b to far apart; measured: at most 2e-15."""
-    g = Graph()
-    a, b, c = (g.symbol(name, Kind.UNKNOWN) for name in "abc")
+    g = ExpressionGraph()
+    a, b, c = (g.symbol(name, Dependence.UNKNOWN) for name in "abc")
     x = g.add(g.mul(g.constant(2.0), a), g.mul(c, b))
     x = g.sub(x, g.constant(2.0)) if op in ("abs", "sign") else x
     f = g.call(op, x, g.constant(1.7)) if op == "pow" else g.call(op, x)

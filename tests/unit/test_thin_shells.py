@@ -11,7 +11,7 @@ import pytest
 import symancf as sa
 from symancf.elements import Element, ancf_thin_quad, ancf_thin_triangle
 from symancf.errors import MeshError
-from symancf.places.macro import slopes_across, whole_maps
+from symancf.places.macro import cell_maps, slopes_across
 from symancf_codegen.structure import classes_of
 from tests.refusals import refused
 
@@ -55,7 +55,7 @@ def test_any_cell_has_all_cubics(element: Element, corners: Any) -> None:
     basis[0, :, 0, :2] = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     basis[0, :, 1, :2] = np.stack([-np.sin(turn), np.cos(turn)], axis=1)
     D = slopes_across(X, N, np.array([[3, 1, 7, 5][: len(at)]]))
-    maps = whole_maps(X, N, basis, D)[0]
+    maps = cell_maps(X, N, basis, D)[0]
     c = np.random.default_rng(1).standard_normal(10)
     w, g = cubic(c, *at.T)
     _, middle = cubic(c, *(0.5 * (at + np.roll(at, -1, axis=0))).T)

@@ -13,7 +13,7 @@ from mpi4py import MPI
 from symancf import output, view
 from symancf.errors import MeshError, ParameterError, SymancfError
 from symancf.extensions.view import animation, draw_vtk, picture
-from symancf.extensions.view.regions import seen
+from symancf.extensions.view.regions import visible_facets
 from symancf.extensions.view.scene import require_field, unit_of
 from symancf.extensions.view.surface import surface_of
 from symancf.mesh import Mesh
@@ -248,7 +248,7 @@ def test_animates_a_series_and_at_most_300_states(
     path = view.animate(series, tmp_path / "a", **style)
     assert path.name == "a.gif"
     assert len(opened(path)) == 7
-    monkeypatch.setattr("symancf.extensions.view.animation.MOST", 3)
+    monkeypatch.setattr("symancf.extensions.view.animation.MAX_FRAMES", 3)
     monkeypatch.setattr("symancf.extensions.view.animation.BATCH", 2)
     few = opened(view.animate(series.path, tmp_path / "b", **style))
     assert len(few) == 3
@@ -349,7 +349,7 @@ def test_regions_are_seen_where_they_are_on_top(shared_tmp_path: Path) -> None:
     assert {n: mesh[n].size for n in names} == {
         **{"wall": 8, "low": 4, "y0": 16, "left half": 48, "right half": 48}
     }
-    found, outside = seen(mesh, [mesh[n] for n in names], 2)
+    found, outside = visible_facets(mesh, [mesh[n] for n in names], 2)
     counts = [COMM.allreduce(sum(map(len, layer.values()))) for layer in found]
     assert counts == [8, 4, 12, 32, 32, 0]  # all 80 outer facets once, and the wall
     assert outside.tolist() == [0, 4, 16, 40, 40]

@@ -6,7 +6,7 @@ constructors keep a normal form: signs and constants move outwards, reciprocals 
 uniform factors meet. A node is a small integer and is always larger than its arguments, so
 the order of the integers is a topological order.
 
-Every node knows on which kinds of input it depends (`Kind`): what depends on uniform inputs
+Every node knows on which kinds of input it depends (`Dependence`): what depends on uniform inputs
 only is later hoisted out of the loop over lanes, what depends on no unknown is geometry.
 """
 
@@ -55,7 +55,7 @@ COST = {
 CHAIN = 4
 
 
-class Kind(enum.IntFlag):
+class Dependence(enum.IntFlag):
     """What a node depends on; a constant depends on nothing."""
 
     UNIFORM = 1
@@ -67,17 +67,17 @@ class Kind(enum.IntFlag):
     LOCAL = 64  # an unknown of the law, or what is found with it
 
 
-SOLVED = Kind.UNKNOWN | Kind.LOCAL
-VARYING = Kind.CELL | Kind.REFERENCE | Kind.UNKNOWN | Kind.DIRECTION
+SOLVED = Dependence.UNKNOWN | Dependence.LOCAL
+VARYING = Dependence.CELL | Dependence.REFERENCE | Dependence.UNKNOWN | Dependence.DIRECTION
 
 
-class Graph:
+class ExpressionGraph:
     """Hash-consed expressions; see the module's docstring."""
 
     def __init__(self) -> None:
         self.op: list[str] = []
         self.args: list[tuple[Node, ...]] = []
-        self.depends: list[Kind] = []
+        self.depends: list[Dependence] = []
         self.value: dict[Node, float] = {}
         self.name: dict[Node, str] = {}
         self._table: dict[tuple[object, ...], Node] = {}
@@ -89,7 +89,9 @@ class Graph:
 
     # ---- leaves
 
-    def _new(self, key: tuple[object, ...], op: str, args: tuple[Node, ...], kind: Kind) -> Node:
+    def _new(
+        self, key: tuple[object, ...], op: str, args: tuple[Node, ...], kind: Dependence
+    ) -> Node:
         node = self._table.get(key)
         if node is None:
             node = len(self.op)
@@ -109,18 +111,18 @@ class Graph:
         value = float(value) + 0.0
         if not math.isfinite(value):
             raise OverflowError(value)
-        node = self._new(("constant", value), "constant", (), Kind(0))
+        node = self._new(("constant", value), "constant", (), Dependence(0))
         self.value[node] = value
         return node
 
-    def symbol(self, name: str, kind: Kind) -> Node:
+    def symbol(self, name: str, kind: Dependence) -> Node:
         """Return the leaf `name`; the same name is the same leaf."""
         node = self._new(("symbol", name), "symbol", (), kind)
         self.name[node] = name
         return node
 
     def _make(self, op: str, *args: Node) -> Node:
-        kind = Kind(0)
+        kind = Dependence(0)
         for a in args:
             kind |= self.depends[a]
         return self._new((op, *args), op, args, kind)

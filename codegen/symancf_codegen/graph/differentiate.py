@@ -19,14 +19,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
-from symancf_codegen.errors import CompileError
-from symancf_codegen.graph.dag import Graph, Kind, Node
+from symancf_codegen.errors import CodegenError
+from symancf_codegen.graph.dag import Dependence, ExpressionGraph, Node
 
 Partials = list[tuple[Node, Node]]
 Matrix = dict[tuple[int, int], Node]
 
 
-def partials(graph: Graph, node: Node) -> Partials:
+def partials(graph: ExpressionGraph, node: Node) -> Partials:
     """Return the pairs (argument, derivative of `node` with respect to it)."""
     g, op, a = graph, graph.op[node], graph.args[node]
     if op == "add":
@@ -67,17 +67,17 @@ def partials(graph: Graph, node: Node) -> Partials:
         return [(base, g.mul(g.constant(p / q), slope))]
     rule = _UNARY.get(op)
     if rule is None:
-        raise CompileError(f"no derivative is known for the operation {op!r}")
+        raise CodegenError(f"no derivative is known for the operation {op!r}")
     return [(a[0], rule(g, a[0], node))]
 
 
-def _bell(graph: Graph, height: float, x: Node) -> Node:
+def _bell(graph: ExpressionGraph, height: float, x: Node) -> Node:
     """Return height/sqrt(pi) exp(-x^2)."""
     height /= math.sqrt(math.pi)
     return graph.mul(graph.constant(height), graph.call("exp", graph.neg(graph.mul(x, x))))
 
 
-_UNARY: dict[str, Callable[[Graph, Node, Node], Node]] = {
+_UNARY: dict[str, Callable[[ExpressionGraph, Node, Node], Node]] = {
     "neg": lambda g, x, f: g.constant(-1.0),
     "inv": lambda g, x, f: g.neg(g.mul(f, f)),
     "sqrt": lambda g, x, f: g.mul(g.constant(0.5), g.inv(f)),
@@ -111,7 +111,7 @@ _UNARY: dict[str, Callable[[Graph, Node, Node], Node]] = {
 }
 
 
-def second_partials(graph: Graph, node: Node) -> list[tuple[Node, Node, Node]]:
+def second_partials(graph: ExpressionGraph, node: Node) -> list[tuple[Node, Node, Node]]:
     """Return the triples (x, y, second derivative of `node`), each unordered pair once."""
     op, a = graph.op[node], graph.args[node]
     if op in ("add", "sub", "neg", "select", "min", "max", "abs", "sign", "frozen", "instead"):
@@ -123,7 +123,7 @@ def second_partials(graph: Graph, node: Node) -> list[tuple[Node, Node, Node]]:
     # Differentiated in leaves of their own: in terms of its arguments the normal form may have
     # rewritten a derivative so that it no longer contains the argument's node.
     leaves = [
-        x if graph.is_constant(x) else graph.symbol(f"argument {k}", Kind.UNKNOWN)
+        x if graph.is_constant(x) else graph.symbol(f"argument {k}", Dependence.UNKNOWN)
         for k, x in enumerate(a)
     ]
     image = graph.apply(op, leaves)
@@ -138,7 +138,9 @@ def second_partials(graph: Graph, node: Node) -> list[tuple[Node, Node, Node]]:
     return result
 
 
-def _moving(graph: Graph, output: Node, variables: Sequence[Node]) -> tuple[list[Node], set[Node]]:
+def _moving(
+    graph: ExpressionGraph, output: Node, variables: Sequence[Node]
+) -> tuple[list[Node], set[Node]]:
     """Return what lies between `output` and variables, the last first; the same with these."""
     inner, active = [], set(variables)
     for node in graph.reach([output], stop=dict.fromkeys(variables)):
@@ -148,7 +150,7 @@ def _moving(graph: Graph, output: Node, variables: Sequence[Node]) -> tuple[list
     return inner[::-1], active
 
 
-def gradient(graph: Graph, output: Node, variables: Sequence[Node]) -> list[Node]:
+def gradient(graph: ExpressionGraph, output: Node, variables: Sequence[Node]) -> list[Node]:
     """Return d output / d variables by one reverse sweep."""
     inner, active = _moving(graph, output, variables)
     bar: dict[Node, Node] = {output: graph.one}
@@ -161,7 +163,7 @@ def gradient(graph: Graph, output: Node, variables: Sequence[Node]) -> list[Node
     return [bar.get(x, graph.zero) for x in variables]
 
 
-def local_gradient(graph: Graph, output: Node, stages: Iterable[Node]) -> Partials:
+def local_gradient(graph: ExpressionGraph, output: Node, stages: Iterable[Node]) -> Partials:
     """Return (stage, d output / d stage) of the stages that `output` is made of directly."""
     stop = dict.fromkeys(x for x in stages if x != output)
     below = [x for x in graph.reach([output], stop=stop) if x in stop]
@@ -170,7 +172,7 @@ def local_gradient(graph: Graph, output: Node, stages: Iterable[Node]) -> Partia
 
 
 def pull_back(
-    graph: Graph,
+    graph: ExpressionGraph,
     forces: Iterable[tuple[Node, Node]],
     variables: Sequence[Node],
     stages: Iterable[Node],
@@ -192,7 +194,7 @@ def pull_back(
 
 
 def directional(
-    graph: Graph, outputs: Sequence[Node], direction: Mapping[Node, Node]
+    graph: ExpressionGraph, outputs: Sequence[Node], direction: Mapping[Node, Node]
 ) -> list[Node]:
     """Return the derivatives of `outputs` along `direction` ({variable: its rate})."""
     dot = dict(direction)
@@ -208,7 +210,7 @@ def directional(
 
 
 def _column(
-    graph: Graph, outputs: Sequence[Node], x: Node, variables: Iterable[Node]
+    graph: ExpressionGraph, outputs: Sequence[Node], x: Node, variables: Iterable[Node]
 ) -> list[Node]:
     """Return the derivatives of `outputs` by x, one of `variables`."""
     seed = {y: graph.one if y == x else graph.zero for y in variables}
@@ -216,7 +218,7 @@ def _column(
 
 
 def edge_pushing(
-    graph: Graph, output: Node, variables: Sequence[Node]
+    graph: ExpressionGraph, output: Node, variables: Sequence[Node]
 ) -> tuple[list[Node], Matrix]:
     """Return gradient and Hessian (upper triangle) by edge pushing."""
     g = graph
@@ -252,7 +254,7 @@ def edge_pushing(
 
 
 def forward_over_reverse(
-    graph: Graph, output: Node, variables: Sequence[Node]
+    graph: ExpressionGraph, output: Node, variables: Sequence[Node]
 ) -> tuple[list[Node], Matrix]:
     """Return gradient and Hessian (upper triangle) column by column."""
     first = gradient(graph, output, variables)
@@ -281,7 +283,7 @@ class StagedHessian:
     first: list[list[Node]]
     curvature: Matrix
 
-    def times(self, g: Graph, x: Sequence[Node]) -> list[Node]:
+    def times(self, g: ExpressionGraph, x: Sequence[Node]) -> list[Node]:
         """Return H x."""
         size = len(x)
         dots = [g.dot(v, x) for v in self.first]
@@ -299,7 +301,7 @@ class StagedHessian:
             for k in range(size)
         ]
 
-    def weighted(self, g: Graph, vectors: Sequence[Sequence[Node]]) -> list[list[Node]]:
+    def weighted(self, g: ExpressionGraph, vectors: Sequence[Sequence[Node]]) -> list[list[Node]]:
         """Return the u_p of vectors that may stand for `first` in other variables."""
         count = len(vectors)
         return [
@@ -313,7 +315,7 @@ class StagedHessian:
         ]
 
 
-def staged(graph: Graph, stages: Stages, variables: Sequence[Node]) -> StagedHessian:
+def staged(graph: ExpressionGraph, stages: Stages, variables: Sequence[Node]) -> StagedHessian:
     """Differentiate W(I(x)) through the quantities I.
 
     Returns the gradient and the Hessian as its curvature part ``core`` = sum_p W_p Hess(I_p)
@@ -340,7 +342,7 @@ def staged(graph: Graph, stages: Stages, variables: Sequence[Node]) -> StagedHes
     return StagedHessian(grad, core, [part[0] for part in parts], curvature)
 
 
-def jacobian(graph: Graph, outputs: Sequence[Node], variables: Sequence[Node]) -> Matrix:
+def jacobian(graph: ExpressionGraph, outputs: Sequence[Node], variables: Sequence[Node]) -> Matrix:
     """Return d outputs / d variables, by rows (reverse) or columns (forward), the cheaper."""
     by_rows: Matrix = {}
     for row, output in enumerate(outputs):

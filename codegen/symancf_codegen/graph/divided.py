@@ -26,8 +26,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symancf_codegen.errors import CompileError
-from symancf_codegen.graph.dag import Graph, Kind
+from symancf_codegen.errors import CodegenError
+from symancf_codegen.graph.dag import Dependence, ExpressionGraph
 from symancf_codegen.graph.differentiate import partials
 from symancf_codegen.legendre import gauss_legendre
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from symancf_codegen.graph.dag import Node
 
 #: Arguments nearer to one another are taken by Gauss's rule over the derivative.
-NEAR = 0.25
+NEAR_ARGUMENTS = 0.25
 
 #: Points of that rule: its error is below round-off of functions as smooth as sin.
 POINTS = 6
@@ -47,11 +47,11 @@ _SMOOTH = frozenset(("sin", "cos", "sinh", "cosh", "tanh", "atan", "erf", "erfc"
 class DividedDifferences:
     """The quotients [x] = (x - x')/(a - b) of nodes of a graph, x' being x with a and b swapped."""
 
-    def __init__(self, graph: Graph, a: Node, b: Node) -> None:
+    def __init__(self, graph: ExpressionGraph, a: Node, b: Node) -> None:
         self.graph = graph
         self.gap = graph.sub(a, b)
         self._swap = {a: b, b: a}
-        self._known = {a: graph.one, b: graph.neg(graph.one)}
+        self._derivatives = {a: graph.one, b: graph.neg(graph.one)}
 
     def swapped(self, node: Node) -> Node:
         """Return x'."""
@@ -62,22 +62,22 @@ class DividedDifferences:
     def __call__(self, node: Node) -> Node:
         """Return [x]."""
         g = self.graph
-        for x in g.reach([node], stop=self._known):
-            if x in self._known:
+        for x in g.reach([node], stop=self._derivatives):
+            if x in self._derivatives:
                 continue
             other = self.swapped(x)
             if other == x:
-                self._known[x] = g.zero
-            elif other in self._known:
-                self._known[x] = g.neg(self._known[other])
+                self._derivatives[x] = g.zero
+            elif other in self._derivatives:
+                self._derivatives[x] = g.neg(self._derivatives[other])
             else:
-                self._known[x] = self._quotient(x, other)
-        return self._known[node]
+                self._derivatives[x] = self._quotient(x, other)
+        return self._derivatives[node]
 
     def _quotient(self, node: Node, other: Node) -> Node:
         """Return [x] of an operation from those of its arguments."""
         g, op, args = self.graph, self.graph.op[node], self.graph.args[node]
-        d = [self._known[a] for a in args]
+        d = [self._derivatives[a] for a in args]
         if op in ("add", "sub"):
             return g.add(d[0], d[1]) if op == "add" else g.sub(d[0], d[1])
         if op in ("neg", "frozen"):
@@ -97,7 +97,7 @@ class DividedDifferences:
             one = args[0] if op == "abs" else g.one
             return self(g.select(below, g.neg(one), g.select(above, one, g.zero)))
         if any(x != g.zero for x in d[1:]):
-            raise CompileError(f"no divided difference is known for the operation {op!r}")
+            raise CodegenError(f"no divided difference is known for the operation {op!r}")
         return g.mul(d[0], self._slope(node, other, d[0]))
 
     def _slope(self, node: Node, other: Node, d: Node) -> Node:
@@ -138,7 +138,7 @@ class DividedDifferences:
             )
         if op in _SMOOTH:
             return self._smooth(op, x, y, f, h, step)
-        raise CompileError(f"no divided difference is known for the operation {op!r}")
+        raise CodegenError(f"no divided difference is known for the operation {op!r}")
 
     def over(self, op: str, d: Node, inverse: bool = False) -> Node:
         """Return f(d)/d of a function that vanishes at 0 with the slope 1, 1/1 at 0; or d/f(d)."""
@@ -154,10 +154,10 @@ class DividedDifferences:
         slopes: list[Node] = []
         for p, w in zip(places, weights, strict=True):
             at = g.add(middle, g.mul(g.constant(p), half))
-            leaf = g.symbol("place", Kind.UNKNOWN)
+            leaf = g.symbol("place", Dependence.UNKNOWN)
             ((_, slope),) = partials(g, g.call(op, leaf))
             slopes.append(g.mul(g.constant(w / 2), g.substitute([slope], {leaf: at})[0]))
-        near = g.call("lt", g.call("abs", step), g.constant(NEAR))
+        near = g.call("lt", g.call("abs", step), g.constant(NEAR_ARGUMENTS))
         far = g.mul(g.sub(f, h), g.inv(g.select(near, g.one, step)))
         return g.select(near, g.total(slopes), far)
 

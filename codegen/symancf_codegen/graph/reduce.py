@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symancf_codegen.graph.dag import Graph, Node
+    from symancf_codegen.graph.dag import ExpressionGraph, Node
     from symancf_codegen.graph.differentiate import Matrix
 
 
@@ -24,15 +24,15 @@ class LinearMap:
         self.columns = columns
 
     @classmethod
-    def identity(cls, graph: Graph, size: int) -> LinearMap:
+    def identity(cls, graph: ExpressionGraph, size: int) -> LinearMap:
         """Return the identity of `size`."""
         return cls([{k: graph.one} for k in range(size)], size)
 
-    def apply(self, g: Graph, x: Sequence[Node]) -> list[Node]:
+    def apply(self, g: ExpressionGraph, x: Sequence[Node]) -> list[Node]:
         """Return A x."""
         return [g.total(g.mul(a, x[c]) for c, a in row.items()) for row in self.rows]
 
-    def pull(self, g: Graph, y: Sequence[Node]) -> list[Node]:
+    def pull(self, g: ExpressionGraph, y: Sequence[Node]) -> list[Node]:
         """Return A^T y."""
         result = [g.zero] * self.columns
         for row, node in zip(self.rows, y, strict=True):
@@ -40,7 +40,7 @@ class LinearMap:
                 result[c] = g.add(result[c], g.mul(a, node))
         return result
 
-    def pull_matrix(self, g: Graph, matrix: Matrix, symmetric: bool) -> Matrix:
+    def pull_matrix(self, g: ExpressionGraph, matrix: Matrix, symmetric: bool) -> Matrix:
         """Return A^T H A; of a symmetric H only the upper triangle is read and returned."""
         matrix = dict(matrix)
         result = self._pull_skew_blocks(g, matrix) if symmetric else {}
@@ -63,7 +63,7 @@ class LinearMap:
                     result[r, c] = g.add(result.get((r, c), g.zero), value)
         return {key: result[key] for key in sorted(result)}
 
-    def _pull_skew_blocks(self, g: Graph, matrix: Matrix) -> Matrix:
+    def _pull_skew_blocks(self, g: ExpressionGraph, matrix: Matrix) -> Matrix:
         """Take skew blocks out of `matrix` and return them pulled back.
 
         Rows that combine the same columns form a group; H = Du J0^-1 has three, one per
@@ -102,7 +102,7 @@ def _upper(k: int, m: int) -> tuple[int, int]:
     return min(k, m), max(k, m)
 
 
-def share_roots(g: Graph, outputs: Sequence[Node]) -> dict[Node, Node]:
+def share_roots(g: ExpressionGraph, outputs: Sequence[Node]) -> dict[Node, Node]:
     """Return replacements of slow operations of x by powers of another root of x.
 
     With y = x^(-1/2): sqrt(x) = x y and 1/x = y^2; with y = x^(-1/3): 1/x = y^3 and
@@ -128,7 +128,7 @@ def share_roots(g: Graph, outputs: Sequence[Node]) -> dict[Node, Node]:
 
 
 def add_dyads(
-    g: Graph,
+    g: ExpressionGraph,
     core: Matrix,
     first: Sequence[Sequence[Node]],
     second: Sequence[Sequence[Node]],

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symancf_codegen.graph.dag import Graph, Node
+    from symancf_codegen.graph.dag import ExpressionGraph, Node
 
 #: Longest expression that is still written into its user.
 WIDTH = 58
@@ -87,7 +87,7 @@ class Output:
 
 
 @dataclass
-class Section:
+class LoopSection:
     """A titled part of the loop body: quantities to name, or outputs to store."""
 
     title: str
@@ -107,8 +107,8 @@ class Scheduler:
 
     def __init__(
         self,
-        graph: Graph,
-        sections: Sequence[Section],
+        graph: ExpressionGraph,
+        sections: Sequence[LoopSection],
         named: Sequence[tuple[str, Sequence[tuple[str, Node]]]],
         loads: Mapping[str, str],
         given: Mapping[Node, str],
@@ -278,8 +278,8 @@ class Scheduler:
 
 
 def schedule(
-    graph: Graph,
-    sections: Sequence[Section],
+    graph: ExpressionGraph,
+    sections: Sequence[LoopSection],
     named: Sequence[tuple[str, Sequence[tuple[str, Node]]]],
     loads: Mapping[str, str],
     given: Mapping[Node, str] | None = None,
@@ -298,7 +298,7 @@ def schedule(
 
 
 def used_symbols(
-    graph: Graph, outputs: Iterable[Node], given: Mapping[Node, object] | None = None
+    graph: ExpressionGraph, outputs: Iterable[Node], given: Mapping[Node, object] | None = None
 ) -> set[str]:
     """Return the names of the leaves on which `outputs` depend, except through `given`."""
     reached = graph.reach(outputs, stop=given)

@@ -20,13 +20,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from symancf_codegen.graph.dag import COST, Graph, Kind, Node
+from symancf_codegen.graph.dag import COST, Dependence, ExpressionGraph, Node
 
 #: Operations that cost at least this are worth waiting for in a loop of their own.
-SLOW = 10
+SLOW_COST = 10
 
 #: Operations, at about 10 bytes each, that fill the cache of instructions, of 32 KB.
-LONG = 3000
+MAX_LOOP_OPERATIONS = 3000
 
 #: Cycles until a result can be used.
 LATENCY = {"inv": 24, "sqrt": 30, "icbrt": 56, "rsqrt": 48, "neg": 0, "select": 4}
@@ -83,7 +83,7 @@ class _Network:
         return sorted(n for n in values if 2 * n not in side and 2 * n + 1 in side)
 
 
-def worthwhile(graph: Graph, outputs: Sequence[Node]) -> bool:
+def worthwhile(graph: ExpressionGraph, outputs: Sequence[Node]) -> bool:
     """Whether a point function is better cut in stages.
 
     So if its longest chain takes several times what its operations take when the processor
@@ -101,21 +101,21 @@ def worthwhile(graph: Graph, outputs: Sequence[Node]) -> bool:
                 if graph.op[a] == "mul":
                     inputs += [ready[b] for b in graph.args[a]]
                     inputs.remove(ready[a])
-        slow = 50 if COST.get(op, 60) >= SLOW else 4
+        slow = 50 if COST.get(op, 60) >= SLOW_COST else 4
         ready[node] = max(inputs, default=5) + LATENCY.get(op, slow)
     operations = sum(graph.count(outputs).values())
     chain = max((ready[node] for node in outputs), default=0)
     return operations > 200 and chain > 200 and chain > 0.75 * operations
 
 
-def long(graph: Graph, outputs: Sequence[Node]) -> bool:
+def long(graph: ExpressionGraph, outputs: Sequence[Node]) -> bool:
     """Whether a point function would not have a place in the processor's cache of instructions."""
-    return sum(graph.count(outputs).values()) > LONG
+    return sum(graph.count(outputs).values()) > MAX_LOOP_OPERATIONS
 
 
-def parameter_cut(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
+def parameter_cut(graph: ExpressionGraph, outputs: Sequence[Node]) -> list[Node]:
     """Return the expressions of uniform parameters that other expressions use."""
-    kinds = Kind.UNIFORM
+    kinds = Dependence.UNIFORM
     cut: set[Node] = set()
     for node in graph.reach(outputs):
         if graph.depends[node] != kinds:
@@ -126,15 +126,18 @@ def parameter_cut(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
 
 
 def geometry_cut(
-    graph: Graph, outputs: Sequence[Node], moving: Kind = Kind.UNKNOWN, store: int = 3
+    graph: ExpressionGraph,
+    outputs: Sequence[Node],
+    moving: Dependence = Dependence.UNKNOWN,
+    store: int = 3,
 ) -> list[Node]:
     """Return the values free of what is `moving` that are worth storing for `outputs`."""
-    moving |= Kind.DIRECTION
+    moving |= Dependence.DIRECTION
     return value_cut(graph, outputs, lambda node: not graph.depends[node] & moving, store=store)
 
 
 def value_cut(
-    graph: Graph,
+    graph: ExpressionGraph,
     outputs: Sequence[Node],
     known: Callable[[Node], bool],
     given: Collection[Node] = (),
@@ -167,7 +170,7 @@ def value_cut(
 
 
 def factor_cut(
-    graph: Graph, outputs: Sequence[Node], given: Collection[Node], limit: int = 24
+    graph: ExpressionGraph, outputs: Sequence[Node], given: Collection[Node], limit: int = 24
 ) -> list[Node]:
     """Return the fewest nodes that separate all slow operations from `outputs`.
 
@@ -181,7 +184,7 @@ def factor_cut(
     for node in order:
         if node in given or graph.is_uniform(node) or not graph.args[node]:
             continue
-        slow = COST.get(graph.op[node], 60) >= SLOW
+        slow = COST.get(graph.op[node], 60) >= SLOW_COST
         above = [a for a in sorted(set(graph.args[node])) if a in below]
         if not slow and not above:
             continue

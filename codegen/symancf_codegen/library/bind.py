@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from symancf_codegen.errors import CompileError
+from symancf_codegen.errors import CodegenError
 from symancf_codegen.library.compile import library
 from symancf_codegen.modes import COMMON, MODES, OPERANDS, signature
 
@@ -266,15 +266,15 @@ def load(source: Source, flags: Sequence[str], compiler: str | None) -> Kernel:
     made = library(name, source.text, flags, compiler=compiler)
     try:
         return Kernel(source.description, source.text, made)
-    except (OSError, CompileError):  # of another system, or by a compiler that failed: made anew
+    except (OSError, CodegenError):  # of another system, or by a compiler that failed: made anew
         made.unlink(missing_ok=True)
         made = library(name, source.text, flags, compiler=compiler)
         return Kernel(source.description, source.text, made)
 
 
-def incomplete(path: Path, function: str) -> CompileError:
+def incomplete(path: Path, function: str) -> CodegenError:
     """Return the error that says that a library lacks a function."""
-    return CompileError(
+    return CodegenError(
         f"the library {path} has no function {function}: did the C compiler write another one? "
         "Set SYMANCF_CC to another compiler, and let `symancf cache clear` remove the library",
         asked=function,

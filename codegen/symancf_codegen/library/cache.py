@@ -38,7 +38,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from symancf_codegen.errors import CompileError
+from symancf_codegen.errors import CodegenError
 
 _MARK = b"\n/* symancf sha256 "
 _END = b" */\n"
@@ -46,7 +46,7 @@ _TRAILER = len(_MARK) + 64 + 1 + 64 + len(_END)
 _KEY = 32  # bytes
 
 #: Seconds that a process waits for another one that makes the same entry; then it makes it, too.
-PATIENCE = 900.0
+WAITING_TIME = 900.0
 _STALE = 3600.0  # seconds after which what a broken-off compilation left is removed
 
 
@@ -75,8 +75,8 @@ def folder(*, tell: bool = True) -> Path:
     if not fault and not _serves_many(wanted):
         return wanted
     path = _private_folder(wanted)
-    if tell and fault and path not in _TOLD:
-        _TOLD.add(path)
+    if tell and fault and path not in _WARNED:
+        _WARNED.add(path)
         warnings.warn(
             f"the kernel cache {wanted} is not used, since {fault}; kernels are in {path}",
             stacklevel=2,
@@ -84,7 +84,7 @@ def folder(*, tell: bool = True) -> Path:
     return path
 
 
-_TOLD: set[Path] = set()
+_WARNED: set[Path] = set()
 
 
 def _wanted() -> Path:
@@ -100,8 +100,8 @@ def _wanted() -> Path:
         raise _uncreatable(given or base or "~/.cache", error) from error
 
 
-def _uncreatable(path: Path | str, error: Exception) -> CompileError:
-    return CompileError(
+def _uncreatable(path: Path | str, error: Exception) -> CodegenError:
+    return CodegenError(
         f"the kernel cache {path} cannot be created ({error}); set the environment variable "
         "SYMANCF_CACHE to a folder that you may write",
         asked="SYMANCF_CACHE",
@@ -211,7 +211,7 @@ def locked(path: Path) -> Iterator[None]:
     """Let one process at a time make the entry `path`; look again whether it is there, inside.
 
     The system drops the lock of a process that ends, however it ends. Where the file system has
-    no locks, or a lock is kept for longer than `PATIENCE` (by a machine that is gone), all make
+    no locks, or a lock is kept for longer than `WAITING_TIME` (by a machine that is gone), all make
     the entry: the last one wins, and all are the same.
     """
     name = path.parent / f".lock-{path.name}"
@@ -227,7 +227,7 @@ def locked(path: Path) -> Iterator[None]:
 
 def _acquired(name: Path) -> int | None:
     """Return the handle of a locked file, or None where that cannot be had."""
-    end, pause = time.monotonic() + PATIENCE, 0.01
+    end, pause = time.monotonic() + WAITING_TIME, 0.01
     while True:
         try:
             handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -357,28 +357,28 @@ def _key() -> bytes:
 
 def _secret(path: Path) -> bytes:
     """Return the bytes of a file that only this user reads; new ones where it is no such file."""
-    found = _known(path)
+    found = _verified_bytes(path)
     if found is None:
         with locked(path):
-            found = _known(path)  # another process may have made it in the meantime
+            found = _verified_bytes(path)  # another process may have made it in the meantime
             if found is None:
                 found = secrets.token_bytes(_KEY)
                 _replace(path, found)
     return found
 
 
-def _known(path: Path) -> bytes | None:
+def _verified_bytes(path: Path) -> bytes | None:
     status, data = _opened(path)
     if status is None or status.st_uid != os.geteuid() or status.st_mode & 0o077:
         return None
     return data if len(data) == _KEY else None
 
 
-def unusable(path: Path, error: OSError) -> CompileError:
+def unusable(path: Path, error: OSError) -> CodegenError:
     """Return the error that says why the cache folder `path` cannot be used and what to do."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     remedy = "free space there (`symancf cache clear`) or " if full else ""
-    return CompileError(
+    return CodegenError(
         f"the kernel cache {path} cannot be written: {error.strerror or error}; {remedy}set the "
         "environment variable SYMANCF_CACHE to a folder that you may write",
         asked="SYMANCF_CACHE",

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from symancf_codegen.errors import CompileError
+from symancf_codegen.errors import CodegenError
 from symancf_codegen.library import cache
 from symancf_codegen.progress import telling
 
@@ -53,7 +53,7 @@ def compiler_command(compiler: str | None = None) -> tuple[str, ...]:
         found = shutil.which(words[0]) if words else None
         if found:
             return (found, *words[1:])
-        raise CompileError(
+        raise CodegenError(
             f"the C compiler {wanted!r} (from SYMANCF_CC or CC) was not found; "
             "unset the variable or set it to gcc",
             asked="SYMANCF_CC",
@@ -63,7 +63,7 @@ def compiler_command(compiler: str | None = None) -> tuple[str, ...]:
         found = shutil.which(name)
         if found:
             return (found,)
-    raise CompileError(
+    raise CodegenError(
         "no C compiler was found (gcc, cc or clang); install one (Debian: `apt install gcc "
         "libc6-dev`) or set the environment variable SYMANCF_CC to its path",
         asked="C compiler",
@@ -82,7 +82,7 @@ def _identity(command: tuple[str, ...], flags: tuple[str, ...]) -> bytes:
                 [*command, *arguments], capture_output=True, check=False, timeout=60
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise CompileError(
+            raise CodegenError(
                 f"the C compiler {' '.join(command)} cannot be run ({error}); install gcc or set "
                 "the environment variable SYMANCF_CC",
                 asked="C compiler",
@@ -170,7 +170,7 @@ def _build(
                 wrong = _unloadable(output)
             if wrong:
                 message = "\n".join(["", *said.strip().splitlines()[:20]]) if said.strip() else ""
-                raise CompileError(
+                raise CodegenError(
                     f"the C compiler {wrong}{message}\n"
                     f"(command: {shlex.join(arguments)}; set SYMANCF_CC to use another compiler)",
                     asked="C compiler",
@@ -196,7 +196,7 @@ def limit() -> float:
     except ValueError:
         seconds = 0.0
     if not seconds > 0.0:
-        raise CompileError(
+        raise CodegenError(
             f"SYMANCF_COMPILE_LIMIT is {given!r}: give the seconds that a C compiler may take, or "
             "unset it",
             asked="SYMANCF_COMPILE_LIMIT",
@@ -224,7 +224,7 @@ def _run(arguments: Sequence[str], environment: dict[str, str], text: Path) -> t
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             if isinstance(error, subprocess.TimeoutExpired):
-                raise CompileError(
+                raise CodegenError(
                     f"the C compiler did not end within {most:g} s on {text} (command: "
                     f"{shlex.join(arguments)}); set SYMANCF_COMPILE_LIMIT to more seconds, or "
                     "SYMANCF_CC to another compiler",

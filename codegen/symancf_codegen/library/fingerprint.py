@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What identifies a kernel before any symbolic work: a hash of laws, space, rules, compiler."""
+"""Fingerprints of kernels before any symbolic work: hashes of laws, space, rules, compiler."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast a kernel is: nanoseconds per cell and the fraction of the processor's peak.
+"""Speed of a kernel: nanoseconds per cell and the fraction of the processor's peak.
 
 All times are CPU time of the calling thread (CLOCK_THREAD_CPUTIME_ID), medians of nine, so
 that a shared machine disturbs them little. The peak is measured by a loop of independent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stages 2 to 7 make, kept in the cache."""
+"""Cache of the sources that stages 2 to 7 make."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from symancf_codegen.errors import CompileError
+from symancf_codegen.errors import CodegenError
 from symancf_codegen.library import cache
 from symancf_codegen.progress import telling
 from symancf_codegen.text.description import Description, Source
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def kept(name: str, key: str, make: Callable[[], Source]) -> Source:
+def cached(name: str, key: str, make: Callable[[], Source]) -> Source:
     """Return description and text of the kernel with a fingerprint: from the cache, or made."""
     path = cache.folder() / cache.entry(name, key, ".json")
     source = _stored(path)
@@ -26,23 +26,23 @@ def kept(name: str, key: str, make: Callable[[], Source]) -> Source:
     with telling(f"deriving {name}"), cache.locked(path):
         source = _stored(path)  # another process may have made it in the meantime
         if source is None:
-            source = _made(name, make)
+            source = _computed(name, make)
             content = {"description": asdict(source.description), "source": source.text}
             cache.write(path, json.dumps(content).encode())
     return source
 
 
-def _made(name: str, make: Callable[[], Source]) -> Source:
+def _computed(name: str, make: Callable[[], Source]) -> Source:
     try:
         return make()
     except RecursionError as error:
-        raise CompileError(
+        raise CodegenError(
             f"kernel {name!r}: its expressions are nested too deep for SymPy; give parts of them "
             "names in the function's body, or write them with fewer levels",
             asked=name,
         ) from error
     except OverflowError as error:
-        raise CompileError(
+        raise CodegenError(
             f"kernel {name!r}: a number in its derivatives is beyond the range of double precision "
             "(1.8e308): choose units in which its numbers are smaller",
             asked=name,

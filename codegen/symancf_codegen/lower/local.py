@@ -6,18 +6,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from symancf_codegen.errors import CompileError
-from symancf_codegen.graph.dag import SOLVED, Graph, Kind, Node
+from symancf_codegen.errors import CodegenError
+from symancf_codegen.graph.dag import SOLVED, Dependence, ExpressionGraph, Node
 from symancf_codegen.graph.differentiate import Matrix, gradient
 from symancf_codegen.graph.reduce import LinearMap
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw
-    from symancf_codegen.lower.lower import Scope
+    from symancf_codegen.lower.lower import LawScope
 
 
 @dataclass
-class Solved:
+class LocalUnknowns:
     """Unknowns of a point or cell as nodes of a graph.
 
     Attributes
@@ -44,7 +44,7 @@ class Solved:
     moves: Matrix = field(default_factory=dict)
 
 
-def modes_of(law: PointLaw, scope: Scope) -> tuple[list[Node], LinearMap]:
+def modes_of(law: PointLaw, scope: LawScope) -> tuple[list[Node], LinearMap]:
     """Bind the unknowns of the law and what they amount to; return leaves of this and the map."""
     g = scope.graph
     own = {x.symbol.name: g.symbol(x.symbol.name, SOLVED) for x in law.local}
@@ -63,7 +63,9 @@ def modes_of(law: PointLaw, scope: Scope) -> tuple[list[Node], LinearMap]:
     return leaves, LinearMap(rows, len(own))
 
 
-def linear_in(g: Graph, values: list[Node], modes: list[Node], moves: Matrix) -> list[Node]:
+def linear_in(
+    g: ExpressionGraph, values: list[Node], modes: list[Node], moves: Matrix
+) -> list[Node]:
     """Return the values as sums of slopes times modes, where the slopes know no mode."""
     rest = g.substitute(values, dict.fromkeys(modes, g.zero))
     known = set(modes)
@@ -76,7 +78,7 @@ def linear_in(g: Graph, values: list[Node], modes: list[Node], moves: Matrix) ->
     return found
 
 
-def local_of(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None:
+def local_of(law: PointLaw, scope: LawScope, density: Node | None) -> LocalUnknowns | None:
     """Lower the unknowns of a point and their equations, one for each."""
     if not law.local:
         return None
@@ -85,7 +87,7 @@ def local_of(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None
     equations = _equations(law, scope, density, unknowns)
     start = [scope.lower(x.start) for x in law.local]
     _require_solvable(law, g, unknowns, start, equations)
-    return Solved(
+    return LocalUnknowns(
         unknowns=unknowns,
         start=start,
         equations=equations,
@@ -96,7 +98,7 @@ def local_of(law: PointLaw, scope: Scope, density: Node | None) -> Solved | None
 
 
 def _equations(
-    law: PointLaw, scope: Scope, density: Node | None, unknowns: list[Node]
+    law: PointLaw, scope: LawScope, density: Node | None, unknowns: list[Node]
 ) -> list[Node]:
     """Return what vanishes: the equations of the law, else slopes of its energy."""
     # of the unknowns of a point the weight does not matter
@@ -104,7 +106,7 @@ def _equations(
     given = [None if x.equation is None else scope.lower(x.equation) for x in law.local]
     if energy is None and None in given:
         name = law.local[given.index(None)].symbol.name
-        raise CompileError(
+        raise CodegenError(
             f"{law.words} has no energy: give an equation for {name}",
             asked="equation",
             given=name,
@@ -115,19 +117,23 @@ def _equations(
 
 
 def _require_solvable(
-    law: PointLaw, g: Graph, unknowns: list[Node], start: list[Node], equations: list[Node]
+    law: PointLaw,
+    g: ExpressionGraph,
+    unknowns: list[Node],
+    start: list[Node],
+    equations: list[Node],
 ) -> None:
     """Check that unknowns begin at what is known, and that the equations of a point have them."""
     for x, node, equation in zip(law.local, start, equations, strict=True):
-        if g.depends[node] & Kind.UNKNOWN:
-            raise CompileError(
+        if g.depends[node] & Dependence.UNKNOWN:
+            raise CodegenError(
                 f"{law.words}: {x.symbol.name} begins at {x.start}, which depends on the "
                 "unknowns: it may depend on parameters and the reference only",
                 asked="start",
                 given=str(x.start),
             )
         if not law.shared and not set(unknowns) & set(g.reach([equation])):
-            raise CompileError(
+            raise CodegenError(
                 f"{law.words}: {'the energy' if x.equation is None else x.equation} does not "
                 f"determine {x.symbol.name}",
                 asked=x.symbol.name,

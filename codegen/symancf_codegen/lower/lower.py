@@ -19,14 +19,14 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
-from symancf_codegen.errors import CompileError
+from symancf_codegen.errors import CodegenError
 from symancf_codegen.functions import FUNCTIONS, POSSIBLE, force_on, log_stretch, rate, symbolic
-from symancf_codegen.graph.dag import SOLVED, Kind
+from symancf_codegen.graph.dag import SOLVED, Dependence
 from symancf_codegen.graph.differentiate import gradient, local_gradient
 from symancf_codegen.graph.divided import DividedDifferences
 
 if TYPE_CHECKING:
-    from symancf_codegen.graph.dag import Graph, Node
+    from symancf_codegen.graph.dag import ExpressionGraph, Node
 
 #: Operations that are not finite everywhere, or whose derivatives are not.
 SINGULAR = (
@@ -56,7 +56,9 @@ class Principal:
         beside mixed entries.
     """
 
-    def __init__(self, graph: Graph, given: list[Node], strain: list[Node] | None = None) -> None:
+    def __init__(
+        self, graph: ExpressionGraph, given: list[Node], strain: list[Node] | None = None
+    ) -> None:
         g = graph
         self.graph, self.given, self.stages = g, given, strain is not None
         found = [g.symbol(f"log_stretch{k}", SOLVED) for k in (1, 2, 3)]
@@ -119,7 +121,7 @@ class Principal:
         return g.total(terms)
 
 
-class Scope:
+class LawScope:
     """Names and what they mean, for one law.
 
     Parameters
@@ -137,7 +139,7 @@ class Scope:
     solves : whether a function of the kernel finds them before; else each is an operation.
     """
 
-    def __init__(self, graph: Graph, owner: str) -> None:
+    def __init__(self, graph: ExpressionGraph, owner: str) -> None:
         self.graph = graph
         self.owner = owner
         self.nodes: dict[str, Node] = {}
@@ -159,12 +161,12 @@ class Scope:
         """Let names mean expressions of other names."""
         for symbol, expression in definitions:
             if symbol.name in self.nodes or symbol.name in self.definitions:
-                raise CompileError(f"{self.owner}: {symbol.name!r} is defined twice")
+                raise CodegenError(f"{self.owner}: {symbol.name!r} is defined twice")
             self.definitions[symbol.name] = symbolic(expression)
 
-    def override(self, nodes: Mapping[str, Node]) -> Scope:
+    def override(self, nodes: Mapping[str, Node]) -> LawScope:
         """Return a scope in which some names mean other nodes and all else is the same."""
-        scope = Scope(self.graph, self.owner)
+        scope = LawScope(self.graph, self.owner)
         scope.nodes = {k: v for k, v in self.nodes.items() if k not in self.definitions}
         scope.definitions, scope.rates = self.definitions, self.rates
         scope.solves = self.solves
@@ -178,14 +180,14 @@ class Scope:
             return node
         if name in self._pending:
             cycle = " -> ".join([*self._pending, name])
-            raise CompileError(
+            raise CodegenError(
                 f"{self.owner}: {name!r} is defined by itself: {cycle}",
                 asked=name,
                 given=(*self._pending, name),
             )
         if name not in self.definitions:
             known = ", ".join(sorted({*self.nodes, *self.definitions}))
-            raise CompileError(
+            raise CodegenError(
                 f"{self.owner} uses the symbol {name!r}, which is neither an unknown, a "
                 f"reference jet, a section symbol, a parameter nor a named quantity; it knows: "
                 f"{known}",
@@ -205,14 +207,14 @@ class Scope:
         """
         g, nodes = self.graph, self.nodes
         found = (g.core(nodes[name]) for name in self.definitions if name in nodes)
-        return {node for node in found if g.depends[node] & Kind.UNKNOWN}
+        return {node for node in found if g.depends[node] & Dependence.UNKNOWN}
 
     def rate(self, node: Node) -> Node:
         """Return the rate of a node, by way of the rates of the definitions it is made of."""
         if node not in self.rates:
             g = self.graph
             if self.principal and set(self.principal.values) & set(g.reach([node])):
-                raise CompileError(
+                raise CodegenError(
                     f"{self.owner} asks for the rate of principal stretches, whose own "
                     "tangent is not known: write it in the rate of C or E_gl"
                 )
@@ -243,7 +245,7 @@ class Scope:
         op = FUNCTIONS.get(type(e).__name__, "")
         if op:
             return self.graph.call(op, *map(self._lower, e.args))
-        raise CompileError(
+        raise CodegenError(
             f"{self.owner} uses {type(e).__name__}, as in {e}, for which no C is known; "
             f"use {POSSIBLE}",
             asked=type(e).__name__,
@@ -291,7 +293,7 @@ class Scope:
         if self.principal is None:
             self.principal = Principal(g, given)
         elif self.principal.given != given and not self.principal.stages:
-            raise CompileError(f"{self.owner} asks for principal stretches of several F")
+            raise CodegenError(f"{self.owner} asks for principal stretches of several F")
         return self.principal.values[k - 1]
 
     def _number(self, e: sp.Basic) -> Node:
@@ -301,7 +303,7 @@ class Scope:
                 return self.graph.constant(number)
         except (TypeError, OverflowError):
             pass
-        raise CompileError(
+        raise CodegenError(
             f"{self.owner}: {e} is no finite real number", asked="number", given=str(e)
         )
 
@@ -336,7 +338,7 @@ class Scope:
     def _piecewise(self, e: sp.Piecewise) -> Node:
         *cases, (value, condition) = e.args
         if condition != sp.true:
-            raise CompileError(
+            raise CodegenError(
                 f"{self.owner}: {e} says nothing outside its conditions; end it with (value, True)",
                 asked="Piecewise",
                 given=str(e),
@@ -396,18 +398,18 @@ class Scope:
 
 
 #: How expressions become nodes, by their classes.
-_RULES: tuple[tuple[type | tuple[type, ...], Callable[[Scope, Any], Node]], ...] = (
-    (sp.Symbol, Scope._symbol),
-    (sp.Add, Scope._sum),
-    (sp.Mul, Scope._product),
-    (sp.Pow, Scope._power),
-    (sp.Piecewise, Scope._piecewise),
-    ((sp.Min, sp.Max), Scope._extremum),
-    (Relational, Scope._relation),
-    ((And, Or), Scope._junction),
-    (Not, Scope._negation),
-    (sp.Heaviside, Scope._step),
-    (rate, Scope._rate),
-    (log_stretch, Scope._principal),
-    (force_on, Scope._force),
+_RULES: tuple[tuple[type | tuple[type, ...], Callable[[LawScope, Any], Node]], ...] = (
+    (sp.Symbol, LawScope._symbol),
+    (sp.Add, LawScope._sum),
+    (sp.Mul, LawScope._product),
+    (sp.Pow, LawScope._power),
+    (sp.Piecewise, LawScope._piecewise),
+    ((sp.Min, sp.Max), LawScope._extremum),
+    (Relational, LawScope._relation),
+    ((And, Or), LawScope._junction),
+    (Not, LawScope._negation),
+    (sp.Heaviside, LawScope._step),
+    (rate, LawScope._rate),
+    (log_stretch, LawScope._principal),
+    (force_on, LawScope._force),
 )

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symancf_codegen.declare import RATE_FACTOR
-from symancf_codegen.errors import CompileError
+from symancf_codegen.errors import CodegenError
 from symancf_codegen.functions import force_on, frozen, log_stretch, symbolic
-from symancf_codegen.graph.dag import Graph, Kind, Node
+from symancf_codegen.graph.dag import Dependence, ExpressionGraph, Node
 from symancf_codegen.graph.differentiate import Matrix, Stages, gradient, jacobian, pull_back
 from symancf_codegen.graph.reduce import LinearMap
-from symancf_codegen.lower.local import Solved, linear_in, local_of, modes_of
-from symancf_codegen.lower.lower import Principal, Scope
+from symancf_codegen.lower.local import LocalUnknowns, linear_in, local_of, modes_of
+from symancf_codegen.lower.lower import LawScope, Principal
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Space
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 COMPONENTS = (1, 2, 3)
 
 #: Titled lists of (name, node).
-Named = list[tuple[str, list[tuple[str, Node]]]]
+NamedNodes = list[tuple[str, list[tuple[str, Node]]]]
 
 #: Leaf of the quadrature weight; no symbol of a user is written like this.
 WEIGHT = "quadrature weight"
 
 
 @dataclass
-class Point:
+class LoweredLaw:
     """One law, lowered; see `lower_point`.
 
     Attributes
@@ -61,7 +61,7 @@ class Point:
     """
 
     law: PointLaw
-    graph: Graph
+    graph: ExpressionGraph
     leaves: tuple[str, ...]
     variables: list[Node]
     to_variables: LinearMap
@@ -72,8 +72,8 @@ class Point:
     stored: Node
     update: list[tuple[str, Node]]
     initial: list[tuple[str, Node]]
-    named: Named
-    local: Solved | None
+    named: NamedNodes
+    local: LocalUnknowns | None
     stages: Stages | None
     outputs: list[tuple[str, Node]]
     nodes: dict[str, Node]
@@ -88,7 +88,7 @@ class Point:
 
 def lower_point(
     law: PointLaw, space: Space | None, section: Mapping[str, float | None], *, weighted: bool
-) -> Point:
+) -> LoweredLaw:
     """Lower `law`.
 
     Parameters
@@ -99,17 +99,17 @@ def lower_point(
         is then specialised to it), None where the kernel passes the value.
     weighted : whether the kernel passes a quadrature weight.
     """
-    g = Graph()
+    g = ExpressionGraph()
     scope = _scope(g, law, space, section)
     leaves, to_jets = _jet_map(law, space, scope)
-    jets = to_jets.apply(g, [g.symbol(name, Kind.UNKNOWN) for name in leaves])
+    jets = to_jets.apply(g, [g.symbol(name, Dependence.UNKNOWN) for name in leaves])
     variables = _variables(law, scope, jets)
     names = variables.names
     scope.define(law.lets)
     scope.rates = _rates(law, scope, variables)
     factor = scope.lower(law.measure)
     if weighted:
-        factor = g.mul(g.symbol(WEIGHT, Kind.POINT), factor)
+        factor = g.mul(g.symbol(WEIGHT, Dependence.POINT), factor)
     density = None if law.energy is None else g.mul(factor, _energy(scope, law))
     forces, pulled = _forces(law, scope, names, factor) if density is None else ([], {})
     local = local_of(law, scope, density)
@@ -120,7 +120,7 @@ def lower_point(
     if law.stored is not None:
         stored = g.mul(factor, scope.lower(law.stored))
     update, initial = _history(law, scope, factor)
-    return Point(
+    return LoweredLaw(
         law=law,
         graph=g,
         leaves=leaves,
@@ -133,7 +133,7 @@ def lower_point(
         stored=stored,
         update=update,
         initial=initial,
-        named=_named(law, scope, variables, [] if space is None else jets, pulled),
+        named=_named_nodes(law, scope, variables, [] if space is None else jets, pulled),
         local=local,
         stages=_stages(law, scope, names, factor),
         outputs=_outputs(law, scope, names),
@@ -144,19 +144,19 @@ def lower_point(
 
 
 def _scope(
-    g: Graph, law: PointLaw, space: Space | None, section: Mapping[str, float | None]
-) -> Scope:
+    g: ExpressionGraph, law: PointLaw, space: Space | None, section: Mapping[str, float | None]
+) -> LawScope:
     """Return what the names of a law mean that do not depend on unknowns."""
-    scope = Scope(g, law.words)
+    scope = LawScope(g, law.words)
     scope.solves = True
     for parameter in law.parameters:
-        kind = Kind.UNIFORM if parameter.kind == "uniform" else Kind.CELL
+        kind = Dependence.UNIFORM if parameter.kind == "uniform" else Dependence.CELL
         scope.bind(parameter.name, g.symbol(parameter.name, kind))
     for memory in law.history:
-        scope.bind(memory.name, g.symbol(memory.name, Kind.CELL))
+        scope.bind(memory.name, g.symbol(memory.name, Dependence.CELL))
     places = dict.fromkeys(coordinates(law, space))
     for name, value in {**places, **section}.items():
-        leaf = g.symbol(name, Kind.POINT) if value is None else g.constant(value)
+        leaf = g.symbol(name, Dependence.POINT) if value is None else g.constant(value)
         scope.bind(name, leaf)
     scope.define(law.geometry)
     return scope
@@ -186,14 +186,14 @@ class _Variables:
     replace: dict[Node, Node]
 
 
-def _variables(law: PointLaw, scope: Scope, jets: Sequence[Node]) -> _Variables:
+def _variables(law: PointLaw, scope: LawScope, jets: Sequence[Node]) -> _Variables:
     """Return the variables of a law as functions of its jets; bind them."""
     g = scope.graph
     if law.modes:  # they occur in the coefficients of jets
         modes, to_modes = modes_of(law, scope)
     of_jets, constant = _inner_map(law, scope)
     names = [s.name for s, _ in law.inner] or [s.name for s in law.unknowns]
-    leaves = [g.symbol(f"variable {name}", Kind.UNKNOWN) for name in names]
+    leaves = [g.symbol(f"variable {name}", Dependence.UNKNOWN) for name in names]
     for name, node in zip(names, leaves, strict=True):
         scope.bind(name, node)
     if not law.modes:
@@ -210,7 +210,7 @@ def _variables(law: PointLaw, scope: Scope, jets: Sequence[Node]) -> _Variables:
     return _Variables(names, leaves, of_jets, constant, values, modes, to_modes, moves, replace)
 
 
-def _inner_map(law: PointLaw, scope: Scope) -> tuple[LinearMap, list[Node]]:
+def _inner_map(law: PointLaw, scope: LawScope) -> tuple[LinearMap, list[Node]]:
     """Return the map of the unknowns to the inner variables, and what no unknown multiplies."""
     g = scope.graph
     column = {s.name: k for k, s in enumerate(law.unknowns)}
@@ -223,7 +223,7 @@ def _inner_map(law: PointLaw, scope: Scope) -> tuple[LinearMap, list[Node]]:
         linear = {x.name: e for x, e in combination.items() if x != sp.S.One}
         for name in linear:
             if name not in column:
-                raise CompileError(
+                raise CodegenError(
                     f"{law.words}: the inner variable {symbol.name} is a combination "
                     f"of {name}, which is not among its unknowns"
                 )
@@ -231,7 +231,7 @@ def _inner_map(law: PointLaw, scope: Scope) -> tuple[LinearMap, list[Node]]:
     return LinearMap(rows, len(column)), constant
 
 
-def _rates(law: PointLaw, scope: Scope, variables: _Variables) -> dict[Node, Node]:
+def _rates(law: PointLaw, scope: LawScope, variables: _Variables) -> dict[Node, Node]:
     """Return the rates of variables, or of what else a law gives rates of."""
     g = scope.graph
     if law.rates:
@@ -243,11 +243,13 @@ def _rates(law: PointLaw, scope: Scope, variables: _Variables) -> dict[Node, Nod
     known = {s.name for s in law.unknowns}.union(scope.nodes)
     for v in law.rate_of.values():
         if isinstance(v, sp.Symbol) and v.name not in known:
-            scope.bind(v.name, g.symbol(f"motion {v.name}", Kind.UNKNOWN))
+            scope.bind(v.name, g.symbol(f"motion {v.name}", Dependence.UNKNOWN))
     return {scope.resolve(u.name): scope.lower(v) for u, v in law.rate_of.items()}
 
 
-def _solve_in_modes(g: Graph, local: Solved, density: Node, variables: _Variables) -> None:
+def _solve_in_modes(
+    g: ExpressionGraph, local: LocalUnknowns, density: Node, variables: _Variables
+) -> None:
     """Let the equations of unknowns follow from the slopes by variables and modes."""
     local.modes, local.to_modes = variables.modes, variables.to_modes
     local.constant, local.moves = variables.constant, variables.moves
@@ -260,13 +262,13 @@ def _solve_in_modes(g: Graph, local: Solved, density: Node, variables: _Variable
     local.equations = variables.to_modes.pull(g, of_modes)
 
 
-def _named(
+def _named_nodes(
     law: PointLaw,
-    scope: Scope,
+    scope: LawScope,
     variables: _Variables,
     jets: Sequence[Node],
     pulled: Mapping[Node, Node],
-) -> Named:
+) -> NamedNodes:
     """Return the nodes that have names, for the printer; of `jets` if there are any."""
     quantities = _names(scope, law.lets)
     stages = [*zip(variables.names, variables.leaves, strict=True), *quantities]
@@ -289,7 +291,9 @@ def coordinates(law: PointLaw, space: Space | None) -> tuple[str, ...]:
     return tuple(name for name in names if name in asked - known)
 
 
-def _jet_map(law: PointLaw, space: Space | None, scope: Scope) -> tuple[tuple[str, ...], LinearMap]:
+def _jet_map(
+    law: PointLaw, space: Space | None, scope: LawScope
+) -> tuple[tuple[str, ...], LinearMap]:
     """Return the leaves and the map leaves -> unknowns; bind other jets."""
     g = scope.graph
     if space is None:
@@ -307,7 +311,7 @@ def _jet_map(law: PointLaw, space: Space | None, scope: Scope) -> tuple[tuple[st
     return leaves, LinearMap(rows, len(leaves))
 
 
-def _define_jets(space: Space, scope: Scope, letters: str) -> None:
+def _define_jets(space: Space, scope: LawScope, letters: str) -> None:
     """Define the jets of the reference, R, and of the rates, w, by table jets."""
     for letter in letters:
         for jet, monomials in space.point_jets.items():
@@ -317,7 +321,7 @@ def _define_jets(space: Space, scope: Scope, letters: str) -> None:
                 )
         for t in space.table_jets:
             for a in COMPONENTS:
-                leaf = scope.graph.symbol(f"{letter}_{t}{a}", Kind.REFERENCE)
+                leaf = scope.graph.symbol(f"{letter}_{t}{a}", Dependence.REFERENCE)
                 scope.bind(f"table {letter} {t}{a}", leaf)
 
 
@@ -325,7 +329,7 @@ def _require_jets(law: PointLaw, space: Space) -> None:
     """Check that the unknowns of a law are the components of jets of the space."""
     missing = [jet for jet in law.jets if jet not in space.point_jets]
     if missing:
-        raise CompileError(
+        raise CodegenError(
             f"{law.words} asks for the jets {', '.join(missing)}; the element "
             f"{space.name!r} offers {', '.join(space.point_jets)}",
             asked="jets",
@@ -335,7 +339,7 @@ def _require_jets(law: PointLaw, space: Space) -> None:
     given = tuple(s.name for s in law.unknowns)
     expected = [f"u_{jet}{a}" for jet in law.jets for a in COMPONENTS]
     if [*given] != expected:
-        raise CompileError(
+        raise CodegenError(
             f"{law.words}: its unknowns must be the components of its jets, "
             f"{', '.join(expected)}; they are {', '.join(given)}",
             asked="unknowns",
@@ -345,7 +349,7 @@ def _require_jets(law: PointLaw, space: Space) -> None:
 
 
 def _forces(
-    law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node
+    law: PointLaw, scope: LawScope, variable_names: Sequence[str], factor: Node
 ) -> tuple[list[Node], dict[Node, Node]]:
     """Return the forces on the variables, and on all that those on lets were pulled back by."""
     g = scope.graph
@@ -354,27 +358,27 @@ def _forces(
     rates = {
         x: moved[name] for name, x in zip(variable_names, variables, strict=True) if name in moved
     }
-    pulled = pull_back(g, _given_forces(law, scope, variable_names), variables, scope.stages())
+    pulled = pull_back(g, _work_of_forces(law, scope, variable_names), variables, scope.stages())
     powers = _powers(law, scope, list(rates.values()))
     forces = [pulled.get(x, g.zero) for x in variables]
     for k, x in enumerate(variables):
         if rates.get(x) in powers:
             forces[k] = g.sub(forces[k], powers[rates[x]])
     for node in set(g.reach(forces)) & set(rates.values()) - set(variables):
-        raise CompileError(
+        raise CodegenError(
             f"{law.words}: a force depends on {g.name[node].removeprefix('motion ')}, which "
             "is none of its unknowns: only motions may"
         )
     if scope.principal is not None:
-        raise CompileError(
+        raise CodegenError(
             f"{law.words} gives forces by principal stretches, whose second derivatives "
             "have no limit where they coincide: give an energy of them"
         )
     return [g.mul(factor, force) for force in forces], pulled
 
 
-def _given_forces(
-    law: PointLaw, scope: Scope, variable_names: Sequence[str]
+def _work_of_forces(
+    law: PointLaw, scope: LawScope, variable_names: Sequence[str]
 ) -> list[tuple[Node, Node]]:
     """Return quantities and the forces on them; where the slopes of one are held, its variables."""
     g = scope.graph
@@ -382,7 +386,7 @@ def _given_forces(
     known = [*variable_names, *(s.name for s, _ in law.lets)]
     for q in work:
         if not {s.name for s in q.free_symbols} & {*known}:
-            raise CompileError(
+            raise CodegenError(
                 f"{law.words}: a force is given for {q}; its quantities are neither its "
                 f"variables nor its lets: {', '.join(known)}",
                 asked="work",
@@ -403,13 +407,13 @@ def _given_forces(
     return given
 
 
-def _powers(law: PointLaw, scope: Scope, rates: Sequence[Node]) -> dict[Node, Node]:
+def _powers(law: PointLaw, scope: LawScope, rates: Sequence[Node]) -> dict[Node, Node]:
     """Return the forces conjugate to `rates`, of the law's forces on motions."""
     if not law.powers:
         return {}
     # linear in the rates: the slope at rates of zero is that at all of them
     g = scope.graph
-    seeds = [g.symbol(f"force {k}", Kind.UNKNOWN) for k, _ in enumerate(law.powers)]
+    seeds = [g.symbol(f"force {k}", Dependence.UNKNOWN) for k, _ in enumerate(law.powers)]
     motions = [scope.lower(motion) for motion, _ in law.powers]
     found = pull_back(g, zip(motions, seeds, strict=True), rates, scope.stages())
     put = dict(zip(seeds, (scope.lower(force) for _, force in law.powers), strict=True))
@@ -418,7 +422,7 @@ def _powers(law: PointLaw, scope: Scope, rates: Sequence[Node]) -> dict[Node, No
 
 
 def _history(
-    law: PointLaw, scope: Scope, factor: Node
+    law: PointLaw, scope: LawScope, factor: Node
 ) -> tuple[list[tuple[str, Node]], list[tuple[str, Node]]]:
     """Return what the point remembers at the end of a step and before the first."""
     g = scope.graph
@@ -431,8 +435,8 @@ def _history(
         start = scope.lower(memory.initial)
         update.append((memory.name, node))
         initial.append((memory.name, start))
-        if g.depends[start] & Kind.UNKNOWN:
-            raise CompileError(
+        if g.depends[start] & Dependence.UNKNOWN:
+            raise CodegenError(
                 f"{law.words}: the initial value {memory.initial} of {memory.name!r} depends "
                 "on unknowns; it may depend on parameters and the reference",
                 asked="initial",
@@ -442,31 +446,31 @@ def _history(
 
 
 def _names(
-    scope: Scope, definitions: Sequence[tuple[sp.Symbol, sp.Expr]]
+    scope: LawScope, definitions: Sequence[tuple[sp.Symbol, sp.Expr]]
 ) -> list[tuple[str, Node]]:
     """Return (name, node) of the definitions that were needed."""
     return [(s.name, scope.nodes[s.name]) for s, _ in definitions if s.name in scope.nodes]
 
 
-def _energy(scope: Scope, law: PointLaw) -> Node:
+def _energy(scope: LawScope, law: PointLaw) -> Node:
     """Lower the energy; of principal stretches, so that it is right to second order."""
     energy = scope.lower(law.energy)
     return energy if scope.principal is None else scope.principal.completed(energy)
 
 
 def _stages(
-    law: PointLaw, scope: Scope, variable_names: Sequence[str], factor: Node
+    law: PointLaw, scope: LawScope, variable_names: Sequence[str], factor: Node
 ) -> Stages | None:
     """Cut the energy at the lets that are made of the variables directly."""
     if not _divisible(law, scope):
         return None
     g = scope.graph
-    cut = _made_of(variable_names, law)
-    leaves = {name: g.symbol(f"stage {name}", Kind.UNKNOWN) for name in cut}
+    cut = _composition(variable_names, law)
+    leaves = {name: g.symbol(f"stage {name}", Dependence.UNKNOWN) for name in cut}
     within = scope.override(leaves)
     definition = {leaf: scope.resolve(name) for name, leaf in leaves.items()}
     if scope.principal is not None:
-        strain = [g.symbol(f"strain {k}", Kind.UNKNOWN) for k in range(6)]
+        strain = [g.symbol(f"strain {k}", Dependence.UNKNOWN) for k in range(6)]
         within.principal = Principal(g, scope.principal.given, strain)
         definition.update(zip(strain, scope.principal.strain, strict=True))
     definition.update((scope.nodes[name], scope.nodes[name]) for name in variable_names)
@@ -476,7 +480,7 @@ def _stages(
     return Stages(outer, tuple(used), tuple(definition[leaf] for leaf in used))
 
 
-def _divisible(law: PointLaw, scope: Scope) -> bool:
+def _divisible(law: PointLaw, scope: LawScope) -> bool:
     """Whether an energy may be cut at its lets."""
     if law.energy is None or not law.lets or scope.guarded:
         return False  # a branch guards itself, not the derivatives of lets outside of it
@@ -485,7 +489,7 @@ def _divisible(law: PointLaw, scope: Scope) -> bool:
     return all(own.isdisjoint(e.free_symbols) for e in expressions)
 
 
-def _made_of(variables: Sequence[str], law: PointLaw) -> list[str]:
+def _composition(variables: Sequence[str], law: PointLaw) -> list[str]:
     """Return the names of the lets in whose definitions variables occur directly."""
     lets = {s.name: symbolic(e) for s, e in law.lets}
     return [
@@ -496,7 +500,9 @@ def _made_of(variables: Sequence[str], law: PointLaw) -> list[str]:
     ]
 
 
-def _outputs(law: PointLaw, scope: Scope, variable_names: Sequence[str]) -> list[tuple[str, Node]]:
+def _outputs(
+    law: PointLaw, scope: LawScope, variable_names: Sequence[str]
+) -> list[tuple[str, Node]]:
     """Lower the law's outputs, first the forces that they ask for."""
     g = scope.graph
     outputs = {name: symbolic(e) for name, e in law.outputs.items()}
@@ -504,7 +510,7 @@ def _outputs(law: PointLaw, scope: Scope, variable_names: Sequence[str]) -> list
     known = [*variable_names, *(s.name for s, _ in law.lets)]
     for name in asked:
         if name not in known:
-            raise CompileError(
+            raise CodegenError(
                 f"{law.words}: an output asks for the force on {name}, which is neither a "
                 f"variable nor a let of the law: {', '.join(known)}",
                 asked="force_on",
@@ -512,7 +518,7 @@ def _outputs(law: PointLaw, scope: Scope, variable_names: Sequence[str]) -> list
                 possible=known,
             )
     if asked:
-        leaves = {name: g.symbol(f"stage {name}", Kind.UNKNOWN) for name in asked}
+        leaves = {name: g.symbol(f"stage {name}", Dependence.UNKNOWN) for name in asked}
         energy = scope.override(leaves).lower(law.energy)
         back = {leaf: scope.resolve(name) for name, leaf in leaves.items()}
         slopes = g.substitute(gradient(g, energy, list(leaves.values())), back)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symancf_codegen.functions import BEYOND_NUMPY, symbolic
-from symancf_codegen.graph.dag import Graph, Kind
-from symancf_codegen.lower.lower import Scope
+from symancf_codegen.graph.dag import Dependence, ExpressionGraph
+from symancf_codegen.lower.lower import LawScope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,14 +79,14 @@ class Values:
         lets: Lets = (),
         rate_of: Mapping[sp.Symbol, sp.Expr] | None = None,
     ) -> None:
-        g = self._graph = Graph()
-        scope = Scope(g, "the values of a state")
+        g = self._graph = ExpressionGraph()
+        scope = LawScope(g, "the values of a state")
         defined = {s.name for s, _ in lets}
         rates = dict(rate_of or {})
         for e in (*expressions, *(e for _, e in lets), *rates, *rates.values()):
             for s in symbolic(e).free_symbols:
                 if s.name not in defined:
-                    scope.bind(s.name, g.symbol(s.name, Kind.UNKNOWN))
+                    scope.bind(s.name, g.symbol(s.name, Dependence.UNKNOWN))
         scope.define(lets)
         scope.rates = {scope.resolve(u.name): scope.lower(v) for u, v in rates.items()}
         self._outputs = [scope.lower(e) for e in expressions]

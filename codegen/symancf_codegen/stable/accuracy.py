@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many digits a law loses at small strain: double precision against 50 digits.
+"""Digits that a law loses at small strain: double precision against 50 digits.
 
 Laws are evaluated by reverse-mode differentiation over their lets, in NumPy and in mpmath,
 without the compiler.

@@ -11,10 +11,10 @@ from symancf_codegen.functions import kinked, log_stretch
 from symancf_codegen.stable.laurent import clean, is_zero
 
 #: Functions nested deeper have no expansion here: that would take SymPy hours.
-DEEPEST = 5
+MAX_EXPANSION_DEPTH = 5
 
 #: Operations, written out, of expressions that are expanded here; larger ones stay as they are.
-LARGEST = 5000
+MAX_EXPANSION_OPERATIONS = 5000
 
 Linear = dict[sp.Symbol, sp.Expr]
 Taylor = tuple[sp.Expr, Linear]
@@ -89,7 +89,11 @@ class Orders:
     def _is_expandable(self, e: sp.Expr) -> bool:
         """Whether `e` is smooth, and small enough for SymPy."""
         smooth = not (e.has(log_stretch) or self.is_kinked(e))
-        return smooth and self.levels(e) <= DEEPEST and self.operations(e) <= LARGEST
+        return (
+            smooth
+            and self.levels(e) <= MAX_EXPANSION_DEPTH
+            and self.operations(e) <= MAX_EXPANSION_OPERATIONS
+        )
 
     def levels(self, e: sp.Basic) -> int:
         """Return how many functions (and roots) are nested in one another in `e`."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symancf_codegen.structure import FunctionClass, Segment, Structure
+    from symancf_codegen.structure import FunctionClass, KernelStructure, Segment
 
 #: (name of the table, name of the index list, number of functions, rows of jets)
 Table = tuple[str, str, int, list[int]]
@@ -42,7 +42,7 @@ def zeros(names: Sequence[str], indent: int) -> list[str]:
     return [*lines[:-1], lines[-1].removesuffix(",") + ";"]
 
 
-def contract_residual(structure: Structure) -> str:
+def contract_residual(structure: KernelStructure) -> str:
     """Return the function f_i = sum_q,alpha phi_alpha,i N_alpha."""
     segments = [s for s in structure.segments if s.jets]
     arguments = [f"v8 (*restrict N{s.index})[{3 * len(s.jets)}]" for s in segments]

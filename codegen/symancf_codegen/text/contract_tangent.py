@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from symancf_codegen.text.contract import zeros
 
 if TYPE_CHECKING:
-    from symancf_codegen.structure import FunctionClass, Segment, Structure
+    from symancf_codegen.structure import FunctionClass, KernelStructure, Segment
 
 #: Row functions in a tile; three where there are three, which leaves no rest.
 TILE = 2
@@ -33,7 +33,7 @@ def tangent_chunk(segment: Segment) -> int:
     return -(-segment.size // chunks)
 
 
-def assigns(structure: Structure) -> bool:
+def assigns(structure: KernelStructure) -> bool:
     """Whether the first chunk of the first segment visits, and so can assign, every block."""
     first = structure.segments[0]
     classes = [c for c in structure.classes if not c.patched]  # they come first
@@ -49,7 +49,7 @@ def assigns(structure: Structure) -> bool:
     return True
 
 
-def contract_tangent(structure: Structure, segment: Segment) -> str:
+def contract_tangent(structure: KernelStructure, segment: Segment) -> str:
     """Return the function that adds the share of a chunk of one segment's points to K."""
     s = segment.index
     chunked = tangent_chunk(segment) < segment.size
@@ -76,7 +76,7 @@ class Column:
     `live[jet]` is the place in T of the row jet `jet`, in units of nine.
     """
 
-    structure: Structure
+    structure: KernelStructure
     segment: Segment
     column: int
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a kernel is: its description, and the C text with a header that people read."""
+"""Descriptions of kernels, and the C text with a header that people read."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from symancf_codegen.declare import RATE_FACTOR
-from symancf_codegen.errors import CompileError
+from symancf_codegen.errors import CodegenError
 from symancf_codegen.modes import STANDARD
 from symancf_codegen.text.print import cell_kernel, comment, point_kernel
 from symancf_codegen.text.work import flops
 
 if TYPE_CHECKING:
-    from symancf_codegen.declare import Parameter, PointLaw
+    from symancf_codegen.declare import KernelParameter, PointLaw
     from symancf_codegen.derive import Results
-    from symancf_codegen.structure import LawUse, Structure
+    from symancf_codegen.structure import KernelStructure, LawUse
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Source(NamedTuple):
     text: str
 
 
-def cell_text(name: str, structure: Structure) -> Source:
+def cell_text(name: str, structure: KernelStructure) -> Source:
     """Return a kernel on cells."""
     laws, size = structure.laws, structure.space.size
     uniform, cell, _ = parameters(laws)
@@ -111,7 +111,7 @@ def cell_text(name: str, structure: Structure) -> Source:
     )
 
 
-def _varying(structure: Structure) -> list[tuple[str, tuple[float, ...]]]:
+def _varying(structure: KernelStructure) -> list[tuple[str, tuple[float, ...]]]:
     """Return parameters per point and the points, in the order of their rows."""
     return [
         (name, tuple(float(x) for x in point))
@@ -190,9 +190,9 @@ def optional(laws: Sequence[PointLaw]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(p.name for law in laws for p in law.parameters if p.optional))
 
 
-def _agree(law: PointLaw, parameter: Parameter, kinds: dict[str, str]) -> None:
+def _agree(law: PointLaw, parameter: KernelParameter, kinds: dict[str, str]) -> None:
     if kinds.setdefault(parameter.name, parameter.kind) != parameter.kind:
-        raise CompileError(
+        raise CodegenError(
             f"{law.words} wants the parameter {parameter.name!r} per {parameter.kind}, "
             f"another law of the same kernel wants it per {kinds[parameter.name]}; give them "
             "the same class",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symancf_codegen.graph.schedule import Output, Section
+from symancf_codegen.graph.schedule import LoopSection, Output
 from symancf_codegen.modes import COMMON, MODES, OPERANDS, signature
 from symancf_codegen.structure import classes_of
 from symancf_codegen.text.contract import contract_residual, jets_function
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from symancf_codegen.declare import Array, PointLaw
     from symancf_codegen.derive import Results
     from symancf_codegen.graph.dag import Node
-    from symancf_codegen.structure import FunctionClass, Segment, Structure
-    from symancf_codegen.text.printer import Function
+    from symancf_codegen.structure import FunctionClass, KernelStructure, Segment
+    from symancf_codegen.text.printer import PointFunction
 
 
 def comment(lines: Sequence[str]) -> str:
@@ -77,7 +77,7 @@ def includes(laws: Sequence[Results]) -> str:
     return "".join(f'#include "symancf_{name}.h"\n' for name in names)
 
 
-def cell_kernel(name: str, structure: Structure, uniform: list[str], cell: list[str]) -> str:
+def cell_kernel(name: str, structure: KernelStructure, uniform: list[str], cell: list[str]) -> str:
     """Return the C text of a kernel on cells, without its header comment."""
     parts = [includes([use.results for s in structure.segments for use in s.uses])]
     parts.append(_tables(structure))
@@ -97,7 +97,7 @@ def cell_kernel(name: str, structure: Structure, uniform: list[str], cell: list[
     return "\n".join(parts)
 
 
-def _tables(structure: Structure) -> str:
+def _tables(structure: KernelStructure) -> str:
     parts = []
     for k, c in enumerate(structure.classes):
         parts.append(indices(f"functions{k}", c))
@@ -121,7 +121,7 @@ def _tables(structure: Structure) -> str:
     return "".join(parts)
 
 
-def jets_functions(structure: Structure, segment: Segment) -> list[str]:
+def jets_functions(structure: KernelStructure, segment: Segment) -> list[str]:
     """Return the functions that interpolate the jets of a segment."""
     s = segment.index
     parts = []
@@ -150,8 +150,8 @@ def point_kernel(
     printer = Printer(results, _tuple_loads(results, law, uniform, cell))
     sections = _tuple_sections(results)
     domain = domain_section(results.graph, results.domain)
-    principal: list[Function] = []
-    solve: list[Function] = []
+    principal: list[PointFunction] = []
+    solve: list[PointFunction] = []
     if results.principal[0]:
         principal = [principal_function(name, principal_section(results), printer, {})]
     if results.local is not None:
@@ -183,14 +183,14 @@ def _tuple_loads(
     return loads
 
 
-def _tuple_sections(results: Results) -> dict[str, list[Section]]:
+def _tuple_sections(results: Results) -> dict[str, list[LoopSection]]:
     """Return what each mode stores of a law on tuples of scalars."""
 
-    def store(title: str, array_name: str, nodes: Sequence[Node]) -> Section:
-        return Section(title, store_rows(array_name, enumerate(nodes), "="))
+    def store(title: str, array_name: str, nodes: Sequence[Node]) -> LoopSection:
+        return LoopSection(title, store_rows(array_name, enumerate(nodes), "="))
 
     sections = {
-        "energy": [Section("energy", [Output("W[l] = {};", results.energy)])],
+        "energy": [LoopSection("energy", [Output("W[l] = {};", results.energy)])],
         "residual": [store("residual", "N", results.residual)],
         "tangent": [store("residual", "N", results.residual_with_tangent)],
         "product": [store("tangent times direction", "N", results.product)],
@@ -216,7 +216,7 @@ def _entries(results: Results) -> list[tuple[int, int]]:
     return [(r, c) for r in range(size) for c in range(size)]
 
 
-def _tuple_function(name: str, mode: str, results: Results, called: Sequence[Function]) -> str:
+def _tuple_function(name: str, mode: str, results: Results, called: Sequence[PointFunction]) -> str:
     """Return the text of function `mode`, which calls point functions one after the other."""
     row = MODES[mode]
     values = {

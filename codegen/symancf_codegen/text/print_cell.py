@@ -14,9 +14,9 @@ from symancf_codegen.text.print_local import after, before, solve_in_cell, unuse
 from symancf_codegen.text.printer import broken
 
 if TYPE_CHECKING:
-    from symancf_codegen.structure import LawUse, Segment, Structure
+    from symancf_codegen.structure import KernelStructure, LawUse, Segment
     from symancf_codegen.text.print_point import LawFunctions
-    from symancf_codegen.text.printer import Function
+    from symancf_codegen.text.printer import PointFunction
 
 #: What is evaluated to find the unknowns of a cell: with slopes where they begin, without slopes,
 #: with slopes; no functions that a kernel offers.
@@ -35,14 +35,14 @@ def chunk(segment: Segment, tangent: bool) -> int:
     return -(-segment.size // chunks)
 
 
-def tangent_rows(structure: Structure) -> int:
+def tangent_rows(structure: KernelStructure) -> int:
     """Return the number of rows of K."""
     n = structure.space.size
     return 9 * (n * (n + 1) // 2 if structure.symmetric else n * n)
 
 
 def cell_function(
-    name: str, structure: Structure, laws: Sequence[Sequence[LawFunctions]], mode: str
+    name: str, structure: KernelStructure, laws: Sequence[Sequence[LawFunctions]], mode: str
 ) -> str:
     """Return the text of function `mode` of kernel `name`."""
     segments = structure.segments
@@ -79,7 +79,7 @@ def cell_function(
 
 
 @dataclass
-class Kept:
+class CellValues:
     """What is computed once for the points of laws whose cells have unknowns.
 
     Attributes
@@ -106,9 +106,9 @@ class Kept:
         self.filled += _all_points(segment.size, calls)
 
 
-def keep(structure: Structure, laws: Sequence[Sequence[LawFunctions]]) -> Kept:
+def keep(structure: KernelStructure, laws: Sequence[Sequence[LawFunctions]]) -> CellValues:
     """Return what does not change while the unknowns of a cell are solved for."""
-    kept = Kept()
+    kept = CellValues()
     for segment, group in zip(structure.segments, laws, strict=True):
         s, count = segment.index, segment.size
         shared = [law for law in group if law.shared]
@@ -126,7 +126,9 @@ def keep(structure: Structure, laws: Sequence[Sequence[LawFunctions]]) -> Kept:
     return kept
 
 
-def solve_function(name: str, structure: Structure, laws: Sequence[Sequence[LawFunctions]]) -> str:
+def solve_function(
+    name: str, structure: KernelStructure, laws: Sequence[Sequence[LawFunctions]]
+) -> str:
     """Return the text of the function that finds the unknowns of a cell."""
     arrays: dict[str, str] = {}
     loops: dict[str, list[str]] = {mode: [] for mode in SOLVE}
@@ -148,7 +150,7 @@ def solve_function(name: str, structure: Structure, laws: Sequence[Sequence[LawF
 
 
 def _segment(
-    structure: Structure, segment: Segment, laws: Sequence[LawFunctions], mode: str
+    structure: KernelStructure, segment: Segment, laws: Sequence[LawFunctions], mode: str
 ) -> list[str]:
     """Return the loops over the points of one segment."""
     tangent = mode == "tangent" and structure.has_tangent and segment.slot_count > 0
@@ -175,7 +177,7 @@ def _segment(
 
 
 def _point_arrays(
-    structure: Structure, segment: Segment, laws: Sequence[LawFunctions], mode: str, size: int
+    structure: KernelStructure, segment: Segment, laws: Sequence[LawFunctions], mode: str, size: int
 ) -> tuple[list[str], list[str]]:
     """Return the declarations of the jets at the points of a chunk, and what fills them."""
     jets = f"jets{segment.index}"
@@ -254,7 +256,7 @@ def _arguments(laws: Sequence[LawFunctions], mode: str) -> set[str]:
     return {a for law in laws for f in _functions(law, mode) for a in f.arguments}
 
 
-def _functions(law: LawFunctions, mode: str) -> list[Function]:
+def _functions(law: LawFunctions, mode: str) -> list[PointFunction]:
     """Return what to call for `mode`, the geometry and unknowns of the point first."""
     of_point = [] if law.shared else law.solve[2:]  # see `solve_functions`
     geometry = None if law.shared else law.geometry  # that of a shared one is kept
@@ -302,8 +304,8 @@ def _points(statements: Sequence[str]) -> list[str]:
 
 
 def _call(
-    structure: Structure,
-    function: Function,
+    structure: KernelStructure,
+    function: PointFunction,
     use: LawUse,
     k: int,
     segment: Segment,

@@ -15,15 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from symancf_codegen.errors import CompileError
-from symancf_codegen.graph.schedule import Output, Section
+from symancf_codegen.errors import CodegenError
+from symancf_codegen.graph.schedule import LoopSection, Output
 from symancf_codegen.modes import MODES
-from symancf_codegen.text.printer import Function, declaration
+from symancf_codegen.text.printer import PointFunction, declaration
 
 if TYPE_CHECKING:
     from symancf_codegen.derive import LocalResults, Results
-    from symancf_codegen.graph.dag import Graph, Node
-    from symancf_codegen.structure import LawUse, Segment, Structure
+    from symancf_codegen.graph.dag import ExpressionGraph, Node
+    from symancf_codegen.structure import KernelStructure, LawUse, Segment
     from symancf_codegen.text.printer import Printer
 
 
@@ -41,24 +41,24 @@ def local_loads(results: Results, rows: Sequence[int], size: int) -> dict[str, s
     return found | {name[x]: f"X[{8 * place} + l]" for x, place in pairs}
 
 
-def start_section(local: LocalResults, rows: Sequence[int]) -> Section:
+def start_section(local: LocalResults, rows: Sequence[int]) -> LoopSection:
     """Return the section that stores where the unknowns begin."""
     pairs = zip(rows, local.start, strict=True)
-    return Section("start", [Output(f"X[{8 * r} + l] = {{}};", node) for r, node in pairs])
+    return LoopSection("start", [Output(f"X[{8 * r} + l] = {{}};", node) for r, node in pairs])
 
 
-def step_section(local: LocalResults, rows: Sequence[int], size: int) -> Section:
+def step_section(local: LocalResults, rows: Sequence[int], size: int) -> LoopSection:
     """Return the section that stores equations, slopes and sizes of a point."""
     places = [*rows, *(size + size * r + c for r in rows for c in rows)]
     places += [size + size * size + r for r in rows]
     nodes = [*local.equations, *local.slopes, *local.magnitudes]
     pairs = zip(places, nodes, strict=True)
-    return Section("equations", [Output(f"E[{8 * p} + l] = {{}};", node) for p, node in pairs])
+    return LoopSection("equations", [Output(f"E[{8 * p} + l] = {{}};", node) for p, node in pairs])
 
 
 def sum_section(
     results: Results, rows: Sequence[int], size: int, slopes: bool, *, first: bool = False
-) -> Section:
+) -> LoopSection:
     """Return the section that adds a point's part to equations, slopes and sizes of a cell.
 
     `first` : where the unknowns begin, if these are numbers.
@@ -79,10 +79,10 @@ def sum_section(
     domain = [x for x in dict.fromkeys(domain) if not g.is_constant(x)]
     if domain:
         outputs.append(Output(f"E[{8 * (end + size)} + l] += {{}};", outside(g, domain)))
-    return Section("equations", outputs)
+    return LoopSection("equations", outputs)
 
 
-def outside(graph: Graph, domain: Sequence[Node]) -> Node:
+def outside(graph: ExpressionGraph, domain: Sequence[Node]) -> Node:
     """Return the node that is true where not all of the domain's expressions are > 0."""
     positive = [graph.call("lt", graph.zero, node) for node in domain]
     return graph.call("not", reduce(partial(graph.call, "and"), positive))
@@ -103,7 +103,7 @@ def _slopes(local: LocalResults, rows: Sequence[int], size: int) -> list[tuple[i
     ]
 
 
-def coupling_sections(use: LawUse, segment: Segment, mode: str, size: int) -> list[Section]:
+def coupling_sections(use: LawUse, segment: Segment, mode: str, size: int) -> list[LoopSection]:
     """Return what a mode needs at a point to eliminate the `size` unknowns of the cell."""
     local, zero = use.results.local, use.results.graph.zero
     if local is None or not local.shared or mode not in ("tangent", "product", "parameter"):
@@ -122,7 +122,7 @@ def coupling_sections(use: LawUse, segment: Segment, mode: str, size: int) -> li
     else:
         rates = zip(use.rows, local.moved, strict=True)
         outputs += [Output(f"D[{8 * row} + l] += {{}};", node) for row, node in rates]
-    return [Section(COUPLING, [*outputs, *_added("E", sums, zero)])]
+    return [LoopSection(COUPLING, [*outputs, *_added("E", sums, zero)])]
 
 
 def solve_functions(
@@ -133,7 +133,7 @@ def solve_functions(
     printer: Printer,
     given: Mapping[Node, str],
     size: int = 0,
-) -> list[Function]:
+) -> list[PointFunction]:
     """Return what solves for unknowns; of a point, the last function is to be called there.
 
     Of a cell, which has `size` of them in all its laws, where they begin and what adds to their
@@ -160,7 +160,7 @@ def solve_functions(
             for word, slopes in (("first", True), ("equations", False), ("slopes", True))
         ]
         if not {*start.arguments} <= {"uniform", "cell", "X"}:
-            raise CompileError(
+            raise CodegenError(
                 f"law {name!r}: unknowns of a cell begin at numbers or parameters of the cell"
             )
         return [start, *sums]
@@ -182,14 +182,14 @@ def solve_functions(
     text += [f"    symancf_begin({size}, X, &search);", "    do"]
     text += [f"        {step.name}({', '.join(step.arguments)});"]
     text += [f"    while (symancf_newton({size}, X, E, &search, bad));", "}", ""]
-    solve = Function(name, "\n".join(text), [*names, "X", "bad"])
+    solve = PointFunction(name, "\n".join(text), [*names, "X", "bad"])
     return [start, step, solve]
 
 
 def solve_in_cell(
     name: str,
-    structure: Structure,
-    start: Sequence[Function],
+    structure: KernelStructure,
+    start: Sequence[PointFunction],
     kept: Mapping[str, str],
     own: Mapping[str, str],
     loops: Mapping[str, Sequence[str]],
@@ -235,7 +235,7 @@ def unused(arguments: Sequence[str], text: str) -> list[str]:
 
 
 def before(
-    structure: Structure,
+    structure: KernelStructure,
     name: str,
     mode: str,
     body: str,
@@ -260,7 +260,7 @@ def before(
     return [*lines, *_column_arrays(structure, mode)] if columns(mode) else lines
 
 
-def _column_arrays(structure: Structure, mode: str) -> list[str]:
+def _column_arrays(structure: KernelStructure, mode: str) -> list[str]:
     """Return the arrays of what units of the cell's unknowns change, and what clears them."""
     size, lines = len(structure.shared), []
     for s in (s for s in structure.segments if s.jets):
@@ -282,7 +282,7 @@ def columns(mode: str) -> bool:
     return mode in ("tangent", "product", "parameter")
 
 
-def after(structure: Structure, mode: str) -> list[str]:
+def after(structure: KernelStructure, mode: str) -> list[str]:
     """Return what completes the results of a function by the change of the cell's unknowns."""
     size, n = len(structure.shared), structure.space.size
     if not size or not columns(mode):

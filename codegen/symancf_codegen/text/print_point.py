@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from symancf_codegen.graph.dag import Kind
-from symancf_codegen.graph.schedule import Output, Section
+from symancf_codegen.graph.dag import Dependence
+from symancf_codegen.graph.schedule import LoopSection, Output
 from symancf_codegen.graph.stages import (
     factor_cut,
     geometry_cut,
@@ -29,11 +29,11 @@ from symancf_codegen.text.print_local import (
     step_section,
     sum_section,
 )
-from symancf_codegen.text.printer import TABLES, Function, Printer, declaration
+from symancf_codegen.text.printer import TABLES, PointFunction, Printer, declaration
 
 if TYPE_CHECKING:
     from symancf_codegen.derive import Results
-    from symancf_codegen.graph.dag import Graph, Node
+    from symancf_codegen.graph.dag import ExpressionGraph, Node
 
 
 def loads_of_parameters(
@@ -48,11 +48,11 @@ def loads_of_parameters(
     return loads
 
 
-def domain_section(graph: Graph, domain: Sequence[Node]) -> list[Section]:
+def domain_section(graph: ExpressionGraph, domain: Sequence[Node]) -> list[LoopSection]:
     """Return the section that counts a lane whose domain expressions are not all > 0."""
     if not domain:
         return []
-    return [Section("domain", [Output("bad[l] += {};", outside(graph, domain))])]
+    return [LoopSection("domain", [Output("bad[l] += {};", outside(graph, domain))])]
 
 
 @dataclass
@@ -72,17 +72,17 @@ class LawFunctions:
     principal : finds the eigenvalues and axes in Q that the others use; None if there are none.
     """
 
-    parameters: Function | None
+    parameters: PointFunction | None
     parameter_rows: int
-    geometry: Function | None
+    geometry: PointFunction | None
     geometry_rows: int
-    modes: dict[str, list[Function]]
+    modes: dict[str, list[PointFunction]]
     factor_rows: dict[str, int]
-    principal: Function | None = None
-    solve: list[Function] = field(default_factory=list)
+    principal: PointFunction | None = None
+    solve: list[PointFunction] = field(default_factory=list)
     shared: bool = False
 
-    def stages(self) -> list[list[Function]]:
+    def stages(self) -> list[list[PointFunction]]:
         """Return all functions in the order of the text: one-time ones, then those of each mode."""
         once = (self.parameters, self.geometry, self.principal)
         return [*([] if f is None else [f] for f in once), self.solve, *self.modes.values()]
@@ -116,7 +116,7 @@ def law_functions(
         result.geometry = printer.function(
             f"{use.name}_geometry_at_point",
             f"geometry of {use.name} at one point",
-            [Section("geometry table", _stored("A", cut))],
+            [LoopSection("geometry table", _stored("A", cut))],
             constants,
         )
     if found:
@@ -125,7 +125,9 @@ def law_functions(
         names = use.name, use.name
         result.solve = solve_functions(*names, results, use.rows, printer, given, unknowns)
     for mode, sections in modes.items():
-        printed = _Mode(f"{use.name}_{mode}", f"{mode} of {use.name} at one point", printer, domain)
+        printed = _ModePrinter(
+            f"{use.name}_{mode}", f"{mode} of {use.name} at one point", printer, domain
+        )
         if factors[mode]:
             functions = printed.after_factors(sections, factors[mode], given)
         else:
@@ -136,7 +138,7 @@ def law_functions(
 
 
 @dataclass
-class _Mode:
+class _ModePrinter:
     """Prints the functions of a law in one mode, to be called one after the other.
 
     The first of two stores `rows` of the table S.
@@ -145,10 +147,12 @@ class _Mode:
     name: str
     title: str
     printer: Printer
-    domain: list[Section]
+    domain: list[LoopSection]
     rows: int = 0
 
-    def functions(self, sections: list[Section], given: Mapping[Node, str]) -> list[Function]:
+    def functions(
+        self, sections: list[LoopSection], given: Mapping[Node, str]
+    ) -> list[PointFunction]:
         """Return the function of some sections; of a long one the coupling apart."""
         graph = self.printer.results.graph
         sections = [*self.domain, *sections]
@@ -161,7 +165,7 @@ class _Mode:
         known = set(graph.reach(_nodes(sections)))
         kept = value_cut(graph, _nodes(coupled), known.__contains__, given)
         self.rows = len(kept)
-        sections.append(Section("values for what follows", _stored("S", kept)))
+        sections.append(LoopSection("values for what follows", _stored("S", kept)))
         return [
             self._function("", self.title, sections, given),
             self._function(
@@ -173,19 +177,19 @@ class _Mode:
         ]
 
     def after_factors(
-        self, sections: list[Section], factors: list[Node], given: Mapping[Node, str]
-    ) -> list[Function]:
+        self, sections: list[LoopSection], factors: list[Node], given: Mapping[Node, str]
+    ) -> list[PointFunction]:
         """Return the function that stores the results of slow operations, and that of the rest."""
         self.rows = len(factors)
-        first = [*self.domain, Section("factors", _stored("S", factors))]
+        first = [*self.domain, LoopSection("factors", _stored("S", factors))]
         return [
             self._function("_factors", f"{self.title}: slow operations", first, given),
             self._function("", self.title, sections, {**given, **_loaded("S", factors)}),
         ]
 
     def _function(
-        self, suffix: str, title: str, sections: Sequence[Section], given: Mapping[Node, str]
-    ) -> Function:
+        self, suffix: str, title: str, sections: Sequence[LoopSection], given: Mapping[Node, str]
+    ) -> PointFunction:
         return self.printer.function(f"{self.name}{suffix}_at_point", title, sections, given)
 
 
@@ -210,7 +214,7 @@ def _loads(
     return loads
 
 
-def _equations(use: LawUse, unknowns: int) -> list[Section]:
+def _equations(use: LawUse, unknowns: int) -> list[LoopSection]:
     """Return the section that evaluates the equations of a law's own unknowns, if it has any."""
     if use.results.local is None:
         return []
@@ -220,7 +224,7 @@ def _equations(use: LawUse, unknowns: int) -> list[Section]:
 
 
 def _cuts(
-    use: LawUse, modes: Mapping[str, Sequence[Section]], others: Sequence[Section]
+    use: LawUse, modes: Mapping[str, Sequence[LoopSection]], others: Sequence[LoopSection]
 ) -> tuple[list[Node], list[Node], dict[str, list[Node]]]:
     """Return what functions store for others: parameters, geometry, and factors of each mode.
 
@@ -228,7 +232,7 @@ def _cuts(
     """
     results, graph = use.results, use.results.graph
     nodes = _nodes([*chain(*modes.values()), *others])
-    moving = Kind.LOCAL if use.law.shared else Kind.UNKNOWN
+    moving = Dependence.LOCAL if use.law.shared else Dependence.UNKNOWN
     geometry = geometry_cut(graph, nodes, moving)
     # laws of principal stretches have more numbers than there are registers
     always = bool(results.principal[0])
@@ -239,7 +243,7 @@ def _cuts(
 
 
 def _factors(
-    graph: Graph, nodes: Sequence[Node], geometry: Sequence[Node], always: bool
+    graph: ExpressionGraph, nodes: Sequence[Node], geometry: Sequence[Node], always: bool
 ) -> list[Node]:
     """Return the factors at which to cut a mode; empty if it is better not cut."""
     if not (always or worthwhile(graph, nodes)):
@@ -258,35 +262,35 @@ def _loaded(table: str, nodes: Sequence[Node]) -> dict[Node, str]:
     return {node: f"{table}[{8 * k} + l]" for k, node in enumerate(nodes)}
 
 
-def _nodes(sections: Iterable[Section]) -> list[Node]:
+def _nodes(sections: Iterable[LoopSection]) -> list[Node]:
     """Return the nodes of all outputs of `sections`."""
     return [o.node for s in sections for o in s.outputs]
 
 
-def _mode_sections(use: LawUse, segment: Segment, shared: int) -> dict[str, list[Section]]:
+def _mode_sections(use: LawUse, segment: Segment, shared: int) -> dict[str, list[LoopSection]]:
     """Return what each mode stores."""
     results = use.results
     zero = results.graph.zero
 
-    def vector(title: str, nodes: Sequence[Node]) -> Section:
+    def vector(title: str, nodes: Sequence[Node]) -> LoopSection:
         pairs = zip(results.leaves, nodes, strict=True)
         rows = {segment.row(leaf): node for leaf, node in pairs if node != zero}
         if segment.alone:  # every row is written
             rows = {row: rows.get(row, zero) for row in range(3 * len(segment.jets))}
-        return Section(title, store("N", sorted(rows.items())))
+        return LoopSection(title, store("N", sorted(rows.items())))
 
     def store(target: str, pairs: Iterable[tuple[int, Node]]) -> list[Output]:
         return store_rows(target, pairs, "=" if segment.alone else "+=")
 
     energy = results.energy
-    sections: dict[str, Callable[[], list[Section]]] = {
+    sections: dict[str, Callable[[], list[LoopSection]]] = {
         "energy": lambda: [
-            Section("energy", [Output("W[l] += {};", energy)] if energy != zero else [])
+            LoopSection("energy", [Output("W[l] += {};", energy)] if energy != zero else [])
         ],
         "residual": lambda: [vector("residual", results.residual)],
         "tangent": lambda: [
             vector("residual", results.residual_with_tangent),
-            Section("tangent", store("M", moment_outputs(segment, use))),
+            LoopSection("tangent", store("M", moment_outputs(segment, use))),
         ],
         "product": lambda: [vector("tangent times direction", results.product)],
         "parameter": lambda: [vector("derivative by parameters", results.parameter)],
@@ -313,14 +317,14 @@ def principal_loads(results: Results) -> dict[str, str]:
     return {name[x]: f"Q[{8 * k} + l]" for k, x in enumerate(results.principal[0])}
 
 
-def principal_section(results: Results) -> Section:
+def principal_section(results: Results) -> LoopSection:
     """Return the section that stores the matrix whose principal stretches are asked for."""
-    return Section("entries", store_rows("Q", enumerate(results.principal[1]), "="))
+    return LoopSection("entries", store_rows("Q", enumerate(results.principal[1]), "="))
 
 
 def principal_function(
-    name: str, entries: Section, printer: Printer, given: Mapping[Node, str]
-) -> Function:
+    name: str, entries: LoopSection, printer: Printer, given: Mapping[Node, str]
+) -> PointFunction:
     """Return the function that finds eigenvalues and axes at a point, to be called first."""
     title = f"matrix of the principal values of {name} at one point"
     first = printer.function(f"{name}_matrix_at_point", title, [entries], given)
@@ -331,10 +335,10 @@ def principal_function(
     head = declaration(own, [*declared, "double *restrict Q"])
     body = [f"    {first.name}({', '.join(first.arguments)});", "    symancf_principal(Q);"]
     text = [f"/* principal values and axes of {name} at one point */", *head, "{", *body, "}", ""]
-    return Function(own, "\n".join([first.text, *text]), [*inputs, "Q"])
+    return PointFunction(own, "\n".join([first.text, *text]), [*inputs, "Q"])
 
 
-def outputs_section(results: Results) -> Section:
+def outputs_section(results: Results) -> LoopSection:
     """Return the section that stores the outputs of a law at one point."""
     rows = enumerate(node for _, node in results.outputs)
-    return Section("outputs", store_rows("O", rows, "="))
+    return LoopSection("outputs", store_rows("O", rows, "="))

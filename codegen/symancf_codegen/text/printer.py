@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from symancf_codegen.graph.schedule import Output, Section, identifier, schedule, used_symbols
+from symancf_codegen.graph.schedule import LoopSection, Output, identifier, schedule, used_symbols
 from symancf_codegen.lower.point import WEIGHT
 from symancf_codegen.modes import MODES
 
@@ -27,7 +27,7 @@ TABLES = tuple(name for name, mode in MODES.items() if mode.tabulates)
 
 
 @dataclass
-class Function:
+class PointFunction:
     """The C text of a point function, its name and the names of its arguments in order."""
 
     name: str
@@ -56,8 +56,8 @@ class Printer:
         return "weight" if scalar == WEIGHT else identifier(scalar)
 
     def function(
-        self, name: str, title: str, sections: Sequence[Section], given: Mapping[Node, str]
-    ) -> Function:
+        self, name: str, title: str, sections: Sequence[LoopSection], given: Mapping[Node, str]
+    ) -> PointFunction:
         """Return the function `name` that stores the outputs of `sections`.
 
         `given` are nodes that an earlier function has stored, with the C to load them.
@@ -77,16 +77,16 @@ class Printer:
         lines += [f"    {line}" for line in program.before]
         lines += _lanes(program.body)
         lines += ["}", ""]
-        return Function(name, "\n".join(lines), [*inputs, *scalars, *results])
+        return PointFunction(name, "\n".join(lines), [*inputs, *scalars, *results])
 
-    def once(self, name: str, title: str, nodes: Sequence[Node]) -> Function:
+    def once(self, name: str, title: str, nodes: Sequence[Node]) -> PointFunction:
         """Return the function that stores expressions of parameters in the array P."""
         outputs = [Output(f"P[{k}] = {{}};", node) for k, node in enumerate(nodes)]
-        program = schedule(self.results.graph, [Section("", outputs)], [], self.loads, {})
+        program = schedule(self.results.graph, [LoopSection("", outputs)], [], self.loads, {})
         body = [*program.before, *(line for _, lines in program.body for line in lines)]
         head = f"static void {name}(const double *restrict uniform, double *restrict P)"
         text = [f"/* {title} */", head, "{", *(f"    {line}" for line in body), "}", ""]
-        return Function(name, "\n".join(text), ["uniform", "P"])
+        return PointFunction(name, "\n".join(text), ["uniform", "P"])
 
 
 def _lanes(body: Sequence[tuple[str, Sequence[str]]]) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much arithmetic a kernel on cells does, for `symancf bench` and the curious."""
+"""Arithmetic of a kernel on cells, for `symancf bench` and the curious."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from symancf_codegen.modes import MODES, OPERANDS
 from symancf_codegen.text.contract_tangent import Column
 
 if TYPE_CHECKING:
-    from symancf_codegen.structure import LawUse, Segment, Structure
+    from symancf_codegen.structure import KernelStructure, LawUse, Segment
 
 
 #: Operations of `symancf_principal` at a point.
 PRINCIPAL = 330
 
 
-def flops(structure: Structure) -> dict[str, int]:
+def flops(structure: KernelStructure) -> dict[str, int]:
     """Return the floating-point operations of one cell in every function.
 
     An addition, multiplication, quotient, root or function counts as one, a multiply-add as
@@ -29,7 +29,7 @@ def flops(structure: Structure) -> dict[str, int]:
     return {mode: sum(_segment(structure, s, mode) for s in segments) for mode in structure.modes}
 
 
-def _segment(structure: Structure, segment: Segment, mode: str) -> int:
+def _segment(structure: KernelStructure, segment: Segment, mode: str) -> int:
     s = segment.index
     table = sum(c.size * len(c.jets[s]) for c in structure.classes)
     reference = int(np.count_nonzero(np.any(structure.reference_tables[s], axis=0)))
@@ -54,7 +54,7 @@ def _reads_reference(use: LawUse, mode: str) -> bool:
     return any(name.startswith("R_") for name in symbols)
 
 
-def _column(structure: Structure, segment: Segment, k: int) -> int:
+def _column(structure: KernelStructure, segment: Segment, k: int) -> int:
     """Return the operations per point of the columns of one class."""
     s, column = segment.index, Column(structure, segment, k)
     count = structure.classes[k].size

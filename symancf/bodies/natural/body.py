@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...arrays import Array, Integers, Ints, Ints32
 from ...assembly.configuration import Configuration, Layout, in_system
 from ...assembly.numbering import RIGID_AXES, RIGID_POINT, Block
-from ...assembly.resolved import Resolved, Rows
+from ...assembly.resolved import JetRows, Resolved
 from ...errors import ParameterError
 from ...laws import weight_law
 from ...laws.turning import rigid_turning_laws
@@ -97,7 +97,7 @@ class RigidBody(OneNode):
         spin: npt.ArrayLike = (0.0, 0.0, 0.0),
         length: float | None = None,
         name: str | None = None,
-        shape: shapes.Shape | None = None,
+        shape: shapes.BodyShape | None = None,
     ) -> None:
         self.named = name is not None
         self.name = "rigid body" if name is None else text("RigidBody(name=...)", name)
@@ -162,7 +162,7 @@ class RigidBody(OneNode):
         squares = a**2
         per_mass = (squares.sum() - squares) / 12.0
         options.setdefault("length", float(a[0]) / 2.0)
-        return cls._made(
+        return cls._of_shape(
             shapes.box(a / 2.0), float(a.prod()), per_mass, position, frame, rho, options
         )
 
@@ -185,7 +185,9 @@ class RigidBody(OneNode):
         per_mass = np.array([across, across, R**2 / 2.0])
         options.setdefault("length", R)
         shape = shapes.cylinder(R, h)
-        return cls._made(shape, float(np.pi * R**2 * h), per_mass, position, frame, rho, options)
+        return cls._of_shape(
+            shape, float(np.pi * R**2 * h), per_mass, position, frame, rho, options
+        )
 
     @classmethod
     @former_arguments("RigidBody.sphere")
@@ -203,12 +205,14 @@ class RigidBody(OneNode):
         per_mass = np.full(3, 0.4 * R**2)
         options.setdefault("length", R)
         volume = 4.0 / 3.0 * np.pi * R**3
-        return cls._made(shapes.sphere(R), float(volume), per_mass, position, frame, rho, options)
+        return cls._of_shape(
+            shapes.sphere(R), float(volume), per_mass, position, frame, rho, options
+        )
 
     @classmethod
-    def _made(
+    def _of_shape(
         cls,
-        shape: shapes.Shape,
+        shape: shapes.BodyShape,
         volume: float,
         per_mass: Array,
         position: npt.ArrayLike,
@@ -472,7 +476,7 @@ class RigidPoint(End):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         if jet == "value":
             c = places.within

@@ -129,7 +129,8 @@ def kinetic_law() -> declare.PointLaw:
         unknowns=unknowns,
         energy=T,
         parameters=tuple(
-            declare.Parameter(s, "cell") for s in sorted(T.free_symbols - {*unknowns}, key=str)
+            declare.KernelParameter(s, "cell")
+            for s in sorted(T.free_symbols - {*unknowns}, key=str)
         ),
         title="T = m v . v/2 + S_k v . e_k' + P_kl e_k' . e_l'/2",
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What keeps a rigid body rigid."""
+"""Rigidity constraints of rigid bodies in natural coordinates."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What rigid bodies look like: hexahedra that fill a box, a cylinder or a ball."""
+"""Shapes of rigid bodies: hexahedra that fill a box, a cylinder or a ball."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Shape:
+class BodyShape:
     """Points (n, 3) in the frame of a body, and hexahedra (k, 8) of them.
 
     `form` and `sizes` : what its surface is exactly, ``"box"`` by half of its edges, ``"cylinder"``
@@ -51,42 +51,42 @@ def _lattice(m: int) -> tuple[Array, Ints]:
     return points, cells
 
 
-def box(half: npt.ArrayLike) -> Shape:
+def box(half: npt.ArrayLike) -> BodyShape:
     """Return a box by half of its edges (3,)."""
     points, cells = _lattice(1)
-    return Shape(points * np.asarray(half), cells, "box", tuple(np.asarray(half).tolist()))
+    return BodyShape(points * np.asarray(half), cells, "box", tuple(np.asarray(half).tolist()))
 
 
-def cylinder(radius: float, length: float) -> Shape:
+def cylinder(radius: float, length: float) -> BodyShape:
     """Return a cylinder along the third axis: the square lattice drawn round."""
     points, cells = _lattice(6)
     x, y, z = points.T
     disc = np.stack([x * np.sqrt(1 - y**2 / 2), y * np.sqrt(1 - x**2 / 2), z], axis=1)
-    return Shape(disc * [radius, radius, length / 2.0], cells, "cylinder", (radius, length))
+    return BodyShape(disc * [radius, radius, length / 2.0], cells, "cylinder", (radius, length))
 
 
-def sphere(radius: float) -> Shape:
+def sphere(radius: float) -> BodyShape:
     """Return a ball: the cubic lattice drawn round."""
     points, cells = _lattice(6)
     sides = []
     for a in range(3):
         b, c = (points[:, (a + k) % 3] ** 2 for k in (1, 2))
         sides.append(points[:, a] * np.sqrt(1 - b / 2 - c / 2 + b * c / 3))
-    return Shape(radius * np.stack(sides, axis=1), cells, "sphere", (radius,))
+    return BodyShape(radius * np.stack(sides, axis=1), cells, "sphere", (radius,))
 
 
-def equivalent(inertia: Inertia | None, length: float) -> Shape:
+def equivalent(inertia: Inertia | None, length: float) -> BodyShape:
     """Return the box with the mass moments of a body; a small cube where it has no mass."""
     if inertia is None:
         made = box(np.full(3, length / 4.0))
-        return Shape(made.points, made.cells)
+        return BodyShape(made.points, made.cells)
     c = inertia.centre
     P = inertia.second / inertia.mass - np.outer(c, c)
     squares, axes = np.linalg.eigh(P)
     half = np.sqrt(3.0 * np.maximum(squares, 0.0))
     thin = 0.02 * max(float(half.max()), 0.5 * length)
     made = box(np.maximum(half, thin))
-    return Shape(made.points @ axes.T + c, made.cells)
+    return BodyShape(made.points @ axes.T + c, made.cells)
 
 
 def size_of(what: str, given: npt.ArrayLike, count: int, kind: str = "length") -> Array:

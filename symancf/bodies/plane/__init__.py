@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from .body import PlanarBody, PlanarPoint
-from .clamp import Clamp
+from .clamp import PlanarClamp
 from .factor import DisplacementControl, Factor, displacement_control, prescribe
 
 __all__ = [
-    "Clamp",
     "DisplacementControl",
     "Factor",
     "PlanarBody",
+    "PlanarClamp",
     "PlanarPoint",
     "displacement_control",
     "prescribe",

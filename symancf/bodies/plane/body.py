@@ -11,20 +11,20 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from symancf_codegen.declare import Parameter, PointLaw
+from symancf_codegen.declare import KernelParameter, PointLaw
 
 from ...arrays import Array, Ints32
 from ...assembly.configuration import Configuration, Layout, in_system
 from ...assembly.numbering import ANGLE, POSITION, Block
 from ...assembly.piece import Jets, Piece
-from ...assembly.resolved import Resolved, Rows
+from ...assembly.resolved import JetRows, Resolved
 from ...errors import ConstraintError, ParameterError, argument
 from ...laws import weight_law
 from ...laws.turning import planar_turning_laws
 from ...mesh.partition import Family
 from ...places.ends import End, Ground, Symbols, frame_of
 from ...runtime import jit
-from ...values.arguments import named
+from ...values.arguments import name_or
 from ...values.motion import Motion
 from ...values.parameter import call, label, reals
 from ...values.spellings import advise, former_arguments
@@ -125,7 +125,7 @@ class PlanarBody(OneNode):
     ) -> None:
         given = reals(position).ravel()
         self.named = name is not None
-        self.name = named(name, "planar body")
+        self.name = name_or(name, "planar body")
         if given.size not in (2, 3):
             raise ParameterError(
                 f"planar body {self.name!r}: position is {label(position)}: give three finite "
@@ -428,12 +428,12 @@ class PlanarPoint(End):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return the jet ``planar``; see `End.rows`."""
         numbering, n = configuration.numbering, places.size
         position = numbering.offset[vertices[:, 0], numbering.block(POSITION)]
         angle = numbering.offset[vertices[:, 0], numbering.block(ANGLE)]
-        return Rows(
+        return JetRows(
             np.repeat(np.arange(n), 3),
             np.tile(np.arange(3), n),
             np.stack([position, position + 1, angle], axis=1).ravel(),
@@ -479,6 +479,6 @@ def kinetic_law() -> PointLaw:
         name="planar_inertia",
         unknowns=v,
         energy=m * (vx**2 + vy**2) / 2 + J * omega**2 / 2,
-        parameters=tuple(Parameter(p, "cell") for p in (m, J)),
+        parameters=tuple(KernelParameter(p, "cell") for p in (m, J)),
         title="m v . v / 2 + J omega^2 / 2",
     )

@@ -14,15 +14,15 @@ from ...errors import ConstraintError
 from ...places.ends import End, Ground
 from ...places.on_body import PointsOnBody
 from ...terms.constraint import Constraint
-from ...values.arguments import named
+from ...values.arguments import name_or
 from .body import PlanarBody
 
 if TYPE_CHECKING:
-    from ...assembly.protocol import Body
+    from ...assembly.protocol import BodyProtocol
     from ...terms.quantities import E, S, V
 
 
-class Clamp(Constraint):
+class PlanarClamp(Constraint):
     """Hold the end of a cable in the plane at a planar body, position and tangent.
 
     Three multipliers (force and moment that the cable exerts through the clamp): the position
@@ -37,8 +37,8 @@ class Clamp(Constraint):
     body : `PlanarBody`, or ``sa.ground``.
     """
 
-    def __init__(self, place: End, body: Body | Ground, name: str | None = None) -> None:
-        name = named(name, f"clamp of {place}")
+    def __init__(self, place: End, body: BodyProtocol | Ground, name: str | None = None) -> None:
+        name = name_or(name, f"clamp of {place}")
         if not isinstance(place, PointsOnBody) or place.body.element.dimension > 1:
             raise ConstraintError(
                 f"{name}: clamp takes a point of a cable, cable.at(X)", asked="a", given=str(place)

@@ -10,11 +10,11 @@ import numpy as np
 from ...arrays import Array, Ints32
 from ...assembly.configuration import Configuration, Layout, in_system
 from ...assembly.numbering import Block
-from ...assembly.resolved import Resolved, Rows
+from ...assembly.resolved import JetRows, Resolved
 from ...errors import ParameterError, closest
 from ...places.ends import End
 from ...terms.work import VirtualWork
-from ...values.arguments import among, named
+from ...values.arguments import among, name_or
 from ...values.parameter import evaluate
 from ...values.spellings import advise
 from .body import COORDINATES, PlanarPoint
@@ -57,12 +57,12 @@ class Factor(End):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return the factor as component 0 of its jet; see `End.rows`."""
         k, numbering = places.size, configuration.numbering
         offset = numbering.offset[vertices[:, 0], numbering.block(FACTOR)]
         zero = np.zeros(k, dtype=np.int32)
-        return Rows(np.arange(k), zero, offset, zero, np.ones(k))
+        return JetRows(np.arange(k), zero, offset, zero, np.ones(k))
 
     def constant(self, places: Resolved, jet: str) -> Array:
         """Return the reference values (k, 3) of the jet: zero."""
@@ -107,7 +107,7 @@ class DisplacementControl(VirtualWork):
         release: Factor,
         name: str | None,
     ) -> None:
-        name = named(name, f"prescribed {coordinate} of {place}")
+        name = name_or(name, f"prescribed {coordinate} of {place}")
         if not among(coordinate, COORDINATES):
             raise ParameterError(
                 f"{name}: give 'x', 'y' or 'theta'.{closest(coordinate, COORDINATES)}",

@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Array, Mask
 from ...places.geometry import perpendicular
 from ...places.vectors import unit
-from .directions import Directions, held_directions, split
+from .directions import DirectionPlaces, prescribed_directions, split
 from .names import ALIGNED
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...values.motion import Motion
 
 
-class Clamp:
+class SlopeClamp:
     r"""The slopes that vanish with u on what is glued, see `glued_slopes`, in one system.
 
     Components along axes of space are eliminated; others are held by multipliers. Where the
@@ -57,9 +57,9 @@ class Clamp:
     ) -> None:
         self.element, self.motion = place.body.element, motion
         _, count = at.slots(self.element)
-        self.place = Directions(place, at, count, motion.turns)
+        self.place = DirectionPlaces(place, at, count, motion.turns)
         if len(self.place.slopes):
-            self.condition = layout.bind(held_directions(name, self.place, motion))
+            self.condition = layout.bind(prescribed_directions(name, self.place, motion))
 
     def orient(self, here: NodesHere | MiddlesHere) -> None:
         """Find what is held here, and which components no coordinate is along (collective)."""

@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 
 from ...arrays import Array, Ints, Ints32, Mask
-from ...assembly.resolved import Resolved, Rows
+from ...assembly.resolved import JetRows, Resolved
 from ...places.ends import End
 from ...places.glue import PerPlace
 from ...places.slopes import Slopes
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...values.parameter import Scalar
 
 
-EXACT = 1e-12  # sine of the angle up to which a direction is an axis of space
+AXIS_TOLERANCE = 1e-12  # sine of the angle up to which a direction is an axis of space
 
 
 def split(directions: Array) -> tuple[Mask, Array]:
@@ -48,7 +48,7 @@ def split(directions: Array) -> tuple[Mask, Array]:
     rest : (k, m, 3) an orthonormal basis of the rest, rows of zeros behind it.
     """
     inside = np.einsum("kma,kmb->kab", directions, directions)
-    axes = np.linalg.norm(np.eye(3) - inside, axis=2) < EXACT
+    axes = np.linalg.norm(np.eye(3) - inside, axis=2) < AXIS_TOLERANCE
     rest = np.where(axes[:, None, :], 0.0, directions)
     size = np.linalg.norm(rest, axis=2)
     last = np.argsort(size < 1e-9, axis=1, kind="stable")  # rows that count come first
@@ -57,7 +57,7 @@ def split(directions: Array) -> tuple[Mask, Array]:
     return axes, np.where(size < 1e-9, 0.0, rest / np.where(size < 1e-9, 1.0, size))
 
 
-class Directions(Slopes):
+class DirectionPlaces(Slopes):
     """Slopes (or positions) of which only the component along a direction is given.
 
     It is the first component of the jets ``along0`` and ``value``, unless the direction turns in
@@ -101,7 +101,7 @@ class Directions(Slopes):
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
-    ) -> Rows:
+    ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
         rows = super().rows(configuration, places, vertices, jet)
         if self.turning:
@@ -109,7 +109,7 @@ class Directions(Slopes):
         values = rows.value * self._along(places.ids)[rows.place, rows.component]
         keep = values != 0.0
         rows = rows._replace(component=np.zeros_like(rows.component), value=values)
-        return Rows(*(column[keep] for column in rows))
+        return JetRows(*(column[keep] for column in rows))
 
     def __str__(self) -> str:
         return f"directions at {len(self.slopes)} {self.at.what} of {self.body.name!r}"
@@ -130,7 +130,7 @@ def _turning(
     return E1_a.dot(H * s1_a)
 
 
-def held_directions(name: str, place: Directions, motion: Motion) -> Constraint:
+def prescribed_directions(name: str, place: DirectionPlaces, motion: Motion) -> Constraint:
     r"""Return the condition that components of slopes in directions vanish, for each place.
 
     With a direction E of the reference and the slope s of a node, :math:`E \cdot s = 0`; where

@@ -10,7 +10,7 @@ from ...bodies.node import OneNode
 from ...errors import ConstraintError, ParameterError
 from ...places.ends import require_place
 from ...places.on_body import Nodes, PointsOnBody
-from ...values.arguments import named
+from ...values.arguments import name_or
 from .nodes import NodeSupport
 from .planes import Mirror, Roller
 from .support import FrameSupport, Support
@@ -117,7 +117,7 @@ def fix(
             )
         return Roller(_name("fix", region, name), region, direction, displacement)
     if isinstance(region, OneNode):
-        name = named(name, f"fix:{region.name}")
+        name = name_or(name, f"fix:{region.name}")
         return FrameSupport(name, region, dofs, displacement, gradient)
     return NodeSupport(_name("fix", region, name), region, dofs, displacement, gradient)
 
@@ -166,7 +166,7 @@ def planar(body: Body, normal: str = "z", name: str | None = None) -> Support:
             given=given,
         )
     place = Nodes(body, body.region)
-    return Mirror(named(name, f"planar:{body.name}"), place, normal, True)
+    return Mirror(name_or(name, f"planar:{body.name}"), place, normal, True)
 
 
 def _name(kind: str, place: Nodes | PointsOnBody, given: str | None) -> str:
@@ -185,4 +185,4 @@ def _name(kind: str, place: Nodes | PointsOnBody, given: str | None) -> str:
             given=str(place),
         )
     where = place.region.name if isinstance(place, Nodes) else "point"
-    return named(given, f"{kind}:{place.body.name}.{where}")
+    return name_or(given, f"{kind}:{place.body.name}.{where}")

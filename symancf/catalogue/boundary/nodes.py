@@ -14,10 +14,10 @@ from ...places.glue import EDGE, NodesHere, glue_of
 from ...places.middles import Middles
 from ...places.on_body import Nodes, PointsOnBody
 from ...values.motion import Motion
-from .clamp import Clamp
-from .directions import EXACT, forces_of
+from .clamp import SlopeClamp
+from .directions import AXIS_TOLERANCE, forces_of
 from .names import AXES, EDGE_NAMES, chosen, clamp_in_words, find_slopes, in_plane, parts_of
-from .support import Support, SupportBinding
+from .support import BasicSupportBinding, Support
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,14 +48,14 @@ class NodeSupport(Support):
         self.dofs = chosen(name, element, dofs)
         asked = set(self.dofs)
         self.axes = [a for a in range(3) if {"all", "clamp", "position", AXES[a]} & asked]
-        self.whole = bool(element.slopes) and bool({"all", "slopes"} & asked)
+        self.all_slopes = bool(element.slopes) and bool({"all", "slopes"} & asked)
         self.clamped = bool(element.slopes) and "clamp" in asked
         self.parts = parts_of(element, asked)
         if not self.dofs:
             raise ParameterError(
                 f"{name}: dofs is empty, so that nothing is fixed", asked="dofs", given=()
             )
-        self.slopes = slopes = bool(self.whole or self.clamped or self.parts)
+        self.slopes = slopes = bool(self.all_slopes or self.clamped or self.parts)
         for what, given, used in (
             ("displacement", displacement, self.axes),
             ("gradient", gradient, slopes),
@@ -77,7 +77,7 @@ class NodeSupport(Support):
             told.append("position")
         elif self.axes:
             told.append(" and ".join(AXES[a] for a in self.axes))
-        if self.whole:
+        if self.all_slopes:
             told.append("all slopes")
         elif self.clamped:
             dim = self.place.region.dim if isinstance(self.place, Nodes) else 0
@@ -96,11 +96,11 @@ class NodeSupport(Support):
         """Return the condition on displacements that are no coordinates; None: there is none."""
         return None
 
-    def slopes_held(
+    def prescribed_slopes(
         self, configuration: Configuration, here: NodesHere | MiddlesHere, basis: Array
     ) -> Mask:
         """Return which components (n, s, 3) of the slopes are held, but for a clamp's."""
-        mask = np.full(basis.shape, self.whole)
+        mask = np.full(basis.shape, self.all_slopes)
         for name, held in self.parts.items():
             at, k = find_slopes(self.name, self.body.element, name, here, basis)
             for a in held:
@@ -116,7 +116,7 @@ class NodeSupport(Support):
         return f
 
 
-class NodeSupportBinding(SupportBinding):
+class NodeSupportBinding(BasicSupportBinding):
     """A support of nodes in one system.
 
     Attributes
@@ -185,14 +185,16 @@ class NodeSupportBinding(SupportBinding):
         position = on.offset(here.vertices, "value")
         positions = (position[:, None] + np.array(support.axes, dtype=np.int64)).ravel()
         slopes = [part.coordinates(configuration) for part in self.slopes]
-        self.held = np.asarray(np.concatenate([positions, *slopes]), dtype=np.int64)
-        return self.held
+        self.offsets = np.asarray(np.concatenate([positions, *slopes]), dtype=np.int64)
+        return self.offsets
 
     def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
         """Return the local offsets of the fixed coordinates and their values at `time`."""
         motion, axes = self.term.motion, self.term.axes
         moved = motion.u(self.X, time)[:, axes].ravel() if axes else np.zeros(0)
-        return self.held, np.concatenate([moved, *(part.prescribed(time) for part in self.slopes)])
+        return self.offsets, np.concatenate(
+            [moved, *(part.prescribed(time) for part in self.slopes)]
+        )
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the conditions on components that are no coordinates."""
@@ -225,9 +227,9 @@ class SlopeSupport:
 
     def __init__(self, support: NodeSupport, at: Glue | Middles, name: str, layout: Layout) -> None:
         self.support, self.at = support, at
-        self.clamp: Clamp | None = None
-        if support.clamped and not support.whole:
-            self.clamp = Clamp(name, support.place, at, support.motion, layout)
+        self.clamp: SlopeClamp | None = None
+        if support.clamped and not support.all_slopes:
+            self.clamp = SlopeClamp(name, support.place, at, support.motion, layout)
 
     def orient(self, here: NodesHere | MiddlesHere) -> None:
         """Take the nodes or edges here (collective)."""
@@ -240,7 +242,7 @@ class SlopeSupport:
         vertices = self.here.vertices
         wished, frames = self._frames(basis[vertices])
         product = np.abs(np.einsum("nka,nla->nkl", frames, basis[vertices]))
-        aligned = ((product < EXACT) | (product > 1.0 - EXACT)).all(axis=(1, 2))
+        aligned = ((product < AXIS_TOLERANCE) | (product > 1.0 - AXIS_TOLERANCE)).all(axis=(1, 2))
         turn = wished & ~aligned & ~taken[vertices]
         basis[vertices[turn]] = frames[turn]
         taken[vertices[wished]] = True
@@ -272,7 +274,7 @@ class SlopeSupport:
         """Return the local offsets of the components that are held by elimination."""
         on = configuration.binding(self.support.body).interpolation
         self.basis = self.here.basis(on)
-        self.mask = self.support.slopes_held(configuration, self.here, self.basis)
+        self.mask = self.support.prescribed_slopes(configuration, self.here, self.basis)
         if self.clamp is not None:
             self.mask |= self.clamp.mask(self.basis)
         start = on.offset(self.here.vertices, self.at.jet)

@@ -13,7 +13,7 @@ from ...errors import MeshError, ParameterError
 from ...terms.constraint import Constraint
 from ...values.arguments import one_of
 from ...values.parameter import Parameter, Scalar, evaluate, label, unit_vector
-from .directions import EXACT, Directions
+from .directions import AXIS_TOLERANCE, DirectionPlaces
 from .names import AXES
 from .nodes import NodeSupport
 
@@ -50,7 +50,7 @@ class Mirror(NodeSupport):
         slopes = " and what slopes have across the plane" if self.body.element.slopes else ""
         return f"{axis}{slopes}"
 
-    def slopes_held(
+    def prescribed_slopes(
         self, configuration: Configuration, here: NodesHere | MiddlesHere, basis: Array
     ) -> Mask:
         """Return which components (n, s, 3) of the slopes are held by elimination."""
@@ -111,7 +111,7 @@ class Roller(NodeSupport):
         if not (callable(w) or isinstance(w, Parameter)):
             evaluate(what, w, 0.0)
         off = np.linalg.norm(np.eye(3) - np.outer(n, n), axis=1)
-        self.oblique = bool(off.min() > EXACT)
+        self.oblique = bool(off.min() > AXIS_TOLERANCE)
         a = int(np.argmin(off))
         along: list[Scalar] = [0.0, 0.0, 0.0]
         along[a] = w if n[a] > 0.0 else lambda t: -evaluate(what, w, t)
@@ -129,5 +129,7 @@ class Roller(NodeSupport):
         """Return the conditions on displacements, where the direction is oblique."""
         if not self.oblique:
             return None
-        place = Directions(self.place, glue, np.ones_like(glue.vertices), False, self.direction)
+        place = DirectionPlaces(
+            self.place, glue, np.ones_like(glue.vertices), False, self.direction
+        )
         return Constraint(_moved, place, name=f"{name} (direction)", w=self.amount)

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array, Ints
-from ...assembly.agreement import Given
+from ...assembly.agreement import PlaceFunction
 from ...assembly.configuration import Configuration, Layout, in_system
 from ...errors import ParameterError
 from ...runtime.copies import OneProcess
-from ...runtime.shown import Shown
+from ...runtime.display import Displayable
 from ...terms.reaction import Reaction
 from ...values.arguments import chosen_dofs
 from ...values.parameter import vector3
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ...values.motion import Displacement, Gradient, Motion
 
 
-class Support(OneProcess, Shown, ABC):
+class Support(OneProcess, Displayable, ABC):
     """Coordinates of a body that are held or prescribed; made by `fix`, `symmetry`, `planar`.
 
     ``print`` tells what it holds. A coordinate of several supports counts for the last of them.
@@ -56,7 +56,7 @@ class Support(OneProcess, Shown, ABC):
         """Tell what is held, in words."""
 
     @abstractmethod
-    def bind(self, layout: Layout) -> SupportBinding:
+    def bind(self, layout: Layout) -> BasicSupportBinding:
         """Announce what it brings, before distribution (collective)."""
 
     # ---- results --------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class Support(OneProcess, Shown, ABC):
         return self.reaction(system).moment_about(point)
 
 
-class SupportBinding(ABC):
+class BasicSupportBinding(ABC):
     """A support in one system.
 
     Attributes
@@ -122,12 +122,12 @@ class SupportBinding(ABC):
     name : in the system.
     body, mirror : of the support.
     values : what is prescribed; asked whether it may change in time.
-    X, held : (n, 3) the places that it holds on this rank, and the local offsets of the fixed
+    X, offsets : (n, 3) the places that it holds on this rank, and the local offsets of the fixed
         coordinates; after `coordinates`.
     """
 
     X: Array
-    held: Ints
+    offsets: Ints
 
     def __init__(self, support: Support, layout: Layout) -> None:
         layout.require_member(support.body, support.name)
@@ -153,13 +153,13 @@ class SupportBinding(ABC):
         """Return none: it holds coordinates."""
         return []
 
-    def given(self, configuration: Configuration) -> list[Given]:
+    def given(self, configuration: Configuration) -> list[PlaceFunction]:
         """Return what the user prescribes at the places of this rank, as many on every rank."""
         found, motion = [], self.term.motion
         if motion.displacement is not None:
-            found.append(Given(f"{self.name}: displacement", motion.u, self.X, motion.axes))
+            found.append(PlaceFunction(f"{self.name}: displacement", motion.u, self.X, motion.axes))
         if motion.gradient is not None:
-            found.append(Given(f"{self.name}: gradient", motion.G, self.X))
+            found.append(PlaceFunction(f"{self.name}: gradient", motion.G, self.X))
         return found
 
 
@@ -186,20 +186,20 @@ class FrameSupport(Support):
             raise ParameterError(
                 f"{name}: dofs is empty, so that nothing is fixed", asked="dofs", given=()
             )
-        self.held = [
+        self.offsets = [
             a
             for a, axis in enumerate(body.axes)
             if axis in asked or ("position" in asked and axis in AXES)
         ]
         if {"clamp", "all"} & asked:
-            self.held = list(range(body.size))
-        super().__init__(name, body, body.motion(name, self.held, displacement, gradient))
+            self.offsets = list(range(body.size))
+        super().__init__(name, body, body.motion(name, self.offsets, displacement, gradient))
 
     def describe(self) -> str:
         """Tell what is held, in words."""
-        if len(self.held) == self.body.size:
+        if len(self.offsets) == self.body.size:
             return "the whole body, position and rotation"
-        return f"{' and '.join(self.body.axes[a] for a in self.held)} of its frame"
+        return f"{' and '.join(self.body.axes[a] for a in self.offsets)} of its frame"
 
     def bind(self, layout: Layout) -> FrameSupportBinding:
         """Return what it is in a system: it brings nothing."""
@@ -215,7 +215,7 @@ class FrameSupport(Support):
         return np.asarray(total[list(self.body.reactions)])
 
 
-class FrameSupportBinding(SupportBinding):
+class FrameSupportBinding(BasicSupportBinding):
     """A support of a body of one node in one system."""
 
     term: FrameSupport
@@ -224,11 +224,11 @@ class FrameSupportBinding(SupportBinding):
         """Return the local offsets of the coordinates that are held."""
         here = configuration.binding(self.term.body).here(configuration)
         self.X = np.zeros((1, 3))  # what is prescribed is the same anywhere
-        self.held = np.asarray(here[self.term.held] if len(here) else here, dtype=np.int64)
-        return self.held
+        self.offsets = np.asarray(here[self.term.offsets] if len(here) else here, dtype=np.int64)
+        return self.offsets
 
     def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
         """Return these offsets and their values at `time`, none where the body is not."""
         support = self.term
         q = support.body.moved(support.motion.u(self.X, time)[0], support.motion.G(self.X, time)[0])
-        return self.held, q[support.held[: len(self.held)]]
+        return self.offsets, q[support.offsets[: len(self.offsets)]]

@@ -91,6 +91,6 @@ class Gas:
             unknowns=(factor,),
             energy=energy,
             domain=(1 + p / ambient,),
-            parameters=tuple(declare.Parameter(s) for s in used),
+            parameters=tuple(declare.KernelParameter(s) for s in used),
             title="dW/dp = V_0 (m p_a/(p_a + p))^(1/n)",
         )

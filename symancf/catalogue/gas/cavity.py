@@ -22,13 +22,13 @@ from ...mesh.partition import Family
 from ...runtime import jit
 from ...runtime.collective import share_error, together
 from ...runtime.copies import OneProcess
-from ...runtime.shown import Shown
+from ...runtime.display import Displayable
 from ...values.arguments import among
 from ...values.parameter import depends_on_time, evaluate, label
 from .amount import Gas
 from .lid import FORCES, MEANS, SCALARS, Rims
 from .orientation import Hull
-from .surface import Facets, Scalars, Surface, surfaces_of
+from .surface import CavityFacets, CavitySurface, Scalars, surfaces_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -43,13 +43,14 @@ ORIGIN = ("o1", "o2", "o3")
 # of all cavities with gas: the unknown pressure over its scale
 PRESSURES = Block("pressures", 1, "algebraic", "pressure")
 
-TIGHT = 1e-10  # of the area: the resultant of a pressure on a closed surface, in any state
+#: of the area: the resultant of a pressure on a closed surface, in any state
+CLOSED_TOLERANCE = 1e-10
 DISTURBED = 0.02  # of the facets' size: the state in which that is tried
 
 Value = TypeVar("Value", float, bool)
 
 
-class Cavity(OneProcess, Shown):
+class Cavity(OneProcess, Displayable):
     r"""A closed space: its volume V(q), with a pressure in it the potential -p V, or with gas.
 
     Parameters
@@ -233,7 +234,9 @@ class CavityBinding:
     def carriers(self, configuration: Configuration) -> Carriers:
         """Take this rank's facets; return the blocks of pressure and lids (collective)."""
         families = enumerate(self.surfaces)
-        self.walls = [Facets(surface, configuration, f"{self.name}:{k}") for k, surface in families]
+        self.walls = [
+            CavityFacets(surface, configuration, f"{self.name}:{k}") for k, surface in families
+        ]
         self.edges = self.rims.bind(configuration, self.surfaces)
         means, forces, pressures = ([np.zeros(0, dtype=np.int32)] for _ in range(3))
         for edges in self.edges:
@@ -421,7 +424,7 @@ class CavityBinding:
     def _is_tight(self, configuration: Configuration) -> bool:
         """Try whether a pressure has no resultant in a disturbed state; warn (collective)."""
         gap = self.closure(configuration, self.disturbed(configuration, DISTURBED))
-        if gap <= TIGHT:
+        if gap <= CLOSED_TOLERANCE:
             return True
         text = (
             f"{self.name} is not watertight: in a disturbed state a pressure on its walls has a "
@@ -482,7 +485,7 @@ def positions(configuration: Configuration, state: Array) -> Array:
     return x
 
 
-def _surfaces(name: str, walls: Sequence[Nodes | Face] | Nodes | Face) -> list[Surface]:
+def _surfaces(name: str, walls: Sequence[Nodes | Face] | Nodes | Face) -> list[CavitySurface]:
     """Return the surfaces of walls, whose facets are of one order.
 
     Raises

@@ -13,10 +13,10 @@ from ...laws import surface_laws
 from ...mesh.partition import Family
 from ...runtime.collective import share_error
 from ...runtime.copies import OneProcess
-from ...runtime.shown import Shown
-from ...values.arguments import named
+from ...runtime.display import Displayable
+from ...values.arguments import name_or
 from ...values.parameter import evaluate
-from .surface import Facets, surfaces_of
+from .surface import CavityFacets, surfaces_of
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 CLOSED = 0.1  # resultant of the unit pressure by the area: tubes and closed surfaces have none
 
 
-class Pressure(OneProcess, Shown):
+class Pressure(OneProcess, Displayable):
     """Gas or liquid that presses on a surface of a body; see `pressure`."""
 
     def __init__(self, place: Nodes | Face, p: Scalar, name: str | None) -> None:
         self.surfaces = surfaces_of(place, "a pressure")
         surface = self.surfaces[0]
-        self.name = named(name, f"pressure on {surface}")
+        self.name = name_or(name, f"pressure on {surface}")
         if not surface.solid and surface.side is None:
             raise ParameterError(
                 f'{self.name}: say on which side of the plate it acts: body["region"].face(+1) or '
@@ -67,7 +67,7 @@ class PressureBinding:
     facets : of each type on this rank, after `carriers`.
     """
 
-    facets: list[Facets]
+    facets: list[CavityFacets]
 
     def __init__(self, pressure: Pressure, layout: Layout) -> None:
         self.surfaces, self.p, self.name = pressure.surfaces, pressure.p, layout.name(pressure)
@@ -81,7 +81,7 @@ class PressureBinding:
     def carriers(self, configuration: Configuration) -> Carriers:
         """Take this rank's facets; a pressure brings no coordinates."""
         pairs = zip(self.surfaces, self.families, strict=True)
-        self.facets = [Facets(surface, configuration, family) for surface, family in pairs]
+        self.facets = [CavityFacets(surface, configuration, family) for surface, family in pairs]
         return []
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
@@ -102,7 +102,7 @@ class PressureBinding:
             made.append(facets.piece(configuration, name, laws, "work", {"p": self.p}))
         return made
 
-    def _tell_kinks(self, configuration: Configuration, facets: Facets) -> None:
+    def _tell_kinks(self, configuration: Configuration, facets: CavityFacets) -> None:
         """Warn where faces beside the mid-surface overlap, or leave a gap: at kinks."""
         directions = configuration.binding(facets.surface.body).interpolation.directions
         if facets.surface.middle or directions is None:
@@ -118,7 +118,7 @@ class PressureBinding:
                 stacklevel=4,
             )
 
-    def _tell_inwards(self, configuration: Configuration, facets: Facets) -> None:
+    def _tell_inwards(self, configuration: Configuration, facets: CavityFacets) -> None:
         """Warn where p > 0 presses a tube or a closed surface into itself."""
         wall = facets.normals(configuration.points)[facets.owned]
         r = configuration.points[facets.cells].mean(axis=1)[facets.owned]
@@ -139,7 +139,7 @@ class PressureBinding:
                 stacklevel=4,
             )
 
-    def _require_oriented(self, configuration: Configuration, facets: Facets) -> None:
+    def _require_oriented(self, configuration: Configuration, facets: CavityFacets) -> None:
         """Raise where neighbours are numbered in opposite senses: a side would change there."""
         flipped = facets.parity[:, None] < 0
         ring = facets.cells[:, : facets.surface.element.topology.corners]

@@ -14,12 +14,12 @@ from ...assembly.numbering import Block
 from ...errors import ParameterError
 from ...mesh.partition import Family
 from ...runtime.collective import lookup, reduced
-from .surface import Facets, Scalars
+from .surface import CavityFacets, Scalars
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
     from .orientation import Hull
-    from .surface import Surface
+    from .surface import CavitySurface
 
 # of all lids: the mean point of the rim, and the forces between it and the rim, over the stiffness
 MEANS = Block("lid means", 3, "dependent", "lid")
@@ -43,7 +43,7 @@ class Rims:
     """
 
     def __init__(
-        self, layout: Layout, name: str, surfaces: Sequence[Surface], hull: Hull, extra: Ints
+        self, layout: Layout, name: str, surfaces: Sequence[CavitySurface], hull: Hull, extra: Ints
     ) -> None:
         self.name, self.hull, self.rim = name, hull, hull.rim
         comm, rim = layout.comm, hull.rim
@@ -73,17 +73,19 @@ class Rims:
             vertices = np.column_stack([nodes, *(p[mine] for p in points), common])
             layout.announce(Family(f"{name}:{number}", ids[mine], vertices, partitioned=False))
 
-    def bind(self, configuration: Configuration, surfaces: Sequence[Surface]) -> list[Facets]:
+    def bind(
+        self, configuration: Configuration, surfaces: Sequence[CavitySurface]
+    ) -> list[CavityFacets]:
         """Return the facets with edges of rims that this rank has."""
-        return [Facets(surfaces[k], configuration, f"{self.name}:{k}") for k in self.walls]
+        return [CavityFacets(surfaces[k], configuration, f"{self.name}:{k}") for k in self.walls]
 
-    def orient(self, edges: Sequence[Facets]) -> None:
+    def orient(self, edges: Sequence[CavityFacets]) -> None:
         """Take the side of the gas from the facets that the edges are of (collective)."""
         comm, hull = self.hull.comm, self.hull
         signs = lookup(comm, hull.starts, self.rim.facet, hull.signs)
         for some in edges:
             some.sense = -lookup(comm, self.rim.starts, some.ids, signs)
 
-    def share(self, edges: Facets) -> Array:
+    def share(self, edges: CavityFacets) -> Array:
         """Return the lengths (n,) of this rank's edges over those of their rims (collective)."""
         return np.asarray(lookup(self.hull.comm, self.rim.starts, edges.ids, self.rim.share))

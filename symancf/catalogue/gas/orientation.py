@@ -12,16 +12,16 @@ from mpi4py import MPI
 
 from ...arrays import Array, Ints, Mask
 from ...errors import MeshError, ParameterError
-from ...mesh.partition.connected import least_connected, meetings, numbered
+from ...mesh.partition.components import least_connected, meetings, numbered
 from ...runtime.collective import block_starts, combine, exchange, lookup, owners_of, shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...assembly.configuration import Configuration, Layout
-    from .surface import Facets, Surface
+    from .surface import CavityFacets, CavitySurface
 
-FLAT = 1e-6  # of the size of a rim: what it may lie beside its plane
+FLAT_RIM_TOLERANCE = 1e-6  # of the size of a rim: what it may lie beside its plane
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Hull:
         self,
         layout: Layout,
         name: str,
-        surfaces: Sequence[Surface],
+        surfaces: Sequence[CavitySurface],
         slices: Sequence[tuple[Ints, Ints]],
         caps: bool,
     ) -> None:
@@ -151,7 +151,7 @@ class Hull:
         fresh[1:] = (ends[1:] != ends[:-1]).any(axis=1)
         first = np.flatnonzero(fresh)
         count = np.diff(np.append(first, len(ends)))
-        crowded, where = self._told_first(layout, ends[first[count > 2]])
+        crowded, where = self._first_rim(layout, ends[first[count > 2]])
         if crowded:
             raise MeshError(
                 f"{self.name}: three or more facets meet at {where}; give the walls that touch the "
@@ -160,7 +160,7 @@ class Hull:
                 given=crowded,
             )
         alone = first[count == 1]
-        single, where = self._told_first(layout, ends[alone])
+        single, where = self._first_rim(layout, ends[alone])
         if single and not caps:
             raise MeshError(
                 f"{self.name} is open: {single} edges belong to one facet only, e.g. at {where}; "
@@ -173,7 +173,7 @@ class Hull:
         self._agree(edges[two] // n, edges[two + 1] // n, runs[two, 0] == runs[two + 1, 0])
         return self._loops(layout, edges[alone], runs[alone])
 
-    def _told_first(self, layout: Layout, ends: Ints) -> tuple[int, str]:
+    def _first_rim(self, layout: Layout, ends: Ints) -> tuple[int, str]:
         """Return how many edges there are on all ranks, and where the first is (collective)."""
         X = layout.fetch_points(ends[:1].ravel()).reshape(-1, 2, 3).mean(axis=1)
         first = np.concatenate(self.comm.allgather(X))[:1]
@@ -220,7 +220,7 @@ class Hull:
         normal = lookup(comm, starts, label, combine(comm, starts, label, each))
         size = np.linalg.norm(normal, axis=1)
         depth = np.abs(np.einsum("na,na->n", arm, normal)) / np.where(size > 0.0, size, 1.0)
-        off = np.where(depth > FLAT * np.sqrt(size), depth, 0.0).max(initial=0.0)
+        off = np.where(depth > FLAT_RIM_TOLERANCE * np.sqrt(size), depth, 0.0).max(initial=0.0)
         off = comm.allreduce(float(off), MPI.MAX)
         if off and comm.rank == 0:
             warnings.warn(
@@ -232,7 +232,7 @@ class Hull:
         return Rim(starts, facet, edge, lid, lids, length / sums[:, 4]), cones
 
     # ---- the side of the gas --------------------------------------------------------------------
-    def orient(self, configuration: Configuration, walls: Sequence[Facets]) -> None:
+    def orient(self, configuration: Configuration, walls: Sequence[CavityFacets]) -> None:
         """Find the side of the gas on each facet, after distribution (collective)."""
         comm, starts = self.comm, self.starts
         ids = np.concatenate([facets.ids for facets in walls])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...mesh import Region
 
 
-class Surface:
+class CavitySurface:
     """What gas touches of a body: see `surfaces_of`.
 
     Parameters
@@ -77,10 +77,10 @@ class Surface:
         return f"{self.name}, face({self.side:+d})"
 
     @property
-    def parts(self) -> list[Surface]:
+    def parts(self) -> list[CavitySurface]:
         """Those of each type of facets."""
         how = self.side, self.middle
-        return [Surface(self.body, part, *how) for part in self.region.by_type]
+        return [CavitySurface(self.body, part, *how) for part in self.region.by_type]
 
     def slice(self, layout: Layout) -> tuple[Ints, Ints]:
         """Return the ids of this rank's share of the facets, and their vertices (collective)."""
@@ -99,7 +99,7 @@ class Scalars:
     size: int
 
 
-class Facets:
+class CavityFacets:
     """The facets on this rank of a family that was announced.
 
     Attributes
@@ -114,14 +114,14 @@ class Facets:
     vote : (n,) -1 where it does and the user has said so, +1 where it points away, else 0.
     """
 
-    def __init__(self, surface: Surface, configuration: Configuration, family: str) -> None:
+    def __init__(self, surface: CavitySurface, configuration: Configuration, family: str) -> None:
         self.surface = surface
         found = configuration.topology.families[family]
         self.ids, self.owned = found.ids, found.owned
         cell = surface.element.topology
         nodes, corners = len(cell.nodes), cell.corners
         whole = nodes + surface.element.edges
-        self.cells, self._whole = found.vertices[:, :nodes], found.vertices[:, :whole]
+        self.cells, self._all_nodes = found.vertices[:, :nodes], found.vertices[:, :whole]
         self.extra = found.vertices[:, whole:]
         numbered = _offered(configuration, surface.body, cell.name)
         row, self.parents = _matched(cell.name, self.cells, numbered)
@@ -220,7 +220,7 @@ class Facets:
             start: Ints32 = numbering.offset[at, numbering.block(unknown.block)]
             offsets.append(start[:, None] + np.arange(unknown.size, dtype=np.int32))
         body, own = configuration.binding(surface.body), np.concatenate(offsets, axis=1)
-        patch = body.interpolation.patch(surface.element, self._whole, self.owned, extra, own)
+        patch = body.interpolation.patch(surface.element, self._all_nodes, self.owned, extra, own)
         values = {"sense": self.sense, "offset": self.sense, **(cell or {})}
         made = body.piece(configuration, name, laws, role, uniform, patch, values)
         return replace(made, growing=tuple({"p"} & set(uniform)))
@@ -246,7 +246,7 @@ def _matched(kind: str, wanted: Ints32, offered: Ints32) -> tuple[Ints, Ints]:
     return first[place[len(offered) :]], count[place[len(offered) :]]
 
 
-def surfaces_of(place: Nodes | Face, who: str) -> list[Surface]:
+def surfaces_of(place: Nodes | Face, who: str) -> list[CavitySurface]:
     """Return what gas touches at a place: a surface of each type of facets.
 
     Raises
@@ -262,4 +262,4 @@ def surfaces_of(place: Nodes | Face, who: str) -> list[Surface]:
             given=str(said),
         )
     how = (place.side, place.middle) if isinstance(place, Face) else ()
-    return Surface(nodes.body, nodes.region, *how).parts
+    return CavitySurface(nodes.body, nodes.region, *how).parts

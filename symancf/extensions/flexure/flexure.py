@@ -15,6 +15,7 @@ from ..interface import (
     Array,
     Configuration,
     ConstraintError,
+    Displayable,
     Entities,
     Ground,
     Ints,
@@ -25,7 +26,6 @@ from ..interface import (
     PlanarBody,
     PlanarPoint,
     Scalar,
-    Shown,
     arguments,
     closest,
     discrete_system,
@@ -55,7 +55,7 @@ Place = PlanarPoint | Ground
 FIT = 1e-3  # an attachment may miss the arc by this fraction of the radius
 
 
-class Flexure(OneProcess, Shown):
+class Flexure(OneProcess, Displayable):
     """A slender flexure clamped to two planar bodies; make it by `arc` or `straight`.
 
     Its residual is a point law on the six coordinates of its bodies (`flexure_law`).
@@ -487,12 +487,12 @@ def _ends(kind: str, a: Any, b: Any, name: str | None) -> tuple[Array, Array, st
             )
     if isinstance(a, Ground) and isinstance(b, Ground):
         raise ParameterError(
-            f"{arguments.named(name, kind)}: both ends are on the ground",
+            f"{arguments.name_or(name, kind)}: both ends are on the ground",
             asked="ends",
             given=(str(a), str(b)),
         )
     (Xa, _, text_a), (Xb, _, text_b) = place_of(a), place_of(b)
-    return Xa[0, :2], Xb[0, :2], arguments.named(name, f"{kind} from {text_a} to {text_b}")
+    return Xa[0, :2], Xb[0, :2], arguments.name_or(name, f"{kind} from {text_a} to {text_b}")
 
 
 def _bending(name: str, EI: Scalar, EA: Scalar | None) -> tuple[float, Scalar]:

@@ -148,7 +148,7 @@ def flexure_law(model: str, tangent: str = "K") -> declare.PointLaw:
         ``K_I+K_II``: only the lever held fixed. The residual is the same.
     """
     k = kinetostatics(model, tangent)
-    parameters = (declare.Parameter(EI), *(declare.Parameter(s, "cell") for s in CELL))
+    parameters = (declare.KernelParameter(EI), *(declare.KernelParameter(s, "cell") for s in CELL))
     title = {
         "linear": "arm and lever of the reference configuration",
         "partial": "lever of the present configuration",

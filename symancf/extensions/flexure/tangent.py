@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..interface import Discretised
 
 
-PARTS = ("K_I", "K_II", "K_III")
+MATRIX_NAMES = ("K_I", "K_II", "K_III")
 
 
 def tangent_parts(system: Discretised[Configuration]) -> dict[str, Array]:
@@ -26,7 +26,7 @@ def tangent_parts(system: Discretised[Configuration]) -> dict[str, Array]:
     """
     system = discrete_system("tangent_parts", system)
     bodies = [b for b in system.bodies if not hasattr(b, "region")]
-    total = {name: np.zeros((3 * len(bodies), 3 * len(bodies))) for name in PARTS}
+    total = {name: np.zeros((3 * len(bodies), 3 * len(bodies))) for name in MATRIX_NAMES}
     flexures = [term for term in system.terms if isinstance(term, Flexure)]
     unknowns = unknowns_of(flexures, bodies)
     kernels = {
@@ -40,7 +40,7 @@ def tangent_parts(system: Discretised[Configuration]) -> dict[str, Array]:
         found = (kernel.tangent(q[None], None, given)[1] for kernel in kernels[flexure.model])
         whole, first, both = found
         free = np.flatnonzero(row >= 0)
-        for name, part in zip(PARTS, (first, both - first, whole - both), strict=True):
+        for name, part in zip(MATRIX_NAMES, (first, both - first, whole - both), strict=True):
             block = part.reshape(6, 6)[np.ix_(free, free)]
             np.add.at(total[name], np.ix_(row[free], row[free]), block)
     return total

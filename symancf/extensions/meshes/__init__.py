@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..interface import Array, Mesh
-    from .round import Asked
+    from .round import RoundMesh
 
 
 def disc(
@@ -195,7 +195,7 @@ def sphere(
 def _make(
     cls: type[Mesh],
     call: str,
-    given: Asked,
+    given: RoundMesh,
     warp: Callable[[Array], Array] | None,
     name: str,
     comm: MPI.Comm | None,

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 # points (n, 3), cell type -> cells (k, nv), region -> cell type -> cells or their numbers
 Arrays = tuple[Array, dict[str, Ints], dict[str, dict[str, Ints]]]
 
-NEAR = 1e-3  # of the shortest edge: points of two blocks that are one
+MERGE_DISTANCE = 1e-3  # of the shortest edge: points of two blocks that are one
 
 
 @dataclass(frozen=True)
-class Block:
+class MeshBlock:
     """A box of cells of side 1, bent.
 
     Attributes
@@ -91,7 +91,7 @@ def _turned_over(cell: Cell) -> Ints:
     return np.array([cell.nodes.index(node) for node in nodes])
 
 
-def assemble(blocks: Sequence[Block], kind: Cell, images: Sequence[str]) -> Arrays:
+def assemble(blocks: Sequence[MeshBlock], kind: Cell, images: Sequence[str]) -> Arrays:
     """Join blocks to a mesh and add its images in the planes across some axes.
 
     Regions "body" and those of the sides; "x0", "y0", "z0" lie in the planes of the coordinates.
@@ -125,7 +125,7 @@ def _box(divisions: tuple[int, ...], kind: Cell) -> Mesh:
     return Mesh.box((1.0,) * len(divisions), divisions, cell=kind.name, comm=MPI.COMM_SELF)
 
 
-def _side_by_side(blocks: Sequence[Block], kind: Cell) -> _Joined:
+def _side_by_side(blocks: Sequence[MeshBlock], kind: Cell) -> _Joined:
     """Return the blocks with points of their own each."""
     points, cells, first = [], [], 0
     sides: dict[str, dict[str, Ints]] = {}
@@ -147,7 +147,7 @@ def _united(apart: _Joined, kind: Cell) -> _Joined:
     from scipy.spatial import cKDTree  # half a second to import
 
     x = apart.points[apart.cells[:, np.array(kind.links)]]
-    reach = NEAR * float(np.linalg.norm(x[:, :, 0] - x[:, :, 1], axis=2).min())
+    reach = MERGE_DISTANCE * float(np.linalg.norm(x[:, :, 0] - x[:, :, 1], axis=2).min())
     pairs = cKDTree(apart.points).query_pairs(reach, output_type="ndarray")
     least = np.arange(len(apart.points))
     np.minimum.at(least, pairs[:, 1], pairs[:, 0])

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..interface import CELLS, Array, Cell, MeshError, ParameterError, arguments, label, reals
-from .blocks import Arrays, Block, assemble
+from .blocks import Arrays, MeshBlock, assemble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 # radii, length, divisions, axes of symmetry, cell type, axes that may be such
-Asked = tuple[tuple[float, float], float | None, int | Sequence[int], str, str, str]
+RoundMesh = tuple[tuple[float, float], float | None, int | Sequence[int], str, str, str]
 
 QUARTER = np.pi / 2.0
 CORE = {2: (0.5, 0.42), 3: (0.55, 0.46, 0.4)}  # distance of corners by how many axes they are off
@@ -209,7 +209,7 @@ def build(asked: Round) -> Arrays:
     return assemble(blocks, asked.kind, [a for a in asked.planes if a not in asked.symmetric])
 
 
-def _plane(asked: Round) -> list[Block]:
+def _plane(asked: Round) -> list[MeshBlock]:
     """Return the blocks of a quarter of a disc or an annulus."""
     outer, quarter = asked.outer, asked.quarter
     if asked.inner:
@@ -219,7 +219,7 @@ def _plane(asked: Round) -> list[Block]:
             return asked.inner * ratio ** p[:, :1] * _on_circle(p[:, 1])
 
         sides = {"x0": "inner", "x1": "outer", "y0": "y0", "y1": "x0"}
-        return [Block((asked.radial, quarter), ring, sides)]
+        return [MeshBlock((asked.radial, quarter), ring, sides)]
     core, count = _core(2, outer), quarter // 2
 
     def right(p: Array) -> Array:
@@ -234,23 +234,23 @@ def _plane(asked: Round) -> list[Block]:
 
     rest = asked.radial - count
     return [
-        Block((count, count), core, {"x0": "x0", "y0": "y0"}),
-        Block((count, rest), right, {"x1": "y0", "y1": "outer"}),
-        Block((rest, count), above, {"x1": "outer", "y1": "x0"}),
+        MeshBlock((count, count), core, {"x0": "x0", "y0": "y0"}),
+        MeshBlock((count, rest), right, {"x1": "y0", "y1": "outer"}),
+        MeshBlock((rest, count), above, {"x1": "outer", "y1": "x0"}),
     ]
 
 
-def _wall(asked: Round, length: float) -> Block:
+def _wall(asked: Round, length: float) -> MeshBlock:
     """Return a quarter of the surface of a cylinder, normals outwards."""
 
     def wall(p: Array) -> Array:
         return asked.outer * _on_circle(p[:, 0]) + length * p[:, 1:] * [0.0, 0.0, 1.0]
 
     sides = {"x0": "y0", "x1": "x0", "y0": "z0", "y1": "z1"}
-    return Block((asked.quarter, asked.along), wall, sides)
+    return MeshBlock((asked.quarter, asked.along), wall, sides)
 
 
-def _drawn_out(block: Block, length: float, along: int, down: bool) -> Block:
+def _drawn_out(block: MeshBlock, length: float, along: int, down: bool) -> MeshBlock:
     """Return a plane block drawn out along z, its third axis upwards or `down`.
 
     Downwards the first two are exchanged. So around a core, where diagonals run from the corners of
@@ -264,14 +264,14 @@ def _drawn_out(block: Block, length: float, along: int, down: bool) -> Block:
 
     sides = {f"{'xy'[axes['xy'.index(s[0])]]}{s[1]}": r for s, r in block.sides.items()}
     count = tuple(block.divisions[axis] for axis in axes)
-    return Block((*count, along), place, {**sides, ends[0]: "z0", ends[1]: "z1"})
+    return MeshBlock((*count, along), place, {**sides, ends[0]: "z0", ends[1]: "z1"})
 
 
-def _shell(asked: Round) -> list[Block]:
+def _shell(asked: Round) -> list[MeshBlock]:
     """Return the three blocks of an octant of a shell, or of a sphere's surface."""
     count, ratio = asked.quarter // 2, asked.outer / (asked.inner or 1.0)
 
-    def block(axis: int) -> Block:
+    def block(axis: int) -> MeshBlock:
         def place(p: Array) -> Array:
             radius = asked.inner * ratio ** p[:, 2:] if asked.inner else asked.outer
             return radius * _on_sphere(axis, p)
@@ -279,17 +279,19 @@ def _shell(asked: Round) -> list[Block]:
         a, b = (f"{'xyz'[(axis + k) % 3]}0" for k in (1, 2))
         sides = {"x0": a, "y0": b}
         if asked.kind.dimension == 2:
-            return Block((count, count), place, sides)
-        return Block((count, count, asked.radial), place, {**sides, "z0": "inner", "z1": "outer"})
+            return MeshBlock((count, count), place, sides)
+        return MeshBlock(
+            (count, count, asked.radial), place, {**sides, "z0": "inner", "z1": "outer"}
+        )
 
     return [block(axis) for axis in range(3)]
 
 
-def _ball(asked: Round) -> list[Block]:
+def _ball(asked: Round) -> list[MeshBlock]:
     """Return the four blocks of an octant of a ball."""
     core, count = _core(3, asked.outer), asked.quarter // 2
 
-    def block(axis: int) -> Block:
+    def block(axis: int) -> MeshBlock:
         def place(p: Array) -> Array:
             q = np.stack([1.0 - p[:, 0], 1.0 - p[:, 1]], axis=1)  # see `_drawn_out`
             at = np.roll(np.concatenate([np.ones((len(q), 1)), q], axis=1), axis, axis=1)
@@ -297,10 +299,10 @@ def _ball(asked: Round) -> list[Block]:
 
         a, b = (f"{'xyz'[(axis + k) % 3]}0" for k in (1, 2))
         rest = asked.radial - count
-        return Block((count, count, rest), place, {"x1": a, "y1": b, "z1": "outer"})
+        return MeshBlock((count, count, rest), place, {"x1": a, "y1": b, "z1": "outer"})
 
     sides = {f"{axis}0": f"{axis}0" for axis in "xyz"}
-    return [Block((count,) * 3, core, sides), *(block(axis) for axis in range(3))]
+    return [MeshBlock((count,) * 3, core, sides), *(block(axis) for axis in range(3))]
 
 
 def _core(d: int, radius: float) -> Callable[[Array], Array]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Triangles = tuple[Array, Ints]
 
-MOST = 5000  # points of triangles to begin with
+MAX_TRIANGLE_POINTS = 5000  # points of triangles to begin with
 
 
 def cross(a: Array, b: Array) -> Array:
@@ -130,7 +130,7 @@ def triangulate(found: list[Array]) -> Triangles:
     after[first[1:] - 1] = first[:-1]
     sides, corners, cells = np.stack([np.arange(len(X)), after], axis=1), len(X), None
     while True:
-        if cells is None or len(X) < MOST:
+        if cells is None or len(X) < MAX_TRIANGLE_POINTS:
             cells = Delaunay(X).simplices
             cells = np.asarray(cells[_inside(found, X, cells)], dtype=np.int64)
             x = X[cells]
@@ -142,7 +142,7 @@ def triangulate(found: list[Array]) -> Triangles:
             new = _centres(X, cells, sides, corners)
             within = _circles(X, sides, new)
             cut, new = within.any(axis=0), new[~within.any(axis=1)]
-        if not (cut.any() or len(new)) or len(X) > MOST:
+        if not (cut.any() or len(new)) or len(X) > MAX_TRIANGLE_POINTS:
             return X, cells
         middle = len(X) + np.arange(cut.sum())
         halves = [(sides[cut, 0], middle), (middle, sides[cut, 1])]

@@ -37,7 +37,7 @@ from .outline import Triangles, bisected, numbered
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOST = 200_000  # unknowns
+MAX_UNKNOWNS = 200_000  # unknowns
 
 #: By which estimates are taken larger: on coarse meshes of thin walls they are 4 times too small.
 SAFETY = 4.0
@@ -68,7 +68,7 @@ class Integrals:
     error: float
 
 
-class _Mesh:
+class _Triangulation:
     """Quadratic functions on triangles, with integrals over them."""
 
     def __init__(self, points: Array, cells: Ints) -> None:
@@ -158,13 +158,14 @@ def analyse(made: Triangles, tolerance: float) -> Integrals:
     while len(cells) < 100:
         points, cells = bisected(points, cells, np.ones(len(cells), dtype=bool))
     while True:
-        mesh = _Mesh(points, cells)
+        mesh = _Triangulation(points, cells)
         found, errors = _solved(mesh)
         if found.error <= tolerance:
             break
-        if len(mesh.nodes) > MOST:
+        if len(mesh.nodes) > MAX_UNKNOWNS:
             raise ParameterError(
-                f"a section needs more than {MOST} unknowns for an error of {tolerance:g} in its "
+                f"a section needs more than {MAX_UNKNOWNS} unknowns for an error of {tolerance:g} "
+                "in its "
                 f"torsion and shear, with these it is {found.error:.1e}: give a larger tolerance="
             )
         share = errors.sum(axis=1)
@@ -185,7 +186,7 @@ def analyse(made: Triangles, tolerance: float) -> Integrals:
     )
 
 
-def _solved(mesh: _Mesh) -> tuple[Integrals, Array]:
+def _solved(mesh: _Triangulation) -> tuple[Integrals, Array]:
     """Return what a mesh gives, and shares of the triangles (m, 3) in errors of J and shear."""
     A = float(mesh.weight.sum())
     centroid = mesh.integral(mesh.x) / A

@@ -24,7 +24,7 @@ from .animation import animate
 from .directions import require_tensor
 from .draw_vtk import compose
 from .film import draw_film, write_film
-from .picture import ENGINES, NOISE, Picture
+from .picture import COLOUR_TOLERANCE, ENGINES, Picture
 from .regions import regions
 from .scene import Scene, gathered, require_field, unit_of
 from .surface import surface_of
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..interface import Samples
-    from .surface import Surface
+    from .surface import DrawnSurface
 
 __all__ = ["Diagram", "Scene", "animate", "draw_film", "regions", "render", "show", "write_film"]
 
@@ -159,7 +159,7 @@ def _panels(
     field: str | None,
     whole: bool = False,
     directions: str | None = None,
-) -> dict[str, list[Surface]]:
+) -> dict[str, list[DrawnSurface]]:
     """Return the surfaces of each panel's bodies, some of which have the field and directions."""
     panels = {
         caption: [
@@ -245,9 +245,9 @@ def show(
     return plotter
 
 
-def _least(panels: Mapping[str, Sequence[Surface]], field: str | None) -> float:
+def _least(panels: Mapping[str, Sequence[DrawnSurface]], field: str | None) -> float:
     """Return the largest value of a field that is nothing: displacements have that of bodies."""
     if field != "displacement":
         return 0.0
     size = (np.ptp(body.reference, axis=0).max() for bodies in panels.values() for body in bodies)
-    return NOISE * float(max(size, default=0.0))
+    return COLOUR_TOLERANCE * float(max(size, default=0.0))

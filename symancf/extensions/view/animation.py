@@ -26,11 +26,11 @@ from ..interface import (
 from .film import Image, need_writer, pixels, write_frames
 from .picture import ENGINES, Picture, value_range
 from .scene import Scene, gathered, require_field, unit_of
-from .surface import Surface, surface_of
+from .surface import DrawnSurface, surface_of
 
 State = Samples | Sequence[Samples | Shape] | Mapping[str, Samples | Shape]
 
-MOST = 300  # frames
+MAX_FRAMES = 300  # frames
 BATCH = 25  # frames that one process of VTK draws
 
 
@@ -102,7 +102,7 @@ def animate(
         if comm.rank == 0:
             require_field((s for k in range(len(captions)) for s in load(k)), field)
 
-            def surfaces(k: int) -> list[Surface]:
+            def surfaces(k: int) -> list[DrawnSurface]:
                 return [surface_of(s, field) for s in load(k) if len(s.points)]
 
             view = partial(Picture, shared=True, undeformed=undeformed, eye=eye, up=up)
@@ -170,13 +170,13 @@ def _clock(times: Sequence[float], unit: str) -> list[str]:
 
 
 def _chosen(count: int) -> list[int]:
-    """At most `MOST` numbers, evenly among `count`."""
-    places = np.linspace(0, count - 1, min(count, MOST))
+    """At most `MAX_FRAMES` numbers, evenly among `count`."""
+    places = np.linspace(0, count - 1, min(count, MAX_FRAMES))
     return [int(k) for k in np.unique(places.round())]
 
 
 def _span(
-    count: int, surfaces: Callable[[int], list[Surface]], view: Callable[..., Picture]
+    count: int, surfaces: Callable[[int], list[DrawnSurface]], view: Callable[..., Picture]
 ) -> tuple[Array, tuple[float, float] | None]:
     """Return what the camera must see in some frames (2, 2), and the range of the values."""
     corners, values = [], []
@@ -195,7 +195,7 @@ def _span(
 
 def _images(
     captions: list[str],
-    surfaces: Callable[[int], list[Surface]],
+    surfaces: Callable[[int], list[DrawnSurface]],
     view: Callable[..., Picture],
     style: Mapping[str, str],
     width: float,

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..interface import Array, Ints, Samples
-    from .surface import Surface
+    from .surface import DrawnSurface
 
-ALL = 800  # faces, each of which has its cross; of more
-ACROSS = 30  # from one side of a picture to the other have them
-SHORT = 0.04  # of the longest line: shorter ones are not drawn
+MAX_CROSSES = 800  # faces, each of which has its cross; of more
+CROSSES_PER_SIDE = 30  # from one side of a picture to the other have them
+SHORTEST_LINE = 0.04  # of the longest line: shorter ones are not drawn
 TIE = 1e-6  # of the largest value: what differs less has the directions next to the axes
 NOTHING = 1e-13  # of strains, and of all that has no unit
 
@@ -44,10 +44,10 @@ def require_tensor(bodies: Iterable[Samples], name: str) -> None:
 
 
 def cross(
-    panels: dict[str, list[Surface]], screen: Array, toward: Array, extent: float, unit: str
+    panels: dict[str, list[DrawnSurface]], screen: Array, toward: Array, extent: float, unit: str
 ) -> float:
     """Give bodies their crosses, all of one scale; return the largest absolute value."""
-    size = extent / ACROSS
+    size = extent / CROSSES_PER_SIDE
     found = {}
     for caption, bodies in panels.items():
         for k, body in enumerate(bodies):
@@ -64,7 +64,7 @@ def cross(
     normals = (panels[caption][k].normals[spots] for (caption, k), (spots, _) in found.items())
     areas = [0.5 * np.linalg.norm(each, axis=1) for each in normals]
     own = float(np.median(np.concatenate(areas))) ** 0.5
-    reach = own if max(map(len, areas)) <= ALL else max(size, own)
+    reach = own if max(map(len, areas)) <= MAX_CROSSES else max(size, own)
     for (caption, k), (spots, tensor) in found.items():
         body = panels[caption][k]
         values, vectors = np.linalg.eigh(tensor + TIE * largest * np.diag([1.0, 0.0, -1.0]))
@@ -72,19 +72,19 @@ def cross(
         half = 0.48 * reach * np.abs(values)[:, None, :] / largest * vectors  # columns
         ends = np.stack([centre[:, :, None] - half, centre[:, :, None] + half], axis=1)
         lines = ends.transpose(0, 3, 1, 2).reshape(-1, 2, 3)
-        seen = np.abs(values).ravel() > SHORT * largest
+        seen = np.abs(values).ravel() > SHORTEST_LINE * largest
         panels[caption][k] = replace(
             body, crosses=lines[seen], positive=(values.ravel() > 0.0)[seen]
         )
     return float(largest)
 
 
-def _spots(body: Surface, screen: Array, toward: Array, size: float) -> Ints:
+def _spots(body: DrawnSurface, screen: Array, toward: Array, size: float) -> Ints:
     """Return faces that the eye may see, of many one in each square of the picture."""
     normal = body.normals
     front = normal @ toward > 0.1 * np.linalg.norm(normal, axis=1)
     faces = np.flatnonzero(front) if body.solid else np.arange(len(body.faces))
-    if len(faces) <= ALL:
+    if len(faces) <= MAX_CROSSES:
         return faces
     seen = body.points[body.faces[faces]].mean(axis=1) @ screen / size
     square = np.floor(seen)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
 
     from ..interface import Array
-    from .surface import Surface
+    from .surface import DrawnSurface
 
 
 EDGE = "#1b2a38"
@@ -22,7 +22,7 @@ PLAIN = "#c3cad1"
 
 def draw(
     axes: Axes,
-    bodies: list[Surface],
+    bodies: list[DrawnSurface],
     colours: ScalarMappable,
     screen: Array,
     toward: Array,

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
-    from .surface import Surface
+    from .surface import DrawnSurface
 
 
 ENGINES = ("auto", "vtk", "matplotlib")
-NOISE = 1e-10  # of the largest value: what differs less has one colour
-APART = 3.0  # panels whose sizes differ more are not drawn to one scale
+COLOUR_TOLERANCE = 1e-10  # of the largest value: what differs less has one colour
+MAX_SCALE_RATIO = 3.0  # panels whose sizes differ more are not drawn to one scale
 #: Units that take the prefixes of the SI; others, MPa among them, stay as they are.
 PLAIN = ("m", "s", "N", "Pa", "J", "W", "Hz", "N/m", "N m", "J/m^3", "J/m³", "m/s", "W/m^3", "W/m³")
 PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
@@ -42,7 +42,7 @@ class Picture:
 
     def __init__(
         self,
-        panels: dict[str, list[Surface]],
+        panels: dict[str, list[DrawnSurface]],
         limits: tuple[float, float] | None,
         shared: bool,
         undeformed: bool,
@@ -84,7 +84,7 @@ class Picture:
         ranges = value_ranges(panels.values(), shared)
         self.limits = np.array([limits or r or (0.0, 1.0) for r in ranges], float)
         size = np.abs(self.limits).max(axis=1)
-        flat = np.ptp(self.limits, axis=1) <= np.maximum(NOISE * size, least)
+        flat = np.ptp(self.limits, axis=1) <= np.maximum(COLOUR_TOLERANCE * size, least)
         by = np.where(size > least, 0.5 * size, 0.5)  # of no kind where all is zero
         self.limits[flat] += (by[:, None] * [-1.0, 1.0])[flat]
 
@@ -94,21 +94,21 @@ class Picture:
         extent = np.ptp(frames, axis=1).max(axis=1)
         if self._of_one(self.panels) and np.ptp(frames, axis=(0, 1)).max() < 1.6 * extent.max():
             frames[:] = frames[:, 0].min(axis=0), frames[:, 1].max(axis=0)
-        elif self.shared and extent.max() < APART * extent.min():
+        elif self.shared and extent.max() < MAX_SCALE_RATIO * extent.min():
             half = 0.5 * np.ptp(frames, axis=1).max(axis=0)
             centre = frames.mean(axis=1)
             frames = np.stack([centre - half, centre + half], axis=1)
         return frames
 
     @staticmethod
-    def _of_one(panels: dict[str, list[Surface]]) -> bool:
+    def _of_one(panels: dict[str, list[DrawnSurface]]) -> bool:
         """Tell whether the panels show about the same before it is deformed: states of one body."""
         x = [np.concatenate([np.zeros((0, 3)), *(b.reference for b in p)]) for p in panels.values()]
         boxes = np.array([[part.min(axis=0), part.max(axis=0)] for part in x if len(part)])
         size = np.ptp(boxes, axis=(0, 1)).max()
         return bool(np.allclose(boxes, boxes[:1], atol=0.35 * size))
 
-    def _lift(self, bodies: list[Surface]) -> None:
+    def _lift(self, bodies: list[DrawnSurface]) -> None:
         """Draw coloured sheets before bodies without the field, whose faces they may be."""
         plain = any(b.values is None for b in bodies)
         for k, body in enumerate(bodies):
@@ -143,7 +143,7 @@ class Picture:
         colours = _colours(cmap)
         return colours[(np.arange(256) * n // 256 * 256 + 128) // n] if n else colours
 
-    def _frame(self, bodies: list[Surface]) -> Array:
+    def _frame(self, bodies: list[DrawnSurface]) -> Array:
         """Lower left and upper right corner of a panel in the plane of the picture [m]."""
         x = [b.points for b in bodies]
         x += [b.reference for b in bodies] if self.undeformed else []
@@ -368,7 +368,7 @@ class Picture:
         return None
 
 
-def value_range(bodies: list[Surface]) -> tuple[float, float] | None:
+def value_range(bodies: list[DrawnSurface]) -> tuple[float, float] | None:
     """Smallest and largest finite value of the field on the bodies of a panel."""
     values = [b.values for b in bodies if b.values is not None and len(b.values)]
     joined = np.concatenate([np.zeros(0), *values])
@@ -376,7 +376,9 @@ def value_range(bodies: list[Surface]) -> tuple[float, float] | None:
     return (float(joined.min()), float(joined.max())) if len(joined) else None
 
 
-def value_ranges(panels: Iterable[list[Surface]], shared: bool) -> list[tuple[float, float] | None]:
+def value_ranges(
+    panels: Iterable[list[DrawnSurface]], shared: bool
+) -> list[tuple[float, float] | None]:
     """Return the ranges of values of panels, or that of all for each where it is `shared`."""
     ranges = [value_range(bodies) for bodies in panels]
     known = [r for r in ranges if r is not None]

@@ -99,13 +99,13 @@ def regions(
     arguments.instance("view.regions: mesh", mesh, Mesh, "give a mesh")
     require_drawable("view.regions", title=title, eye=eye, up=up, width=width)
     eye, up = direction(eye).tolist(), direction(up).tolist()
-    shown = _asked(mesh, names)
+    shown = _regions_of(mesh, names)
     order = sorted(reversed(shown), key=lambda r: (r.dim, r.size))
     rows = [{"vertex": r.points()[:, None]} if r.dim == 0 else {} for r in order]
     rows.append({})  # what is in no region
     inside = np.array([mesh["all"].dim == 3 and r.dim == 2 for r in order])
     for dimension in (1, 2):
-        found, outside = seen(mesh, order, dimension)
+        found, outside = visible_facets(mesh, order, dimension)
         inside &= outside == 0
         rows = [one | other for one, other in zip(rows, found, strict=True)]
     layers = [_gathered(mesh, each) for each in rows]
@@ -125,7 +125,7 @@ def regions(
     return path or image
 
 
-def _asked(mesh: Mesh, names: str | Sequence[str] | None) -> list[Region]:
+def _regions_of(mesh: Mesh, names: str | Sequence[str] | None) -> list[Region]:
     """Return the regions to show."""
     if names is not None and not isinstance(names, str | list | tuple):
         raise ParameterError(
@@ -159,7 +159,9 @@ def _label(region: Region, drawn: bool, inside: bool) -> str:
     return f"{region.name}: {size}{hidden}"
 
 
-def seen(mesh: Mesh, order: list[Region], dimension: int) -> tuple[list[dict[str, Ints]], Ints]:
+def visible_facets(
+    mesh: Mesh, order: list[Region], dimension: int
+) -> tuple[list[dict[str, Ints]], Ints]:
     """Return the lines or surfaces of this rank that are seen, by region. Collective.
 
     Of several regions the first has them; the last entry is of none. Also how many of each region

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is to be drawn, gathered on the rank that draws."""
+"""Scenes: all that is drawn, gathered on the rank that draws."""
 
 from __future__ import annotations
 

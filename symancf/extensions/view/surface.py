@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the eye sees of samples: outer faces, borders of the elements, the undeformed outline."""
+"""Visible surfaces of samples: outer faces, borders of the elements, the undeformed outline."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from ..interface import Samples
 
 
-SHARP = np.cos(np.radians(35.0))
+SHARP_COSINE = np.cos(np.radians(35.0))
 POSITIVE, NEGATIVE = "#c1272d", "#1d4e9e"  # lines along principal directions
 
 
 @dataclass
-class Surface:
+class DrawnSurface:
     """A body ready to be drawn; coincident points of neighbouring cells are united.
 
     Attributes
@@ -72,7 +72,7 @@ class Surface:
 
 def surface_of(
     samples: Samples, field: str | None, *, whole: bool = False, directions: str | None = None
-) -> Surface:
+) -> DrawnSurface:
     """Find the outer faces, borders and outline of samples.
 
     `whole` : values are numbers of classes: each face has one, that of most of its points.
@@ -90,7 +90,7 @@ def surface_of(
     faces = np.concatenate([sheets, outer])
     united_points, united_reference = points[first], reference[first]
     outline = _borders(united_reference, sheets, outer)
-    found = Surface(
+    found = DrawnSurface(
         points=united_points,
         reference=united_reference,
         faces=faces,
@@ -104,7 +104,7 @@ def surface_of(
     return _apart(found) if whole and found.values is not None else found
 
 
-def _apart(surface: Surface) -> Surface:
+def _apart(surface: DrawnSurface) -> DrawnSurface:
     """Give each face points of its own with one value: that of most, of two the larger."""
     faces, first = surface.faces, len(surface.points)
     assert surface.values is not None
@@ -176,7 +176,7 @@ def _borders(x: Array, sheets: Ints, closed: Ints) -> Ints:
             normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
             pair = start[count == 2]
             turn = np.einsum("ka,ka->k", normal[owner[pair]], normal[owner[pair + 1]])
-            found.append(edges[pair[turn < SHARP]])
+            found.append(edges[pair[turn < SHARP_COSINE]])
     return np.concatenate([np.empty((0, 2), np.int64), *found])
 
 

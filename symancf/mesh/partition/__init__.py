@@ -12,8 +12,8 @@ from ...errors import MeshError
 from ...runtime.collective import exchange, exchange_blocks, lookup, shares, together
 from ...runtime.log import EVENTS, logged
 from ...runtime.petsc import keep
+from .ghosts import GhostExchange
 from .graph import adjacency, reverse_cuthill_mckee_order
-from .halo import Halo
 from .ownership import Owners, find_owners, in_graph
 from .topology import Family, LocalFamily, Topology
 
@@ -150,7 +150,7 @@ def _localize(
     by_place = np.lexsort((there, owner[ghosts]))
     ghosts, there = ghosts[by_place], there[by_place]
     place[ghosts] = np.arange(n_owned, len(ids), dtype=np.int32)
-    halo = Halo.build(comm, n_owned, counts, there)
+    halo = GhostExchange.build(comm, n_owned, counts, there)
 
     back = np.concatenate([owned[order], ghosts])
     starts = shares(comm, n_owned)
@@ -170,4 +170,4 @@ def _localize(
     return Topology(comm, ids[back], n_owned, owner[back], starts, numbers, out, halo)
 
 
-__all__ = ["Family", "Halo", "LocalFamily", "Topology", "distribute"]
+__all__ = ["Family", "GhostExchange", "LocalFamily", "Topology", "distribute"]

@@ -31,13 +31,13 @@ def edges_of(vertices: Integers, links: Links | None = None) -> tuple[Integers, 
     return vertices[:, pairs[:, 0]].ravel(), vertices[:, pairs[:, 1]].ravel()
 
 
-class Graph(NamedTuple):
+class AdjacencyGraph(NamedTuple):
     """A symmetric graph without loops in compressed rows: the neighbours of each vertex."""
 
     start: Ints
     neighbours: Ints32
 
-    def only(self, kept: Ints) -> Graph:
+    def only(self, kept: Ints) -> AdjacencyGraph:
         """Return the graph of the vertices `kept` (ascending), numbered along them."""
         number = np.full(len(self.start) - 1, -1, np.int32)
         number[kept] = np.arange(len(kept), dtype=np.int32)
@@ -46,7 +46,7 @@ class Graph(NamedTuple):
         inside = (row >= 0) & (column >= 0)
         start = np.zeros(len(kept) + 1, np.int64)
         np.cumsum(np.bincount(row[inside], minlength=len(kept)), out=start[1:])
-        return Graph(start, column[inside])
+        return AdjacencyGraph(start, column[inside])
 
 
 def _library(comm: MPI.Comm) -> ctypes.CDLL:
@@ -56,7 +56,9 @@ def _library(comm: MPI.Comm) -> ctypes.CDLL:
     return library
 
 
-def adjacency(comm: MPI.Comm, size: int, entities: list[tuple[Ints32, Links | None]]) -> Graph:
+def adjacency(
+    comm: MPI.Comm, size: int, entities: list[tuple[Ints32, Links | None]]
+) -> AdjacencyGraph:
     """Return the links of entities with vertices < `size` (collective, but of this rank only).
 
     Ends outside 0 <= v < `size` are left out.
@@ -72,10 +74,10 @@ def adjacency(comm: MPI.Comm, size: int, entities: list[tuple[Ints32, Links | No
     )
     if entries < 0:
         raise MemoryError("graph of the vertices: not enough memory")
-    return Graph(start, neighbours[:entries].copy())
+    return AdjacencyGraph(start, neighbours[:entries].copy())
 
 
-def reverse_cuthill_mckee_order(comm: MPI.Comm, graph: Graph) -> Ints32:
+def reverse_cuthill_mckee_order(comm: MPI.Comm, graph: AdjacencyGraph) -> Ints32:
     """Order of the vertices that keeps neighbours close: new place -> old number (collective)."""
     size = len(graph.start) - 1
     order = np.empty(max(1, size), np.int32)
@@ -98,7 +100,9 @@ def least_of(comm: MPI.Comm, size: int, pairs: Ints32) -> Ints32:
     return least[:size]
 
 
-def gather_rows(comm: MPI.Comm, graph: Graph, numbers: Ints, starts: Ints) -> tuple[Ints, Ints]:
+def gather_rows(
+    comm: MPI.Comm, graph: AdjacencyGraph, numbers: Ints, starts: Ints
+) -> tuple[Ints, Ints]:
     """Send the rows of this rank's graph to the ranks that hold them and unite them there.
 
     Parameters

@@ -12,7 +12,7 @@ import numpy as np
 from ...arrays import Ints, Ints32, Mask
 from ...errors import SymancfError
 from ...runtime.collective import exchange_blocks, owners_of, together
-from .halo import Halo, by_rank
+from .ghosts import GhostExchange, by_rank
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -92,7 +92,7 @@ class Topology:
     starts: Ints
     numbers: Ints
     families: dict[str, LocalFamily]
-    halo: Halo
+    halo: GhostExchange
     room: int = 0
     lent: dict[int, Ints32] = field(default_factory=dict)
     borrowed: dict[int, Ints32] = field(default_factory=dict)

@@ -21,22 +21,23 @@ from mpi4py import MPI
 
 from ...arrays import Array
 from ...errors import ConstraintError, ConvergenceError
-from ...newton import SLOW, newton
+from ...newton import SLOW_RATIO, newton
 from ...runtime.petsc import PETSc
 from ..solver import reason_name
-from .derivatives import Kinematics
+from .derivatives import ConstraintKinematics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...assembly.piece import Piece
-    from .motion import Motion
+    from .motion import EquationsOfMotion
     from .newton import Newton
     from .stabilise import Stabilisation
 
 
-LIGHT = 1e-9  # of the largest mass: for coordinates without mass that constraints tie to others
-EXACT = 1e-12  # relative tolerance of Krylov solvers here; Newton's method asks for less
+#: of the largest mass: for coordinates without mass that constraints tie to others
+ADDED_MASS_RATIO = 1e-9
+LINEAR_TOLERANCE = 1e-12  # relative tolerance of Krylov solvers here; Newton's method asks for less
 
 
 class Accelerations:
@@ -53,9 +54,9 @@ class Accelerations:
     rtol : relative tolerance of Krylov solvers.
     """
 
-    def __init__(self, motion: Motion, newton: Newton) -> None:
+    def __init__(self, motion: EquationsOfMotion, newton: Newton) -> None:
         self.motion, self.newton, self.system = motion, newton, motion.system
-        self.kinematics = Kinematics(motion.system)
+        self.kinematics = ConstraintKinematics(motion.system)
         n = motion.system.numbering.coordinates
         self._scratch: Array = np.zeros(n)
         self._f: Array = np.zeros(n)
@@ -64,8 +65,8 @@ class Accelerations:
         self._filled: PETSc.Vec | None = None  # what is added to the diagonal
         self._scale: PETSc.Vec | None = None  # of the matrix, which is d_i A_ij d_j with it
         self.lengths: Array | None = None
-        self._made_for: tuple[Array, float, int, int] | None = None
-        self.factorisations, self.rtol = 0, EXACT
+        self._state_of_matrix: tuple[Array, float, int, int] | None = None
+        self.factorisations, self.rtol = 0, LINEAR_TOLERANCE
         self._states = self.system.comm.allreduce(bool(motion.first.any()))
         self._r, self._dx, self._scaled = (newton.x.duplicate() for _ in range(3))
         self.system.register(self)
@@ -85,8 +86,8 @@ class Accelerations:
     def factor(self) -> None:
         """Assemble the matrix of the present state, unless that is what it is (collective)."""
         m, system, matrix = self.motion, self.system, self.motion.matrix
-        if self._made_for is not None:
-            at, time, state, revision = self._made_for
+        if self._state_of_matrix is not None:
+            at, time, state, revision = self._state_of_matrix
             same = matrix.mat.stateGet() == state and revision == m.mass.revision
             if not self.kinematics.constant:
                 same = same and time == system.time and np.array_equal(at, m.state[m.second])
@@ -104,7 +105,7 @@ class Accelerations:
         self._fill_empty()
         self._equilibrate()
         self.newton.snes.getKSP().setOperators(matrix.mat, matrix.mat)
-        self._made_for = (
+        self._state_of_matrix = (
             m.state[m.second].copy(),
             system.time,
             matrix.mat.stateGet(),
@@ -133,7 +134,7 @@ class Accelerations:
 
     def forget(self) -> None:
         """Forget the matrix of earlier times: the next one depends on the motion alone."""
-        self._made_for = self._filled = None
+        self._state_of_matrix = self._filled = None
 
     def _fill_empty(self) -> None:
         """Give coordinates without mass some, always the same (collective)."""
@@ -154,7 +155,7 @@ class Accelerations:
         rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
         tied = np.bincount(rows, np.abs(values), minlength=len(start) - 1) > 0.0
         heaviest = self.newton.largest(float(np.abs(diagonal.getArray()).max(initial=0.0)))
-        light = np.where(tied, LIGHT * (heaviest or 1.0), 1.0)
+        light = np.where(tied, ADDED_MASS_RATIO * (heaviest or 1.0), 1.0)
         self._filled.setArray(np.where(empty, light, 0.0))
         matrix.mat.setDiagonal(self._filled, PETSc.InsertMode.ADD_VALUES)
         self._light = np.where(empty & tied, light, 0.0)
@@ -241,7 +242,7 @@ class Accelerations:
             r.pointwiseDivide(r, self._scale)
         r.aypx(-1.0, newton.F)
         r.setArray(r.getArray() + self._light * newton.x.getArray(readonly=True))
-        if r.norm() <= SLOW * newton.F.norm():
+        if r.norm() <= SLOW_RATIO * newton.F.norm():
             self._solve_exactly(r, self._dx)
             newton.x.axpy(1.0, self._dx)
 
@@ -342,7 +343,7 @@ class Accelerations:
 
     def project_positions(self) -> bool:
         """Take positions to the constraints in the metric of the mass; return a change."""
-        found = _Projection(self)
+        found = _PositionProjection(self)
         newton(found, 6)
         return found.changed
 
@@ -355,7 +356,7 @@ class Accelerations:
         return change
 
 
-class _Projection:
+class _PositionProjection:
     """The equations of `Accelerations.project_positions`, with the matrix where they begin."""
 
     def __init__(self, accelerations: Accelerations) -> None:
@@ -374,7 +375,7 @@ class _Projection:
     def reason(self, iteration: int) -> int:
         """End where constraints hold, or a step has brought little."""
         share, _ = self.accelerations.newton.balance.worst_constraint(self._phi)
-        done, self._last = share <= 1.0 or share > SLOW * self._last, share
+        done, self._last = share <= 1.0 or share > SLOW_RATIO * self._last, share
         return int(done)
 
     def linearize(self) -> None:

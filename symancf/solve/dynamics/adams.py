@@ -59,7 +59,7 @@ class Adams(Explicit):
         """Prepare for a motion (collective)."""
         if adaptive is False:
             raise ParameterError('method="adams" has no fixed steps: leave out adaptive=False')
-        self._first_step = min(self.asked, self.longest)
+        self._first_step = min(self.step_length, self.longest)
         super().begin(adaptive)
 
     def _rates(self, t: float, y: Array) -> Array:
@@ -128,7 +128,7 @@ class Adams(Explicit):
         shown = self.ahead.limit(before, t - before)
         if shown < t - before:  # begin anew where functions of time do what no step has seen
             t, y = before + shown, solver.integrate(before + shown)
-            self._first_step = min(self.asked, shown)
+            self._first_step = min(self.step_length, shown)
             self._anew = True
         self.accept(t, y)
         self.last_step = t - before

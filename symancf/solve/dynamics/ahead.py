@@ -10,24 +10,24 @@ import numpy as np
 from ...arrays import Array
 from ...newton import ROUND_OFF
 from ...runtime.collective import together
-from ...values.parameter import asked_once, evaluate
+from ...values.parameter import answers_cached, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ...assembly.agreement import Given
-    from .motion import Motion
+    from ...assembly.agreement import PlaceFunction
+    from .motion import EquationsOfMotion
 
 
-LEAST, MOST = 32, 1024  # samples in a step
-PLACES = 16  # at which functions of the place are sampled
-WORK = 100_000  # entities at which laws with t are evaluated for a step
-SEEN = 1e-3  # of the size of a function: a variation that shortens a step
-FEW = 4  # samples by which a part of a step is judged
-UNRESOLVED = 64  # steps in a row with variations that none resolves: it is told
+MIN_SAMPLES, MAX_SAMPLES = 32, 1024  # samples in a step
+SAMPLED_PLACES = 16  # at which functions of the place are sampled
+MAX_ENTITIES = 100_000  # entities at which laws with t are evaluated for a step
+VARIATION_TOLERANCE = 1e-3  # of the size of a function: a variation that shortens a step
+SAMPLES_PER_PART = 4  # samples by which a part of a step is judged
+WARNED_STEPS = 64  # steps in a row with variations that none resolves: it is told
 
 
-class _Function(NamedTuple):
+class _TimeFunction(NamedTuple):
     """Numbers that are functions of time; of one load or motion the same `owner`."""
 
     owner: str
@@ -38,24 +38,24 @@ class Ahead:
     r"""What functions of time do within a step, before it is made (collective).
 
     Loads, prescribed motions, parameters and laws with t are sampled at times
-    :math:`t_i = t + i \delta` in the step, half a step that was asked for apart (but `LEAST` to
-    `MOST` of them). Where a function s differs by more than `SEEN` of its size so far from the
-    cubic that has the values and slopes of both ends of the step, the step is cut to the part in
-    which it does not.
+    :math:`t_i = t + i \delta` in the step, half a step that was asked for apart (but `MIN_SAMPLES`
+    to `MAX_SAMPLES` of them). Where a function s differs by more than `VARIATION_TOLERANCE` of its
+    size so far from the cubic that has the values and slopes of both ends of the step, the step is
+    cut to the part in which it does not.
 
-    Functions of place and time are sampled at up to `PLACES` places, laws with t by the forces
-    that they make at the present state, with fewer samples where they act at many places.
+    Functions of place and time are sampled at up to `SAMPLED_PLACES` places, laws with t by the
+    forces that they make at the present state, with fewer samples where they act at many places.
 
     Parameters
     ----------
-    asked : length of a step.
+    step_length : length of a step.
     beyond : part of a step behind its end in which prescribed motions are differentiated.
     """
 
-    def __init__(self, motion: Motion, asked: float, beyond: float = 0.0) -> None:
-        self.motion, self.system, self.asked = motion, motion.system, asked
+    def __init__(self, motion: EquationsOfMotion, asked: float, beyond: float = 0.0) -> None:
+        self.motion, self.system, self.step_length = motion, motion.system, asked
         self._beyond = beyond if motion.moving else 0.0
-        self._functions = list(self._found())
+        self._functions = list(self._time_functions())
         laws = [p for p in self.system.pieces if "t" in p.kernel.uniform]
         laws = laws if self.system.comm.allreduce(len(laws)) else []
         self._laws = [self.system.plan.part([piece]) for piece in laws]
@@ -63,7 +63,7 @@ class Ahead:
         self._unresolved = 0
 
     # ---- the functions --------------------------------------------------------------------------
-    def _found(self) -> Iterator[_Function]:
+    def _time_functions(self) -> Iterator[_TimeFunction]:
         """Yield all but the laws (collective)."""
         m, system = self.motion, self.system
         for plan in (system.plan, m.mass):
@@ -72,20 +72,20 @@ class Ahead:
                 def of_time(t: float, what: str = what, value: object = value) -> Array:
                     return np.array([evaluate(what, value, t)])  # type: ignore[arg-type]
 
-                yield _Function(owner, of_time)
+                yield _TimeFunction(owner, of_time)
         given = [g for support in m.moving for g in support.given(system)]
         given += [g for p in system.pieces if getattr(p.cell_at, "timed", True) for g in p.given]
         for each, X in zip(given, self._places(given), strict=True):
             if len(X):
 
-                def at_places(t: float, each: Given = each, X: Array = X) -> Array:
+                def at_places(t: float, each: PlaceFunction = each, X: Array = X) -> Array:
                     return np.ravel(each.at(X, t))
 
-                yield _Function(each.name, at_places)
+                yield _TimeFunction(each.name, at_places)
 
-    def _places(self, given: list[Given]) -> list[Array]:
+    def _places(self, given: list[PlaceFunction]) -> list[Array]:
         """Return places of each function, the same on any number of ranks (collective)."""
-        ways = np.random.default_rng(0).standard_normal((3, PLACES))
+        ways = np.random.default_rng(0).standard_normal((3, SAMPLED_PLACES))
         mine = [
             g.places[np.unique(np.argmax(g.places @ ways, axis=0))]
             if len(g.places)
@@ -108,7 +108,7 @@ class Ahead:
         """Return the functions (times, n) and their owners (collective)."""
         columns: list[Array] = []
         owners: list[str] = []
-        with together(self.system.comm), asked_once():
+        with together(self.system.comm), answers_cached():
             for owner, values in self._functions:
                 columns.append(np.array([values(float(t)) for t in times]))
                 owners += [owner] * columns[-1].shape[1]
@@ -128,7 +128,7 @@ class Ahead:
         found = np.zeros((len(times), len(self._laws)))
         for k, plan in enumerate(self._laws):
             size = max(1, system.comm.allreduce(plan.pieces[0].size))
-            every = max(1, -(-len(times) * size // WORK))
+            every = max(1, -(-len(times) * size // MAX_ENTITIES))
             asked = np.unique([*range(0, len(times), every), len(times) - 1])
             with together(system.comm):
                 plan.follow(m.rate, m.rate_factor)
@@ -150,12 +150,12 @@ class Ahead:
         return h if shown == seen else min(h, shown / more)
 
     def _limit(self, t: float, h: float) -> float:
-        shortest, whole = self.asked / LEAST, h
+        shortest, whole = self.step_length / MIN_SAMPLES, h
         while True:
-            number = int(np.clip(np.ceil(2.0 * h / self.asked), LEAST, MOST))
+            number = int(np.clip(np.ceil(2.0 * h / self.step_length), MIN_SAMPLES, MAX_SAMPLES))
             samples, owners = self._sample(t + h / number * np.arange(number + 1))
-            small = SEEN * self._size(samples, owners)
-            if self._shown(samples, small):
+            small = VARIATION_TOLERANCE * self._size(samples, owners)
+            if self._varies(samples, small):
                 self._unresolved = 0
                 return h
             if h <= shortest:
@@ -168,7 +168,7 @@ class Ahead:
     def _tell(self, t: float, h: float) -> None:
         """Warn once where no step resolves what functions do."""
         self._unresolved += 1
-        if self._unresolved == UNRESOLVED:
+        if self._unresolved == WARNED_STEPS:
             self.system.once.warn(
                 "not resolved",
                 f"at time {t:g} loads or prescribed motions vary faster than steps of {h:.2g} "
@@ -182,10 +182,10 @@ class Ahead:
         _, of = np.unique(owners, return_inverse=True)
         largest = np.zeros(of.max(initial=0) + 1)
         np.maximum.at(largest, of, self._sizes)
-        return np.maximum(self._sizes, ROUND_OFF / SEEN * largest[of])
+        return np.maximum(self._sizes, VARIATION_ROUND_OFF / VARIATION_TOLERANCE * largest[of])
 
     @staticmethod
-    def _shown(s: Array, small: Array) -> bool:
+    def _varies(s: Array, small: Array) -> bool:
         """Tell whether samples (m + 1, n) are near the cubic by values and slopes of their ends."""
         x = np.linspace(0.0, 1.0, len(s))[:, None]
         per = (len(s) - 1) / 2.0
@@ -200,9 +200,9 @@ class Ahead:
         good, bad = 0, len(samples) - 1
         while bad - good > 1:
             middle = (good + bad) // 2
-            if middle < FEW:
+            if middle < SAMPLES_PER_PART:
                 break
-            if self._shown(samples[: middle + 1], small):
+            if self._varies(samples[: middle + 1], small):
                 good = middle
             else:
                 bad = middle

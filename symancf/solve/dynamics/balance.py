@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What residuals of a time step are measured by: inertia, and what makes forces in the system."""
+"""Measures of the residuals of a time step: inertia, and all that makes forces in the system."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ import numpy as np
 
 from ...arrays import Array
 from ...assembly.piece import Role
-from ...newton import SAFE, TINY, Constraints, RowNorms, Stopping
+from ...newton import SAFE_SQUARES, TINY, Constraints, RowNorms, Stopping
 
 if TYPE_CHECKING:
-    from .motion import Motion
+    from .motion import EquationsOfMotion
     from .native import Native
 
 
-ROUND_OFF = 2.0  # times its estimate: what later steps need not fall below
-BESIDE = 1e-3  # of the largest work in a part: forces that are less count for nothing in jumps
-UNLOADED = 1e-10  # of the largest forces of a part, by their work: a kind of row without any
-GROWTH = 1e4  # times the first residual
-FALLING = 0.1  # ratio of two residuals: an iteration with the old tangent costs less than its test
+ROUND_OFF_FACTOR = 2.0  # times its estimate: what later steps need not fall below
+#: of the largest work in a part: forces that are less count for nothing in jumps
+NEGLIGIBLE_WORK = 1e-3
+UNLOADED_RATIO = 1e-10  # of the largest forces of a part, by their work: a kind of row without any
+DIVERGENCE_RATIO = 1e4  # times the first residual
+#: ratio of two residuals: an iteration with the old tangent costs less than its test
+OLD_TANGENT_RATIO = 0.1
 
 
 class Balance(Stopping):
@@ -46,11 +48,11 @@ class Balance(Stopping):
     f : local vector of the last residual.
     """
 
-    def __init__(self, motion: Motion, f: Array, native: Native) -> None:
+    def __init__(self, motion: EquationsOfMotion, f: Array, native: Native) -> None:
         system = motion.system
         rows = RowNorms(system, [*system.pieces, *motion.mass.pieces])
         equations = rows.classes(lambda block: block.is_equation)
-        super().__init__(rows, GROWTH, FALLING)
+        super().__init__(rows, DIVERGENCE_RATIO, OLD_TANGENT_RATIO)
         self.constraints = Constraints(motion.matrix, rows, equations)
         self.motion, self.system, self.f = motion, system, f
         moves = rows.classes(lambda block: block.moves)
@@ -64,10 +66,10 @@ class Balance(Stopping):
             moves=moves,
             constrains=self.constraints.classes,
             natural=self._natural,
-            least=np.where(follows, 1.0, np.where(moves, UNLOADED, 0.0)),
-            round_off=ROUND_OFF,
+            least=np.where(follows, 1.0, np.where(moves, UNLOADED_RATIO, 0.0)),
+            round_off=ROUND_OFF_FACTOR,
             tiny=TINY,
-            safe=SAFE,
+            safe=SAFE_SQUARES,
         )
         native.state.give(ended=self._ended, in_parts=self._in_parts)
         n = rows.count
@@ -178,12 +180,12 @@ class Balance(Stopping):
         forces = self.parts()
         # a kind of row without forces of its own is measured by the work of the others
         work = self.rows.worst(forces * self._natural)[self.rows.part]
-        forces = np.maximum(forces, np.maximum(BESIDE * work / self._natural, TINY))
+        forces = np.maximum(forces, np.maximum(NEGLIGIBLE_WORK * work / self._natural, TINY))
         share = rows / forces
         if share.max(initial=0.0) < 1e-7:
             return float(share.max(initial=0.0))
         noise = self._estimate()
-        share[rows <= 1e3 * ROUND_OFF * noise] = 0.0
+        share[rows <= 1e3 * ROUND_OFF_FACTOR * noise] = 0.0
         return float(share.max(initial=0.0))
 
     def tolerances(self, rtol: float, atol: float | None) -> Array:

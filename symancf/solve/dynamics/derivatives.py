@@ -100,8 +100,8 @@ def moving_law(law: PointLaw, multipliers: int, functions: tuple[str, ...]) -> M
         rate_of=rate_of,
         parameters=(
             *law.parameters,
-            *(declare.Parameter(s, "cell") for s in added),
-            *(declare.Parameter(s) for s in WEIGHTS),
+            *(declare.KernelParameter(s, "cell") for s in added),
+            *(declare.KernelParameter(s) for s in WEIGHTS),
         ),
         title=f"w0 Phi + w1 Phi' + w2 Phi'' (without accelerations); {law.title}",
     )
@@ -110,7 +110,7 @@ def moving_law(law: PointLaw, multipliers: int, functions: tuple[str, ...]) -> M
     return MovingLaw(moved, not {s.name for s in rates.values()} & {*names})
 
 
-class Kinematics:
+class ConstraintKinematics:
     """The constraints of a system and their derivatives along its motion.
 
     Attributes

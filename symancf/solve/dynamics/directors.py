@@ -15,11 +15,11 @@ from ...assembly.revisions import Review, Verdict
 
 if TYPE_CHECKING:
     from ...assembly.state import State
-    from .motion import Motion
+    from .motion import EquationsOfMotion
 
 AXES = np.eye(3)
-TURNED = 0.5  # change of a director in a step, 29 degrees: beyond it no step is resolved
-NEAR = 0.9  # of that: what the next step aims at
+MAX_TURN = 0.5  # change of a director in a step, 29 degrees: beyond it no step is resolved
+TURN_MARGIN = 0.9  # of that: what the next step aims at
 
 
 class Directors:
@@ -40,11 +40,11 @@ class Directors:
     rho = 0.9, the energy falls by 0.7 %, and never grows.
     """
 
-    def __init__(self, motion: Motion) -> None:
+    def __init__(self, motion: EquationsOfMotion) -> None:
         self.motion = motion
         elements = [(body, getattr(body, "element", None)) for body in motion.system.bodies]
         self.bodies = [b for b, e in elements if e is not None and e.kinematics().penalties]
-        self._nodes: _Nodes | None = None
+        self._nodes: _DirectorNodes | None = None
         self._revision = -1  # of the mass that they have
         self._turned = 0.0  # largest change of a director in the last step
 
@@ -52,7 +52,7 @@ class Directors:
         """Forget where the coordinates of the nodes are."""
         self._nodes = None
 
-    def _find(self) -> _Nodes:
+    def _find(self) -> _DirectorNodes:
         """Find all nodes here (collective); cells of ghosts may be on other ranks."""
         system, numbering = self.motion.system, self.motion.system.numbering
         found, every = np.zeros(numbering.coordinates), np.arange(numbering.coordinates)
@@ -71,9 +71,9 @@ class Directors:
         mass, axes = np.linalg.eigh((J + J.transpose(0, 2, 1)) / 2.0)
         mass = np.maximum(mass, 1e-9 * mass[:, 2:] + 1e-300)
         part = 2.0 * mass[:, :, None] / (mass[:, :, None] + mass[:, None, :])
-        return _Nodes(rows, numbering.fixed_by[rows] < 0, axes, part)
+        return _DirectorNodes(rows, numbering.fixed_by[rows] < 0, axes, part)
 
-    def _present(self) -> _Nodes:
+    def _present(self) -> _DirectorNodes:
         """Return the nodes with the inertia that they have now (collective)."""
         if self._nodes is None or self._revision != self.motion.mass.revision:
             self._nodes = self._find()
@@ -90,13 +90,13 @@ class Directors:
         change = m.state - m.system.numbering.local(before.displacement)
         turned = np.linalg.norm(change[nodes.rows], axis=2).max(initial=0.0)
         self._turned = float(m.system.comm.allreduce(float(turned), MPI.MAX))
-        if self._turned <= TURNED:
+        if self._turned <= MAX_TURN:
             return Review(Verdict.STANDS)
         return Review(Verdict.CUT, [m.system.name(body) for body in self.bodies])
 
     def longest(self, h: float) -> float:
         """Return the length of a step that turns no section too far, after one of length h."""
-        return h * NEAR * TURNED / self._turned if self._turned else math.inf
+        return h * TURN_MARGIN * MAX_TURN / self._turned if self._turned else math.inf
 
     def settle(self, auxiliary: Array) -> None:
         """Take the present rates and an auxiliary acceleration to those of a rotation (collective).
@@ -113,7 +113,7 @@ class Directors:
 
 
 @dataclass(frozen=True)
-class _Nodes:
+class _DirectorNodes:
     """Nodes with directors.
 
     Attributes

@@ -20,7 +20,7 @@ from mpi4py import MPI
 from ...arrays import Array
 from ...runtime.collective import together
 from ...values.parameter import changes_by_itself, depends_on_time
-from .native import Asked
+from .native import StepRequest
 from .supports import MOVED
 from .work import work_of
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ...assembly.piece import Piece
-    from .motion import Motion
+    from .motion import EquationsOfMotion
     from .native import Native, Take
     from .work import Instant, Visit
 
 
-GAINED = 0.1  # of all energy that a motion may make out of nothing until it is told
+ENERGY_GAIN_TOLERANCE = 0.1  # of all energy that a motion may make out of nothing until it is told
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Energies:
         return self.kinetic + self.strain + self.potential + self.contact
 
 
-class _Kind(NamedTuple):
+class _EnergyKind(NamedTuple):
     """What a piece does for energies.
 
     Attributes
@@ -98,7 +98,7 @@ def _changes(piece: Piece) -> tuple[bool, bool]:
     return timed, timed or any(map(depends_on_time, given))
 
 
-def _kind(piece: Piece) -> _Kind:
+def _kind(piece: Piece) -> _EnergyKind:
     """Return what a piece does for energies.
 
     Those of materials are the system's, and those of loads that are constant. Contacts and
@@ -110,7 +110,7 @@ def _kind(piece: Piece) -> _Kind:
     stores = material or (role == "potential" and not changes)
     works = timed if role in kinds else role == "work" or (role == "constraint" and changes)
     sums = *(stores and role == kind for kind in kinds), stores and works
-    return _Kind(works, (*sums, role == "potential" and not stores and not works))
+    return _EnergyKind(works, (*sums, role == "potential" and not stores and not works))
 
 
 class Audit:
@@ -126,7 +126,7 @@ class Audit:
     closed : whether no energy comes in and none is dissipated, so that nothing adds up.
     """
 
-    def __init__(self, motion: Motion, visit: Visit | None = None) -> None:
+    def __init__(self, motion: EquationsOfMotion, visit: Visit | None = None) -> None:
         self.motion, self.visit, system = motion, visit, motion.system
         pieces, kinds = system.pieces, [*map(_kind, system.pieces)]
         working = [p for p, kind in zip(pieces, kinds, strict=True) if kind.works]
@@ -136,7 +136,7 @@ class Audit:
         of = {id(piece): kind.sums for piece, kind in zip(pieces, kinds, strict=True)}
         of_memory = [of[id(piece)] for piece in system.memory.pieces]
         self._remembering = np.array(of_memory, dtype=bool).reshape(-1, SUMS)
-        self._lost: Array = np.zeros(3)  # see `_present`, when this was last looked at
+        self._dissipation: Array = np.zeros(3)  # see `_present`, when this was last looked at
         self.work = self.dissipated = self.friction = 0.0
         self._start: float | None = None
         self._total: float | None = None
@@ -155,7 +155,7 @@ class Audit:
         m = self.motion
         return not (m.mass.changes or m.system.memory or self._ramp is not None)
 
-    def lend(self, native: Native) -> Mapping[Asked, Take]:
+    def lend(self, native: Native) -> Mapping[StepRequest, Take]:
         """Let C add up the work of steps; return what takes functions of time for it."""
         work = self._work
         native.problem.closed = work is None
@@ -163,7 +163,7 @@ class Audit:
         if work is None:
             return {}
         work.lend(native)
-        return {Asked.DRIVE: work.present} if work.timed else {}
+        return {StepRequest.DRIVE: work.present} if work.timed else {}
 
     def take_back(self, native: Native) -> None:
         """Take what C has added up."""
@@ -193,7 +193,7 @@ class Audit:
         if jumped:
             work += 0.0 if self._total is None else total - self._total
         elif self._start is not None:
-            more = lost - self._lost
+            more = lost - self._dissipation
             work += float(gained[0] + more[2])
             if keep and self._ramp is not None:
                 work += 0.5 * (self._ramp + self._raised())
@@ -202,7 +202,7 @@ class Audit:
         start = total if self._start is None else self._start
         if keep:
             self.work, self.dissipated, self.friction = work, dissipated, friction
-            self._start, self._total, self._lost = start, total, lost
+            self._start, self._total, self._dissipation = start, total, lost
             self._ramp, self.begun, self._values = None, True, self._present_values()
             if self._work is not None:
                 self._work.last = course[-1]
@@ -219,7 +219,7 @@ class Audit:
         begun = found.total - found.work + found.dissipated - found.drift
         stored = found.kinetic, found.strain, found.potential, found.contact
         there = sum(map(abs, (*stored, found.work, found.dissipated, begun)))
-        if found.drift <= GAINED * there:
+        if found.drift <= ENERGY_GAIN_TOLERANCE * there:
             return False
         system = self.motion.system
         sizes = [system.time * self.motion.rate, system.reference]
@@ -318,7 +318,7 @@ class Audit:
         if self._work is not None:
             self._work.last = None
         self._total = saved.get("total")
-        self._lost = np.append(saved.get("lost", 0.0), [0.0, 0.0])[:3]
+        self._dissipation = np.append(saved.get("lost", 0.0), [0.0, 0.0])[:3]
         self._values = saved.get("parameters", self._present_values())
 
     def state(self) -> dict[str, Any]:
@@ -329,6 +329,6 @@ class Audit:
             "friction": self.friction,
             "start": self._start,
             "total": self._total,
-            "lost": self._lost.tolist(),
+            "lost": self._dissipation.tolist(),
             "parameters": self._values,
         }

@@ -34,15 +34,17 @@ if TYPE_CHECKING:
 polynomial: Any = np.polynomial.polynomial  # NumPy gives it no types
 
 EPS = float(np.finfo(float).eps)
-BLURRED = math.sqrt(EPS)  # of a step: values so near that do not fall tell of round-off
-QUARTERS = (0.25, 0.5, 0.75)  # of a step, where functions are looked at
-PROBES = (1e-8, 1e-6, 1e-4, 1e-2)  # beside, where the motion leaves a zero
-BAND = 1e-6  # of that: what is left of a function that jumps is not near zero
-STAYS = 0.01  # of a step: a function that is zero for as long was zero before the step's end
-SHARP = 1e-12  # of a step: what times of events are found to
-NEAR = 0.05  # of the spread of a function in a step: an extremum worth a look
-FASTER = 0.5  # ratio of two values by which secants are faster than halving
-CLOSE, CROWD = 1e-3, 3  # events of one function in a row closer than that share of a step
+ROUND_OFF_DISTANCE = math.sqrt(EPS)  # of a step: values so near that do not fall tell of round-off
+SAMPLE_TIMES = (0.25, 0.5, 0.75)  # of a step, where functions are looked at
+PROBE_TIMES = (1e-8, 1e-6, 1e-4, 1e-2)  # beside, where the motion leaves a zero
+NEAR_ZERO_TOLERANCE = 1e-6  # of that: what is left of a function that jumps is not near zero
+#: of a step: a function that is zero for as long was zero before the step's end
+ZERO_DURATION = 0.01
+EVENT_TIME_TOLERANCE = 1e-12  # of a step: what times of events are found to
+EXTREMUM_DISTANCE = 0.05  # of the spread of a function in a step: an extremum worth a look
+SECANT_RATIO = 0.5  # ratio of two values by which secants are faster than halving
+#: events of one function in a row closer than that share of a step
+CROWDED_DISTANCE, MAX_CROWDED_EVENTS = 1e-3, 3
 
 
 class Event:
@@ -102,9 +104,13 @@ class Event:
         0 where times are `near` and the value is small: solutions of steps are no sharper.
         """
         (before, old), (t, value) = last, now
-        if abs(value) < FASTER * abs(old):
+        if abs(value) < SECANT_RATIO * abs(old):
             return value * (t - before) / (old - value)
-        return 0.0 if abs(t - before) <= near and abs(value) <= BAND * self.largest else math.inf
+        return (
+            0.0
+            if abs(t - before) <= near and abs(value) <= NEAR_ZERO_TOLERANCE * self.largest
+            else math.inf
+        )
 
     def see(self, value: float) -> None:
         """Take the side of a value, at which the motion is."""
@@ -135,10 +141,10 @@ class Event:
         ------
         ConvergenceError : events crowd at a time that they never pass.
         """
-        close = bool(self.times) and t - self.times[-1] < CLOSE * step
+        close = bool(self.times) and t - self.times[-1] < CROWDED_DISTANCE * step
         self._close = self._close + 1 if close else 0
         self.times.append(t)
-        if self._close >= CROWD:
+        if self._close >= MAX_CROWDED_EVENTS:
             raise ConvergenceError(
                 f"{self.name} happens again and again around t = {t:.9g}, the last time after "
                 f"{t - self.times[-2]:.2g}: let its action end what makes it happen (hold the "
@@ -254,7 +260,10 @@ class Events:
         for k, event in enumerate(self._all):
             ends = k not in passed and self._ends(event, part, times, values[:, k], sharp)
             if k == landed or ends:
-                event.side, event.band = 0, min(4.0 * abs(values[-1, k]), BAND * event.largest)
+                event.side, event.band = (
+                    0,
+                    min(4.0 * abs(values[-1, k]), NEAR_ZERO_TOLERANCE * event.largest),
+                )
                 happened.append(event)
             else:
                 event.see(values[-1, k])
@@ -262,7 +271,7 @@ class Events:
 
     def _sharp(self, whole: Interval) -> float:
         latest = max(abs(whole.begin.time), abs(whole.end.time))
-        return max(SHARP * whole.length, 4.0 * EPS * latest)
+        return max(EVENT_TIME_TOLERANCE * whole.length, 4.0 * EPS * latest)
 
     def _sample(self, step: Interval) -> tuple[list[float], Array]:
         """Return fractions of a step and the functions there, (n, events).
@@ -271,7 +280,7 @@ class Events:
         """
         at_end = self.values()
         leaving = any(event.side == 0 for event in self._all)
-        inside = [*(PROBES if leaving else ()), *QUARTERS]
+        inside = [*(PROBE_TIMES if leaving else ()), *SAMPLE_TIMES]
         found = {0.0: None, 1.0: at_end}
         for s in [0.0, *inside]:
             found[s] = self._at(step, s)
@@ -289,7 +298,7 @@ class Events:
 
     def _look_closer(self, step: Interval, found: dict[float, Any]) -> None:
         """Add extrema between which functions may have two zeros."""
-        points = [0.0, *QUARTERS, 1.0]
+        points = [0.0, *SAMPLE_TIMES, 1.0]
         for _ in range(3):
             looked = len(found)
             table = np.array([found[s] for s in points])
@@ -312,7 +321,7 @@ class Events:
         side = signs.pop()
         turns = polynomial.polyroots(polynomial.polyder(fit))
         chosen = [float(r.real) for r in turns if abs(r.imag) < 1e-9 and 0.0 < r.real < 1.0]
-        return [s for s in chosen if side * polynomial.polyval(s, fit) < NEAR * spread]
+        return [s for s in chosen if side * polynomial.polyval(s, fit) < EXTREMUM_DISTANCE * spread]
 
     def _roots(
         self, step: Interval, fractions: list[float], values: Array, landed: int
@@ -334,7 +343,15 @@ class Events:
                 return float(self._at(step, s)[k])
 
             if values[between[0], k] * values[between[1], k] < 0.0:
-                s = brentq(value, a, b, xtol=0.1 * SHARP, rtol=4.0 * EPS, maxiter=80, disp=False)
+                s = brentq(
+                    value,
+                    a,
+                    b,
+                    xtol=0.1 * EVENT_TIME_TOLERANCE,
+                    rtol=4.0 * EPS,
+                    maxiter=80,
+                    disp=False,
+                )
             else:
                 s = b if k == landed else self._arrival(event, value, a, b)
             roots.append((step.time(float(s)), k))
@@ -345,9 +362,9 @@ class Events:
     def _arrival(event: Event, value: Callable[[float], float], a: float, b: float) -> float:
         """Return where a function comes to zero between a and b, if it stays there until b."""
         low, high = a, b
-        if event.sign(value(b - STAYS * (b - a))):
+        if event.sign(value(b - ZERO_DURATION * (b - a))):
             return b
-        while high - low > SHARP:
+        while high - low > EVENT_TIME_TOLERANCE:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if event.sign(value(middle)) else (low, middle)
         return high
@@ -378,7 +395,7 @@ class Events:
             if last is None:
                 change = self._newton(made, k, value, side)
             else:
-                change = event.secant(last, (t, value), BLURRED * whole.length)
+                change = event.secant(last, (t, value), ROUND_OFF_DISTANCE * whole.length)
             last = t, value
             if abs(change) <= sharp:
                 return True

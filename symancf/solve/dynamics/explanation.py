@@ -11,11 +11,11 @@ from ...errors import ConvergenceError, ParameterError
 from ..causes import Failure, likely
 
 if TYPE_CHECKING:
-    from .motion import Motion
+    from .motion import EquationsOfMotion
 
 
 def explained(
-    motion: Motion,
+    motion: EquationsOfMotion,
     error: ConvergenceError,
     *,
     to: float,

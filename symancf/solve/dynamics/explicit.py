@@ -12,7 +12,7 @@ from ...arrays import Array
 from ...errors import ConvergenceError
 from ...newton import ROUND_OFF
 from ...output.steps import Step
-from ...runtime.options import Options
+from ...runtime.options import SolverOptions
 from ...runtime.petsc import PETSc, functions, loosely
 from .ahead import Ahead
 from .explanation import explained
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 SAME = 8.0 * float(np.finfo(float).eps)  # times and states that differ by less are the same
-STRETCH = 1.01  # of a step: what is left beyond is not worth a step of its own
-LONG = 1000.0  # steps of the length asked for
-LOW = "1fe", "2a", "2b", "3", "3bs", "4"  # Runge-Kutta methods of order 4 at most
+LAST_STEP_STRETCH = 1.01  # of a step: what is left beyond is not worth a step of its own
+SLOW_STEPS = 1000.0  # steps of the length asked for
+LOW_ORDER_METHODS = "1fe", "2a", "2b", "3", "3bs", "4"  # Runge-Kutta methods of order 4 at most
 #: A rate that no step size control accepts; its square over that of a tolerance is still a number.
-HUGE = float(np.sqrt(np.sqrt(np.finfo(float).max)))
+HUGE_RATE = float(np.sqrt(np.sqrt(np.finfo(float).max)))
 
 
 class Explicit(Integrator):
@@ -69,7 +69,7 @@ class Explicit(Integrator):
         self._natural: Array = np.zeros(0)  # sizes of rows
         self._sizes = np.cumsum([0, len(self._second), len(self._first), len(self._second)])
         self._x: Array = np.zeros(numbering.rows)
-        self._known: tuple[float, Array] | None = None
+        self._cached_state: tuple[float, Array] | None = None
         self.error: BaseException | None = None
         self.evaluations = 0
         self.adaptive = True
@@ -112,7 +112,9 @@ class Explicit(Integrator):
         """
         ts, self.error = self.ts, None
         self._begun, self._count = self.motion.system.time, 0
-        self.window = self.accelerations.kinematics.window = max(self.asked, 1e-3 * self.duration)
+        self.window = self.accelerations.kinematics.window = max(
+            self.step_length, 1e-3 * self.duration
+        )
         self._rejected = ts.getStepRejections()
         self.accelerations.kinematics.refresh()
         if self.stabilisation is not None:
@@ -122,12 +124,12 @@ class Explicit(Integrator):
         self._natural = self.newton.balance.tolerances(1.0, None)
         self._limits = self.vector()
         adapt = ctypes.c_void_p()
-        kind = Options(ts.getOptionsPrefix() or "", {}).choice("ts_adapt_type")
+        kind = SolverOptions(ts.getOptionsPrefix() or "", {}).choice("ts_adapt_type")
         kind = kind or ("none" if adaptive is False else "basic")
         functions.TSGetAdapt(ctypes.c_void_p(ts.handle), ctypes.byref(adapt))
         functions.TSAdaptSetType(adapt, kind.encode())
         self.adaptive = kind != "none"
-        self.ahead = Ahead(self.motion, self.asked) if self.adaptive else None
+        self.ahead = Ahead(self.motion, self.step_length) if self.adaptive else None
         self.resume()
         self._tolerate()
 
@@ -154,18 +156,19 @@ class Explicit(Integrator):
         """Return absolute tolerances in the order of TS's vector (this rank's part; collective).
 
         Those of rates are those of positions times the speed, in sizes of the parts: that of the
-        fastest coordinate now, at least one size in `LONG` steps or the whole call. States of first
-        order have units that nobody knows, and are measured by themselves and by what their rates
-        make of them until then.
+        fastest coordinate now, at least one size in `SLOW_STEPS` steps or the whole call. States of
+        first order have units that nobody knows, and are measured by themselves and by what their
+        rates make of them until then.
         """
         q, s = self.atol[self._second], self.atol[self._first]
         if self.relative:
             self._states = np.maximum(self._states, self._largest_states())
-            noise = ROUND_OFF * self.newton.size * self.duration  # of integrals of lengths, mostly
+            # of integrals of lengths, mostly
+            noise = TIME_ROUND_OFF * self.newton.size * self.duration
             s = np.maximum(self.rtol * self._states, noise)
         rate = np.abs(self.newton.numbering.to_rows(self.motion.rate)) / self._natural
         speed = self.newton.largest(float(rate[self._second].max(initial=0.0)))
-        slow = 1.0 / max(self.duration, LONG * self.asked)
+        slow = 1.0 / max(self.duration, SLOW_STEPS * self.step_length)
         return np.concatenate([q, s, q * max(speed, slow)])
 
     def _largest_states(self) -> Array:
@@ -177,7 +180,7 @@ class Explicit(Integrator):
     def _suit(self) -> None:
         """Let the stabilisation suit the steps so far; the one asked for is among them."""
         if self.stabilisation is not None:
-            passed = self.motion.system.time - self._begun + self.asked
+            passed = self.motion.system.time - self._begun + self.step_length
             h = passed / (self._count + 1)
             self._suited = self.stabilisation.suited(h, self._constraints)
 
@@ -185,7 +188,7 @@ class Explicit(Integrator):
         """Take state and rates; multipliers become zero (collective)."""
         q, s, v = (values[a:b] for a, b in zip(self._sizes, self._sizes[1:], strict=False))
         newton, m, x = self.newton, self.motion, self._x
-        self._known = None  # accelerations and multipliers are no longer those of the state
+        self._cached_state = None  # accelerations and multipliers are no longer those of the state
         x.fill(0.0)
         x[self._second], x[self._first] = q, s
         newton.x.setArray(x)
@@ -201,11 +204,13 @@ class Explicit(Integrator):
 
         State, rates, accelerations and multipliers of the motion are those of `values` then.
         """
-        if not self._is_known(t, values):
-            self._known = None
+        if not self._is_current(t, values):
+            self._cached_state = None
             self.evaluations += 1
             with np.errstate(all="ignore"):
-                finite = bool(np.isfinite(values).all() and np.abs(values).max(initial=0.0) < HUGE)
+                finite = bool(
+                    np.isfinite(values).all() and np.abs(values).max(initial=0.0) < HUGE_RATE
+                )
             if not self._everywhere(finite):
                 return None
             self.take(values)
@@ -214,7 +219,7 @@ class Explicit(Integrator):
             m.prescribe(t, self.window)
             if self.accelerations.find(self._suited):
                 return None
-            self._known = t, values.copy()
+            self._cached_state = t, values.copy()
         to_rows = self.newton.numbering.to_rows
         rate, acceleration = to_rows(self.motion.rate), to_rows(self.motion.acceleration)
         found = rate[self._second], rate[self._first], acceleration[self._second]
@@ -224,10 +229,10 @@ class Explicit(Integrator):
         comm = self.newton.comm
         return bool(here if comm.size == 1 else comm.allreduce(int(here)) == comm.size)
 
-    def _is_known(self, t: float, values: Array) -> bool:
-        if self._known is None:
+    def _is_current(self, t: float, values: Array) -> bool:
+        if self._cached_state is None:
             return False
-        time, known = self._known
+        time, known = self._cached_state
         # the last stage of a method that is "first same as last" differs by round-off
         near = abs(t - time) <= SAME * max(abs(t), abs(time))
         same = near and (np.abs(known - values) <= SAME * np.abs(values)).all()
@@ -238,7 +243,7 @@ class Explicit(Integrator):
             try:
                 rates = self.rates(t, U.getArray(readonly=True))
                 if rates is None:
-                    F.set(HUGE)
+                    F.set(HUGE_RATE)
                 else:
                     F.setArray(rates)
                 return
@@ -250,8 +255,8 @@ class Explicit(Integrator):
     # ---- a step ---------------------------------------------------------------------------------
     def open(self, left: float) -> None:
         """Begin a step, with so much time left: `next_step` is its length."""
-        h = min(self.next_step if self.adaptive else self.asked, self.longest)
-        h = h if left > STRETCH * h else left
+        h = min(self.next_step if self.adaptive else self.step_length, self.longest)
+        h = h if left > LAST_STEP_STRETCH * h else left
         self.next_step = h if self.ahead is None else self.ahead.limit(self.motion.system.time, h)
 
     def step(self, h: float) -> Step:
@@ -274,7 +279,7 @@ class Explicit(Integrator):
         if ts.getTime() < to:
             self._next = self.next_step
         else:  # the last step may be any short: go on as at the beginning
-            self.next_step = max(self.next_step, self.asked)
+            self.next_step = max(self.next_step, self.step_length)
         return Step(self.motion.system.time, 0, 0, {})
 
     def _step_of_ts(self) -> None:
@@ -331,13 +336,13 @@ class Explicit(Integrator):
     def _outside(self, text: str, t: float, outside: Array) -> ConvergenceError:
         """Return the error of a state without rates, with likely causes (collective)."""
         error, m = ConvergenceError(text, reason="DOMAIN", time=t), self.motion
-        h, to = self.asked, m.span[1]
+        h, to = self.step_length, m.span[1]
         return explained(m, error, to=to, step=h, outside=outside, explicit=True)
 
     # ---- events ---------------------------------------------------------------------------------
     def within(self) -> tuple[float, ...]:
         """Return parts of a step where its work needs the motion to have the method's order."""
-        low = self.kind != "rk" or self.ts.getRKType() in LOW
+        low = self.kind != "rk" or self.ts.getRKType() in LOW_ORDER_METHODS
         return (0.5,) if low else (0.25, 0.5, 0.75)
 
     def visit(self, look: Callable[[], None], solved: bool) -> None:
@@ -345,7 +350,7 @@ class Explicit(Integrator):
 
         `solved`: accelerations, multipliers and what follows from the others are found there.
         """
-        whole, known, system = self.interval(), self._known, self.motion.system
+        whole, known, system = self.interval(), self._cached_state, self.motion.system
         for s in self.within():
             whole.show(whole.time(s))
             system.revise(whole.time(s))
@@ -354,7 +359,7 @@ class Explicit(Integrator):
                 self.accelerations.find(self._suited)
             look()
         self.motion.go_to(whole.end)
-        self._known = known
+        self._cached_state = known
 
     def land(self, t: float, whole: Interval) -> None:
         """Make a step anew so that it ends at t (collective)."""
@@ -362,7 +367,7 @@ class Explicit(Integrator):
         self.resume()
         if whole.begin.time < t < whole.end.time:
             self._stride(t)
-        self.next_step = self._next if self.adaptive else self.asked
+        self.next_step = self._next if self.adaptive else self.step_length
 
     def _stride(self, t: float) -> None:
         """Go to a time by steps of TS."""
@@ -382,7 +387,7 @@ class Explicit(Integrator):
         ------
         ConvergenceError : the state is outside of a law's domain.
         """
-        ts, t, values, self._known = self.ts, self.motion.system.time, self.values(), None
+        ts, t, values, self._cached_state = self.ts, self.motion.system.time, self.values(), None
         if self.rates(t, values) is None:
             text = f"the state at t = {t:g} is outside of the domain of a law"
             raise self._outside(text, t, self.motion.state.copy())

@@ -33,15 +33,15 @@ from ...arrays import Array, pointer
 from ...assembly.revisions import Review, Verdict
 from ...bodies.natural import RigidBody
 from ...errors import ConvergenceError
-from ...newton.predicted import holds_by_penalties
+from ...newton.stress_predictor import holds_by_penalties
 from ...output.steps import Step
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from .ahead import Ahead
 from .directors import Directors
 from .initial import after, find_initial_values
-from .integrator import SMALLEST, Integrator
-from .native import Asked
+from .integrator import SMALLEST_STEP_RATIO, Integrator
+from .native import StepRequest
 from .spin import Spin
 
 if TYPE_CHECKING:
@@ -53,13 +53,15 @@ if TYPE_CHECKING:
     from .interval import Interval
     from .native import Take
 
-SHORT = 1e-2  # of the last step: a shorter one is cut from a step of full length
-CALM = 50  # steps after trouble
-SUDDEN = 0.4  # of the last step: after a shorter one rates are taken to the constraints
-SHORT_FIRST = 1e-3  # `SHORT` of the length asked for, where no step was made yet
-JUMP = 1e-6  # of the forces: an imbalance that Newton's method would not leave
-EASY = 6  # Newton iterations up to which a step may double
-RESTS = 1e-3  # of the largest local error: that of a coordinate that does not move
+SHORT_STEP_RATIO = 1e-2  # of the last step: a shorter one is cut from a step of full length
+STEPS_AFTER_FAILURE = 50  # steps after trouble
+#: of the last step: after a shorter one rates are taken to the constraints
+PROJECTION_STEP_RATIO = 0.4
+#: `SHORT_STEP_RATIO` of the length asked for, where no step was made yet
+SHORT_FIRST_STEP_RATIO = 1e-3
+JUMP_TOLERANCE = 1e-6  # of the forces: an imbalance that Newton's method would not leave
+EASY_ITERATIONS = 6  # Newton iterations up to which a step may double
+REST_ERROR_RATIO = 1e-3  # of the largest local error: that of a coordinate that does not move
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,7 @@ class GeneralizedAlpha(Integrator):
     def begin(self, adaptive: bool | None) -> None:
         """Prepare for a motion (collective)."""
         self.adaptive = self.adaptive or bool(adaptive)
-        self.ahead = Ahead(self.motion, self.asked, 0.25) if self.adaptive else None
+        self.ahead = Ahead(self.motion, self.step_length, 0.25) if self.adaptive else None
         self._failed = False
 
     def started(self) -> None:
@@ -205,7 +207,7 @@ class GeneralizedAlpha(Integrator):
     # ---- many steps -----------------------------------------------------------------------------
     def is_steady(self) -> bool:
         """Tell whether C can make the next steps, like the last one; be ready for that."""
-        h, system, native = self.asked, self.motion.system, self.newton.native
+        h, system, native = self.step_length, self.motion.system, self.newton.native
         usual = all(abs(h - other) <= 1e-12 * h for other in (self.last_step, self.biased))
         if self.adaptive or not usual or not native.able or self.next_step < h:
             return False
@@ -218,17 +220,17 @@ class GeneralizedAlpha(Integrator):
         return True
 
     def several(
-        self, wanted: int, takes: Mapping[Asked, Take]
+        self, wanted: int, takes: Mapping[StepRequest, Take]
     ) -> tuple[list[Step], BaseException | None]:
         """Make at most `wanted` steps in C where `is_steady`; see `Native.several`.
 
         Returns them, and what was raised after them. Where a step has no solution at full length
         `step` goes on from there.
         """
-        m, h, native = self.motion, self.asked, self.newton.native
+        m, h, native = self.motion, self.step_length, self.newton.native
         takes = dict(takes)
         if m.moving or m.system.plan.timed or m.mass.timed:
-            takes[Asked.PRESENT] = lambda time: m.prescribe(time, h)
+            takes[StepRequest.PRESENT] = lambda time: m.prescribe(time, h)
         reason, steps = native.several(self.end, h, wanted, self.calm, takes)
         if steps:
             self.calm = max(0, self.calm - len(steps))
@@ -260,7 +262,7 @@ class GeneralizedAlpha(Integrator):
         """
         m, begin, end, h = self.motion, whole.begin, whole.end, t - whole.begin.time
         constrained = self.accelerations.kinematics.any
-        if h >= SHORT * self._usual and self._lands(h):
+        if h >= SHORT_STEP_RATIO * self._usual and self._lands(h):
             self.last_step = self.biased = h
             m.system.time = t
         else:
@@ -302,14 +304,14 @@ class GeneralizedAlpha(Integrator):
         """Let the next attempt begin in the other way; tell whether there is one."""
         calms = "calm" in self.newton.uses
         if calms:
-            self.calm = 0 if self.calm else CALM
+            self.calm = 0 if self.calm else STEPS_AFTER_FAILURE
         return calms or self.newton.kinked
 
     # ---- a step ---------------------------------------------------------------------------------
     def open(self, left: float) -> None:
         """Begin a step, with so much time left: `next_step` is the length to be tried first."""
-        usual = min(self.asked, self.last_step or self.asked)
-        short = (SHORT if self.last_step else SHORT_FIRST) * usual
+        usual = min(self.step_length, self.last_step or self.step_length)
+        short = (SHORT_STEP_RATIO if self.last_step else SHORT_FIRST_STEP_RATIO) * usual
         self._again, self._cut = False, left < short
         if self._cut:
             self.next_step = usual
@@ -325,7 +327,7 @@ class GeneralizedAlpha(Integrator):
         system, before, failed = self.motion.system, self.before, self._failed
         self._failed, self._error = False, 0.0
         h, last = (h, False) if self._cut else self.fitted(h)
-        self.tried = h
+        self.attempt = h
         if failed or not self.solve(h):
             return self.failure(h)
         self._error = self._local_error() if self.adaptive else 0.0
@@ -338,7 +340,7 @@ class GeneralizedAlpha(Integrator):
             self.last_step = self.biased = self._usual = h
             system.time = self.end if last else before.time + h
             last_step = before.method["last_step"]
-            if h < SUDDEN * last_step and self.accelerations.kinematics.any:
+            if h < PROJECTION_STEP_RATIO * last_step and self.accelerations.kinematics.any:
                 self._usual = last_step
                 self._settle(self.interval())
         if self.directors is not None:
@@ -440,7 +442,7 @@ class GeneralizedAlpha(Integrator):
         They do, to the tolerance of Newton's method, unless a load has jumped.
         """
         m, comm = self.motion, self.newton.comm
-        if self.last_step and self.last_step < SMALLEST * h:
+        if self.last_step and self.last_step < SMALLEST_STEP_RATIO * h:
             return False  # accelerations of tiny steps are full of round-off
         self.factors(self.last_step or h)
         time = m.system.time
@@ -449,14 +451,14 @@ class GeneralizedAlpha(Integrator):
         share = self.newton.balance.imbalance()
         with together(comm):
             m.system.update(time)
-        return share < JUMP
+        return share < JUMP_TOLERANCE
 
     def _next(self, h: float) -> float:
         """Return the length of the next step; small gains are not worth a new tangent."""
         if not self.adaptive:
-            growth = 2.0 if self.iterations <= EASY else 1.3
+            growth = 2.0 if self.iterations <= EASY_ITERATIONS else 1.3
             longest = math.inf if self.directors is None else self.directors.longest(h)
-            return min(self.asked, growth * h, longest)
+            return min(self.step_length, growth * h, longest)
         factor = min(2.0, 0.9 * max(self._error, 1e-6) ** (-1.0 / 3.0))
         return h if 1.0 <= factor < 1.3 else h * factor
 
@@ -473,7 +475,7 @@ class GeneralizedAlpha(Integrator):
         chosen = order[rows]
         limit = self.atol[rows] + self.rtol * np.abs(m.state[chosen])
         share = np.abs(e[chosen] / limit)
-        moving = share > RESTS * self.newton.largest(float(share.max(initial=0.0)))
+        moving = share > REST_ERROR_RATIO * self.newton.largest(float(share.max(initial=0.0)))
         squares = np.array([np.square(share[moving]).sum(), float(moving.sum())])
         total, count = m.system.sum(squares)
         return math.sqrt(total / count) if count else 0.0

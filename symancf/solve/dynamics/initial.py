@@ -15,22 +15,22 @@ import numpy as np
 
 from ...errors import ConstraintError, listed, owner
 from ...newton import ROUND_OFF
-from ...newton.predicted import holds_by_penalties
+from ...newton.stress_predictor import holds_by_penalties
 from ...runtime.collective import together
-from .integrator import SLIVER
+from .integrator import REMAINDER_TOLERANCE
 
 if TYPE_CHECKING:
     from .accelerations import Accelerations
-    from .motion import Motion
+    from .motion import EquationsOfMotion
 
-VIOLATED = 1e-7  # of the size of the system: an initial state that violates a constraint
-WILD = 1.0  # change of a direction by its acceleration over a step squared
-CHANGED = 1e-6  # relative change of initial velocities that is worth a warning
+VIOLATION_TOLERANCE = 1e-7  # of the size of the system: an initial state that violates a constraint
+MAX_FIRST_TURN = 1.0  # change of a direction by its acceleration over a step squared
+VELOCITY_CHANGE_TOLERANCE = 1e-6  # relative change of initial velocities that is worth a warning
 
 
 def after(time: float, h: float) -> float:
     """Return a time right after one, beyond a jump of a function there."""
-    return time + max(SLIVER * h, 8.0 * float(np.spacing(abs(time))))
+    return time + max(REMAINDER_TOLERANCE * h, 8.0 * float(np.spacing(abs(time))))
 
 
 def find_initial_values(
@@ -81,14 +81,14 @@ def find_initial_values(
         accelerations.newton.tangent.stale = True
 
 
-def _leave_wild(m: Motion, h: float) -> None:
+def _leave_wild(m: EquationsOfMotion, h: float) -> None:
     """Leave accelerations out that no step resolves, of directions that penalties hold.
 
     A moment on a director alone, which is light, turns it until the penalties answer.
     """
     system = m.system
     direction = system.numbering.those("direction")
-    wild = m.second & direction & (np.abs(m.acceleration) * h**2 > WILD)
+    wild = m.second & direction & (np.abs(m.acceleration) * h**2 > MAX_FIRST_TURN)
     m.acceleration[wild] = 0.0
     if system.comm.allreduce(bool(wild.any())):
         system.once.warn(
@@ -111,7 +111,7 @@ def _check_positions(accelerations: Accelerations) -> None:
             given=0.0,
         )
     violation = share * ROUND_OFF
-    if violation > VIOLATED:
+    if violation > VIOLATION_TOLERANCE:
         raise ConstraintError(
             f"the initial state violates the constraint {listed([worst])} by "
             f"{violation:.2g} of the size of the system at t = {system.time:g}: find a "
@@ -132,7 +132,9 @@ def _correct_rates(accelerations: Accelerations, h: float, told: bool) -> None:
         return
     change = accelerations.project_rates()
     moved = newton.largest(float(np.abs(change).max(initial=0.0)))
-    changed = moved > CHANGED * fastest > 0.0 and moved * h > ROUND_OFF * newton.size
+    changed = (
+        moved > VELOCITY_CHANGE_TOLERANCE * fastest > 0.0 and moved * h > ROUND_OFF * newton.size
+    )
     if told and changed:
         system.once.warn(
             ("initial velocities", worst),

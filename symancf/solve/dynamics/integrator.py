@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What makes one step of a motion: the base of all methods."""
+"""Time integrators: the base of all methods."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .accelerations import Accelerations
     from .ahead import Ahead
 
-SLIVER = 1e-9  # of a step: a remainder that is not worth a step of its own
-SMALLEST = 1.0 / 1024.0  # of the step asked for: smaller attempts are given up
+REMAINDER_TOLERANCE = 1e-9  # of a step: a remainder that is not worth a step of its own
+SMALLEST_STEP_RATIO = 1.0 / 1024.0  # of the step asked for: smaller attempts are given up
 
 
 class Integrator:
@@ -47,8 +47,8 @@ class Integrator:
     numbers : names of attributes that belong to the state of the method.
     vectors : local vectors that do, by name (not "state", "rate", "acceleration").
     smooth : see `Interval`.
-    asked : length of steps without trouble; `last_step`: of the last one, 0 at a start;
-        `next_step`: of the next attempt; `tried`: of the last attempt; `longest`: of any step.
+    step_length : length of steps without trouble; `last_step`: of the last one, 0 at a start;
+        `next_step`: of the next attempt; `attempt`: of the last attempt; `longest`: of any step.
     end : time that no step goes beyond; `duration`: of the call of `solve`.
     adaptive : whether the length of steps follows the error.
     rtol, atol, relative : tolerances, of each row; whether `atol` is by default.
@@ -65,7 +65,7 @@ class Integrator:
         self.accelerations = accelerations
         self.motion, self.newton = accelerations.motion, accelerations.newton
         self.vectors: dict[str, Array] = {}
-        self.asked = self.last_step = self.next_step = self.tried = 0.0
+        self.step_length = self.last_step = self.next_step = self.attempt = 0.0
         self.longest = self.end = math.inf
         self.duration = 1.0
         self.adaptive = False
@@ -179,7 +179,7 @@ class Integrator:
         """Begin a step, with so much time left: `next_step` is the length to be tried first."""
         h = min(self.next_step, self.longest)
         if not self.adaptive:
-            h = min(h, self.asked)
+            h = min(h, self.step_length)
         if self.ahead is not None:
             h = self.ahead.limit(self.motion.system.time, min(h, left))
         self.next_step = h
@@ -187,8 +187,8 @@ class Integrator:
     def fitted(self, h: float) -> tuple[float, bool]:
         """Return a length near h with which no short step is left, and whether it is the last."""
         left = self.end - self.motion.system.time
-        if left <= h * (1.0 + SLIVER):
-            return (left if abs(left - h) > SLIVER * h else h), True
+        if left <= h * (1.0 + REMAINDER_TOLERANCE):
+            return (left if abs(left - h) > REMAINDER_TOLERANCE * h else h), True
         return (0.5 * left if left < 1.2 * h else h), False
 
     def step(self, h: float) -> Step | ConvergenceError:
@@ -206,15 +206,15 @@ class Integrator:
         ConvergenceError : it would be too short; likely causes are told.
         """
         self.rejections += 1
-        self.next_step = self.tried * self.shorter()
-        if self.next_step >= self.asked * SMALLEST:
+        self.next_step = self.attempt * self.shorter()
+        if self.next_step >= self.step_length * SMALLEST_STEP_RATIO:
             return
         raise explained(
             self.motion,
             error,
             to=self.motion.span[1],
-            step=self.asked,
-            tried=self.tried,
+            step=self.step_length,
+            tried=self.attempt,
             outside=self.newton.outside,
             refused=() if self.review.verdict is Verdict.STANDS else self.review.names,
         )

@@ -12,7 +12,7 @@ from ...arrays import Array
 
 if TYPE_CHECKING:
     from ...assembly.state import State
-    from .motion import Motion
+    from .motion import EquationsOfMotion
 
 
 class Interval:
@@ -29,7 +29,7 @@ class Interval:
         not resolve: explicit methods.
     """
 
-    def __init__(self, motion: Motion, begin: State, end: State, smooth: bool) -> None:
+    def __init__(self, motion: EquationsOfMotion, begin: State, end: State, smooth: bool) -> None:
         self.motion, self.begin, self.end, self.smooth = motion, begin, end, smooth
         n = motion.system.numbering.owned
         self._first, self._second = motion.first[:n], motion.second[:n]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ParameterError, closest
-from ...newton.predicted import holds_by_penalties
+from ...newton.stress_predictor import holds_by_penalties
 from ...runtime.options import SLEPC
 from ...values.arguments import among
 from ...values.parameter import label
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 IMPLICIT = "generalized-alpha"
 RUNGE_KUTTA = {"rk": "5dp", "3bs": "3bs", "5dp": "5dp", "8vr": "8vr"}  # PETSc's -ts_rk_type
-OTHERS = ("adams", "euler", "ssp")
-METHODS = (IMPLICIT, *RUNGE_KUTTA, *OTHERS)
+OTHER_METHODS = ("adams", "euler", "ssp")
+METHODS = (IMPLICIT, *RUNGE_KUTTA, *OTHER_METHODS)
 
 # beginnings of the PETSc options of TS that are used
-ALWAYS = ("ts_type", "ts_rtol", "ts_atol", "ts_monitor")
-IMPLICITLY = ("ts_alpha_radius", "ts_adapt_type")
-EXPLICITLY = ("ts_adapt_", "ts_max_reject", "ts_error_if_step_fails")
+COMMON_OPTIONS = ("ts_type", "ts_rtol", "ts_atol", "ts_monitor")
+IMPLICIT_OPTIONS = ("ts_alpha_radius", "ts_adapt_type")
+EXPLICIT_OPTIONS = ("ts_adapt_", "ts_max_reject", "ts_error_if_step_fails")
 
 
 def checked(method: Method, stabilisation: Stabilisation | None) -> Method:
@@ -127,11 +127,11 @@ def integrator(
 # ---- options of PETSc ---------------------------------------------------------------------------
 def used_by(method: Method) -> Callable[[str], bool]:
     """Return whether a method uses an option of PETSc, as a function of its name."""
-    explicit, own = is_explicit(method), list(ALWAYS)
+    explicit, own = is_explicit(method), list(COMMON_OPTIONS)
     if method == IMPLICIT:
-        own += IMPLICITLY
+        own += IMPLICIT_OPTIONS
     elif isinstance(method, str) and method != "adams":
-        own += [*EXPLICITLY, f"ts_{kind_of(method)}_"]
+        own += [*EXPLICIT_OPTIONS, f"ts_{kind_of(method)}_"]
 
     def uses(option: str) -> bool:
         if option.startswith("ts_"):

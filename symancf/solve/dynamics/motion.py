@@ -61,7 +61,7 @@ class Rayleigh:
             object.__setattr__(self, name, good)
 
 
-class Motion:
+class EquationsOfMotion:
     """M a + C v + R(u, rate, t) of a system, with u, rate and acceleration as local vectors.
 
     Attributes
@@ -266,8 +266,8 @@ class Motion:
                 self.rate[at] = first @ change
                 self.acceleration[at] = second @ change
         if system.comm.size > 1:
-            system.update_held(self.rate)
-            system.update_held(self.acceleration)
+            system.update_prescribed(self.rate)
+            system.update_prescribed(self.acceleration)
 
 
 def _followers(system: DiscreteSystem, damping: Rayleigh) -> Mask:

@@ -12,7 +12,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...assembly.plan import CODE
-from ...newton import FACTORS, LEAST, SMALL
+from ...newton import CORRECTION_TOLERANCE, FACTORS, SMALLEST_DISPLACEMENT
 from ...newton.stopping import STRUCTURE
 from ...output.steps import Step
 from ...runtime import jit
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
     Take = Callable[[float], None]
 
-#: A question of C: what, and the number of the iteration. See `Asked`.
+#: A question of C: what, and the number of the iteration. See `StepRequest`.
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int)
 
 #: Sums or largest values of all ranks: place and number of values, whether the largest are wanted.
 Reduce = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int)
 
 
-class Asked(IntEnum):
+class StepRequest(IntEnum):
     """What C asks of Python; answers are numbers.
 
     RENEW: make the tangent; 0: done. JUDGE: the reason to stop, 0 to go on. SETTLED: whether
@@ -48,7 +48,7 @@ class Asked(IntEnum):
 
 
 _HERE = Path(__file__)
-_FOUND = declared(
+_STRUCTURES = declared(
     _HERE.with_name("steps.h"),
     symancf_stopping=STRUCTURE,
     symancf_ask=Ask,
@@ -87,10 +87,10 @@ class Native:
         self.newton, self.able = newton, False
         self._library = jit.load_runtime(_HERE.with_name("steps.c"), comm=newton.comm)
         self.problem, self.state, self.work = (
-            _FOUND[f"symancf_{name}"]() for name in ("problem", "state", "work")
+            _STRUCTURES[f"symancf_{name}"]() for name in ("problem", "state", "work")
         )
         self._places = ctypes.byref(self.problem), ctypes.byref(self.state)
-        self._takes: Mapping[Asked, Take] = {}
+        self._takes: Mapping[StepRequest, Take] = {}
         self._rushes = False
         self._times, self._counts = np.zeros(0), np.zeros((2, 0), np.int32)
         m, plan, n = newton.motion, newton.system.plan, len(newton.f)
@@ -101,8 +101,8 @@ class Native:
             rate_factor=m.rate_factor,
             acceleration_factor=m.acceleration_factor,
             damping=m.damping.mass,
-            small=SMALL,
-            least_motion=LEAST,
+            small=CORRECTION_TOLERANCE,
+            least_motion=SMALLEST_DISPLACEMENT,
             evaluate=plan.evaluate,
             residual=CODE["residual"],
             ask=Ask(loosely(self._answers)),
@@ -141,8 +141,8 @@ class Native:
             fixed=fixed,
             rows=numbering.rows,
             coordinate=numbering.coordinate_of_row,
-            held_count=len(numbering.held_rows),
-            held=numbering.held_rows,
+            held_count=len(numbering.prescribed_rows),
+            held=numbering.prescribed_rows,
             row_class=rows.of_row,
             row_part=rows.row_part,
             row_moves=leftover.moves,
@@ -216,7 +216,7 @@ class Native:
         h: float,
         wanted: int,
         calm: int,
-        takes: Mapping[Asked, Take],
+        takes: Mapping[StepRequest, Take],
         seconds: float = 0.1,
     ) -> tuple[int, list[Step]]:
         """Make at most `wanted` steps of length h, none that ends within h/5 of `end`.
@@ -238,14 +238,14 @@ class Native:
             problem.give(times=self._times, **of_steps)
         self.prepare()
         problem.give(h=h, end=end, seconds=seconds)
-        problem.give(timed=Asked.PRESENT in takes, driven=Asked.DRIVE in takes)
+        problem.give(timed=StepRequest.PRESENT in takes, driven=StepRequest.DRIVE in takes)
         state.give(time=system.time, calm=calm)
         self._takes, self._rushes = takes, True
         with EVENTS["steps"]:
             reason = self.call("advance", wanted)
         self._rushes, system.time = False, state.time
         if reason <= 0 and state.looked:
-            self.newton.balance.recall(self._known)
+            self.newton.balance.recall(self._balance_state)
         columns = (part[: state.made].tolist() for part in (self._times, *self._counts))
         return reason, [Step(t, k, linear, {}) for t, k, linear in zip(*columns, strict=True)]
 
@@ -261,34 +261,34 @@ class Native:
             values[:] = np.nan
 
     def _answers(self, what: int, iteration: int) -> int:
-        """Answer a question of C, see `Asked`; errors are kept, and end the solution."""
+        """Answer a question of C, see `StepRequest`; errors are kept, and end the solution."""
         newton, answer = self.newton, 0
-        if self._rushes and what != Asked.PRESENT:
+        if self._rushes and what != StepRequest.PRESENT:
             newton.system.time = self.state.time
         try:
-            if what == Asked.RENEW:
+            if what == StepRequest.RENEW:
                 newton.renew(newton.snes.getKSP())
                 newton.snes.getKSP().setOperators(newton.J, newton.J)
-            elif what == Asked.PARTS:
+            elif what == StepRequest.PARTS:
                 newton.balance.split()
             elif what in self._takes:
-                self._takes[Asked(what)](self.state.time)
+                self._takes[StepRequest(what)](self.state.time)
             else:
                 answer = self._judged(what, iteration)
             self._choose_plans()
-            self.state.pause = bool(newton.leftover.told) or pending()
+            self.state.pause = bool(newton.leftover.warning) or pending()
         except BaseException as error:
             newton.error = newton.error or error
-            answer = NOT_FINITE if what == Asked.JUDGE else 1
+            answer = NOT_FINITE if what == StepRequest.JUDGE else 1
         return answer
 
     def _judged(self, what: int, iteration: int) -> int:
         """Return the reason to stop, or whether nothing soft is hidden."""
         newton = self.newton
         if not self.state.looked:
-            self.state.looked, self._known = 1, newton.balance.known()
+            self.state.looked, self._balance_state = 1, newton.balance.known()
             newton.leftover.begin()
         rows, x = newton.F.getArray(readonly=True), newton.x.getArray(readonly=True)
-        if what == Asked.JUDGE:
+        if what == StepRequest.JUDGE:
             return newton.judge(rows, x, self._old)
         return int(newton.settled(rows, x, x - self._old if iteration else None))

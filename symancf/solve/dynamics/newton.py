@@ -13,7 +13,7 @@ from ...arrays import Array
 from ...assembly.vectors import Vectors
 from ...bodies.natural.body import RigidBody
 from ...errors import ConvergenceError
-from ...newton import SLOW as NO_GAIN
+from ...newton import SLOW_RATIO as NO_GAIN
 from ...newton import (
     Leftover,
     PartBacktracking,
@@ -38,16 +38,18 @@ if TYPE_CHECKING:
 
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.piece import Piece
-    from ...newton import Aid, Row
-    from ...runtime.options import Options
-    from .motion import Motion
+    from ...newton import Aid, AidRow
+    from ...runtime.options import SolverOptions
+    from .motion import EquationsOfMotion
 
 
-SLOW = 0.3  # ratio of two residuals above which the tangent is renewed
+SLOW_RATIO = 0.3  # ratio of two residuals above which the tangent is renewed
 LARGE = 5000  # unknowns beyond which a factorisation costs many iterations
-EAGER = 20  # steps that renew the tangent at once after `PROOF` ones that could not do without
-PROOF = 3
-PATIENCE = 12  # iterations beyond the fewest seen with a tangent that cost as much as a new one
+#: steps that renew the tangent at once after `PROOF_STEPS` ones that could not do without
+EAGER_STEPS = 20
+PROOF_STEPS = 3
+#: iterations beyond the fewest seen with a tangent that cost as much as a new one
+EXTRA_ITERATIONS = 12
 
 
 class Newton(VectorEquations):
@@ -59,11 +61,11 @@ class Newton(VectorEquations):
     `Balance` tells when Newton's method ends.
 
     The tangent is that of an earlier step while it serves: it is renewed where two residuals
-    fall by less than `SLOW`, where the step's length has changed, and when the iterations that
-    a fresh one would have saved add up to `PATIENCE`. Where steps one after the other need a new
-    tangent, the next `EAGER` ones make it after their first iteration, near the solution, and
-    converge quadratically. None of this depends on times, so that runs can be repeated bit for
-    bit.
+    fall by less than `SLOW_RATIO`, where the step's length has changed, and when the iterations
+    that a fresh one would have saved add up to `EXTRA_ITERATIONS`. Where steps one after the other
+    need a new tangent, the next `EAGER_STEPS` ones make it after their first iteration, near the
+    solution, and converge quadratically. None of this depends on times, so that runs can be
+    repeated bit for bit.
 
     Attributes
     ----------
@@ -81,7 +83,9 @@ class Newton(VectorEquations):
         step leads, and steps begin where a step of it leads nearest.
     """
 
-    def __init__(self, motion: Motion, snes: PETSc.SNES, uses: Mapping[str, Row]) -> None:
+    def __init__(
+        self, motion: EquationsOfMotion, snes: PETSc.SNES, uses: Mapping[str, AidRow]
+    ) -> None:
         self.motion, self.system, self.uses = motion, motion.system, uses
         numbering = self.numbering = self.system.numbering
         self.vectors = Vectors(numbering)
@@ -91,8 +95,10 @@ class Newton(VectorEquations):
         self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
         self.f, self._scratch = np.zeros(n), np.zeros(n)
         self.native = Native(self)
-        slow = NO_GAIN if numbering.size > LARGE else SLOW
-        self.native.problem.give(proof=PROOF, steps=EAGER, patience=PATIENCE, slow=slow)
+        slow = NO_GAIN if numbering.size > LARGE else SLOW_RATIO
+        self.native.problem.give(
+            proof=PROOF_STEPS, steps=EAGER_STEPS, patience=EXTRA_ITERATIONS, slow=slow
+        )
         self.tangent = self.native.state.tangent
         self.tangent.stale = True
         snes.setJacobian(loosely(self._linearized), self.J, self.J)
@@ -114,7 +120,7 @@ class Newton(VectorEquations):
         self._accepted: Array | None = None
         self.system.register(self)
 
-    def attach(self, options: Options, note: Callable[[str], None]) -> None:
+    def attach(self, options: SolverOptions, note: Callable[[str], None]) -> None:
         """Take up the linear solver and the aids that options have chosen (collective).
 
         `note` is told which solver is at work.
@@ -137,7 +143,7 @@ class Newton(VectorEquations):
         if self.predicted is not None:
             aids.append(self.predicted)
         if self.kinked and "backtracking" in self.uses:
-            evaluate, fresh = loosely(self.evaluate), loosely(self._made_now)
+            evaluate, fresh = loosely(self.evaluate), loosely(self._is_fresh)
             aids.append(PartBacktracking(self, self.balance, evaluate, self.leftover, fresh))
         aids += [row.make(self) for row in self.uses.values() if row.make is not None]
         self.aids = aids
@@ -146,7 +152,7 @@ class Newton(VectorEquations):
         """Say which linear solver is at work (collective)."""
         self._note(f"linear solver: {solver_name(self.snes.getKSP())}")
 
-    def _made_now(self) -> bool:
+    def _is_fresh(self) -> bool:
         """Whether the tangent is that of the present iteration."""
         return bool(self.tangent.made_now)
 
@@ -227,7 +233,7 @@ class Newton(VectorEquations):
         ----------
         rows, x, old : residual, unknowns, and those before the last step.
         """
-        reason = self.balance.decide(x - old, x, self._made_now())
+        reason = self.balance.decide(x - old, x, self._is_fresh())
         if reason > 0 and not self.settled(rows, x, x - old):
             return int(PETSc.SNES.ConvergedReason.ITERATING)
         return reason
@@ -344,12 +350,12 @@ class Newton(VectorEquations):
         start = self.motion.state.copy()
         self.takeover.begin()
         reason = self._iterated()
-        if reason <= 0 and self._given_over(self.takeover, reason):
+        if reason <= 0 and self._takes_over(self.takeover, reason):
             self.tangent.stale, self.motion.state[:] = True, start
             reason = self._iterated()
         return reason
 
-    def _given_over(self, takeover: Takeover, reason: int) -> bool:
+    def _takes_over(self, takeover: Takeover, reason: int) -> bool:
         """Let factors take over where Krylov's method has failed; tell whether (collective)."""
         if takeover.wanted():
             takeover.take()

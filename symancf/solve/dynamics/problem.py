@@ -15,16 +15,16 @@ from ...errors import CheckpointError, ParameterError, SymancfError
 from ...newton import AIDS, wanted
 from ...output.checkpoint import read, write
 from ...output.restart import Restarts
-from ...output.tracking import Watched, kept_by, made_of, monitored, record
+from ...output.tracking import Watched, monitored, owner_of, parents_of, record
 from ...runtime.copies import OneProcess
+from ...runtime.display import Displayable
 from ...runtime.interruption import Interruption
 from ...runtime.log import STAGES
 from ...runtime.once import Once, warns_once
-from ...runtime.options import Option, Options, complaint
+from ...runtime.options import Option, SolverOptions, complaint
 from ...runtime.options import take as take_options
 from ...runtime.petsc import PETSc, collect
 from ...runtime.progress import Progress
-from ...runtime.shown import Shown
 from ...values import arguments
 from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
@@ -36,7 +36,7 @@ from .events import Events
 from .explicit import Explicit
 from .initial import find_initial_values
 from .methods import IMPLICIT, checked, chosen, defaults, integrator, is_explicit, name_of, used_by
-from .motion import Motion, Rayleigh
+from .motion import EquationsOfMotion, Rayleigh
 from .newton import Newton
 from .steps import Requested, TimeSteps, requested
 from .supports import MovingSupports
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 TOLERANCES = "ts_rtol", "ts_atol", "ts_adapt_clip", "ts_adapt_safety", "ts_adapt_dt_"
 
 
-class DynamicProblem(OneProcess, Shown):
+class DynamicProblem(OneProcess, Displayable):
     r"""Move a system: M a + C v + R(q, v, t) + Phi_q^T lambda = 0, Phi(q, t) = 0.
 
     ``method="generalized-alpha"`` of Arnold and Bruls, index 3: constraints hold at every time
@@ -119,7 +119,7 @@ class DynamicProblem(OneProcess, Shown):
         if damping is not None:
             remedy = "give sa.Rayleigh(mass=..., stiffness=...)"
             arguments.instance("DynamicProblem(damping=...)", damping, Rayleigh, remedy)
-        self.system, self._system = made_of("DynamicProblem", system)
+        self.system, self._system = parents_of("DynamicProblem", system)
         self._damping = damping
         self._once = Once(system.comm)
         self._prefix = arguments.text("DynamicProblem(prefix=...)", prefix)
@@ -128,9 +128,9 @@ class DynamicProblem(OneProcess, Shown):
             "DynamicProblem", "spectral_radius", radius, must, lambda x: 0.0 <= x <= 1.0
         )
         self.method, self._stabilisation = checked(method, stabilisation), stabilisation
-        self.history = kept_by("DynamicProblem", history)
+        self.history = owner_of("DynamicProblem", history)
         self.history.comm = system.comm
-        self._options = Options(
+        self._options = SolverOptions(
             self._prefix, arguments.options("DynamicProblem(options=...)", options)
         )
         self._monitors: list[Callable[[Step], None]] = []
@@ -155,7 +155,7 @@ class DynamicProblem(OneProcess, Shown):
         return self.system._facts()
 
     # ---- objects of PETSc -----------------------------------------------------------------------
-    def _made(self) -> Self:
+    def _set_up(self) -> Self:
         """Return itself with all objects of PETSc, which the first call makes (collective)."""
         if "_audit" not in vars(self):  # the last of them
             with self._options:
@@ -165,22 +165,22 @@ class DynamicProblem(OneProcess, Shown):
     @property
     def ts(self) -> PETSc.TS:
         """PETSc's time stepper."""
-        return self._made()._integrator.ts
+        return self._set_up()._integrator.ts
 
     @property
     def snes(self) -> PETSc.SNES:
         """PETSc's solver of a step."""
-        return self._made()._newton.snes
+        return self._set_up()._newton.snes
 
     @property
     def J(self) -> PETSc.Mat:
         """The tangent of a step."""
-        return self._made()._newton.J
+        return self._set_up()._newton.J
 
     @property
     def acceleration(self) -> Array:
         """Local vector."""
-        return self._made()._motion.acceleration
+        return self._set_up()._motion.acceleration
 
     def _prepare(self) -> None:
         """Make the objects of PETSc and those that work with them, once (collective)."""
@@ -188,7 +188,7 @@ class DynamicProblem(OneProcess, Shown):
             return
         system = self._system
         collect(system.comm)
-        self._motion = Motion(system, self._damping)
+        self._motion = EquationsOfMotion(system, self._damping)
         moves = self._motion.moving or self._motion.driven
         self._supports = MovingSupports(self._motion) if moves else None
         ts = PETSc.TS().create(system.comm)
@@ -231,7 +231,7 @@ class DynamicProblem(OneProcess, Shown):
     @property
     def energies(self) -> Energies:
         """`Energies` of the present state, also before `solve`, with the rates it has then."""
-        self._made()
+        self._set_up()
         if self._taken is None:
             return self._audit.measure(keep=False)
         if self._audit.changed():
@@ -366,7 +366,7 @@ class DynamicProblem(OneProcess, Shown):
         >>> system.time
         0.0
         """
-        self._made()
+        self._set_up()
         if self._audit.begun:
             self._measure()
         state = self._integrator.snapshot()
@@ -394,7 +394,7 @@ class DynamicProblem(OneProcess, Shown):
         ParameterError : a state of another system or method.
         CheckpointError : on every rank; the file does not fit this system, or cannot be read.
         """
-        self._made()
+        self._set_up()
         if isinstance(state, State):
             self._system.require_own(state, *self._integrator.snapshot().method, "audit")
         else:

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from .accelerations import Accelerations
     from .native import Native
 
-MOST = 0.2  # rad a step: the spin of a body is right to 1e-3 a turn
-NEAR_ONE = 1.4  # times sqrt(1 - rho): likewise
-GROWS = 0.3  # times sqrt(1 - rho): from there on errors grow where rates are left as they are
-ANY = 0.05  # with any rho where they are not: a free body and a hinge, 4000 steps
+MAX_TURN = 0.2  # rad a step: the spin of a body is right to 1e-3 a turn
+NEAR_ONE_LIMIT = 1.4  # times sqrt(1 - rho): likewise
+#: times sqrt(1 - rho): from there on errors grow where rates are left as they are
+GROWTH_LIMIT = 0.3
+FREE_TURN = 0.05  # with any rho where they are not: a free body and a hinge, 4000 steps
 
 
 def farthest(rho: float, settled: bool = True) -> float:
@@ -37,12 +38,14 @@ def farthest(rho: float, settled: bool = True) -> float:
     settled : rates are taken to constraints.
     """
     root = math.sqrt(1.0 - rho)
-    return min(MOST, max(ANY, NEAR_ONE * root) if settled else 0.75 * GROWS * root)
+    return min(
+        MAX_TURN, max(FREE_TURN, NEAR_ONE_LIMIT * root) if settled else 0.75 * GROWTH_LIMIT * root
+    )
 
 
 def _begins(rho: float) -> float:
     """Return the angle [rad] in a step from which on rates and A are taken to constraints."""
-    return 0.5 * GROWS * math.sqrt(1.0 - rho)
+    return 0.5 * GROWTH_LIMIT * math.sqrt(1.0 - rho)
 
 
 class Spin:
@@ -156,6 +159,6 @@ class Spin:
             f"{h:.3g}: with the spectral radius {rho:g} generalized-alpha may lose the spin of a "
             f"body that turns by more than {limit:.2g}. Take "
             + (f"steps of at most {h * limit / far:.2g}" if limit else "")
-            + (" or " if 0.0 < limit < MOST else "")
-            + ("spectral_radius=0.9" if limit < MOST else ""),
+            + (" or " if 0.0 < limit < MAX_TURN else "")
+            + ("spectral_radius=0.9" if limit < MAX_TURN else ""),
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""How motions of index 1 are kept on their constraints.
+r"""Stabilisation of constraints in motions of index 1.
 
 Index 1 solves :math:`\Phi_q a = \gamma_s`; with :math:`\gamma_s = \gamma` errors of Phi grow
 with the square of time. Stabilisers add a control of Phi and Phi', projection takes q and v
@@ -52,7 +52,8 @@ class Stabilisation:
 #: alpha and beta by default, times the mean length of the steps: constraints are taken back in
 #: about ten of them, whatever the unit of time is.
 BAUMGARTE, FUZZY = (0.1, 0.1), (0.1, 0.24)
-SATURATES = 0.01  # of the size of a constraint: violation at which a fuzzy controller does so
+#: of the size of a constraint: violation at which a fuzzy controller does so
+SATURATION_VIOLATION = 0.01
 
 
 def _positive(what: str, **values: float | Array | None) -> None:
@@ -200,7 +201,7 @@ class Fuzzy(Stabilisation):
             self,
             alpha=alpha,
             beta=beta,
-            Kp=1.0 / (SATURATES * sizes) if self.Kp is None else self.Kp,
+            Kp=1.0 / (SATURATION_VIOLATION * sizes) if self.Kp is None else self.Kp,
         )
 
     def control(self, phi: Array, rate: Array) -> Array | None:

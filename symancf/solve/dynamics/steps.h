@@ -45,7 +45,7 @@ typedef struct {
   const uint8_t *moves, *constrains; /* which do, and are constraints */
   const double *natural, *least;
   double round_off, tiny, safe[2]; /* less than any limit; squares that norms are made of */
-  double small, least_motion;      /* see leftover.py */
+  double small, least_motion;      /* see corrections.py */
   /* how long a tangent lasts, see newton.py */
   int32_t proof, steps, patience;
   double slow;

@@ -17,13 +17,13 @@ from ...values.parameter import label
 from ..contradiction import require_redundant
 from .generalized_alpha import GeneralizedAlpha
 from .initial import find_initial_values
-from .observed import Observed
+from .monitors import Observed
 
 if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.state import State
     from ...output.restart import Restarts, Saved
-    from ...runtime.options import Options
+    from ...runtime.options import SolverOptions
     from .events import Event
     from .interval import Interval
     from .problem import DynamicProblem
@@ -56,7 +56,7 @@ class Requested(NamedTuple):
         return begin, max(self.next(time), begin + self.step)
 
 
-def _over(options: Options, name: str, given: Any) -> Any:
+def _over(options: SolverOptions, name: str, given: Any) -> Any:
     """Return the number of an option, which goes before what is given."""
     text = options.choice(name)
     if text is None:
@@ -69,7 +69,7 @@ def _over(options: Options, name: str, given: Any) -> Any:
 
 def requested(
     system: DiscreteSystem,
-    options: Options,
+    options: SolverOptions,
     to: Any,
     step: Any,
     adaptive: Any,
@@ -114,7 +114,7 @@ class TimeSteps:
 
     Parameters
     ----------
-    asked : arguments of the call.
+    request : arguments of the call.
     restarts : its restart points.
 
     Attributes
@@ -129,7 +129,7 @@ class TimeSteps:
         made = self.integrator = problem._integrator
         self.ts = made.ts
         self.snapshot, self.restore, self.shorten = made.snapshot, made.restore, made.shorten
-        self.asked, self.restarts = asked, restarts
+        self.request, self.restarts = asked, restarts
         self.begun = self.system.time, problem.steps
         self.rejections = made.rejections
         self.done, self.records = asked.to <= self.system.time, True
@@ -138,19 +138,19 @@ class TimeSteps:
         self._together: list[Step] = []  # steps that were made at once
         self._thrown: BaseException | None = None  # after them, or while events were looked for
         self._happened: list[Event] = []  # at the end of the step
-        self._whole: Interval  # the step, before it was made anew to end there
+        self._interval: Interval  # the step, before it was made anew to end there
 
     # ---- the beginning --------------------------------------------------------------------------
     def begin(self, saved: Saved | None) -> None:
         """Find where steps begin: a restart point, the present motion, or initial values."""
-        problem, made, asked, system = self.problem, self.integrator, self.asked, self.system
+        problem, made, asked, system = self.problem, self.integrator, self.request, self.system
         step, to = asked.step, asked.to
-        made.asked, made.longest, made.rtol = step, asked.longest, asked.rtol
+        made.step_length, made.longest, made.rtol = step, asked.longest, asked.rtol
         if saved is not None:
             self._go_on(saved)
         elif problem._started:
             problem._lead(step)
-            reconcile(problem, problem._left, step)
+            reconcile(problem, problem._steps_to_restart, step)
         else:
             problem.initialize(step)
         problem._motion.span = asked.span(self.begun[0], system.time)
@@ -180,7 +180,7 @@ class TimeSteps:
             if problem._events is not None:
                 problem._events.begin()
         self.watched = self._is_watched()
-        if (end := self.asked.next(now)) != self.integrator.end:
+        if (end := self.request.next(now)) != self.integrator.end:
             self._pass_stop(end)
 
     def _go_on(self, saved: Saved) -> None:
@@ -190,7 +190,7 @@ class TimeSteps:
         self._resumed = True
         problem._take(saved.state)
         time, steps = method["begun"]
-        self.begun, self.done = (time, steps), saved.done or self.system.time >= self.asked.to
+        self.begun, self.done = (time, steps), saved.done or self.system.time >= self.request.to
         self.rejections = self.integrator.rejections - int(method["rejected"])
         problem._motion.lead()
         self.system.prescribe(self.system.time)
@@ -235,7 +235,7 @@ class TimeSteps:
         made, audit, native = self.integrator, self.problem._audit, self.problem._newton.native
         wanted = min(self.history.undue, most)
         if self.restarts is not None:
-            wanted = min(wanted, self._left(self.restarts))
+            wanted = min(wanted, self._steps_to_restart(self.restarts))
         if wanted < 2 or not isinstance(made, GeneralizedAlpha) or not audit.simple:
             return False
         if not made.is_steady():
@@ -257,7 +257,7 @@ class TimeSteps:
         if problem._supports is not None and problem._supports.watches:
             problem._supports.watch(made.interval())
         if problem._events is not None:
-            whole = self._whole = made.interval()
+            whole = self._interval = made.interval()
             try:
                 self._happened = problem._events.find(made, whole)
             except Exception as error:  # the step stands
@@ -293,12 +293,12 @@ class TimeSteps:
                 self.restarts.stop(self._restart_state)
             raise
         ends = any(event.terminate for event in self._happened)
-        self.done = ends or self.system.time >= self.asked.to
+        self.done = ends or self.system.time >= self.request.to
         if self.done:
             problem._measure()
         if self.restarts is not None:
             self._rest(self.restarts)
-        if not self.done and (end := self.asked.next(self.system.time)) != self.integrator.end:
+        if not self.done and (end := self.request.next(self.system.time)) != self.integrator.end:
             self._pass_stop(end)
 
     # ---- who looks at a step --------------------------------------------------------------------
@@ -331,7 +331,7 @@ class TimeSteps:
         """Note events, call their actions, and make consistent what these have changed."""
         problem, time = self.problem, self.system.time
         for event in self._happened:
-            event.happened(time, self._whole.length)
+            event.happened(time, self._interval.length)
         actions = [event.action for event in self._happened if event.action is not None]
         if not actions:
             return
@@ -342,14 +342,14 @@ class TimeSteps:
                 action()
         self._require_time(time, "an event's action")
         problem._motion.lead()
-        self._change(before, self.integrator.asked)
+        self._change(before, self.integrator.step_length)
         assert problem._events is not None
         problem._events.begin()
 
     # ---- what changes from outside --------------------------------------------------------------
     def _pass_stop(self, end: float) -> None:
         """Go on to another end, from a time at which functions of it may jump (collective)."""
-        time, step = self.system.time, self.asked.step
+        time, step = self.system.time, self.request.step
         self.problem._measure()
         self.integrator.end = end
         before = self.integrator.snapshot()
@@ -365,7 +365,7 @@ class TimeSteps:
         problem._taken = problem._audit.measure(jumped=True)
 
     # ---- restart points -------------------------------------------------------------------------
-    def _left(self, restarts: Restarts) -> int:
+    def _steps_to_restart(self, restarts: Restarts) -> int:
         """Return how many steps are left to the next restart point."""
         return restarts.left(self.problem.steps - self.begun[1])
 
@@ -381,7 +381,7 @@ class TimeSteps:
 
     def _rest(self, restarts: Restarts) -> None:
         """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
-        rests = self.done or self._left(restarts) == restarts.every
+        rests = self.done or self._steps_to_restart(restarts) == restarts.every
         restarts.step(self.done, rests, self._restart_state)
         if rests:
             self._forget(self.integrator.next_step, self.ts.getStepNumber())
@@ -398,7 +398,7 @@ class TimeSteps:
         problem._newton.snes.getKSP().reset()
         problem._accelerations.forget()
         problem._newton.begin()
-        made.begin(self.asked.adaptive)
+        made.begin(self.request.adaptive)
         made.next_step = step
         self.ts.setStepNumber(number)
         made.show(0)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ...assembly.protocol import SupportBinding
     from ...assembly.state import State
     from .interval import Interval
-    from .motion import Motion
+    from .motion import EquationsOfMotion
 
 
-UNRESOLVED = 0.01  # of the way of a support in a step: a kink, or a step that is too long
+KINK_TOLERANCE = 0.01  # of the way of a support in a step: a kink, or a step that is too long
 MOVED = 1e-9  # of positions, of the size of a body, rad: what changes by less stays
 TURNED, PUSHED = 1e-3, 1e-2  # of rates, accelerations: jumps
 
@@ -33,7 +33,7 @@ class MovingSupports:
     watches : whether `watch` may still warn.
     """
 
-    def __init__(self, motion: Motion) -> None:
+    def __init__(self, motion: EquationsOfMotion) -> None:
         self.motion, self.system = motion, motion.system
         self.watches = True
 
@@ -65,8 +65,8 @@ class MovingSupports:
         pushed = bool(hard > PUSHED * a + TURNED * v / h + MOVED * x / h**2)
         if not (moved or turned or pushed):  # runs go on bit for bit
             m.rate[:n][fixed], m.acceleration[:n][fixed] = rate[fixed], acceleration[fixed]
-            self.system.update_held(m.rate)
-            self.system.update_held(m.acceleration)
+            self.system.update_prescribed(m.rate)
+            self.system.update_prescribed(m.acceleration)
         return moved, turned, pushed
 
     def watch(self, step: Interval) -> None:
@@ -84,7 +84,7 @@ class MovingSupports:
 
     def _kinked(self, step: Interval) -> str:
         """Return the name of the worst support or joint, or "" (collective)."""
-        worst, name = UNRESOLVED, ""
+        worst, name = KINK_TOLERANCE, ""
         courses: list[_Course] = []
         with together(self.system.comm):
             courses += [self._of_support(support, step) for support in self.motion.moving]
@@ -151,5 +151,5 @@ class _Course:
         cubic = self.middle - u0 - 0.5 * rise - 0.125 * (v0 - v1)
         defect = np.abs([trapezoid, cubic]).max(initial=0.0)
         size = np.abs([rise, v0, v1]).max(initial=0.0)
-        size += MOVED * np.abs(u1).max(initial=0.0) / UNRESOLVED + self.still
+        size += MOVED * np.abs(u1).max(initial=0.0) / KINK_TOLERANCE + self.still
         return float(defect / size) if size else 0.0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ...assembly.piece import Piece
     from ...assembly.plan import Plan
-    from .motion import Motion
+    from .motion import EquationsOfMotion
     from .native import Native
 
     # see `Explicit.visit`
@@ -69,7 +69,9 @@ def extrapolated(course: Sequence[Instant], work: Callable[[Instant, Instant], A
     return found[0]
 
 
-def work_of(motion: Motion, working: Sequence[Piece], visit: Visit | None) -> Work | None:
+def work_of(
+    motion: EquationsOfMotion, working: Sequence[Piece], visit: Visit | None
+) -> Work | None:
     """Return the work of a motion's forces: of some pieces, supports, dampers; None: of none."""
     system = motion.system
     damping = [p for p in system.pieces if p.role == "dissipation"]
@@ -99,7 +101,7 @@ class Work:
     """
 
     def __init__(
-        self, motion: Motion, plans: dict[str, Plan], reacts: bool, visit: Visit | None
+        self, motion: EquationsOfMotion, plans: dict[str, Plan], reacts: bool, visit: Visit | None
     ) -> None:
         self.motion, self.visit, self._plans, numbering = (
             motion,

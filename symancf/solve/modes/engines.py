@@ -15,24 +15,24 @@ from ...errors import ConvergenceError, SymancfError
 from ...runtime.options import complaint
 from ...runtime.petsc import PETSc
 from ...runtime.slepc import REMEDY, slepc
-from .pencil import EPS, Found, Pencil
+from .pencil import EPS, Eigenpairs, Pencil
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
     from ...arrays import Mask
-    from ...runtime.options import Options
+    from ...runtime.options import SolverOptions
 
 Engine = Literal["dense", "slepc", "scipy"]
 
-ALL_UP_TO = 300  # unknowns up to which all eigenvalues are found, by LAPACK
-NEARLY_ALL_UP_TO = 2000  # likewise, where about all that there are is asked for
+DENSE_UNKNOWNS = 300  # unknowns up to which all eigenvalues are found, by LAPACK
+NEARLY_DENSE_UNKNOWNS = 2000  # likewise, where about all that there are is asked for
 TOLERANCE = 1e-11  # of theta
-MISSED_BY_SHIFT = 1e5  # times round-off: an eigenvalue that no shift meets
-HALF_OF_DIGITS = 1e8  # of a shift: eigenvalues whose theta has lost half of its digits
+MISSED_SHIFT_RATIO = 1e5  # times round-off: an eigenvalue that no shift meets
+LOST_DIGITS_RATIO = 1e8  # of a shift: eigenvalues whose theta has lost half of its digits
 NO_EIGENVALUE = 1e-13  # of the largest theta: one that is none
-MASSLESS = 1e-14  # of the largest mass, where each coordinate has 1: none
+MASSLESS_RATIO = 1e-14  # of the largest mass, where each coordinate has 1: none
 
 
 def chosen(pencil: Pencil, count: int, asked: str | None = None, tuned: bool = False) -> Engine:
@@ -67,7 +67,7 @@ def chosen(pencil: Pencil, count: int, asked: str | None = None, tuned: bool = F
         said = "SciPy works on one rank" if module is not None else why
         raise SymancfError(
             f"eigenvalues of {pencil.size} unknowns on {pencil.comm.size} ranks need SLEPc, "
-            f"beyond {ALL_UP_TO} unknowns: {said}. {REMEDY}; or run on one rank",
+            f"beyond {DENSE_UNKNOWNS} unknowns: {said}. {REMEDY}; or run on one rank",
             asked="eigen",
             given=asked,
             possible=("slepc",),
@@ -80,14 +80,22 @@ def _suitable(pencil: Pencil, count: int, tuned: bool) -> Engine:
     module, _ = slepc()
     if tuned and module is not None and 2 * count < pencil.room():
         return "slepc"
-    if pencil.size <= ALL_UP_TO or (pencil.size <= NEARLY_ALL_UP_TO and 2 * count >= pencil.room()):
+    if pencil.size <= DENSE_UNKNOWNS or (
+        pencil.size <= NEARLY_DENSE_UNKNOWNS and 2 * count >= pencil.room()
+    ):
         return "dense"
     return "scipy" if module is None else "slepc"
 
 
 def largest(
-    engine: Engine, pencil: Pencil, count: int, options: Options, known: Array, *, positive: bool
-) -> Found:
+    engine: Engine,
+    pencil: Pencil,
+    count: int,
+    options: SolverOptions,
+    known: Array,
+    *,
+    positive: bool,
+) -> Eigenpairs:
     """Return `count` eigenpairs of largest theta, or more (collective).
 
     Those of the largest magnitude, or with `positive` the largest positive ones. The pencil is
@@ -100,7 +108,7 @@ def largest(
     room = pencil.room() - known.shape[1]
     count = min(count, room - 2)
     if count < 1:
-        return Found(np.zeros(0), np.zeros((pencil.rows, 0)))
+        return Eigenpairs(np.zeros(0), np.zeros((pencil.rows, 0)))
     if engine == "scipy":
         return pencil.solves(_scipy(pencil, count, room, known, positive), known)
     module, _ = slepc()
@@ -109,7 +117,9 @@ def largest(
         return pencil.solves(_slepc(module, pencil, count, room, options, known, positive), known)
 
 
-def filtered(theta: Array, vectors: Array, positive: bool, none: float = NO_EIGENVALUE) -> Found:
+def filtered(
+    theta: Array, vectors: Array, positive: bool, none: float = NO_EIGENVALUE
+) -> Eigenpairs:
     """Leave out what has no theta, or with `positive` no positive one, and sort by its size."""
     if positive:
         real = np.abs(theta.imag) <= 1e-8 * np.abs(theta)
@@ -120,7 +130,7 @@ def filtered(theta: Array, vectors: Array, positive: bool, none: float = NO_EIGE
     some &= theta > 0.0 if positive else True
     theta, vectors = theta[some], vectors[:, some]
     order = np.argsort(-np.abs(theta), kind="stable")
-    return Found(theta[order], vectors[:, order])
+    return Eigenpairs(theta[order], vectors[:, order])
 
 
 # ---- few unknowns -------------------------------------------------------------------------------
@@ -133,14 +143,16 @@ def _gathered(pencil: Pencil, mat: PETSc.Mat) -> Array:
     return np.concatenate(pencil.comm.allgather(mine))
 
 
-def _dense(pencil: Pencil, known: Array, positive: bool) -> Found:
+def _dense(pencil: Pencil, known: Array, positive: bool) -> Eigenpairs:
     """Find all by LAPACK, on rank 0; the scale of each unknown is that of its row of K and M."""
     comm = pencil.comm
     K, M = (_gathered(pencil, mat) for mat in (pencil.stiffness, pencil.weight))
     C = None if pencil.rates is None else _gathered(pencil, pencil.rates)
     bound = np.concatenate(comm.allgather(pencil.constraints))
     apart = (
-        abs(pencil.shift) + MISSED_BY_SHIFT * pencil.round_off(known) if pencil.symmetric else None
+        abs(pencil.shift) + MISSED_SHIFT_RATIO * pencil.round_off(known)
+        if pencil.symmetric
+        else None
     )
     known = np.concatenate(comm.allgather(known))
     result: Any = None
@@ -198,15 +210,15 @@ def _all(
     root = np.sqrt(np.diag(M))
     unit = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0.0)
     values, V = np.linalg.eigh(unit[:, None] * M * unit)  # masses of any ratio have digits
-    some = values > MASSLESS * values.max(initial=0.0)
+    some = values > MASSLESS_RATIO * values.max(initial=0.0)
     L = root[:, None] * V[:, some] * np.sqrt(values[some])
     without = images.T @ (unit[:, None] * V[:, some] / np.sqrt(values[some]))
     K = K + images * apart @ images.T
     theta, X = _by_shift(K, M, L, without, sigma)
-    far = int((theta * abs(sigma) * HALF_OF_DIGITS > 1.0).sum())
+    far = int((theta * abs(sigma) * LOST_DIGITS_RATIO > 1.0).sum())
     below = sigma < 0.0 and theta.min(initial=0.0) >= 0.0
     if below and far < len(theta):  # theta has no digits of these: from a shift near them
-        near = HALF_OF_DIGITS * sigma
+        near = LOST_DIGITS_RATIO * sigma
         other, more = _by_shift(K, M, L, without, near)
         with np.errstate(divide="ignore"):
             theta[far:] = 1.0 / (1.0 / other[far:] + near - sigma)
@@ -251,7 +263,7 @@ def _equilibrated(A: Array) -> Array:
 
 
 # ---- SciPy --------------------------------------------------------------------------------------
-def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) -> Found:
+def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) -> Eigenpairs:
     """Find some by ARPACK: Lanczos's iteration if the matrices are symmetric, else Arnoldi's."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, eigsh
 
@@ -285,7 +297,7 @@ def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) 
         if positive:
             theta, X = getattr(error, "eigenvalues", None), getattr(error, "eigenvectors", None)
             if theta is None or X is None or not len(theta):
-                return Found(np.zeros(0), np.zeros((size, 0)))
+                return Eigenpairs(np.zeros(0), np.zeros((size, 0)))
             return filtered(theta, X, positive)
         raise ConvergenceError(
             f"ARPACK did not find {count} of at most {room} eigenvalues ({error}): ask for fewer, "
@@ -297,7 +309,7 @@ def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) 
 
 
 # ---- SLEPc --------------------------------------------------------------------------------------
-class _Solver:
+class _FactorSolver:
     """The factors of a pencil as PETSc's preconditioner, by which SLEPc solves."""
 
     def __init__(self, pencil: Pencil) -> None:
@@ -311,7 +323,7 @@ class _Solver:
         self.pencil.solve(b, x)
 
 
-class _Step:
+class _PencilOperator:
     """`Pencil.step` as PETSc's matrix."""
 
     def __init__(self, pencil: Pencil) -> None:
@@ -327,10 +339,10 @@ def _slepc(
     pencil: Pencil,
     count: int,
     room: int,
-    options: Options,
+    options: SolverOptions,
     known: Array,
     positive: bool,
-) -> Found:
+) -> Eigenpairs:
     """Find some by Krylov and Schur's method."""
     solver = module.EPS().create(pencil.comm)
     solver.setOptionsPrefix(options.prefix)
@@ -356,7 +368,7 @@ def _slepc(
         ksp.setType(PETSc.KSP.Type.PREONLY)
         pc = ksp.getPC()
         pc.setType(PETSc.PC.Type.PYTHON)
-        pc.setPythonContext(_Solver(pencil))
+        pc.setPythonContext(_FactorSolver(pencil))
         for column in known.T:
             held.append(pencil.unknowns.new())
             held[-1].setArray(column)
@@ -364,7 +376,7 @@ def _slepc(
             solver.setDeflationSpace(held[1:])
     else:
         step = PETSc.Mat().createPython((start.getSizes(), start.getSizes()), comm=pencil.comm)
-        step.setPythonContext(_Step(pencil))
+        step.setPythonContext(_PencilOperator(pencil))
         step.setUp()
         held.append(step)
         solver.setOperators(step)
@@ -378,7 +390,7 @@ def _slepc(
             options.offer({})
             solver.setFromOptions()
             solver.solve()
-        return _taken(solver, pencil, count, positive)
+        return _slepc_pairs(solver, pencil, count, positive)
     except PETSc.Error as error:
         raise ConvergenceError(
             f"SLEPc failed on {count} eigenvalues ({complaint(error)}); ask for another count, or "
@@ -394,11 +406,11 @@ def _slepc(
                 thing.destroy()
 
 
-def _taken(solver: Any, pencil: Pencil, count: int, positive: bool) -> Found:
+def _slepc_pairs(solver: Any, pencil: Pencil, count: int, positive: bool) -> Eigenpairs:
     """Return what SLEPc has found (collective)."""
     number = solver.getConverged()
     if positive and not number:  # as under a load that only stiffens
-        return Found(np.zeros(0), np.zeros((pencil.rows, 0)))
+        return Eigenpairs(np.zeros(0), np.zeros((pencil.rows, 0)))
     if not number:
         raise ConvergenceError(
             f"SLEPc found none of {count} eigenvalues in {solver.getIterationNumber()} iterations; "

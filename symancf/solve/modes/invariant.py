@@ -18,7 +18,7 @@ from ...arrays import Array
 from .engines import filtered
 
 if TYPE_CHECKING:
-    from .pencil import Found, Pencil
+    from .pencil import Eigenpairs, Pencil
 
 SAME_DIRECTION = 1e-6  # square of the sine of the angle between vectors that are taken together
 
@@ -35,7 +35,7 @@ class Invariant:
         self.pencil = pencil
         self.basis = self.images = np.zeros((pencil.rows, 0))
 
-    def add(self, found: Found) -> None:
+    def add(self, found: Eigenpairs) -> None:
         """Take in eigenvectors of the operator without what is here.
 
         Those that are nearly a combination of others wait: they are found again.
@@ -59,7 +59,7 @@ class Invariant:
                 keep = trial
         self.hold(B[:, keep])
 
-    def pairs(self, positive: bool) -> Found:
+    def pairs(self, positive: bool) -> Eigenpairs:
         """Return the eigenpairs in this space, the largest first; see `engines.filtered`."""
         theta, Y = np.linalg.eig(self.pencil.sums(self.basis.T @ self.images))
         return filtered(theta, self.basis @ Y, positive)

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from ..statics.arc import Arc
     from .shapes import Buckling
 
-BENT_PATH = 0.05  # of a load, by which the tangent's second derivative moves it: it is told
-LONGEST_WAY = 1.0  # of the largest body: how far a path is followed for a load
+#: of a load, by which the tangent's second derivative moves it: it is told
+CURVED_PATH_TOLERANCE = 0.05
+MAX_PATH_LENGTH = 1.0  # of the largest body: how far a path is followed for a load
 MOST_EQUILIBRIA, MORE_LOADS = 60, 6  # equilibria of it; loads more, among them those that are none
 NEXT_TO_LOAD = 0.01  # of the way to a load: an equilibrium next to it
 NO_LOAD = 0.3  # likewise: no load, half of the way is a tangent that is not singular there
@@ -41,21 +42,21 @@ class OnPath:
     """
 
     def __init__(self, given: System, arc: Arc, found: Buckling, direction: int) -> None:
-        self.given, self.arc, self.found, self.direction = given, arc, found, direction
+        self.given, self.arc, self.buckling, self.direction = given, arc, found, direction
         self.system, self.present = arc.system, arc.value
         self.begun, self.scale = self.system.state.copy(), self.system.stiffness
         self.stable: tuple[Array, float] | None = None
         self.equilibria = 0
 
     def beside(self, count: int, linear: Callable[[Arc, int, int], Buckling]) -> Buckling:
-        """Return the loads that the tangent next to the first one tells; else those `found`.
+        """Return the loads that the tangent next to the first one tells; else those `buckling`.
 
         So it is where nothing is singular until something has moved by the size of the largest
         body, and where laws remember the way or bodies touch. The system is left as it was.
         """
         system = self.system
         if system.memory.pieces or system.changing:
-            return self.found
+            return self.buckling
         bound = system.numbering.those("multiplier", "algebraic", "tie")
         try:
             with warnings.catch_warnings():
@@ -69,7 +70,7 @@ class OnPath:
             system.state[:] = self.begun
             self.arc.prescribe(self.present)
         near = near and near.beside(float(at or 0.0), self.present, count, NO_LOAD)
-        made = near or self.found
+        made = near or self.buckling
         made.equilibria = self.equilibria
         return made
 
@@ -84,9 +85,9 @@ class OnPath:
             ends = _reported(statics.history) is not None
             if not ends and step.unstable == 0:
                 self.stable = system.state.copy(), arc.value
-            return ends or self._moved() > LONGEST_WAY or self.equilibria >= MOST_EQUILIBRIA
+            return ends or self._moved() > MAX_PATH_LENGTH or self.equilibria >= MOST_EQUILIBRIA
 
-        first = abs(float(self.found.values[0]) - self.present)
+        first = abs(float(self.buckling.values[0]) - self.present)
         with suppress(ConvergenceError):
             statics.follow(parameter, step=first, direction=self.direction, until=reached)
         at = _reported(statics.history)
@@ -119,7 +120,7 @@ def _reported(history: History) -> float | None:
 def tell(once: Once, found: Buckling, count: int) -> None:
     """Warn of loads that are missing, and of doubtful ones."""
     name, values, bends = found.parameter, found.values, found.bends
-    doubtful = np.flatnonzero(~(np.abs(bends) <= BENT_PATH))
+    doubtful = np.flatnonzero(~(np.abs(bends) <= CURVED_PATH_TOLERANCE))
     if found.checked is False:
         once.warn(
             ("loads missing", name),

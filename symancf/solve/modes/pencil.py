@@ -24,7 +24,7 @@ from ...arrays import Array, Mask
 from ...errors import SymancfError
 from ...runtime.petsc import PETSc
 from ..factors import Factors, Signs
-from ..residual import left_over
+from ..residual import residual_ratio
 from ..rigid import rigid_modes
 
 if TYPE_CHECKING:
@@ -33,13 +33,14 @@ if TYPE_CHECKING:
 EPS = float(np.finfo(float).eps)
 NO_FORCE = 1e-12  # of the size of its parts: a force that is none
 NO_INERTIA = 1e-13  # likewise of rigid motions: the inertia of a wire about its axis
-WHOLE_MOTION = 0.9999  # of a motion: what modes may be of it so that it is theirs
-DEPENDENT = 1e-6  # of the largest: square of what combinations of other vectors add to these
-TRUE_VECTOR = 1e-5  # of a vector: what one more step of the operator may change in it
+RIGID_MOTION_SHARE = 0.9999  # of a motion: what modes may be of it so that it is theirs
+#: of the largest: square of what combinations of other vectors add to these
+DEPENDENCE_TOLERANCE = 1e-6
+VECTOR_TOLERANCE = 1e-5  # of a vector: what one more step of the operator may change in it
 
 
 @dataclass
-class Found:
+class Eigenpairs:
     """Eigenpairs: numbers (m,), and vectors (rows of this rank, m), real if all numbers are."""
 
     theta: Array
@@ -166,7 +167,7 @@ class Pencil:
         finite = massive - max(0, constraints - others)
         return int(max(1, finite)) * (1 if self.rates is None else 2)
 
-    def solves(self, found: Found, known: Array) -> Found:
+    def solves(self, found: Eigenpairs, known: Array) -> Eigenpairs:
         """Leave out pairs that are none: directions without mass that Krylov's methods end in.
 
         What of them is `known` does not count.
@@ -191,8 +192,8 @@ class Pencil:
                 )
                 for v in (theta * z, left)
             )
-            good[k] = size > 0.0 and rest <= TRUE_VECTOR**2 * size
-        return Found(found.theta[good], found.vectors[:, good])
+            good[k] = size > 0.0 and rest <= VECTOR_TOLERANCE**2 * size
+        return Eigenpairs(found.theta[good], found.vectors[:, good])
 
     # ---- factors --------------------------------------------------------------------------------
     def combined(self, shift: float) -> PETSc.Mat:
@@ -234,7 +235,7 @@ class Pencil:
         """
         self._factors.solve(b, x)
         assert self._combined is not None
-        share = left_over(self._combined, b, x)
+        share = residual_ratio(self._combined, b, x)
         if share:
             raise SymancfError(
                 f"a solution with {self.words} leaves {100.0 * share:.2g} % of the "
@@ -292,7 +293,7 @@ class Pencil:
 
     def random(self, seed: int) -> Array:
         """Return numbers (rows,) in [-1, 1], the same on any number of ranks."""
-        return self.unknowns.taken(self._numbering.random(17 + seed))
+        return self.unknowns.unknowns_of(self._numbering.random(17 + seed))
 
     def sums(self, values: Array) -> Array:
         """Return the sum over ranks (collective)."""
@@ -322,7 +323,7 @@ class Pencil:
         least = self.sums((np.abs(D) * noise).sum(axis=0))
         return D, least, (left <= NO_FORCE**2 / EPS * least) & (other == 0)
 
-    def orthonormal(self, X: Array, alike: float = DEPENDENT) -> Array:
+    def orthonormal(self, X: Array, alike: float = DEPENDENCE_TOLERANCE) -> Array:
         """Return an orthonormal basis of what vectors of one eigenvalue are combinations of."""
         X = np.concatenate([X.real, X.imag], axis=1)
         d, V = np.linalg.eigh(self.sums(X.T @ self.product(self.weight, X)))
@@ -341,7 +342,7 @@ class Pencil:
                 B = B @ (V[:, d > least] / np.sqrt(d[d > least]))
             bases.append(B)
         cosines = np.linalg.svd(self.sums(bases[0].T @ bases[1]), compute_uv=False)
-        return int((cosines > WHOLE_MOTION).sum())
+        return int((cosines > RIGID_MOTION_SHARE).sum())
 
     def rounded(self, X: Array) -> Array:
         """Return what round-off of K makes of K x, EPS |K| |x|, (rows, m) (collective)."""

@@ -13,11 +13,11 @@ from ...arrays import Array, Complex
 from ...assembly.matrices import Matrices
 from ...errors import ParameterError, SymancfError
 from ...output.history import History
-from ...output.tracking import made_of
+from ...output.tracking import parents_of
 from ...runtime.copies import OneProcess
 from ...runtime.log import STAGES, logged
 from ...runtime.once import Once, warns_once
-from ...runtime.options import SLEPC, Option, Options
+from ...runtime.options import SLEPC, Option, SolverOptions
 from ...runtime.petsc import collect
 from ...values import arguments
 from ...values.parameter import Parameter, label
@@ -27,7 +27,7 @@ from ..rigid import centre_of_nodes, rigid_modes
 from ..statics.arc import Arc
 from ..statics.equilibrium import EquilibriumSolver
 from .engines import chosen
-from .path import BENT_PATH, OnPath, tell
+from .path import CURVED_PATH_TOLERANCE, OnPath, tell
 from .pencil import Pencil
 from .search import Search
 from .shapes import Buckling, Modes, Participation
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 SYMMETRIC, SYMMETRIC_DIFFERENCES = 1e-13, 1e-8  # of products: round-off, and that of differences
 STATE_CHANGE = 1e-3  # of the largest body: the way over which the tangent is differentiated
-HIDING_NOISE = 1e-2  # of the slowest mode: round-off that modes may hide in
+HIDDEN_MODE_RATIO = 1e-2  # of the slowest mode: round-off that modes may hide in
 
 
 class EigenProblem(OneProcess):
@@ -100,7 +100,7 @@ class EigenProblem(OneProcess):
         *,
         damping: Rayleigh | None = None,
     ) -> None:
-        self.system, self._system = made_of("EigenProblem", system)
+        self.system, self._system = parents_of("EigenProblem", system)
         self._once = Once(system.comm)
         self.prefix = arguments.text("EigenProblem(prefix=...)", prefix)
         given = arguments.options("EigenProblem(options=...)", options)
@@ -113,7 +113,7 @@ class EigenProblem(OneProcess):
                     given=given[name],
                     possible=("eigen", "eps_ncv", "eps_tol", "eps_max_it"),
                 )
-        self._options = Options(self.prefix, given, SLEPC)
+        self._options = SolverOptions(self.prefix, given, SLEPC)
         if damping is not None:
             remedy = "give sa.Rayleigh(mass=..., stiffness=...)"
             arguments.instance("EigenProblem(damping=...)", damping, Rayleigh, remedy)
@@ -146,7 +146,7 @@ class EigenProblem(OneProcess):
         SymancfError : several ranks without SLEPc; a matrix that cannot be factored.
         ConvergenceError : none was found.
         """
-        count = _whole("EigenProblem.solve", count)
+        count = _count("EigenProblem.solve", count)
         system = self._begin()
         turning = np.array([piece.role == "inertia" for piece in system.pieces], dtype=bool)
         gyroscopic = bool(system.comm.allreduce(bool(turning.any())))
@@ -218,7 +218,7 @@ class EigenProblem(OneProcess):
             )
         slowest = float(np.abs(values[values != 0.0]).min(initial=math.inf))
         hides = slowest == math.inf and search.hides
-        if hidden > 0 and (hides or search.floor > HIDING_NOISE * slowest):
+        if hidden > 0 and (hides or search.floor > HIDDEN_MODE_RATIO * slowest):
             once.warn(
                 "modes hidden",
                 f"EigenProblem.solve: {hidden} of the modes of frequency zero are no motions "
@@ -268,7 +268,7 @@ class EigenProblem(OneProcess):
         owned = system.numbering.vertex_of < system.numbering.owned_vertices
         for a, rigid in enumerate(d):
             f = system.mass_times(rigid)
-            images[a], total[a] = unknowns.taken(f), rigid[owned] @ f[owned]
+            images[a], total[a] = unknowns.unknowns_of(f), rigid[owned] @ f[owned]
         own = shapes[:, unknowns.coordinate] if len(shapes) else np.zeros((0, unknowns.rows))
         factors = pencil.sums(np.conj(own) @ images.T)
         centre = centre_of_nodes(system, system.reference + system.state)
@@ -335,7 +335,7 @@ class EigenProblem(OneProcess):
                 given=direction,
                 possible=(1, -1),
             )
-        count = _whole("buckle", count)
+        count = _count("buckle", count)
         system = self._begin()
         balance(system)
         solver = EquilibriumSolver(system, History(), self._options, check_held=False)
@@ -344,7 +344,7 @@ class EigenProblem(OneProcess):
             solver.prepare()
         arc = Arc(solver, parameter)
         found = self._linear(arc, count, direction)
-        if len(found) and not abs(found.bends[0]) <= BENT_PATH:
+        if len(found) and not abs(found.bends[0]) <= CURVED_PATH_TOLERANCE:
             found = OnPath(self.system, arc, found, direction).beside(count, self._linear)
         self.buckling = found
         tell(system.once, found, count)
@@ -439,8 +439,8 @@ class EigenProblem(OneProcess):
         return slope, bend, h / STATE_CHANGE
 
 
-def _whole(what: str, count: int) -> int:
-    return arguments.whole(what, "count", count)
+def _count(what: str, count: int) -> int:
+    return arguments.integer(what, "count", count)
 
 
 def _symmetric(system: DiscreteSystem, K: PETSc.Mat, tolerance: float = SYMMETRIC) -> bool:
@@ -454,7 +454,7 @@ def _symmetric(system: DiscreteSystem, K: PETSc.Mat, tolerance: float = SYMMETRI
     different = 0.0
     for seed in range(3):
         for vector, own in ((x, seed), (y, seed + 5)):
-            vector.setArray(size * system.unknowns.taken(system.numbering.random(own)))
+            vector.setArray(size * system.unknowns.unknowns_of(system.numbering.random(own)))
         K.mult(x, z)
         xy, bound = y.dot(z), y.norm() * z.norm()
         K.mult(y, z)

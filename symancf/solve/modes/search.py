@@ -12,24 +12,24 @@ from ...arrays import Array, Complex, Mask
 from ...errors import ConvergenceError, SymancfError
 from .engines import largest
 from .invariant import Invariant
-from .pencil import EPS, NO_INERTIA, Found
+from .pencil import EPS, NO_INERTIA, Eigenpairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...runtime.options import Options
+    from ...runtime.options import SolverOptions
     from .engines import Engine
     from .pencil import Pencil
 
-BESIDE_ZERO = 1e-10  # of the largest eigenvalue, about: a shift beside zero
-ROUND_OFF = 10.0  # times what round-off of K makes: eigenvalues that are zero
+ZERO_SHIFT_RATIO = 1e-10  # of the largest eigenvalue, about: a shift beside zero
+ROUND_OFF_FACTOR = 10.0  # times what round-off of K makes: eigenvalues that are zero
 INVERSE_STEPS, WIDER_SHIFT = 3, 100.0  # of inverse iteration; times a shift that has no digits
-SEEN_BEYOND = 1e-3  # of what is zero for others: what must be there
-MOST_ROUNDS = 40  # times that missing ones are looked for
+VISIBLE_RATIO = 1e-3  # of what is zero for others: what must be there
+MAX_ROUNDS = 40  # times that missing ones are looked for
 EXTRA_NUMBERS = 6  # more than asked for: rigid motions
 ZERO_RATE = 1e-6  # of the shift of s: zeros
 LOOKED_FOR_ANEW, LEAST_ROOM = 2, 3  # eigenvalues that are looked for anew; of as many that are left
-FAR_LOAD = 10.0  # times a load: one of another size
+OTHER_LOAD_RATIO = 10.0  # times a load: one of another size
 NOISE_OF_NUMBER, MOST_NOISE = 1e-10, 1e-6  # of a number next to the shift: its round-off; at most
 
 
@@ -74,7 +74,7 @@ class Search:
     hides : whether something is zero by the round-off of others alone, not by its own.
     """
 
-    def __init__(self, pencil: Pencil, engine: Engine, options: Options) -> None:
+    def __init__(self, pencil: Pencil, engine: Engine, options: SolverOptions) -> None:
         self.pencil, self.engine, self.options = pencil, engine, options
         self.checked: bool | None = None
         self.sigma = 0.0  # shift of lambda
@@ -104,7 +104,7 @@ class Search:
         X = np.zeros((pencil.unknowns.rows, 0)) if known is None else known
         values = np.zeros(X.shape[1])
         wanted = count
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             found = largest(self.engine, pencil, wanted, self.options, X, positive=buckling)
             some, fresh = len(found.theta), 1.0 / found.theta + (0.0 if buckling else sigma)
             values = np.concatenate([values, fresh])
@@ -174,14 +174,14 @@ class Search:
         D = pencil.orthonormal(pencil.orthonormal(D[:, still], NO_INERTIA))
         least = least[least > EPS**2 * self._fastest]  # others feel no force at all
         if not len(least):
-            return BESIDE_ZERO * self._fastest, D
-        shift, room = ROUND_OFF * float(least.min()), pencil.room()
+            return ZERO_SHIFT_RATIO * self._fastest, D
+        shift, room = ROUND_OFF_FACTOR * float(least.min()), pencil.room()
         while D.shape[1] < room:
             z = self._slow_motion(shift, D)
             energy, noise = (float(part[0]) for part in (self._energies(z), pencil.round_off(z)))
-            if noise > 0.0 and abs(energy) <= ROUND_OFF * noise:
+            if noise > 0.0 and abs(energy) <= ROUND_OFF_FACTOR * noise:
                 D = np.concatenate([D, z], axis=1)
-            elif 0.0 <= energy < shift < BESIDE_ZERO * self._fastest:
+            elif 0.0 <= energy < shift < ZERO_SHIFT_RATIO * self._fastest:
                 shift *= WIDER_SHIFT
             else:
                 return max(shift, 0.3 * energy, -3.0 * energy), D
@@ -221,7 +221,7 @@ class Search:
         """Return s with s^2 = -lambda, zero where lambda is no more than round-off."""
         zero, noise = self._zero(X)
         self.floor = math.sqrt(noise[zero].max(initial=0.0))
-        self.hides = bool((np.abs(self._energies(X)) > noise / ROUND_OFF)[zero].any())
+        self.hides = bool((np.abs(self._energies(X)) > noise / ROUND_OFF_FACTOR)[zero].any())
         size = np.sqrt(np.abs(np.where(zero, 0.0, values)))
         return np.where(values > 0.0, 1j * size, size + 0j), X
 
@@ -235,7 +235,7 @@ class Search:
         if self.pencil.symmetric:
             return self._definite(count, reach)
 
-        def lacking(found: Found, least: float) -> int:
+        def lacking(found: Eigenpairs, least: float) -> int:
             return max(0, count - int((found.theta > least).sum()))
 
         space = Invariant(self.pencil)
@@ -271,18 +271,18 @@ class Search:
 
         Where all that there are were found `checked` says so.
         """
-        far = max(reach, FAR_LOAD * float(values.max(initial=0.0)))
+        far = max(reach, OTHER_LOAD_RATIO * float(values.max(initial=0.0)))
         number = self._below(far)
         if number is None or number <= len(values) < count:
             self.checked = None if number is None else True
             return 0.0
         near = least = float(values.min()) if len(values) else far * EPS
-        while far > FAR_LOAD * near:
+        while far > OTHER_LOAD_RATIO * near:
             middle = math.sqrt(near * far)
             enough = (self._below(middle) or 0) >= min(count, number)
             near, far = (near, middle) if enough else (middle, far)
         while self._below(-far) != 0:
-            far /= FAR_LOAD
+            far /= OTHER_LOAD_RATIO
             if far <= least:
                 return 0.0
         return -far
@@ -301,7 +301,7 @@ class Search:
         That of the terms of these products themselves: a mode that is slow beside the fastest ones
         by any factor has more.
         """
-        noise = ROUND_OFF * (self.pencil.round_off(X) + 10.0 * EPS * abs(self.sigma))
+        noise = ROUND_OFF_FACTOR * (self.pencil.round_off(X) + 10.0 * EPS * abs(self.sigma))
         return np.abs(self._energies(X)) <= noise, noise
 
     def _lowest(self, sigma: float) -> None:
@@ -333,7 +333,7 @@ class Search:
         if rates is not None:
             some, self._resting = self.checked, slow.X[:, slow.s == 0.0].real
             least = float(np.abs(slow.s[slow.s != 0.0]).min(initial=np.inf))
-            sigma = 0.3 * least if least < math.inf else math.sqrt(BESIDE_ZERO * self._fastest)
+            sigma = 0.3 * least if least < math.inf else math.sqrt(ZERO_SHIFT_RATIO * self._fastest)
             slow = self._completed(*self._begun(count, sigma), count, None)
             self.checked = self.checked and some is not False
         return slow.s, pencil.scale[:, None] * slow.X
@@ -343,7 +343,7 @@ class Search:
         sigma = -self._first()[0] if omega is None else omega * omega
         return self._completed(*self._begun(count, sigma), count, omega)
 
-    def _begun(self, count: int, sigma: float) -> tuple[Invariant, Found]:
+    def _begun(self, count: int, sigma: float) -> tuple[Invariant, Eigenpairs]:
         """Return what an engine finds next to a shift, and its space."""
         pencil, space = self.pencil, Invariant(self.pencil)
         pencil.require(pencil.factor(sigma), "EigenProblem.solve")
@@ -354,7 +354,7 @@ class Search:
                 space.hold(np.concatenate([self._resting, 0.0 * self._resting]))
         return space, self._more(space, wanted)
 
-    def _more(self, space: Invariant, wanted: int, *, positive: bool = False) -> Found:
+    def _more(self, space: Invariant, wanted: int, *, positive: bool = False) -> Eigenpairs:
         """Return eigenpairs of the space after an engine has found more."""
         given = self.engine, self.pencil, wanted, self.options, space.basis
         found = largest(*given, positive=positive)
@@ -363,7 +363,7 @@ class Search:
         space.add(found)
         return space.pairs(positive)
 
-    def _slow(self, found: Found, count: int, omega: float | None) -> Slow:
+    def _slow(self, found: Eigenpairs, count: int, omega: float | None) -> Slow:
         """Return those that are wanted of some eigenpairs: of each rigid motion one."""
         pencil, quadratic = self.pencil, self.pencil.rates is not None
         sigma, X = pencil.shift, found.vectors[: pencil.unknowns.rows]
@@ -374,17 +374,18 @@ class Search:
         )
         massive = size > 0.0
         square = np.abs(numbers**2 if quadratic else numbers)
-        noise = ROUND_OFF * pencil.round_off(X)
+        noise = ROUND_OFF_FACTOR * pencil.round_off(X)
         zero = own = square * size <= noise
         if quadratic:  # of a double zero, as that of a rigid motion, half of the digits are lost
             self.floor = max(ZERO_RATE * sigma, math.sqrt(10.0 * EPS * self._fastest))
             zero = zero | (np.abs(numbers) <= self.floor)
-            zero &= stiff <= noise + ROUND_OFF * EPS * self._fastest * size  # others decay slowly
+            # others decay slowly
+            zero &= stiff <= noise + ROUND_OFF_FACTOR * EPS * self._fastest * size
         else:
-            least = EPS * (10.0 * self._fastest + ROUND_OFF * abs(sigma))
+            least = EPS * (10.0 * self._fastest + ROUND_OFF_FACTOR * abs(sigma))
             zero = zero | (np.abs(numbers) <= least)
             self.floor = math.sqrt(least)
-        seen = np.abs(numbers) ** (2 if quadratic else 1) > SEEN_BEYOND * self.floor**2
+        seen = np.abs(numbers) ** (2 if quadratic else 1) > VISIBLE_RATIO * self.floor**2
         self.hides = bool((zero & ~own & massive & seen).any())
         X = X / np.sqrt(np.where(massive, size, 1.0))
         far = np.abs(found.theta).max(initial=0.0) / np.abs(found.theta)
@@ -409,10 +410,12 @@ class Search:
         X = np.concatenate([rigid, X[:, order]], axis=1)
         return Slow(s, X, int(moving.sum()), float(reach.max(initial=0.0)))
 
-    def _completed(self, space: Invariant, found: Found, count: int, omega: float | None) -> Slow:
+    def _completed(
+        self, space: Invariant, found: Eigenpairs, count: int, omega: float | None
+    ) -> Slow:
         """Return those that are wanted; look for more until none of them may be missing."""
 
-        def lacking(found: Found, least: float) -> int:
+        def lacking(found: Eigenpairs, least: float) -> int:
             slow = self._slow(found, count, omega)
             return EXTRA_NUMBERS if slow.far * least > 1.0 + math.sqrt(EPS) else count - slow.moving
 
@@ -421,17 +424,17 @@ class Search:
     def _every(
         self,
         space: Invariant,
-        found: Found,
-        lacking: Callable[[Found, float], int],
+        found: Eigenpairs,
+        lacking: Callable[[Eigenpairs, float], int],
         *,
         positive: bool = False,
-    ) -> Found:
+    ) -> Eigenpairs:
         """Return eigenpairs; look for more, begun anew, until none that is wanted may be missing.
 
         `lacking` : how many more are wanted where none of a theta larger than a number is missing.
         """
         wanted, self.checked = LOOKED_FOR_ANEW, self.engine == "dense"
-        for _ in range(0 if self.checked else MOST_ROUNDS):
+        for _ in range(0 if self.checked else MAX_ROUNDS):
             if self.pencil.room() - space.basis.shape[1] < LEAST_ROOM:
                 self.checked = None
                 break

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an eigenproblem gives: numbers with shapes, for tables, files, pictures and animations."""
+"""Results of eigenproblems: numbers with shapes, for tables, files, pictures and animations."""
 
 from __future__ import annotations
 

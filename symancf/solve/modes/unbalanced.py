@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ...arrays import Array, Mask
     from ...assembly.discrete import DiscreteSystem
 
-UNBALANCED = 1e-4  # of the forces
-LEFT_BY_JOINTS = 1e-9  # likewise: less is left where forces of joints follow from the others
+UNBALANCED_RATIO = 1e-4  # of the forces
+JOINT_RESIDUAL_RATIO = 1e-9  # likewise: less is left where forces of joints follow from the others
 NEGLIGIBLE_WORK = 1e-3  # of the largest work in a part: forces that are less count for nothing
 HEAVY_MASS, HEAVY_STEPS = 1e8, 3  # of the largest eigenvalue: masses that let nothing move
 NOISE_RATIO = 1e3  # times the estimate of round-off: a residual that is none
@@ -63,7 +63,7 @@ def balance(system: DiscreteSystem) -> None:
     """
     share, state = unbalanced(system), system.state.copy()
     bound = system.numbering.those("multiplier", "tie")
-    if share > LEFT_BY_JOINTS and system.comm.allreduce(bool((bound & free(system)).any())):
+    if share > JOINT_RESIDUAL_RATIO and system.comm.allreduce(bool((bound & free(system)).any())):
         pencil = Pencil(
             system, Matrices(system).tangent(), Matrices(system).mass(), symmetric=False
         )
@@ -81,7 +81,7 @@ def balance(system: DiscreteSystem) -> None:
             else:
                 system.state[:] = state
         pencil.destroy()
-    if not share <= UNBALANCED:
+    if not share <= UNBALANCED_RATIO:
         system.state[:] = state
         system.once.warn(
             "no equilibrium",

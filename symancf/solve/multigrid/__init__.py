@@ -4,7 +4,7 @@
 =====================  ===========================================================================
 `register_pc`          PETSc knows ``-pc_type grids``, a shell that the solver fills
 `has_others`           whether nodes have other unknowns than displacements
-`nodes_of`, `Nodes`    pattern: the nodes that are unknowns, with their places and their parts
+`nodes_of`, `GridNodes`    pattern: the nodes that are unknowns, with their places and their parts
 `displaced`            which coordinates are those of nodes
 `Multigrid`            ``Multigrid(entries, nodes, symmetric, prefix)``; the near-null space, linear
                        functions and so rigid motions, is in its coarse spaces
@@ -20,15 +20,15 @@ from __future__ import annotations
 
 from ...runtime.petsc import functions
 from .cycle import print_to
-from .grids import Nodes, displaced, has_others, nodes_of
+from .grids import GridNodes, displaced, has_others, nodes_of
 from .hierarchy import OPTIONS, Multigrid
 from .products import Products
 
 __all__ = [
     "GRIDS",
     "OPTIONS",
+    "GridNodes",
     "Multigrid",
-    "Nodes",
     "Products",
     "displaced",
     "has_others",

@@ -12,15 +12,15 @@ from mpi4py import MPI
 
 from ...arrays import Ints, Ints32, pointer
 from ...runtime.collective import AnyArray, exchange, exchange_blocks, reduced
-from .grids import Interpolation
+from .grids import GridInterpolation
 
 if TYPE_CHECKING:
     from . import structures
     from .grids import Grids
     from .pattern import Pattern
 
-FEWER = 0.6  # of the nodes of a level at most in the next, if some are copies
-MOST = 1500  # unknowns of a connected part in the last level
+MAX_LEVEL_RATIO = 0.6  # of the nodes of a level at most in the next, if some are copies
+MAX_COPIED_UNKNOWNS = 1500  # unknowns of a connected part in the last level
 
 
 def with_copies(
@@ -29,10 +29,10 @@ def with_copies(
     level: Pattern,
     made: structures.Level,
     ids: Ints,
-    found: Interpolation,
+    found: GridInterpolation,
     grids: Grids,
     last: bool,
-) -> tuple[Interpolation, Grids]:
+) -> tuple[GridInterpolation, Grids]:
     """Return interpolation with a copy of a grid node for each set of nodes that it joins.
 
     Collective; grids come with the bits of the copies. The nodes at which a trilinear function has
@@ -65,7 +65,7 @@ def with_copies(
         return found, grids
     keys, place = np.unique(keys << bits | copy, return_inverse=True)
     column = place.astype(np.int32)[of]
-    return Interpolation(start, column, found.weight, keys), replace(grids, copies=bits)
+    return GridInterpolation(start, column, found.weight, keys), replace(grids, copies=bits)
 
 
 def _agree(comm: MPI.Comm, level: Pattern, start: Ints32, of: Ints32, label: Ints) -> None:
@@ -105,7 +105,9 @@ def _numbered(
     nodes, split, plain = reduced(comm, np.array([level.nodes, new.sum(), other.sum()]))
     parts = grids.part[grids.numbers(key[new])]
     largest = reduced(comm, np.bincount(parts, minlength=int(grids.part.max(initial=0)) + 1)).max()
-    few = 3 * largest <= MOST if last else split <= max(FEWER * nodes, plain)
+    few = (
+        3 * largest <= MAX_COPIED_UNKNOWNS if last else split <= max(MAX_LEVEL_RATIO * nodes, plain)
+    )
     answer = np.zeros(len(key), dtype=np.int64)
     if few:
         answer[order] = number

@@ -76,7 +76,7 @@ class Cycle:
         library.symancf_connect(ctypes.byref(structures.Petsc(*calls)))
         self._library, self._comm, self._rows = library, comm, list(rows)
         self._tell = weakref.WeakMethod(tell)
-        self._held = [structures.Shell(ctypes.pointer(hierarchy), k) for k in range(len(rows))]
+        self._shells = [structures.Shell(ctypes.pointer(hierarchy), k) for k in range(len(rows))]
         self._views: list[object] = []
         self.pc = PETSc.PC().create(comm)
         own(comm, self.pc, self)
@@ -144,7 +144,7 @@ class Cycle:
         mat.setSizes(((self._rows[to], None), (self._rows[of], None)))
         mat.setType(PETSc.Mat.Type.SHELL)
         mat.setUp()
-        functions.MatShellSetContext(_handle(mat), ctypes.byref(self._held[min(to, of)]))
+        functions.MatShellSetContext(_handle(mat), ctypes.byref(self._shells[min(to, of)]))
         for operation, name in calls.items():
             functions.MatShellSetOperation(_handle(mat), operation, self._call(name))
         return mat
@@ -153,7 +153,7 @@ class Cycle:
         """Let a preconditioner of a level call functions of C."""
         pc.setType(PETSc.PC.Type.SHELL)
         functions.PCShellSetName(_handle(pc), name.encode())
-        functions.PCShellSetContext(_handle(pc), ctypes.byref(self._held[level]))
+        functions.PCShellSetContext(_handle(pc), ctypes.byref(self._shells[level]))
         for what, function in calls.items():
             getattr(functions, f"PCShellSet{what}")(_handle(pc), self._call(function))
         tell = self._tell

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 GRADED = (
     0.6  # standard deviation s of the logarithm of cells' sizes beyond which grids are e^s wider
 )
-STEEP = 1.5  # the same beyond which one spacing is none
+MAX_SPACING_RATIO = 1.5  # the same beyond which one spacing is none
 _HEXAHEDRA = {8: 1, 20: 2, 27: 2}  # nodes of a cell: intervals between nodes along an edge
 _QUADRATIC = (10, 13, 14, 15, 18)  # nodes of other cells with two
 _CHUNK = 1 << 16  # cells at a time
@@ -120,7 +120,7 @@ def _turned(axes: Array, grid: Ints, vectors: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Interpolation:
+class GridInterpolation:
     """Trilinear functions of grid nodes at points: rows of points, columns of distinct nodes.
 
     Attributes
@@ -136,7 +136,7 @@ class Interpolation:
     keys: Ints
 
 
-def interpolation(library: ctypes.CDLL, grids: Grids, X: Array, grid: Ints) -> Interpolation:
+def interpolation(library: ctypes.CDLL, grids: Grids, X: Array, grid: Ints) -> GridInterpolation:
     """Return the interpolation from grids to points."""
     n = len(X)
     start, keys = np.zeros(n + 1, dtype=np.int32), np.empty(8 * n, dtype=np.int64)
@@ -153,12 +153,12 @@ def interpolation(library: ctypes.CDLL, grids: Grids, X: Array, grid: Ints) -> I
     order = np.argsort(unique[:distinct])
     place = np.empty(distinct, dtype=np.int32)
     place[order] = np.arange(distinct, dtype=np.int32)
-    return Interpolation(start, place[number], weight[:count].copy(), unique[order])
+    return GridInterpolation(start, place[number], weight[:count].copy(), unique[order])
 
 
 # ---- from the bodies of a system -----------------------------------------------------------------
 @dataclass(frozen=True)
-class Nodes:
+class GridNodes:
     """The nodes of this rank's rows, three rows of each, and the grids that they are in.
 
     Attributes
@@ -201,7 +201,7 @@ def has_others(numbering: Numbering) -> bool:
     return bool(numbering.comm.allreduce(wrong, op=MPI.LOR))
 
 
-def nodes_of(numbering: Numbering, pieces: Sequence[Piece], reference: Array) -> Nodes | str:
+def nodes_of(numbering: Numbering, pieces: Sequence[Piece], reference: Array) -> GridNodes | str:
     """Return the nodes of a system, or why there can be no grids over them (collective)."""
     comm, there = numbering.comm, displaced(numbering)
     strains = [piece for piece in pieces if piece.role == "strain"]
@@ -232,7 +232,7 @@ def nodes_of(numbering: Numbering, pieces: Sequence[Piece], reference: Array) ->
         return "there are more nodes along an axis, and more bodies, than grids can number"
     ids = numbering.topology.vertex_ids[own].astype(np.int64)
     fixed = numbering.fixed_by[start[own, None] + np.arange(3)] >= 0
-    return Nodes(grids, X, grid, ids, np.asarray(fixed @ [1, 2, 4], dtype=np.uint8))
+    return GridNodes(grids, X, grid, ids, np.asarray(fixed @ [1, 2, 4], dtype=np.uint8))
 
 
 def _around(comm: MPI.Comm, axes: Array, spacing: Array, part: Ints, X: Array, grid: Ints) -> Grids:
@@ -275,7 +275,7 @@ def _measured(
     mean = sums[:, :3] / number[:, None]
     spread = sums[:, 3] / number - mean.mean(axis=1) ** 2
     spread = np.sqrt(np.maximum(spread, 0.0))
-    if spread.max(initial=0.0) > STEEP:
+    if spread.max(initial=0.0) > MAX_SPACING_RATIO:
         return f"the sizes of cells vary by a factor of {np.exp(2 * spread.max()):.1f}"
     # where cells vary most nodes are among the small ones: wide ones would each get grid nodes
     mean += np.where(spread > GRADED, spread, 0.0)[:, None]

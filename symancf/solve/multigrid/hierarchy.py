@@ -14,21 +14,21 @@ from ...arrays import Array, Data, Ints, Ints32, pointer
 from ...runtime.collective import exchange_blocks, together
 from ...runtime.petsc import printing
 from . import structures
-from .copies import MOST
+from .copies import MAX_COPIED_UNKNOWNS
 from .cycle import Cycle, print_to
-from .levels import Step, coarsen, finest, structure
+from .levels import LevelTransfer, coarsen, finest, structure
 from .messages import Singles, handles
 from .structures import part
 
 if TYPE_CHECKING:
-    from .grids import Grids, Nodes
+    from .grids import GridNodes, Grids
     from .levels import Entries
     from .pattern import Pattern
 
 OPTIONS = "grids_"  # prefix of the options of cycles
 DEGREE = 3  # of the polynomials, before and after a coarse correction
 LOWEST = 0.04  # share of the largest eigenvalue where they begin to reduce errors
-ABOVE = 1.1  # times the largest eigenvalue that was found
+EIGENVALUE_MARGIN = 1.1  # times the largest eigenvalue that was found
 STEPS = 8  # of Lanczos' method
 DENSE = 400  # unknowns of the last level, about
 ROUND = 1e-6  # added to the scaled diagonal of the last level, where functions may depend on others
@@ -38,7 +38,12 @@ class _Level:
     """Arrays of a level, and the structure that holds their addresses."""
 
     def __init__(
-        self, pattern: Pattern, ids: Ints, step: Step | None, symmetric: bool, held: Data | None
+        self,
+        pattern: Pattern,
+        ids: Ints,
+        step: LevelTransfer | None,
+        symmetric: bool,
+        held: Data | None,
     ) -> None:
         self.pattern, self.step = pattern, step
         n, ghosts, own = pattern.nodes, pattern.ghosts, pattern.own
@@ -114,7 +119,7 @@ class Multigrid:
     """
 
     def __init__(
-        self, matrix: Entries, nodes: Nodes, symmetric: bool, prefix: str = OPTIONS
+        self, matrix: Entries, nodes: GridNodes, symmetric: bool, prefix: str = OPTIONS
     ) -> None:
         self._library = structures.library(matrix.comm)
         self._matrix, self.comm, self._symmetric = matrix, matrix.comm, symmetric
@@ -133,7 +138,7 @@ class Multigrid:
         self._renewed = False
 
     # ---- structure ------------------------------------------------------------------------------
-    def _build(self, nodes: Nodes) -> None:
+    def _build(self, nodes: GridNodes) -> None:
         pattern, X, grid, ids = finest(self._matrix, nodes)
         held = nodes.held if nodes.held.any() else None
         grids, first = nodes.grids, True
@@ -211,7 +216,7 @@ class Multigrid:
         )
 
     def _product(
-        self, number: int, step: Step, entries: tuple[Array, Array]
+        self, number: int, step: LevelTransfer, entries: tuple[Array, Array]
     ) -> tuple[Array, Array]:
         """Return the entries of the next level (collective)."""
         level, to = self.levels[number].pattern, step.pattern
@@ -253,9 +258,9 @@ class Multigrid:
             T += np.diag(np.append(0.0, b[1:] / alpha[: done - 1]))
             side = np.sqrt(b[1:]) / alpha[: done - 1]
             T += np.diag(side, 1) + np.diag(side, -1)
-            made.largest = ABOVE * float(np.linalg.eigvalsh(T)[-1])
+            made.largest = EIGENVALUE_MARGIN * float(np.linalg.eigvalsh(T)[-1])
         elif done:
-            made.largest = ABOVE * float(alpha[done // 2 : done].max())
+            made.largest = EIGENVALUE_MARGIN * float(alpha[done // 2 : done].max())
         if not 0.0 < made.largest < math.inf:
             made.largest = 3.0
         made.lowest = LOWEST * made.largest
@@ -330,7 +335,7 @@ class Multigrid:
 def _joins(grids: Grids) -> bool:
     """Tell whether a part has several grids, and too many unknowns for a block."""
     count = np.bincount(grids.part)
-    return bool((count > 1).any() and 24 * count.max() > MOST)
+    return bool((count > 1).any() and 24 * count.max() > MAX_COPIED_UNKNOWNS)
 
 
 def _dense(start: Ints32, column: Ints32, entries: Array, first: int, end: int) -> Array:

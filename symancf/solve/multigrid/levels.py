@@ -21,13 +21,13 @@ from .structures import part
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from .grids import Nodes
+    from .grids import GridNodes
 
 SHARED = 5_000  # unknowns of a level that all ranks hold: what it takes twice, messages take else
 
 
 @dataclass
-class Step:
+class LevelTransfer:
     """What leads from a level to the next.
 
     Attributes
@@ -79,7 +79,7 @@ class Entries(Protocol):
         """The values of the two parts."""
 
 
-def finest(matrix: Entries, nodes: Nodes) -> tuple[Pattern, Array, Ints, Ints]:
+def finest(matrix: Entries, nodes: GridNodes) -> tuple[Pattern, Array, Ints, Ints]:
     """Return the pattern by blocks, and X, grid and ids of nodes and ghosts (collective)."""
     comm, n = matrix.comm, len(nodes.X)
     rows = matrix.diagonal_start, matrix.off_start
@@ -132,7 +132,7 @@ def coarsen(
     ids: Ints,
     grids: Grids,
     last: bool,
-) -> Step:
+) -> LevelTransfer:
     """Return the next level: the nodes of grids around those of a level (collective).
 
     Parameters
@@ -155,7 +155,9 @@ def coarsen(
     if comm.size == 1 or level.shared:
         pattern = _alone(start, columns[:blocks], total, level.shared)
         nodes = grids.points(found.keys)
-        return Step(found.start, found.column, found.weight, pattern, *nodes, found.keys, grids)
+        return LevelTransfer(
+            found.start, found.column, found.weight, pattern, *nodes, found.keys, grids
+        )
     own_weight: Array = np.bincount(
         found.column[: found.start[level.nodes]],
         found.weight[: found.start[level.nodes]],
@@ -196,7 +198,7 @@ Rows = tuple[Ints32, Ints32, Singles]
 
 def _shared(
     comm: MPI.Comm, grids: Grids, keys: Ints, owner: Ints32, pairs: Pairs, entries: Rows
-) -> Step:
+) -> LevelTransfer:
     """Return a level that all ranks hold (collective)."""
     every = np.sort(np.concatenate(comm.allgather(keys[owner == comm.rank])))
     place = np.searchsorted(every, keys)
@@ -207,12 +209,12 @@ def _shared(
     start = np.searchsorted(row, np.arange(len(every) + 1))
     pattern = _alone(start, column.astype(np.int32), len(every), shared=True)
     P = entries[0], place[entries[1]].astype(np.int32), entries[2]
-    return Step(*P, pattern, *grids.points(every), every, grids)
+    return LevelTransfer(*P, pattern, *grids.points(every), every, grids)
 
 
 def _apart(
     comm: MPI.Comm, grids: Grids, keys: Ints, owner: Ints32, pairs: Pairs, entries: Rows
-) -> Step:
+) -> LevelTransfer:
     """Return a level of which each rank holds its rows (collective)."""
     mine = owner == comm.rank
     away = ~mine[pairs[0]]
@@ -239,7 +241,7 @@ def _apart(
     here = row < len(own)
     got = local(key_row) * np.int64(total) + local(key_column)
     coded = np.unique(np.concatenate([row[here] * np.int64(total) + column[here], got]))
-    at = _Blocks(coded, total, len(own))
+    at = _BlockPattern(coded, total, len(own))
     # the rows of ghosts follow each other by owner, as they are sent
     order = np.lexsort((column[~here], row[~here]))
     ghost_row, ghost_columns = row[~here][order] - len(own), column[~here][order]
@@ -255,7 +257,7 @@ def _apart(
     messages = Ghosts(comm, counts, _numbers_there(comm, counts, others, own))
     pattern = Pattern(len(own), len(others), *at.starts_and_columns(), messages, False)
     P = entries[0], place[entries[1]].astype(np.int32), entries[2]
-    return Step(
+    return LevelTransfer(
         *P,
         pattern,
         *grids.points(every),
@@ -278,7 +280,7 @@ def _numbers_there(comm: MPI.Comm, counts: Ints, keys: Ints, own: Ints) -> Ints3
 
 
 @dataclass(frozen=True)
-class _Blocks:
+class _BlockPattern:
     """Blocks of rows, coded by row times `total` plus column, ascending, in two parts."""
 
     coded: Ints

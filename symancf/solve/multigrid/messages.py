@@ -82,8 +82,8 @@ class Ghosts:
             ways[1].append(self.comm.Recv_init([packed, MPI.FLOAT], there, _TAG))
         weakref.finalize(self, _release, ways[0] + ways[1])
         status = np.zeros(64 * max(1, len(ways[0])), dtype=np.uint8)
-        self._held = (*map(_requests, ways), status)
-        arrays = (*self._held, self.list, self.buffer)
+        self._requests = (*map(_requests, ways), status)
+        arrays = (*self._requests, self.list, self.buffer)
         counts = (len(ways[0]), len(ways[1]), len(self.list))
         sizes = [[len(blocks) for blocks in leaving]]
         sizes.append([12 * sum(count for *_, count in blocks) for blocks in leaving])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import pointer
-from ...assembly.rounded import Others
+from ...assembly.rounded import GhostColumns
 from ...runtime.petsc import functions
 from . import structures
 
@@ -42,7 +42,7 @@ class Products:
     def __init__(self, matrix: Matrix, pattern: Pattern) -> None:
         self._library = structures.library(matrix.comm)
         self._pattern, self._values = pattern, matrix.values
-        self._others = None if matrix.comm.size == 1 else Others(matrix)
+        self._others = None if matrix.comm.size == 1 else GhostColumns(matrix)
         self._own = structures.part(pattern.own_start, pattern.own)
         self._off = structures.part(pattern.off_start, pattern.off)
         starts = pattern.own_start, pattern.off_start

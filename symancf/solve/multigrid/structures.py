@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ...arrays import Data
 
-_FOUND = declared(Path(__file__).with_name("level.h"))
+_STRUCTURES = declared(Path(__file__).with_name("level.h"))
 
 if TYPE_CHECKING:
     Coarse = ctypes.Structure
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     Petsc = ctypes.Structure
     Shell = ctypes.Structure
 else:
-    Coarse, Counts, Exchange = (_FOUND[name] for name in ("Coarse", "Counts", "Exchange"))
-    Hierarchy, Level = (_FOUND[name] for name in ("Hierarchy", "Level"))
-    Messages, Part, Petsc = (_FOUND[name] for name in ("Messages", "Part", "Petsc"))
-    Known, Shell = (_FOUND[name] for name in ("Known", "Shell"))
+    Coarse, Counts, Exchange = (_STRUCTURES[name] for name in ("Coarse", "Counts", "Exchange"))
+    Hierarchy, Level = (_STRUCTURES[name] for name in ("Hierarchy", "Level"))
+    Messages, Part, Petsc = (_STRUCTURES[name] for name in ("Messages", "Part", "Petsc"))
+    Known, Shell = (_STRUCTURES[name] for name in ("Known", "Shell"))
 
 
 def part(start: Data, column: Data) -> Part:

@@ -24,16 +24,19 @@ if TYPE_CHECKING:
     from .equilibrium import EquilibriumSolver
 
 
-BORDER = 2.0  # |g|: so large that no turn within a step makes the operator singular
-DIFFERENCE = 1e-5  # of the parameter, in the rates of what the user makes of it
-MOST = 12  # Newton iterations; a shorter step costs less than more, which may lead elsewhere
-UNMOVED = 1e-12  # displacement in a step, in parts of the system, that is round-off
-STILL = 1e-14  # of |u|: two such steps in a row change nothing any more, whatever is left
-DISTURBED = 1e-6  # of the largest body's size: a place beside the present one
-ALONG = 1e-6  # relative tolerance of a Krylov solver, of tangents of the path
-CLOSE = 1e-8  # of the forces: what is out of balance at an equilibrium that is only looked at
+BORDER_FACTOR = 2.0  # |g|: so large that no turn within a step makes the operator singular
+DIFFERENCE_STEP = 1e-5  # of the parameter, in the rates of what the user makes of it
+#: Newton iterations; a shorter step costs less than more, which may lead elsewhere
+MAX_ITERATIONS = 12
+MOTION_ROUND_OFF = 1e-12  # displacement in a step, in parts of the system, that is round-off
+#: of |u|: two such steps in a row change nothing any more, whatever is left
+STANDSTILL_TOLERANCE = 1e-14
+DISTURBANCE = 1e-6  # of the largest body's size: a place beside the present one
+TANGENT_TOLERANCE = 1e-6  # relative tolerance of a Krylov solver, of tangents of the path
+#: of the forces: what is out of balance at an equilibrium that is only looked at
+BALANCE_TOLERANCE = 1e-8
 REASONS = PETSc.SNES.ConvergedReason
-HALVINGS = 6  # of a correction that leaves the domain of a law
+MAX_HALVINGS = 6  # of a correction that leaves the domain of a law
 
 
 @dataclass
@@ -66,7 +69,7 @@ class Equilibrium:
 
 
 @dataclass
-class Plane:
+class PathPlane:
     """Where to look for an equilibrium: <normal, (u, p) - (u0, p0)> = distance."""
 
     rows: Array
@@ -184,7 +187,7 @@ class Arc:
         """
         self.size = self.share = 1.0
         size = self.norm(Direction(flexibility, 0.0))
-        if size * max(abs(point.value), self.step) <= UNMOVED:
+        if size * max(abs(point.value), self.step) <= MOTION_ROUND_OFF:
             size = 0.0  # the path goes along the parameter alone
         average = self.norm(Direction(point.rows, 0.0)) / abs(point.value or 1.0)
         self.size = min(size, average) if point.value and average > 0.0 else size
@@ -202,7 +205,7 @@ class Arc:
         reference of the convergence test.
         """
         system, plan, value = self.system, self.system.plan, self.value
-        h = DIFFERENCE * max(abs(value), self.step)
+        h = DIFFERENCE_STEP * max(abs(value), self.step)
         ends = []
         try:
             for side in (value + h, value - h):
@@ -239,7 +242,9 @@ class Arc:
         system, free = self.system, self.system.numbering.free
         state = system.state.copy()
         try:
-            aside = DISTURBED * system.numbering.natural(self._length) * system.numbering.random(7)
+            aside = (
+                DISTURBANCE * system.numbering.natural(self._length) * system.numbering.random(7)
+            )
             system.state[free] += aside[free]
             return self.derivative()[1]
         finally:
@@ -284,7 +289,7 @@ class Arc:
         krylov = self.solver.krylov
         if krylov is None or krylov.direct or normal is None or not self.size:
             return 0.0
-        g = -math.copysign(BORDER, normal.rate)
+        g = -math.copysign(BORDER_FACTOR, normal.rate)
         krylov.border(g * rate, self.share / self.size**2 * self._weight * normal.rows)
         return g
 
@@ -296,7 +301,7 @@ class Arc:
         """
         self._linear = 0
         rate, _ = self.derivative()
-        if not self.linearize(rtol=ALONG):
+        if not self.linearize(rtol=TANGENT_TOLERANCE):
             return None
         g = self.border(rate, along)
         w = self.solve(-rate)
@@ -388,15 +393,19 @@ class Arc:
         measure = self.solver.convergence.rows
         (norms,) = measure.of(f)
         (gaps,) = system.sum(np.array([f[self._constraint] @ f[self._constraint]]))
-        gap = (CLOSE * displacement + UNMOVED) * self._length * system.stiffness
+        gap = (
+            (BALANCE_TOLERANCE * displacement + MOTION_ROUND_OFF) * self._length * system.stiffness
+        )
         forces, largest = (measure.total(self._arm * by) for by in (norms, self.scale))
-        others = norms[self._others] <= CLOSE * self.scale[self._others]
-        if not ((forces <= CLOSE * largest).all() and np.sqrt(gaps) <= gap and others.all()):
+        others = norms[self._others] <= BALANCE_TOLERANCE * self.scale[self._others]
+        if not (
+            (forces <= BALANCE_TOLERANCE * largest).all() and np.sqrt(gaps) <= gap and others.all()
+        ):
             return None
         return replace(self.here(), norms=measure.by_kind(norms))
 
     def correct(
-        self, rows: Array, value: float, plane: Plane, radius: float = np.inf
+        self, rows: Array, value: float, plane: PathPlane, radius: float = np.inf
     ) -> Equilibrium | None:
         """Find the equilibrium on a plane, None if there is none near by (collective).
 
@@ -405,7 +414,7 @@ class Arc:
         equilibrium has other lists of entities it is found again with these.
         """
         for _ in range(REVISIONS):
-            found = self._found(rows, value, plane, radius)
+            found = self._equilibrium(rows, value, plane, radius)
             if found is None:
                 return None
             review = self.system.review(self.system.time)
@@ -417,13 +426,15 @@ class Arc:
         self.trouble = str(review)
         return None
 
-    def _found(self, rows: Array, value: float, plane: Plane, radius: float) -> Equilibrium | None:
+    def _equilibrium(
+        self, rows: Array, value: float, plane: PathPlane, radius: float
+    ) -> Equilibrium | None:
         snes = self.solver.snes
         self._linear = 0
         convergence = self.solver.convergence
         convergence.accepted = np.zeros(0)
         convergence.begin()
-        most = min(MOST, int(snes.getTolerances()[3]))
+        most = min(MAX_ITERATIONS, int(snes.getTolerances()[3]))
         solution = newton(BorderedEquations(self, rows, value, plane, radius), most)
         if solution.reason <= 0:
             return None
@@ -443,7 +454,9 @@ class Arc:
 class BorderedEquations:
     """The equations of `Arc` for unknowns and a parameter, as `newton` sees them."""
 
-    def __init__(self, arc: Arc, rows: Array, value: float, plane: Plane, radius: float) -> None:
+    def __init__(
+        self, arc: Arc, rows: Array, value: float, plane: PathPlane, radius: float
+    ) -> None:
         self.arc, self.rows, self.value = arc, rows, value
         self.plane, self.radius = plane, radius
         self._first, self._moved = Direction(rows, value), 0.0
@@ -463,7 +476,7 @@ class BorderedEquations:
             arc.trouble = "Newton's method leaves the neighbourhood of the path"
             return int(REASONS.DIVERGED_DTOL)
         arc.trouble = f"Newton's method did not converge in {iteration} iterations"
-        still = iteration > 0 and self._moved <= STILL * arc.x.norm()
+        still = iteration > 0 and self._moved <= STANDSTILL_TOLERANCE * arc.x.norm()
         done, self._still = arc.tested(iteration) > 0 or (still and self._still), still
         return int(REASONS.CONVERGED_FNORM_RELATIVE if done else REASONS.ITERATING)
 
@@ -496,7 +509,7 @@ class BorderedEquations:
     def move(self) -> int:
         """Go along the step, or 1/2, 1/4, ... of it, to where there is a residual."""
         arc, step = self.arc, self._step
-        for k in range(HALVINGS):
+        for k in range(MAX_HALVINGS):
             rows, value = self.rows + 0.5**k * step.rows, self.value + 0.5**k * step.rate
             if arc.attempt(rows, value):
                 length = np.sqrt(arc.system.sum(np.array([step.rows @ step.rows]))[0])

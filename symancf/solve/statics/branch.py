@@ -20,20 +20,26 @@ if TYPE_CHECKING:
     from ...runtime.petsc import PETSc
     from .convergence import Convergence
     from .linear import LinearSolver
-    from .sudden import Sudden
+    from .load_jumps import LoadJumps
 
 
-HARD = 10  # Newton iterations beyond which an equilibrium may be one of another branch
-DOUBTFUL = 20  # likewise, whatever the predictions are
-SHORTER = 0.6  # of a doubtful change: that of a step half as long, unless there is a jump in it
-AHEAD = 2.0  # times the prediction at the start: what a path that ends in a limit point reaches
-BEHIND = 10.0  # times the prediction at the end: that of stiffening structures is 1 to 5
-TURN = 0.3  # cosine of the angle between the predictions at both ends: less is a jump, or a guess
+#: Newton iterations beyond which an equilibrium may be one of another branch
+DOUBTFUL_ITERATIONS = 10
+MAX_ITERATIONS = 20  # likewise, whatever the predictions are
+#: of a doubtful change: that of a step half as long, unless there is a jump in it
+HALF_STEP_RATIO = 0.6
+#: times the prediction at the start: what a path that ends in a limit point reaches
+LIMIT_POINT_RATIO = 2.0
+STIFFENING_RATIO = 10.0  # times the prediction at the end: that of stiffening structures is 1 to 5
+#: cosine of the angle between the predictions at both ends: less is a jump, or a guess
+MIN_TURN_COSINE = 0.3
 SEEN, SLOW = 0.01, 0.1  # of the fastest place: slower ones do not count; floor of speeds at first
-STEEP = 5.0  # times faster than at the start, and as much softer: near a limit point, as tried
-FAR = 0.05  # of the displacements: a small change where something touches
-CLOSE = 1e-4  # relative tolerance of predictions that the path is judged by, or led along kinks
-NOISE = 8.0  # times the estimate of round-off: a residual that is none
+#: times faster than at the start, and as much softer: near a limit point, as tried
+LIMIT_POINT_SPEED = 5.0
+CONTACT_CHANGE_RATIO = 0.05  # of the displacements: a small change where something touches
+#: relative tolerance of predictions that the path is judged by, or led along kinks
+PREDICTION_TOLERANCE = 1e-4
+ROUND_OFF_FACTOR = 8.0  # times the estimate of round-off: a residual that is none
 
 JUMPED = "what Newton's method found is not on the path of the last equilibrium"
 
@@ -126,7 +132,7 @@ class Branch:
 
     def prediction(self, state: Array, unbalanced: Array, change: Array) -> Array:
         """Return v of the displacements at a state, NaN where there is none; see `answer`."""
-        v = self.answer(state, unbalanced, change, CLOSE)
+        v = self.answer(state, unbalanced, change, PREDICTION_TOLERANCE)
         if v is None:
             return np.full(int(self._counts.sum()), np.nan)
         return np.array(v.getArray(readonly=True)[self._counts])
@@ -141,7 +147,7 @@ class Branch:
         system.prescribe(time)
         (norms,) = convergence.rows.of(self.unbalanced(system.state) + self.fading)
         at_rest = convergence.settled(norms).all()
-        at_rest = at_rest or (norms <= NOISE * convergence.round_off()).all()
+        at_rest = at_rest or (norms <= ROUND_OFF_FACTOR * convergence.round_off()).all()
         system.state[:] = state
         return [(time, state)] if at_rest else []
 
@@ -160,7 +166,7 @@ class Branch:
             self.system.plan.residual(state, f)
         return np.asarray(self.system.numbering.to_rows(f) - self.fading)
 
-    def break_between(self, before: Array, after: Array, iterations: int, sudden: Sudden) -> str:
+    def break_between(self, before: Array, after: Array, iterations: int, sudden: LoadJumps) -> str:
         """Tell why two equilibria are not on one path, or "" (collective).
 
         `before` and `after` are local vectors; parameters are those of `after`, which Newton's
@@ -185,16 +191,16 @@ class Branch:
         if touches:
             rows = system.numbering.to_rows(after)[self._counts]
             (whole,) = np.sqrt(system.sum(np.array([rows @ rows])))
-            if size <= FAR * whole:
+            if size <= CONTACT_CHANGE_RATIO * whole:
                 return ""
         # what remembers yields at once: stiff at the start of a step, soft at its end
-        if size > AHEAD * (max(ahead, behind) if system.memory or touches else ahead):
+        if size > LIMIT_POINT_RATIO * (max(ahead, behind) if system.memory or touches else ahead):
             return (
                 f"it is {size / ahead:.2g} times as far from the last one as its tangent predicts"
             )
-        if iterations > DOUBTFUL:
+        if iterations > MAX_ITERATIONS:
             known, refused = self._doubted
-            if known is not before or (touches and size > SHORTER * refused):
+            if known is not before or (touches and size > HALF_STEP_RATIO * refused):
                 self._doubted = before, float(size)
                 return "Newton's method came from far away"
         return "" if touches else _turn(sums)
@@ -239,12 +245,12 @@ class Branch:
             where = f"the last one was at {start[0] + part / trial * (time - start[0]):.7g}"
         ratio = speeds[1] / speeds[0] if 0.0 < speeds[0] < np.inf else 0.0
         place, growth = self._faster_at(vertices, places[0], places[1], ratio)
-        known = ratio > STEEP
+        known = ratio > LIMIT_POINT_SPEED
         most = system.comm.allreduce(float(places[0].max(initial=0.0)), op=MPI.MAX)
         return EndOfPath(
             where,
             ratio if known else 0.0,
-            known and abs(stiffnesses[1]) < abs(stiffnesses[0]) / STEEP,
+            known and abs(stiffnesses[1]) < abs(stiffnesses[0]) / LIMIT_POINT_SPEED,
             bool(system.comm.allreduce(bool(self.fading.any()), MPI.LOR)),
             place,
             growth,
@@ -271,7 +277,7 @@ class Branch:
             return "", 0.0
         growth = np.where(now > SEEN * ends[1], now / np.maximum(first, SLOW * ends[0]), 0.0)
         most, _, where = largest_at(self.system, growth, vertices, growth)
-        if not most > max(STEEP, 2.0 * usual):
+        if not most > max(LIMIT_POINT_SPEED, 2.0 * usual):
             return "", 0.0
         return where, most
 
@@ -285,9 +291,9 @@ def _turn(products: Array) -> str:
     size, ahead, behind = np.sqrt(products[:3])
     if products[3] < 0.0:
         return "the path through it goes backward there"
-    if products[4] < TURN * ahead * behind:
+    if products[4] < MIN_TURN_COSINE * ahead * behind:
         angle = np.degrees(np.arccos(products[4] / (ahead * behind)))
         return f"the path turns by {angle:.0f} degrees on the way"
-    if size > BEHIND * behind:
+    if size > STIFFENING_RATIO * behind:
         return f"it is {size / behind:.2g} times as far from the last one as its own tangent says"
     return ""

@@ -19,9 +19,9 @@ from ...assembly.agreement import agreed
 from ...errors import ConvergenceError, ParameterError
 from ...output.steps import LimitPoint, Step
 from ...runtime.collective import share_error
-from .arc import Arc, Direction, Plane
-from .crossing import SHARP, Crossing, Crossings
-from .stretch import Point, Stretch
+from .arc import Arc, Direction, PathPlane
+from .crossing import MAX_TURN_COSINE, Crossing, Crossings
+from .stretch import PathPoint, Stretch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,15 +31,18 @@ if TYPE_CHECKING:
     from .equilibrium import EquilibriumSolver
 
 
-WANTED = 5  # Newton iterations of a step
-TURN = 0.3  # radians by which a step should turn the path
-ASIDE = math.cos(0.45)  # of the angle between the chord of a step and the tangents at its ends
-BENT = 0.15  # radians by which these angles may exceed the turn of an arc that bends one way
-CORNER = 1e-4  # of the first step: shorter ones may be before a corner
-DOUBT = 0.1  # of a step: this far beside the prediction it may have passed over a part of the path
-PARTS = 20  # first step by default, a part of the way to the value that is asked for
-AWAY = 100.0  # times the way to `to`, or the first step: further off the path is given up
-MANY = 2000  # steps after which a path that does not reach what was asked for is given up
+STEP_ITERATIONS = 5  # Newton iterations of a step
+STEP_TURN = 0.3  # radians by which a step should turn the path
+#: of the angle between the chord of a step and the tangents at its ends
+MAX_CHORD_COSINE = math.cos(0.45)
+#: radians by which these angles may exceed the turn of an arc that bends one way
+MAX_EXTRA_TURN = 0.15
+CORNER_STEP_RATIO = 1e-4  # of the first step: shorter ones may be before a corner
+#: of a step: this far beside the prediction it may have passed over a part of the path
+DOUBTFUL_DISTANCE = 0.1
+DEFAULT_STEPS = 20  # first step by default, a part of the way to the value that is asked for
+MAX_PATH_RATIO = 100.0  # times the way to `to`, or the first step: further off the path is given up
+MAX_STEPS = 2000  # steps after which a path that does not reach what was asked for is given up
 SEARCH: dict[str, Literal["all", "odd", "none"]] = {
     "pivots": "all",
     "determinant": "odd",
@@ -53,16 +56,16 @@ class Continuation:
     Predicted by a parabola through the last two points with their tangents, corrected on the
     plane across the tangent (`Arc`). A step is repeated with half of its length where Newton's
     method fails or the path turns too much in it (it might have gone to another branch); its
-    length aims at `WANTED` iterations and turns of `TURN`. With direct solvers the negative
-    eigenvalues of the tangent (`Stability`) tell whether a step has passed bifurcations, or jumped
-    where an imperfect structure turns sharply beside one (`Crossings`).
+    length aims at `STEP_ITERATIONS` iterations and turns of `STEP_TURN`. With direct solvers the
+    negative eigenvalues of the tangent (`Stability`) tell whether a step has passed bifurcations,
+    or jumped where an imperfect structure turns sharply beside one (`Crossings`).
     """
 
     def __init__(self, solver: EquilibriumSolver, parameter: Parameter | Literal["time"]) -> None:
         self.solver, self.parameter = solver, parameter
         self.arc = Arc(solver, parameter)
         self.crossings = Crossings(self.arc)
-        self.point: Point | None = None
+        self.point: PathPoint | None = None
         self._bend: Direction | None = None  # change of the tangent with the arc length
         self._limits = 0  # limit points since the start
         self.step, self.unit = 0.0, 1.0
@@ -147,9 +150,9 @@ class Continuation:
                 f"follow({name}): give step=..., the change of {name} in the first step",
                 asked="step",
             )
-        return min(whole, step or whole / PARTS)
+        return min(whole, step or whole / DEFAULT_STEPS)
 
-    def _direction(self, at: Point, to: float, turns: bool) -> int:
+    def _direction(self, at: PathPoint, to: float, turns: bool) -> int:
         """Return the direction from a point to a value; raise where the path `turns` before it."""
         name, now = self.arc.name, self.arc.value
         direction = -1 if to < now else 1
@@ -216,18 +219,18 @@ class Continuation:
         arc.measure(soft.rows, at)
         times = solver.history.time
         start = float(times[-1]) if len(times) else system.time
-        self.point = Point(at, start, arc.unit(soft, soft), arc.negative())
+        self.point = PathPoint(at, start, arc.unit(soft, soft), arc.negative())
         self._bend, self._limits = None, 0
 
     # ---- one step -------------------------------------------------------------------------------
-    def _step(self, a: Point, length: float) -> Point | str:
+    def _step(self, a: PathPoint, length: float) -> PathPoint | str:
         """Return the point at a distance from another one, or why there is none."""
         arc, way = self.arc, a.way
         rows, value = a.at.rows + length * way.rows, a.value + length * way.rate
         if self._bend is not None:
             rows = rows + length**2 / 2 * self._bend.rows
             value += length**2 / 2 * self._bend.rate
-        plane = Plane(a.at.rows, a.value, way, length)
+        plane = PathPlane(a.at.rows, a.value, way, length)
         at = arc.correct(rows, value, plane, radius=2.0 * length)
         if at is None:
             return arc.trouble
@@ -238,16 +241,16 @@ class Continuation:
         on = arc.tangent(way)
         on = on or Direction(chord.rows / size, chord.rate / size)
         turn, aside = arc.product(way, on), arc.product(chord, on) / size
-        if turn < SHARP or aside < ASIDE or length / size < ASIDE:
+        if turn < MAX_TURN_COSINE or aside < MAX_CHORD_COSINE or length / size < MAX_CHORD_COSINE:
             return "the path turns sharply, or Newton's method leaves it"
         self._turn = math.acos(min(1.0, turn))
         self._off = arc.norm(Direction(at.rows - rows, at.value - value))
         between = sum(math.acos(min(1.0, cosine)) for cosine in (aside, length / size))
-        if between > self._turn + BENT:
+        if between > self._turn + MAX_EXTRA_TURN:
             return "it leads to another branch"
-        return Point(at, a.arc + length, on, arc.negative())
+        return PathPoint(at, a.arc + length, on, arc.negative())
 
-    def _advance(self, largest: float, smallest: float) -> tuple[Point, list[Crossing]]:
+    def _advance(self, largest: float, smallest: float) -> tuple[PathPoint, list[Crossing]]:
         """Return the next point, and the bifurcations before it; steps are cut where need be.
 
         Raises
@@ -266,8 +269,8 @@ class Continuation:
             system.learn(tried)
             length = min(self.step, largest)
             found = self._step(a, length)
-            if isinstance(found, Point):
-                passed = self.crossings.between(a, found, self._off > DOUBT * length)
+            if isinstance(found, PathPoint):
+                passed = self.crossings.between(a, found, self._off > DOUBTFUL_DISTANCE * length)
                 if passed.gap is None:
                     break
                 self.step = passed.gap / 2.0
@@ -278,7 +281,7 @@ class Continuation:
                 length = passed.gap
             solver.history.cut_backs += 1
             self.step = length / 2.0
-            if length < CORNER * self.unit and (turned := self._corner(a, length)):
+            if length < CORNER_STEP_RATIO * self.unit and (turned := self._corner(a, length)):
                 a, self.step = turned, self.unit
                 continue
             if self.step < smallest:
@@ -292,12 +295,12 @@ class Continuation:
                     iteration=0,
                     time=a.arc,
                 )
-        ease = math.sqrt(WANTED / max(1, found.at.iterations))
-        self.step = length * max(0.3, min(2.0, ease, TURN / max(self._turn, 1e-9)))
+        ease = math.sqrt(STEP_ITERATIONS / max(1, found.at.iterations))
+        self.step = length * max(0.3, min(2.0, ease, STEP_TURN / max(self._turn, 1e-9)))
         self._keep_bend(a, found)
         return found, passed.crossings
 
-    def _corner(self, a: Point, length: float) -> Point | None:
+    def _corner(self, a: PathPoint, length: float) -> PathPoint | None:
         """Return a point with the tangent that the path has behind a kink right after it.
 
         Where something comes into contact, or leaves it, the path has a corner, and no step over it
@@ -316,26 +319,26 @@ class Continuation:
             heading = a.heading * (-1) ** (number - a.negative)
             size = heading * self.arc.norm(on)
             last, way = way, Direction(on.rows / size, on.rate / size)
-            if self.arc.product(last, way) > SHARP:
+            if self.arc.product(last, way) > MAX_TURN_COSINE:
                 break
         self.arc.put(a.at)
-        if self.arc.product(a.way, way) > SHARP:
+        if self.arc.product(a.way, way) > MAX_TURN_COSINE:
             return None
         extreme = heading != a.heading
-        point = Point(a.at, a.arc, way, number, heading, extreme, a.negative, True)
+        point = PathPoint(a.at, a.arc, way, number, heading, extreme, a.negative, True)
         if extreme:
             self._remember(self._begin)
             self._note(point, a.heading > 0, self.solver.history.at_point())
         self.point, self._bend = point, None
         return point
 
-    def _keep_bend(self, a: Point, b: Point) -> None:
+    def _keep_bend(self, a: PathPoint, b: PathPoint) -> None:
         length = b.arc - a.arc
         rows, rate = b.way.rows - a.way.rows, b.way.rate - a.way.rate
         self._bend = Direction(rows / length, rate / length)
 
     # ---- points within a step -------------------------------------------------------------------
-    def _reach(self, a: Point, b: Point, to: float) -> Point:
+    def _reach(self, a: PathPoint, b: PathPoint, to: float) -> PathPoint:
         """Return the point between two neighbouring points at which the parameter is `to`."""
         if b.value == to:
             return b
@@ -378,10 +381,12 @@ class Continuation:
         way = abs(self.point.value - to) if to is not None else 0.0
         self.crossings.to = to
         try:
-            for _ in range(MANY if steps is None else steps):
+            for _ in range(MAX_STEPS if steps is None else steps):
                 if self._along(*self._advance(most, smallest * self.unit), to, until):
                     return
-                if to is not None and abs(self.point.value - to) > AWAY * max(way, self.unit):
+                if to is not None and abs(self.point.value - to) > MAX_PATH_RATIO * max(
+                    way, self.unit
+                ):
                     raise ConvergenceError(
                         f"follow({self.arc.name}): the path leads away from {self.arc.name} = "
                         f"{to:g}: it is {self.point.value:.7g} now; give direction=1 or -1 to turn "
@@ -396,12 +401,12 @@ class Continuation:
                 goal = f"{self.arc.name} = {to:g}" if to is not None else "what until= waits for"
                 raise ConvergenceError(
                     f"follow({self.arc.name}): {goal} was not reached in "
-                    f"{MANY if steps is None else steps} steps; {self.arc.name} is "
+                    f"{MAX_STEPS if steps is None else steps} steps; {self.arc.name} is "
                     f"{self.point.value:.7g}. The history has the path up to there; catch this "
                     "error where `steps` is to end it. One may go on from there, or, with "
                     "direction=, turn",
                     asked="steps",
-                    given=MANY if steps is None else steps,
+                    given=MAX_STEPS if steps is None else steps,
                     reason="STEPS",
                     iteration=0,
                     time=self.point.arc,
@@ -412,7 +417,7 @@ class Continuation:
 
     def _along(
         self,
-        b: Point,
+        b: PathPoint,
         crossings: list[Crossing],
         to: float | None,
         until: Callable[[Step], bool] | None,
@@ -443,15 +448,15 @@ class Continuation:
                 return True
         return False
 
-    def _limit_point(self, a: Point, b: Point, crossings: list[Crossing]) -> Point:
+    def _limit_point(self, a: PathPoint, b: PathPoint, crossings: list[Crossing]) -> PathPoint:
         """Return the limit point between two points, with what is stable on both its sides."""
         best = Stretch(self.arc, a, b).limit_point(self.solver.linear.direct)
         after = [c.before.negative for c in crossings if c.before.arc > best.arc]
         behind = after[0] if after else b.negative
         before = _negative(a, best.arc, crossings)
-        return Point(best.at, best.arc, best.way, behind, b.heading, True, before)
+        return PathPoint(best.at, best.arc, best.way, behind, b.heading, True, before)
 
-    def _take(self, point: Point, until: Callable[[Step], bool] | None) -> bool:
+    def _take(self, point: PathPoint, until: Callable[[Step], bool] | None) -> bool:
         """Bring the system to a point of the path and record it; tell whether it is the last."""
         solver, at = self.solver, point.at
         self._end_at(point)
@@ -471,14 +476,14 @@ class Continuation:
         share_error(solver.system.comm, error)
         return bool(solver.system.comm.allreduce(int(ended)))
 
-    def _end_at(self, point: Point) -> None:
+    def _end_at(self, point: PathPoint) -> None:
         """Bring the system to a point where the present step ends, and laws remember it."""
         system = self.solver.system
         self._remember(self._stepping)
         self.arc.put(point.at)
         system.accept()
 
-    def _note(self, point: Point, rising: bool, values: dict[str, Array]) -> None:
+    def _note(self, point: PathPoint, rising: bool, values: dict[str, Array]) -> None:
         self._limits += 1
         kind: Literal["maximum", "minimum"] = "maximum" if rising else "minimum"
         self.solver.history.limit_points.append(
@@ -502,12 +507,12 @@ class Continuation:
         )
 
 
-def _passed(a: Point, to: float, crossings: list[Crossing]) -> list[Crossing]:
+def _passed(a: PathPoint, to: float, crossings: list[Crossing]) -> list[Crossing]:
     """Return the bifurcations from a point up to an arc length."""
     return [c for c in crossings if a.arc <= c.before.arc < to]
 
 
-def _negative(a: Point, to: float, crossings: list[Crossing]) -> int | None:
+def _negative(a: PathPoint, to: float, crossings: list[Crossing]) -> int | None:
     """Return the negative eigenvalues at an arc length beyond a point, up to a limit point."""
     passed = _passed(a, to, crossings)
     return passed[-1].behind.negative if passed else a.negative

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What residuals of an equilibrium are measured by: the forces that arise on the way to it."""
+"""Measures of the residuals of an equilibrium: the forces that arise on the way to it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Mask
-from ...assembly.piece import Cells, Jets
-from ...newton import NEAR, Constraints, Leftover, RowNorms, Stopping, holds_by_penalties
+from ...assembly.piece import CellEntities, Jets
+from ...newton import (
+    ROUND_OFF_FACTOR,
+    Constraints,
+    Leftover,
+    RowNorms,
+    Stopping,
+    holds_by_penalties,
+)
 from ...runtime.petsc import NOT_FINITE, PETSc
 from ..folds import Folds
 
@@ -21,8 +28,8 @@ if TYPE_CHECKING:
 
 EPS = float(np.finfo(float).eps)
 NEWTON = ("newtonls", "newtontr")  # methods of PETSc whose last tangent is at hand
-RESTING = 1e-10  # of the forces of a strain of one: residuals that may be round-off of the laws
-UNLOADED = 1e-8  # of the reference: a state that is smaller is measured by it, not by itself
+REST_RATIO = 1e-10  # of the forces of a strain of one: residuals that may be round-off of the laws
+UNLOADED_RATIO = 1e-8  # of the reference: a state that is smaller is measured by it, not by itself
 
 
 class Convergence(Stopping):
@@ -65,11 +72,13 @@ class Convergence(Stopping):
         self._sums = self.rows.classes(lambda b: b.kind == "algebraic")
         pieces = system.pieces
         self._strain = np.array([p.role == "strain" for p in pieces], dtype=bool)
-        self._of_terms = np.array([not isinstance(p.entities, Cells) for p in pieces], dtype=bool)
+        self._of_terms = np.array(
+            [not isinstance(p.entities, CellEntities) for p in pieces], dtype=bool
+        )
         placed = any(isinstance(p.entities, Jets) and p.size for p in system.pieces)
         self._placed = bool(system.comm.allreduce(placed)) or bool(self._of_place.any())
         reference = numbering.to_rows(system.reference)
-        self.smallest = UNLOADED * self.rows.total(self.rows.of(reference)[0])
+        self.smallest = UNLOADED_RATIO * self.rows.total(self.rows.of(reference)[0])
         self._zero = np.zeros(self.rows.count)
         self.driven = self._zero
         self.accepted = np.zeros(0)
@@ -142,9 +151,9 @@ class Convergence(Stopping):
             own, held = rows.of(self.system.numbering.to_rows(answer), held=answer)
             self._stiffness = rows.total(np.maximum(own, held))
         size = rows.total(norms)
-        if not ((size > 0.0) & (size <= RESTING * self._stiffness)).any():
+        if not ((size > 0.0) & (size <= REST_RATIO * self._stiffness)).any():
             return none, np.zeros(rows.parts, dtype=bool)
-        noise = NEAR * rows.of(self._rounding())[0]
+        noise = ROUND_OFF_FACTOR * rows.of(self._rounding())[0]
         return noise, (size > 0.0) & rows.every(norms <= noise)
 
     def begin(self) -> None:
@@ -233,7 +242,7 @@ class Convergence(Stopping):
 
     def tell(self, when: str) -> None:
         """Warn where the last solution is not settled, or rods fold."""
-        if self.leftover is not None and self.leftover.told:
+        if self.leftover is not None and self.leftover.warning:
             self.leftover.warn(when)
         if self._folds is not None:
             self._folds.look(when)

@@ -6,16 +6,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 
-from .arc import Arc, Direction, Plane
-from .stretch import Point, Stretch
+from .arc import Arc, Direction, PathPlane
+from .stretch import PathPoint, Stretch
 
-LOOSE = math.cos(0.1)  # of the turn within a doubtful step; else the path is looked for there, too
-SHARP = math.cos(0.7)  # of the turn within a step; more may be a jump to another branch
-FINE = 1e-6  # of the parameter or of a shorter step: how near bifurcations are located
-FINEST = 1e-10  # of a step
-ROUND = 2e-15  # of the diagonal: eigenvalues within it are zero, of no sign
-BESIDE = 0.3  # of the distance of two points: off the curve between them by more is off the path
-SHARES = (0.5, 0.4, 0.6, 0.3, 0.7)  # where a point between two others is looked for
+#: of the turn within a doubtful step; else the path is looked for there, too
+DOUBTFUL_TURN_COSINE = math.cos(0.1)
+MAX_TURN_COSINE = math.cos(0.7)  # of the turn within a step; more may be a jump to another branch
+#: of the parameter or of a shorter step: how near bifurcations are located
+BIFURCATION_TOLERANCE = 1e-6
+STEP_TOLERANCE = 1e-10  # of a step
+PIVOT_ROUND_OFF = 2e-15  # of the diagonal: eigenvalues within it are zero, of no sign
+#: of the distance of two points: off the curve between them by more is off the path
+OFF_PATH_RATIO = 0.3
+TRIAL_FRACTIONS = (0.5, 0.4, 0.6, 0.3, 0.7)  # where a point between two others is looked for
 
 
 @dataclass
@@ -27,8 +30,8 @@ class Crossing:
     eigenvalues : how many of them, beyond that of a limit point.
     """
 
-    before: Point
-    behind: Point
+    before: PathPoint
+    behind: PathPoint
     eigenvalues: int
 
 
@@ -43,7 +46,7 @@ class Passage:
         from a point that is on another branch.
     """
 
-    last: Point
+    last: PathPoint
     crossings: list[Crossing] = field(default_factory=list)
     gap: float | None = None
 
@@ -68,7 +71,7 @@ class Crossings:
         self.to: float | None = None
         self._start, self._moved = 0.0, 0.0
 
-    def excess(self, a: Point, b: Point) -> int:
+    def excess(self, a: PathPoint, b: PathPoint) -> int:
         """Return how many eigenvalues change sign between two points beside a limit point's.
 
         From the sign of a determinant: whether their number is odd.
@@ -80,7 +83,7 @@ class Crossings:
             return (change + turned) % 2
         return abs(abs(change) - turned)
 
-    def between(self, a: Point, b: Point, doubtful: bool) -> Passage:
+    def between(self, a: PathPoint, b: PathPoint, doubtful: bool) -> Passage:
         """Find them; the system is at b when this is called (collective).
 
         `doubtful`: where the path turns look for it within the step, too, whatever the numbers.
@@ -95,10 +98,10 @@ class Crossings:
         finally:
             self.arc.floor = 0.0 * self.arc.scale
 
-    def _sure(self, a: Point, b: Point) -> bool:
+    def _sure(self, a: PathPoint, b: PathPoint) -> bool:
         """Tell whether the numbers differ by more than eigenvalues that are zero to round-off."""
         if self.arc.stability.how == "pivots" and a.negative != b.negative:
-            shift = ROUND if (b.negative or 0) > (a.negative or 0) else -ROUND
+            shift = PIVOT_ROUND_OFF if (b.negative or 0) > (a.negative or 0) else -PIVOT_ROUND_OFF
             number = self.arc.negative(shift)
             b.negative = b.negative if number is None else number
         return self.excess(a, b) > 0
@@ -106,11 +109,11 @@ class Crossings:
     def _search(self, stretch: Stretch, whole: float, doubtful: bool) -> Passage:
         (_, a), (_, b) = stretch.ends
         number, turn = self.excess(a, b), self.arc.product(a.way, b.way)
-        if not number and (turn > LOOSE or not doubtful):
+        if not number and (turn > DOUBTFUL_TURN_COSINE or not doubtful):
             return Passage(b)
         if self.to is not None and (self._start - self.to) * (a.value - self.to) < 0.0:
             return Passage(b)
-        if turn < SHARP:
+        if turn < MAX_TURN_COSINE:
             return Passage(a, gap=stretch.length)
         if stretch.length <= self._fine(a, b, whole):
             return Passage(b, [Crossing(a, b, number)] if number else [])
@@ -125,9 +128,12 @@ class Crossings:
         return found
 
     @staticmethod
-    def _fine(a: Point, b: Point, whole: float) -> float:
+    def _fine(a: PathPoint, b: PathPoint, whole: float) -> float:
         """Return how near to each other bifurcations between two points are one."""
-        return max(FINE * min(whole, max(abs(a.value), abs(b.value))), FINEST * whole)
+        return max(
+            BIFURCATION_TOLERANCE * min(whole, max(abs(a.value), abs(b.value))),
+            STEP_TOLERANCE * whole,
+        )
 
     def _joined(self, crossings: list[Crossing], whole: float) -> list[Crossing]:
         """Let neighbouring crossings be one, at the point between them.
@@ -147,10 +153,10 @@ class Crossings:
                 joined.append(crossing)
         return joined
 
-    def _middle(self, stretch: Stretch) -> Point | None:
+    def _middle(self, stretch: Stretch) -> PathPoint | None:
         """Return a point between the ends of a stretch, None where the path turns (collective)."""
         arc, base = self.arc, stretch.base
-        for share in SHARES:
+        for share in TRIAL_FRACTIONS:
             rows, value = stretch.predict(share)
             way = stretch.tangent(share)
             at = arc.balanced(rows, value, self._moved)
@@ -158,16 +164,18 @@ class Crossings:
                 if not arc.linearize():
                     continue
             else:
-                plane = Plane(rows, value, base.way, 0.0)
+                plane = PathPlane(rows, value, base.way, 0.0)
                 at = arc.correct(rows, value, plane, radius=stretch.length)
                 if at is None:
                     continue
                 off = arc.norm(Direction(at.rows - rows, at.value - value))
                 found = arc.tangent(way)
-                if off > BESIDE * stretch.length or (found and arc.product(found, way) < SHARP):
+                if off > OFF_PATH_RATIO * stretch.length or (
+                    found and arc.product(found, way) < MAX_TURN_COSINE
+                ):
                     continue
                 way = found or way
             number = arc.negative()
             if number is not None or arc.stability.how == "none":
-                return Point(at, base.arc + stretch.distance(at), way, number)
+                return PathPoint(at, base.arc + stretch.distance(at), way, number)
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a tangent that cannot be solved with leaves undetermined; asked after a failure."""
+"""Motions that a singular tangent leaves undetermined; asked after a failure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ...bodies.pressure import PREFIX
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from ..causes import Undetermined
-from .held import free_motions
+from .rigid_motions import free_motions
 
 if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
     from .convergence import Convergence
 
 
-LARGEST = 60_000  # rows; beyond, a factorisation only for a message takes too long
-SINGULAR = 1e-13  # of the equilibrated tangent; that of slender but sound structures is 1e-10
+MAX_ROWS = 60_000  # rows; beyond, a factorisation only for a message takes too long
+SINGULAR_RATIO = 1e-13  # of the equilibrated tangent; that of slender but sound structures is 1e-10
 
 
 def undetermined(system: DiscreteSystem) -> Undetermined | None:
@@ -34,7 +34,7 @@ def undetermined(system: DiscreteSystem) -> Undetermined | None:
     motions, names = free_motions(system)
     if motions:
         return Undetermined("motion", motions, names)
-    if system.numbering.size > LARGEST or not system.numbering.size:
+    if system.numbering.size > MAX_ROWS or not system.numbering.size:
         return None
     matrix = system.matrix.mat
     start, _, values = matrix.getValuesCSR()
@@ -53,9 +53,9 @@ def undetermined(system: DiscreteSystem) -> Undetermined | None:
     answer.destroy()
     weak.destroy()
     norms = np.sqrt(system.sum(np.array([y @ y, r @ r])))
-    if not norms[1] <= SINGULAR * norms[0]:
+    if not norms[1] <= SINGULAR_RATIO * norms[0]:
         return None
-    return _named(system, y / norms[0])
+    return _undetermined(system, y / norms[0])
 
 
 def _weakest(system: DiscreteSystem, matrix: PETSc.Mat) -> PETSc.Vec | None:
@@ -96,7 +96,7 @@ def _iterate(ksp: PETSc.KSP, b: PETSc.Vec, x: PETSc.Vec) -> bool:
     return True
 
 
-def _named(system: DiscreteSystem, y: Array) -> Undetermined:
+def _undetermined(system: DiscreteSystem, y: Array) -> Undetermined:
     """Describe a unit vector of undetermined unknowns by constraints or by a place."""
     numbering = system.numbering
     kinds, kind = numbering.kind_of_rows()

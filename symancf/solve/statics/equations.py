@@ -55,7 +55,8 @@ class StaticEquations(VectorEquations):
         self.local_f = np.zeros(system.numbering.coordinates)
         self.imbalance, self.fade = self.x.duplicate(), 0.0
         self.outside: Array | None = None
-        self._tried: tuple[Array, Array, Array] | None = None  # unknowns, residual, local residual
+        # unknowns, residual, local residual
+        self._evaluation: tuple[Array, Array, Array] | None = None
 
     def operate(self) -> None:
         """Give SNES the tangent that the linear solver at work solves with."""
@@ -65,7 +66,7 @@ class StaticEquations(VectorEquations):
 
     def evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
         """Write the residual at x, which `attempt` may know; return the bad points (collective)."""
-        tried, self._tried = self._tried, None
+        tried, self._evaluation = self._evaluation, None
         if tried is not None:
             same = np.array_equal(tried[0], x.getArray(readonly=True))
             if all(self.comm.allgather(same)):
@@ -90,16 +91,16 @@ class StaticEquations(VectorEquations):
 
     def attempt(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
         """Evaluate where a step may end; the line search asks for that place once more."""
-        self._tried = None
+        self._evaluation = None
         bad = self.evaluate(x, F)
         if not bad:
             at, f = (v.getArray(readonly=True).copy() for v in (x, F))
-            self._tried = at, f, self.local_f.copy()
+            self._evaluation = at, f, self.local_f.copy()
         return bad
 
     def begin(self) -> None:
         """Begin a step: nothing has failed."""
-        self.error = self.outside = self._tried = None
+        self.error = self.outside = self._evaluation = None
 
     def linearize(self) -> None:
         """Prepare the tangent at `x`, for a residual that has to fall so far (collective)."""

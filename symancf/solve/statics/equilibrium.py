@@ -20,17 +20,17 @@ from ...errors import ConvergenceError, SymancfError
 from ...newton import (
     AIDS,
     Aid,
+    AidRow,
     Leftover,
     MendedSteps,
     PartBacktracking,
     PredictedStresses,
-    Row,
     wanted,
 )
 from ...output.steps import Step, by_name
 from ...runtime.collective import share_error, together
 from ...runtime.interruption import Interruption
-from ...runtime.options import Options, complaint
+from ...runtime.options import SolverOptions, complaint
 from ...runtime.petsc import PETSc, collect, loosely
 from ...runtime.progress import Progress
 from ..contradiction import require_redundant
@@ -39,13 +39,13 @@ from .branch import JUMPED, Branch
 from .convergence import Convergence
 from .diagnosis import warn_unproved
 from .equations import StaticEquations
-from .held import require_held, require_pressed, supported
 from .krylov import KrylovSolver
 from .linear import LinearSolver
-from .normals import MOST, Normals
+from .load_jumps import LoadJumps
+from .normals import MAX_ROUGH_SOLUTIONS, Normals
+from .rigid_motions import require_pressed, require_supported, supported
 from .stability import Stability
-from .starts import Change, Path, parabola, starts
-from .sudden import Sudden
+from .starts import LoadChange, Path, parabola, starts
 
 if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
@@ -63,9 +63,9 @@ class Accuracy(NamedTuple):
     correction: float
 
 
-FULL = Accuracy(0.0, 0.0)
-LOOSE = Accuracy(1e-4, 1e-4)  # what such a solution changes, a better one changes as well
-ROUGH = Accuracy(0.5, math.inf)  # while normals are held
+FULL_ACCURACY = Accuracy(0.0, 0.0)
+LOOSE_ACCURACY = Accuracy(1e-4, 1e-4)  # what such a solution changes, a better one changes as well
+ROUGH_ACCURACY = Accuracy(0.5, math.inf)  # while normals are held
 
 
 @dataclass
@@ -125,7 +125,7 @@ class EquilibriumSolver:
     """
 
     def __init__(
-        self, system: DiscreteSystem, history: History, options: Options, check_held: bool
+        self, system: DiscreteSystem, history: History, options: SolverOptions, check_held: bool
     ) -> None:
         self.system, self.numbering = system, system.numbering
         self.history: History = history
@@ -148,7 +148,7 @@ class EquilibriumSolver:
         system.register(self)
         self.vectors: Vectors = Vectors(numbering)
         self.convergence: Convergence = Convergence(system)
-        self.sudden = Sudden(system)
+        self.sudden = LoadJumps(system)
         unsure = self.check_held and not supported(system)
         bound = any(block.is_equation for block in numbering.blocks)
         if unsure or (bound and not self.restored):
@@ -161,7 +161,7 @@ class EquilibriumSolver:
         self._make_solver()
         self.stability: Stability = Stability(system, self.linear)
         if unsure:
-            require_held(system)
+            require_supported(system)
         if self.check_held:
             require_pressed(system)
             self.check_held = False
@@ -204,7 +204,7 @@ class EquilibriumSolver:
         equations.aids = [*equations.aids, *made]
         self._operate()
 
-    def _make_aids(self, uses: Mapping[str, Row], scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
+    def _make_aids(self, uses: Mapping[str, AidRow], scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
         """Make the aids that apply, of those that are wanted (collective)."""
         system, equations, test = self.system, self.equations, self.convergence
         kinked = bool(self.branch.kinked.any())
@@ -317,7 +317,7 @@ class EquilibriumSolver:
         ----------
         before : the state that it begins with.
         fade : the part of the imbalance there that is left out at the end.
-        path, tangents : see `Change`.
+        path, tangents : see `LoadChange`.
         """
         system, equations, found = self.system, self.equations, Attempt()
         equations.begin()
@@ -331,7 +331,7 @@ class EquilibriumSolver:
         if not self.numbering.size:  # nothing is free
             return self._without_unknowns(time), found
         at = 1.0 - fade if start == time else time
-        change = Change(start, time, before, path, at, tangents)
+        change = LoadChange(start, time, before, path, at, tangents)
         try:
             for predictor in self.starts:
                 iterations = predictor(self, change)
@@ -371,17 +371,17 @@ class EquilibriumSolver:
     def _solve_reviewed(self, found: Attempt, time: float, before: Array) -> None:
         """Solve, and go on where the solution changes lists of entities or numbers (collective).
 
-        Where terms judge solutions the first ones are `LOOSE`, those before them, in which normals
-        are held, `ROUGH`; the last one is `FULL`, and changes nothing.
+        Where terms judge solutions the first ones are `LOOSE_ACCURACY`, those before them, in which
+        normals are held, `ROUGH_ACCURACY`; the last one is `FULL_ACCURACY`, and changes nothing.
         """
         system, test = self.system, self.convergence
         rtol, accepted = self.snes.getTolerances()[0], test.accepted
         normals = self.normals if self.normals is not None and system.renews() else None
-        accuracy = LOOSE if system.reviews else FULL
+        accuracy = LOOSE_ACCURACY if system.reviews else FULL_ACCURACY
         try:
-            for k in range(REVISIONS + (MOST if normals else 0)):
+            for k in range(REVISIONS + (MAX_ROUGH_SOLUTIONS if normals else 0)):
                 rough = normals is not None and normals.hold(k)
-                present = ROUGH if rough else accuracy
+                present = ROUGH_ACCURACY if rough else accuracy
                 test.going_on, test.loose = k > 0, present.correction
                 self.snes.setTolerances(rtol=max(rtol, present.residual))
                 self._solve(found, before if k == 0 else None)
@@ -391,10 +391,10 @@ class EquilibriumSolver:
                 found.review = system.review(time, rough=rough)
                 if found.review.verdict is Verdict.AGAIN:
                     self.leave_out(time)
-                elif accuracy is FULL or found.review.verdict is Verdict.CUT:
+                elif accuracy is FULL_ACCURACY or found.review.verdict is Verdict.CUT:
                     break
                 elif not rough:
-                    accuracy, test.accepted = FULL, accepted
+                    accuracy, test.accepted = FULL_ACCURACY, accepted
         finally:
             self.snes.setTolerances(rtol=rtol)
             test.loose = 0.0

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...assembly.linearized import Linearized
-from ...newton import LOOSE, Forcing, Mended, PartScaling
+from ...newton import MAX_FORCING, Forcing, Mended, PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
 from ..preconditioner import Preconditioner, Shell
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.vectors import Vectors
     from ...newton import RowNorms
-    from ...runtime.options import Options
+    from ...runtime.options import SolverOptions
     from ..multigrid import Multigrid
 
 
-LASTING = 3
+LASTING_ITERATIONS = 3
 FALLEN, STUCK = 0.99, 6  # ratio of residuals that is no gain; so many of them are too many
-NEAR = 0.1  # ratio of two residuals that is that of steps near to a solution
-RENEWAL = 40  # iterations of CG that cost as much as multigrid's set-up, about
+CONVERGENCE_RATIO = 0.1  # ratio of two residuals that is that of steps near to a solution
+RENEWAL_ITERATIONS = 40  # iterations of CG that cost as much as multigrid's set-up, about
 
 _REASONS = PETSc.KSP.ConvergedReason
 _INDEFINITE = (_REASONS.DIVERGED_INDEFINITE_MAT, _REASONS.DIVERGED_INDEFINITE_PC)
@@ -112,11 +112,11 @@ class Tangent(Shell):
 class KrylovSolver(LinearSolver):
     """Operators of a KSP with a Krylov solver along Newton's iterations.
 
-    Multigrid on grids gets the assembled tangent of each state; its coarse matrices last `LASTING`
-    tangents, or until twice the fewest iterations are needed. With other preconditioners the
-    solver works with the tangent of the present state as a product of the kernels; the assembled
-    matrix only serves to build a preconditioner, which is kept until the iterations beyond the
-    fewest seen with it add up to `RENEWAL`.
+    Multigrid on grids gets the assembled tangent of each state; its coarse matrices last
+    `LASTING_ITERATIONS` tangents, or until twice the fewest iterations are needed. With other
+    preconditioners the solver works with the tangent of the present state as a product of the
+    kernels; the assembled matrix only serves to build a preconditioner, which is kept until the
+    iterations beyond the fewest seen with it add up to `RENEWAL_ITERATIONS`.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class KrylovSolver(LinearSolver):
         ksp: PETSc.KSP,
         vectors: Vectors,
         seconds: dict[str, float],
-        options: Options,
+        options: SolverOptions,
         rows: RowNorms,
         switched: Callable[[], None],
     ) -> None:
@@ -147,9 +147,9 @@ class KrylovSolver(LinearSolver):
         self._forcing = Forcing(rows.parts, self._rtol if given else None)
         both = (np.zeros_like(system.state), self._scratch, vectors.new())
         self._present = Tangent(system, vectors, both)
-        self._made = Preconditioner(system, system.matrix, ksp, is_symmetric(system))
-        self._made.attach()
-        self.takeover = Takeover(system, ksp, self._made, options)
+        self._preconditioner = Preconditioner(system, system.matrix, ksp, is_symmetric(system))
+        self._preconditioner.attach()
+        self.takeover = Takeover(system, ksp, self._preconditioner, options)
         self.begin()
         self._scaling: PartScaling | None = None
         if rows.parts > 1:
@@ -158,12 +158,12 @@ class KrylovSolver(LinearSolver):
     @property
     def assembles(self) -> bool:
         """Whether products are those of the assembled tangent."""
-        return self.direct or self._made.grids
+        return self.direct or self._preconditioner.grids
 
     @property
     def multigrid(self) -> Multigrid | None:
         """That of ``-pc_type grids``, if that is what solves, once it was set up."""
-        return None if self.direct else self._made.multigrid
+        return None if self.direct else self._preconditioner.multigrid
 
     @property
     def operator(self) -> PETSc.Mat:
@@ -182,7 +182,7 @@ class KrylovSolver(LinearSolver):
         """See `LinearSolver.linearize`."""
         if self.direct:
             return super().linearize(state)
-        if self._made.grids:
+        if self._preconditioner.grids:
             bad = self._follow(state)
         else:
             start = time.process_time()
@@ -210,7 +210,7 @@ class KrylovSolver(LinearSolver):
     def error(self) -> BaseException | None:
         """See `LinearSolver.error`."""
         scaling = None if self._scaling is None else self._scaling.error
-        return self._present.error or self._made.error or scaling or self.residual.error
+        return self._present.error or self._preconditioner.error or scaling or self.residual.error
 
     def call(self, steps: bool = True) -> None:
         """Begin a call of the user's: the solver that options have chosen may be at work again.
@@ -247,13 +247,13 @@ class KrylovSolver(LinearSolver):
         reason = ksp.getConvergedReason()
         self._steps += 1
         residual, before = b.norm(), self._residual
-        self._residual, self._near = residual, residual < NEAR * before
+        self._residual, self._near = residual, residual < CONVERGENCE_RATIO * before
         if takeover.wanted():
             return self._by_factors(b, y)
         self.mended = reason < 0 and not self.direct
         if reason > 0:
             return None
-        if self._made.take_over():
+        if self._preconditioner.take_over():
             self.again += ksp.getIterationNumber()
             ksp.solve(b, y)
             self.mended = ksp.getConvergedReason() < 0
@@ -261,7 +261,7 @@ class KrylovSolver(LinearSolver):
         if reason in _INDEFINITE and ksp.getType() == PETSc.KSP.Type.CG:
             self._forcing.astray()
             self.again += ksp.getIterationNumber()
-            self.aim(LOOSE)
+            self.aim(MAX_FORCING)
             ksp.solve(b, y)
             if takeover.wanted():
                 return self._by_factors(b, y)
@@ -301,7 +301,7 @@ class KrylovSolver(LinearSolver):
 
     def _give_over(self) -> None:
         """Let MUMPS take over, with the tangent of the present system (collective)."""
-        if not self._made.grids:
+        if not self._preconditioner.grids:
             self.assemble(self._present.state)
         self.takeover.take()
         self.direct = True
@@ -357,7 +357,7 @@ class KrylovSolver(LinearSolver):
         used = self._used()
         self._fewest = min(self._fewest or used, used)
         self._beyond += used - self._fewest
-        return self._beyond >= RENEWAL
+        return self._beyond >= RENEWAL_ITERATIONS
 
     def _follow(self, state: Array) -> int:
         """Assemble, and take the entries into multigrid on grids (collective)."""
@@ -368,11 +368,11 @@ class KrylovSolver(LinearSolver):
         used = self._used()
         self._fewest = min(self._fewest or used, used)
         self._age += 1
-        coarse = self._failed() or self._age >= LASTING or used > 2.0 * self._fewest
+        coarse = self._failed() or self._age >= LASTING_ITERATIONS or used > 2.0 * self._fewest
         if coarse:
             self.renewals += 1
             self._age, self._fewest = 0, 0.0
-        self._made.renew(self.operator, coarse)
+        self._preconditioner.renew(self.operator, coarse)
         return bad
 
     def _renew(self, state: Array) -> int:
@@ -381,7 +381,7 @@ class KrylovSolver(LinearSolver):
         bad = self.assemble(state)
         if not self.system.comm.allreduce(bad):
             release()  # before the set-up of multigrid, which needs most memory of all
-            self._made.renew(self.operator)
+            self._preconditioner.renew(self.operator)
             self.ksp.setUp()
             release()
         return bad

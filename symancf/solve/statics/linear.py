@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.vectors import Vectors
-    from ...runtime.options import Options
+    from ...runtime.options import SolverOptions
     from ...runtime.petsc import PETSc
 
 
@@ -36,7 +36,7 @@ class LinearSolver:
         ksp: PETSc.KSP,
         vectors: Vectors,
         seconds: dict[str, float],
-        options: Options,
+        options: SolverOptions,
     ) -> None:
         self.ksp, self.system, self.seconds = ksp, system, seconds
         self.direct = True

@@ -10,14 +10,16 @@ from ...newton import Aid
 if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
 
-MOST = 3  # rough solutions
-TURN = 0.02  # [rad] by which a solution turns the normals where they are good enough
+MAX_ROUGH_SOLUTIONS = 3  # rough solutions
+#: [rad] by which a solution turns the normals where they are good enough
+NORMAL_TURN_TOLERANCE = 0.02
 
 
 class Normals(Aid):
     """Lets terms hold what follows the state and may lead Newton's method astray.
 
-    It is held in up to `MOST` solutions before the others, until they turn it by less than `TURN`.
+    It is held in up to `MAX_ROUGH_SOLUTIONS` solutions before the others, until they turn it by
+    less than `NORMAL_TURN_TOLERANCE`.
     """
 
     def __init__(self, system: DiscreteSystem) -> None:
@@ -28,9 +30,9 @@ class Normals(Aid):
         """Prepare the k-th solution of a step; tell whether something is held in it."""
         if k and not self._holds:
             return False
-        self._holds = k < MOST
+        self._holds = k < MAX_ROUGH_SOLUTIONS
         turned = self.system.hold_normals(self._holds, k == 0)
-        if 0 < k < MOST and turned < TURN:
+        if 0 < k < MAX_ROUGH_SOLUTIONS and turned < NORMAL_TURN_TOLERANCE:
             self.release()
         return self._holds
 

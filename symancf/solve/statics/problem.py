@@ -14,22 +14,22 @@ from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
 from ...output.restart import Restarts
 from ...output.steps import Step
-from ...output.tracking import Watched, kept_by, made_of, monitored, record
+from ...output.tracking import Watched, monitored, owner_of, parents_of, record
 from ...runtime.copies import OneProcess
+from ...runtime.display import Displayable
 from ...runtime.log import STAGES
 from ...runtime.once import Once, warns_once
-from ...runtime.options import Option, Options
-from ...runtime.shown import Shown
+from ...runtime.options import Option, SolverOptions
 from ...values import arguments
 from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
 from ..march import march
 from ..solver import uses
-from .asked import require_possible
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
 from .explanation import explained_path
-from .steps import LoadSteps, steps_asked
+from .path_arguments import require_possible
+from .steps import LoadSteps, step_ends
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 Monitor = Callable[[Step], None]
 
 
-class StaticProblem(OneProcess, Shown):
+class StaticProblem(OneProcess, Displayable):
     """Find the equilibrium of a system: residual(q, t) = 0 at increasing pseudo-time t.
 
     Parameters
@@ -90,13 +90,13 @@ class StaticProblem(OneProcess, Shown):
         check_held: bool = True,
         check_stable: bool = True,
     ) -> None:
-        self.system, self._system = made_of("StaticProblem", system)
+        self.system, self._system = parents_of("StaticProblem", system)
         self._once = Once(system.comm)
         self.prefix = arguments.text("StaticProblem(prefix=...)", prefix)
         self.check_stable = check_stable
-        self.history = kept_by("StaticProblem", history)
+        self.history = owner_of("StaticProblem", history)
         self.history.comm = system.comm
-        self._options = Options(
+        self._options = SolverOptions(
             self.prefix, arguments.options("StaticProblem(options=...)", options)
         )
         self._options.refuse("StaticProblem", uses)
@@ -117,7 +117,7 @@ class StaticProblem(OneProcess, Shown):
         return self.history._facts() if self.history.steps else self.system._facts()
 
     @property
-    def made(self) -> EquilibriumSolver:
+    def equilibrium_solver(self) -> EquilibriumSolver:
         """The solver with all objects of PETSc, which the first call makes (collective)."""
         if "equations" not in vars(self.solver):
             with self._options:
@@ -127,27 +127,27 @@ class StaticProblem(OneProcess, Shown):
     @property
     def snes(self) -> PETSc.SNES:
         """PETSc's solver."""
-        return self.made.snes
+        return self.equilibrium_solver.snes
 
     @property
     def J(self) -> PETSc.Mat:
         """The tangent of the free unknowns."""
-        return self.made.system.matrix.mat
+        return self.equilibrium_solver.system.matrix.mat
 
     @property
     def F(self) -> PETSc.Vec:
         """The residual of the free unknowns."""
-        return self.made.equations.F
+        return self.equilibrium_solver.equations.F
 
     @property
     def x(self) -> PETSc.Vec:
         """The free unknowns."""
-        return self.made.equations.x
+        return self.equilibrium_solver.equations.x
 
     @property
     def convergence(self) -> Convergence:
         """The test that ends Newton's method."""
-        return self.made.convergence
+        return self.equilibrium_solver.convergence
 
     # ---- solutions -------------------------------------------------------------------------------
     def _begin(self, steps: bool = True) -> None:
@@ -254,7 +254,7 @@ class StaticProblem(OneProcess, Shown):
         Whatever is raised, the state is that of the last converged step and one may go on.
         """
         now = self._system.time
-        to, step, smallest, ends = steps_asked(self._system, to, step, smallest, stops)
+        to, step, smallest, ends = step_ends(self._system, to, step, smallest, stops)
         restarts = None
         if checkpoint is not None:
             asked: dict[str, Any] = {"to": to, "step": step, "smallest": smallest}
@@ -380,7 +380,7 @@ class StaticProblem(OneProcess, Shown):
         record(self.history, self.system, name, what, every)
 
     def save(
-        self, path: str | Path, attributes: Mapping[str, checkpoint.Given] | None = None
+        self, path: str | Path, attributes: Mapping[str, checkpoint.StoredValues] | None = None
     ) -> Path:
         """Write the state and `attributes`; see `symancf.output.checkpoint.save`."""
         return checkpoint.write(path, self._system, self.state, attributes=attributes)

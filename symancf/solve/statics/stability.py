@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many eigenvalues of the tangent are negative: bifurcations, unstable equilibria."""
+"""Number of negative eigenvalues of the tangent: bifurcations, unstable equilibria."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from ...output.history import History
     from .linear import LinearSolver
 
-LARGEST = 5000  # rows that are factored by SuperLU where there is no MUMPS
-MODERATE = 20_000  # unknowns up to which the end of a solution takes one factorisation more
-SURE = 1e-12  # of the diagonal: eigenvalues that are less negative are no alarm
+MAX_SUPERLU_ROWS = 5000  # rows that are factored by SuperLU where there is no MUMPS
+#: unknowns up to which the end of a solution takes one factorisation more
+MAX_CHECKED_UNKNOWNS = 20_000
+NEGATIVE_PIVOT_RATIO = 1e-12  # of the diagonal: eigenvalues that are less negative are no alarm
 FACTORS = (PETSc.PC.Type.LU, PETSc.PC.Type.CHOLESKY)
 
 
@@ -45,13 +46,13 @@ class Stability:
         self.system, self.linear, self._tangent = system, linear, system.matrix
         numbering, rows = system.numbering, system.numbering.coordinate_of_row
         free = np.ones(len(rows), dtype=bool)
-        free[numbering.held_rows] = False
+        free[numbering.prescribed_rows] = False
         self._signs = Signs(system, rows, free)
         self.how: Literal["pivots", "determinant", "none"] = "none"
         if linear.direct or linear.ksp.getPC().getType() in FACTORS:
             if has("mumps"):
                 self.how = "pivots" if is_symmetric(system) else "determinant"
-            elif system.comm.size == 1 and numbering.size <= LARGEST:
+            elif system.comm.size == 1 and numbering.size <= MAX_SUPERLU_ROWS:
                 self.how = "determinant"
         self._factors = Factors(system.comm, self.how == "pivots")
         self._copy: PETSc.Mat | None = None
@@ -112,8 +113,8 @@ class Stability:
 
         Where the linear solver counts and has counted none, that is believed although its tangent
         is that of the last iteration. Otherwise the tangent is factored once more, up to
-        `MODERATE` unknowns; eigenvalues within `SURE` of the diagonal, as at a limit point, are
-        no alarm.
+        `MAX_CHECKED_UNKNOWNS` unknowns; eigenvalues within `NEGATIVE_PIVOT_RATIO` of the diagonal,
+        as at a limit point, are no alarm.
         """
         system = self.system
         if self.how != "pivots" or not history.steps or not system.numbering.size:
@@ -121,12 +122,12 @@ class Stability:
         number = None
         if self.counts_with_solver:
             number = self.counted() if self.linear.ksp.getIterationNumber() else None
-        elif system.numbering.size > MODERATE:
+        elif system.numbering.size > MAX_CHECKED_UNKNOWNS:
             return
         if number != 0:
             with together(system.comm):
                 self.linear.assemble(system.state)
-            number = self.negative(SURE)
+            number = self.negative(NEGATIVE_PIVOT_RATIO)
             self.release()
         history.steps[-1].unstable = number
         if number:

@@ -16,7 +16,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
-from .branch import CLOSE
+from .branch import PREDICTION_TOLERANCE
 
 if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from .branch import Branch
     from .convergence import Convergence
     from .linear import LinearSolver
-    from .sudden import Sudden
+    from .load_jumps import LoadJumps
 
 
-AT_ONCE = 1e-4  # of a step: too little for points to touch or to slide in it
-PARTS = (1.0, 0.5, 0.25, 0.0)  # of a prediction
+SMALL_STEP_RATIO = 1e-4  # of a step: too little for points to touch or to slide in it
+PREDICTION_FRACTIONS = (1.0, 0.5, 0.25, 0.0)  # of a prediction
 
 Path = Sequence[tuple[float, Array]]  # pseudo-times (parts of a change at one) and equilibria
 
 
 @dataclass
-class Change:
+class LoadChange:
     """A step of load, as far as a predictor needs to know it.
 
     Attributes
@@ -56,7 +56,7 @@ class Change:
     tangents: bool
 
 
-class Solver(Protocol):
+class PredictorSolver(Protocol):
     """What predictors need of an `EquilibriumSolver`."""
 
     system: DiscreteSystem
@@ -65,13 +65,13 @@ class Solver(Protocol):
     convergence: Convergence
     linear: LinearSolver
     branch: Branch
-    sudden: Sudden
+    sudden: LoadJumps
 
     def leave_out(self, time: float) -> None:
         """Take the loads of a time, without what has yet to fade in (collective)."""
 
 
-def parabola(solver: Solver, change: Change) -> int | None:
+def parabola(solver: PredictorSolver, change: LoadChange) -> int | None:
     """Continue the free coordinates on the parabola through three equilibria.
 
     Slender structures turn on curved paths: from here Newton's method needs half of the
@@ -106,7 +106,7 @@ def parabola(solver: Solver, change: Change) -> int | None:
     return None if worse else 0
 
 
-def last_tangent(solver: Solver, change: Change) -> int | None:
+def last_tangent(solver: PredictorSolver, change: LoadChange) -> int | None:
     """Go as the tangent of the last equilibrium predicts, where loads that turn have grown.
 
     Their stiffness at the next size would go with the stresses of the last one, and the sum of
@@ -119,10 +119,10 @@ def last_tangent(solver: Solver, change: Change) -> int | None:
     unbalanced = branch.unbalanced(before)
     with solver.sudden.before():
         v = branch.answer(before, unbalanced, np.where(fixed, goal - before, 0.0))
-    return _gone(branch, before, v, goal)
+    return _kinks_passed(branch, before, v, goal)
 
 
-def path_tangent(solver: Solver, change: Change) -> int | None:
+def path_tangent(solver: PredictorSolver, change: LoadChange) -> int | None:
     """Go as the path does where it is now, where the time changes; not twice after a failure.
 
     Where forces have kinks the tangent of the last equilibrium knows which points touch and
@@ -134,22 +134,22 @@ def path_tangent(solver: Solver, change: Change) -> int | None:
     branch, system, before = solver.branch, solver.system, change.before
     fixed = system.numbering.fixed_by >= 0
     there = []
-    for share in (AT_ONCE, 0.0):
+    for share in (SMALL_STEP_RATIO, 0.0):
         system.state[:] = before
         solver.leave_out(change.start + share * (change.time - change.start))
         there.append((system.state.copy(), branch.unbalanced(before)))
     (later, ahead), (first, now) = there
     # jumps are there at both times, as those of the loads are in `now`
-    moved = np.where(fixed, first - before + (later - first) / AT_ONCE, 0.0)
-    rate = (ahead - now) / AT_ONCE
+    moved = np.where(fixed, first - before + (later - first) / SMALL_STEP_RATIO, 0.0)
+    rate = (ahead - now) / SMALL_STEP_RATIO
     v = None
     if system.comm.allreduce(bool(rate.any() or moved.any())):
-        v = branch.answer(before, now + rate, moved, CLOSE)
+        v = branch.answer(before, now + rate, moved, PREDICTION_TOLERANCE)
     solver.leave_out(change.time)
-    return _gone(branch, before, v, system.state.copy())
+    return _kinks_passed(branch, before, v, system.state.copy())
 
 
-def with_supports(solver: Solver, change: Change) -> int | None:
+def with_supports(solver: PredictorSolver, change: LoadChange) -> int | None:
     """Move the free coordinates with the prescribed ones, as the tangent predicts."""
     branch, system, before = solver.branch, solver.system, change.before
     fixed = system.numbering.fixed_by >= 0
@@ -168,23 +168,23 @@ def with_supports(solver: Solver, change: Change) -> int | None:
     return int(branch.ksp.getIterationNumber())
 
 
-def _gone(branch: Branch, before: Array, v: PETSc.Vec | None, goal: Array) -> int:
+def _kinks_passed(branch: Branch, before: Array, v: PETSc.Vec | None, goal: Array) -> int:
     """Go from an equilibrium along v as far as no point leaves the domain (collective)."""
     if v is None:
         return 0
     system, du = branch.system, np.zeros_like(before)
     branch.vectors.to_local(v, du)
-    for part in PARTS:
+    for part in PREDICTION_FRACTIONS:
         system.state[:] = np.where(system.numbering.fixed_by >= 0, goal, before + part * du)
         if not branch.outside():
             break
     return int(branch.ksp.getIterationNumber())
 
 
-Start = Callable[[Solver, Change], "int | None"]
+Start = Callable[[PredictorSolver, LoadChange], "int | None"]
 
 
-def starts(solver: Solver, names: Collection[str]) -> list[Start]:
+def starts(solver: PredictorSolver, names: Collection[str]) -> list[Start]:
     """Return those of the predictors that apply to a system, in their order (collective)."""
     held = bool((solver.numbering.fixed_by >= 0).any())
     applies: list[tuple[str, Start, bool]] = [

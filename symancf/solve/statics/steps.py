@@ -13,7 +13,7 @@ from ...assembly.revisions import Verdict
 from ...errors import ConvergenceError, ParameterError
 from ...output.steps import Step
 from ...values import arguments
-from .branch import HARD
+from .branch import DOUBTFUL_ITERATIONS
 from .equilibrium import Attempt
 from .explanation import explained
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from .equilibrium import EquilibriumSolver
 
 
-SHORT = 1.0 / 64.0  # part of a step that is halved no more because a term finds it long
-EASY = 8  # Newton iterations of a part that leave its size as it is, up to `HARD`
+MIN_STEP_RATIO = 1.0 / 64.0  # part of a step that is halved no more because a term finds it long
+#: Newton iterations of a part that leave its size as it is, up to `DOUBTFUL_ITERATIONS`
+EASY_ITERATIONS = 8
 
 
 class LoadSteps:
@@ -115,14 +116,14 @@ class LoadSteps:
         if self.smallest >= 1.0 or self.jump or isinstance(result, ConvergenceError):
             return result
         why = ""
-        hard = tried.hardest > HARD or self.history.cut_backs > self.cuts
+        hard = tried.hardest > DOUBTFUL_ITERATIONS or self.history.cut_backs > self.cuts
         if hard and "branches" in solver.uses:
             after = self.system.state.copy()
             why = solver.branch.break_between(self._before, after, tried.hardest, solver.sudden)
         parts = (
             tried.review.verdict is Verdict.LONG
             and "parts" in solver.uses
-            and end - self.fraction >= 2.0 * max(self.smallest, SHORT)
+            and end - self.fraction >= 2.0 * max(self.smallest, MIN_STEP_RATIO)
         )
         refused = why or parts
         return solver.refused(result, self._before, accepted, why) if refused else result
@@ -157,8 +158,8 @@ class LoadSteps:
         self.fraction, self.now = self.end, step.time
         self.records = self.fraction == 1.0 or not self.fades
         hardest = self.tried.hardest
-        if not EASY <= hardest <= HARD:
-            ease = math.sqrt(EASY / max(1, hardest))
+        if not EASY_ITERATIONS <= hardest <= DOUBTFUL_ITERATIONS:
+            ease = math.sqrt(EASY_ITERATIONS / max(1, hardest))
             self.part = min(1.0, self.part * min(2.0, max(0.5, ease)))
         self._step = step
         self._iterations += step.iterations
@@ -200,7 +201,7 @@ class LoadSteps:
         self.first, self._before = local(memory["first"]), self.system.state.copy()
 
 
-def steps_asked(
+def step_ends(
     system: DiscreteSystem, to: Any, step: Any, smallest: Any, stops: Any
 ) -> tuple[float, float | None, float, tuple[float, ...]]:
     """Return arguments of `StaticProblem.solve`; the last of `stops` is `to` (collective).

@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arrays import Array
-from .arc import Direction, Plane
+from .arc import Direction, PathPlane
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .arc import Arc, Equilibrium
 
-NEAR = (1e-9, 1e-5)  # of a step: how near limit points are located, directly and by Krylov's
+#: of a step: how near limit points are located, directly and by Krylov's
+LIMIT_POINT_TOLERANCE = (1e-9, 1e-5)
 # methods; the error of the parameter there is of second order
-FLAT = (1e-13, 1e-9)  # of the parameter: values that differ by less are one
+EQUAL_PARAMETERS = (1e-13, 1e-9)  # of the parameter: values that differ by less are one
 
 
 @dataclass
-class Point:
+class PathPoint:
     """An equilibrium of a path, the arc length there and the tangent.
 
     Attributes
@@ -57,12 +58,12 @@ class Point:
         known = [n for n in (self.negative, self.before) if n is not None]
         return min(known, default=None)
 
-    def turned(self) -> Point:
+    def turned(self) -> PathPoint:
         """Return the point with the path going back; on both sides of a limit point p falls."""
         way = Direction(-self.way.rows, -self.way.rate)
         if not self.limit:
-            return Point(self.at, self.arc, way, self.negative, -self.heading)
-        return Point(self.at, self.arc, way, self.before, self.heading, True, self.negative)
+            return PathPoint(self.at, self.arc, way, self.negative, -self.heading)
+        return PathPoint(self.at, self.arc, way, self.before, self.heading, True, self.negative)
 
 
 def _hermite(x: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -80,7 +81,7 @@ class Stretch:
     ends : distance, point; in between the path is predicted by cubics of Hermite.
     """
 
-    def __init__(self, arc: Arc, a: Point, b: Point, base: Point | None = None) -> None:
+    def __init__(self, arc: Arc, a: PathPoint, b: PathPoint, base: PathPoint | None = None) -> None:
         self.arc, self.base = arc, base or a
         self.ends = [(self.distance(a.at), a), (self.distance(b.at), b)]
 
@@ -89,7 +90,7 @@ class Stretch:
         """Distance of the ends."""
         return self.ends[1][0] - self.ends[0][0]
 
-    def part(self, a: Point, b: Point) -> Stretch:
+    def part(self, a: PathPoint, b: PathPoint) -> Stretch:
         """Return the path between two points of this stretch."""
         return Stretch(self.arc, a, b, self.base)
 
@@ -143,28 +144,28 @@ class Stretch:
             low, high = (middle, high) if lacks(middle) * start > 0.0 else (low, middle)
         return (low + high) / 2.0
 
-    def halve(self, point: Point, first: bool) -> None:
+    def halve(self, point: PathPoint, first: bool) -> None:
         """Let a point between take the place of the first or the last one."""
         self.ends[0 if first else 1] = (self.distance(point.at), point)
 
-    def point(self, share: float, exactly: float | None = None) -> Point | None:
+    def point(self, share: float, exactly: float | None = None) -> PathPoint | None:
         """Return the point at a share, or near it where p is `exactly` a value."""
         arc, a = self.arc, self.base
         rows, value = self.predict(share)
-        plane = Plane(rows, value, a.way, 0.0)
+        plane = PathPlane(rows, value, a.way, 0.0)
         if exactly is not None:
             value = exactly
-            plane = Plane(rows, exactly, Direction(np.zeros_like(rows), 1.0), 0.0)
+            plane = PathPlane(rows, exactly, Direction(np.zeros_like(rows), 1.0), 0.0)
         at = arc.correct(rows, value, plane, radius=2.0 * self.length)
         if at is None:
             return None
         s = self.distance(at)
         on = arc.tangent(a.way)
         if on is None:  # singular: a limit point
-            return Point(at, a.arc + s, Direction(a.way.rows, 0.0))
-        return Point(at, a.arc + s, on)
+            return PathPoint(at, a.arc + s, Direction(a.way.rows, 0.0))
+        return PathPoint(at, a.arc + s, on)
 
-    def predicted(self, value: float) -> Point | None:
+    def predicted(self, value: float) -> PathPoint | None:
         """Return the point at which p is `value` as predicted, if that is in equilibrium.
 
         At a bifurcation, where K is singular, Newton's method finds nothing.
@@ -173,12 +174,12 @@ class Stretch:
         at = self.arc.balanced(self.predict(share)[0], value, self.displacement())
         if at is None:
             return None
-        return Point(at, self.base.arc + self.distance(at), self.tangent(share))
+        return PathPoint(at, self.base.arc + self.distance(at), self.tangent(share))
 
-    def limit_point(self, direct: bool) -> Point:
+    def limit_point(self, direct: bool) -> PathPoint:
         """Return the limit point between the ends; `direct` tells how systems are solved."""
         points = [point for _, point in self.ends]
-        near = NEAR[0 if direct else 1] * self.length
+        near = LIMIT_POINT_TOLERANCE[0 if direct else 1] * self.length
         best = min(points, key=lambda point: abs(point.way.rate))
         for attempt in range(40):
             (low, first), (high, last) = self.ends
@@ -192,12 +193,12 @@ class Stretch:
             if abs(found.way.rate) * (high - low) <= near * rates:
                 break
             self.halve(found, first=found.way.rate * first.way.rate > 0.0)
-        best = self._highest(best, points, FLAT[0 if direct else 1])
+        best = self._highest(best, points, EQUAL_PARAMETERS[0 if direct else 1])
         best.at.iterations = sum(point.at.iterations for point in points[2:])
         best.at.linear = sum(point.at.linear for point in points[2:])
         return best
 
-    def _highest(self, best: Point, points: list[Point], flat: float) -> Point:
+    def _highest(self, best: PathPoint, points: list[PathPoint], flat: float) -> PathPoint:
         """Return the point where the values, not the tangents, have their extremum.
 
         It is the `best` one, unless round-off of the tangents is larger than what they tell: then
@@ -215,7 +216,7 @@ class Stretch:
             points.append(found)
         return best
 
-    def _peak(self, points: Sequence[Point], top: Point) -> Point | None:
+    def _peak(self, points: Sequence[PathPoint], top: PathPoint) -> PathPoint | None:
         """Return the point at the extremum of the parabola through the values at a point.
 
         And at its two neighbours. Round-off moves an extremum of values by the root of itself,

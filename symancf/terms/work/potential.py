@@ -16,7 +16,7 @@ from ..term import PlaceTerm
 if TYPE_CHECKING:
     from ...assembly.piece import Role
     from ...places.ends import End
-    from ..quantities import Given, Law
+    from ..quantities import Law, PlaceValues
 
 
 class Potential(PlaceTerm):
@@ -38,7 +38,7 @@ class Potential(PlaceTerm):
     kind = "potential"
 
     def __init__(
-        self, function: Law, *ends: End, name: str | None = None, **parameters: Given
+        self, function: Law, *ends: End, name: str | None = None, **parameters: PlaceValues
     ) -> None:
         super().__init__(function, ends, name, parameters, rates=False)
         self.energy = self._reading.scalar(self._reading.result, "it must return one expression")

@@ -30,7 +30,7 @@ from ..term import PlaceTerm
 
 if TYPE_CHECKING:
     from ...places.ends import End
-    from ..quantities import E, Given, Law, V
+    from ..quantities import E, Law, PlaceValues, V
     from ..reading import Reading
 
 
@@ -129,7 +129,7 @@ class VirtualWork(PlaceTerm):
         name: str | None = None,
         states: Sequence[str] = (),
         dissipation: bool = False,
-        **parameters: Given,
+        **parameters: PlaceValues,
     ) -> None:
         super().__init__(function, ends, name, parameters, rates=True, states=states)
         dissipation = flag(self.what, "dissipation", dissipation)
@@ -272,8 +272,8 @@ class VirtualWork(PlaceTerm):
         found |= {self._reading.keywords[k]: sp.Symbol(f"rate_{k}") for k in self.changing}
         return found | ({TIME: sp.S.One} if self._reading.uses_time else {})
 
-    def _parameters(self, *expressions: sp.Expr) -> tuple[declare.Parameter, ...]:
-        changing = (declare.Parameter(sp.Symbol(f"rate_{k}"), "cell") for k in self.changing)
+    def _parameters(self, *expressions: sp.Expr) -> tuple[declare.KernelParameter, ...]:
+        changing = (declare.KernelParameter(sp.Symbol(f"rate_{k}"), "cell") for k in self.changing)
         return (*super()._parameters(*expressions), *changing)
 
     @in_system

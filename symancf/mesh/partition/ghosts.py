@@ -17,7 +17,7 @@ Rows = TypeVar("Rows", bound=Data)
 
 
 @dataclass(frozen=True)
-class Halo:
+class GhostExchange:
     """Plan of the messages between owners and ghosts.
 
     Local rows are the owned vertices, then the ghosts grouped by owner.
@@ -36,7 +36,7 @@ class Halo:
     received: dict[int, slice | Ints32]
 
     @classmethod
-    def build(cls, comm: MPI.Comm, n_owned: int, counts: Ints, rows: Ints32) -> Halo:
+    def build(cls, comm: MPI.Comm, n_owned: int, counts: Ints, rows: Ints32) -> GhostExchange:
         """Tell the owners which of their rows this rank holds. Collective.
 
         Parameters
@@ -52,7 +52,7 @@ class Halo:
         }
         return cls(comm, n_owned, by_rank(asked, wanted), received)
 
-    def extended(self, sent: dict[int, Ints32], received: dict[int, Ints32]) -> Halo:
+    def extended(self, sent: dict[int, Ints32], received: dict[int, Ints32]) -> GhostExchange:
         """Return the halo with further rows, which an owner and its ghosts give in one order."""
         none = np.zeros(0, dtype=np.int32)
         out = {
@@ -63,9 +63,9 @@ class Halo:
         for rank, rows in received.items():
             known = back.get(rank, slice(0, 0))
             back[rank] = np.concatenate([_numbers(known), rows])
-        return Halo(self.comm, self.n_owned, out, back)
+        return GhostExchange(self.comm, self.n_owned, out, back)
 
-    def restricted(self, members: Integers) -> Halo:
+    def restricted(self, members: Integers) -> GhostExchange:
         """Return the halo of some rows, ascending, numbered as they are in `members`.
 
         They are the same vertices on every rank: a ghost is a member where its owner's row is.
@@ -84,9 +84,9 @@ class Halo:
             elif len(kept := _among(members, ghosts)):
                 received[rank] = kept
         owned = int(np.searchsorted(members, self.n_owned))
-        return Halo(self.comm, owned, sent, received)
+        return GhostExchange(self.comm, owned, sent, received)
 
-    def spread(self, start: Integers) -> Halo:
+    def spread(self, start: Integers) -> GhostExchange:
         """Return the halo of lists, one for each row: that of row r begins at start[r]."""
         sent = {rank: _listed(start, rows) for rank, rows in self.sent.items()}
         received: dict[int, slice | Ints32] = {
@@ -95,7 +95,7 @@ class Halo:
             else _listed(start, rows)
             for rank, rows in self.received.items()
         }
-        return Halo(self.comm, int(start[self.n_owned]), sent, received)
+        return GhostExchange(self.comm, int(start[self.n_owned]), sent, received)
 
     def update(self, array: Data) -> None:
         """Overwrite the ghost rows of a local array (n_local, ...) by the owners'. Collective."""

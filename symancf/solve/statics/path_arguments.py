@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be asked of a path."""
+"""Checks of the arguments of a path."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How objects and tables of results show themselves, in consoles, files and notebooks."""
+"""Representation of objects and tables of results in consoles, files and notebooks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST = 24  # rows of a table; of longer ones the first and the last
+MAX_TABLE_ROWS = 24  # rows of a table; of longer ones the first and the last
 
 
-class Shown:
+class Displayable:
     """An object with a line of text, and a table and formulas for those who want more.
 
     Consoles show `_headline`, ``print`` adds the rows of `_facts`, notebooks show both, and what
@@ -45,7 +45,7 @@ class Shown:
         return "<div>" + "\n".join(shown) + "</div>"
 
 
-class Table(Shown):
+class Table(Displayable):
     """A table of results: ``sa.root_print(table)`` prints it once, a notebook shows it.
 
     Parameters
@@ -156,9 +156,9 @@ def table(rows: Sequence[Sequence[str]]) -> str:
         return "<tr>" + "".join(made) + "</tr>"
 
     shown = [row(cells, "td") for cells in rest]
-    if len(shown) > MOST:
-        gap = f'<tr><td colspan="{len(head)}">... {len(shown) - MOST} more</td></tr>'
-        shown = [*shown[: MOST // 2], gap, *shown[-MOST // 2 :]]
+    if len(shown) > MAX_TABLE_ROWS:
+        gap = f'<tr><td colspan="{len(head)}">... {len(shown) - MAX_TABLE_ROWS} more</td></tr>'
+        shown = [*shown[: MAX_TABLE_ROWS // 2], gap, *shown[-MAX_TABLE_ROWS // 2 :]]
     return "\n".join(["<table>", row(head, "th"), *shown, "</table>"])
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
 
 
-class Sudden:
+class LoadJumps:
     """Jumps, since the last equilibrium, of prescribed coordinates, parameters, `Piece.growing`.
 
     Attributes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What monitors of motions are called with: a step, as those of statics are."""
+"""Arguments of the monitors of motions: a step, as those of statics are."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Ints, Ints32, Mask
-from ...assembly.protocol import Body, Bonds
+from ...assembly.protocol import BodyProtocol, Bonds
 from ...errors import ConstraintError
 from ...newton.elimination import Elimination, rows_by_groups
 from ...runtime.collective import together
@@ -22,16 +22,17 @@ if TYPE_CHECKING:
     from ...assembly.numbering import Block
 
 
-CHUNK = 4096  # rows that are factored at once
-FEW = 24  # bodies up to which all their motions are looked at together
-TOLD = 12  # motions of more bodies that are described
-UNFELT = 1e-10  # of its largest forces: what an even pressure does to nodes that are free
-HOLDS = 1e-6  # of the size of a motion: what is prescribed of it holds it
-FREE = 1e-11  # of a motion's own size; motions that nothing holds answered with 1e-16 to 1e-13
+ROWS_AT_ONCE = 4096  # rows that are factored at once
+MAX_BODIES = 24  # bodies up to which all their motions are looked at together
+MAX_DESCRIBED = 12  # motions of more bodies that are described
+FREE_FORCE_RATIO = 1e-10  # of its largest forces: what an even pressure does to nodes that are free
+SUPPORT_TOLERANCE = 1e-6  # of the size of a motion: what is prescribed of it holds it
+#: of a motion's own size; motions that nothing holds answered with 1e-16 to 1e-13
+FREE_MOTION_TOLERANCE = 1e-11
 
 
 @dataclass
-class _Group:
+class _RigidGroup:
     """Bodies that move rigidly together: their coordinates on this rank, centre and reach."""
 
     names: list[str]
@@ -41,7 +42,7 @@ class _Group:
     reach: float
 
 
-def _groups(system: DiscreteSystem) -> list[list[Body]]:
+def _groups(system: DiscreteSystem) -> list[list[BodyProtocol]]:
     """Return the bodies one by one, but those together that elastic bonds such as flexures join."""
     bonds = [p for term in system.terms if isinstance(term, Bonds) for p in term.bonds()]
     if not bonds:
@@ -52,13 +53,13 @@ def _groups(system: DiscreteSystem) -> list[list[Body]]:
     count, number = len(system.bodies), {id(body): k for k, body in enumerate(system.bodies)}
     pairs = np.array([[number[id(a)], number[id(b)]] for a, b in bonds]).reshape(-1, 2)
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
-    members: dict[int, list[Body]] = {}
+    members: dict[int, list[BodyProtocol]] = {}
     for body, which in zip(system.bodies, connected_components(graph)[1].tolist(), strict=True):
         members.setdefault(which, []).append(body)
     return list(members.values())
 
 
-def _group(system: DiscreteSystem, bodies: list[Body], q: Array) -> _Group:
+def _group(system: DiscreteSystem, bodies: list[BodyProtocol], q: Array) -> _RigidGroup:
     """Find the coordinates of bodies, also those that only a joint brought to this rank.
 
     `q` are the present values of all coordinates.
@@ -92,7 +93,7 @@ def _group(system: DiscreteSystem, bodies: list[Body], q: Array) -> _Group:
             away = np.linalg.norm(_in_space(value) - centre, axis=1)
             reach = max(reach, away.max(initial=0.0))
     reach = system.comm.allreduce(float(reach), op=MPI.MAX)
-    return _Group([*map(system.name, bodies)], blocks, values, centre, reach)
+    return _RigidGroup([*map(system.name, bodies)], blocks, values, centre, reach)
 
 
 def _in_space(points: Array) -> Array:
@@ -100,7 +101,7 @@ def _in_space(points: Array) -> Array:
     return points if points.shape[1] == 3 else np.pad(points, ((0, 0), (0, 1)))
 
 
-def _motions(body: _Group, among: Mask | None = None) -> tuple[Ints, Array]:
+def _motions(body: _RigidGroup, among: Mask | None = None) -> tuple[Ints, Array]:
     """Return a body's coordinates (k,), each once, and its rigid motions (6, k).
 
     Rotations by 1 about x, y, z through its centre, translations by its reach.
@@ -122,7 +123,7 @@ def _motions(body: _Group, among: Mask | None = None) -> tuple[Ints, Array]:
     return coordinates, np.concatenate(parts, axis=1)[:, first]
 
 
-def require_held(system: DiscreteSystem) -> None:
+def require_supported(system: DiscreteSystem) -> None:
     """Raise when a rigid motion of some bodies meets no resistance at the present state.
 
     See `find_free`. Collective.
@@ -167,7 +168,7 @@ def require_pressed(system: DiscreteSystem) -> None:
         free = numbering.fixed_by[moves] < 0
         both = [np.abs(force[at]).max(initial=0.0) for at in (moves[free], moves)]
         felt, largest = np.max(system.comm.allgather(both), axis=0)
-        if felt <= UNFELT * largest:
+        if felt <= FREE_FORCE_RATIO * largest:
             names = [system.name(b) for b, _ in some]
             raise ConstraintError(
                 f"the pressure in {_listed(names)} is undetermined: nothing incompressible moves "
@@ -217,7 +218,7 @@ def find_free(system: DiscreteSystem) -> list[tuple[list[str], str]]:
     stiffness = system.stiffness if system.stiffness > 0.0 else 1.0
     strength = diagonal * size
     strength = np.where(strength > 1e-9 * stiffness, strength, stiffness * size)
-    if len(bodies) > FEW:
+    if len(bodies) > MAX_BODIES:
         return _of_many(system, bodies, motions, size, strength)
     n = int(numbering.start[numbering.owned_vertices])  # owned coordinates come first
     V = np.zeros((6 * len(bodies), numbering.coordinates))
@@ -240,7 +241,7 @@ def find_free(system: DiscreteSystem) -> list[tuple[list[str], str]]:
     return [_describe(bodies, motion) for motion in _readable(bodies, loose)]
 
 
-def _bodies(system: DiscreteSystem, groups: list[list[Body]]) -> list[_Group]:
+def _bodies(system: DiscreteSystem, groups: list[list[BodyProtocol]]) -> list[_RigidGroup]:
     q = system.reference + system.state
     return [_group(system, members, q) for members in groups]
 
@@ -252,7 +253,7 @@ def supported(system: DiscreteSystem) -> bool:
     tells nothing: bodies may hold each other, or be many.
     """
     numbering, groups = system.numbering, _groups(system)
-    if len(groups) > FEW:
+    if len(groups) > MAX_BODIES:
         return False
     bodies = _bodies(system, groups)
     fixed = (numbering.fixed_by >= 0) & (numbering.vertex_of < numbering.owned_vertices)
@@ -267,12 +268,12 @@ def supported(system: DiscreteSystem) -> bool:
         values = np.linalg.svd(held, compute_uv=False)
         least = min(least, float(values.min()) if len(values) == 6 else 0.0)
     number = float(system.sum(np.array([float(len(fixed))]))[0])
-    return bool(least > HOLDS * number**0.5)
+    return bool(least > SUPPORT_TOLERANCE * number**0.5)
 
 
 def _of_many(
     system: DiscreteSystem,
-    bodies: list[_Group],
+    bodies: list[_RigidGroup],
     motions: list[tuple[Ints, Array]],
     size: Array,
     strength: Array,
@@ -309,8 +310,10 @@ def _of_many(
     owner = kept // 6
     every = system.comm.allgather(rows_by_groups(A, owner))
     widths = np.bincount(owner, minlength=count)
-    elimination = Elimination(widths, [part for rank in every for part in rank], FREE)
-    found, total = elimination.null_vectors(TOLD), elimination.count
+    elimination = Elimination(
+        widths, [part for rank in every for part in rank], FREE_MOTION_TOLERANCE
+    )
+    found, total = elimination.null_vectors(MAX_DESCRIBED), elimination.count
     told = []
     for columns, values in found:
         flat = np.zeros(len(kept))
@@ -392,8 +395,8 @@ def _tangent(system: DiscreteSystem) -> csr_array:
 def _factor(system: DiscreteSystem, rows: Array) -> Array:
     """Return R of the QR decomposition of the rows of all ranks (collective)."""
     mine = np.empty((0, rows.shape[1]))
-    for start in range(0, len(rows), CHUNK):
-        joined = np.concatenate([mine, rows[start : start + CHUNK]])
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        joined = np.concatenate([mine, rows[start : start + ROWS_AT_ONCE]])
         mine = np.asarray(np.linalg.qr(joined, mode="r"))
     if system.comm.size == 1:
         return np.asarray(mine)
@@ -409,10 +412,12 @@ def _null(system: DiscreteSystem, rows: Array, moves: Array) -> Array:
     R = _factor(system, rows) @ reduce
     _, values, vectors = np.linalg.svd(R, full_matrices=True)
     values = np.append(values, np.zeros(len(vectors) - len(values)))
-    return np.asarray((reduce @ vectors[values < FREE * max(1.0, values.max())].T).T)
+    return np.asarray(
+        (reduce @ vectors[values < FREE_MOTION_TOLERANCE * max(1.0, values.max())].T).T
+    )
 
 
-def _readable(bodies: list[_Group], motions: Array) -> Array:
+def _readable(bodies: list[_RigidGroup], motions: Array) -> Array:
     """Combine motions so that each has what the others have not: rotations, then translations."""
     first = np.array([6 * b + a for a in range(6) for b in range(len(bodies))])
     rows = motions[:, first].copy()
@@ -435,7 +440,7 @@ def _readable(bodies: list[_Group], motions: Array) -> Array:
     return result
 
 
-def _describe(bodies: list[_Group], motion: Array) -> tuple[list[str], str]:
+def _describe(bodies: list[_RigidGroup], motion: Array) -> tuple[list[str], str]:
     """Return the bodies that a motion moves, and the motion of the one that moves most."""
     parts = motion.reshape(len(bodies), 6)
     strength = np.abs(parts).max(axis=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Corrections of the pressure that laws of solids have for `newton.predicted`."""
+"""Corrections of the pressure that laws of solids have for `newton.stress_predictor`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..values.parameter import Value
-    from .parts import Parts
+    from .parts import EnergyCall
 
 STIFF = 50.0  # ratio of bulk and shear modulus, nu = 0.49, from which on pressures are predicted
 
@@ -26,7 +26,7 @@ Corrections = tuple[sp.Expr, dict[str, sp.Expr]]
 NONE: Corrections = (sp.S.Zero, {})
 
 
-def of_volume(called: Parts, values: Mapping[str, Value], condensed: bool) -> Corrections:
+def of_volume(called: EnergyCall, values: Mapping[str, Value], condensed: bool) -> Corrections:
     r"""Return c g that corrects the pressure :math:`\kappa g` of a solid, and that by c's name.
 
     So it is of solids whose part ``"volumetric"``, :math:`\tfrac12\kappa g^2`, is stiff.
@@ -48,7 +48,7 @@ def of_volume(called: Parts, values: Mapping[str, Value], condensed: bool) -> Co
     return real(PREDICTED_PRESSURE) * g, {PREDICTED_PRESSURE: pressure}
 
 
-def stiffness_ratio(called: Parts, values: Mapping[str, Value]) -> float:
+def stiffness_ratio(called: EnergyCall, values: Mapping[str, Value]) -> float:
     r"""Return :math:`\kappa/\mu` at rest, of the part ``"volumetric"`` and of all others.
 
     0 where there is no such part, or the numbers among `values` do not determine it.

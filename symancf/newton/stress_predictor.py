@@ -84,7 +84,7 @@ class PredictedStresses(Aid):
         self._columns: dict[int, Ints] = {}
         self._pressures: set[int] = set()
         self._last: dict[int, Array] = {}  # the last corrections, with the other parameters
-        self._told: dict[int, Ints] = {}
+        self._output_rows_of: dict[int, Ints] = {}
         self._place: Array | None = None
         self._before: Array | None = None
         self._here: dict[int, Array] | None = None  # stresses at `_place`, where they are known
@@ -182,14 +182,16 @@ class PredictedStresses(Aid):
 
     def _stresses(self, state: Array, pieces: Sequence[int] | None = None) -> dict[int, Array]:
         plan = self.system.plan
-        if not self._told:
-            self._told = {number: _rows_told(plan.told(number)) for number in self._columns}
+        if not self._output_rows_of:
+            self._output_rows_of = {
+                number: _output_rows(plan.told(number)) for number in self._columns
+            }
         asked = list(self._columns) if pieces is None else pieces
         found = plan.tabulate("outputs", asked, state)[0]
-        return {number: rows[:, self._told[number]] for number, rows in found.items()}
+        return {number: rows[:, self._output_rows_of[number]] for number, rows in found.items()}
 
 
-def _rows_told(outputs: Iterable[tuple[str, int, tuple[str, ...]]]) -> Ints:
+def _output_rows(outputs: Iterable[tuple[str, int, tuple[str, ...]]]) -> Ints:
     """Return the places of predicted stresses among what a kernel tells, by points."""
     rows, first = [], 0
     for _, count, names in outputs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is connected with what, among items of which each rank has a share.
+"""Connected components of items that are distributed over the ranks.
 
 Items are numbered over all ranks; rank r has those from `starts[r]` to `starts[r+1]`.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Newton's method would still change where the residual counts as none."""
+"""Corrections that remain where the residual counts as zero."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from .norms import RowNorms
 
 
-SMALL = 1e-6  # of the largest displacement of the part: a correction that is none
-LEAST = 1e-9  # of the size of the part: by this smaller displacements are measured
-MOST = 20  # iterations that are made for it
-NOISE = 10.0  # times what round-off of the residual makes
-COARSE = 1e-3  # round-off that makes more than this is told
+CORRECTION_TOLERANCE = 1e-6  # of the largest displacement of the part: a correction that is none
+SMALLEST_DISPLACEMENT = 1e-9  # of the size of the part: by this smaller displacements are measured
+MAX_EXTRA_ITERATIONS = 20  # iterations that are made for it
+NOISE_FACTOR = 10.0  # times what round-off of the residual makes
+WARNED_ROUND_OFF = 1e-3  # round-off that makes more than this is told
 FACTORS, MULTIGRID = ("lu", "cholesky"), ("gamg", "grids", "hypre", "mg")
-ROUGH = 10.0  # times what others make of a residual may be the correction
+ROUGH_CORRECTION_RATIO = 10.0  # times what others make of a residual may be the correction
 
 
 class Leftover:
@@ -51,7 +51,7 @@ class Leftover:
     ----------
     moves, unit : (rows,) which rows are of coordinates that move; L of each.
     extra : iterations that were made for it in this solution.
-    told : where the last solution is not settled, else "".
+    warning : where the last solution is not settled, else "".
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Leftover:
 
     def begin(self) -> None:
         """Begin a solution."""
-        self.extra, self.told = 0, ""
+        self.extra, self.warning = 0, ""
 
     def _relative(self, change: Array, x: Array) -> tuple[float, Array]:
         """Return the largest share that a change is of the displacements, and that of each row."""
@@ -87,7 +87,7 @@ class Leftover:
             np.maximum.at(size, rows.row_part, u)
         else:
             size[:] = u.max(initial=0.0)
-        size = np.maximum(rows.largest(size), LEAST)[rows.row_part]
+        size = np.maximum(rows.largest(size), SMALLEST_DISPLACEMENT)[rows.row_part]
         share = np.where(self.moves, np.abs(change) / self.unit, 0.0) / size
         (largest,) = rows.largest(np.array([share.max(initial=0.0)]))
         return float(largest), share
@@ -132,13 +132,13 @@ class Leftover:
         noise : returns the residual (rows) that round-off makes.
         loose : share that counts as none where another solution goes on from here.
         """
-        self.told = ""
+        self.warning = ""
         if loose == np.inf:
             return True
-        least, exact = max(SMALL, loose), self.ksp.getPC().getType() in FACTORS
+        least, exact = max(CORRECTION_TOLERANCE, loose), self.ksp.getPC().getType() in FACTORS
         if exact and step is not None and self._relative(step, x)[0] <= least:
             return True
-        small = least if exact else least / ROUGH
+        small = least if exact else least / ROUGH_CORRECTION_RATIO
         y = self.correction(f)
         if y is None:
             return True
@@ -148,13 +148,13 @@ class Leftover:
         rounded = self.correction(noise())
         if rounded is None:
             return True
-        if share <= NOISE * self._relative(rounded, x)[0]:
-            self.told = self._place(of_row, y) if share > COARSE else ""
+        if share <= NOISE_FACTOR * self._relative(rounded, x)[0]:
+            self.warning = self._place(of_row, y) if share > WARNED_ROUND_OFF else ""
             return True
-        if self.extra < MOST:
+        if self.extra < MAX_EXTRA_ITERATIONS:
             self.extra += 1
             return False
-        self.told = self._place(of_row, y)
+        self.warning = self._place(of_row, y)
         return True
 
     def _place(self, share: Array, y: Array) -> str:
@@ -169,10 +169,10 @@ class Leftover:
 
     def warn(self, when: str) -> None:
         """Warn where the last solution is not settled."""
-        if self.told:
+        if self.warning:
             self.system.once.warn(
-                ("not settled", self.told.partition(" near ")[0]),
-                f"{when}: the residual is small beside the largest forces, but {self.told}. The "
+                ("not settled", self.warning.partition(" near ")[0]),
+                f"{when}: the residual is small beside the largest forces, but {self.warning}. The "
                 "stiffness or the forces there are too small beside those of what it is "
                 "connected with: the state there is not found",
             )

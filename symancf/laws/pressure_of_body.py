@@ -16,7 +16,7 @@ from ..kinematics.quantity import real
 from ..values.arguments import among
 from ..values.parameter import Parameter
 from .evaluate import evaluate_energy
-from .mixed import Kind, Pressure, split
+from .mixed import Kind, PressureField, split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def pressure_of(
     element: Element, energy: Energy, asked: Kind, values: Mapping[str, Value]
-) -> Pressure:
+) -> PressureField:
     """Return the pressure that is asked for of an energy on an element.
 
     Parameters
@@ -70,7 +70,7 @@ def pressure_of(
         )
     limits = tuple(plain) if incompressible else ()
     unbounded = tuple(n for n in limits if math.isinf(plain[n]))
-    return Pressure(asked, degrees[asked], incompressible, unbounded, limits)
+    return PressureField(asked, degrees[asked], incompressible, unbounded, limits)
 
 
 def _limit(compliance: sp.Expr, values: Mapping[str, Value]) -> tuple[bool, dict[str, float]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..newton.followers import Followers
 
 
-class Rows:
+class RankRows:
     """A matrix of PETSc with rows that other ranks know.
 
     Parameters
@@ -62,7 +62,7 @@ class Rows:
         self.mat.assemble()
 
 
-class Reduced:
+class SchurComplement:
     r"""The matrix :math:`R = W^T K W` of what is left, first the displacements of nodes.
 
     The rows of W are those of T for coordinates that follow others, :math:`x_s = T x_m + Q \Phi`,
@@ -99,12 +99,12 @@ class Reduced:
         self.starts = shares(comm, u + len(self.rest))
         number = np.where(place >= 0, place + self.starts[comm.rank], -1)
         number[self.rest] = self.starts[comm.rank] + u + np.arange(len(self.rest))
-        self._Q = Rows(comm, starts, starts, found.by, found.equation)
+        self._Q = RankRows(comm, starts, starts, found.by, found.equation)
         leads = number >= 0
         leads[self._Q.given] = False
         own = np.flatnonzero(leads)
         to = lookup(comm, starts, found.column, number)
-        self._W = Rows(comm, starts, self.starts, found.of, to, (own, number[own]))
+        self._W = RankRows(comm, starts, self.starts, found.of, to, (own, number[own]))
         self.followers = place[self._Q.given]
         self.mat: PETSc.Mat | None = None
         self._rhs, self._x, self._y = (K.createVecRight() for _ in range(3))
