@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import ast
+from collections import defaultdict
+
 import pytest
 
 #: term -> page below docs that answers it
@@ -138,3 +141,49 @@ def test_no_private_words(repository):
                 f"{path.relative_to(repository)}: {words}" for words in PRIVATE if words in text
             ]
     assert not found, "\n".join(found)
+
+
+@pytest.fixture(scope="module")
+def modules(repository):
+    """Every module of the package and of the compiler, with its syntax tree."""
+    return {
+        path: ast.parse(path.read_text(encoding="utf-8"))
+        for folder in ("symancf", "codegen/symancf_codegen")
+        for path in sorted((repository / folder).rglob("*.py"))
+    }
+
+
+def test_no_class_has_the_name_of_another(modules):
+    places = defaultdict(list)
+    for path, tree in modules.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                places[node.name.lstrip("_")].append(str(path))
+    assert not {name: paths for name, paths in places.items() if len(paths) > 1}
+
+
+def test_docstrings_of_modules_are_titles(modules):
+    titles = {path: ast.get_docstring(tree) or "" for path, tree in modules.items()}
+    assert not [path for path, title in titles.items() if title.split(" ")[0] in ("What", "How")]
+
+
+PARTICIPLES = frozenset(
+    ("asked", "found", "gone", "held", "kept", "lost", "made", "said", "shown", "taken", "told")
+) | {"whole"}
+METHODS = PARTICIPLES - {"asked", "told"}  # of a signal, and messages of which others are told
+
+
+def test_no_participle_is_a_name(modules):
+    found = []
+    for path, tree in modules.items():
+        found += [str(path)] if PARTICIPLES & set(path.stem.split("_")) else []
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ClassDef | ast.Module):
+                continue
+            names = {
+                getattr(node, "name", ""),
+                *(x.name for x in node.body if isinstance(x, ast.FunctionDef)),
+            }
+            forbidden = METHODS if isinstance(node, ast.ClassDef) else PARTICIPLES
+            found += [f"{path}: {n}" for n in names if n.strip("_").lower() in forbidden]
+    assert not found
