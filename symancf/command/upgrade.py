@@ -74,7 +74,7 @@ class Known:
                 self.kinds[bound] = kind if self.kinds.get(bound, kind) == kind else ""
 
 
-class Program:
+class Script:
     """One program text, its tree and the changes to it."""
 
     def __init__(self, text: str, known: Known, package: str = "") -> None:
@@ -177,7 +177,7 @@ def _bound(node: ast.AST) -> str:
 
 
 # ---- rules: each looks at one call, or at one name, by its public name --------------------------
-def rename_keywords(program: Program, node: ast.Call, call: str) -> None:
+def rename_keywords(program: Script, node: ast.Call, call: str) -> None:
     """``DynamicProblem(system, rho=0.8)``: keyword arguments, and words for them, are others."""
     names, values = KEYWORDS.get(call, {}), VALUES.get(call, {})
     for keyword in node.keywords:
@@ -200,7 +200,7 @@ def _keys(tree: ast.expr) -> Iterator[ast.expr | None]:
             yield from node.keys
 
 
-def name_positions(program: Program, node: ast.Call, call: str) -> None:
+def name_positions(program: Script, node: ast.Call, call: str) -> None:
     """``StaticProblem(system, "", None, False)``: later arguments are given by their names."""
     positions = POSITIONS.get(call, ())[1:]
     if len(node.args) <= len(positions) and not _starred(node.args[:-1]):
@@ -212,7 +212,7 @@ def _starred(nodes: Iterable[ast.expr]) -> bool:
     return any(isinstance(node, ast.Starred) for node in nodes)
 
 
-def say_degrees(program: Program, node: ast.Call, call: str) -> None:
+def say_degrees(program: Script, node: ast.Call, call: str) -> None:
     """``Layers([(law, h, 45)])``, ``mesh.select(..., angle=45)``: the unit of angles is said."""
     if program.method(node) == "select" and node.args:
         for keyword in node.keywords:
@@ -234,7 +234,7 @@ def _without_angle(layer: ast.expr) -> bool:
     return few or (len(layer.elts) > 2 and getattr(layer.elts[2], "value", 1) == 0)
 
 
-def take_force(program: Program, node: ast.Call, call: str) -> None:
+def take_force(program: Script, node: ast.Call, call: str) -> None:
     """``support.reaction(system)`` as an array is ``support.reaction(system).force``."""
     if program.method(node) != "reaction" or len(node.args) + len(node.keywords) != 1:
         return
@@ -251,7 +251,7 @@ def take_force(program: Program, node: ast.Call, call: str) -> None:
         program.note(node, "a support's reaction is no array: take .force, .moment or both")
 
 
-def take_moment(program: Program, node: ast.Call, call: str) -> None:
+def take_moment(program: Script, node: ast.Call, call: str) -> None:
     """``support.reaction_moment(system, X)`` is ``support.reaction(system).moment_about(X)``."""
     if program.method(node) != "reaction_moment" or not node.args:
         return
@@ -280,7 +280,7 @@ def _is_array(node: ast.Call, holder: ast.AST | None) -> bool:
     return isinstance(holder, operators) or of_it
 
 
-def call_momentum(program: Program, node: ast.Call, call: str) -> None:
+def call_momentum(program: Script, node: ast.Call, call: str) -> None:
     """``sa.momentum(system)`` is ``system.momentum()``."""
     if call != "momentum":
         return
@@ -295,7 +295,7 @@ def call_momentum(program: Program, node: ast.Call, call: str) -> None:
     program.replace(program.end(system), after, f"{'' if simple else ')'}.momentum(")
 
 
-def call_maximum(program: Program, node: ast.Call, call: str) -> None:
+def call_maximum(program: Script, node: ast.Call, call: str) -> None:
     """``sa.largest(body, f)(system)``: a function of system, body and field."""
     if call != "largest":
         return
@@ -317,7 +317,7 @@ def call_maximum(program: Program, node: ast.Call, call: str) -> None:
         program.insert(program.begin(argument), "at=")
 
 
-def call_laws(program: Program, node: ast.expr, name: str) -> None:
+def call_laws(program: Script, node: ast.expr, name: str) -> None:
     """``energies.yeoh``: names of the catalogue are called to give a law."""
     room, _, law = name.rpartition(".")
     call = program.callee.get(node)
@@ -329,13 +329,13 @@ def call_laws(program: Program, node: ast.expr, name: str) -> None:
         program.insert(program.end(node), "()")
 
 
-def rename_names(program: Program, node: ast.expr, name: str) -> None:
+def rename_names(program: Script, node: ast.expr, name: str) -> None:
     """``sa.print``: other names with the same arguments."""
     if name in NAMES:
         program.replace(program.end(node) - len(name), program.end(node), NAMES[name])
 
 
-def place_of_origin(program: Program, node: ast.expr, name: str) -> None:
+def place_of_origin(program: Script, node: ast.expr, name: str) -> None:
     """``disc.origin`` of a planar body, a place, is ``disc.at((0, 0))``; others are numbers."""
     if not isinstance(node, ast.Attribute) or node.attr != "origin":
         return
@@ -346,18 +346,18 @@ def place_of_origin(program: Program, node: ast.expr, name: str) -> None:
         program.note(node, "origin: of a PlanarBody write at((0, 0)), of others it stays")
 
 
-OF_CALLS: tuple[Callable[[Program, ast.Call, str], None], ...] = (
+OF_CALLS: tuple[Callable[[Script, ast.Call, str], None], ...] = (
     *(rename_keywords, name_positions, say_degrees),
     *(take_force, take_moment, call_momentum, call_maximum),
 )
-OF_NAMES: tuple[Callable[[Program, ast.expr, str], None], ...] = (
+OF_NAMES: tuple[Callable[[Script, ast.expr, str], None], ...] = (
     call_laws,
     rename_names,
     place_of_origin,
 )
 
 
-def rename_imports(program: Program, node: ast.ImportFrom) -> None:
+def rename_imports(program: Script, node: ast.ImportFrom) -> None:
     """``from symancf import print``."""
     for name in node.names:
         if new := {**NAMES, "largest": "maximum"}.get(name.name):
@@ -373,7 +373,7 @@ def rewrite(text: str, known: Known, package: str = "") -> tuple[str, list[Note]
     ------
     SyntaxError : it is no Python.
     """
-    program = Program(text, known, package)
+    program = Script(text, known, package)
     for node in ast.walk(program.tree):
         if isinstance(node, ast.ImportFrom) and node.module == "symancf":
             rename_imports(program, node)

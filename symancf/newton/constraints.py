@@ -102,9 +102,7 @@ class Constraints:
         if len(self.rows):
             lengths = self.lengths() if lengths is None else lengths
             vanished = lengths < ROUND_OFF * self.norms.system.stiffness * self._size
-            self.limits[:] = np.maximum(
-                np.where(vanished, 0.0, self._round_off * lengths), SMALLEST_LIMIT
-            )
+            self.limits[:] = np.maximum(np.where(vanished, 0.0, self._round_off * lengths), TINY)
 
     def begin(self) -> None:
         """Begin a solution: no violation has been seen."""
@@ -120,11 +118,11 @@ class Constraints:
         np.maximum(self._largest, found, out=self._largest)
         seen = np.zeros(norms.parts)
         length, part = self.limits / self._round_off, norms.row_part[self.rows]
-        there = self.limits > SMALLEST_LIMIT
+        there = self.limits > TINY
         np.maximum.at(seen, part[there], self._largest[there] / length[there])
         seen = np.minimum(norms.largest(seen), 1.0)  # more is no motion
         arisen = np.where(there, seen[part] * length, self._largest)
         allowed = np.maximum(self.limits, VIOLATION_SHARE * rtol * arisen)
         share = np.zeros(norms.count)
-        np.maximum.at(share, self._class, found / np.maximum(allowed, SMALLEST_LIMIT))
+        np.maximum.at(share, self._class, found / np.maximum(allowed, TINY))
         return norms.largest(share)

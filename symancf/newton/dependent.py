@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 MAX_OPERATIONS = 1e12  # operations for a group: minutes
 DEPENDENCE_TOLERANCE = 1e-9  # length of a combination of rows of length 1 that counts as zero
-SMALL = 1e-6  # part of a row in a combination of length 1 that counts as none
+SMALL_SHARE = 1e-6  # part of a row in a combination of length 1 that counts as none
 #: Part of a row in a column of its own that keeps it apart from the others: a combination that
-#: counts as zero has no more than `SMALL` of such a row.
-PRIVATE_COLUMN_SHARE = DEPENDENCE_TOLERANCE / SMALL
+#: counts as zero has no more than `SMALL_SHARE` of such a row.
+PRIVATE_COLUMN_SHARE = DEPENDENCE_TOLERANCE / SMALL_SHARE
 MAX_TRIAL_ITERATIONS = 10  # of Gauss's and Newton's method
 #: The way to the second configuration, of the body's size (of 1 for slopes): what vanishes with
 #: its square is still far from `DEPENDENCE_TOLERANCE`.

@@ -14,7 +14,7 @@ from ..assembly.discrete import Redundant
 from ..errors import ConstraintError, ParameterError, listed, owner
 from ..runtime.collective import share_error, together
 from .dependent import (
-    SMALL,
+    SMALL_SHARE,
     TRIAL_STEP,
     ConstraintGroup,
     Jacobian,

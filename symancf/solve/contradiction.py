@@ -132,7 +132,7 @@ def _violation(system: DiscreteSystem, f: Array) -> tuple[float, list[str]]:
 
     They hold to round-off where the others do, and drift with these in motions of index 1.
     """
-    left_out, numbering = system.redundant.omitted, system.numbering
+    left_out, numbering = system.redundant.left_out, system.numbering
     others = numbering.those("multiplier") & (numbering.fixed_by < 0)
     both = [float(np.abs(f[at]).max(initial=0.0)) for at in (left_out, others)]
     wrong, kept = np.max(system.comm.allgather(both), axis=0) / system.stiffness

@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (634, 105),
+    "whole": (635, 106),
     "first": (267, 59),
     "second": (99, 34),
-    "motion": (392, 71),
+    "motion": (396, 71),
 }
-STATEMENTS = 47600
+STATEMENTS = 47908
 
 
 @cache

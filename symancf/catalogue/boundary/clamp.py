@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a clamp holds slopes: by elimination where axes of space allow it, else by multipliers."""
+"""Slopes of a clamp: by elimination where axes of space allow it, else by multipliers."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ class Ahead:
         _, of = np.unique(owners, return_inverse=True)
         largest = np.zeros(of.max(initial=0) + 1)
         np.maximum.at(largest, of, self._sizes)
-        return np.maximum(self._sizes, VARIATION_ROUND_OFF / VARIATION_TOLERANCE * largest[of])
+        return np.maximum(self._sizes, ROUND_OFF / VARIATION_TOLERANCE * largest[of])
 
     @staticmethod
     def _varies(s: Array, small: Array) -> bool:

@@ -164,7 +164,7 @@ class Explicit(Integrator):
         if self.relative:
             self._states = np.maximum(self._states, self._largest_states())
             # of integrals of lengths, mostly
-            noise = TIME_ROUND_OFF * self.newton.size * self.duration
+            noise = ROUND_OFF * self.newton.size * self.duration
             s = np.maximum(self.rtol * self._states, noise)
         rate = np.abs(self.newton.numbering.to_rows(self.motion.rate)) / self._natural
         speed = self.newton.largest(float(rate[self._second].max(initial=0.0)))

@@ -150,7 +150,7 @@ class TimeSteps:
             self._go_on(saved)
         elif problem._started:
             problem._lead(step)
-            reconcile(problem, problem._steps_to_restart, step)
+            reconcile(problem, problem._left, step)
         else:
             problem.initialize(step)
         problem._motion.span = asked.span(self.begun[0], system.time)

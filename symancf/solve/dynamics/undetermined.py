@@ -31,7 +31,7 @@ def undetermined(system: DiscreteSystem, J: PETSc.Mat, bodies: list[RigidBody]) 
     every: list[list[tuple[Array, Array]]] = comm.allgather(owned)
     start, columns, values = J.getValuesCSR()
     rows = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    size = np.maximum(np.bincount(rows, np.abs(values), minlength=len(start) - 1), SMALLEST_NUMBER)
+    size = np.maximum(np.bincount(rows, np.abs(values), minlength=len(start) - 1), TINY)
     names: list[str] = []
     for k, body in enumerate(bodies):
         held = max((rank[k] for rank in every), key=lambda pair: len(pair[0]))
