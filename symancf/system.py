@@ -106,6 +106,10 @@ class System(OneProcess, Displayable):
         members = [("body", body) for body in self.bodies] + [("term", t) for t in self.terms]
         return [("", "member"), *((kind, label(item, most=100)) for kind, item in members)]
 
+    def name(self, item: protocol.Term) -> str:
+        """Return the name of a body or a term in this system: no other has it."""
+        return self._discrete.name(item)
+
     # ---- the state ----------------------------------------------------------------------------
     @property
     def state(self) -> Array:
@@ -258,7 +262,7 @@ class System(OneProcess, Displayable):
         def __getattr__(self, name: str) -> Any:
             """Return what was public up to 0.2, with a warning."""
             of = self.matrices if name in MATRICES else self._discrete
-            if name.startswith("_") or name == "name" or not hasattr(of, name):
+            if name.startswith("_") or not hasattr(of, name):
                 raise AttributeError(f"a system has no {name!r}")
             now = f"system.matrices.{name}" if name in MATRICES else INSTEAD.get(name, "")
             warnings.warn(
