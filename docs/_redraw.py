@@ -48,6 +48,9 @@ PAGES = {  # picture -> page
     "modes": "guide/vibration",
     "directions": "guide/results",
     "first_robot": "first-robot",
+    "tendon_arm": "how-to/tendon-driven-arm",
+    "magnetic_beam": "how-to/magnetic-beam",
+    "viscoelastic_finger": "how-to/viscoelastic-finger",
 }
 
 
