@@ -51,6 +51,7 @@ PAGES = {  # picture -> page
     "tendon_arm": "how-to/tendon-driven-arm",
     "magnetic_beam": "how-to/magnetic-beam",
     "viscoelastic_finger": "how-to/viscoelastic-finger",
+    "fibre_actuator": "how-to/fibre-reinforced-actuator",
     "control_loop": "how-to/control-loop",
     "design_loop": "how-to/design-loop",
     "parameter_study": "how-to/parameter-study",

@@ -53,7 +53,7 @@ TERMS = {
     "tendon": "how-to/tendon-driven-arm",
     "cable-driven": "how-to/tendon-driven-arm",
     "pneumatic": "guide/pressure",
-    "fibre-reinforced": "guide/systems",
+    "fibre-reinforced": "how-to/fibre-reinforced-actuator",
     "magnetic actuation": "how-to/magnetic-beam",
     "soft gripper": "demos/index",
     "rigid body": "joints",
