@@ -56,11 +56,12 @@ test-petsc:
 bench: .venv/.ready-demo
 	@$(BIN)/python -m symancf bench $(ARGS)
 
-## make docs      the site, in docs/_build/html (ARGS=quick: in docs/_build/quick, no page is run)
+## make docs      the site, in docs/_build/html; how-tos run, its search asked in Chromium (ARGS=quick: in docs/_build/quick, no page is run)
 docs: .venv/.ready-docs
 	@how="docs docs/_build/html"
 	if [ "$(ARGS)" = quick ]; then how="-q -D nb_execution_mode=off -D suppress_warnings=ref.python,misc.highlighting_failure docs docs/_build/quick"; fi
 	$(BIN)/python -m sphinx -W --keep-going -b html $$how
+	if [ "$(ARGS)" != quick ]; then $(BIN)/python docs/_pages.py; $(BIN)/python docs/_search.py; fi
 
 ## make pictures  draw those of the site anew (ARGS="head trunk"; all: 12 minutes of CPU, and 35 for pneumatic_gripper)
 pictures: .venv/.ready-docs

@@ -77,6 +77,7 @@ missing_packages() { # one Debian package per purpose that is not fulfilled
     if [ "$extra" = docs ] && ! library libGLU.so.1; then echo libglu1-mesa; fi # Gmsh, of a tutorial
     if [ "$extra" = docs ] && ! library libXft.so.2; then echo libxft2; fi
     if [ "$extra" = docs ] && ! library libXinerama.so.1; then echo libxinerama1; fi
+    if [ "$extra" = docs ] && ! command -v chromium >/dev/null; then echo chromium; fi # asks the search
     if ! library libXrender.so.1; then echo libxrender1; fi
     if ! library libXcursor.so.1; then echo libxcursor1; fi
 }

@@ -48,6 +48,14 @@ PAGES = {  # picture -> page
     "modes": "guide/vibration",
     "directions": "guide/results",
     "first_robot": "first-robot",
+    "tendon_arm": "how-to/tendon-driven-arm",
+    "magnetic_beam": "how-to/magnetic-beam",
+    "viscoelastic_finger": "how-to/viscoelastic-finger",
+    "fibre_actuator": "how-to/fibre-reinforced-actuator",
+    "control_loop": "how-to/control-loop",
+    "design_loop": "how-to/design-loop",
+    "parameter_study": "how-to/parameter-study",
+    "results_back": "how-to/results-back",
 }
 
 
@@ -108,7 +116,7 @@ def commands(name: str) -> list[str]:
     if name in DEMOS:
         return [sys.executable, "-m", "symancf", "demo", name]
     if name in PAGES:
-        return [sys.executable, "-c", example(name)]
+        return [sys.executable, "example.py"]
     return [sys.executable, __file__, "--here", name]
 
 
@@ -137,6 +145,8 @@ def main(names: list[str]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             results = Path(folder) / "results"
             results.mkdir()
+            if name in PAGES:  # a file, which the processes of a pool can import
+                Path(folder, "example.py").write_text(example(name), encoding="utf-8")
             subprocess.run(
                 commands(name), cwd=folder, check=True, env={**os.environ, "PYTHONPATH": path}
             )

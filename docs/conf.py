@@ -159,5 +159,6 @@ mathjax_file = next(
     for path in files("sphinx-mathjax-offline") or ()
     if path.name == "tex-svg-full.js"
 )
+html_search_scorer = str(Path(__file__).with_name("_scorer.js"))
 html_static_path = ["_static", str(mathjax_file)]
 mathjax_path = mathjax_file.name
