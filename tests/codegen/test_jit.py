@@ -27,7 +27,7 @@ def folder(tmp_path_factory, monkeypatch):
 
 
 def spring(power=2):
-    parameters = (jit.declare.Parameter(k),)
+    parameters = (jit.declare.KernelParameter(k),)
     return jit.declare.PointLaw("spring", (x,), energy=k * x**power / 2, parameters=parameters)
 
 

@@ -30,7 +30,7 @@ for package in (symancf, symancf_codegen):
 u, k = sp.symbols("u k", real=True)
 law = jit.declare.PointLaw(
     name="spring", unknowns=(u,), jets=(), energy=k * u**2 / 2, measure=sp.Integer(1),
-    parameters=(jit.declare.Parameter(k),),
+    parameters=(jit.declare.KernelParameter(k),),
 )
 kernel = jit.points(law)
 f, bad = kernel.residual([[3.0]], parameters={"k": 2.0})
