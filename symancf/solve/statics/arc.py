@@ -25,13 +25,10 @@ if TYPE_CHECKING:
 
 
 BORDER_FACTOR = 2.0  # |g|: so large that no turn within a step makes the operator singular
-DIFFERENCE_STEP = 1e-5  # of the parameter, in the rates of what the user makes of it
+DIFFERENCE_STEP = 1e-5  # of the parameter, or of the largest body's size: a place beside it
 #: Newton iterations; a shorter step costs less than more, which may lead elsewhere
 MAX_ITERATIONS = 12
 MOTION_ROUND_OFF = 1e-12  # displacement in a step, in parts of the system, that is round-off
-#: of |u|: two such steps in a row change nothing any more, whatever is left
-STANDSTILL_TOLERANCE = 1e-14
-DISTURBANCE = 1e-6  # of the largest body's size: a place beside the present one
 TANGENT_TOLERANCE = 1e-6  # relative tolerance of a Krylov solver, of tangents of the path
 #: of the forces: what is out of balance at an equilibrium that is only looked at
 BALANCE_TOLERANCE = 1e-8
@@ -243,7 +240,9 @@ class Arc:
         state = system.state.copy()
         try:
             aside = (
-                DISTURBANCE * system.numbering.natural(self._length) * system.numbering.random(7)
+                DIFFERENCE_STEP
+                * system.numbering.natural(self._length)
+                * system.numbering.random(7)
             )
             system.state[free] += aside[free]
             return self.derivative()[1]
@@ -459,10 +458,10 @@ class BorderedEquations:
     ) -> None:
         self.arc, self.rows, self.value = arc, rows, value
         self.plane, self.radius = plane, radius
-        self._first, self._moved = Direction(rows, value), 0.0
+        self._first = Direction(rows, value)
         self._step = Direction(np.zeros_like(rows), 0.0)
         self._rate: Array = np.zeros_like(rows)
-        self._finite, self._still = True, False
+        self._finite = True
 
     def residual(self) -> bool:
         """Evaluate the residual at the first place."""
@@ -476,8 +475,7 @@ class BorderedEquations:
             arc.trouble = "Newton's method leaves the neighbourhood of the path"
             return int(REASONS.DIVERGED_DTOL)
         arc.trouble = f"Newton's method did not converge in {iteration} iterations"
-        still = iteration > 0 and self._moved <= STANDSTILL_TOLERANCE * arc.x.norm()
-        done, self._still = arc.tested(iteration) > 0 or (still and self._still), still
+        done = arc.tested(iteration) > 0
         return int(REASONS.CONVERGED_FNORM_RELATIVE if done else REASONS.ITERATING)
 
     def linearize(self) -> None:
@@ -512,7 +510,6 @@ class BorderedEquations:
         for k in range(MAX_HALVINGS):
             rows, value = self.rows + 0.5**k * step.rows, self.value + 0.5**k * step.rate
             if arc.attempt(rows, value):
-                length = np.sqrt(arc.system.sum(np.array([step.rows @ step.rows]))[0])
-                self.rows, self.value, self._moved = rows, value, float(length) * 0.5**k
+                self.rows, self.value = rows, value
                 return int(REASONS.ITERATING)
         return int(REASONS.DIVERGED_LINE_SEARCH)

@@ -33,7 +33,7 @@ LIMIT_POINT_RATIO = 2.0
 STIFFENING_RATIO = 10.0  # times the prediction at the end: that of stiffening structures is 1 to 5
 #: cosine of the angle between the predictions at both ends: less is a jump, or a guess
 MIN_TURN_COSINE = 0.3
-SEEN, SLOW = 0.01, 0.1  # of the fastest place: slower ones do not count; floor of speeds at first
+SLOW = 0.1  # of the fastest place: floor of speeds at first
 #: times faster than at the start, and as much softer: near a limit point, as tried
 LIMIT_POINT_SPEED = 5.0
 CONTACT_CHANGE_RATIO = 0.05  # of the displacements: a small change where something touches
@@ -275,7 +275,7 @@ class Branch:
         comm.Allreduce(mine, ends, MPI.MAX)
         if not (np.isfinite(ends).all() and ends[0] > 0.0):
             return "", 0.0
-        growth = np.where(now > SEEN * ends[1], now / np.maximum(first, SLOW * ends[0]), 0.0)
+        growth = now / np.maximum(first, SLOW * ends[0])
         most, _, where = largest_at(self.system, growth, vertices, growth)
         if not most > max(LIMIT_POINT_SPEED, 2.0 * usual):
             return "", 0.0

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ...assembly.numbering import Block
 
 
-ROWS_AT_ONCE = 4096  # rows that are factored at once
 MAX_BODIES = 24  # bodies up to which all their motions are looked at together
 MAX_DESCRIBED = 12  # motions of more bodies that are described
 FREE_FORCE_RATIO = 1e-10  # of its largest forces: what an even pressure does to nodes that are free
@@ -394,10 +393,7 @@ def _tangent(system: DiscreteSystem) -> csr_array:
 
 def _factor(system: DiscreteSystem, rows: Array) -> Array:
     """Return R of the QR decomposition of the rows of all ranks (collective)."""
-    mine = np.empty((0, rows.shape[1]))
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        joined = np.concatenate([mine, rows[start : start + ROWS_AT_ONCE]])
-        mine = np.asarray(np.linalg.qr(joined, mode="r"))
+    mine = np.linalg.qr(rows, mode="r")
     if system.comm.size == 1:
         return np.asarray(mine)
     every = np.concatenate(system.comm.allgather(mine))
