@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import Array, Ints
 from ..errors import ParameterError
 from ..runtime.petsc import PETSc
+from ..values.spellings import advise
 from .vectors import Vectors
 
 if TYPE_CHECKING:
@@ -169,9 +170,14 @@ class Unknowns:
         """What multipliers (rows,) are multiplied by in local vectors; 1 for the others."""
         return np.where(self._bound, self._of.stiffness, 1.0)
 
-    def unknowns_of(self, local: Array) -> Array:
+    def from_local(self, local: Array) -> Array:
         """Return the values (rows,) of a local vector at this rank's unknowns, as they are."""
         return np.asarray(local[self.coordinate])
+
+    def taken(self, local: Array) -> Array:
+        """Return `from_local`, by its former name."""
+        advise("unknowns.taken(local)", "unknowns.from_local(local)")
+        return self.from_local(local)
 
     def from_rows(self, residual: Array) -> Array:
         """Return the values (rows,) of a residual in the rows of `Numbering`, as matrices have it.

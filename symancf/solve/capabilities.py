@@ -65,7 +65,7 @@ LAWS = (
 )
 BODIES = (
     CapabilityRow("body", "PlanarBody", multigrid=NO_GRIDS, contact="ParameterError: surface"),
-    CapabilityRow("body", "RigidBody", steps=ONE_BY_ONE, multigrid=NO_GRIDS, contact=YES),
+    CapabilityRow("body", "RigidBody", multigrid=NO_GRIDS, contact=YES),
 )
 TERMS = (
     CapabilityRow("term", "fix"),
@@ -112,7 +112,7 @@ TERMS = (
 )
 #: Joints that can do less than others.
 JOINTS = {
-    "clamp": CapabilityRow("term", "joints.clamp", steps=ONE_BY_ONE, multigrid=NO_GRIDS),
+    "clamp": CapabilityRow("term", "joints.clamp", multigrid=NO_GRIDS),
     "fold": CapabilityRow("term", "joints.fold", multigrid=NO_GRIDS),
 }
 

@@ -35,7 +35,7 @@ class Case:
         ksp.setType(PETSc.KSP.Type.PREONLY)
         ksp.getPC().setType(pc)
         ksp.setUp()
-        rows = RowNorms(system, system._discrete.pieces)
+        rows = RowNorms(system._discrete, system._discrete.pieces)
         return cls(Leftover(system, rows, ksp, (A.createVecLeft(), A.createVecLeft())), moved)
 
     def settled(self, correction: float, noise: float = 0.0) -> bool:

@@ -54,7 +54,7 @@ def test_matrices_are_what_kernels_multiply_by() -> None:
     system.state[system._discrete.numbering.free] = (
         1e-3 * system._discrete.numbering.random(1)[system._discrete.numbering.free]
     )
-    x = u.unknowns_of(system._discrete.numbering.random(2))
+    x = u.from_local(system._discrete.numbering.random(2))
     given = u.new()
     given.setArray(x)
     answer = given.duplicate()

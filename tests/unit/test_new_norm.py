@@ -151,7 +151,7 @@ def test_the_rule_ends_where_it_says(
 def test_an_old_tangent_goes_on_while_residuals_fall_by_half() -> None:
     """Without a question whether this is round-off."""
     system, _ = hanging()
-    test = Given(RowNorms(system, system._discrete.pieces))
+    test = Given(RowNorms(system._discrete, system._discrete.pieces))
     test.data.rtol = 1e-8
     test.start(np.zeros(test.rows.parts, dtype=bool))
     found = []

@@ -227,4 +227,4 @@ def test_many_nodes_cost_as_many_times_more() -> None:
         system = sa.System(cell, terms=faces)
         pairs = [len(f.multipliers(system)) for f in faces]
         assert sum(pairs) == (n + 1) ** 2 * 2 - n**2
-        assert not len(system._discrete.redundant.omitted)
+        assert not len(system._discrete.redundant.left_out)

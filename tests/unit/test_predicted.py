@@ -145,7 +145,9 @@ def changes(system: sa.System, gradient: Any) -> Any:
     """Return how stresses begin to change along a step u = G X from rest."""
     system._discrete.update(0.0)
     step = (system.reference.reshape(-1, 3) @ np.asarray(gradient).T).ravel()
-    (found,) = PredictedStresses(system)._slopes(np.zeros_like(step), step, first=False).values()
+    (found,) = (
+        PredictedStresses(system._discrete)._slopes(np.zeros_like(step), step, first=False).values()
+    )
     return found
 
 

@@ -314,7 +314,7 @@ def test_half_a_model_whose_base_is_guided_too() -> None:
             assert bool(told) == half
             sa.StaticProblem(system).solve(step=0.25)
             found.append(system.displacement(corner)[0] / units)
-            left_out = system._discrete.redundant.omitted
+            left_out = system._discrete.redundant.left_out
             f = (
                 np.abs(system._discrete.residual_at(system.state)[left_out])
                 / system._discrete.stiffness

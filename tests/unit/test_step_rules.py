@@ -58,7 +58,7 @@ def test_coordinates_that_hardly_move_do_not_loosen_the_tolerance_of_others() ->
 def test_rates_at_rest_are_measured_by_a_size_in_a_thousand_steps() -> None:
     slow = sa.DynamicProblem(ball().system, method="rk")
     slow.solve(to=1e-3, step=1e-3, rtol=1e-6)
-    place, rate = np.split(slow.integrator.limits(), 2)
+    place, rate = np.split(slow._integrator.limits(), 2)
     assert rate == pytest.approx(place / (1000 * 1e-3))
 
 

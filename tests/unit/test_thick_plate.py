@@ -103,7 +103,7 @@ def test_rigid_rotations_cost_nothing_and_supports_know_the_second_slope() -> No
         twist = sa.moment(body["x1"], (0.0, 1e-4, 0.0))
         bent = sa.System(body, terms=[sa.fix(body["x0"], dofs), twist])
         sa.StaticProblem(bent).solve()
-        on = bent.binding(body).interpolation
+        on = bent._discrete.binding(body).interpolation
         held = np.flatnonzero(bent.points[:, 0] == 0.0)
         own = bent.state[on.offset(held, "slope3")[:, None] + np.arange(3)]
         assert (np.abs(own[:, 2]).max() > 1e-3) == free

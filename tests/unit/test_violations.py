@@ -30,7 +30,7 @@ class Violations:
         system._discrete.plan.tangent(
             system.state, np.zeros_like(system.state), system._discrete.matrix
         )
-        norms = RowNorms(system, system._discrete.pieces)
+        norms = RowNorms(system._discrete, system._discrete.pieces)
         equations = norms.classes(lambda block: block.is_equation)
         self.all, self.rows = (
             Constraints(system._discrete.matrix, norms, equations),

@@ -293,7 +293,7 @@ class Pencil:
 
     def random(self, seed: int) -> Array:
         """Return numbers (rows,) in [-1, 1], the same on any number of ranks."""
-        return self.unknowns.unknowns_of(self._numbering.random(17 + seed))
+        return self.unknowns.from_local(self._numbering.random(17 + seed))
 
     def sums(self, values: Array) -> Array:
         """Return the sum over ranks (collective)."""

@@ -268,7 +268,7 @@ class EigenProblem(OneProcess):
         owned = system.numbering.vertex_of < system.numbering.owned_vertices
         for a, rigid in enumerate(d):
             f = system.mass_times(rigid)
-            images[a], total[a] = unknowns.unknowns_of(f), rigid[owned] @ f[owned]
+            images[a], total[a] = unknowns.from_local(f), rigid[owned] @ f[owned]
         own = shapes[:, unknowns.coordinate] if len(shapes) else np.zeros((0, unknowns.rows))
         factors = pencil.sums(np.conj(own) @ images.T)
         centre = centre_of_nodes(system, system.reference + system.state)
@@ -454,7 +454,7 @@ def _symmetric(system: DiscreteSystem, K: PETSc.Mat, tolerance: float = SYMMETRI
     different = 0.0
     for seed in range(3):
         for vector, own in ((x, seed), (y, seed + 5)):
-            vector.setArray(size * system.unknowns.unknowns_of(system.numbering.random(own)))
+            vector.setArray(size * system.unknowns.from_local(system.numbering.random(own)))
         K.mult(x, z)
         xy, bound = y.dot(z), y.norm() * z.norm()
         K.mult(y, z)
