@@ -104,7 +104,7 @@ def test_rigid_rotations_cost_nothing_and_supports_know_the_second_slope() -> No
         bent = sa.System(body, terms=[sa.fix(body["x0"], dofs), twist])
         sa.StaticProblem(bent).solve()
         on = bent._discrete.binding(body).interpolation
-        held = np.flatnonzero(bent.points[:, 0] == 0.0)
+        held = np.flatnonzero(bent._discrete.points[:, 0] == 0.0)
         own = bent.state[on.offset(held, "slope3")[:, None] + np.arange(3)]
         assert (np.abs(own[:, 2]).max() > 1e-3) == free
         assert np.abs(bent.state).max() > 1e-3
