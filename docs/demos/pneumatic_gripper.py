@@ -332,12 +332,14 @@ class Course:
 
 
 def let_go(gripper, system):
-    """Give all that is lifted its velocity."""
-    rate = system.rate.copy()
-    system.rate[:] += SPEED * rigid_modes(system)[1]
+    """Give all that is lifted its velocity; a ball without contact falls on."""
+    velocity = SPEED * rigid_modes(system)[1]
     if not gripper.contacts:
-        at = system._discrete.binding(gripper.ball).here(system._discrete)
-        system.rate[at] = rate[at]
+        unknowns = system.unknowns
+        at, of_ball = unknowns.find(gripper.ball.name) - unknowns.first, np.zeros(unknowns.rows)
+        of_ball[at] = unknowns.unknowns_of(velocity)[at]
+        velocity -= unknowns.local(of_ball)
+    system.rate[:] += velocity
 
 
 def sequence(gripper, load=0.05, step=0.05, adaptive=None, rtol=1e-4, pictures=(), until=END):
