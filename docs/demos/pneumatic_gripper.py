@@ -337,7 +337,7 @@ def let_go(gripper, system):
     if not gripper.contacts:
         unknowns = system.unknowns
         at, of_ball = unknowns.find(gripper.ball.name) - unknowns.first, np.zeros(unknowns.rows)
-        of_ball[at] = unknowns.unknowns_of(velocity)[at]
+        of_ball[at] = unknowns.from_local(velocity)[at]
         velocity -= unknowns.local(of_ball)
     system.rate[:] += velocity
 
