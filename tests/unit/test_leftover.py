@@ -65,9 +65,9 @@ def test_what_round_off_makes_is_left_and_told_where_it_is_much() -> None:
     case = Case.of()
     assert not case.settled(5e-4, noise=1e-5)
     assert case.settled(5e-4, noise=1e-4)
-    assert case.leftover. == ""
+    assert case.leftover.warning == ""
     assert case.settled(5e-3, noise=1e-3)
-    assert "'rope' near" in case.leftover.
+    assert "'rope' near" in case.leftover.warning
 
 
 def test_iterations_that_help_slowly_go_on() -> None:
@@ -75,4 +75,4 @@ def test_iterations_that_help_slowly_go_on() -> None:
     falling = 1e-2 * 0.5 ** np.arange(20)
     made = next(k for k, correction in enumerate(falling) if case.settled(correction))
     assert made == 14
-    assert case.leftover. == ""
+    assert case.leftover.warning == ""
