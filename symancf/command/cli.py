@@ -92,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     sub = add(
         demo,
         "run a demo, list or copy them",
-        epilog="Options after NAME go to PETSc: symancf demo silicone_plate -snes_monitor",
+        epilog="Options after NAME go to PETSc: symancf demo silicone_plate -plate_snes_monitor",
     )
     sub.add_argument(
         "--copy", metavar="DIR", help="write demos, tutorials and meshes into DIR, to work on"
