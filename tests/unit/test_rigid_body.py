@@ -252,6 +252,24 @@ def test_rigid_motions_that_nothing_holds_are_named() -> None:
     assert motions[2].endswith("through (3, 0, 0)")
 
 
+@pytest.mark.parametrize("k", [1e-12, 1.0, 1e14])
+def test_stiff_springs_hold_many_bodies(k: float) -> None:
+    def along_x(u_a, *, k):
+        return k / 2 * u_a[0] ** 2
+
+    def along_y(u_a, *, k):
+        return k / 2 * u_a[1] ** 2
+
+    terms: list[sa.Term] = []
+    bodies = [sa.RigidBody.sphere(0.1, position=(i, 0.0, 0.0), name=f"b{i}") for i in range(26)]
+    for i, body in enumerate(bodies):  # springs hold the rotations, the pin alone z
+        left, top = body.at((0.0, 0.05, 0.0)), body.at((0.0, 0.0, 0.05))
+        terms.append(sa.joints.spherical(body.centre, name=f"pin{i}"))
+        for n, (spring, place) in enumerate(((along_x, left), (along_x, top), (along_y, top))):
+            terms.append(sa.Potential(spring, place, k=k, name=f"s{i}{n}"))
+    sa.StaticProblem(sa.System(*bodies, terms=terms)).solve()
+
+
 def test_the_modes_of_multigrid_contain_the_motions_of_rigid_bodies() -> None:
     from symancf.solve.rigid import rigid_modes
 

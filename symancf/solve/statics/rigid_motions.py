@@ -134,7 +134,7 @@ def require_supported(system: DiscreteSystem) -> None:
     told = find_free(system)
     if not told:
         return
-    count = "1 rigid motion is" if len(told) == 1 else f"{len(told)} rigid motions are"
+    free = "a rigid motion is" if len(told) == 1 else "rigid motions are"
     touching = ""
     if any(piece.kinked for piece in system.pieces):
         touching = (
@@ -142,7 +142,7 @@ def require_supported(system: DiscreteSystem) -> None:
             "initial='press'"
         )
     raise ConstraintError(
-        f"{count} free ({_sentence(told)}). Fix coordinates with sa.fix or add a joint{touching}; "
+        f"{free} free ({_sentence(told)}). Fix coordinates with sa.fix or add a joint{touching}; "
         "StaticProblem(..., check_held=False) solves all the same",
         names=sorted({name for names, _ in told for name in names}),
         asked="rigid motion",
