@@ -33,6 +33,7 @@ class OneNode(OneProcess, ABC):
     blocks: ClassVar[tuple[Block, ...]]
     axes: ClassVar[tuple[str, ...]]
     reactions: ClassVar[tuple[int, ...]]
+    _settable = ("velocity", "spin")  # until a motion begins
 
     named: bool
     name: str

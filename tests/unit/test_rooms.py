@@ -75,6 +75,54 @@ def test_what_was_public_warns_and_says_what_to_write() -> None:
         system.stat  # type: ignore[attr-defined]  # noqa: B018
 
 
+def test_what_nothing_would_follow_is_not_set() -> None:
+    """Former attributes, misspelt ones, methods, and what was taken up when it was made."""
+    system, _, block, contact, hold, statics, _, modes = (given for given, _ in models())
+    support, motion = system.terms[0], sa.DynamicProblem(system)
+    state = "rate", "state", "time"
+    for name in ("stiffness", "numbering", "snapshot", "times", "energies", "bodies", "reference"):
+        with refused(sa.ParameterError, asked=name, given=2.0, possible=state):
+            setattr(system, name, 2.0)
+    for given, name in [
+        *[(block, name) for name in ("mu", "element", "name", "at")],
+        *[(contact, name) for name in ("stiffness", "k", "mu", "pressure")],
+        *[(hold, name) for name in ("parameters", "ends", "reaction")],
+        *[(support, name) for name in ("displacement", "motion")],
+        *[(motion, name) for name in ("rho", "tolerence", "monitor", "method", "steps")],
+        (sa.gravity((0.0, 0.0, -9.81)), "g"),
+    ]:
+        with refused(sa.ParameterError, asked=name, given="other", possible=()):
+            setattr(given, name, "other")
+    with refused(sa.ParameterError, asked="tolerence", possible=("check_stable",)):
+        statics.tolerence = 1e-8
+    with refused(sa.ParameterError, asked="dampings", possible=("damping",)):
+        modes.dampings = sa.Rayleigh(mass=1.0)
+    with refused(sa.ParameterError, asked="vlaue", given=1.0, possible=("value",)):
+        sa.Parameter("load").vlaue = 1.0  # type: ignore[attr-defined]
+    with refused(sa.ParameterError, asked="mass", possible=("velocity", "spin")):
+        sa.RigidBody.sphere(0.1, rho=1.0).mass = 2.0  # type: ignore[misc]
+
+
+def test_what_is_followed_is_set() -> None:
+    class Kept(sa.StaticProblem):
+        """With attributes of its own, which its methods set."""
+
+        def solve(self, *given: Any, **named: Any) -> Any:
+            self.solved = True
+            return super().solve(*given, **named)
+
+    system, *_ = (given for given, _ in models())
+    system.state = np.zeros_like(system.state)
+    system.time = 0.0
+    problem = Kept(system)
+    problem.check_stable = False
+    problem.solve()
+    assert problem.solved
+    ball = sa.RigidBody.sphere(0.1, rho=1.0)
+    ball.velocity = (0.0, 0.0, 2.0)
+    assert sa.System(ball).momentum()[0][2] > 0.0
+
+
 @pytest.mark.parametrize("given", [None, 1.0, "system"])
 def test_what_is_no_system_is_refused(given: Any) -> None:
     """By methods of terms, of bodies and by functions alike."""
