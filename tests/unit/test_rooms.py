@@ -34,7 +34,8 @@ def models() -> list[tuple[Any, int]]:
     motion = sa.DynamicProblem(falls)
     motion.solve(to=0.1, step=0.05)
     problems = [(statics, 20), (motion, 20), (modes, 20)]
-    return [(held, 20), (falls, 20), (block, 15), (contact, 15), (hold, 15), *problems]
+    bodies = [(ball, 20), (sa.PlanarBody(mass=1.0), 20)]
+    return [(held, 20), (falls, 20), (block, 15), (contact, 15), (hold, 15), *problems, *bodies]
 
 
 def test_users_see_few_names() -> None:
@@ -75,9 +76,22 @@ def test_what_was_public_warns_and_says_what_to_write() -> None:
         system.stat  # type: ignore[attr-defined]  # noqa: B018
 
 
+def test_what_was_public_of_rigid_bodies_warns() -> None:
+    ball, disc = sa.RigidBody.sphere(0.1, rho=1.0), sa.PlanarBody((1.0, 2.0, 3.0), mass=2.0)
+    with pytest.warns(DeprecationWarning, match="body.mass and body.centre"):
+        assert ball.moments.mass == ball.mass  # type: ignore[attr-defined]
+    with pytest.warns(DeprecationWarning, match=r"RigidBody\.axes goes .* solver alone"):
+        assert ball.axes == ("x", "y", "z")  # type: ignore[attr-defined]
+    with pytest.warns(DeprecationWarning, match=r"PlanarBody\.reference"):
+        assert disc.reference.tolist() == [1.0, 2.0, 3.0]  # type: ignore[attr-defined]
+    for name in ("momentss", "reference", "_x"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(ball, name)
+
+
 def test_what_nothing_would_follow_is_not_set() -> None:
     """Former attributes, misspelt ones, methods, and what was taken up when it was made."""
-    system, _, block, contact, hold, statics, _, modes = (given for given, _ in models())
+    system, _, block, contact, hold, statics, _, modes, *_ = (given for given, _ in models())
     support, motion = system.terms[0], sa.DynamicProblem(system)
     state = "rate", "state", "time"
     for name in ("stiffness", "numbering", "snapshot", "times", "energies", "bodies", "reference"):
