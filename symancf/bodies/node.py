@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..arrays import Array, Ints32
 from ..assembly.configuration import Configuration, Layout, in_system
 from ..runtime.copies import OneProcess
+from ..values.spellings import MEMBERS, advise_member
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,23 +26,36 @@ class OneNode(OneProcess, ABC):
 
     Attributes
     ----------
-    blocks : of its coordinates.
-    axes : names of the coordinates that may be held one by one, the first ones.
-    reactions : which of force and moment (6,) are the reaction of its supports.
+    _blocks : of its coordinates.
+    _dofs : names of the coordinates that may be held one by one, the first ones.
+    _reactions : which of force and moment (6,) are the reaction of its supports.
     """
 
-    blocks: ClassVar[tuple[Block, ...]]
-    axes: ClassVar[tuple[str, ...]]
-    reactions: ClassVar[tuple[int, ...]]
+    _blocks: ClassVar[tuple[Block, ...]]
+    _dofs: ClassVar[tuple[str, ...]]
+    _reactions: ClassVar[tuple[int, ...]]
+    _settable = ("velocity", "spin")  # until a motion begins
 
     named: bool
     name: str
     parameters: dict[str, Value]
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return what was public up to 0.2, with a warning."""
+            kinds = (kind.__name__ for kind in type(self).__mro__)
+            kind = next((k for k in kinds if name in MEMBERS.get(k, ())), None)
+            if kind is None:
+                what = type(self).__name__
+                raise AttributeError(f"a {what} has no {name!r}", name=name, obj=self)
+            advise_member(kind, name)
+            return getattr(self, "_dofs" if name == "axes" else f"_{name}")
+
     @property
-    def size(self) -> int:
+    def _size(self) -> int:
         """Number of its coordinates."""
-        return sum(block.size for block in self.blocks)
+        return sum(block.size for block in self._blocks)
 
     @property
     @abstractmethod
@@ -57,9 +71,9 @@ class OneNode(OneProcess, ABC):
     def bind(self, layout: Layout) -> NodeBinding:
         """Announce the node and its blocks of coordinates."""
 
-    def node(self, configuration: Configuration, vector: Array | None = None) -> Array:
+    def _node(self, configuration: Configuration, vector: Array | None = None) -> Array:
         """Return its entries (size,) of a local vector, default: state, everywhere (collective)."""
-        own, value = configuration.binding(self), np.zeros(self.size)
+        own, value = configuration.binding(self), np.zeros(self._size)
         local = own.local_vertices(configuration)
         if len(local) and local[0] < configuration.numbering.owned_vertices:
             value[:] = (configuration.state if vector is None else vector)[own.here(configuration)]
@@ -67,7 +81,7 @@ class OneNode(OneProcess, ABC):
 
     # ---- what supports ask ----------------------------------------------------------------------
     @abstractmethod
-    def motion(
+    def _motion(
         self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
     ) -> Motion:
         """Return the motion of the frame that a support of some coordinates prescribes.
@@ -78,7 +92,7 @@ class OneNode(OneProcess, ABC):
         """
 
     @abstractmethod
-    def moved(self, u: Array, G: Array) -> Array:
+    def _moved(self, u: Array, G: Array) -> Array:
         """Return the values (size,) of the coordinates in a motion of the frame, see `Motion`."""
 
     @abstractmethod
@@ -101,7 +115,7 @@ class NodeBinding:
 
     def __init__(self, body: OneNode, layout: Layout) -> None:
         self.body, self.name = body, layout.name(body)
-        self.vertex = int(layout.new_vertices(1, self.name, *body.blocks)[0])
+        self.vertex = int(layout.new_vertices(1, self.name, *body._blocks)[0])
 
     def local_vertices(self, configuration: Configuration) -> Ints32:
         """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
@@ -110,10 +124,10 @@ class NodeBinding:
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks of coordinates on local vertices."""
         local = self.local_vertices(configuration)
-        return [(block.name, local) for block in self.body.blocks]
+        return [(block.name, local) for block in self.body._blocks]
 
     def here(self, configuration: Configuration) -> Ints32:
         """Return the local offsets (size,) of its coordinates, (0,) where it is not."""
         numbering, local = configuration.numbering, self.local_vertices(configuration)
-        blocks = [numbering.block(block.name) for block in self.body.blocks]
+        blocks = [numbering.block(block.name) for block in self.body._blocks]
         return np.concatenate([numbering.coordinates_of(b, local).ravel() for b in blocks])

@@ -295,7 +295,7 @@ class Contact(OneProcess, Displayable):
                 asked="radius",
                 given=radius,
             )
-        form, sizes = side.shape.form, side.shape.sizes
+        form, sizes = side._shape.form, side._shape.sizes
         if form == "sphere":
             self._require_stiffness(side, shape, sizes[0])
             return [

@@ -431,7 +431,7 @@ def shape_of(who: str, given: Shape | RigidBody) -> Shape:
             given=given,
             possible=("Plane", "Sphere", "Cylinder", "Capsule", "Box", "Distance", "RigidBody"),
         )
-    form, sizes, name = given.shape.form, given.shape.sizes, given.name
+    form, sizes, name = given._shape.form, given._shape.sizes, given.name
     if form == "sphere":
         return Sphere(sizes[0], body=given, name=name)
     if form == "cylinder":

@@ -65,7 +65,7 @@ class ValueSeries:
             )
         return row.astype(np.float64)
 
-    def append(self, row: Array) -> None:
+    def append(self, row: Array | np.float64) -> None:
         """Keep a row."""
         if self.buffer is None:
             self.buffer = np.empty((64, *row.shape))
@@ -217,10 +217,9 @@ class History(Portable, Displayable):
         due = [s for s in self._series.values() if (number - s.first) % s.every == 0]
         rows = self._evaluated(due) if due else {}
         with together(self.comm):
-            now = self._time.checked(time)
             for name, row in rows.items():
                 self._series[name].append(row)
-            self._time.append(now)
+            self._time.append(np.float64(time))
             if self._streams and self.comm.rank == 0:
                 every = {s.name: s.every for s in self._series.values()}
                 with EVENTS["output"]:
@@ -264,7 +263,7 @@ class History(Portable, Displayable):
         """Keep steps that are not due for any series; see `undue`."""
         for step in steps:
             self.steps.append(step)
-            self._time.append(self._time.checked(step.time))
+            self._time.append(np.float64(step.time))
 
     def _require_one_shape(self, rows: dict[str, Array]) -> None:
         """Raise where a series has another shape on another rank (collective)."""

@@ -41,11 +41,11 @@ def _rigid(system: DiscreteSystem, body: RigidBody, state: Array, reference: boo
     if not (len(local) and local[0] < system.numbering.owned_vertices):
         none: Array = np.zeros((0, 3))
         return Samples(none, {"hexahedron": np.zeros((0, 8), dtype=int)}, {name: none})
-    u = state[body.offsets(system, local)[0][:, None] + np.arange(3)]
-    x = body.shape.points
+    u = state[body._offsets(system, local)[0][:, None] + np.arange(3)]
+    x = body._shape.points
     moved = u[0] + x @ np.stack([(u[1] - u[0]) / body.length, u[2], u[3]])
     points = body.origin + x @ body.frame.T + (0.0 if reference else moved)
-    return Samples(points, {"hexahedron": body.shape.cells}, {name: moved})
+    return Samples(points, {"hexahedron": body._shape.cells}, {name: moved})
 
 
 def _shape(

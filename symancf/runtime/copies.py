@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from mpi4py import MPI
 
-from ..errors import SymancfError
+from ..errors import OwnAttributes, SymancfError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ SEND = (
 )
 
 
-class OneProcess:
+class OneProcess(OwnAttributes):
     """An object with handles of MPI, PETSc or compiled libraries: of this process only."""
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:

@@ -171,7 +171,7 @@ def _direct(system: DiscreteSystem, dynamic: bool) -> dict[str, Option]:
     options: dict[str, Option] = {"ksp_type": "preonly", "pc_type": "lu"}
     saddle, small = is_saddle(system), 20_000 if dynamic else 2000
     if system.comm.size == 1 and system.numbering.size <= small and has("suitesparse"):
-        cells = {getattr(getattr(body, "element", None), "cell", "line") for body in system.bodies}
+        cells = {getattr(vars(body).get("element"), "cell", "line") for body in system.bodies}
         if not dynamic or cells != {"line"}:
             return options | {"pc_factor_mat_solver_type": "umfpack"}
         if saddle:

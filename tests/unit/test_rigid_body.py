@@ -52,7 +52,7 @@ def body_of(masses: Array, places: Array, **options: Any) -> sa.RigidBody:
 def local(system: sa.System, body: sa.RigidBody) -> Any:
     """Local offsets (12,) of a body's coordinates."""
     return (
-        body.offsets(
+        body._offsets(
             system._discrete, system._discrete.binding(body).local_vertices(system._discrete)
         )[:, :, None]
         + np.arange(3)
@@ -166,7 +166,7 @@ def test_moments_of_shapes(name: str) -> None:
         "cylinder": lambda: sa.RigidBody.cylinder(0.3, 0.5, rho=10.0),
         "sphere": lambda: sa.RigidBody.sphere(0.3, rho=10.0),
     }[name]()
-    corners = body.shape.points[body.shape.cells]  # (k, 8, 3)
+    corners = body._shape.points[body._shape.cells]  # (k, 8, 3)
     g = 1.0 / np.sqrt(3.0)
     mass, second = 0.0, np.zeros((3, 3))
     ring = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
@@ -180,10 +180,10 @@ def test_moments_of_shapes(name: str) -> None:
         dV = np.abs(np.linalg.det(np.einsum("va,kvb->kab", D, corners)))
         mass += 10.0 * dV.sum()
         second += 10.0 * np.einsum("k,ka,kb->ab", dV, x, x)
-    assert body.moments is not None
+    assert body._moments is not None
     tolerance = 1e-12 if name == "box" else 0.06  # a round body in 216 hexahedra
     assert mass == pytest.approx(body.mass, rel=tolerance)
-    np.testing.assert_allclose(second, body.moments.second, rtol=tolerance, atol=1e-15)
+    np.testing.assert_allclose(second, body._moments.second, rtol=tolerance, atol=1e-15)
 
 
 def test_a_held_body_reports_force_and_moment() -> None:
@@ -316,10 +316,10 @@ def test_it_is_drawn(shared_tmp_path: Path) -> None:
 
 def test_a_body_of_points_is_drawn_as_the_box_of_its_moments() -> None:
     inside = sa.RigidBody.box((0.4, 0.3, 0.2), rho=5.0)
-    assert inside.moments is not None
-    P = inside.moments.second
+    assert inside._moments is not None
+    P = inside._moments.second
     body = sa.RigidBody(mass=inside.mass, inertia=np.trace(P) * np.eye(3) - P)
-    np.testing.assert_allclose(np.sort(np.abs(body.shape.points), axis=0)[-1], [0.2, 0.15, 0.1])
+    np.testing.assert_allclose(np.sort(np.abs(body._shape.points), axis=0)[-1], [0.2, 0.15, 0.1])
 
 
 @pytest.mark.parametrize(

@@ -80,9 +80,9 @@ class RigidBody(OneNode):
     >>> top = head.at((0.0, 0.0, 0.1))
     """
 
-    blocks = (Block("position", 3), Block(RIGID_POINT, 3), Block(RIGID_AXES, 6, "direction"))
-    axes = ("x", "y", "z")
-    reactions = (0, 1, 2)
+    _blocks = (Block("position", 3), Block(RIGID_POINT, 3), Block(RIGID_AXES, 6, "direction"))
+    _dofs = ("x", "y", "z")
+    _reactions = (0, 1, 2)
 
     @former_arguments("RigidBody")
     def __init__(
@@ -105,9 +105,9 @@ class RigidBody(OneNode):
         self.origin = vector3(f"{what}: position", position)
         axes = frame_of(what, frame)
         self.frame: Array = np.eye(3) if axes is None else axes
-        self.moments: Inertia | None = None
+        self._moments: Inertia | None = None
         if mass is not None:
-            self.moments = inertia_of(what, mass, centre, inertia)
+            self._moments = inertia_of(what, mass, centre, inertia)
         elif inertia is not None:
             raise ParameterError(
                 f"{what} has an inertia, but no mass: give mass=...", asked="mass", given=None
@@ -118,13 +118,13 @@ class RigidBody(OneNode):
         )
         size = self._own_length() if length is None else length
         self.length = float(shapes.size_of(f"{what}: length", size, 1, "number"))
-        self.shape = shape or shapes.equivalent(self.moments, self.length)
+        self._shape = shape or shapes.equivalent(self._moments, self.length)
         self.parameters: dict[str, Value] = {}
 
     @property
-    def has_inertia(self) -> bool:
+    def _has_inertia(self) -> bool:
         """Whether something resists a rotation about the centre of mass."""
-        m = self.moments
+        m = self._moments
         if m is None:
             return False
         own = m.second - np.outer(m.first, m.first) / m.mass
@@ -132,14 +132,14 @@ class RigidBody(OneNode):
 
     def _own_length(self) -> float:
         """Radius of gyration about the origin: a length of the size of the body."""
-        if self.moments is None:
+        if self._moments is None:
             return 1.0
-        square = float(np.trace(self.moments.second)) / self.moments.mass
+        square = float(np.trace(self._moments.second)) / self._moments.mass
         return float(np.sqrt(square)) if square > 0.0 else 1.0
 
     def __repr__(self) -> str:
         x, y, z = self.origin
-        mass = f"{self.moments.mass:g} kg" if self.moments else "no mass"
+        mass = f"{self._moments.mass:g} kg" if self._moments else "no mass"
         return f"RigidBody {self.name!r} at ({x:g}, {y:g}, {z:g}), {mass}"
 
     # ---- shapes ---------------------------------------------------------------------------------
@@ -245,14 +245,14 @@ class RigidBody(OneNode):
         """
         return RigidPoint(self, point, frame)
 
-    def holding(self, end: End) -> RigidPoint:
+    def _holding(self, end: End) -> RigidPoint:
         """Return the points of this body that coincide with the places of another end."""
         return RigidPoint(self, end)
 
     @property
     def mass(self) -> float:
         """The mass [kg], 0 without inertia."""
-        return self.moments.mass if self.moments else 0.0
+        return self._moments.mass if self._moments else 0.0
 
     @property
     def _weighs(self) -> bool:
@@ -262,13 +262,13 @@ class RigidBody(OneNode):
     @property
     def centre(self) -> RigidPoint:
         """The place of the centre of mass; without mass that of the origin."""
-        return self.at(self.moments.centre if self.moments else (0.0, 0.0, 0.0))
+        return self.at(self._moments.centre if self._moments else (0.0, 0.0, 0.0))
 
     # ---- what a system asks of a body -----------------------------------------------------------
     @property
     def extent(self) -> float:
         """Twice the largest distance of what is drawn, or of r_j, from the origin."""
-        return 2.0 * max(self.length, self.shape.reach)
+        return 2.0 * max(self.length, self._shape.reach)
 
     def bind(self, layout: Layout) -> RigidBinding:
         """Announce the node, the multipliers of rigidity and their blocks of coordinates."""
@@ -277,33 +277,33 @@ class RigidBody(OneNode):
         own.rigidity = layout.bind(conditions)
         return own
 
-    def offsets(self, configuration: Configuration, vertices: Integers) -> Ints32:
+    def _offsets(self, configuration: Configuration, vertices: Integers) -> Ints32:
         """Return the local offsets (k, 4) of r_i, r_j, u and v at local `vertices` (k,)."""
         numbering = configuration.numbering
-        blocks = [numbering.block(block.name) for block in self.blocks]
+        blocks = [numbering.block(block.name) for block in self._blocks]
         i, j, u = (numbering.offset[vertices, b] for b in blocks)
         return np.asarray(np.stack([i, j, u, u + 3], axis=1))
 
     # ---- what supports ask ----------------------------------------------------------------------
-    def motion(
+    def _motion(
         self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
     ) -> Motion:
         """Return the motion of the frame: displacement of its origin, and R - 1 as gradient."""
-        if gradient is not None and len(held) < self.size:
-            names = " and ".join(self.axes[a] for a in held)
+        if gradient is not None and len(held) < self._size:
+            names = " and ".join(self._dofs[a] for a in held)
             raise ParameterError(
                 f"{name}: gradient= prescribes the rotation of a body, which dofs={names} leaves "
                 "free",
                 asked="gradient",
-                given=[self.axes[a] for a in held],
+                given=[self._dofs[a] for a in held],
             )
         return Motion(name, displacement, gradient, rotation=True)
 
-    def moved(self, u: Array, G: Array) -> Array:
+    def _moved(self, u: Array, G: Array) -> Array:
         """Return the changes (12,) of r_i, r_j, u and v after a motion of the frame."""
-        return self.natural(u, G @ self.frame)
+        return self._natural(u, G @ self.frame)
 
-    def natural(self, origin: Array, axes: Array) -> Array:
+    def _natural(self, origin: Array, axes: Array) -> Array:
         """Return the coordinates (12,) r_i, r_j, u and v of a frame."""
         return np.concatenate([origin, origin + self.length * axes[:, 0], axes[:, 1], axes[:, 2]])
 
@@ -311,7 +311,7 @@ class RigidBody(OneNode):
     @in_system
     def coordinates(self, system: Configuration, vector: Array) -> Array:
         """Return the 12 values (4, 3) of a local vector, on every rank (collective)."""
-        return self.node(system, vector).reshape(4, 3)
+        return self._node(system, vector).reshape(4, 3)
 
     @in_system
     def position(self, system: Configuration) -> Array:
@@ -359,7 +359,7 @@ class RigidBinding(NodeBinding):
         local = self.local_vertices(configuration)
         configuration.points[local] = self.body.origin
         if len(local):
-            natural = self.body.natural(self.body.origin, self.body.frame)
+            natural = self.body._natural(self.body.origin, self.body.frame)
             configuration.reference[self.here(configuration)] = natural
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
@@ -379,7 +379,7 @@ class RigidBinding(NodeBinding):
         uniform: Mapping[str, Value],
         rates: bool = False,
     ) -> Piece:
-        assert self.body.moments is not None
+        assert self.body._moments is not None
         name = f"{what}:{self.name}"
         entities = self.rigidity.entities
         asked = [(0, "value"), *((0, axis) for axis in AXES)]
@@ -388,12 +388,12 @@ class RigidBinding(NodeBinding):
         places = np.concatenate([self.body.origin, self.body.frame.T.ravel()])
         values = {f"place{k + 1}": places[k : k + 1] for k in range(12)}
         return entities.piece(
-            name, kernel, role, uniform, values | self.body.moments.values(), jets
+            name, kernel, role, uniform, values | self.body._moments.values(), jets
         )
 
     def inertia(self, configuration: Configuration) -> list[Piece]:
         """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
-        if self.body.moments is None:
+        if self.body._moments is None:
             return []
         return [self._own_piece(configuration, "inertia", kinetic_law(), "inertia", {})]
 
@@ -488,7 +488,7 @@ class RigidPoint(End):
         else:
             axis = self.body.frame.T @ self.reference_frame[:, int(jet.removeprefix("axis"))]
             c = np.tile(axis, (places.size, 1))
-        offsets = self.body.offsets(configuration, vertices[:, 0])
+        offsets = self.body._offsets(configuration, vertices[:, 0])
         values = c[:, [0, 0, 1, 2]]
         values[:, :2] /= -self.body.length, self.body.length
         values[:, 0] += float(jet == "value")

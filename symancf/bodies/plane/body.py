@@ -107,9 +107,9 @@ class PlanarBody(OneNode):
     is given and returned refers to the body's frame and its origin.
     """
 
-    blocks = (Block(POSITION, 2), Block(ANGLE, 1, "angle"))
-    axes = COORDINATES
-    reactions = (0, 1, 5)
+    _blocks = (Block(POSITION, 2), Block(ANGLE, 1, "angle"))
+    _dofs = COORDINATES
+    _reactions = (0, 1, 5)
 
     @former_arguments("PlanarBody")
     def __init__(
@@ -133,14 +133,14 @@ class PlanarBody(OneNode):
                 asked="position",
                 given=position,
             )
-        self.reference: Array = np.append(given, np.zeros(3 - given.size))
+        self._reference: Array = np.append(given, np.zeros(3 - given.size))
         self.mass, self.inertia_about_centre = self._mass(mass, inertia)
         what = f"planar body {self.name!r}"
         self.centre = _pair(f"{what}: centre", centre)
         self.velocity = _pair(f"{what}: velocity", velocity)
         self.spin = _number(f"{what}: spin", spin, "a finite number")
         # from the node, the centre of mass, to the origin; directions of the ground, reference
-        self.offset: Array = -rotation(self.reference[2]) @ self.centre
+        self._offset: Array = -rotation(self._reference[2]) @ self.centre
         self.parameters: dict[str, Value] = {}
 
     def _mass(self, mass: float | None, inertia: float) -> tuple[float, float]:
@@ -156,7 +156,7 @@ class PlanarBody(OneNode):
         return float(m), float(J)
 
     def __repr__(self) -> str:
-        x, y, theta = self.reference
+        x, y, theta = self._reference
         return f"PlanarBody {self.name!r} at ({x:g}, {y:g}), {theta:g} rad"
 
     def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> PlanarPoint:
@@ -167,7 +167,7 @@ class PlanarBody(OneNode):
         """
         return PlanarPoint(self, point, frame)
 
-    def holding(self, end: End) -> PlanarPoint:
+    def _holding(self, end: End) -> PlanarPoint:
         """Return the point of this body that coincides with the one place of another end."""
         return PlanarPoint(self, end)
 
@@ -193,7 +193,7 @@ class PlanarBody(OneNode):
         return PlanarBinding(self, layout)
 
     # ---- what supports ask ----------------------------------------------------------------------
-    def motion(
+    def _motion(
         self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
     ) -> Motion:
         """Return the motion (ux, uy, phi) of the frame: one value for each coordinate held."""
@@ -232,9 +232,9 @@ class PlanarBody(OneNode):
         every = dict(enumerate([0.0] * 3)) | dict(zip(held, values, strict=True))
         return Motion(name, list(every.values()), None, axes=COORDINATES)
 
-    def moved(self, u: Array, G: Array) -> Array:
+    def _moved(self, u: Array, G: Array) -> Array:
         """Return (ux, uy, phi) of the node when those of the frame are u."""
-        return np.append(u[:2] - (rotation(u[2]) - np.eye(2)) @ self.offset, u[2])
+        return np.append(u[:2] - (rotation(u[2]) - np.eye(2)) @ self._offset, u[2])
 
     # ---- results --------------------------------------------------------------------------------
     @in_system
@@ -245,21 +245,21 @@ class PlanarBody(OneNode):
     @in_system
     def displacement(self, system: Configuration) -> Array:
         """Return the present (ux, uy, phi) of the origin, on every rank (collective)."""
-        u = self.node(system)
-        u[:2] += (rotation(u[2]) - np.eye(2)) @ self.offset
+        u = self._node(system)
+        u[:2] += (rotation(u[2]) - np.eye(2)) @ self._offset
         return u
 
     @in_system
     def rate(self, system: Configuration) -> Array:
         """Return the present (vx, vy, omega) of the origin, on every rank (collective)."""
-        v, phi = self.node(system, system.rate), self.node(system)[2]
-        v[:2] += v[2] * turned(rotation(phi) @ self.offset)
+        v, phi = self._node(system, system.rate), self._node(system)[2]
+        v[:2] += v[2] * turned(rotation(phi) @ self._offset)
         return v
 
     @in_system
     def position(self, system: Configuration) -> Array:
         """Return the present (x, y, theta), on every rank (collective)."""
-        return np.asarray(self.reference + self.displacement(system))
+        return np.asarray(self._reference + self.displacement(system))
 
 
 class PlanarBinding(NodeBinding):
@@ -278,9 +278,9 @@ class PlanarBinding(NodeBinding):
     ) -> None:
         """Put the node where the body's centre of mass is (without mass: its origin)."""
         local = self.local_vertices(configuration)
-        configuration.points[local, :2] = self.body.reference[:2] - self.body.offset
+        configuration.points[local, :2] = self.body._reference[:2] - self.body._offset
         configuration.reference[self.here(configuration)] = (
-            [*configuration.points[local[0], :2], self.body.reference[2]] if len(local) else []
+            [*configuration.points[local[0], :2], self.body._reference[2]] if len(local) else []
         )
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
@@ -299,7 +299,7 @@ class PlanarBinding(NodeBinding):
         here, local = self.here(configuration), self.local_vertices(configuration)
         n, jets = len(local), 6 if rates else 3
         values = {"m": self.body.mass, "J": self.body.inertia_about_centre}
-        at = self.body.reference[:2] - self.body.offset
+        at = self.body._reference[:2] - self.body._offset
         values |= {"place1": float(at[0]), "place2": float(at[1])}
         kernel = jit.points(law, configuration.comm)
         cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
@@ -342,7 +342,7 @@ class PlanarBinding(NodeBinding):
         """Write the rates of a body with `velocity` and `spin` into a local vector."""
         here = self.here(configuration)
         if len(here):
-            arm = rotation(configuration.state[here[2]]) @ self.body.offset
+            arm = rotation(configuration.state[here[2]]) @ self.body._offset
             rate[here] = *(self.body.velocity - self.body.spin * turned(arm)), self.body.spin
 
 
@@ -366,16 +366,16 @@ class PlanarPoint(End):
             what = f"a point of planar body {body.name!r}"
             given = _pair(what, point, "coordinates in the frame of the body")
             self.local = given
-            arm = rotation(body.reference[2]) @ given
-            self.arm: Array = arm + body.offset  # from the node, directions of the reference
-            self.X: Array = np.append(body.reference[:2] + arm, 0.0)[None]
+            arm = rotation(body._reference[2]) @ given
+            self.arm: Array = arm + body._offset  # from the node, directions of the reference
+            self.X: Array = np.append(body._reference[:2] + arm, 0.0)[None]
         axes = frame_of(f"planar body {body.name!r}", frame)
         self.frame = None if axes is None else self._turned @ axes
 
     @property
     def _turned(self) -> Array:
         turned = np.eye(3)
-        turned[:2, :2] = rotation(self.body.reference[2])
+        turned[:2, :2] = rotation(self.body._reference[2])
         return turned
 
     @property
@@ -388,7 +388,7 @@ class PlanarPoint(End):
         if jet in ("value", "arm"):
             return places.X if jet == "value" else places.within
         if jet == "angle":
-            return np.tile(self.body.reference[2:] * np.eye(3)[0], (places.size, 1))
+            return np.tile(self.body._reference[2:] * np.eye(3)[0], (places.size, 1))
         axis = self.reference_frame[:, int(jet.removeprefix("axis"))]
         return np.tile(axis, (places.size, 1))
 
@@ -418,13 +418,13 @@ class PlanarPoint(End):
                 possible=(1,),
             )
         given = given.everywhere(layout.comm)
-        arm = given.X[0, :2] - self.body.reference[:2]
-        X = np.append(self.body.reference[:2] + arm, 0.0)[None]
-        return Resolved(X, vertices, np.append(arm + self.body.offset, 0.0)[None], given=given)
+        arm = given.X[0, :2] - self.body._reference[:2]
+        X = np.append(self.body._reference[:2] + arm, 0.0)[None]
+        return Resolved(X, vertices, np.append(arm + self.body._offset, 0.0)[None], given=given)
 
     def attached(self, places: Resolved) -> tuple[PlanarBody, Array]:
         """Return the body, and the point (1, 2) from its origin."""
-        return self.body, places.within[:, :2] - self.body.offset
+        return self.body, places.within[:, :2] - self.body._offset
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
@@ -443,13 +443,13 @@ class PlanarPoint(End):
 
     def displacement(self, configuration: Configuration) -> Array:
         """Return the displacement (1, 3) of the point, on every rank (collective)."""
-        u, arm = self.body.node(configuration), self._arm(configuration)
+        u, arm = self.body._node(configuration), self._arm(configuration)
         return np.append(u[:2] + (rotation(u[2]) - np.eye(2)) @ arm, 0.0)[None]
 
     def velocity(self, configuration: Configuration) -> Array:
         """Return the velocity (1, 3) of the point, on every rank (collective)."""
-        v = self.body.node(configuration, configuration.rate)
-        phi, arm = self.body.node(configuration)[2], self._arm(configuration)
+        v = self.body._node(configuration, configuration.rate)
+        phi, arm = self.body._node(configuration)[2], self._arm(configuration)
         return np.append(v[:2] + v[2] * turned(rotation(phi) @ arm), 0.0)[None]
 
     def _arm(self, configuration: Configuration) -> Array:

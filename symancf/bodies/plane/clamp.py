@@ -52,7 +52,7 @@ class PlanarClamp(Constraint):
             )
         self.body = body
         if isinstance(body, PlanarBody):
-            super().__init__(_clamp_planar, place, body.holding(place), name=name)
+            super().__init__(_clamp_planar, place, body._holding(place), name=name)
         else:
             super().__init__(_clamp_ground, place, name=name)
 

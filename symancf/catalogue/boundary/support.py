@@ -181,25 +181,25 @@ class FrameSupport(Support):
         displacement: Displacement,
         gradient: Gradient,
     ) -> None:
-        asked = set(chosen_dofs(name, dofs, ("clamp", "all", "position", *body.axes)))
+        asked = set(chosen_dofs(name, dofs, ("clamp", "all", "position", *body._dofs)))
         if not asked:
             raise ParameterError(
                 f"{name}: dofs is empty, so that nothing is fixed", asked="dofs", given=()
             )
         self.offsets = [
             a
-            for a, axis in enumerate(body.axes)
+            for a, axis in enumerate(body._dofs)
             if axis in asked or ("position" in asked and axis in AXES)
         ]
         if {"clamp", "all"} & asked:
-            self.offsets = list(range(body.size))
-        super().__init__(name, body, body.motion(name, self.offsets, displacement, gradient))
+            self.offsets = list(range(body._size))
+        super().__init__(name, body, body._motion(name, self.offsets, displacement, gradient))
 
     def describe(self) -> str:
         """Tell what is held, in words."""
-        if len(self.offsets) == self.body.size:
+        if len(self.offsets) == self.body._size:
             return "the whole body, position and rotation"
-        return f"{' and '.join(self.body.axes[a] for a in self.offsets)} of its frame"
+        return f"{' and '.join(self.body._dofs[a] for a in self.offsets)} of its frame"
 
     def bind(self, layout: Layout) -> FrameSupportBinding:
         """Return what it is in a system: it brings nothing."""
@@ -208,11 +208,11 @@ class FrameSupport(Support):
     def _middle(self, system: Configuration) -> Array:
         """Return the present place (3,) of the body's origin (collective)."""
         place = self.body.position(system)
-        return np.append(place[:2], 0.0) if "theta" in self.body.axes else place
+        return np.append(place[:2], 0.0) if "theta" in self.body._dofs else place
 
     def _former(self, total: Array) -> Array:
         """Return the force, of a planar body force and moment, (Fx, Fy, M)."""
-        return np.asarray(total[list(self.body.reactions)])
+        return np.asarray(total[list(self.body._reactions)])
 
 
 class FrameSupportBinding(BasicSupportBinding):
@@ -230,5 +230,7 @@ class FrameSupportBinding(BasicSupportBinding):
     def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
         """Return these offsets and their values at `time`, none where the body is not."""
         support = self.term
-        q = support.body.moved(support.motion.u(self.X, time)[0], support.motion.G(self.X, time)[0])
+        q = support.body._moved(
+            support.motion.u(self.X, time)[0], support.motion.G(self.X, time)[0]
+        )
         return self.offsets, q[support.offsets[: len(self.offsets)]]

@@ -285,7 +285,7 @@ class Flexure(OneProcess, Displayable):
     def coordinates(self, system: Configuration) -> Array:
         """Return (ux, uy, phi) of the nodes of bodies a and b, (6,); zero for the ground."""
         both = [
-            p.body.node(system) if isinstance(p, PlanarPoint) else np.zeros(3) for p in self.ends
+            p.body._node(system) if isinstance(p, PlanarPoint) else np.zeros(3) for p in self.ends
         ]
         return np.concatenate(both)
 
@@ -299,7 +299,7 @@ class Flexure(OneProcess, Displayable):
         both = self._forces(system)
         for f, place in zip(both, self.ends, strict=True):
             if isinstance(place, PlanarPoint):
-                lever = rotation(place.body.node(system)[2]) @ place.body.offset
+                lever = rotation(place.body._node(system)[2]) @ place.body._offset
                 f[2] -= turned(lever) @ f[:2]
         return both
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from mpi4py import MPI
@@ -23,11 +23,17 @@ from ...runtime.petsc import NOT_FINITE, PETSc, functions, loosely
 from ...runtime.structures import declared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from .newton import Newton
+    from ...arrays import Array
+    from ...assembly.discrete import DiscreteSystem
+    from ...errors import ConvergenceError
+    from ...newton import Aid, Constraints, Leftover, RowNorms
+    from ..residual import LinearResidual
+    from .motion import EquationsOfMotion
 
     Take = Callable[[float], None]
+    Known = tuple[Array, Array, int]
 
 #: A question of C: what, and the number of the iteration. See `StepRequest`.
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int)
@@ -67,6 +73,66 @@ _CALLED = {
 UNLIMITED = int(np.iinfo(np.int32).max)
 
 
+class Measures(Protocol):
+    """What `Native` takes of `Balance`, see there."""
+
+    rows: RowNorms
+    constraints: Constraints
+    data: Any
+
+    def known(self) -> Known:
+        """Return what steps so far have told."""
+
+    def recall(self, known: Known) -> None:
+        """Forget what came after `known`."""
+
+    def split(self) -> None:
+        """Take the forces at the end of a step in parts."""
+
+
+class Iterations(Protocol):
+    """What `Native` takes of `Newton`: vectors that both work on, and answers to C's questions."""
+
+    comm: MPI.Comm
+    snes: PETSc.SNES
+    J: PETSc.Mat
+    x: PETSc.Vec
+    F: PETSc.Vec
+    step: PETSc.Vec
+    f: Array
+    base: Array
+    base_rate: Array
+    base_acceleration: Array
+    motion: EquationsOfMotion
+    system: DiscreteSystem
+    leftover: Leftover
+    linear: LinearResidual
+    aids: Sequence[Aid]
+    kinked: bool
+    iterations: int
+    linear_iterations: int
+    error: BaseException | None
+
+    @property
+    def balance(self) -> Measures:
+        """Measures of residuals."""
+
+    def is_plain(self) -> bool:
+        """Tell whether steps are whole and unseen."""
+
+    def renew(self, ksp: PETSc.KSP) -> None:
+        """Make the tangent at the present state."""
+
+    def judge(self, rows: Array, x: Array, old: Array) -> int:
+        """Return PETSc's reason to stop, 0 to go on."""
+
+    def settled(self, rows: Array, x: Array, step: Array | None) -> bool:
+        """Tell whether nothing soft is hidden."""
+
+    def unsolved(self, error: PETSc.Error) -> ConvergenceError:
+        """Return what to tell where the tangent has no factors."""
+
+
 class Native:
     """Steps of one motion in C, on this rank: `Newton` without the time that Python takes.
 
@@ -83,7 +149,7 @@ class Native:
     able : whether iterations are made in C.
     """
 
-    def __init__(self, newton: Newton) -> None:
+    def __init__(self, newton: Iterations) -> None:
         self.newton, self.able = newton, False
         self._library = jit.load_runtime(_HERE.with_name("steps.c"), comm=newton.comm)
         self.problem, self.state, self.work = (
@@ -125,7 +191,7 @@ class Native:
         self.describe()
         newton = self.newton
         ksp, motion = newton.snes.getKSP(), newton.motion
-        here = newton.comm.size == 1 and newton.numbering.size and not newton.system.changing
+        here = newton.comm.size == 1 and newton.system.numbering.size and not newton.system.changing
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
         helped = bool(newton.aids) or newton.kinked
         plain = direct and not helped and not motion.damping.stiffness
@@ -133,7 +199,7 @@ class Native:
 
     def describe(self) -> None:
         """Tell C of rows and unknowns, which may be others now, whoever makes the iterations."""
-        newton, numbering = self.newton, self.newton.numbering
+        newton, numbering = self.newton, self.newton.system.numbering
         rows, constraints = newton.balance.rows, newton.balance.constraints
         fixed, leftover = np.flatnonzero(numbering.fixed_by >= 0), newton.leftover
         self.problem.give(

@@ -411,4 +411,4 @@ class Newton(VectorEquations):
 
 def idle_bodies(system: DiscreteSystem) -> list[RigidBody]:
     """Return the rigid bodies whose own inertia does not resist every rotation."""
-    return [b for b in system.bodies if isinstance(b, RigidBody) and not b.has_inertia]
+    return [b for b in system.bodies if isinstance(b, RigidBody) and not b._has_inertia]

@@ -91,6 +91,8 @@ class EigenProblem(OneProcess):
     array([ 3.52,  3.52, 22.03, 22.03])
     """
 
+    _settable = ("damping",)
+
     @former_arguments("EigenProblem")
     def __init__(
         self,

@@ -79,6 +79,8 @@ class StaticProblem(OneProcess, Displayable):
     -0.1
     """
 
+    _settable = ("check_stable",)
+
     @former_arguments("StaticProblem")
     def __init__(
         self,
