@@ -87,6 +87,7 @@ class Pencil:
         )
         self._factors = Factors(self.comm, symmetric)
         self._combined: PETSc.Mat | None = None
+        self._factored: tuple[float, bool] | None = None  # shift, and whether with rates
         self.scale: Array = np.ones(self.unknowns.rows)
         self.known: Array = np.zeros((self.rows, 0))
         self._x, self._y = self.unknowns.new(), self.unknowns.new()
@@ -133,6 +134,7 @@ class Pencil:
             if matrix is not None:
                 matrix.diagonalScale(self._x, self._x)
         self.scale = self.scale * scale
+        self._factored = None
 
     def _diagonal(self, matrix: PETSc.Mat) -> Array:
         vector = matrix.getDiagonal()
@@ -213,11 +215,15 @@ class Pencil:
         """Take K - sigma weight for K: eigenvalues become smaller by sigma (collective)."""
         same = PETSc.Mat.Structure.SAME_NONZERO_PATTERN
         self.stiffness.axpy(-shift, self.weight, structure=same)
+        self._factored = None
 
     def factor(self, shift: float) -> bool:
-        """Factor with a shift; tell whether that was possible (collective)."""
-        self.shift = shift
-        return self._factors.make(self.combined(shift))
+        """Factor with a shift, unless that was done last; tell whether it can be (collective)."""
+        asked = shift, self.rates is not None
+        if asked != self._factored:
+            self.shift = shift
+            self._factored = asked if self._factors.make(self.combined(shift)) else None
+        return self._factored is not None
 
     @property
     def negative(self) -> int | None:
