@@ -52,6 +52,7 @@ PAGES = {  # picture -> page
     "magnetic_beam": "how-to/magnetic-beam",
     "viscoelastic_finger": "how-to/viscoelastic-finger",
     "fibre_actuator": "how-to/fibre-reinforced-actuator",
+    "cad_finger": "how-to/cad-finger",
     "control_loop": "how-to/control-loop",
     "design_loop": "how-to/design-loop",
     "parameter_study": "how-to/parameter-study",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import runpy
 from collections import defaultdict
 from pathlib import Path
@@ -51,6 +52,44 @@ def _words(path):
 def test_a_page_answers_each_term(term, repository):
     page = repository / "docs" / f"{TERMS[term]}.md"
     assert term.lower() in _words(page), f"{term!r} is not on {page.name}"
+
+
+LONGEST = 90  # words of a paragraph
+
+
+def _prose(path):
+    """Return the text of a page; of a script its docstring and its cells of text."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        cells = re.findall(r"^# %% \[markdown\].*\n((?:#.*\n)+)", text, re.M)
+        title = ast.get_docstring(ast.parse(text)) or ""
+        text = "\n\n".join([title, *(re.sub("^# ?", "", cell, flags=re.M) for cell in cells)])
+    text = re.sub(r"^(```+|:::+)[^\n]*\n.*?^\1[ \t]*$", "\n", text, flags=re.S | re.M)
+    return re.sub(r"\$\$.*?\$\$", " formula ", text, flags=re.S)
+
+
+def _paragraphs(text):
+    """Yield paragraphs and items of lists; headings and tables end them."""
+    lines = []
+    for line in [*text.splitlines(), ""]:
+        ends = not line.strip() or line.lstrip().startswith(("|", "#", "<"))
+        if ends or re.match(r"\s*(?:[-*+]|\d+\.)\s", line):
+            yield " ".join(lines)
+            lines = []
+        lines += [] if ends else [line.strip()]
+
+
+def test_paragraphs_are_short(repository):
+    docs = repository / "docs"
+    scripts = [*(docs / "demos").glob("*.py"), *(docs / "tutorials").glob("*.py")]
+    pages = [page for page in docs.rglob("*.md") if "_build" not in page.parts]
+    found = [
+        f"{page.relative_to(repository)}: {len(paragraph.split())} words: {paragraph[:60]}"
+        for page in [repository / "README.md", *pages, *scripts]
+        for paragraph in _paragraphs(_prose(page))
+        if len(paragraph.split()) > LONGEST
+    ]
+    assert not found, "\n".join(found)
 
 
 def test_no_private_words(repository):
