@@ -111,8 +111,8 @@ def _beside(model: str, found: list[Row]) -> Row:
         row["ms_per_step_recorded"] = found[1]["ms_per_step"]
     for name, ours, theirs in (("", found[0], found[2::2]), ("_recorded", found[1], found[3::2])):
         able = [answer for answer in theirs if "missing" not in answer]
-        if not able:
-            if theirs:
+        if not able or "missing" in ours:
+            if theirs and not able:
                 install = f" (pip install exudyn; {PYTHON} names another Python)"
                 row.setdefault("missing", theirs[0]["missing"] + install)
             continue
