@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..bodies.plane import PlanarBody
-from ..laws import digits_lost
+from ..laws.accuracy import digits_lost
 from ..output.tracking import parents_of
 from ..values import arguments
 
