@@ -358,5 +358,8 @@ class SupportBinding(Binding, Protocol):
     def prescribed(self, configuration: Configuration, time: float, /) -> tuple[Ints, Array]:
         """Return these offsets and the values there at `time`."""
 
+    def course(self, times: Sequence[float], /) -> Array:
+        """Return the values (times, n) there at several times."""
+
     def given(self, configuration: Configuration, /) -> list[PlaceFunction]:
         """Return what the user prescribes at the places of this rank, as many on every rank."""

@@ -233,8 +233,11 @@ class PlanarBody(OneNode):
         return Motion(name, list(every.values()), None, axes=COORDINATES)
 
     def moved(self, u: Array, G: Array) -> Array:
-        """Return (ux, uy, phi) of the node when those of the frame are u."""
-        return np.append(u[:2] - (rotation(u[2]) - np.eye(2)) @ self.offset, u[2])
+        """Return (times, 3): (ux, uy, phi) of the node when those of the frame are u (times, 3)."""
+        if not self.offset.any():
+            return u
+        turns = np.array([rotation(phi) for phi in u[:, 2].tolist()]) - np.eye(2)
+        return np.concatenate([u[:, :2] - turns @ self.offset, u[:, 2:]], axis=1)
 
     # ---- results --------------------------------------------------------------------------------
     @in_system
