@@ -343,10 +343,12 @@ class SupportBinding(Binding, Protocol):
     ----------
     body : that it holds.
     mirror : number of the axis across the plane of symmetry that it is, if it is one.
+    offsets : of the coordinates that it holds, after `coordinates`.
     """
 
     body: BodyProtocol
     mirror: int | None
+    offsets: Ints
 
     @property
     def values(self) -> list[Any]:

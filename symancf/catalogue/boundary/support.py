@@ -127,12 +127,12 @@ class BasicSupportBinding(ABC):
     """
 
     X: Array
-    offsets: Ints
 
     def __init__(self, support: Support, layout: Layout) -> None:
         layout.require_member(support.body, support.name)
         self.term, self.name = support, layout.name(support)
         self.body, self.mirror = support.body, support.mirror
+        self.offsets: Ints = np.zeros(0, dtype=np.int64)
         self.values: list[Any] = [support.motion.displacement, support.motion.gradient]
 
     @abstractmethod
