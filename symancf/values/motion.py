@@ -81,7 +81,7 @@ class Motion:
 
     def u(self, X: Array, time: float) -> Array:
         """Return the displacements (n, 3) at X (n, 3)."""
-        return self.course(X, [time])[0]
+        return np.asarray(self.course(X, [time])[0])
 
     def course(self, X: Array, times: Sequence[float]) -> Array:
         """Return the displacements (times, n, 3) at X (n, 3)."""

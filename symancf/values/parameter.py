@@ -324,7 +324,7 @@ def depends_on_time(value: Value | Sequence[Value] | None) -> bool:
 
 def changes_by_itself(value: Value | None) -> bool:
     """Tell whether a value is a function of time, not a number or a `Parameter`."""
-    while isinstance(value, _OWN):
+    while isinstance(value, OWN):
         value = value.value
     return depends_on_time(value) and not isinstance(value, Parameter)
 
@@ -436,7 +436,7 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
     elif callable(value):
         code = getattr(value, "__code__", None)  # looked at first: this is called often
         named = code is None or code.co_varnames[:1] in (("X",), ("x",), ("self",))
-        if named and not isinstance(value, _OWN) and _takes_place(value):
+        if named and not isinstance(value, OWN) and _takes_place(value):
             raise ParameterError(
                 f"{name} is {label(value)} of a place: functions of time are taken here. Where a "
                 "whole vector may vary in space, give one function of (X, time), X of shape (n, 3)",
@@ -520,12 +520,12 @@ class _Component:
         return evaluate(self.name, self.value, time)
 
 
-_OWN = Checked, _Component  # functions of time that look at what they hold themselves
+OWN = Checked, _Component  # functions of time that look at what they hold themselves
 
 
 def is_number(value: object) -> bool:
     """Tell whether a value is a number, or one that is looked at or a component."""
-    while isinstance(value, _OWN):
+    while isinstance(value, OWN):
         value = value.value
     return isinstance(value, int | float)
 
