@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from ...places.ends import End, Ground, Symbols, frame_of
 from ...runtime import jit
 from ...values.arguments import name_or
 from ...values.motion import Motion
-from ...values.parameter import call, label, reals
+from ...values.parameter import cached_answer, call, label, reals
 from ...values.spellings import advise, former_arguments
 from ..node import NodeBinding, OneNode
 
@@ -206,10 +206,12 @@ class PlanarBody(OneNode):
         given: Any = displacement
         values: list[Any] = [0.0] * len(held)
         if callable(given) and len(held) > 1:
-            values = [
-                lambda t, k=k: np.asarray(call(name, given, t), dtype=float).ravel()[k]
-                for k in range(len(held))
-            ]
+
+            def all_of(t: float) -> Array:
+                asked = partial(call, name, given, t)
+                return cached_answer(all_of, t, lambda: np.array(asked(), dtype=float).ravel())
+
+            values = [lambda t, k=k: all_of(t)[k] for k in range(len(held))]
         elif given is not None:
             values = list(given) if np.ndim(given) else [given]
         if len(values) != len(held):
