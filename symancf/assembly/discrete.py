@@ -134,13 +134,13 @@ class DiscreteSystem(Configuration):
 
     def _idle_multipliers(self) -> None:
         """Take multipliers out of the unknowns whose equations only supports can fulfil."""
-        self._idle: list[tuple[str, Integers]] = []
+        self.idle_rows: list[tuple[str, Integers]] = []
         for item in protocol.having(self._members, protocol.Idles):
-            self._idle.append((self.name(item), item.idle(self)))
-        if not self.comm.allreduce(sum(len(offsets) for _, offsets in self._idle)):
-            self._idle = []
+            self.idle_rows.append((self.name(item), item.idle(self)))
+        if not self.comm.allreduce(sum(len(offsets) for _, offsets in self.idle_rows)):
+            self.idle_rows = []
             return
-        self._leave_out(np.concatenate([offsets for _, offsets in self._idle]))
+        self._leave_out(np.concatenate([offsets for _, offsets in self.idle_rows]))
 
     def _leave_out(self, multipliers: Ints) -> None:
         """Take multipliers, local offsets, out of the unknowns (collective)."""
@@ -157,7 +157,7 @@ class DiscreteSystem(Configuration):
     def _require_fulfilled(self) -> None:
         """Raise where supports contradict a constraint that only they can fulfil."""
         f = self.residual_at(self.state)
-        for name, offsets in self._idle:
+        for name, offsets in self.idle_rows:
             wrong = np.abs(f[offsets]).max(initial=0.0) / self.stiffness
             size = self.extent
             if wrong > 1e-9 * size:
@@ -191,7 +191,7 @@ class DiscreteSystem(Configuration):
         state[:] = trial
         self.update_prescribed(state)
         self.time = time
-        if self._idle and state is self.state:
+        if self.idle_rows and state is self.state:
             with together(self.comm):
                 self._require_fulfilled()
 

@@ -279,6 +279,13 @@ class Group:
             self._put(self._uniform, self._cell, values)
             self._written = now
 
+    def addresses(self) -> Ints:
+        """Return places among the values of the plan, and addresses where kernels see them."""
+        places = np.arange(self._slots.start, self._slots.stop)
+        slots = address(self._uniform) + 8 * np.arange(len(places))
+        rows = address(self._cell) + 8 * self._to
+        return np.array([[*places, *self._from], [*slots, *rows]], dtype=np.int64)
+
     def _fill(self, cell: Array, k: int, rows: Array) -> None:
         """Write the parameters of the entities of a piece."""
         batch, lane = self._lanes(k)

@@ -231,6 +231,19 @@ class Plan:
             self.revision += 1
             self.write()
 
+    def take(self, places: Ints, values: Array) -> None:
+        """Take some of the `values`, which C has written where kernels see them."""
+        self.values[places] = values
+        self.revision += 1
+        self.write()
+
+    def addresses(self, places: Ints) -> tuple[Ints, Ints]:
+        """Return which of some places among `values` kernels see, and the addresses where."""
+        pairs = [group.addresses() for group in self.groups]
+        seen = np.concatenate([np.zeros((2, 0), dtype=np.int64), *pairs], axis=1)
+        at, addresses = seen[:, np.isin(seen[0], places)]
+        return at, addresses
+
     def write(self) -> None:
         """Let the kernels see the present `values`."""
         for group in self.groups:
@@ -264,9 +277,16 @@ class Plan:
     @property
     def timed(self) -> bool:
         """Whether a parameter is a function of time, and not what only others set."""
-        return any(changes_by_itself(value) for _, value, _ in self._sources) or any(
-            piece.cell_at and getattr(piece.cell_at, "timed", True) for piece in self.pieces
-        )
+        return bool(self.timed_values()) or self.timed_cells
+
+    @property
+    def timed_cells(self) -> bool:
+        """Whether a parameter is a function of place and time."""
+        return any(p.cell_at and getattr(p.cell_at, "timed", True) for p in self.pieces)
+
+    def timed_values(self) -> list[tuple[str, Value | None, Ints]]:
+        """Return the functions of time: name, function and its places among `values`."""
+        return [of for of in self._sources if changes_by_itself(of[1])]
 
     def places(self, name: str) -> Ints:
         """Return the places of a parameter, of all pieces that have it, among `values`."""

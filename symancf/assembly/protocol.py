@@ -343,10 +343,12 @@ class SupportBinding(Binding, Protocol):
     ----------
     body : that it holds.
     mirror : number of the axis across the plane of symmetry that it is, if it is one.
+    offsets : of the coordinates that it holds, after `coordinates`.
     """
 
     body: BodyProtocol
     mirror: int | None
+    offsets: Ints
 
     @property
     def values(self) -> list[Any]:
@@ -357,6 +359,9 @@ class SupportBinding(Binding, Protocol):
 
     def prescribed(self, configuration: Configuration, time: float, /) -> tuple[Ints, Array]:
         """Return these offsets and the values there at `time`."""
+
+    def course(self, times: Sequence[float], /) -> Array:
+        """Return the values (times, n) there at several times."""
 
     def given(self, configuration: Configuration, /) -> list[PlaceFunction]:
         """Return what the user prescribes at the places of this rank, as many on every rank."""

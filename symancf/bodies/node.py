@@ -93,7 +93,10 @@ class OneNode(OneProcess, ABC):
 
     @abstractmethod
     def _moved(self, u: Array, G: Array) -> Array:
-        """Return the values (size,) of the coordinates in a motion of the frame, see `Motion`."""
+        """Return the values (times, size) of the coordinates in a motion of the frame.
+
+        `u` (times, 3) and `G` (times or 1, 3, 3) are those of `Motion`.
+        """
 
     @abstractmethod
     @in_system

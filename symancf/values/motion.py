@@ -15,6 +15,7 @@ from .parameter import (
     Scalar,
     Value,
     Vector,
+    answers_cached,
     cached_answer,
     call,
     call_array,
@@ -22,6 +23,7 @@ from .parameter import (
     depends_on_time,
     matrix3,
     of_place,
+    values_at,
 )
 
 if TYPE_CHECKING:
@@ -79,18 +81,27 @@ class Motion:
 
     def u(self, X: Array, time: float) -> Array:
         """Return the displacements (n, 3) at X (n, 3)."""
-        what = f"{self.name}: displacement"
-        if self._moves is not None:
-            moved = call_array(what, self._moves, X.shape, X, float(time))
+        return np.asarray(self.course(X, [time])[0])
+
+    def course(self, X: Array, times: Sequence[float]) -> Array:
+        """Return the displacements (times, n, 3) at X (n, 3)."""
+        what, shape = f"{self.name}: displacement", (len(times), *X.shape)
+        moves = self._moves
+        if moves is not None:
+            moved = np.array([call_array(what, moves, X.shape, X, float(t)) for t in times])
         else:
-            moved = np.broadcast_to([c(time) for c in self._components], X.shape)
-        if (far := float(np.abs(moved).max(initial=0.0))) > LENGTHS[1]:
+            with answers_cached():
+                uniform = [values_at(c, times) for c in self._components]
+            moved = np.broadcast_to(np.transpose(uniform)[:, None], shape)
+        if np.abs(moved).max(initial=0.0) > LENGTHS[1]:
+            far = np.abs(moved).max(axis=(1, 2), initial=0.0)
+            k = int(np.argmax(far > LENGTHS[1]))
             raise ParameterError(
-                f"{what} is {far:g} at time {time:g}: lengths are at most {LENGTHS[1]:g}",
+                f"{what} is {far[k]:g} at time {times[k]:g}: lengths are at most {LENGTHS[1]:g}",
                 asked="displacement",
-                given=far,
+                given=float(far[k]),
             )
-        return moved
+        return moved.reshape(shape)
 
     def G(self, X: Array, time: float) -> Array:
         """Return the displacement gradients (n, 3, 3) at X (n, 3)."""

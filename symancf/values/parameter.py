@@ -231,7 +231,7 @@ def difference(what: str, value: Scalar) -> Scalar:
         ahead = 0.0 <= time < 2 * h  # a motion starts at 0: ask for nothing before
         places = (0, 1, 2, 3, 4) if ahead else (-2, -1, 1, 2)
         weights = (-25.0, 48.0, -36.0, 16.0, -3.0) if ahead else (1.0, -8.0, 8.0, -1.0)
-        f = [evaluate(what, call(what, value, time + k * h), time) for k in places]
+        f = [_finite(what, value, time + k * h, time) for k in places]
         found = sum(w * y for w, y in zip(weights, f, strict=True)) / (12.0 * h)
         return found, max(f) - min(f) > 1e-14 * max(map(abs, f))
 
@@ -251,6 +251,17 @@ def difference(what: str, value: Scalar) -> Scalar:
         return best
 
     return rate
+
+
+def _finite(what: str, function: Callable[[float], Any], at: float, time: float) -> float:
+    """Return what a function of time gives at a time; messages say it is for another one.
+
+    A finite float, as nearly all are, is looked at no further.
+    """
+    given = call(what, function, at)
+    if type(given) is float and math.isfinite(given):
+        return given
+    return evaluate(what, given, time)
 
 
 def call_array(
@@ -313,7 +324,7 @@ def depends_on_time(value: Value | Sequence[Value] | None) -> bool:
 
 def changes_by_itself(value: Value | None) -> bool:
     """Tell whether a value is a function of time, not a number or a `Parameter`."""
-    while isinstance(value, _OWN):
+    while isinstance(value, OWN):
         value = value.value
     return depends_on_time(value) and not isinstance(value, Parameter)
 
@@ -384,21 +395,25 @@ def of_place(given: object) -> Callable[..., npt.ArrayLike] | None:
     return given if len(required) == 2 else None
 
 
-#: Whether functions, and those of methods, are of a place: who asks how, asks it at each step.
+#: Whether functions, those of methods, and other callables are of a place, by themselves.
 _OF_PLACE: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 def _takes_place(given: Callable[..., Any]) -> bool:
     """Tell whether a function is one of a place; those of one definition are looked at once."""
+    if isinstance(given, np.ufunc):
+        return False
     function = getattr(given, "__func__", given)
     own = inspect.isfunction(function) or hasattr(given, "__signature__")
     if not (own or hasattr(given, "__wrapped__")):
         function = type(given).__call__
-    if not inspect.isfunction(function):
+    known = function if inspect.isfunction(function) else given
+    try:
+        found = _OF_PLACE.get(known)
+        if found is None:
+            found = _OF_PLACE[known] = of_place(given) is not None
+    except TypeError:  # it has no hash, or nothing refers to it weakly
         return of_place(given) is not None
-    found = _OF_PLACE.get(function)
-    if found is None:
-        found = _OF_PLACE[function] = of_place(given) is not None
     return found
 
 
@@ -421,7 +436,7 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
     elif callable(value):
         code = getattr(value, "__code__", None)  # looked at first: this is called often
         named = code is None or code.co_varnames[:1] in (("X",), ("x",), ("self",))
-        if named and not isinstance(value, _OWN) and _takes_place(value):
+        if named and not isinstance(value, OWN) and _takes_place(value):
             raise ParameterError(
                 f"{name} is {label(value)} of a place: functions of time are taken here. Where a "
                 "whole vector may vary in space, give one function of (X, time), X of shape (n, 3)",
@@ -429,6 +444,8 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
                 given=value,
             )
         given = call(name, value, float(time))
+        if type(given) is float and math.isfinite(given):
+            return given
     try:
         if isinstance(given, str | bytes | bool | np.bool_):
             raise TypeError("no number")
@@ -486,6 +503,13 @@ def components(
     return [_Component(f"{name}, {axis}", part) for part, axis in zip(parts, axes, strict=True)]
 
 
+def values_at(function: Callable[[float], float], times: Sequence[float]) -> list[float]:
+    """Return the values of a function at several times; one that does not change is asked once."""
+    if depends_on_time(function):
+        return [function(time) for time in times]
+    return [function(times[0])] * len(times)
+
+
 class _Component:
     """A component of a vector as a function of time; `changes` tells whether it is none."""
 
@@ -496,12 +520,12 @@ class _Component:
         return evaluate(self.name, self.value, time)
 
 
-_OWN = Checked, _Component  # functions of time that look at what they hold themselves
+OWN = Checked, _Component  # functions of time that look at what they hold themselves
 
 
 def is_number(value: object) -> bool:
     """Tell whether a value is a number, or one that is looked at or a component."""
-    while isinstance(value, _OWN):
+    while isinstance(value, OWN):
         value = value.value
     return isinstance(value, int | float)
 

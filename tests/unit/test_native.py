@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,13 @@ import sympy as sp
 
 import symancf as sa
 from symancf.assembly import plan
+from symancf.runtime.interruption import Suspension
+from symancf.solve.dynamics.generalized_alpha import GeneralizedAlpha
 from symancf.solve.dynamics.spin import Spin
 from symancf.values import parameter
 from tests.motion import rope
 from tests.refusals import refused
+from tests.told import told
 from tests.unit.test_incompressible import beam
 
 WEIGHT = sa.gravity((0.0, 0.0, -9.81))
@@ -284,3 +288,96 @@ def test_python_makes_only_steps_in_which_rigid_bodies_turn_far(
     problem.solve(to=0.2, step=1e-3)
     assert problem.steps == 200
     assert least <= len(calls) <= most
+
+
+def swung(angle: Any) -> sa.System:
+    """A flexible arm on a hub whose angle is prescribed; its node is not at the origin."""
+    hub = sa.PlanarBody(position=(0.0, 0.0, 0.0), mass=1.0, inertia=0.1, name="hub")
+    arm = sa.PlanarBody(position=(0.3, 0.0, 0.0), mass=1.0, inertia=0.1, name="arm")
+    turn = sa.fix(hub, displacement=[lambda t: 0.01 * t * t, 0.0, angle])
+    pin = sa.joints.revolute(hub.at((0.3, 0.0)), arm.at((0.0, 0.0)))
+    return sa.System(hub, arm, terms=[turn, pin, sa.gravity((0.0, -9.81, 0.0))])
+
+
+def test_functions_of_time_are_sampled_for_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five values of what is prescribed for each step, and one in its middle."""
+    made: list[float] = []
+    step = GeneralizedAlpha.step
+    monkeypatch.setattr(GeneralizedAlpha, "step", lambda *of: (made.append(of[1]), step(*of))[1])
+    asked: list[float] = []
+
+    def angle(t: float) -> float:
+        asked.append(t)
+        return math.sin(t) ** 2
+
+    problem = sa.DynamicProblem(swung(angle))
+    problem.solve(to=1.0, step=1e-3)
+    assert len(made) <= 3  # the first ones
+    assert len(asked) <= 7500
+    assert problem.system.bodies[0].position(problem.system)[2] == pytest.approx(angle(1.0))
+
+
+def test_a_function_of_time_may_read_the_motion() -> None:
+    """A spring in Python: it is asked at each step, and its force is not of a state long ago."""
+
+    def pulled(how: str) -> float:
+        ball = sa.RigidBody(
+            mass=1.0, inertia=(1.0, 1.0, 1.0), name="ball", velocity=(1.0, 0.0, 0.0)
+        )
+        middle, found = ball.at((0.0, 0.0, 0.0)), list[sa.System]()
+
+        def pull(t: float) -> float:
+            return -100.0 * float(found[0].position(middle)[0, 0])
+
+        found.append(sa.System(ball, terms=[sa.force(middle, (pull, 0.0, 0.0))]))
+        problem = sa.DynamicProblem(found[0], options=BY_SNES if how == "snes" else {})
+        problem.solve(to=1.0, step=1e-3)
+        return float(found[0].position(middle)[0, 0])
+
+    assert pulled("many") == pulled("snes") == pytest.approx(0.1 * math.sin(10.0), abs=0.01)
+
+
+@pytest.mark.parametrize("how", ["many", "one"])
+def test_an_error_of_what_is_prescribed_ends_at_the_last_step(how: str) -> None:
+    def angle(t: float) -> float:
+        return 2.0 * t * t if t < 0.0506 else math.sqrt(-t)
+
+    problem = sa.DynamicProblem(swung(angle))
+    if how == "one":
+        problem.monitor(lambda step: None)
+    with refused(sa.ParameterError, asked="theta"):
+        problem.solve(to=0.1, step=1e-3)
+    assert problem.system.time == pytest.approx(0.05)
+    assert len(problem.history.steps) == 50
+    assert problem.system.bodies[0].position(problem.system)[2] == pytest.approx(0.005)
+
+
+@pytest.mark.parametrize("how", ["many", "one"])
+def test_a_jump_of_what_is_prescribed_is_told_once_with_its_step(how: str) -> None:
+    problem = sa.DynamicProblem(swung(lambda t: 2.0 * t * t if t < 0.0505 else 0.2 * t))
+    if how == "one":
+        problem.monitor(lambda step: None)
+    with told(match=r"between t = 0.05 and 0.051") as found:
+        problem.solve(to=0.1, step=1e-3)
+    assert len(found) == 1
+
+
+def test_a_run_that_ended_within_sampled_steps_goes_on_with_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end(file: str, *signals: int) -> Any:
+        waiting = [*signals]
+
+        def angle(t: float) -> float:
+            if waiting and t > 0.045:
+                signal.raise_signal(waiting.pop())
+            return 0.5 * math.sin(3.0 * t) ** 2
+
+        problem = sa.DynamicProblem(swung(angle))
+        problem.solve(to=0.2, step=1e-3, checkpoint=sa.Restart(tmp_path / file, every=30))
+        return problem.system.state.copy()
+
+    with pytest.raises(sa.Suspended):
+        end("parts", signal.SIGUSR1)
+    monkeypatch.setattr(Suspension, "noted", 0)
+    np.testing.assert_array_equal(end("parts"), end("whole"))

@@ -300,12 +300,13 @@ class RigidBody(OneNode):
         return Motion(name, displacement, gradient, rotation=True)
 
     def _moved(self, u: Array, G: Array) -> Array:
-        """Return the changes (12,) of r_i, r_j, u and v after a motion of the frame."""
-        return self._natural(u, G @ self.frame)
+        """Return the changes (times, 12) of r_i, r_j, u and v after a motion of the frame."""
+        return self._natural(u, np.broadcast_to(G @ self.frame, (len(u), 3, 3)))
 
     def _natural(self, origin: Array, axes: Array) -> Array:
-        """Return the coordinates (12,) r_i, r_j, u and v of a frame."""
-        return np.concatenate([origin, origin + self.length * axes[:, 0], axes[:, 1], axes[:, 2]])
+        """Return the coordinates (..., 12) r_i, r_j, u and v of a frame, (..., 3) and axes."""
+        first, second, third = (axes[..., k] for k in range(3))
+        return np.concatenate([origin, origin + self.length * first, second, third], axis=-1)
 
     # ---- results --------------------------------------------------------------------------------
     @in_system

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from ...places.ends import End, Ground, Symbols, frame_of
 from ...runtime import jit
 from ...values.arguments import name_or
 from ...values.motion import Motion
-from ...values.parameter import call, label, reals
+from ...values.parameter import cached_answer, call, label, reals
 from ...values.spellings import advise, former_arguments
 from ..node import NodeBinding, OneNode
 
@@ -206,10 +206,12 @@ class PlanarBody(OneNode):
         given: Any = displacement
         values: list[Any] = [0.0] * len(held)
         if callable(given) and len(held) > 1:
-            values = [
-                lambda t, k=k: np.asarray(call(name, given, t), dtype=float).ravel()[k]
-                for k in range(len(held))
-            ]
+
+            def all_of(t: float) -> Array:
+                asked = partial(call, name, given, t)
+                return cached_answer(all_of, t, lambda: np.array(asked(), dtype=float).ravel())
+
+            values = [lambda t, k=k: all_of(t)[k] for k in range(len(held))]
         elif given is not None:
             values = list(given) if np.ndim(given) else [given]
         if len(values) != len(held):
@@ -233,8 +235,11 @@ class PlanarBody(OneNode):
         return Motion(name, list(every.values()), None, axes=COORDINATES)
 
     def _moved(self, u: Array, G: Array) -> Array:
-        """Return (ux, uy, phi) of the node when those of the frame are u."""
-        return np.append(u[:2] - (rotation(u[2]) - np.eye(2)) @ self._offset, u[2])
+        """Return (times, 3): (ux, uy, phi) of the node when those of the frame are u (times, 3)."""
+        if not self._offset.any():
+            return u
+        turns = np.array([rotation(phi) for phi in u[:, 2].tolist()]) - np.eye(2)
+        return np.concatenate([u[:, :2] - turns @ self._offset, u[:, 2:]], axis=1)
 
     # ---- results --------------------------------------------------------------------------------
     @in_system

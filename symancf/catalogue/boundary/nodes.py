@@ -188,13 +188,15 @@ class NodeSupportBinding(BasicSupportBinding):
         self.offsets = np.asarray(np.concatenate([positions, *slopes]), dtype=np.int64)
         return self.offsets
 
-    def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
-        """Return the local offsets of the fixed coordinates and their values at `time`."""
-        motion, axes = self.term.motion, self.term.axes
-        moved = motion.u(self.X, time)[:, axes].ravel() if axes else np.zeros(0)
-        return self.offsets, np.concatenate(
-            [moved, *(part.prescribed(time) for part in self.slopes)]
-        )
+    def course(self, times: Sequence[float]) -> Array:
+        """Return the values (times, n) of the fixed coordinates."""
+        motion, axes, count = self.term.motion, self.term.axes, len(times)
+        moved = motion.course(self.X, times)[:, :, axes].reshape(count, -1) if axes else None
+        parts = [np.zeros((count, 0)) if moved is None else moved]
+        for part in self.slopes:
+            turned = np.array([part.prescribed(t) for t in (times if motion.turns else times[:1])])
+            parts.append(np.broadcast_to(turned, (count, turned.shape[1])))
+        return np.concatenate(parts, axis=1)
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return the conditions on components that are no coordinates."""

@@ -127,19 +127,18 @@ class BasicSupportBinding(ABC):
     """
 
     X: Array
-    offsets: Ints
 
     def __init__(self, support: Support, layout: Layout) -> None:
         layout.require_member(support.body, support.name)
         self.term, self.name = support, layout.name(support)
         self.body, self.mirror = support.body, support.mirror
+        self.offsets: Ints = np.zeros(0, dtype=np.int64)
         self.values: list[Any] = [support.motion.displacement, support.motion.gradient]
 
     @abstractmethod
     def coordinates(self, configuration: Configuration) -> Ints:
         """Find the coordinates to hold on this rank, and return their local offsets."""
 
-    @abstractmethod
     def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
         """Return the local offsets of the fixed coordinates and their values at `time`.
 
@@ -148,6 +147,11 @@ class BasicSupportBinding(ABC):
         ParameterError : a user's function fails, or its result has the wrong shape or is not
             finite (on the ranks where that happens).
         """
+        return self.offsets, self.course([time])[0]
+
+    @abstractmethod
+    def course(self, times: Sequence[float]) -> Array:
+        """Return the values (times, n) of the fixed coordinates; raises what `prescribed` does."""
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return none: it holds coordinates."""
@@ -227,10 +231,9 @@ class FrameSupportBinding(BasicSupportBinding):
         self.offsets = np.asarray(here[self.term.offsets] if len(here) else here, dtype=np.int64)
         return self.offsets
 
-    def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
-        """Return these offsets and their values at `time`, none where the body is not."""
-        support = self.term
-        q = support.body._moved(
-            support.motion.u(self.X, time)[0], support.motion.G(self.X, time)[0]
-        )
-        return self.offsets, q[support.offsets[: len(self.offsets)]]
+    def course(self, times: Sequence[float]) -> Array:
+        """Return the values (times, n) of these coordinates, none where the body is not."""
+        support, motion = self.term, self.term.motion
+        G = np.array([motion.G(self.X, t)[0] for t in (times if motion.turns else times[:1])])
+        q = support.body._moved(motion.course(self.X, times)[:, 0], G)
+        return np.asarray(q[:, support.offsets[: len(self.offsets)]])

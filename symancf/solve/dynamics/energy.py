@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ...assembly.piece import Piece
+    from ...assembly.plan import Plan
     from .motion import EquationsOfMotion
     from .native import Native, Take
     from .work import Instant, Visit
@@ -163,7 +164,12 @@ class Audit:
         if work is None:
             return {}
         work.lend(native)
-        return {StepRequest.DRIVE: work.present} if work.timed else {}
+        return {StepRequest.DRIVE: lambda time, _: work.present(time)} if work.timed else {}
+
+    @property
+    def parts(self) -> Sequence[Plan]:
+        """The plans of forces whose work is added up."""
+        return () if self._work is None else self._work.parts
 
     def take_back(self, native: Native) -> None:
         """Take what C has added up."""

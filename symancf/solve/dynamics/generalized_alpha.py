@@ -43,6 +43,7 @@ from .initial import after, find_initial_values
 from .integrator import SMALLEST_STEP_RATIO, Integrator
 from .native import StepRequest
 from .spin import Spin
+from .timetable import Timetable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -161,6 +162,7 @@ class GeneralizedAlpha(Integrator):
         self._again = False  # the usual start of a step of this length has been tried
         self._error = 0.0  # of the last attempt, where it was solved
         rigid = [body for body in motion.system.bodies if isinstance(body, RigidBody)]
+        self.timetable = Timetable(motion, native, self.auxiliary)
         self.spin = Spin(accelerations, rigid) if rigid and "spin" in self.newton.uses else None
         turns = "directors" in self.newton.uses and holds_by_penalties(motion.system)
         self.directors = Directors(motion) if turns else None
@@ -220,18 +222,22 @@ class GeneralizedAlpha(Integrator):
         return True
 
     def several(
-        self, wanted: int, takes: Mapping[StepRequest, Take]
+        self, wanted: int, watched: bool, takes: Mapping[StepRequest, Take]
     ) -> tuple[list[Step], BaseException | None]:
         """Make at most `wanted` steps in C where `is_steady`; see `Native.several`.
 
         Returns them, and what was raised after them. Where a step has no solution at full length
-        `step` goes on from there.
+        `step` goes on from there. `watched`: somebody looks at the courses of supports.
         """
-        m, h, native = self.motion, self.step_length, self.newton.native
-        takes = dict(takes)
+        m, h, native, takes = self.motion, self.step_length, self.newton.native, dict(takes)
         if m.moving or m.system.plan.timed or m.mass.timed:
-            takes[StepRequest.PRESENT] = lambda time: m.prescribe(time, h)
+            self.timetable.begin(h, self.end, watched)
+            takes[StepRequest.PRESENT] = self.timetable.sample
+            if self.timetable.ahead:
+                takes.pop(StepRequest.DRIVE, None)
         reason, steps = native.several(self.end, h, wanted, self.calm, takes)
+        if StepRequest.PRESENT in takes:
+            self.timetable.end()
         if steps:
             self.calm = max(0, self.calm - len(steps))
             self.iterations = steps[-1].iterations

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Ints, Mask
+from ...arrays import Array, Mask
 from ...assembly.numbering import MOVING
 from ...bodies.plane.factor import FACTOR
 from ...errors import ParameterError
@@ -239,9 +240,7 @@ class EquationsOfMotion:
             first = (end - time) / d - 4.0
         if within and time + first * d < begin:
             first = min(0.0, (begin - time) / d)
-        shifts = first + np.arange(5.0)
-        powers = np.linalg.inv(np.vander(shifts, increasing=True))
-        return shifts * d, powers[1] / d, 2.0 * powers[2] / (d * d)
+        return _difference_weights(first, d)
 
     def prescribe(self, time: float, h: float) -> None:
         """Write prescribed values of `time`, their rates and accelerations (collective).
@@ -253,21 +252,64 @@ class EquationsOfMotion:
         if not self.moving:
             self.move_to(time)
             return
-        shifts, first, second = self.differences(time, h)
-        values: list[list[tuple[Ints, Array]]] = []
+        courses: list[Course] = []
         with together(system.comm):
-            for shift in shifts:
-                values.append([s.prescribed(system, time + shift) for s in self.moving])
+            courses += [self.course(support.course, [time], h) for support in self.moving]
         system.prescribe(time)
-        with together(system.comm):
-            for k, _ in enumerate(self.moving):
-                at = values[0][k][0]
-                change = [v[k][1] - self.state[at] for v in values]
-                self.rate[at] = first @ change
-                self.acceleration[at] = second @ change
+        for support, course in zip(self.moving, courses, strict=True):
+            self.rate[support.offsets] = course.rates[0]
+            self.acceleration[support.offsets] = course.accelerations[0]
         if system.comm.size > 1:
             system.update_prescribed(self.rate)
             system.update_prescribed(self.acceleration)
+
+    def course(
+        self,
+        function: Callable[[Sequence[float]], Array],
+        times: Sequence[float],
+        h: float,
+        between: Sequence[float] = (),
+    ) -> Course:
+        """Return what a function maps times to, (times, n), and its derivatives; see `prescribe`.
+
+        `between`: times of which the values are wanted alone.
+        """
+        weights = [self.differences(time, h) for time in times]
+        around = [t + shift for t, of in zip(times, weights, strict=True) for shift in of[0]]
+        asked = dict.fromkeys(sorted([*times, *around, *between]))
+        values = dict(zip(asked, function([*asked]), strict=True))
+        u = np.array([values[time] for time in times])
+        change = np.array([values[time] for time in around]).reshape(len(times), 5, -1) - u[:, None]
+        pairs = [*zip(weights, change, strict=True)]
+        return Course(
+            u,
+            np.array([first @ own for (_, first, _), own in pairs]),
+            np.array([second @ own for (_, _, second), own in pairs]),
+            np.array([values[time] for time in between]),
+        )
+
+
+@dataclass(frozen=True)
+class Course:
+    """What is prescribed at some times: values, rates, accelerations (times, n).
+
+    Attributes
+    ----------
+    between : values at other times, between these.
+    """
+
+    values: Array
+    rates: Array
+    accelerations: Array
+    between: Array
+
+
+@lru_cache(maxsize=8)
+def _difference_weights(first: float, d: float) -> tuple[Array, Array, Array]:
+    """Return five shifts of time, d apart, and weights of first and second derivative."""
+    shifts = first + np.arange(5.0)
+    powers = np.linalg.inv(np.vander(shifts, increasing=True))
+    return shifts * d, powers[1] / d, 2.0 * powers[2] / (d * d)
 
 
 def _followers(system: DiscreteSystem, damping: Rayleigh) -> Mask:

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from ..residual import LinearResidual
     from .motion import EquationsOfMotion
 
-    Take = Callable[[float], None]
+    Take = Callable[[float, int], None]
     Known = tuple[Array, Array, int]
 
-#: A question of C: what, and the number of the iteration. See `StepRequest`.
+#: A question of C: what, and the number of the iteration or of steps. See `StepRequest`.
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int)
 
 #: Sums or largest values of all ranks: place and number of values, whether the largest are wanted.
@@ -46,8 +46,9 @@ class StepRequest(IntEnum):
     """What C asks of Python; answers are numbers.
 
     RENEW: make the tangent; 0: done. JUDGE: the reason to stop, 0 to go on. SETTLED: whether
-    nothing soft is hidden. PARTS: take the forces in parts; 0: done. PRESENT: take what is a
-    function of time, DRIVE: likewise of what does work; 0: done.
+    nothing soft is hidden. PARTS: take the forces in parts; 0: done. PRESENT: sample functions of
+    time for the next steps, of which there are so many at most; DRIVE: take those of what does
+    work; 0: done.
     """
 
     RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE = range(6)
@@ -293,8 +294,8 @@ class Native:
         Parameters
         ----------
         calm : steps yet for which accelerations are not extrapolated; see `GeneralizedAlpha`.
-        takes : by `PRESENT` and `DRIVE`, what takes functions of time at the end of a step; none
-            where nothing is one.
+        takes : by `PRESENT` and `DRIVE`, what takes functions of time from the end of a step on;
+            none where nothing is one.
         seconds : that it takes, and little more: somebody may want to interrupt.
         """
         problem, state, system = self.problem, self.state, self.newton.system
@@ -305,7 +306,8 @@ class Native:
         self.prepare()
         problem.give(h=h, end=end, seconds=seconds)
         problem.give(timed=StepRequest.PRESENT in takes, driven=StepRequest.DRIVE in takes)
-        state.give(time=system.time, calm=calm)
+        problem.give(timetable_rows=0)
+        state.give(time=system.time, calm=calm, timetable_row=0)
         self._takes, self._rushes = takes, True
         with EVENTS["steps"]:
             reason = self.call("advance", wanted)
@@ -338,7 +340,7 @@ class Native:
             elif what == StepRequest.PARTS:
                 newton.balance.split()
             elif what in self._takes:
-                self._takes[StepRequest(what)](self.state.time)
+                self._takes[StepRequest(what)](self.state.time, iteration)
             else:
                 answer = self._judged(what, iteration)
             self._choose_plans()

@@ -459,6 +459,15 @@ static int turns_far(const symancf_problem *p, const symancf_state *s)
   return p->h * sqrt(0.5 * largest) > p->turn_limit;
 }
 
+/* Write what functions of time are in the next step, of at most n; return whether they are known. */
+static int take_row(const symancf_problem *p, symancf_state *s, int n)
+{
+  if (s->timetable_row >= p->timetable_rows && p->ask(PRESENT, n)) return 0;
+  const double *row = p->timetable + (int64_t)s->timetable_row++ * p->timetable_columns;
+  for (int32_t k = 0; k < p->timetable_targets; k++) *p->target[k] = row[p->target_column[k]];
+  return 1;
+}
+
 static double now(void)
 {
   struct timespec t;
@@ -481,7 +490,7 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
     keep(p, s, 0);
     symancf_predict(p, s, h, kept, kept + length, kept + 2 * length, kept + 3 * length, !s->calm);
     s->time = begun + h;
-    int reason = p->timed && p->ask(PRESENT, 0) ? NO_SOLUTION : 1;
+    int reason = p->timed && !take_row(p, s, n - s->made) ? NO_SOLUTION : 1;
     if (reason > 0) {
       symancf_hold(p, s);
       reason = symancf_newton(p, s);

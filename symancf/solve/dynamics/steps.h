@@ -58,6 +58,11 @@ typedef struct {
   const void *power_plan[2];       /* of drives and of dampers; NULL: none */
   const double *owned, *supported; /* 1 for what works, of forces and of supports */
   int32_t closed, timed, driven;   /* no work adds up; what are functions of time */
+  /* functions of time at the next steps, see timetable.py: where a row's numbers go */
+  const double *timetable; /* [timetable_rows][timetable_columns] */
+  int32_t timetable_rows, timetable_columns, timetable_targets;
+  const int32_t *target_column;
+  double **target;
   /* functions; `wide`: whether PetscInt has 64 bits, `exact`: solvers leave nothing */
   const void *plan, *mass;
   symancf_evaluate evaluate;
@@ -95,6 +100,7 @@ typedef struct {
   int32_t iterations, linear_iterations, looked, pause;
   int32_t error, made; /* PETSc's, or -1: no memory; steps */
   int32_t turned;      /* whether a rigid body has turned far in the last step */
+  int32_t timetable_row; /* of the next step */
 } symancf_state;
 
 #endif

@@ -252,10 +252,22 @@ class TimeSteps:
         if self.system.comm.size > 1:
             return True
         asked = problem._monitors or self.ts.getMonitor() or problem._progress.tells_each
-        watches = problem._supports is not None and problem._supports.watches
+        sampled = self._samples_ahead()
+        watches = self._watches_supports and not sampled
         prefix = f"{problem._prefix}ts_monitor"
         shown = any(name.startswith(prefix) for name in PETSc.Options().getAll())
         return bool(asked or problem._events or watches or shown or self.system.redundant.some)
+
+    @property
+    def _watches_supports(self) -> bool:
+        """Whether it is still looked for jumps of what supports and joints prescribe."""
+        supports = self.problem._supports
+        return supports is not None and supports.watches
+
+    def _samples_ahead(self) -> bool:
+        """Tell whether functions of time can be sampled for many steps at once."""
+        made = self.integrator
+        return isinstance(made, GeneralizedAlpha) and made.timetable.look(self.problem._audit.parts)
 
     # ---- for `march` ----------------------------------------------------------------------------
     def attempt(self, state: State) -> Step | ConvergenceError:
@@ -287,8 +299,12 @@ class TimeSteps:
             return False
         if not made.is_steady():
             return False
-        self._together, self._thrown = made.several(wanted, audit.lend(native))
+        watches = self._watches_supports
+        self._together, self._thrown = made.several(wanted, watches, audit.lend(native))
         audit.take_back(native)
+        if watches and self._together:
+            assert self.problem._supports is not None
+            self.problem._supports.watch_steps(*made.timetable.courses(len(self._together)))
         if self._thrown is not None and not self._together:
             raise self._thrown
         return bool(self._together)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,9 +13,11 @@ from ...arrays import Array
 from ...errors import owner
 from ...runtime.collective import together
 from ...values.parameter import Value, evaluate
+from .motion import Course
 
 if TYPE_CHECKING:
-    from ...assembly.protocol import SupportBinding
+    from collections.abc import Sequence
+
     from ...assembly.state import State
     from .interval import Interval
     from .motion import EquationsOfMotion
@@ -71,85 +74,74 @@ class MovingSupports:
 
     def watch(self, step: Interval) -> None:
         """Tell once of a support or joint whose motion a step does not resolve (collective)."""
-        name = self._kinked(step)
-        if name:
-            self.watches = False
-            self.system.once.warn(
-                ("jump", name),
-                f"the motion that {owner(name)!r} prescribes jumps in position, velocity or "
-                f"acceleration between t = {step.begin.time:g} and {step.end.time:g}, or steps are "
-                "too long for it: forces from there on are wrong; give stops=[...] where it jumps, "
-                "or smooth it",
-            )
-
-    def _kinked(self, step: Interval) -> str:
-        """Return the name of the worst support or joint, or "" (collective)."""
-        worst, name = KINK_TOLERANCE, ""
-        courses: list[_Course] = []
+        ends, courses = (step.begin, step.end), []
+        owned = self.system.numbering.owned
         with together(self.system.comm):
-            courses += [self._of_support(support, step) for support in self.motion.moving]
-            courses += [self._of_joint(*driven, step) for driven in self.motion.driven]
-        for course in courses:
-            defect = course.defect(step.length)
-            if defect > worst:
-                worst, name = defect, course.name
-        return str(max(self.system.comm.allgather((worst, name)))[1])
+            for support in self.motion.moving:
+                own = support.offsets < owned
+                at = support.offsets[own]
+                u = np.array([end.displacement[at] for end in ends])
+                v, a = np.array([[rate[at] for rate in end.rates] for end in ends]).swapaxes(0, 1)
+                courses.append(Course(u, v, a, support.course([step.time(0.5)])[:, own]))
+        self.watch_steps([end.time for end in ends], courses)
 
-    def _of_support(self, support: SupportBinding, step: Interval) -> _Course:
-        system = self.system
-        at, middle = support.prescribed(system, step.time(0.5))
-        own = at < system.numbering.owned
-        at, ends = at[own], (step.begin, step.end)
-        (v0, a0), (v1, a1) = (end.rates for end in ends)
-        u0, u1 = (end.displacement[at] for end in ends)
-        return _Course(
-            system.name(support),
-            (u0, u1),
-            (v0[at], v1[at]),
-            (a0[at], a1[at]),
-            middle[own],
-            MOVED * float(system.numbering.natural(system.extent, at).max(initial=0.0)),
-        )
+    def watch_steps(self, times: Sequence[float], courses: Sequence[Course]) -> None:
+        """Tell once of a support or joint whose motion steps do not resolve (collective).
 
-    def _of_joint(self, name: str, what: str, value: Value, step: Interval) -> _Course:
-        def along(t: float) -> tuple[Array, Array, Array]:
-            shifts, first, second = self.motion.differences(t, step.length)
-            u = np.array([evaluate(what, value, t)])
-            change = np.array([[evaluate(what, value, t + shift)] for shift in shifts]) - u
-            return u, first @ change, second @ change
-
-        (u0, v0, a0), (u1, v1, a1) = along(step.begin.time), along(step.end.time)
-        middle = np.array([evaluate(what, value, step.time(0.5))])
-        still = MOVED * max(1.0, self.system.extent)  # an angle or a length
-        return _Course(name, (u0, u1), (v0, v1), (a0, a1), middle, still)
-
-
-@dataclass
-class _Course:
-    """What is prescribed in a step: values, rates and accelerations of both ends; the middle.
-
-    A way of `still` is none.
-    """
-
-    name: str
-    values: tuple[Array, Array]
-    rates: tuple[Array, Array]
-    accelerations: tuple[Array, Array]
-    middle: Array
-    still: float
-
-    def defect(self, h: float) -> float:
-        """Return by what part of its way in the step it is no smooth motion.
-
-        In a step of length h a smooth motion fulfils u1 - u0 = h (v0 + v1)/2 - h^2 (a1 - a0)/12
-        to h^5/720 of its fifth derivative, and in its middle u = (u0 + u1)/2 + h (v0 - v1)/8 to
-        h^4/384 of its fourth.
+        Parameters
+        ----------
+        times : where the steps end, first where they begin; on several ranks there is one step.
+        courses : of the supports at these times, and in the middles between them.
         """
-        (u0, u1), (v0, v1) = self.values, (h * v for v in self.rates)
-        rise, bend = u1 - u0, h * h * (self.accelerations[1] - self.accelerations[0]) / 12.0
-        trapezoid = rise - 0.5 * (v0 + v1) + bend
-        cubic = self.middle - u0 - 0.5 * rise - 0.125 * (v0 - v1)
-        defect = np.abs([trapezoid, cubic]).max(initial=0.0)
-        size = np.abs([rise, v0, v1]).max(initial=0.0)
-        size += MOVED * np.abs(u1).max(initial=0.0) / KINK_TOLERANCE + self.still
-        return float(defect / size) if size else 0.0
+        motion, system, found = self.motion, self.system, []
+        with together(system.comm):
+            for support, course in zip(motion.moving, courses, strict=True):
+                at = support.offsets[support.offsets < system.numbering.owned]
+                still = MOVED * float(system.numbering.natural(system.extent, at).max(initial=0.0))
+                found.append((_defects(course, times, still), system.name(support)))
+            for name, what, value in motion.driven:
+                given = partial(_parameter, what, value)
+                course = motion.course(given, times, times[1] - times[0], middles(times))
+                still = MOVED * max(1.0, system.extent)  # an angle or a length
+                found.append((_defects(course, times, still), name))
+        for k, (begin, end) in enumerate(pairwise(times)):
+            worst = max(((float(d[k]), name) for d, name in found), default=(0.0, ""))
+            defect, name = max(system.comm.allgather(worst))
+            if defect > KINK_TOLERANCE:
+                self.watches = False
+                system.once.warn(
+                    ("jump", name),
+                    f"the motion that {owner(name)!r} prescribes jumps in position, velocity or "
+                    f"acceleration between t = {begin:g} and {end:g}, or steps are too long for "
+                    "it: forces from there on are wrong; give stops=[...] where it jumps, or "
+                    "smooth it",
+                )
+                return
+
+
+def _parameter(what: str, value: Value, times: Sequence[float]) -> Array:
+    """Return the values (times, 1) of a parameter, which messages call `what`."""
+    return np.array([[evaluate(what, value, time)] for time in times])
+
+
+def middles(times: Sequence[float]) -> list[float]:
+    """Return the times in the middle of each two that follow each other."""
+    return [begin + 0.5 * (end - begin) for begin, end in pairwise(times)]
+
+
+def _defects(course: Course, times: Sequence[float], still: float) -> Array:
+    """Return by what part of its way in each step a course is no smooth motion (times - 1,).
+
+    In a step of length h a smooth motion fulfils u1 - u0 = h (v0 + v1)/2 - h^2 (a1 - a0)/12
+    to h^5/720 of its fifth derivative, and in its middle u = (u0 + u1)/2 + h (v0 - v1)/8 to
+    h^4/384 of its fourth. A way of `still` is none.
+    """
+    h, u0, u1 = np.diff(times)[:, None], course.values[:-1], course.values[1:]
+    v0, v1 = h * course.rates[:-1], h * course.rates[1:]
+    rise, bend = u1 - u0, h * h * np.diff(course.accelerations, axis=0) / 12.0
+    trapezoid = rise - 0.5 * (v0 + v1) + bend
+    cubic = course.between - u0 - 0.5 * rise - 0.125 * (v0 - v1)
+    defect = np.abs([trapezoid, cubic]).max(axis=(0, 2), initial=0.0)
+    size = np.abs([rise, v0, v1]).max(axis=(0, 2), initial=0.0)
+    size += MOVED * np.abs(u1).max(axis=1, initial=0.0) / KINK_TOLERANCE + still
+    return np.asarray(defect / np.where(size > 0.0, size, np.inf))

@@ -119,9 +119,14 @@ class Work:
         self.last: Instant | None = None
 
     @property
+    def parts(self) -> Sequence[Plan]:
+        """The plans of forces that work, and of those that dissipate."""
+        return [*self._plans.values()]
+
+    @property
     def timed(self) -> bool:
         """Whether forces that work have parameters that are functions of time."""
-        return any(plan.timed for plan in self._plans.values())
+        return any(plan.timed for plan in self.parts)
 
     def present(self, time: float) -> None:
         """Take the parameters of a time."""

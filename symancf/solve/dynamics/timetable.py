@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions of time at the steps that C makes next, sampled for many of them at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...arrays import Array, Ints, address
+from ...assembly.group import source
+from ...values.dependence import depends_on_time_alone
+from ...values.parameter import answers_cached, evaluate
+from .motion import Course
+from .supports import middles
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from ...assembly.plan import Plan
+    from ...values.parameter import Value
+    from .motion import EquationsOfMotion
+    from .native import Native
+
+MOST_ROWS = 256  # that are sampled at once
+
+
+class Timetable:
+    """Rows of numbers, one for each of the next steps, and where C writes them.
+
+    The numbers are parameters of kernels, and values, rates and accelerations of supports that
+    move. Functions of time alone are sampled for many steps at once; where one may read the
+    motion, for one step, when that begins.
+
+    Attributes
+    ----------
+    ahead : whether they are sampled for many steps; after `look`.
+    """
+
+    def __init__(self, motion: EquationsOfMotion, native: Native, auxiliary: Array) -> None:
+        self.motion, self.native, self.ahead = motion, native, False
+        self._vectors = motion.state, motion.rate, motion.acceleration, auxiliary
+        self._most = MOST_ROWS // 16  # rows of the next table
+        self._functions: dict[Hashable, tuple[int, str, Value | None]] = {}
+        self._uses: list[tuple[Plan, Ints, Ints]] = []  # places among values, and their columns
+
+    def look(self, parts: Sequence[Plan]) -> bool:
+        """See which functions there are, and return whether they are those of time alone.
+
+        `parts`: plans of forces that work.
+        """
+        m, system = self.motion, self.motion.system
+        plans = [system.plan, *parts]
+        self._functions, self._uses = {}, []
+        for plan in plans:
+            places, columns = [], []
+            for name, value, at in plan.timed_values():
+                known = len(self._functions), name, value
+                column, _, _ = self._functions.setdefault(source(value), known)
+                places.append(at)
+                columns.append(np.full(len(at), column))
+            if places:
+                self._uses.append((plan, np.concatenate(places), np.concatenate(columns)))
+        given = [value for _, _, value in self._functions.values()]
+        given += [part for support in m.moving for part in support.values]
+        given += [value for _, _, value in m.driven]
+        held = np.concatenate([np.zeros(0, np.int64), *(s.offsets for s in system.supports)])
+        # what `DiscreteSystem.prescribe` compares at each time
+        compared = m.moving and (system.idle_rows or len(np.unique(held)) < len(held))
+        uniform = not any(plan.timed_cells for plan in plans)
+        alone = uniform and not compared and depends_on_time_alone(given, self._vectors)
+        self.ahead = bool(alone)
+        return self.ahead
+
+    def begin(self, h: float, end: float, watched: bool) -> None:
+        """Be ready for steps of length h from the present motion on, none beyond `end`."""
+        m = self.motion
+        self._h, self._end, self._watched = h, end, watched
+        ends = m.state, m.rate, m.acceleration
+        begin = [[x[s.offsets][None] for x in ends] for s in m.moving]
+        self._courses = [[Course(u, v, a, u[:0]) for u, v, a in begin]]
+        self._times = [m.system.time]
+        self._table = np.zeros((0, 0))
+        addresses, columns = self._targets() if self.ahead else (np.zeros(0, np.int64),) * 2
+        problem, self._addresses = self.native.problem, addresses
+        problem.give(timetable_targets=len(addresses), target_column=columns)
+        problem.target = address(addresses)
+
+    def _targets(self) -> tuple[Ints, Ints]:
+        """Return the addresses to which numbers of a row go, and their columns."""
+        m, first = self.motion, len(self._functions)
+        addresses, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for plan, places, own in self._uses:
+            seen, found = plan.addresses(places)
+            order = np.argsort(places)
+            addresses.append(found)
+            columns.append(own[order[np.searchsorted(places[order], seen)]])
+        prescribed = np.concatenate([np.zeros(0, np.int64), *(s.offsets for s in m.moving)])
+        for vector in (m.state, m.rate, m.acceleration):
+            addresses.append(address(vector) + 8 * prescribed)
+            columns.append(np.arange(first, first + len(prescribed)))
+            first += len(prescribed)
+        return np.concatenate(addresses), np.concatenate(columns)
+
+    def sample(self, time: float, most: int) -> None:
+        """Give C the rows of at most so many steps, the first of which ends at `time`."""
+        table = np.zeros((1, 0))
+        if not self.ahead:
+            self.motion.prescribe(time, self._h)
+        else:
+            times = [time]
+            while len(times) < min(most, self._most) and self._end - times[-1] >= 1.2 * self._h:
+                times.append(times[-1] + self._h)
+            try:
+                table = self._rows(times)
+            except Exception:
+                if len(times) == 1:
+                    raise
+                table = self._rows(times[:1])  # a later step may not be reached
+            self._most = min(2 * self._most, MOST_ROWS)
+        self._table, (rows, columns) = table, table.shape
+        self.native.problem.give(timetable=table, timetable_rows=rows, timetable_columns=columns)
+        self.native.state.timetable_row = 0
+
+    def _rows(self, times: list[float]) -> Array:
+        """Return the rows of steps that end at some times."""
+        m, ends = self.motion, [self._times[-1], *times]
+        with answers_cached():
+            functions = [
+                [evaluate(name, value, time) for time in times]
+                for _, name, value in self._functions.values()
+            ]
+        between = middles(ends) if self._watched else ()
+        courses = [m.course(support.course, times, self._h, between) for support in m.moving]
+        self._times += times
+        self._courses.append(courses)
+        found = [np.transpose(functions).reshape(len(times), -1)]
+        for kind in ("values", "rates", "accelerations"):
+            found += [getattr(course, kind) for course in courses]
+        return np.concatenate(found, axis=1)
+
+    def end(self) -> None:
+        """Let Python know what C has taken."""
+        taken, rows = self.native.state.timetable_row, len(self._table)
+        if not self.ahead or not taken:
+            return
+        last = self._table[taken - 1]
+        for plan, places, columns in self._uses:
+            plan.take(places, last[columns])
+        if taken < rows:  # of more the next call makes no use either
+            self._most = taken
+
+    def courses(self, made: int) -> tuple[list[float], list[Course]]:
+        """Return times and courses of the supports at the ends of the steps that were made."""
+        found = [
+            Course(
+                np.concatenate([part.values for part in parts])[: made + 1],
+                np.concatenate([part.rates for part in parts])[: made + 1],
+                np.concatenate([part.accelerations for part in parts])[: made + 1],
+                np.concatenate([part.between for part in parts])[:made],
+            )
+            for parts in zip(*self._courses, strict=True)
+        ]
+        return self._times[: made + 1], found

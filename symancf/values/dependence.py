@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users' functions of time may read beside the time, as far as Python can tell."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .parameter import OWN, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..arrays import Array
+
+MOST = 5000  # objects that are looked at
+#: Packages whose functions and classes read nothing of a motion that they are not given.
+_LIBRARIES = {"symancf", "numpy", "scipy", "sympy", "mpmath", *sys.stdlib_module_names}
+_PLAIN: tuple[type, ...] = (int, float, complex, str, bytes, type(None), np.generic, np.dtype)
+_PLAIN += (Parameter, np.ufunc, BuiltinFunctionType, CodeType, ModuleType)
+
+
+def depends_on_time_alone(functions: Iterable[Any], vectors: Iterable[Array]) -> bool:
+    """Tell whether functions of time read nothing that a motion changes.
+
+    What they were given, close over and name is followed, and what that refers to. The `vectors`
+    are of the motion, and so may be objects of this package but a `Parameter`. Where there is too
+    much to look at the answer is no.
+    """
+    changing, known = {id(vector) for vector in vectors}, dict[int, Any]()
+    waiting = [*functions]
+    while waiting:
+        found = waiting.pop()
+        if id(found) in known or isinstance(found, _PLAIN):
+            continue
+        if id(found) in changing or _may_read(found) or len(known) >= MOST:
+            return False
+        known[id(found)] = found
+        waiting += _referents(found)
+    return True
+
+
+def _may_read(found: Any) -> bool:
+    """Tell whether an object is one of this package, or refers to something unseen."""
+    own = _package(type(found)) == "symancf" and not isinstance(found, OWN)
+    return own or isinstance(found, weakref.ref)
+
+
+def _package(found: Any) -> str:
+    """Return the package of a function or class."""
+    return str(getattr(found, "__module__", None)).partition(".")[0]
+
+
+def _referents(found: Any) -> list[Any]:
+    """Return what an object refers to; what libraries refer to is left out."""
+    if isinstance(found, OWN):
+        return [found.value]
+    if isinstance(found, np.ndarray):
+        return [found.base, *(found.flat if found.dtype.hasobject else ())]
+    if isinstance(found, FunctionType):
+        cells = [cell for cell in found.__closure__ or ()]
+        own = [*cells, found.__defaults__, found.__kwdefaults__, vars(found)]
+        return own if _package(found) in _LIBRARIES else own + _named(found)
+    if isinstance(found, type) and _package(found) in _LIBRARIES:
+        return []
+    return gc.get_referents(found)
+
+
+def _named(function: FunctionType) -> list[Any]:
+    """Return what the names in the code of a function mean, also in modules among these."""
+    codes = [function.__code__]
+    for code in codes:  # grows
+        codes += [part for part in code.co_consts if isinstance(part, CodeType)]
+    names = {name for code in codes for name in code.co_names}
+    found = [function.__globals__[name] for name in names & function.__globals__.keys()]
+    for module in found:
+        if isinstance(module, ModuleType) and module.__name__.partition(".")[0] not in _LIBRARIES:
+            found += [vars(module)[name] for name in names & vars(module).keys()]
+    return found
