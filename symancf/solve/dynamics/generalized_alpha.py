@@ -160,6 +160,9 @@ class GeneralizedAlpha(Integrator):
         self._failed = False  # the step from here has no solution at full length, in C
         self._again = False  # the usual start of a step of this length has been tried
         self._error = 0.0  # of the last attempt, where it was solved
+        # whether a step begins with the best of several starts, see `Newton.nearest`
+        newton = self.newton
+        self._chooses = bool(newton.kinked and newton.numbering.size and "nearest" in newton.uses)
         rigid = [body for body in motion.system.bodies if isinstance(body, RigidBody)]
         self.spin = Spin(accelerations, rigid) if rigid and "spin" in self.newton.uses else None
         turns = "directors" in self.newton.uses and holds_by_penalties(motion.system)
@@ -393,7 +396,8 @@ class GeneralizedAlpha(Integrator):
             v = v + c.bias * (h * h - self.biased**2) * w
             A = A if self.last_step else A + c.shift * h * w
         self.factors(h)
-        self.newton.native.call("predict", c_double(h), *map(pointer, (u, v, a, A)), not self.calm)
+        ahead = not self.calm or self._chooses  # one of the starts
+        self.newton.native.call("predict", c_double(h), *map(pointer, (u, v, a, A)), ahead)
 
     def _jerk_at_start(self, h: float) -> Array | None:
         """Return what constraints determine of the jerk at the beginning of a step (collective).
@@ -412,9 +416,12 @@ class GeneralizedAlpha(Integrator):
         """Begin where Newton's method gets nearest, where forces have kinks (collective)."""
         m, newton = self.motion, self.newton
         assert self.before is not None
-        ahead = newton.base + self.coefficients.beta * h * h * m.acceleration
         before = newton.numbering.local(self.before.displacement)
-        starts = [np.where(m.second, x, m.state) for x in (ahead, newton.base, before)]
+        if newton.native.able:
+            newton.take(h)
+            newton.native.choose_start(before, self._again)
+            return
+        starts = [np.where(m.second, x, m.state) for x in (m.state, newton.base, before)]
         free = newton.numbering.free
         m.state[free] = starts[newton.nearest(starts, h)[int(self._again)]][free]
 
@@ -426,7 +433,7 @@ class GeneralizedAlpha(Integrator):
         self._predict(h, jerk)
         system.memory.begin(t)
         m.prescribe(t + h, h)
-        if newton.kinked and newton.numbering.size and "nearest" in newton.uses:
+        if self._chooses:
             self._begin(h)
         converged = self.converges(h)
         if converged and self.directors is not None and self.before is not None:

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
+from ...arrays import pointer
 from ...assembly.plan import CODE
-from ...newton import CORRECTION_TOLERANCE, FACTORS, SMALLEST_DISPLACEMENT
+from ...newton import CORRECTION_TOLERANCE, FACTORS, SMALLEST_DISPLACEMENT, PartBacktracking
+from ...newton.backtracking import (
+    CORRECTION_RATIO,
+    KINK_HALVINGS,
+    RECENT_ITERATIONS,
+    STANDSTILL_TOLERANCE,
+)
 from ...newton.stopping import STRUCTURE
 from ...output.steps import Step
 from ...runtime import jit
@@ -25,6 +32,7 @@ from ...runtime.structures import declared
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ...arrays import Array
     from .newton import Newton
 
     Take = Callable[[float], None]
@@ -49,6 +57,7 @@ class StepRequest(IntEnum):
 
 _HERE = Path(__file__)
 _STRUCTURES = declared(
+    _HERE.with_name("contact.h"),
     _HERE.with_name("steps.h"),
     symancf_stopping=STRUCTURE,
     symancf_ask=Ask,
@@ -72,22 +81,23 @@ class Native:
 
     Its iterations are those of `newton` with whole steps, with the same tangents, factors and test
     of the end; C asks for the tangent, and where residuals may be round-off. It makes them on one
-    rank with a direct solver, where forces have no kinks (contact), Rayleigh's damping has no part
-    of the stiffness, and nobody has changed SNES by options, monitors or tests of his own. The
-    norms and the life of a tangent are those of Python's iterations, too.
+    rank with a direct solver, where no aid but `PartBacktracking` helps, lists of entities stay
+    (contact with rigid shapes, not of deformable facets), Rayleigh's damping has no part of the
+    stiffness, and nobody has changed SNES by options, monitors or tests of his own. The norms and
+    the life of a tangent are those of Python's iterations, too.
 
     Attributes
     ----------
-    problem, state, work : of steps.h: what stays while steps are made, what one leaves to the
-        next, workspace.
+    problem, state, work, kinks : of steps.h: what stays while steps are made, what one leaves to
+        the next, workspace; that of Newton steps which are cut, of contact.h.
     able : whether iterations are made in C.
     """
 
     def __init__(self, newton: Newton) -> None:
         self.newton, self.able = newton, False
         self._library = jit.load_runtime(_HERE.with_name("steps.c"), comm=newton.comm)
-        self.problem, self.state, self.work = (
-            _STRUCTURES[f"symancf_{name}"]() for name in ("problem", "state", "work")
+        self.problem, self.state, self.work, self.kinks = (
+            _STRUCTURES[f"symancf_{name}"]() for name in ("problem", "state", "work", "kinks")
         )
         self._places = ctypes.byref(self.problem), ctypes.byref(self.state)
         self._takes: Mapping[StepRequest, Take] = {}
@@ -114,6 +124,13 @@ class Native:
         self.state.give(state=m.state, rate=m.rate, acceleration=m.acceleration)
         base = {"base": newton.base, "base_rate": newton.base_rate}
         self.work.give(**base, base_acceleration=newton.base_acceleration)
+        self.work.give(kinks=ctypes.pointer(self.kinks))
+        self.kinks.give(
+            halvings=KINK_HALVINGS,
+            recent=RECENT_ITERATIONS,
+            smaller=CORRECTION_RATIO,
+            standstill=STANDSTILL_TOLERANCE,
+        )
 
     def call(self, name: str, *given: Any) -> int:
         """Return what a function of steps.c returns."""
@@ -127,8 +144,9 @@ class Native:
         ksp, motion = newton.snes.getKSP(), newton.motion
         here = newton.comm.size == 1 and newton.numbering.size and not newton.system.changing
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
-        helped = bool(newton.aids) or newton.kinked
-        plain = direct and not helped and not motion.damping.stiffness
+        cuts = [isinstance(aid, PartBacktracking) for aid in newton.aids]
+        self.kinks.give(cuts=bool(cuts))
+        plain = direct and all(cuts) and not motion.damping.stiffness
         self.able = bool(here and plain and newton.is_plain())
 
     def describe(self) -> None:
@@ -167,6 +185,14 @@ class Native:
             old=self._old,
             scratch=np.zeros(2 * max(rows.count, rows.parts, 1)),
         )
+        of_rows = ("start", "before", "direction", "relative")
+        of_parts = ("share", "best", "least", "length", "left", "moving", "wrong")
+        self.kinks.give(
+            **{name: np.zeros(numbering.rows) for name in of_rows},
+            **{name: np.zeros(max(rows.parts, 1)) for name in of_parts},
+            trail=np.zeros((RECENT_ITERATIONS, max(rows.parts, 1))),
+            norms=np.zeros(max(rows.count, 1)),
+        )
 
     def prepare(self) -> None:
         """Take what may have changed since the last call."""
@@ -184,6 +210,20 @@ class Native:
         self.problem.mass = self.newton.motion.mass.structure
 
     # ---- solutions ------------------------------------------------------------------------------
+    def choose_start(self, before: Array, again: bool) -> None:
+        """Begin a step from the start that leads nearest, or, `again`, second nearest.
+
+        As `Newton.nearest` does. `before` : local vector of where the step begins.
+
+        Raises
+        ------
+        Exception : what was raised on the way.
+        """
+        self.prepare()
+        self.call("hold")
+        self.call("choose_start", pointer(before), again)
+        self.require()
+
     def solve(self) -> int:
         """Solve the equations of a step from the present state; return PETSc's reason.
 

@@ -369,12 +369,15 @@ static int solve_linear(const symancf_problem *p, symancf_state *s)
   return why >= 0;
 }
 
+#include "contact.c"
+
 /* Solve the equations of a step from the present state; return PETSc's reason. */
 int symancf_newton(const symancf_problem *p, symancf_state *s)
 {
   const symancf_work *w = p->work;
   int reason = 0;
   s->iterations = s->linear_iterations = s->looked = s->error = 0;
+  w->kinks->trailing = 0;
   symancf_tangent_begin(p, s);
   to_rows(p, s->state, w->x);
   for (int iteration = 0;; iteration++) {
@@ -389,6 +392,7 @@ int symancf_newton(const symancf_problem *p, symancf_state *s)
     if (iteration == p->most) return TOO_MANY;
     if (symancf_tangent_wanted(p, s, iteration) && p->ask(RENEW, iteration)) return NO_SOLUTION;
     if (!solve_linear(p, s)) return NO_SOLUTION;
+    if (w->kinks->cuts && s->tangent.made_now && !cut_step(p, s)) return NO_SOLUTION;
     for (int32_t r = 0; r < p->rows; r++) w->x[r] -= w->step[r];
     to_state(p, s);
   }

@@ -7,6 +7,7 @@
 #define SYMANCF_STEPS_H
 
 #include "../../newton/stopping.h"
+#include "contact.h"
 
 /* What C asks of Python: rare and dear, or for other people. */
 enum { RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE };
@@ -19,6 +20,7 @@ typedef void (*symancf_reduce)(double *values, int32_t count, int largest);
 /* What a step only uses. */
 typedef struct {
   symancf_stopping *stopping;
+  symancf_kinks *kinks;
   double *base, *base_rate, *base_acceleration; /* local vectors of the affine map */
   double *f, *inertia, *moved;                  /* local vectors: residual, M a, what is moved */
   double *kept;                                 /* [4][coordinates] where the step began */
