@@ -368,6 +368,21 @@ class DiscreteSystem(Configuration):
         worst = max((verdict for verdict, _ in found), default=Verdict.STANDS)
         return Review(worst, [name for verdict, name in found if verdict is worst])
 
+    def least_to_stand(self) -> dict[str, tuple[str, Array]] | None:
+        """Return the least values of variables with which all solutions stand, by piece.
+
+        Names and values (n,) of variables that entities remember; None: `review` has to be asked.
+        """
+        found: dict[str, tuple[str, Array]] = {}
+        for term in self._reviewing:
+            if not isinstance(term, protocol.ReviewsBySize):
+                return None
+            own = term.least_to_stand(self)
+            if own is None:
+                return None
+            found |= own
+        return found
+
     def renews(self) -> bool:
         """Tell whether a step is better begun with what terms hold (collective)."""
         return any([term.renews(self) for term in self._holding])

@@ -290,6 +290,26 @@ class Group:
         uniform[: len(slots)] = slots
         cell.reshape(-1)[self._to] = values[self._from]
 
+    def lanes(self, number: int) -> tuple[Array, int, int]:
+        """Return parameters (batches, rows, 8) that the kernel reads, and lanes of a piece there.
+
+        The first of its entities, and the end of these with the idle lanes that repeat the last.
+        """
+        batch, lane = self._lanes(self.numbers.index(number))
+        first = int(batch[0]) * LANES + int(lane[0]) if len(batch) else 0
+        return self._cell, first, first + len(batch)
+
+    def addresses(self, places: Ints) -> list[int]:
+        """Return the addresses to which values of the plan go that are used at some places."""
+        slots = np.flatnonzero(np.isin(np.arange(self._slots.start, self._slots.stop), places))
+        cells = self._to[np.isin(self._from, places)]
+        size, at = self._uniform.itemsize, (address(self._uniform), address(self._cell))
+        return [*(at[0] + size * slots).tolist(), *(at[1] + size * cells).tolist()]
+
+    def overwritten(self) -> None:
+        """Let the next `write` write all values: C has written others."""
+        self._written.fill(np.nan)
+
     def turn(self, term: Term, values: Array, rows: Mapping[int, Array], function: int) -> None:
         """Give a copy of this group's term a direction of the parameters; see `write`.
 

@@ -263,10 +263,19 @@ class Plan:
 
     @property
     def timed(self) -> bool:
-        """Whether a parameter is a function of time, and not what only others set."""
-        return any(changes_by_itself(value) for _, value, _ in self._sources) or any(
+        """Whether a parameter is a function of time, and not what only others set.
+
+        The length of a step is none.
+        """
+        own = [value for _, value, _ in self._sources if not self._is_length(value)]
+        return any(map(changes_by_itself, own)) or any(
             piece.cell_at and getattr(piece.cell_at, "timed", True) for piece in self.pieces
         )
+
+    def _is_length(self, value: Value | None) -> bool:
+        """Tell whether a value is the length of the step."""
+        own = self._memory is not None and value == self._memory.length
+        return own or getattr(value, "is_length", False)
 
     def places(self, name: str) -> Ints:
         """Return the places of a parameter, of all pieces that have it, among `values`."""
@@ -504,6 +513,41 @@ class Plan:
         for k, table in zip(asked, tables, strict=True):
             found |= groups[k].values_of(table)
         return {k: found[k] for k in pieces if k in found}, bad
+
+    # ---- steps in C, see `symancf.solve.dynamics.remembering` -----------------------------------
+    def telling(self, mode: str, pieces: Sequence[int]) -> tuple[Terms, dict[int, Array]]:
+        """Return a plan of C whose terms are those of pieces, and the tables to which they tell.
+
+        (batches, rows, 8) by the number of the piece; see `tabulate`. Parameters are this plan's.
+        """
+        self.prepare(mode, pieces)
+        chosen = [group for group in self.groups if not set(pieces).isdisjoint(group.numbers)]
+        terms = (Term * max(1, len(chosen)))(*(group.term for group in chosen))
+        tables: dict[int, Array] = {}
+        for group, term in zip(chosen, terms, strict=False):
+            kernel = self._telling(self.pieces[group.numbers[0]].kernel, mode)
+            table = group.tabulate(term, kernel.size("O"), mode, kernel.addresses[mode])
+            tables |= dict.fromkeys(group.numbers, table)
+        made = Terms.from_buffer_copy(self._plan)
+        made.term, made.terms = ctypes.cast(terms, ctypes.POINTER(Term)), len(chosen)
+        return made, tables
+
+    def lanes(self, piece: Piece) -> tuple[Array, int, int] | None:
+        """Return the lanes of a piece, see `Group.lanes`; None: it is not active here."""
+        number = self._number.get(piece, -1)
+        found = [group for group in self.groups if number in group.numbers]
+        return found[0].lanes(number) if found else None
+
+    def lengths(self) -> list[int]:
+        """Return the addresses at which kernels read the length of the step."""
+        chosen = [places for _, value, places in self._sources if self._is_length(value)]
+        places = np.concatenate([np.zeros(0, dtype=np.int64), *chosen])
+        return [at for group in self.groups for at in group.addresses(places)]
+
+    def overwritten(self) -> None:
+        """Let the next `update` write all values: C has written others."""
+        for group in self.groups:
+            group.overwritten()
 
     def prepare(self, mode: str, pieces: Sequence[int]) -> None:
         """Compile a function of the kernels of pieces (collective)."""

@@ -267,6 +267,20 @@ class Reviews(Protocol):
 
 
 @runtime_checkable
+class ReviewsBySize(Reviews, Protocol):
+    """Knows of what its entities remember when a review lets a solution stand."""
+
+    def least_to_stand(
+        self, configuration: Configuration, /
+    ) -> Mapping[str, tuple[str, Array]] | None:
+        """Return by piece the variable that its entities remember, and its least values (n,).
+
+        Where all at the end of a step are at least these `review` would let the step end, and
+        steps in C do not ask it. None: it has to be asked.
+        """
+
+
+@runtime_checkable
 class Holds(Protocol):
     """Has what follows the state, and may be held while a step is solved roughly."""
 

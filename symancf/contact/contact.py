@@ -34,7 +34,7 @@ from .rigid import ContactorPoints, RigidPass, RigidPassBinding
 from .shapes import Plane, Shape, shape_of
 from .skin import Place, Side, is_place, require_apart
 from .steps import ContactNumbers
-from .touch import Part, Touch
+from .touch import BEFORE, Part, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -626,6 +626,18 @@ class ContactBinding:
         if may:
             step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
         return Verdict.AGAIN if may else Verdict.STANDS
+
+    def least_to_stand(self, configuration: Configuration) -> dict[str, tuple[str, Array]] | None:
+        """Return the gaps, by pass, from which on no point is too deep; see `review`.
+
+        None: points may pass through a shape, or an overlap is let out.
+        """
+        found: dict[str, tuple[str, Array]] = {}
+        for each in self.passes:
+            if not isinstance(each, RigidPassBinding) or each.term.touch.shape.bounded:
+                return None
+            found[each.name] = BEFORE, -self.term._penetration * each.numbers.length
+        return None if self.step.overlap > 0.0 else found
 
     def renews(self, configuration: Configuration) -> bool:
         """Tell whether points press on deformable facets, whose normals a step turns."""

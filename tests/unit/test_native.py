@@ -123,13 +123,33 @@ def sliding() -> sa.System:
     return sa.System(box, ball, terms=[*contacts, WEIGHT])
 
 
-def soft() -> sa.System:
-    """A soft block that falls on a floor, which is frictionless, and bounces."""
+def soft(shape: Any = None, **given: Any) -> sa.System:
+    """A soft block that falls on a floor and bounces."""
     mesh = sa.Mesh.box((0.2, 0.1, 0.1), (2, 1, 1))
     svk = sa.energies.saint_venant_kirchhoff()
-    body = sa.Body(mesh["body"], sa.elements.hex8, svk, E=1e6, nu=0.3, rho=1000.0)
-    floor = sa.Plane((0, 0, -0.002), normal=(0, 0, 1))
-    return sa.System(body, terms=[sa.Contact(body["z0"], floor), WEIGHT])
+    body = sa.Body(
+        mesh["body"], sa.elements.hex8, svk, E=1e6, nu=0.3, rho=1000.0, velocity=(0.5, 0, 0)
+    )
+    floor = shape or sa.Plane((0, 0, -0.002), normal=(0, 0, 1))
+    return sa.System(body, terms=[sa.Contact(body["z0"], floor, **given), WEIGHT])
+
+
+def overlapping() -> sa.System:
+    """It lies in the floor a little, which is let out in eight steps, and slides."""
+    return soft(sa.Plane((0, 0, 1e-3), normal=(0, 0, 1)), initial="release", mu=0.3)
+
+
+def stiffening() -> sa.System:
+    """It falls on a ball, and lies so deep in it that the stiffness grows within a step."""
+    return soft(sa.Sphere(0.1, (0.1, 0.05, -0.101)), mu=(0.4, 0.3), penetration=2e-3)
+
+
+def shaken_floor() -> sa.System:
+    """A box on a floor that moves to and fro, faster than friction lets it follow."""
+    floor = sa.Plane(displacement=lambda t: (0.05 * math.sin(20 * t), 0, 0))
+    box = sa.RigidBody.box((0.2, 0.1, 0.1), (0, 0, 0.05), rho=1000.0)
+    mu = {"mu": lambda v, *, a: 0.3 + a * sp.exp(-v / 0.01), "a": 0.1}
+    return sa.System(box, terms=[sa.Contact(box, floor, stiffness=1e5, **mu), WEIGHT])
 
 
 def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str, Any]:
@@ -174,6 +194,9 @@ def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str
         (sliding, 0.2, 2e-3, {}),
         (soft, 0.06, 1e-3, {}),
         (soft, 0.06, 1e-3, {"adaptive": True, "rtol": 1e-4}),
+        (overlapping, 0.03, 1e-3, {}),
+        (stiffening, 0.04, 1e-3, {}),
+        (shaken_floor, 0.03, 1e-3, {}),
         (two_parts, 0.3, 0.15, {}),
     ],
 )

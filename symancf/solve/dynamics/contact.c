@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Newton's method where forces have kinks, as those of contact and friction have: steps that are
- * cut until the next correction is smaller, and the start of a time step.  Part of steps.c; for one
- * rank.  The same in Python: newton/backtracking.py and `Newton.nearest`.
+ * cut until the next correction is smaller, and the start of a time step; what laws remember from
+ * one step to the next, as anchors of friction.  Part of steps.c; for one rank.  The same in Python:
+ * newton/backtracking.py, `Newton.nearest`, assembly/memory.py.
  */
 enum { STARTS = 3 };
+enum { STEP_STANDS, STEP_LONG, STEP_AGAIN, STEP_CUT }; /* as `Verdict` */
+
+int symancf_newton(const symancf_problem *p, symancf_state *s);
 
 /* The sizes by part of a change of the unknowns: of u_i / L_i, see `Leftover`. */
 static void lengths(const symancf_problem *p, const double *change, double *size)
@@ -184,4 +188,97 @@ int symancf_choose_start(const symancf_problem *p, symancf_state *s, const doubl
   }
   take_start(p, s, order[again]);
   return 1;
+}
+
+/* ---- what laws remember ---------------------------------------------------------------------- */
+
+/* Let kernels read the length of the step, and what entities, also idle lanes, remember. */
+static void write_memory(const symancf_problem *p, const symancf_state *s)
+{
+  for (int32_t k = 0; k < p->lengths; k++) *p->length[k] = s->time - s->begun;
+  for (const symancf_memory *m = p->memory; m < p->memory + p->memories; m++)
+    for (int k = 0; k < 3; k++)
+      for (int32_t lane = m->first[k]; m->cell[k] && lane < m->end[k]; lane++) {
+        const int32_t entity = lane - m->first[k] < m->n ? lane - m->first[k] : m->n - 1;
+        const double *from = m->old + (int64_t)entity * m->rows;
+        double *to = m->cell[k] + (int64_t)(lane / 8) * m->cell_rows * 8 + lane % 8;
+        for (int32_t r = 0; r < m->rows; r++) to[(m->cell_rows - m->rows + r) * 8] = from[r];
+      }
+}
+
+/* Take the end of the last step as the beginning of this one. */
+static void begin_memory(const symancf_problem *p, const symancf_state *s)
+{
+  for (const symancf_memory *m = p->memory; m < p->memory + p->memories; m++) {
+    const size_t bytes = (size_t)m->n * m->rows * sizeof(double);
+    memcpy(m->before, m->old, bytes);
+    memcpy(m->old, m->next, bytes);
+  }
+  write_memory(p, s);
+}
+
+/* Forget the step that was begun. */
+static void drop_memory(const symancf_problem *p, const symancf_state *s)
+{
+  for (const symancf_memory *m = p->memory; m < p->memory + p->memories; m++) {
+    const size_t bytes = (size_t)m->n * m->rows * sizeof(double);
+    memcpy(m->next, m->old, bytes);
+    memcpy(m->old, m->before, bytes);
+  }
+  write_memory(p, s);
+}
+
+/* Find what is remembered at the end of the step; tell whether it is finite. */
+static int find_memory(const symancf_problem *p, const symancf_state *s)
+{
+  if (p->memories && p->evaluate(p->memory_plan, p->update, s->state, NULL, NULL, NULL)) return 0;
+  for (const symancf_memory *m = p->memory; m < p->memory + p->memories; m++)
+    for (int32_t i = 0; i < m->n; i++) {
+      const int32_t lane = m->first[0] + i;
+      const double *from = m->table + (int64_t)(lane / 8) * m->rows * 8 + lane % 8;
+      for (int32_t r = 0; r < m->rows; r++) {
+        m->next[(int64_t)i * m->rows + r] = from[r * 8];
+        if (!isfinite(from[r * 8])) return 0;
+      }
+    }
+  return 1;
+}
+
+/* Whether nothing that is watched is below the values with which solutions stand. */
+static int all_stand(const symancf_problem *p)
+{
+  for (const symancf_memory *m = p->memory; m < p->memory + p->memories; m++)
+    for (int32_t i = 0; m->watched >= 0 && i < m->n; i++)
+      if (m->next[(int64_t)i * m->rows + m->watched] < m->least[i]) return 0;
+  return 1;
+}
+
+/* Remember the end of the step; return what terms think of it, see `Verdict`. */
+static int judge_solution(const symancf_problem *p, symancf_state *s)
+{
+  if (!find_memory(p, s)) return STEP_CUT;
+  if (!p->reviewed && all_stand(p)) return STEP_STANDS;
+  const int verdict = p->ask(REVIEW, 0);
+  write_memory(p, s);
+  return verdict;
+}
+
+/*
+ * Solve the equations of a step until all terms let the solution stand; return PETSc's reason, or
+ * `declined`: Python is to make the step.
+ */
+static int solve_with_reviews(const symancf_problem *p, symancf_state *s)
+{
+  int reason = 1, verdict = STEP_AGAIN;
+  int32_t iterations = 0, linear = 0;
+  for (int k = 0; k < p->reviews && verdict == STEP_AGAIN && reason > 0; k++) {
+    reason = symancf_newton(p, s);
+    iterations += s->iterations;
+    linear += s->linear_iterations;
+    if (reason > 0) verdict = judge_solution(p, s);
+  }
+  s->iterations = iterations;
+  s->linear_iterations = linear;
+  s->declined = reason > 0 && verdict != STEP_STANDS;
+  return reason;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What steps with kinks in their forces (contact, friction) need beside those of steps.h: workspace
- * of a Newton step that may be cut, see contact.c.  native.py fills it in.
+ * What steps with kinks in their forces and with memory (contact, friction) need beside those of
+ * steps.h, see contact.c: workspace of a Newton step that may be cut, as native.py fills it in, and
+ * what laws remember, as remembering.py does.
  */
 #ifndef SYMANCF_CONTACT_H
 #define SYMANCF_CONTACT_H
@@ -21,5 +22,16 @@ typedef struct {
   uint8_t *moving, *wrong;
   int32_t trailing; /* iterations in the trail */
 } symancf_kinks;
+
+/* What the entities of one piece remember, see assembly/memory.py. */
+typedef struct {
+  int32_t n, rows, cell_rows;      /* entities, what each remembers, their parameters */
+  double *old, *next, *before;     /* [n][rows] at both ends of the step; at that of the last one */
+  const double *table;             /* [batches][rows][8] what kernels tell of the end */
+  int32_t first[3], end[3];        /* lanes in three plans: of all forces, drives, dampers, */
+  double *cell[3];                 /* and the parameters there, of which memory is last; or NULL */
+  int32_t watched;                 /* a row, or -1 */
+  const double *least;             /* [n] its values with which solutions stand without a review */
+} symancf_memory;
 
 #endif

@@ -160,9 +160,6 @@ class GeneralizedAlpha(Integrator):
         self._failed = False  # the step from here has no solution at full length, in C
         self._again = False  # the usual start of a step of this length has been tried
         self._error = 0.0  # of the last attempt, where it was solved
-        # whether a step begins with the best of several starts, see `Newton.nearest`
-        newton = self.newton
-        self._chooses = bool(newton.kinked and newton.numbering.size and "nearest" in newton.uses)
         rigid = [body for body in motion.system.bodies if isinstance(body, RigidBody)]
         self.spin = Spin(accelerations, rigid) if rigid and "spin" in self.newton.uses else None
         turns = "directors" in self.newton.uses and holds_by_penalties(motion.system)
@@ -210,11 +207,11 @@ class GeneralizedAlpha(Integrator):
     # ---- many steps -----------------------------------------------------------------------------
     def is_steady(self) -> bool:
         """Tell whether C can make the next steps, like the last one; be ready for that."""
-        h, system, native = self.step_length, self.motion.system, self.newton.native
+        h, native = self.step_length, self.newton.native
         usual = all(abs(h - other) <= 1e-12 * h for other in (self.last_step, self.biased))
         if self.adaptive or not usual or not native.able or self.next_step < h:
             return False
-        if self.directors is not None or system.reviews or system.memory:
+        if self.directors is not None:
             return False
         if self.spin is not None:
             self.spin.lend(native, self.rho)
@@ -244,9 +241,11 @@ class GeneralizedAlpha(Integrator):
             self.newton.leftover.warn(f"at time {m.system.time:g}")
             if native.state.turned:
                 self._straighten(h)
+                m.system.memory.accept_again(m.system.plan, m.state, m.system.time)
         self._failed, self.review = reason <= 0, Review(Verdict.STANDS)
         if self._failed:
             self.newton.ended, self.newton.tangent.stale = reason, True
+        if self._failed or native.state.declined:
             try:
                 native.require()
             except BaseException as error:
@@ -396,7 +395,7 @@ class GeneralizedAlpha(Integrator):
             v = v + c.bias * (h * h - self.biased**2) * w
             A = A if self.last_step else A + c.shift * h * w
         self.factors(h)
-        ahead = not self.calm or self._chooses  # one of the starts
+        ahead = not self.calm or self.newton.chooses  # one of the starts
         self.newton.native.call("predict", c_double(h), *map(pointer, (u, v, a, A)), ahead)
 
     def _jerk_at_start(self, h: float) -> Array | None:
@@ -433,7 +432,7 @@ class GeneralizedAlpha(Integrator):
         self._predict(h, jerk)
         system.memory.begin(t)
         m.prescribe(t + h, h)
-        if self._chooses:
+        if self.newton.chooses:
             self._begin(h)
         converged = self.converges(h)
         if converged and self.directors is not None and self.before is not None:

@@ -13,6 +13,7 @@ from mpi4py import MPI
 
 from ...arrays import pointer
 from ...assembly.plan import CODE
+from ...assembly.revisions import REVISIONS, Verdict
 from ...newton import CORRECTION_TOLERANCE, FACTORS, SMALLEST_DISPLACEMENT, PartBacktracking
 from ...newton.backtracking import (
     CORRECTION_RATIO,
@@ -28,11 +29,13 @@ from ...runtime.interruption import pending
 from ...runtime.log import EVENTS
 from ...runtime.petsc import NOT_FINITE, PETSc, functions, loosely
 from ...runtime.structures import declared
+from .remembering import Remembering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ...arrays import Array
+    from ...assembly.plan import Plan
     from .newton import Newton
 
     Take = Callable[[float], None]
@@ -49,10 +52,11 @@ class StepRequest(IntEnum):
 
     RENEW: make the tangent; 0: done. JUDGE: the reason to stop, 0 to go on. SETTLED: whether
     nothing soft is hidden. PARTS: take the forces in parts; 0: done. PRESENT: take what is a
-    function of time, DRIVE: likewise of what does work; 0: done.
+    function of time, DRIVE: likewise of what does work; 0: done. REVIEW: what terms think of the
+    solution of a step, a `Verdict`; where that is neither STANDS nor AGAIN Python makes the step.
     """
 
-    RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE = range(6)
+    RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE, REVIEW = range(7)
 
 
 _HERE = Path(__file__)
@@ -91,6 +95,7 @@ class Native:
     problem, state, work, kinks : of steps.h: what stays while steps are made, what one leaves to
         the next, workspace; that of Newton steps which are cut, of contact.h.
     able : whether iterations are made in C.
+    work_plans : of drives and of dampers, whose work C adds up; None: there are none.
     """
 
     def __init__(self, newton: Newton) -> None:
@@ -102,6 +107,9 @@ class Native:
         self._places = ctypes.byref(self.problem), ctypes.byref(self.state)
         self._takes: Mapping[StepRequest, Take] = {}
         self._rushes = False
+        self._remembering: Remembering | None = None
+        self._reviewed: tuple[float, Sequence[Array]] = (np.inf, ())  # step's begin, variables
+        self.work_plans: Sequence[Plan | None] = ()
         self._times, self._counts = np.zeros(0), np.zeros((2, 0), np.int32)
         m, plan, n = newton.motion, newton.system.plan, len(newton.f)
         self.problem.give(
@@ -115,6 +123,8 @@ class Native:
             least_motion=SMALLEST_DISPLACEMENT,
             evaluate=plan.evaluate,
             residual=CODE["residual"],
+            update=CODE["update"],
+            reviews=REVISIONS,
             ask=Ask(loosely(self._answers)),
             wide=np.dtype(PETSc.IntType).itemsize == 8,
             **{name: ctypes.cast(f, ctypes.c_void_p).value for name, f in _CALLED.items()},
@@ -271,23 +281,43 @@ class Native:
             where nothing is one.
         seconds : that it takes, and little more: somebody may want to interrupt.
         """
-        problem, state, system = self.problem, self.state, self.newton.system
+        problem, state, newton = self.problem, self.state, self.newton
+        system = newton.system
         if len(self._times) < wanted:
             self._times, self._counts = np.zeros(wanted), np.zeros((2, wanted), np.int32)
             of_steps = dict(zip(("step_iterations", "step_linear"), self._counts, strict=True))
             problem.give(times=self._times, **of_steps)
         self.prepare()
-        problem.give(h=h, end=end, seconds=seconds)
+        problem.give(h=h, end=end, seconds=seconds, chooses=newton.chooses)
+        self._remembering, self._reviewed = None, (np.inf, ())
+        problem.give(memories=0, lengths=0, reviewed=system.reviews)
+        if system.reviews:  # which may have changed something
+            system.update(system.time)
+        if system.memory:
+            self._remembering = Remembering(system, _STRUCTURES["symancf_memory"])
+            problem.give(**self._remembering.lend([system.plan, *self.work_plans]))
         problem.give(timed=StepRequest.PRESENT in takes, driven=StepRequest.DRIVE in takes)
         state.give(time=system.time, calm=calm)
         self._takes, self._rushes = takes, True
         with EVENTS["steps"]:
             reason = self.call("advance", wanted)
         self._rushes, system.time = False, state.time
-        if reason <= 0 and state.looked:
-            self.newton.balance.recall(self._balance_state)
+        if reason <= 0 or state.declined:
+            self._forget_step()
+        if self._remembering is not None:
+            self._remembering.end(state.begun if state.made else None, state.time)
         columns = (part[: state.made].tolist() for part in (self._times, *self._counts))
         return reason, [Step(t, k, linear, {}) for t, k, linear in zip(*columns, strict=True)]
+
+    def _forget_step(self) -> None:
+        """Take back what the last step, which was not made, has told."""
+        newton, (begun, variables) = self.newton, self._reviewed
+        if self.state.looked:
+            newton.balance.recall(self._balance_state)
+        if begun == self.state.time:
+            pairs = zip(newton.system.state_variables, variables, strict=True)
+            for variable, value in pairs:
+                variable.value = value
 
     # ---- what C asks ----------------------------------------------------------------------------
     def _reduced(self, place: int, count: int, largest: int) -> None:
@@ -313,6 +343,8 @@ class Native:
                 newton.balance.split()
             elif what in self._takes:
                 self._takes[StepRequest(what)](self.state.time)
+            elif what == StepRequest.REVIEW:
+                answer = self._review()
             else:
                 answer = self._judged(what, iteration)
             self._choose_plans()
@@ -321,6 +353,21 @@ class Native:
             newton.error = newton.error or error
             answer = NOT_FINITE if what == StepRequest.JUDGE else 1
         return answer
+
+    def _review(self) -> Verdict:
+        """Let all terms judge the present solution; see `StepRequest`."""
+        system, state = self.newton.system, self.state
+        variables = system.variables
+        if self._reviewed[0] != state.begun:
+            self._reviewed = state.begun, variables
+        if self._remembering is not None:
+            self._remembering.take(state.begun, system.time, stepping=True)
+        verdict = system.review(system.time).verdict
+        if not all(map(np.array_equal, variables, system.variables)):
+            for plan in (system.plan, *self.work_plans):
+                if plan is not None:
+                    plan.update(system.time)
+        return verdict
 
     def _judged(self, what: int, iteration: int) -> int:
         """Return the reason to stop, or whether nothing soft is hidden."""

@@ -480,23 +480,30 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
   const double stop = now() + p->seconds, h = p->h, *kept = p->work->kept;
   const int64_t length = p->coordinates;
   for (s->made = 0; s->made < n && p->end - s->time >= 1.2 * h; s->made++) {
-    const double begun = s->time;
     if (s->made && now() > stop) break;
+    const double last = s->begun, begun = s->begun = s->time;
+    s->declined = 0;
     keep(p, s, 0);
-    symancf_predict(p, s, h, kept, kept + length, kept + 2 * length, kept + 3 * length, !s->calm);
+    const int ahead = !s->calm || p->chooses;
+    symancf_predict(p, s, h, kept, kept + length, kept + 2 * length, kept + 3 * length, ahead);
     s->time = begun + h;
     int reason = p->timed && p->ask(PRESENT, 0) ? NO_SOLUTION : 1;
     if (reason > 0) {
       symancf_hold(p, s);
-      reason = symancf_newton(p, s);
+      begin_memory(p, s);
+      if (p->chooses && !symancf_choose_start(p, s, kept, 0)) reason = NO_SOLUTION;
+      if (reason > 0) reason = solve_with_reviews(p, s);
+      if (reason <= 0 || s->declined) drop_memory(p, s);
     }
-    if (reason <= 0) {
+    if (reason <= 0 || s->declined) {
       s->time = begun;
+      s->begun = last;
       keep(p, s, 1);
-      return reason;
+      return s->declined ? 1 : reason;
     }
     symancf_conclude(p, s);
     const int stop_here = p->driven && p->ask(DRIVE, 0); /* the step stands */
+    if (p->driven) write_memory(p, s);
     if (!p->closed && !stop_here) add_work(p, s, s->time - begun);
     s->calm = s->calm > 0 ? s->calm - 1 : 0;
     p->times[s->made] = s->time;
