@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What laws remember while C makes many steps; see contact.h."""
+"""Memory of laws while C makes many steps; see contact.h."""
 
 from __future__ import annotations
 
