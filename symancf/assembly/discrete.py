@@ -22,7 +22,7 @@ from .matrix import Matrix
 from .memory import Memory
 from .numbering import IDLE
 from .plan import Plan
-from .revisions import Change, Review, Verdict
+from .revisions import Change, Review, Standing, Verdict
 from .state import ActiveSet, State, same_arrays
 from .unknowns import Unknowns
 
@@ -368,16 +368,11 @@ class DiscreteSystem(Configuration):
         worst = max((verdict for verdict, _ in found), default=Verdict.STANDS)
         return Review(worst, [name for verdict, name in found if verdict is worst])
 
-    def least_to_stand(self) -> dict[str, tuple[str, Array]] | None:
-        """Return the least values of variables with which all solutions stand, by piece.
-
-        Names and values (n,) of variables that entities remember; None: `review` has to be asked.
-        """
-        found: dict[str, tuple[str, Array]] = {}
+    def standing(self) -> dict[str, Standing] | None:
+        """Return by piece when solutions stand without a review, None: there have to be reviews."""
+        found: dict[str, Standing] = {}
         for term in self._reviewing:
-            if not isinstance(term, protocol.ReviewsBySize):
-                return None
-            own = term.least_to_stand(self)
+            own = term.standing(self) if isinstance(term, protocol.ReviewsByMemory) else None
             if own is None:
                 return None
             found |= own

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .agreement import PlaceFunction
     from .configuration import Configuration, Layout
     from .piece import Listed, Piece
-    from .revisions import Change, Verdict
+    from .revisions import Change, Standing, Verdict
     from .state import ActiveSet, StateVariable
     from .vertices import AtVertices
 
@@ -267,17 +267,11 @@ class Reviews(Protocol):
 
 
 @runtime_checkable
-class ReviewsBySize(Reviews, Protocol):
+class ReviewsByMemory(Reviews, Protocol):
     """Knows of what its entities remember when a review lets a solution stand."""
 
-    def least_to_stand(
-        self, configuration: Configuration, /
-    ) -> Mapping[str, tuple[str, Array]] | None:
-        """Return by piece the variable that its entities remember, and its least values (n,).
-
-        Where all at the end of a step are at least these `review` would let the step end, and
-        steps in C do not ask it. None: it has to be asked.
-        """
+    def standing(self, configuration: Configuration, /) -> Mapping[str, Standing] | None:
+        """Return by piece when steps in C do not ask `review`, None: they have to."""
 
 
 @runtime_checkable

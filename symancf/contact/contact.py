@@ -34,13 +34,13 @@ from .rigid import ContactorPoints, RigidPass, RigidPassBinding
 from .shapes import Plane, Shape, shape_of
 from .skin import Place, Side, is_place, require_apart
 from .steps import ContactNumbers
-from .touch import BEFORE, Part, Touch
+from .touch import Part, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ..assembly.piece import Listed, Piece
-    from ..assembly.revisions import Change
+    from ..assembly.revisions import Change, Standing
     from ..assembly.state import ActiveSet, StateVariable
     from ..values.parameter import Scalar
     from .laws import Coefficient, NormalLaw
@@ -627,17 +627,15 @@ class ContactBinding:
             step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
         return Verdict.AGAIN if may else Verdict.STANDS
 
-    def least_to_stand(self, configuration: Configuration) -> dict[str, tuple[str, Array]] | None:
-        """Return the gaps, by pass, from which on no point is too deep; see `review`.
+    def standing(self, configuration: Configuration) -> dict[str, Standing] | None:
+        """Return, by pass, gaps and ways of points that `review` lets stand; see `Standing`.
 
-        None: points may pass through a shape, or an overlap is let out.
+        None: an overlap is let out.
         """
-        found: dict[str, tuple[str, Array]] = {}
-        for each in self.passes:
-            if not isinstance(each, RigidPassBinding) or each.term.touch.shape.bounded:
-                return None
-            found[each.name] = BEFORE, -self.term._penetration * each.numbers.length
-        return None if self.step.overlap > 0.0 else found
+        rigid = [each for each in self.passes if isinstance(each, RigidPassBinding)]
+        if self.facing or self.step.overlap > 0.0:
+            return None
+        return {each.name: each.standing(self.term._penetration) for each in rigid}
 
     def renews(self, configuration: Configuration) -> bool:
         """Tell whether points press on deformable facets, whose normals a step turns."""

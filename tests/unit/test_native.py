@@ -144,6 +144,12 @@ def stiffening() -> sa.System:
     return soft(sa.Sphere(0.1, (0.1, 0.05, -0.101)), mu=(0.4, 0.3), penetration=2e-3)
 
 
+def shot() -> sa.System:
+    """A ball that is shot at another one, and would pass through it in a step."""
+    ball = sa.RigidBody.sphere(0.01, position=(-0.15, 0, 0.005), rho=1000.0, velocity=(40.0, 0, 0))
+    return sa.System(ball, terms=[sa.Contact(ball, sa.Sphere(0.03), stiffness=1e5), WEIGHT])
+
+
 def shaken_floor() -> sa.System:
     """A box on a floor that moves to and fro, faster than friction lets it follow."""
     floor = sa.Plane(displacement=lambda t: (0.05 * math.sin(20 * t), 0, 0))
@@ -196,6 +202,7 @@ def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str
         (soft, 0.06, 1e-3, {"adaptive": True, "rtol": 1e-4}),
         (overlapping, 0.03, 1e-3, {}),
         (stiffening, 0.04, 1e-3, {}),
+        (shot, 0.012, 1e-3, {}),
         (shaken_floor, 0.03, 1e-3, {}),
         (two_parts, 0.3, 0.15, {}),
     ],

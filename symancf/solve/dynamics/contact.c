@@ -244,12 +244,31 @@ static int find_memory(const symancf_problem *p, const symancf_state *s)
   return 1;
 }
 
-/* Whether nothing that is watched is below the values with which solutions stand. */
+/* The length of the difference of three numbers from three others. */
+static double distance(const double *a, const double *b)
+{
+  return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+              (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+/* Whether an entity, by what it remembers of both ends of the step, lets the solution stand. */
+static int stands(const symancf_memory *m, int32_t entity)
+{
+  static const double none[3] = {0.0, 0.0, 0.0};
+  const double *old = m->old + (int64_t)entity * m->rows;
+  const double *next = m->next + (int64_t)entity * m->rows;
+  double way = distance(next + m->place, old + m->place);
+  if (m->stretch >= 0)
+    way += 2.0 * (distance(old + m->stretch, none) + distance(next + m->stretch, none));
+  return next[m->variable] >= m->least[entity] && way <= m->far[entity];
+}
+
+/* Whether all entities do. */
 static int all_stand(const symancf_problem *p)
 {
   for (const symancf_memory *m = p->memory; m < p->memory + p->memories; m++)
-    for (int32_t i = 0; m->watched >= 0 && i < m->n; i++)
-      if (m->next[(int64_t)i * m->rows + m->watched] < m->least[i]) return 0;
+    for (int32_t i = 0; m->variable >= 0 && i < m->n; i++)
+      if (!stands(m, i)) return 0;
   return 1;
 }
 

@@ -30,8 +30,9 @@ typedef struct {
   const double *table;             /* [batches][rows][8] what kernels tell of the end */
   int32_t first[3], end[3];        /* lanes in three plans: of all forces, drives, dampers, */
   double *cell[3];                 /* and the parameters there, of which memory is last; or NULL */
-  int32_t watched;                 /* a row, or -1 */
-  const double *least;             /* [n] its values with which solutions stand without a review */
+  /* with what solutions stand without a review, see `Standing`: rows, and bounds [n]; -1: none */
+  int32_t variable, place, stretch;
+  const double *least, *far;
 } symancf_memory;
 
 #endif

@@ -29,8 +29,8 @@ class Remembering:
 
     def __init__(self, system: DiscreteSystem, kind: type[CStructure]) -> None:
         self.system, self._kind, memory = system, kind, system.memory
-        pieces, now, least = memory.pieces, memory.values, system.least_to_stand()
-        self.reviewed = system.reviews and least is None
+        pieces, now, standing = memory.pieces, memory.values, system.standing()
+        self.reviewed = system.reviews and standing is None
         numbers = [system.plan.number(piece) for piece in pieces]
         self._plan, tables = system.plan.telling("update", numbers)
         self._ends = [*zip(memory.own(now.old), memory.own(now.next), strict=True)]
@@ -38,7 +38,7 @@ class Remembering:
         self._each = [kind() for _ in pieces]
         for made, piece, number, ends in zip(self._each, pieces, numbers, self._ends, strict=True):
             names = piece.kernel.memory
-            row, values = (least or {}).get(piece.name, ("", np.zeros(0)))
+            own = (standing or {}).get(piece.name)
             made.give(
                 n=piece.size,
                 rows=len(names),
@@ -47,9 +47,16 @@ class Remembering:
                 next=ends[1],
                 before=ends[0].copy(),
                 table=tables[number],
-                watched=names.index(row) if len(values) else -1,
-                least=values,
+                variable=-1,
             )
+            if own is not None:
+                made.give(
+                    variable=names.index(own.variable),
+                    place=names.index(own.place),
+                    stretch=names.index(own.stretch) if own.stretch else -1,
+                    least=own.least,
+                    far=own.far,
+                )
 
     def lend(self, plans: Sequence[Plan | None]) -> dict[str, Any]:
         """Return what C is to know, with `plans` of all forces, of drives and of dampers."""
