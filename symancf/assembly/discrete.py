@@ -22,7 +22,7 @@ from .matrix import Matrix
 from .memory import Memory
 from .numbering import IDLE
 from .plan import Plan
-from .revisions import Change, Review, Verdict
+from .revisions import Change, Review, Standing, Verdict
 from .state import ActiveSet, State, same_arrays
 from .unknowns import Unknowns
 
@@ -367,6 +367,16 @@ class DiscreteSystem(Configuration):
             self.reviewing = False
         worst = max((verdict for verdict, _ in found), default=Verdict.STANDS)
         return Review(worst, [name for verdict, name in found if verdict is worst])
+
+    def standing(self) -> dict[str, Standing] | None:
+        """Return by piece when solutions stand without a review, None: there have to be reviews."""
+        found: dict[str, Standing] = {}
+        for term in self._reviewing:
+            own = term.standing(self) if isinstance(term, protocol.ReviewsByMemory) else None
+            if own is None:
+                return None
+            found |= own
+        return found
 
     def renews(self) -> bool:
         """Tell whether a step is better begun with what terms hold (collective)."""

@@ -297,6 +297,19 @@ class Group:
         uniform[: len(slots)] = slots
         cell.reshape(-1)[self._to] = values[self._from]
 
+    def lanes(self, number: int) -> tuple[Array, int, int]:
+        """Return parameters (batches, rows, 8) that the kernel reads, and lanes of a piece there.
+
+        The first of its entities, and the end of these with the idle lanes that repeat the last.
+        """
+        batch, lane = self._lanes(self.numbers.index(number))
+        first = int(batch[0]) * LANES + int(lane[0]) if len(batch) else 0
+        return self._cell, first, first + len(batch)
+
+    def overwritten(self) -> None:
+        """Let the next `write` write all values: C has written others."""
+        self._written.fill(np.nan)
+
     def turn(self, term: Term, values: Array, rows: Mapping[int, Array], function: int) -> None:
         """Give a copy of this group's term a direction of the parameters; see `write`.
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ..assembly.piece import Listed, Piece
-    from ..assembly.revisions import Change
+    from ..assembly.revisions import Change, Standing
     from ..assembly.state import ActiveSet, StateVariable
     from ..values.parameter import Scalar
     from .laws import Coefficient, NormalLaw
@@ -626,6 +626,16 @@ class ContactBinding:
         if may:
             step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
         return Verdict.AGAIN if may else Verdict.STANDS
+
+    def standing(self, configuration: Configuration) -> dict[str, Standing] | None:
+        """Return, by pass, gaps and ways of points that `review` lets stand; see `Standing`.
+
+        None: an overlap is let out.
+        """
+        rigid = [each for each in self.passes if isinstance(each, RigidPassBinding)]
+        if self.facing or self.step.overlap > 0.0:
+            return None
+        return {each.name: each.standing(self.term._penetration) for each in rigid}
 
     def renews(self, configuration: Configuration) -> bool:
         """Tell whether points press on deformable facets, whose normals a step turns."""

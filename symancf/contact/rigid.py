@@ -26,7 +26,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Array, Ints, Ints32, Mask
-from ..assembly.revisions import Verdict
+from ..assembly.revisions import Standing, Verdict
 from ..errors import ConstraintError, ParameterError
 from ..runtime import jit
 from ..runtime.collective import reduced, share_error, together
@@ -39,7 +39,7 @@ from .modulus import Following
 from .shapes import Plane, X
 from .sheet import Sheet
 from .steps import GROWN, OVERLAP, RELEASE
-from .touch import ANCHOR, BASE, BEFORE, FRAME, RHO, Touch
+from .touch import ANCHOR, BASE, BEFORE, FRAME, RHO, STRETCH, Touch
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -324,6 +324,13 @@ class RigidPassBinding(PlaceBinding):
             through = self._through(configuration, look)
         passed = configuration.comm.allreduce(bool(through.any()), MPI.LOR)
         return Verdict.CUT if passed else Verdict.STANDS
+
+    def standing(self, penetration: float) -> Standing:
+        """Return when no point is deeper than parts of l, and none passes through the shape."""
+        term, l = self.term, self.numbers.length
+        far = term.touch.shape.safe_slide(DEEP_ON_WAY * l, term.points.rho)
+        stretch = "" if term.touch.coulomb is None else f"{STRETCH}1"
+        return Standing(BEFORE, -penetration * l, f"{ANCHOR}1", stretch, far)
 
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's places."""

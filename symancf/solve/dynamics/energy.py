@@ -154,13 +154,14 @@ class Audit:
     def simple(self) -> bool:
         """Whether only work of forces adds up from step to step."""
         m = self.motion
-        return not (m.mass.changes or m.system.memory or self._ramp is not None)
+        return not (m.mass.changes or self._ramp is not None)
 
     def lend(self, native: Native) -> Mapping[StepRequest, Take]:
         """Let C add up the work of steps; return what takes functions of time for it."""
         work = self._work
         native.problem.closed = work is None
         native.state.work[:] = self.work, self.dissipated
+        native.work_plans = () if work is None else work.plans
         if work is None:
             return {}
         work.lend(native)

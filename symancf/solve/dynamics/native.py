@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from mpi4py import MPI
 
+from ...arrays import pointer
 from ...assembly.plan import CODE
-from ...newton import CORRECTION_TOLERANCE, FACTORS, SMALLEST_DISPLACEMENT
+from ...assembly.revisions import REVISIONS, Verdict
+from ...newton import CORRECTION_TOLERANCE, FACTORS, SMALLEST_DISPLACEMENT, PartBacktracking
+from ...newton.backtracking import (
+    CORRECTION_RATIO,
+    KINK_HALVINGS,
+    RECENT_ITERATIONS,
+    STANDSTILL_TOLERANCE,
+)
 from ...newton.stopping import STRUCTURE
 from ...output.steps import Step
 from ...runtime import jit
@@ -21,12 +29,14 @@ from ...runtime.interruption import pending
 from ...runtime.log import EVENTS
 from ...runtime.petsc import NOT_FINITE, PETSc, functions, loosely
 from ...runtime.structures import declared
+from .remembering import Remembering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
+    from ...assembly.plan import Plan
     from ...errors import ConvergenceError
     from ...newton import Aid, Constraints, Leftover, RowNorms
     from ..residual import LinearResidual
@@ -48,14 +58,16 @@ class StepRequest(IntEnum):
     RENEW: make the tangent; 0: done. JUDGE: the reason to stop, 0 to go on. SETTLED: whether
     nothing soft is hidden. PARTS: take the forces in parts; 0: done. PRESENT: sample functions of
     time for the next steps, of which there are so many at most; DRIVE: take those of what does
-    work; 0: done.
+    work; 0: done. REVIEW: what terms think of the solution of a step, a `Verdict`; where that is
+    neither STANDS nor AGAIN Python makes the step.
     """
 
-    RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE = range(6)
+    RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE, REVIEW = range(7)
 
 
 _HERE = Path(__file__)
 _STRUCTURES = declared(
+    _HERE.with_name("contact.h"),
     _HERE.with_name("steps.h"),
     symancf_stopping=STRUCTURE,
     symancf_ask=Ask,
@@ -109,7 +121,7 @@ class Iterations(Protocol):
     leftover: Leftover
     linear: LinearResidual
     aids: Sequence[Aid]
-    kinked: bool
+    chooses: bool
     iterations: int
     linear_iterations: int
     error: BaseException | None
@@ -139,26 +151,31 @@ class Native:
 
     Its iterations are those of `newton` with whole steps, with the same tangents, factors and test
     of the end; C asks for the tangent, and where residuals may be round-off. It makes them on one
-    rank with a direct solver, where forces have no kinks (contact), Rayleigh's damping has no part
-    of the stiffness, and nobody has changed SNES by options, monitors or tests of his own. The
-    norms and the life of a tangent are those of Python's iterations, too.
+    rank with a direct solver, where no aid but `PartBacktracking` helps, lists of entities stay
+    (contact with rigid shapes, not of deformable facets), Rayleigh's damping has no part of the
+    stiffness, and nobody has changed SNES by options, monitors or tests of his own. The norms and
+    the life of a tangent are those of Python's iterations, too.
 
     Attributes
     ----------
-    problem, state, work : of steps.h: what stays while steps are made, what one leaves to the
-        next, workspace.
+    problem, state, work, kinks : of steps.h: what stays while steps are made, what one leaves to
+        the next, workspace; that of Newton steps which are cut, of contact.h.
     able : whether iterations are made in C.
+    work_plans : of drives and of dampers, whose work C adds up; None: there are none.
     """
 
     def __init__(self, newton: Iterations) -> None:
         self.newton, self.able = newton, False
         self._library = jit.load_runtime(_HERE.with_name("steps.c"), comm=newton.comm)
-        self.problem, self.state, self.work = (
-            _STRUCTURES[f"symancf_{name}"]() for name in ("problem", "state", "work")
+        self.problem, self.state, self.work, self.kinks = (
+            _STRUCTURES[f"symancf_{name}"]() for name in ("problem", "state", "work", "kinks")
         )
         self._places = ctypes.byref(self.problem), ctypes.byref(self.state)
         self._takes: Mapping[StepRequest, Take] = {}
         self._rushes = False
+        self._remembering: Remembering | None = None
+        self._reviewed: tuple[float, Sequence[Array]] = (np.inf, ())  # step's begin, variables
+        self.work_plans: Sequence[Plan | None] = ()
         self._times, self._counts = np.zeros(0), np.zeros((2, 0), np.int32)
         m, plan, n = newton.motion, newton.system.plan, len(newton.f)
         self.problem.give(
@@ -172,6 +189,8 @@ class Native:
             least_motion=SMALLEST_DISPLACEMENT,
             evaluate=plan.evaluate,
             residual=CODE["residual"],
+            update=CODE["update"],
+            reviews=REVISIONS,
             ask=Ask(loosely(self._answers)),
             wide=np.dtype(PETSc.IntType).itemsize == 8,
             **{name: ctypes.cast(f, ctypes.c_void_p).value for name, f in _CALLED.items()},
@@ -181,6 +200,13 @@ class Native:
         self.state.give(state=m.state, rate=m.rate, acceleration=m.acceleration)
         base = {"base": newton.base, "base_rate": newton.base_rate}
         self.work.give(**base, base_acceleration=newton.base_acceleration)
+        self.work.give(kinks=ctypes.pointer(self.kinks))
+        self.kinks.give(
+            halvings=KINK_HALVINGS,
+            recent=RECENT_ITERATIONS,
+            smaller=CORRECTION_RATIO,
+            standstill=STANDSTILL_TOLERANCE,
+        )
 
     def call(self, name: str, *given: Any) -> int:
         """Return what a function of steps.c returns."""
@@ -194,8 +220,9 @@ class Native:
         ksp, motion = newton.snes.getKSP(), newton.motion
         here = newton.comm.size == 1 and newton.system.numbering.size and not newton.system.changing
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
-        helped = bool(newton.aids) or newton.kinked
-        plain = direct and not helped and not motion.damping.stiffness
+        cuts = [isinstance(aid, PartBacktracking) for aid in newton.aids]
+        self.kinks.give(cuts=bool(cuts))
+        plain = direct and all(cuts) and not motion.damping.stiffness
         self.able = bool(here and plain and newton.is_plain())
 
     def describe(self) -> None:
@@ -234,6 +261,14 @@ class Native:
             old=self._old,
             scratch=np.zeros(2 * max(rows.count, rows.parts, 1)),
         )
+        of_rows = ("start", "before", "direction", "relative")
+        of_parts = ("share", "best", "least", "length", "left", "moving", "wrong")
+        self.kinks.give(
+            **{name: np.zeros(numbering.rows) for name in of_rows},
+            **{name: np.zeros(max(rows.parts, 1)) for name in of_parts},
+            trail=np.zeros((RECENT_ITERATIONS, max(rows.parts, 1))),
+            norms=np.zeros(max(rows.count, 1)),
+        )
 
     def prepare(self) -> None:
         """Take what may have changed since the last call."""
@@ -251,6 +286,20 @@ class Native:
         self.problem.mass = self.newton.motion.mass.structure
 
     # ---- solutions ------------------------------------------------------------------------------
+    def choose_start(self, before: Array, again: bool) -> None:
+        """Begin a step from the start that leads nearest, or, `again`, second nearest.
+
+        As `Newton.nearest` does. `before` : local vector of where the step begins.
+
+        Raises
+        ------
+        Exception : what was raised on the way.
+        """
+        self.prepare()
+        self.call("hold")
+        self.call("choose_start", pointer(before), again)
+        self.require()
+
     def solve(self) -> int:
         """Solve the equations of a step from the present state; return PETSc's reason.
 
@@ -298,13 +347,21 @@ class Native:
             none where nothing is one.
         seconds : that it takes, and little more: somebody may want to interrupt.
         """
-        problem, state, system = self.problem, self.state, self.newton.system
+        problem, state, newton = self.problem, self.state, self.newton
+        system = newton.system
         if len(self._times) < wanted:
             self._times, self._counts = np.zeros(wanted), np.zeros((2, wanted), np.int32)
             of_steps = dict(zip(("step_iterations", "step_linear"), self._counts, strict=True))
             problem.give(times=self._times, **of_steps)
         self.prepare()
-        problem.give(h=h, end=end, seconds=seconds)
+        problem.give(h=h, end=end, seconds=seconds, chooses=newton.chooses)
+        self._remembering, self._reviewed = None, (np.inf, ())
+        problem.give(memories=0, lengths=0, reviewed=system.reviews)
+        if system.reviews:  # which may have changed something
+            system.update(system.time)
+        if system.memory:
+            self._remembering = Remembering(system, _STRUCTURES["symancf_memory"])
+            problem.give(**self._remembering.lend([system.plan, *self.work_plans]))
         problem.give(timed=StepRequest.PRESENT in takes, driven=StepRequest.DRIVE in takes)
         problem.give(timetable_rows=0)
         state.give(time=system.time, calm=calm, timetable_row=0)
@@ -312,10 +369,22 @@ class Native:
         with EVENTS["steps"]:
             reason = self.call("advance", wanted)
         self._rushes, system.time = False, state.time
-        if reason <= 0 and state.looked:
-            self.newton.balance.recall(self._balance_state)
+        if reason <= 0 or state.declined:
+            self._forget_step()
+        if self._remembering is not None:
+            self._remembering.end(state.begun if state.made else None, state.time)
         columns = (part[: state.made].tolist() for part in (self._times, *self._counts))
         return reason, [Step(t, k, linear, {}) for t, k, linear in zip(*columns, strict=True)]
+
+    def _forget_step(self) -> None:
+        """Take back what the last step, which was not made, has told."""
+        newton, (begun, variables) = self.newton, self._reviewed
+        if self.state.looked:
+            newton.balance.recall(self._balance_state)
+        if begun == self.state.time:
+            pairs = zip(newton.system.state_variables, variables, strict=True)
+            for variable, value in pairs:
+                variable.value = value
 
     # ---- what C asks ----------------------------------------------------------------------------
     def _reduced(self, place: int, count: int, largest: int) -> None:
@@ -341,6 +410,8 @@ class Native:
                 newton.balance.split()
             elif what in self._takes:
                 self._takes[StepRequest(what)](self.state.time, iteration)
+            elif what == StepRequest.REVIEW:
+                answer = self._review()
             else:
                 answer = self._judged(what, iteration)
             self._choose_plans()
@@ -349,6 +420,21 @@ class Native:
             newton.error = newton.error or error
             answer = NOT_FINITE if what == StepRequest.JUDGE else 1
         return answer
+
+    def _review(self) -> Verdict:
+        """Let all terms judge the present solution; see `StepRequest`."""
+        system, state = self.newton.system, self.state
+        variables = system.variables
+        if self._reviewed[0] != state.begun:
+            self._reviewed = state.begun, variables
+        if self._remembering is not None:
+            self._remembering.take(state.begun, system.time, stepping=True)
+        verdict = system.review(system.time).verdict
+        if not all(map(np.array_equal, variables, system.variables)):
+            for plan in (system.plan, *self.work_plans):
+                if plan is not None:
+                    plan.update(system.time)
+        return verdict
 
     def _judged(self, what: int, iteration: int) -> int:
         """Return the reason to stop, or whether nothing soft is hidden."""

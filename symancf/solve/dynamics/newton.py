@@ -80,7 +80,8 @@ class Newton(VectorEquations):
     outside : a state of the last solution at which laws have no value, or None.
     linear : `LinearResidual`, from `attach` on.
     kinked : whether forces may have kinks: with a fresh tangent `PartBacktracking` looks where a
-        step leads, and steps begin where a step of it leads nearest.
+        step leads.
+    chooses : whether steps begin with the start that leads nearest, see `nearest`.
     """
 
     def __init__(
@@ -110,6 +111,7 @@ class Newton(VectorEquations):
         )
         self.takeover: Takeover | None = None
         self.kinked = any(piece.kinked for piece in self.system.pieces)
+        self.chooses = bool(self.kinked and numbering.size and "nearest" in uses)
         self.predicted: PredictedStresses | None = None
         self.size = 1.0
         self.outside: Array | None = None
