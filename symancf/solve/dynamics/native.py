@@ -136,6 +136,7 @@ class Native:
         newton, numbering = self.newton, self.newton.numbering
         rows, constraints = newton.balance.rows, newton.balance.constraints
         fixed, leftover = np.flatnonzero(numbering.fixed_by >= 0), newton.leftover
+        self.state.factored = False
         self.problem.give(
             fixed_count=len(fixed),
             fixed=fixed,
@@ -267,8 +268,10 @@ class Native:
             newton.system.time = self.state.time
         try:
             if what == StepRequest.RENEW:
+                self.state.factored = False
                 newton.renew(newton.snes.getKSP())
                 newton.snes.getKSP().setOperators(newton.J, newton.J)
+                self._take_factors()
             elif what == StepRequest.PARTS:
                 newton.balance.split()
             elif what in self._takes:
@@ -281,6 +284,14 @@ class Native:
             newton.error = newton.error or error
             answer = NOT_FINITE if what == StepRequest.JUDGE else 1
         return answer
+
+    def _take_factors(self) -> None:
+        """Let C solve with the factors of the tangent, where they are on a fixed pattern."""
+        fixed = self.newton.preconditioner.fixed
+        if fixed is not None and fixed.factored:
+            solve, factor = fixed.solution
+            self.problem.give(factor_solve=solve, factor=factor)
+            self.state.factored = True
 
     def _judged(self, what: int, iteration: int) -> int:
         """Return the reason to stop, or whether nothing soft is hidden."""
