@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (635, 107),
-    "first": (267, 60),
-    "second": (99, 35),
-    "motion": (396, 72),
+    "whole": (637, 107),
+    "first": (269, 61),
+    "second": (102, 36),
+    "motion": (438, 77),
 }
-STATEMENTS = 48031
+STATEMENTS = 48851
 
 
 @cache

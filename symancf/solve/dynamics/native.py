@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ...assembly.plan import Plan
     from ...errors import ConvergenceError
     from ...newton import Aid, Constraints, Leftover, RowNorms
+    from ..preconditioner import Preconditioner
     from ..residual import LinearResidual
     from .motion import EquationsOfMotion
 
@@ -120,6 +121,7 @@ class Iterations(Protocol):
     system: DiscreteSystem
     leftover: Leftover
     linear: LinearResidual
+    preconditioner: Preconditioner
     aids: Sequence[Aid]
     chooses: bool
     iterations: int
@@ -230,6 +232,7 @@ class Native:
         newton, numbering = self.newton, self.newton.system.numbering
         rows, constraints = newton.balance.rows, newton.balance.constraints
         fixed, leftover = np.flatnonzero(numbering.fixed_by >= 0), newton.leftover
+        self.state.factored = False
         self.problem.give(
             fixed_count=len(fixed),
             fixed=fixed,
@@ -404,8 +407,10 @@ class Native:
             newton.system.time = self.state.time
         try:
             if what == StepRequest.RENEW:
+                self.state.factored = False
                 newton.renew(newton.snes.getKSP())
                 newton.snes.getKSP().setOperators(newton.J, newton.J)
+                self._take_factors()
             elif what == StepRequest.PARTS:
                 newton.balance.split()
             elif what in self._takes:
@@ -435,6 +440,14 @@ class Native:
                 if plan is not None:
                     plan.update(system.time)
         return verdict
+
+    def _take_factors(self) -> None:
+        """Let C solve with the factors of the tangent, where they are on a fixed pattern."""
+        fixed = self.newton.preconditioner.fixed
+        if fixed is not None and fixed.factored:
+            solve, factor = fixed.solution
+            self.problem.give(factor_solve=solve, factor=factor)
+            self.state.factored = True
 
     def _judged(self, what: int, iteration: int) -> int:
         """Return the reason to stop, or whether nothing soft is hidden."""

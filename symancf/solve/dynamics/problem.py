@@ -202,7 +202,8 @@ class DynamicProblem(OneProcess, Displayable):
         method = chosen(self.method, self._options.choice("ts_type"))
         asked = self._options.choice("pc_type")
         self._options.refuse(f"method={name_of(method)!r}", used_by(method))
-        held = self._options.offer(fitting(defaults(system, method, asked), asked))
+        fixed = self._options.choice("pc_factor_mat_solver_type") is None
+        held = self._options.offer(fitting(defaults(system, method, asked, fixed), asked))
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
         self._integrator = integrator(

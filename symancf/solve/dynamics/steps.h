@@ -82,6 +82,8 @@ typedef struct {
   int (*ksp_iterations)(void *, void *);
   int (*ksp_reason)(void *, int *);
   int (*vector_get)(void *, double **), (*vector_restore)(void *, double **);
+  void *factor; /* on a fixed pattern, if `factored` in the state */
+  int (*factor_solve)(void *, const double *, double *);
   int32_t residual, update, wide, exact, most; /* modes of plans; iterations */
   /* where steps end: at most shortly after `end`, and `seconds` */
   double h, end, seconds;
@@ -108,6 +110,7 @@ typedef struct {
   /* what the last solution took, and how it ended */
   int32_t iterations, linear_iterations, looked, pause;
   int32_t error, made; /* PETSc's, or -1: no memory; steps */
+  int32_t factored;    /* whether the factors are those of the tangent */
   int32_t turned;      /* whether a rigid body has turned far in the last step */
   int32_t timetable_row; /* of the next step */
   int32_t declined;    /* whether a term asks for what Python does: the next step is its */
