@@ -61,8 +61,8 @@ class Mesh(Portable, Displayable):
     1
     """
 
-    of_process: ClassVar = {"comm": this_process}
-    distributed = "write it by mesh.write(path) and read it by sa.Mesh.read(path) on any ranks"
+    _of_process: ClassVar = {"comm": this_process}
+    _distributed = "write it by mesh.write(path) and read it by sa.Mesh.read(path) on any ranks"
 
     def __init__(self, comm: MPI.Comm, name: str, slices: Slices) -> None:
         """Collective; each rank gives its slices."""

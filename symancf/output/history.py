@@ -128,7 +128,7 @@ class History(Portable, Displayable):
     (array([0. , 0.5]), array([0., 2.]))
     """
 
-    of_process: ClassVar = {"comm": this_process, "_streams": list}
+    _of_process: ClassVar = {"comm": this_process, "_streams": list}
 
     def __init__(
         self,
@@ -226,7 +226,7 @@ class History(Portable, Displayable):
                     for stream in self._streams:
                         stream.write(time, rows, every)
 
-    def at_point(self, recorded: Container[str] = ()) -> dict[str, Array]:
+    def _at_point(self, recorded: Container[str] = ()) -> dict[str, Array]:
         """Return the values of all series at the present state, a point of a path (collective).
 
         Parameters
@@ -330,11 +330,11 @@ class History(Portable, Displayable):
         return list(self._series)
 
     @property
-    def begun(self) -> bool:
+    def _begun(self) -> bool:
         """Whether files were begun, which take no more columns."""
         return bool(self._streams and self._time.count)
 
-    def latest(self) -> list[str]:
+    def _latest(self) -> list[str]:
         """Return the names of the series that were recorded at the last step."""
         last = self._time.count - 1
         begun = [series for series in self._series.values() if series.count]
@@ -436,11 +436,11 @@ class History(Portable, Displayable):
                 with new_file(path) as whole:
                     stream = kind(whole)
                     try:
-                        self.write_rows([stream])
+                        self._write_rows([stream])
                     finally:
                         stream.close()
 
-    def write_rows(self, streams: Sequence[Stream], first: int = 0) -> None:
+    def _write_rows(self, streams: Sequence[Stream], first: int = 0) -> None:
         """Write all rows, from a number on, to files (on this rank)."""
         held = [series for series in self._series.values() if series.count]
         every = {series.name: series.every for series in held}

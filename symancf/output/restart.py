@@ -572,7 +572,7 @@ def restore_history(
         setattr(history, kind, points)
     with together(history.comm):
         if history.comm.rank == 0:
-            history.write_rows(history._streams, begun)
+            history._write_rows(history._streams, begun)
 
 
 def of_series() -> dict[str, Any]:

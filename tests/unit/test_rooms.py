@@ -35,7 +35,17 @@ def models() -> list[tuple[Any, int]]:
     motion.solve(to=0.1, step=0.05)
     problems = [(statics, 20), (motion, 20), (modes, 20)]
     bodies = [(ball, 20), (sa.PlanarBody(mass=1.0), 20)]
-    return [(held, 20), (falls, 20), (block, 15), (contact, 15), (hold, 15), *problems, *bodies]
+    results = [(mesh, 22), (mesh["body"], 17), (statics.history, 26), (modes.modes, 22)]
+    return [
+        (held, 20),
+        (falls, 20),
+        (block, 15),
+        (contact, 15),
+        (hold, 15),
+        *problems,
+        *bodies,
+        *results,
+    ]
 
 
 def test_users_see_few_names() -> None:

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
+from symancf import ConstraintError, Parameter, ParameterError, PlanarBody
+
 from ..interface import (
     Array,
     Configuration,
-    ConstraintError,
     Displayable,
     Entities,
     Ground,
     Ints,
     Kernel,
     OneProcess,
-    Parameter,
-    ParameterError,
-    PlanarBody,
     PlanarPoint,
     Scalar,
     arguments,

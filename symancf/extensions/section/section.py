@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..interface import Field, ParameterError, argument, arguments, call, label, reals, together
+from symancf import Field, ParameterError
+
+from ..interface import argument, arguments, call, label, reals, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
-    from ..interface import Array, Region
+    from symancf import Region
+
+    from ..interface import Array
     from .outline import Triangles
 
 Pair = tuple[float, float]

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
+from symancf import SymancfError
+
 from ..interface import (
     WIDTH,
     Diagram,
     Image,
-    SymancfError,
     arguments,
     direction,
     image_path,
@@ -32,7 +33,8 @@ from .surface import surface_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..interface import Samples
+    from symancf.output import Samples
+
     from .surface import DrawnSurface
 
 __all__ = ["Diagram", "Scene", "animate", "draw_film", "regions", "render", "show", "write_film"]

@@ -11,18 +11,10 @@ from typing import cast
 import numpy as np
 from mpi4py import MPI
 
-from ..interface import (
-    Array,
-    Samples,
-    Series,
-    Shape,
-    SymancfError,
-    arguments,
-    film_path,
-    read_state,
-    states,
-    together,
-)
+from symancf import SymancfError
+from symancf.output import Samples, Series, read_state, states
+
+from ..interface import Array, Shape, arguments, film_path, together
 from .film import Image, need_writer, pixels, write_frames
 from .picture import ENGINES, Picture, value_range
 from .scene import Scene, gathered, require_field, unit_of

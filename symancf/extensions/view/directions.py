@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..interface import SymancfError, closest
+from symancf import SymancfError
+
+from ..interface import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..interface import Array, Ints, Samples
+    from symancf.output import Samples
+
+    from ..interface import Array, Ints
     from .surface import DrawnSurface
 
 MAX_CROSSES = 800  # faces, each of which has its cross; of more

@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from ..interface import DOTS, STYLE, Array, Image, SymancfError, blank, styled, writing
+from symancf import SymancfError
+
+from ..interface import DOTS, STYLE, Array, Image, blank, styled, writing
 from .directions import cross
 from .surface import NEGATIVE, POSITIVE
 

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..interface import CELLS, Array, Data, Ints, Sides, SymancfError, is_symmetric, sides_of
+from symancf import SymancfError
+
+from ..interface import CELLS, Array, Ints, Sides, is_symmetric, sides_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..interface import Samples
+    import numpy.typing as npt
+
+    from symancf.output import Samples
 
 
 SHARP_COSINE = np.cos(np.radians(35.0))
@@ -48,7 +52,7 @@ class DrawnSurface:
     solid: bool
     tensor: Array | None = None
     crosses: Array | None = None
-    positive: Data | None = None
+    positive: Array | None = None
 
     @property
     def deformed(self) -> bool:
@@ -237,7 +241,7 @@ def _mean(samples: Samples, values: Array, place: Ints, n: int, *, of_cells: boo
     return np.asarray(total / np.maximum(np.bincount(where, minlength=n), 1))
 
 
-def _magnitude(given: Data) -> Array:
+def _magnitude(given: npt.ArrayLike) -> Array:
     values = np.asarray(given, float)
     if values.ndim == 1:
         return values

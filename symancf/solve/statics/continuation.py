@@ -114,7 +114,7 @@ class Continuation:
         history = self.solver.history
         name = "".join("_" if c in '/,"\n' else c for c in self.arc.name)
         name = "parameter" if name in ("", "time", ".") else name
-        if name not in history.names and not history.begun:
+        if name not in history.names and not history._begun:
             history.record(name, self._value)
 
     def _value(self) -> float:
@@ -328,7 +328,7 @@ class Continuation:
         point = PathPoint(a.at, a.arc, way, number, heading, extreme, a.negative, True)
         if extreme:
             self._remember(self._begin)
-            self._note(point, a.heading > 0, self.solver.history.at_point())
+            self._note(point, a.heading > 0, self.solver.history._at_point())
         self.point, self._bend = point, None
         return point
 
@@ -443,7 +443,7 @@ class Continuation:
             ended = self._take(point, until)
             if point is limit:
                 history = self.solver.history
-                self._note(limit, a.heading > 0, history.at_point(history.latest()))
+                self._note(limit, a.heading > 0, history._at_point(history._latest()))
             if ended or last:
                 return True
         return False
@@ -494,7 +494,7 @@ class Continuation:
         """Note a bifurcation."""
         history, point, number = self.solver.history, crossing.before, crossing.eigenvalues
         self._end_at(point)
-        values = history.at_point()
+        values = history._at_point()
         history.bifurcations.append(
             LimitPoint(point.arc, point.value, "bifurcation", values, point.at.state, number)
         )
