@@ -30,7 +30,7 @@ DENSE_UNKNOWNS = 300  # unknowns up to which all eigenvalues are found, by LAPAC
 NEARLY_DENSE_UNKNOWNS = 2000  # likewise, where about all that there are is asked for
 TOLERANCE = 1e-11  # of theta
 MISSED_SHIFT_RATIO = 1e5  # times round-off: an eigenvalue that no shift meets
-LOST_DIGITS_RATIO = 1e8  # of a shift: eigenvalues whose theta has lost half of its digits
+LOST_DIGITS_RATIO = 1e8  # of the slowest: eigenvalues whose theta has lost half of its digits
 NO_EIGENVALUE = 1e-13  # of the largest theta: one that is none
 MASSLESS_RATIO = 1e-14  # of the largest mass, where each coordinate has 1: none
 
@@ -215,10 +215,11 @@ def _all(
     without = images.T @ (unit[:, None] * V[:, some] / np.sqrt(values[some]))
     K = K + images * apart @ images.T
     theta, X = _by_shift(K, M, L, without, sigma)
-    far = int((theta * abs(sigma) * LOST_DIGITS_RATIO > 1.0).sum())
+    top = theta.max(initial=0.0)
+    far = int((theta * LOST_DIGITS_RATIO > top).sum())
     below = sigma < 0.0 and theta.min(initial=0.0) >= 0.0
-    if below and far < len(theta):  # theta has no digits of these: from a shift near them
-        near = LOST_DIGITS_RATIO * sigma
+    if below and 0 < far < len(theta):  # theta has no digits of these: from a shift near them
+        near = -LOST_DIGITS_RATIO / top
         other, more = _by_shift(K, M, L, without, near)
         with np.errstate(divide="ignore"):
             theta[far:] = 1.0 / (1.0 / other[far:] + near - sigma)

@@ -183,6 +183,8 @@ class Search:
                 D = np.concatenate([D, z], axis=1)
             elif 0.0 <= energy < shift < ZERO_SHIFT_RATIO * self._fastest:
                 shift *= WIDER_SHIFT
+            elif energy > 0.0 and not D.shape[1]:
+                return shift, D
             else:
                 return max(shift, 0.3 * energy, -3.0 * energy), D
         return shift, D
