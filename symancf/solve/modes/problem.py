@@ -28,7 +28,7 @@ from ..statics.arc import Arc
 from ..statics.equilibrium import EquilibriumSolver
 from .engines import chosen
 from .path import CURVED_PATH_TOLERANCE, OnPath, tell
-from .pencil import Pencil
+from .pencil import EPS, Pencil
 from .search import Search
 from .shapes import Buckling, Modes, Participation
 from .unbalanced import balance
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ...runtime.petsc import PETSc
     from ...system import System
 
-SYMMETRIC, SYMMETRIC_DIFFERENCES = 1e-13, 1e-8  # of products: round-off, and that of differences
+SYMMETRIC = 1e-13  # of products: round-off
 STATE_CHANGE = 1e-3  # of the largest body: the way over which the tangent is differentiated
 HIDDEN_MODE_RATIO = 1e-2  # of the slowest mode: round-off that modes may hide in
 
@@ -376,7 +376,7 @@ class EigenProblem(OneProcess):
         slope.scale(-float(direction))
         K.weight.destroy()
         K.weight = slope
-        K.symmetric = symmetric and _symmetric(system, slope, SYMMETRIC_DIFFERENCES)
+        K.symmetric = symmetric and _symmetric(system, slope, math.sqrt(EPS))
         try:
             search = self._search(K, count)
             mu, X = search.loads(count, reach)
