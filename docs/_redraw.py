@@ -47,6 +47,7 @@ PAGES = {  # picture -> page
     "regions": "guide/meshes",
     "modes": "guide/vibration",
     "directions": "guide/results",
+    "loads": "guide/results",
     "first_robot": "first-robot",
     "tendon_arm": "how-to/tendon-driven-arm",
     "magnetic_beam": "how-to/magnetic-beam",
