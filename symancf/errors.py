@@ -215,10 +215,10 @@ class CheckpointError(SymancfError):
 
 
 class Suspended(SystemExit):
-    """A run has kept its present and ends, because a signal asked for it; raised on every rank.
+    """A run has saved its state and ends, because a signal asked for it; raised on every rank.
 
     It ends the script with the exit status 75 (``EX_TEMPFAIL`` of sysexits.h: try again). The same
-    script, started again, goes on.
+    script, started again, continues.
 
     Attributes
     ----------

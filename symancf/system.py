@@ -131,7 +131,7 @@ class System(OneProcess, Displayable):
     def energies(self) -> dict[str, float]:
         """Return the energy of each piece at the present state, on every rank (collective).
 
-        Of laws with memory what is stored, as they tell.
+        Of laws with internal variables it is the stored energy that they return.
         """
         system = self._discrete
         with together(self.comm):

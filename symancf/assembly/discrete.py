@@ -89,9 +89,9 @@ class DiscreteSystem(Configuration):
         for body in self._of_bodies:
             body.build_reference(self, self.supports)
         self._apply_supports(of_terms)
-        self.pieces: list[Piece] = []
-        for item in self._members:
-            self.pieces += item.pieces(self)
+        of_members = [item.pieces(self) for item in self._members]
+        self.pieces: list[Piece] = [piece for own in of_members for piece in own]
+        self._member_of_piece = np.repeat(np.arange(len(of_members)), [*map(len, of_members)])
         self._settling = protocol.having(self._members, protocol.Settles)
         revising = protocol.having(self._members, protocol.Revises)
         self.changing = [item for item in revising if item.changes(self)]
@@ -563,6 +563,20 @@ class DiscreteSystem(Configuration):
         f = np.zeros(self.numbering.coordinates)
         self.plan.residual(state, f)
         return f
+
+    def forces_of(self, term: protocol.Term) -> Array:
+        """Return the forces of a term on all coordinates at the present state (collective).
+
+        A local vector, in which rows of owned coordinates are complete.
+        """
+        with together(self.comm):
+            self.update(self.time)
+        f = np.zeros(self.numbering.coordinates)
+        own = self.binding(term)
+        number = next(k for k, member in enumerate(self._members) if member is own)
+        with self.plan.only(self._member_of_piece == number):
+            self.plan.residual(self.state, f)
+        return -f
 
     # ---- matrices -----------------------------------------------------------------------------
     @cached_property

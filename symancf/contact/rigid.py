@@ -246,8 +246,8 @@ class RigidPassBinding(PlaceBinding):
         far = float(reduced(configuration.comm, np.array([far]), MPI.MAX)[0])
         if end.body.element.dimension == 3 and far <= ROUND_OFF * configuration.extent:
             raise ConstraintError(
-                f"{points.who}: all of {end.body.name!r} lies behind plane {shape.name!r}, "
-                "which holds what is on the side of its normal: turn the normal or move one of "
+                f"{points.who}: all of {end.body.name!r} is below plane {shape.name!r}, "
+                "which supports what is on the side of its normal: turn the normal or move one of "
                 "them",
                 asked="normal",
                 given=end.body.name,

@@ -123,7 +123,7 @@ class Series(OneProcess):
     bodies from 5.13 on.
 
     After each `write` the file has all states written so far and nothing else: a run that ends
-    early leaves a readable series. A solution that goes on from a `Restart` goes on with the series
+    early leaves a readable series. A solution that continues from a `Restart` continues the series
     that the script has made before, too.
 
     Parameters

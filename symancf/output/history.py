@@ -308,8 +308,8 @@ class History(Portable, Displayable):
         kept = "state, history and files" if self._streams else "state and history"
         steps = f"{count} step{'s' * (count != 1)}"
         return (
-            f"Ctrl-C: {kept} are those after {steps}, at time {self.steps[-1].time:.7g}; one may "
-            "go on from there"
+            f"Ctrl-C: {kept} are those after {steps}, at time {self.steps[-1].time:.7g}; the "
+            "next call continues from there"
         )
 
     def close(self) -> None:

@@ -23,12 +23,14 @@ from ..values.spellings import present_value
 from .fields import At, CellPoints, FieldKernels, heights, weights
 from .samples import Samples, vertices
 from .shapes import shape_now
+from .terms import of_term
 from .touching import touching
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..assembly.discrete import DiscreteSystem
+    from ..assembly.protocol import Term
     from ..laws import Sampled
 
 Place = Literal["lattice", "cell", "gauss"]
@@ -68,7 +70,7 @@ def _shape(
 
 def sample(
     system: Discretised[DiscreteSystem],
-    body: Body | RigidBody | Contact | Shape,
+    body: Body | RigidBody | Contact | Shape | Term,
     *,
     fields: Mapping[str, Sampled] | Sequence[str] | None = None,
     at: Place | npt.ArrayLike = "lattice",
@@ -85,6 +87,8 @@ def sample(
     Of a contact on its share of the facets of deformable sides, at the present state. Of a rigid
     shape (`sa.Plane`, `sa.Sphere`, ...) its surface, at the present time or on its body: pictures
     show it grey. Planes, and cylinders without ends, reach a little beyond the bodies.
+    Of a support, constraint or load its nodes or places with ``reaction`` or ``force`` [N]:
+    pictures show points with arrows.
 
     Parameters
     ----------
@@ -175,10 +179,12 @@ def sample(
         )
     if isinstance(body, RigidBody | Shape):
         return _with_units(_shape(system, body, fields, state, reference), labels)
+    if any(body is term for term in system.terms):
+        return _with_units(of_term(system, body), labels)
     if not isinstance(body, Body):
         raise SymancfError(
-            "sample() takes a body of cells, a rigid body, a contact or a rigid shape, not "
-            f"{label(body)}",
+            "sample() takes a body of cells, a rigid body, a contact, a rigid shape or a term of "
+            f"the system, not {label(body)}",
             asked="body",
             given=body,
         )

@@ -61,10 +61,10 @@ class RigidBody(OneNode):
     mass : [kg]; None: a body without inertia.
     centre : centre of mass in the body's frame.
     inertia : J about the centre of mass in the axes of the body, (3, 3), or its diagonal (3,)
-        [kg m^2]; None: a point mass; generalized-alpha needs something that holds its
+        [kg m^2]; None: a point mass; generalized-alpha needs something that fixes its
         rotation.
-    velocity : of the body's origin, at the start of a motion [m/s].
-    spin : angular velocity at the start of a motion, in the axes of the ground [rad/s].
+    velocity : of the body's origin, at the start of dynamics [m/s].
+    spin : angular velocity at the start of dynamics, in the axes of the ground [rad/s].
     length : d, the distance of r_j from r_i; default: of the size of the body.
     name : shown in messages; by default bodies are counted.
 

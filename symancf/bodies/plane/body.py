@@ -92,8 +92,8 @@ class PlanarBody(OneNode):
     mass : [kg]; None: a body without inertia.
     centre : centre of mass (sx, sy) in the body's frame.
     inertia : about the centre of mass [kg m^2]; 0: a point mass, which nothing can spin up.
-    velocity : (vx, vy) of the body's origin, at the start of a motion [m/s].
-    spin : angular velocity at the start of a motion [rad/s].
+    velocity : (vx, vy) of the body's origin, at the start of dynamics [m/s].
+    spin : angular velocity at the start of dynamics [rad/s].
 
     Examples
     --------

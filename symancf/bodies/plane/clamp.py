@@ -45,7 +45,7 @@ class PlanarClamp(Constraint):
             )
         if not isinstance(body, PlanarBody | Ground):
             raise ConstraintError(
-                f"{name}: clamp holds a cable at a planar body or at sa.ground, not {body!r}",
+                f"{name}: clamp fixes a cable to a planar body or at sa.ground, not {body!r}",
                 asked="b",
                 given=body,
                 possible=("PlanarBody", "Ground"),

@@ -49,7 +49,7 @@ def animate(
 ) -> Path:
     """Draw states of deformed bodies, coloured by a field, as a GIF or an MPEG-4. Collective.
 
-    The camera stands still and sees all states, and one scale of colours holds for all.
+    The camera is fixed and sees all states, which share one scale of colours.
 
     Parameters
     ----------

@@ -235,9 +235,9 @@ class Audit:
             return False
         return system.once.warn(
             "energy gained",
-            f"the motion has gained {found.drift:.2g} J from nowhere, "
-            f"{found.drift / there:.0%} of its energies: steps are too long for it, and what "
-            "it shows is wrong. Halve them until problem.energies.drift is small, or give "
+            f"the energy balance has gained {found.drift:.2g} J that no load explains, "
+            f"{found.drift / there:.0%} of its energies: time steps are too long, and the "
+            "results are wrong. Halve them until problem.energies.drift is small, or give "
             "adaptive=True",
         )
 

@@ -383,8 +383,8 @@ class TimeSteps:
         if others := [now for now in self.system.comm.allgather(self.system.time) if now != time]:
             self.system.time = time
             raise ParameterError(
-                f"{who} has set system.time from {time:g} to {others[0]:g}: times of a motion are "
-                "made by its steps; set it between two calls of solve",
+                f"{who} has set system.time from {time:g} to {others[0]:g}: the time is "
+                "advanced by the steps; set it between two calls of solve",
                 asked="time",
                 given=others[0],
                 possible=(time,),

@@ -161,7 +161,7 @@ class Continuation:
         goes, back = ("rises", -1) if at.heading > 0 else ("falls", 1)
         raise ParameterError(
             f"follow({name}, to={to:g}): {name} = {now:.7g} {goes} here beyond a limit point: "
-            f"direction={back} goes back the way it came, direction={-back} goes on, to where "
+            f"direction={back} goes back the way it came, direction={-back} continues, to where "
             f"{name} turns again",
             asked="direction",
             possible=(back, -back),
@@ -390,7 +390,7 @@ class Continuation:
                     raise ConvergenceError(
                         f"follow({self.arc.name}): the path leads away from {self.arc.name} = "
                         f"{to:g}: it is {self.point.value:.7g} now; give direction=1 or -1 to turn "
-                        "round, or until= to go on this way",
+                        "round, or until= to continue this way",
                         asked=self.arc.name,
                         given=to,
                         reason="AWAY",
@@ -403,8 +403,8 @@ class Continuation:
                     f"follow({self.arc.name}): {goal} was not reached in "
                     f"{MAX_STEPS if steps is None else steps} steps; {self.arc.name} is "
                     f"{self.point.value:.7g}. The history has the path up to there; catch this "
-                    "error where `steps` is to end it. One may go on from there, or, with "
-                    "direction=, turn",
+                    "error where `steps` is to end it. The next call continues from there, or, "
+                    "with direction=, turns round",
                     asked="steps",
                     given=MAX_STEPS if steps is None else steps,
                     reason="STEPS",
