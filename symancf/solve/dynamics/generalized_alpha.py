@@ -256,6 +256,14 @@ class GeneralizedAlpha(Integrator):
                 return steps, error
         return steps, None
 
+    def go_on(self, step: Step, calm: int) -> None:
+        """Go on from the present motion, at the end of a step in C that was not the last one.
+
+        `calm`: steps for which accelerations are not extrapolated.
+        """
+        self.calm, self._failed, self.newton.tangent.stale = calm, False, True
+        self.iterations, self.linear_iterations = step.iterations, step.linear_iterations
+
     # ---- steps that end at an event -------------------------------------------------------------
     def land_within(self, t: float, whole: Interval) -> None:
         """Make a step from its beginning, where the motion is, that ends at t (collective).

@@ -241,7 +241,7 @@ class Native:
         problem.give(h=h, end=end, seconds=seconds)
         problem.give(timed=StepRequest.PRESENT in takes, driven=StepRequest.DRIVE in takes)
         problem.give(timetable_rows=0)
-        state.give(time=system.time, calm=calm, timetable_row=0)
+        state.give(time=system.time, calm=calm, timetable_row=0, kept_now=0)
         self._takes, self._rushes = takes, True
         with EVENTS["steps"]:
             reason = self.call("advance", wanted)

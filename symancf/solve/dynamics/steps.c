@@ -398,13 +398,24 @@ int symancf_newton(const symancf_problem *p, symancf_state *s)
 
 /* ---- many steps ------------------------------------------------------------------------------ */
 
-static void keep(const symancf_problem *p, symancf_state *s, int back)
+/* Copy the motion to [4][coordinates], or back from there. */
+static void copy_motion(const symancf_problem *p, symancf_state *s, double *to, int back)
 {
   double *own[] = {s->state, s->rate, s->acceleration, s->auxiliary};
   for (int k = 0; k < 4; k++) {
-    double *kept = p->work->kept + (int64_t)k * p->coordinates;
+    double *kept = to + (int64_t)k * p->coordinates;
     memcpy(back ? own[k] : kept, back ? kept : own[k], (size_t)p->coordinates * sizeof(double));
   }
+}
+
+/* Keep the motion at the end of a step after which it is wanted. */
+static void keep_wanted(const symancf_problem *p, symancf_state *s, int32_t number)
+{
+  const int64_t k = s->kept_now;
+  if (k >= p->kept_count || p->kept_after[k] != number) return;
+  copy_motion(p, s, p->kept_states + 4 * k * p->coordinates, 0);
+  memcpy(p->kept_work + 2 * k, s->work, sizeof s->work);
+  s->kept_now++;
 }
 
 /* Write the forces of drives (0) or of dampers (1), see `Audit`; return whether there may be any. */
@@ -487,7 +498,7 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
   for (s->made = 0; s->made < n && p->end - s->time >= 1.2 * h; s->made++) {
     const double begun = s->time;
     if (s->made && now() > stop) break;
-    keep(p, s, 0);
+    copy_motion(p, s, p->work->kept, 0);
     symancf_predict(p, s, h, kept, kept + length, kept + 2 * length, kept + 3 * length, !s->calm);
     s->time = begun + h;
     int reason = p->timed && !take_row(p, s, n - s->made) ? NO_SOLUTION : 1;
@@ -497,12 +508,13 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
     }
     if (reason <= 0) {
       s->time = begun;
-      keep(p, s, 1);
+      copy_motion(p, s, p->work->kept, 1);
       return reason;
     }
     symancf_conclude(p, s);
     const int stop_here = p->driven && p->ask(DRIVE, 0); /* the step stands */
     if (!p->closed && !stop_here) add_work(p, s, s->time - begun);
+    keep_wanted(p, s, s->made + 1);
     s->calm = s->calm > 0 ? s->calm - 1 : 0;
     p->times[s->made] = s->time;
     p->step_iterations[s->made] = s->iterations;

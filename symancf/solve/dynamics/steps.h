@@ -76,6 +76,10 @@ typedef struct {
   int32_t residual, wide, exact, most; /* mode of plans; iterations */
   /* where steps end: at most shortly after `end`, and `seconds` */
   double h, end, seconds;
+  /* states at the ends of some steps, ascending numbers from 1, see instants.py */
+  const int32_t *kept_after;
+  int32_t kept_count;
+  double *kept_states, *kept_work; /* [kept_count][4][coordinates], [kept_count][2] */
   double *times; /* of steps, and what these took */
   int32_t *step_iterations, *step_linear;
 } symancf_problem;
@@ -100,7 +104,7 @@ typedef struct {
   int32_t iterations, linear_iterations, looked, pause;
   int32_t error, made; /* PETSc's, or -1: no memory; steps */
   int32_t turned;      /* whether a rigid body has turned far in the last step */
-  int32_t timetable_row; /* of the next step */
+  int32_t timetable_row, kept_now; /* of the next step; number of kept states */
 } symancf_state;
 
 #endif

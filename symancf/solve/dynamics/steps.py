@@ -17,6 +17,7 @@ from ...values.parameter import label
 from ..contradiction import require_redundant
 from .generalized_alpha import GeneralizedAlpha
 from .initial import find_initial_values
+from .instants import Instants
 from .monitors import Observed
 
 if TYPE_CHECKING:
@@ -180,6 +181,9 @@ class TimeSteps:
             if problem._events is not None:
                 problem._events.begin()
         self.watched = self._is_watched()
+        if isinstance(self.integrator, GeneralizedAlpha):
+            self.instants = Instants(self.problem, self.integrator)
+            self._records_later = self.integrator.timetable.allows(self.history.functions)
         if (end := self.request.next(now)) != self.integrator.end:
             self._pass_stop(end)
 
@@ -245,13 +249,17 @@ class TimeSteps:
         of which each takes some memory.
         """
         made, audit, native = self.integrator, self.problem._audit, self.problem._newton.native
-        wanted = min(self.history.undue, most)
+        if not isinstance(made, GeneralizedAlpha) or not audit.simple:
+            return False
+        wanted, due = most, self.history.due(most)
         if self.restarts is not None:
             wanted = min(wanted, self._steps_to_restart(self.restarts))
-        if wanted < 2 or not isinstance(made, GeneralizedAlpha) or not audit.simple:
+        room = self.instants.most if self._records_later else 0
+        if len(due) > room:
+            wanted, due = min(wanted, int(due[room]) - 1), due[:room]
+        if wanted < 2 or not made.is_steady():
             return False
-        if not made.is_steady():
-            return False
+        self.instants.begin(due[due <= wanted])
         watches = self._watches_supports
         self._together, self._thrown = made.several(wanted, watches, audit.lend(native))
         audit.take_back(native)
@@ -260,6 +268,7 @@ class TimeSteps:
             self.problem._supports.watch_steps(*made.timetable.courses(len(self._together)))
         if self._thrown is not None and not self._together:
             raise self._thrown
+        self.instants.end(self._together)
         return bool(self._together)
 
     def accept(self, step: Step) -> None:
@@ -268,6 +277,7 @@ class TimeSteps:
         problem._progress.clear()
         self._fresh, self._happened = True, []
         if self._together:
+            self._record_together()
             problem.steps += len(self._together)
             return
         if problem._supports is not None and problem._supports.watches:
@@ -283,6 +293,23 @@ class TimeSteps:
         self.system.accept()
         problem.steps += 1
 
+    def _record_together(self) -> None:
+        """Note steps that C has made, and what is recorded at some of them.
+
+        Where a function fails, or changes the motion, later steps are as if they were not made.
+        """
+        instants, stays = self.instants, True
+        try:
+            stays = self.history.keep(self._together, instants.due, instants)
+            self._records_later &= not stays
+            self._thrown = None if stays else self._thrown
+        except BaseException as error:
+            self._thrown = error
+        if stays:
+            self._together = instants.stay()
+        else:
+            instants.leave()
+
     def record(self) -> None:
         """Note the step in the history, show it, and do what is due at its end."""
         problem, made = self.problem, self.integrator
@@ -293,9 +320,7 @@ class TimeSteps:
         made.show(count)
         if problem._adds_up:
             problem._measure()
-        if self._together:
-            self.history.pass_over(self._together)
-        else:
+        if not self._together:
             self.history.steps.append(last)
             self.history.sample(last.time)
             self._observe(last)

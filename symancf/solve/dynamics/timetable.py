@@ -9,13 +9,13 @@ import numpy as np
 
 from ...arrays import Array, Ints, address
 from ...assembly.group import source
-from ...values.dependence import depends_on_time_alone
+from ...values.dependence import depends_on_time_alone, share_objects
 from ...values.parameter import answers_cached, evaluate
 from .motion import Course
 from .supports import middles
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from ...assembly.plan import Plan
     from ...values.parameter import Value
@@ -61,16 +61,20 @@ class Timetable:
                 columns.append(np.full(len(at), column))
             if places:
                 self._uses.append((plan, np.concatenate(places), np.concatenate(columns)))
-        given = [value for _, _, value in self._functions.values()]
-        given += [part for support in m.moving for part in support.values]
-        given += [value for _, _, value in m.driven]
+        self._given = [value for _, _, value in self._functions.values()]
+        self._given += [part for support in m.moving for part in support.values]
+        self._given += [value for _, _, value in m.driven]
         held = np.concatenate([np.zeros(0, np.int64), *(s.offsets for s in system.supports)])
         # what `DiscreteSystem.prescribe` compares at each time
         compared = m.moving and (system.idle_rows or len(np.unique(held)) < len(held))
         uniform = not any(plan.timed_cells for plan in plans)
-        alone = uniform and not compared and depends_on_time_alone(given, self._vectors)
+        alone = uniform and not compared and depends_on_time_alone(self._given, self._vectors)
         self.ahead = bool(alone)
         return self.ahead
+
+    def allows(self, functions: Sequence[Callable[[], object]]) -> bool:
+        """Tell whether nothing that other functions change is read by those of time."""
+        return self.ahead and not share_objects(self._given, functions)
 
     def begin(self, h: float, end: float, watched: bool) -> None:
         """Be ready for steps of length h from the present motion on, none beyond `end`."""
