@@ -277,16 +277,17 @@ class Plan:
     @property
     def timed(self) -> bool:
         """Whether a parameter is a function of time, and not what only others set."""
-        return bool(self.timed_values()) or self.timed_cells
+        return bool(self.timed_values) or self.timed_cells
+
+    @cached_property
+    def timed_values(self) -> list[tuple[str, Value | None, Ints]]:
+        """Functions of time: name, function, and its places among `values`."""
+        return [of for of in self._sources if changes_by_itself(of[1])]
 
     @property
     def timed_cells(self) -> bool:
         """Whether a parameter is a function of place and time."""
         return any(p.cell_at and getattr(p.cell_at, "timed", True) for p in self.pieces)
-
-    def timed_values(self) -> list[tuple[str, Value | None, Ints]]:
-        """Return the functions of time: name, function and its places among `values`."""
-        return [of for of in self._sources if changes_by_itself(of[1])]
 
     def places(self, name: str) -> Ints:
         """Return the places of a parameter, of all pieces that have it, among `values`."""

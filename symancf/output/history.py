@@ -31,8 +31,12 @@ if TYPE_CHECKING:
     from ..runtime.streams import Stream
 
 
-class Motions(Protocol):
-    """The motion at the ends of some steps."""
+class StepEnds(Protocol):
+    """The motion at the ends of some steps; the numbers of these are from 1 on."""
+
+    @property
+    def due(self) -> Sequence[int]:
+        """The numbers of the steps."""
 
     @property
     def states(self) -> Array:
@@ -77,10 +81,6 @@ class ValueSeries:
                 asked=self.name,
             )
         return row.astype(np.float64)
-
-    def append(self, row: Array) -> None:
-        """Keep a row."""
-        self.extend(row[None])
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy has: the values, and no function."""
@@ -243,8 +243,8 @@ class History(Portable, Displayable):
         with together(self.comm):
             now = self._time.checked(time)
             for name, row in rows.items():
-                self._series[name].append(row)
-            self._time.append(now)
+                self._series[name].extend(row[None])
+            self._time.extend(now[None])
             if self._streams and self.comm.rank == 0:
                 every = {s.name: s.every for s in self._series.values()}
                 with EVENTS["output"]:
@@ -278,9 +278,9 @@ class History(Portable, Displayable):
         return rows
 
     @property
-    def functions(self) -> list[Callable[[], npt.ArrayLike]]:
-        """Those that are called when something is recorded."""
-        return [series.function for series in self._series.values()]
+    def called(self) -> list[Callable[[], npt.ArrayLike]]:
+        """The functions that are called after steps; none where files want each step at once."""
+        return [] if self._streams else [series.function for series in self._series.values()]
 
     def due(self, most: int) -> Ints:
         """Return of which of the next steps, from 1 on, something is recorded."""
@@ -290,7 +290,7 @@ class History(Portable, Displayable):
             found |= series.is_due(numbers)
         return np.flatnonzero(found) + 1
 
-    def keep(self, steps: Sequence[Step], due: Sequence[int], motion: Motions) -> bool:
+    def keep(self, steps: Sequence[Step], motion: StepEnds | None) -> bool:
         """Keep steps that were made at once, and what is recorded at some of them.
 
         Returns whether a function has changed the motion that it was shown: its step is the last
@@ -298,21 +298,20 @@ class History(Portable, Displayable):
 
         Parameters
         ----------
-        due : numbers of the steps at which something is recorded, from 1 on.
-        motion : of their ends.
+        motion : at the ends of the steps at which something is recorded; None: there are none.
 
         Raises
         ------
         Exception : of a user's function; its step is the last one, and of that nothing is recorded.
         """
-        numbers, times = np.array(due, dtype=np.int64), np.array([step.time for step in steps])
-        begun = self._time.count - 1
+        times, begun = np.array([step.time for step in steps]), self._time.count - 1
+        numbers = np.array([] if motion is None else motion.due, dtype=np.int64)
         called: dict[int, list[ValueSeries]] = {}  # by the number of the instant
         known: list[tuple[ValueSeries, Ints, Array]] = []  # numbers of steps, rows
         for series in self._series.values():
             at = np.flatnonzero(series.is_due(begun + numbers))
             along = getattr(series.function, "along", None)
-            if along is not None:
+            if along is not None and motion is not None:
                 known.append((series, numbers[at], along(motion.states[at])))
             for k in at.tolist() if along is None else ():
                 called.setdefault(k, []).append(series)
@@ -326,12 +325,14 @@ class History(Portable, Displayable):
             done = number
 
         for k in sorted(called):
+            assert motion is not None
             motion.show(k)
-            record_until(due[k] - 1)
-            self.steps += steps[made : due[k]]
-            made = due[k]
+            number = motion.due[k]
+            record_until(number - 1)
+            self.steps += steps[made:number]
+            made = number
             for name, row in self._evaluated(called[k]).items():
-                self._series[name].append(row)
+                self._series[name].extend(row[None])
             record_until(made)
             if motion.is_changed():
                 return True

@@ -18,7 +18,9 @@ import symancf as sa
 from symancf.assembly import plan
 from symancf.runtime.interruption import Suspension
 from symancf.solve.dynamics.generalized_alpha import GeneralizedAlpha
+from symancf.solve.dynamics.instants import Instants
 from symancf.solve.dynamics.spin import Spin
+from symancf.solve.dynamics.timetable import Timetable
 from symancf.values import parameter
 from tests.motion import rope
 from tests.refusals import refused
@@ -310,9 +312,19 @@ def test_functions_of_time_are_sampled_for_many_steps(monkeypatch: pytest.Monkey
         asked.append(t)
         return math.sin(t) ** 2
 
+    rows: list[int] = []
+    sample = Timetable.sample
+
+    def sampled(table: Timetable, *given: Any) -> None:
+        sample(table, *given)
+        rows.append(len(table._table))
+
+    monkeypatch.setattr(Timetable, "sample", sampled)
     problem = sa.DynamicProblem(swung(angle))
     problem.solve(to=1.0, step=1e-3)
     assert len(made) <= 3  # the first ones
+    assert max(rows) == 256
+    assert rows[0] < 32  # nobody knows yet how many steps there will be
     assert len(asked) <= 7500
     assert problem.system.bodies[0].position(problem.system)[2] == pytest.approx(angle(1.0))
 
@@ -417,6 +429,19 @@ def test_what_is_recorded_is_that_of_each_step(every: int, monkeypatch: pytest.M
         close = 1e-12 if name == "work" else 0.0  # sums of products, in another order
         values = many.history[name], one.history[name]
         np.testing.assert_allclose(*values, rtol=close, atol=0.1 * close, err_msg=name)
+
+
+def test_instants_of_one_call_take_four_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    instants: list[int] = []
+    begin = Instants.begin
+    monkeypatch.setattr(
+        Instants, "begin", lambda of, due: (instants.append(len(due)), begin(of, due))
+    )
+    problem = sa.DynamicProblem(two_parts())
+    problem.record("tip", problem.system.bodies[0]["tip"])
+    problem.solve(to=0.02, step=1e-3)
+    size = 4 * 8 * len(problem.acceleration)
+    assert 0.9 * 2**22 < max(instants) * size <= 2**22
 
 
 @pytest.mark.parametrize("how", ["many", "one"])

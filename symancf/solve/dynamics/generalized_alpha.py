@@ -162,7 +162,8 @@ class GeneralizedAlpha(Integrator):
         self._again = False  # the usual start of a step of this length has been tried
         self._error = 0.0  # of the last attempt, where it was solved
         rigid = [body for body in motion.system.bodies if isinstance(body, RigidBody)]
-        self.timetable = Timetable(motion, native, self.auxiliary)
+        timed = motion.moving or motion.system.plan.timed
+        self.timetable = Timetable(motion, native, self.auxiliary) if timed else None
         self.spin = Spin(accelerations, rigid) if rigid and "spin" in self.newton.uses else None
         turns = "directors" in self.newton.uses and holds_by_penalties(motion.system)
         self.directors = Directors(motion) if turns else None
@@ -230,14 +231,15 @@ class GeneralizedAlpha(Integrator):
         `step` goes on from there. `watched`: somebody looks at the courses of supports.
         """
         m, h, native, takes = self.motion, self.step_length, self.newton.native, dict(takes)
-        if m.moving or m.system.plan.timed or m.mass.timed:
-            self.timetable.begin(h, self.end, watched)
-            takes[StepRequest.PRESENT] = self.timetable.sample
-            if self.timetable.ahead:
+        table = self.timetable
+        if table is not None:
+            table.begin(h, self.end, watched)
+            takes[StepRequest.PRESENT] = table.sample
+            if table.ahead:
                 takes.pop(StepRequest.DRIVE, None)
         reason, steps = native.several(self.end, h, wanted, self.calm, takes)
-        if StepRequest.PRESENT in takes:
-            self.timetable.end()
+        if table is not None:
+            table.end()
         if steps:
             self.calm = max(0, self.calm - len(steps))
             self.iterations = steps[-1].iterations

@@ -10,17 +10,21 @@ import numpy as np
 from ...arrays import Array, Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ...output.steps import Step
+    from .energy import Audit, Energies
     from .generalized_alpha import GeneralizedAlpha
-    from .problem import DynamicProblem
 
-MOST, BYTES = 256, 2**24  # instants that C keeps in one call, and bytes of their motion
+BYTES = 2**22  # of the motion at the instants that C keeps in one call
 
 
 class Instants:
     """The motion at the ends of some steps of one call of C, at which functions are called later.
+
+    Parameters
+    ----------
+    number : is told the number of the step, of those in C, at whose end the motion is; 0: none.
 
     Attributes
     ----------
@@ -28,11 +32,11 @@ class Instants:
     due : numbers of the steps, from 1.
     """
 
-    def __init__(self, problem: DynamicProblem, made: GeneralizedAlpha) -> None:
-        self.problem, self.made, m = problem, made, made.motion
-        self.system, self.audit = problem._system, problem._audit
+    def __init__(self, made: GeneralizedAlpha, audit: Audit, number: Callable[[int], None]) -> None:
+        self.made, self.audit, self.number = made, audit, number
+        m, self.system = made.motion, made.motion.system
         self._vectors = m.state, m.rate, m.acceleration, made.auxiliary
-        self.most = min(MOST, BYTES // (32 * max(1, len(m.state))))
+        self.most = BYTES // (32 * max(1, len(m.state)))
         self._motions, self._work = np.zeros((self.most, 4, len(m.state))), np.zeros((self.most, 2))
 
     def begin(self, due: Ints) -> None:
@@ -49,7 +53,7 @@ class Instants:
     def end(self, steps: Sequence[Step]) -> None:
         """Take what C has kept in making some steps."""
         del self.due[self.made.newton.native.state.kept_now :]
-        self.steps, self._before, self._shown = steps, self.problem.steps, -1
+        self.steps, self._shown = steps, -1
         self._last = np.array(self._vectors)
         self._sums = self.audit.sums()
         if self.due and self.due[-1] == len(steps):  # which Python may have changed since
@@ -69,7 +73,7 @@ class Instants:
     def _go(self, number: int, motion: Array) -> None:
         for vector, values in zip(self._vectors, motion, strict=True):
             vector[:] = values
-        self.problem.steps, self.problem._taken = self._before + number, None
+        self.number(number)
         self.system.time = self.steps[number - 1].time
         if self._timed:
             self.system.update(self.system.time)
@@ -85,12 +89,11 @@ class Instants:
         if self._shown >= 0:
             self._go(len(self.steps), self._last)
             self.audit.go_to(*self._sums)
-            self.problem.steps = self._before
+            self.number(0)
 
-    def stay(self) -> list[Step]:
-        """Go on from the instant that is shown; return the steps until there."""
+    def stay(self) -> tuple[list[Step], Energies]:
+        """Go on from the instant that is shown; return the steps until there, and energies."""
         number = self.due[self._shown]
-        self.problem.steps = self._before
+        self.number(0)
         self.made.go_on(self.steps[number - 1], max(0, self._calm - number))
-        self.problem._taken = self.audit.stay()
-        return list(self.steps[:number])
+        return list(self.steps[:number]), self.audit.stay()

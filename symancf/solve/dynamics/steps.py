@@ -13,6 +13,7 @@ from ...output.steps import Step
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from ...values import arguments
+from ...values.dependence import share_objects
 from ...values.parameter import label
 from ..contradiction import require_redundant
 from .generalized_alpha import GeneralizedAlpha
@@ -180,10 +181,15 @@ class TimeSteps:
             self._observe(Step(now, 0, 0, {}))
             if problem._events is not None:
                 problem._events.begin()
-        self.watched = self._is_watched()
-        if isinstance(self.integrator, GeneralizedAlpha):
-            self.instants = Instants(self.problem, self.integrator)
-            self._records_later = self.integrator.timetable.allows(self.history.functions)
+        made, ahead = self.integrator, False  # whether functions of time are known before a step
+        if isinstance(made, GeneralizedAlpha):
+            ahead = made.timetable is None or made.timetable.look(problem._audit.parts)
+        self.watched = self._is_watched(ahead)
+        self.instants: Instants | None = None
+        if isinstance(made, GeneralizedAlpha) and ahead and self.history.called:
+            table, functions = made.timetable, self.history.called
+            if table is None or not share_objects(table.functions, functions):
+                self.instants = Instants(made, problem._audit, self._show_number)
         if (end := self.request.next(now)) != self.integrator.end:
             self._pass_stop(end)
 
@@ -203,28 +209,20 @@ class TimeSteps:
         self.restarts.resume(saved)
         problem._taken, problem._started = None, True
 
-    def _is_watched(self) -> bool:
-        """Tell whether somebody looks at each step; with several ranks one of them may."""
+    def _is_watched(self, ahead: bool) -> bool:
+        """Tell whether somebody looks at each step; with several ranks one of them may.
+
+        `ahead`: functions of time are known before a step.
+        """
         problem = self.problem
         if self.system.comm.size > 1:
             return True
         asked = problem._monitors or self.ts.getMonitor() or problem._progress.tells_each
-        sampled = self._samples_ahead()
-        watches = self._watches_supports and not sampled
+        supports = problem._supports
+        watches = supports is not None and supports.watches and not ahead
         prefix = f"{problem._prefix}ts_monitor"
         shown = any(name.startswith(prefix) for name in PETSc.Options().getAll())
         return bool(asked or problem._events or watches or shown or self.system.redundant.some)
-
-    @property
-    def _watches_supports(self) -> bool:
-        """Whether it is still looked for jumps of what supports and joints prescribe."""
-        supports = self.problem._supports
-        return supports is not None and supports.watches
-
-    def _samples_ahead(self) -> bool:
-        """Tell whether functions of time can be sampled for many steps at once."""
-        made = self.integrator
-        return isinstance(made, GeneralizedAlpha) and made.timetable.look(self.problem._audit.parts)
 
     # ---- for `march` ----------------------------------------------------------------------------
     def attempt(self, state: State) -> Step | ConvergenceError:
@@ -254,21 +252,24 @@ class TimeSteps:
         wanted, due = most, self.history.due(most)
         if self.restarts is not None:
             wanted = min(wanted, self._steps_to_restart(self.restarts))
-        room = self.instants.most if self._records_later else 0
+        room = 0 if self.instants is None else self.instants.most
         if len(due) > room:
             wanted, due = min(wanted, int(due[room]) - 1), due[:room]
         if wanted < 2 or not made.is_steady():
             return False
-        self.instants.begin(due[due <= wanted])
-        watches = self._watches_supports
+        native.problem.kept_count = 0
+        if self.instants is not None:
+            self.instants.begin(due[due <= wanted])
+        supports = self.problem._supports
+        watches = supports is not None and supports.watches
         self._together, self._thrown = made.several(wanted, watches, audit.lend(native))
         audit.take_back(native)
-        if watches and self._together:
-            assert self.problem._supports is not None
-            self.problem._supports.watch_steps(*made.timetable.courses(len(self._together)))
+        if supports is not None and watches and self._together and made.timetable is not None:
+            supports.watch_steps(*made.timetable.courses(len(self._together)))
         if self._thrown is not None and not self._together:
             raise self._thrown
-        self.instants.end(self._together)
+        if self.instants is not None:
+            self.instants.end(self._together)
         return bool(self._together)
 
     def accept(self, step: Step) -> None:
@@ -277,6 +278,7 @@ class TimeSteps:
         problem._progress.clear()
         self._fresh, self._happened = True, []
         if self._together:
+            self._before = problem.steps
             self._record_together()
             problem.steps += len(self._together)
             return
@@ -300,15 +302,19 @@ class TimeSteps:
         """
         instants, stays = self.instants, True
         try:
-            stays = self.history.keep(self._together, instants.due, instants)
-            self._records_later &= not stays
+            stays = self.history.keep(self._together, instants)
             self._thrown = None if stays else self._thrown
         except BaseException as error:
             self._thrown = error
-        if stays:
-            self._together = instants.stay()
-        else:
+        if instants is not None and stays:
+            self._together, self.problem._taken = instants.stay()
+            self.instants = None  # the next ones are made one by one
+        elif instants is not None:
             instants.leave()
+
+    def _show_number(self, number: int) -> None:
+        """Let the problem have made so many of the steps that C has made."""
+        self.problem.steps, self.problem._taken = self._before + number, None
 
     def record(self) -> None:
         """Note the step in the history, show it, and do what is due at its end."""
