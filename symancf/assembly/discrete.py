@@ -181,7 +181,7 @@ class DiscreteSystem(Configuration):
         state = self.state if state is None else state
         with together(self.comm):
             self.update(time)
-            given = [support.prescribed(self, time) for support in self.supports]
+            given = [(support.offsets, support.course([time])[0]) for support in self.supports]
             trial = state.copy()
             for places, values in given:
                 trial[places] = values

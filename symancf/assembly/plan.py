@@ -277,21 +277,22 @@ class Plan:
     @property
     def timed(self) -> bool:
         """Whether a parameter is a function of time, and not what only others set."""
-        return bool(self.timed_values()) or self.timed_cells
+        return bool(self.timed_values) or self.timed_cells
 
-    @property
-    def timed_cells(self) -> bool:
-        """Whether a parameter is a function of place and time."""
-        return any(p.cell_at and getattr(p.cell_at, "timed", True) for p in self.pieces)
-
+    @cached_property
     def timed_values(self) -> list[tuple[str, Value | None, Ints]]:
-        """Return the functions of time: name, function and its places among `values`.
+        """Functions of time: name, function, and its places among `values`.
 
         The length of a step is none.
         """
         return [
             of for of in self._sources if changes_by_itself(of[1]) and not self._is_length(of[1])
         ]
+
+    @property
+    def timed_cells(self) -> bool:
+        """Whether a parameter is a function of place and time."""
+        return any(p.cell_at and getattr(p.cell_at, "timed", True) for p in self.pieces)
 
     def _is_length(self, value: Value | None) -> bool:
         """Tell whether a value is the length of the step."""

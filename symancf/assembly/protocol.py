@@ -365,11 +365,8 @@ class SupportBinding(Binding, Protocol):
     def coordinates(self, configuration: Configuration, /) -> Ints:
         """Return the local offsets of the coordinates that it holds."""
 
-    def prescribed(self, configuration: Configuration, time: float, /) -> tuple[Ints, Array]:
-        """Return these offsets and the values there at `time`."""
-
     def course(self, times: Sequence[float], /) -> Array:
-        """Return the values (times, n) there at several times."""
+        """Return the values (times, n) there at some times."""
 
     def given(self, configuration: Configuration, /) -> list[PlaceFunction]:
         """Return what the user prescribes at the places of this rank, as many on every rank."""

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Array
+from ..arrays import Array, Ints, Mask
 from ..errors import ParameterError, SymancfError, closest
 from ..runtime.collective import reduced, together
 from ..runtime.copies import Portable, this_process
@@ -26,10 +25,28 @@ from .image import Image, image_path, over_time
 from .steps import LimitPoint, Step, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
     from pathlib import Path
 
     from ..runtime.streams import Stream
+
+
+class StepEnds(Protocol):
+    """The motion at the ends of some steps; the numbers of these are from 1 on."""
+
+    @property
+    def due(self) -> Sequence[int]:
+        """The numbers of the steps."""
+
+    @property
+    def states(self) -> Array:
+        """The coordinates at all of them, (n, coordinates)."""
+
+    def show(self, k: int, /) -> None:
+        """Let the motion be that of one of them."""
+
+    def is_changed(self) -> bool:
+        """Tell whether the motion that is shown is another one now."""
 
 
 SAME = 1e-6  # relative: what differs more between ranks is no round-off
@@ -65,19 +82,26 @@ class ValueSeries:
             )
         return row.astype(np.float64)
 
-    def append(self, row: Array | np.float64) -> None:
-        """Keep a row."""
-        if self.buffer is None:
-            self.buffer = np.empty((64, *row.shape))
-        elif self.count == len(self.buffer):
-            self.buffer = np.concatenate([self.buffer, np.empty_like(self.buffer)])
-        self.buffer[self.count] = row
-        self.count += 1
-
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy has: the values, and no function."""
         values = self.values.copy() if self.count else None
         return {**vars(self), "function": _of_a_copy, "buffer": values}
+
+    def extend(self, rows: Array) -> None:
+        """Keep rows (k, ...)."""
+        if not len(rows):
+            return
+        count = self.count + len(rows)
+        if self.buffer is None:
+            self.buffer = np.empty((max(64, 2 * count), *rows.shape[1:]))
+        elif count > len(self.buffer):
+            self.buffer = np.concatenate([self.values, np.empty((count, *rows.shape[1:]))])
+        self.buffer[self.count : count] = rows
+        self.count = count
+
+    def is_due(self, numbers: Ints) -> Mask:
+        """Return at which steps, by their numbers, a row is kept."""
+        return np.asarray((numbers - self.first) % self.every == 0)
 
     @property
     def values(self) -> Array:
@@ -214,12 +238,12 @@ class History(Portable, Displayable):
             shape on another rank, or OSError of a file.
         """
         number = self._time.count
-        due = [s for s in self._series.values() if (number - s.first) % s.every == 0]
+        due = [s for s in self._series.values() if s.is_due(np.array(number))]
         rows = self._evaluated(due) if due else {}
         with together(self.comm):
             for name, row in rows.items():
-                self._series[name].append(row)
-            self._time.append(np.float64(time))
+                self._series[name].extend(row[None])
+            self._time.extend(np.array([time]))
             if self._streams and self.comm.rank == 0:
                 every = {s.name: s.every for s in self._series.values()}
                 with EVENTS["output"]:
@@ -253,17 +277,67 @@ class History(Portable, Displayable):
         return rows
 
     @property
-    def undue(self) -> int:
-        """The number of steps from now on of which nothing but their times is recorded."""
-        number = self._time.count
-        due = (-(number - series.first) % series.every for series in self._series.values())
-        return 0 if self._streams else min(due, default=sys.maxsize)
+    def called(self) -> list[Callable[[], npt.ArrayLike]]:
+        """The functions that are called after steps; none where files want each step at once."""
+        return [] if self._streams else [series.function for series in self._series.values()]
 
-    def pass_over(self, steps: Iterable[Step]) -> None:
-        """Keep steps that are not due for any series; see `undue`."""
-        for step in steps:
-            self.steps.append(step)
-            self._time.append(np.float64(step.time))
+    def due(self, most: int) -> Ints:
+        """Return of which of the next steps, from 1 on, something is recorded."""
+        numbers = self._time.count + np.arange(most)
+        found = np.full(most, bool(self._streams))
+        for series in self._series.values():
+            found |= series.is_due(numbers)
+        return np.flatnonzero(found) + 1
+
+    def keep(self, steps: Sequence[Step], motion: StepEnds | None) -> bool:
+        """Keep steps that were made at once, and what is recorded at some of them.
+
+        Returns whether a function has changed the motion that it was shown: its step is the last
+        one then.
+
+        Parameters
+        ----------
+        motion : at the ends of the steps at which something is recorded; None: there are none.
+
+        Raises
+        ------
+        Exception : of a user's function; its step is the last one, and of that nothing is recorded.
+        """
+        times, begun = np.array([step.time for step in steps]), self._time.count - 1
+        numbers = np.array([] if motion is None else motion.due, dtype=np.int64)
+        called: dict[int, list[ValueSeries]] = {}  # by the number of the instant
+        known: list[tuple[ValueSeries, Ints, Array]] = []  # numbers of steps, rows
+        for series in self._series.values():
+            at = np.flatnonzero(series.is_due(begun + numbers))
+            along = getattr(series.function, "along", None)
+            if along is not None and motion is not None:
+                known.append((series, numbers[at], along(motion.states[at])))
+            for k in at.tolist() if along is None else ():
+                called.setdefault(k, []).append(series)
+        done = made = 0
+
+        def record_until(number: int) -> None:
+            nonlocal done
+            for series, at, rows in known:
+                series.extend(rows[(done < at) & (at <= number)])
+            self._time.extend(times[done:number])
+            done = number
+
+        for k in sorted(called):
+            assert motion is not None
+            motion.show(k)
+            number = motion.due[k]
+            record_until(number - 1)
+            self.steps += steps[made:number]
+            made = number
+            for name, row in self._evaluated(called[k]).items():
+                self._series[name].extend(row[None])
+            record_until(made)
+            if motion.is_changed():
+                return True
+        record_until(len(steps))
+        self.steps += steps[made:]
+        return False
 
     def _require_one_shape(self, rows: dict[str, Array]) -> None:
         """Raise where a series has another shape on another rank (collective)."""

@@ -349,7 +349,7 @@ def _inputs(system: DiscreteSystem, to: float) -> dict[str, Any]:
     for time in (now, to):
         with together(system.comm):
             system.update(time)
-            given = [support.prescribed(system, time) for support in system.supports]
+            given = [(support.offsets, support.course([time])[0]) for support in system.supports]
         values.append(_values(system))
         held += _sums(system, given)
     with together(system.comm):

@@ -96,6 +96,15 @@ class Tracked:
         self._X = place.resolve(system.layout).everywhere(system.comm).X
         self._system = system
 
+    def along(self, states: Array) -> Array:
+        """Return the positions at several states (n, coordinates), on one rank."""
+        moved = self._value * states[:, self._coordinate]
+        u = np.zeros((len(states), self._X.size))
+        for k, slot in enumerate(self._slot):  # in the order of `__call__`
+            u[:, slot] += moved[:, k]
+        x = self._X + u.reshape(len(states), *self._X.shape)
+        return x[:, 0] if len(self._X) == 1 else x
+
     def __call__(self) -> Array:
         """Return the present position."""
         moved = self._value * self._system.state[self._coordinate]

@@ -109,7 +109,7 @@ def _prescribe(system: DiscreteSystem, jacobian: Jacobian, state: Array, time: f
     """Take parameters and prescribed coordinates of a time (collective)."""
     with together(system.comm):
         jacobian.plan.update(time)
-        given = [support.prescribed(system, time) for support in system.supports]
+        given = [(support.offsets, support.course([time])[0]) for support in system.supports]
     for places, values in given:
         state[places] = values
     system.update_prescribed(state)

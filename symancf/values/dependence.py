@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,17 +32,38 @@ def depends_on_time_alone(functions: Iterable[Any], vectors: Iterable[Array]) ->
     are of the motion, and so may be objects of this package but a `Parameter`. Where there is too
     much to look at the answer is no.
     """
-    changing, known = {id(vector) for vector in vectors}, dict[int, Any]()
+    changing = {id(vector) for vector in vectors}
+    reached = _reached(functions)
+    return reached is not None and not any(
+        key in changing or _may_read(found) for key, found in reached.items()
+    )
+
+
+def share_objects(functions: Iterable[Any], others: Iterable[Any]) -> bool:
+    """Tell whether some functions may read what others change: lists, arrays, objects."""
+    reached = _reached(functions)
+    if reached is not None:
+        fixed = (FunctionType, MethodType, type, tuple, CellType)
+        reached = {key: found for key, found in reached.items() if not isinstance(found, fixed)}
+    if not reached and reached is not None:
+        return False
+    also = _reached(others)
+    return reached is None or also is None or not reached.keys().isdisjoint(also)
+
+
+def _reached(functions: Iterable[Any]) -> dict[int, Any] | None:
+    """Return what functions refer to, by its identity; None: there is too much."""
+    known: dict[int, Any] = {}
     waiting = [*functions]
     while waiting:
         found = waiting.pop()
         if id(found) in known or isinstance(found, _PLAIN):
             continue
-        if id(found) in changing or _may_read(found) or len(known) >= MOST:
-            return False
+        if len(known) >= MOST:
+            return None
         known[id(found)] = found
-        waiting += _referents(found)
-    return True
+        waiting += () if _may_read(found) else _referents(found)
+    return known
 
 
 def _may_read(found: Any) -> bool:

@@ -23,7 +23,6 @@ from .parameter import (
     depends_on_time,
     matrix3,
     of_place,
-    values_at,
 )
 
 if TYPE_CHECKING:
@@ -90,9 +89,12 @@ class Motion:
         if moves is not None:
             moved = np.array([call_array(what, moves, X.shape, X, float(t)) for t in times])
         else:
+            uniform = np.zeros((len(times), 1, 3))
             with answers_cached():
-                uniform = [values_at(c, times) for c in self._components]
-            moved = np.broadcast_to(np.transpose(uniform)[:, None], shape)
+                for a, component in enumerate(self._components):
+                    asked = times if getattr(component, "changes", True) else times[:1]
+                    uniform[:, 0, a] = [component(time) for time in asked]
+            moved = np.broadcast_to(uniform, shape)
         if np.abs(moved).max(initial=0.0) > LENGTHS[1]:
             far = np.abs(moved).max(axis=(1, 2), initial=0.0)
             k = int(np.argmax(far > LENGTHS[1]))

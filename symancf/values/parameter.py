@@ -503,13 +503,6 @@ def components(
     return [_Component(f"{name}, {axis}", part) for part, axis in zip(parts, axes, strict=True)]
 
 
-def values_at(function: Callable[[float], float], times: Sequence[float]) -> list[float]:
-    """Return the values of a function at several times; one that does not change is asked once."""
-    if depends_on_time(function):
-        return [function(time) for time in times]
-    return [function(times[0])] * len(times)
-
-
 class _Component:
     """A component of a vector as a function of time; `changes` tells whether it is none."""
 

@@ -18,7 +18,9 @@ import symancf as sa
 from symancf.assembly import plan
 from symancf.runtime.interruption import Suspension
 from symancf.solve.dynamics.generalized_alpha import GeneralizedAlpha
+from symancf.solve.dynamics.instants import Instants
 from symancf.solve.dynamics.spin import Spin
+from symancf.solve.dynamics.timetable import Timetable
 from symancf.values import parameter
 from tests.motion import rope
 from tests.refusals import refused
@@ -373,9 +375,19 @@ def test_functions_of_time_are_sampled_for_many_steps(monkeypatch: pytest.Monkey
         asked.append(t)
         return math.sin(t) ** 2
 
+    rows: list[int] = []
+    sample = Timetable.sample
+
+    def sampled(table: Timetable, *given: Any) -> None:
+        sample(table, *given)
+        rows.append(len(table._table))
+
+    monkeypatch.setattr(Timetable, "sample", sampled)
     problem = sa.DynamicProblem(swung(angle))
     problem.solve(to=1.0, step=1e-3)
     assert len(made) <= 3  # the first ones
+    assert max(rows) == 256
+    assert rows[0] < 32  # nobody knows yet how many steps there will be
     assert len(asked) <= 7500
     assert problem.system.bodies[0].position(problem.system)[2] == pytest.approx(angle(1.0))
 
@@ -444,3 +456,111 @@ def test_a_run_that_ended_within_sampled_steps_goes_on_with_the_same_bits(
         end("parts", signal.SIGUSR1)
     monkeypatch.setattr(Suspension, "noted", 0)
     np.testing.assert_array_equal(end("parts"), end("whole"))
+
+
+def recorded(how: str, every: int = 1) -> sa.DynamicProblem:
+    """The arm on the driven hub, of which much is recorded."""
+    system = swung(lambda t: 0.5 * math.sin(3.0 * t) ** 2)
+    problem = sa.DynamicProblem(system, damping=sa.Rayleigh(mass=0.5))
+    arm = system.bodies[1]
+    turn, pin = system.terms[:2]
+    if how == "one":
+        problem.monitor(lambda step: None)
+    problem.record("tip", arm.at((0.2, 0.1)), every=every)
+    problem.record("turn", turn)
+    problem.record("pin", pin, every=3)
+    problem.record("total", lambda: problem.energies.total)
+    problem.record("work", lambda: [problem.energies.work, problem.energies.dissipated])
+    problem.record("numbers", lambda: [system.time, problem.steps, len(problem.history.steps)])
+    problem.record("rates", lambda: np.concatenate([system.rate, problem.acceleration]), every=7)
+    for end in (0.05, 0.2):
+        problem.solve(to=end, step=1e-3)
+    return problem
+
+
+@pytest.mark.parametrize("every", [1, 5])
+def test_what_is_recorded_is_that_of_each_step(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = recorded("one", every)
+    made: list[float] = []
+    step = GeneralizedAlpha.step
+    monkeypatch.setattr(GeneralizedAlpha, "step", lambda *of: (made.append(of[1]), step(*of))[1])
+    many = recorded("many", every)
+    assert len(made) <= 4
+    assert list(many.history) == list(one.history)
+    for name in many.history:
+        np.testing.assert_array_equal(many.history.times(name), one.history.times(name))
+        close = 1e-12 if name == "work" else 0.0  # sums of products, in another order
+        values = many.history[name], one.history[name]
+        np.testing.assert_allclose(*values, rtol=close, atol=0.1 * close, err_msg=name)
+
+
+def test_instants_of_one_call_take_four_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    instants: list[int] = []
+    begin = Instants.begin
+    monkeypatch.setattr(
+        Instants, "begin", lambda of, due: (instants.append(len(due)), begin(of, due))
+    )
+    problem = sa.DynamicProblem(two_parts())
+    problem.record("tip", problem.system.bodies[0]["tip"])
+    problem.solve(to=0.02, step=1e-3)
+    size = 4 * 8 * len(problem.acceleration)
+    assert 0.9 * 2**22 < max(instants) * size <= 2**22
+
+
+@pytest.mark.parametrize("how", ["many", "one"])
+def test_an_error_of_what_is_recorded_leaves_its_step(how: str) -> None:
+    system = two_parts()
+    problem = sa.DynamicProblem(system)
+    if how == "one":
+        problem.monitor(lambda step: None)
+
+    def seen() -> float:
+        if problem.steps == 37:
+            raise ZeroDivisionError("boom")
+        return system.time
+
+    problem.record("now", seen)
+    problem.record("tip", system.bodies[0]["tip"])
+    with pytest.raises(ZeroDivisionError):
+        problem.solve(to=0.1, step=1e-3)
+    assert (problem.steps, len(problem.history.steps)) == (37, 37)
+    assert system.time == pytest.approx(0.037)
+    assert len(problem.history["now"]) == len(problem.history["tip"]) == 37
+    problem.solve(to=0.1, step=1e-3)
+    other = sa.DynamicProblem(two_parts())
+    other.solve(to=0.1, step=1e-3)
+    np.testing.assert_allclose(system.state, other.system.state, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("acts", ["parameter", "list", "state"])
+def test_what_is_recorded_may_act(acts: str) -> None:
+    """A brake that is set where something is recorded, and one that a function of time reads."""
+
+    def stops(how: str) -> tuple[Any, float]:
+        ball = sa.RigidBody(
+            mass=1.0, inertia=(1.0, 1.0, 1.0), name="ball", velocity=(1.0, 0.0, 0.0)
+        )
+        middle, found = ball.at((0.0, 0.0, 0.0)), [0.0]
+        brake = sa.Parameter("brake", 0.0)
+        force: Any = {"parameter": brake, "list": lambda t: found[-1], "state": 0.0}[acts]
+        system = sa.System(ball, terms=[sa.force(middle, (force, 0.0, 0.0))])
+        problem = sa.DynamicProblem(system)
+        if how == "one":
+            problem.monitor(lambda step: None)
+
+        def place() -> float:
+            x = float(system.position(middle)[0, 0])
+            brake.value = -2.0 if x > 0.1 else 0.0
+            found.append(brake.value)
+            if acts == "state" and problem.steps == 100:
+                system.rate *= 0.5
+            return x
+
+        problem.record("x", place)
+        problem.solve(to=0.5, step=1e-3)
+        return problem.history["x"].copy(), problem.energies.work
+
+    (many, work), (one, same) = stops("many"), stops("one")
+    assert one[-1] < 0.45
+    np.testing.assert_allclose(many, one, rtol=1e-10)
+    assert work == pytest.approx(same, rel=1e-9)

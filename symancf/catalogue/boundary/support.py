@@ -139,19 +139,15 @@ class BasicSupportBinding(ABC):
     def coordinates(self, configuration: Configuration) -> Ints:
         """Find the coordinates to hold on this rank, and return their local offsets."""
 
-    def prescribed(self, configuration: Configuration, time: float) -> tuple[Ints, Array]:
-        """Return the local offsets of the fixed coordinates and their values at `time`.
+    @abstractmethod
+    def course(self, times: Sequence[float]) -> Array:
+        """Return the values (times, n) of the fixed coordinates.
 
         Raises
         ------
         ParameterError : a user's function fails, or its result has the wrong shape or is not
             finite (on the ranks where that happens).
         """
-        return self.offsets, self.course([time])[0]
-
-    @abstractmethod
-    def course(self, times: Sequence[float]) -> Array:
-        """Return the values (times, n) of the fixed coordinates; raises what `prescribed` does."""
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """Return none: it holds coordinates."""

@@ -167,6 +167,27 @@ class Audit:
         work.lend(native)
         return {StepRequest.DRIVE: lambda time, _: work.present(time)} if work.timed else {}
 
+    def sums(self) -> tuple[float, float, Instant | None]:
+        """Return work and dissipation until now, and the instant from which they are added up."""
+        return self.work, self.dissipated, None if self._work is None else self._work.last
+
+    def go_to(self, work: float, dissipated: float, last: Instant | None = None) -> None:
+        """Take what `sums` was at the present state; None: the instant is now."""
+        self.work, self.dissipated = work, dissipated
+        if self._work is not None:
+            self._work.last = last
+
+    def stay(self) -> Energies:
+        """Go on from the present state, which `go_to` went back to; return its energies.
+
+        A `Parameter` that was set there changes its value there, as `watch` says.
+        """
+        now = self._present_values()
+        self._take(self._values)
+        found = self.measure()
+        self._take(now)
+        return self.watch() or found
+
     @property
     def parts(self) -> Sequence[Plan]:
         """The plans of forces whose work is added up."""

@@ -148,7 +148,8 @@ class GeneralizedAlpha(Integrator):
         super().__init__(accelerations)
         self.rho, motion, native = rho, self.motion, self.newton.native
         n = motion.system.numbering.coordinates
-        self.auxiliary = self.vectors["auxiliary"] = np.zeros(n)
+        self.auxiliary: Array = np.zeros(n)
+        self.vectors["auxiliary"] = self.auxiliary
         self._k: Array = np.zeros(n)
         native.state.give(auxiliary=self.auxiliary)
         native.problem.give(auxiliary_factor=self._k)
@@ -162,7 +163,8 @@ class GeneralizedAlpha(Integrator):
         self._again = False  # the usual start of a step of this length has been tried
         self._error = 0.0  # of the last attempt, where it was solved
         rigid = [body for body in motion.system.bodies if isinstance(body, RigidBody)]
-        self.timetable = Timetable(motion, native, self.auxiliary)
+        timed = motion.moving or motion.system.plan.timed
+        self.timetable = Timetable(motion, native, self.auxiliary) if timed else None
         self.spin = Spin(accelerations, rigid) if rigid and "spin" in self.newton.uses else None
         turns = "directors" in self.newton.uses and holds_by_penalties(motion.system)
         self.directors = Directors(motion) if turns else None
@@ -230,14 +232,15 @@ class GeneralizedAlpha(Integrator):
         `step` goes on from there. `watched`: somebody looks at the courses of supports.
         """
         m, h, native, takes = self.motion, self.step_length, self.newton.native, dict(takes)
-        if m.moving or m.system.plan.timed or m.mass.timed:
-            self.timetable.begin(h, self.end, watched)
-            takes[StepRequest.PRESENT] = self.timetable.sample
-            if self.timetable.ahead:
+        table = self.timetable
+        if table is not None:
+            table.begin(h, self.end, watched)
+            takes[StepRequest.PRESENT] = table.sample
+            if table.ahead:
                 takes.pop(StepRequest.DRIVE, None)
         reason, steps = native.several(self.end, h, wanted, self.calm, takes)
-        if StepRequest.PRESENT in takes:
-            self.timetable.end()
+        if table is not None:
+            table.end()
         if steps:
             self.calm = max(0, self.calm - len(steps))
             self.iterations = steps[-1].iterations
@@ -257,6 +260,14 @@ class GeneralizedAlpha(Integrator):
             except BaseException as error:
                 return steps, error
         return steps, None
+
+    def go_on(self, step: Step, calm: int) -> None:
+        """Go on from the present motion, at the end of a step in C that was not the last one.
+
+        `calm`: steps for which accelerations are not extrapolated.
+        """
+        self.calm, self._failed, self.newton.tangent.stale = calm, False, True
+        self.iterations, self.linear_iterations = step.iterations, step.linear_iterations
 
     # ---- steps that end at an event -------------------------------------------------------------
     def land_within(self, t: float, whole: Interval) -> None:

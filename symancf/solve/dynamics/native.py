@@ -367,7 +367,7 @@ class Native:
             problem.give(**self._remembering.lend([system.plan, *self.work_plans]))
         problem.give(timed=StepRequest.PRESENT in takes, driven=StepRequest.DRIVE in takes)
         problem.give(timetable_rows=0)
-        state.give(time=system.time, calm=calm, timetable_row=0)
+        state.give(time=system.time, calm=calm, timetable_row=0, kept_now=0)
         self._takes, self._rushes = takes, True
         with EVENTS["steps"]:
             reason = self.call("advance", wanted)

@@ -95,7 +95,7 @@ class Newton(VectorEquations):
         n = numbering.coordinates
         self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
         self.f, self._scratch = np.zeros(n), np.zeros(n)
-        self.native = Native(self)
+        self.native: Native = Native(self)
         slow = NO_GAIN if numbering.size > LARGE else SLOW_RATIO
         self.native.problem.give(
             proof=PROOF_STEPS, steps=EAGER_STEPS, patience=EXTRA_ITERATIONS, slow=slow

@@ -407,13 +407,24 @@ int symancf_newton(const symancf_problem *p, symancf_state *s)
 
 /* ---- many steps ------------------------------------------------------------------------------ */
 
-static void keep(const symancf_problem *p, symancf_state *s, int back)
+/* Copy the motion to [4][coordinates], or back from there. */
+static void copy_motion(const symancf_problem *p, symancf_state *s, double *to, int back)
 {
   double *own[] = {s->state, s->rate, s->acceleration, s->auxiliary};
   for (int k = 0; k < 4; k++) {
-    double *kept = p->work->kept + (int64_t)k * p->coordinates;
+    double *kept = to + (int64_t)k * p->coordinates;
     memcpy(back ? own[k] : kept, back ? kept : own[k], (size_t)p->coordinates * sizeof(double));
   }
+}
+
+/* Keep the motion at the end of a step after which it is wanted. */
+static void keep_wanted(const symancf_problem *p, symancf_state *s, int32_t number)
+{
+  const int64_t k = s->kept_now;
+  if (k >= p->kept_count || p->kept_after[k] != number) return;
+  copy_motion(p, s, p->kept_states + 4 * k * p->coordinates, 0);
+  memcpy(p->kept_work + 2 * k, s->work, sizeof s->work);
+  s->kept_now++;
 }
 
 /* Write the forces of drives (0) or of dampers (1), see `Audit`; return whether there may be any. */
@@ -497,7 +508,7 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
     if (s->made && now() > stop) break;
     const double last = s->begun, begun = s->begun = s->time;
     s->declined = 0;
-    keep(p, s, 0);
+    copy_motion(p, s, kept, 0);
     const int ahead = !s->calm || p->chooses;
     symancf_predict(p, s, h, kept, kept + length, kept + 2 * length, kept + 3 * length, ahead);
     s->time = begun + h;
@@ -512,13 +523,14 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
     if (reason <= 0 || s->declined) {
       s->time = begun;
       s->begun = last;
-      keep(p, s, 1);
+      copy_motion(p, s, p->work->kept, 1);
       return s->declined ? 1 : reason;
     }
     symancf_conclude(p, s);
     const int stop_here = p->driven && p->ask(DRIVE, 0); /* the step stands */
     if (p->driven) write_memory(p, s);
     if (!p->closed && !stop_here) add_work(p, s, s->time - begun);
+    keep_wanted(p, s, s->made + 1);
     s->calm = s->calm > 0 ? s->calm - 1 : 0;
     p->times[s->made] = s->time;
     p->step_iterations[s->made] = s->iterations;

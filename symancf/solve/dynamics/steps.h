@@ -87,6 +87,10 @@ typedef struct {
   int32_t residual, update, wide, exact, most; /* modes of plans; iterations */
   /* where steps end: at most shortly after `end`, and `seconds` */
   double h, end, seconds;
+  /* states at the ends of some steps, ascending numbers from 1, see instants.py */
+  const int32_t *kept_after;
+  int32_t kept_count;
+  double *kept_states, *kept_work; /* [kept_count][4][coordinates], [kept_count][2] */
   double *times; /* of steps, and what these took */
   int32_t *step_iterations, *step_linear;
 } symancf_problem;
@@ -112,7 +116,7 @@ typedef struct {
   int32_t error, made; /* PETSc's, or -1: no memory; steps */
   int32_t factored;    /* whether the factors are those of the tangent */
   int32_t turned;      /* whether a rigid body has turned far in the last step */
-  int32_t timetable_row; /* of the next step */
+  int32_t timetable_row, kept_now; /* of the next step; number of kept states */
   int32_t declined;    /* whether a term asks for what Python does: the next step is its */
 } symancf_state;
 

@@ -13,10 +13,12 @@ from ...output.steps import Step
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc
 from ...values import arguments
+from ...values.dependence import share_objects
 from ...values.parameter import label
 from ..contradiction import require_redundant
 from .generalized_alpha import GeneralizedAlpha
 from .initial import find_initial_values
+from .instants import Instants
 from .monitors import Observed
 
 if TYPE_CHECKING:
@@ -226,7 +228,15 @@ class TimeSteps:
             self._observe(Step(now, 0, 0, {}))
             if problem._events is not None:
                 problem._events.begin()
-        self.watched = self._is_watched()
+        made, ahead = self.integrator, False  # whether functions of time are known before a step
+        if isinstance(made, GeneralizedAlpha):
+            ahead = made.timetable is None or made.timetable.look(problem._audit.parts)
+        self.watched = self._is_watched(ahead)
+        self.instants: Instants | None = None
+        if isinstance(made, GeneralizedAlpha) and ahead and self.history.called:
+            table, functions = made.timetable, self.history.called
+            if table is None or not share_objects(table.functions, functions):
+                self.instants = Instants(made, problem._audit, self._show_number)
         if (end := self.request.next(now)) != self.integrator.end:
             self._pass_stop(end)
 
@@ -246,28 +256,20 @@ class TimeSteps:
         self.restarts.resume(saved)
         problem._taken, problem._started = None, True
 
-    def _is_watched(self) -> bool:
-        """Tell whether somebody looks at each step; with several ranks one of them may."""
+    def _is_watched(self, ahead: bool) -> bool:
+        """Tell whether somebody looks at each step; with several ranks one of them may.
+
+        `ahead`: functions of time are known before a step.
+        """
         problem = self.problem
         if self.system.comm.size > 1:
             return True
         asked = problem._monitors or self.ts.getMonitor() or problem._progress.tells_each
-        sampled = self._samples_ahead()
-        watches = self._watches_supports and not sampled
+        supports = problem._supports
+        watches = supports is not None and supports.watches and not ahead
         prefix = f"{problem._prefix}ts_monitor"
         shown = any(name.startswith(prefix) for name in PETSc.Options().getAll())
         return bool(asked or problem._events or watches or shown or self.system.redundant.some)
-
-    @property
-    def _watches_supports(self) -> bool:
-        """Whether it is still looked for jumps of what supports and joints prescribe."""
-        supports = self.problem._supports
-        return supports is not None and supports.watches
-
-    def _samples_ahead(self) -> bool:
-        """Tell whether functions of time can be sampled for many steps at once."""
-        made = self.integrator
-        return isinstance(made, GeneralizedAlpha) and made.timetable.look(self.problem._audit.parts)
 
     # ---- for `march` ----------------------------------------------------------------------------
     def attempt(self, state: State) -> Step | ConvergenceError:
@@ -292,21 +294,31 @@ class TimeSteps:
         of which each takes some memory.
         """
         made, audit, native = self.integrator, self.problem._audit, self.problem._newton.native
-        wanted = min(self.history.undue, most)
+        if not isinstance(made, GeneralizedAlpha) or not audit.simple:
+            return False
+        wanted, due = most, self.history.due(most)
         if self.restarts is not None:
             wanted = min(wanted, self._steps_to_restart(self.restarts))
-        if wanted < 2 or not isinstance(made, GeneralizedAlpha) or not audit.simple:
+        room = 0 if self.instants is None else self.instants.most
+        if len(due) and self.system.memory:  # which C keeps at the end of its last step alone
+            wanted, due = min(wanted, int(due[0]) - (not room)), due[:room][:1]
+        elif len(due) > room:
+            wanted, due = min(wanted, int(due[room]) - 1), due[:room]
+        if wanted < 2 or not made.is_steady():
             return False
-        if not made.is_steady():
-            return False
-        watches = self._watches_supports
+        native.problem.kept_count = 0
+        if self.instants is not None:
+            self.instants.begin(due[due <= wanted])
+        supports = self.problem._supports
+        watches = supports is not None and supports.watches
         self._together, self._thrown = made.several(wanted, watches, audit.lend(native))
         audit.take_back(native)
-        if watches and self._together:
-            assert self.problem._supports is not None
-            self.problem._supports.watch_steps(*made.timetable.courses(len(self._together)))
+        if supports is not None and watches and self._together and made.timetable is not None:
+            supports.watch_steps(*made.timetable.courses(len(self._together)))
         if self._thrown is not None and not self._together:
             raise self._thrown
+        if self.instants is not None:
+            self.instants.end(self._together)
         return bool(self._together)
 
     def accept(self, step: Step) -> None:
@@ -315,6 +327,8 @@ class TimeSteps:
         problem._progress.clear()
         self._fresh, self._happened = True, []
         if self._together:
+            self._before = problem.steps
+            self._record_together()
             problem.steps += len(self._together)
             return
         if problem._supports is not None and problem._supports.watches:
@@ -330,6 +344,27 @@ class TimeSteps:
         self.system.accept()
         problem.steps += 1
 
+    def _record_together(self) -> None:
+        """Note steps that C has made, and what is recorded at some of them.
+
+        Where a function fails, or changes the motion, later steps are as if they were not made.
+        """
+        instants, stays = self.instants, True
+        try:
+            stays = self.history.keep(self._together, instants)
+            self._thrown = None if stays else self._thrown
+        except BaseException as error:
+            self._thrown = error
+        if instants is not None and stays:
+            self._together, self.problem._taken = instants.stay()
+            self.instants = None  # the next ones are made one by one
+        elif instants is not None:
+            instants.leave()
+
+    def _show_number(self, number: int) -> None:
+        """Let the problem have made so many of the steps that C has made."""
+        self.problem.steps, self.problem._taken = self._before + number, None
+
     def record(self) -> None:
         """Note the step in the history, show it, and do what is due at its end."""
         problem, made = self.problem, self.integrator
@@ -340,9 +375,7 @@ class TimeSteps:
         made.show(count)
         if problem._adds_up:
             problem._measure()
-        if self._together:
-            self.history.pass_over(self._together)
-        else:
+        if not self._together:
             self.history.steps.append(last)
             self.history.sample(last.time)
             self._observe(last)

@@ -35,13 +35,14 @@ class Timetable:
     Attributes
     ----------
     ahead : whether they are sampled for many steps; after `look`.
+    functions : that are asked, as users gave them.
     """
 
     def __init__(self, motion: EquationsOfMotion, native: Native, auxiliary: Array) -> None:
         self.motion, self.native, self.ahead = motion, native, False
         self._vectors = motion.state, motion.rate, motion.acceleration, auxiliary
         self._most = MOST_ROWS // 16  # rows of the next table
-        self._functions: dict[Hashable, tuple[int, str, Value | None]] = {}
+        self._columns: dict[Hashable, tuple[int, str, Value | None]] = {}
         self._uses: list[tuple[Plan, Ints, Ints]] = []  # places among values, and their columns
 
     def look(self, parts: Sequence[Plan]) -> bool:
@@ -51,24 +52,24 @@ class Timetable:
         """
         m, system = self.motion, self.motion.system
         plans = [system.plan, *parts]
-        self._functions, self._uses = {}, []
+        self._columns, self._uses = {}, []
         for plan in plans:
             places, columns = [], []
-            for name, value, at in plan.timed_values():
-                known = len(self._functions), name, value
-                column, _, _ = self._functions.setdefault(source(value), known)
+            for name, value, at in plan.timed_values:
+                known = len(self._columns), name, value
+                column, _, _ = self._columns.setdefault(source(value), known)
                 places.append(at)
                 columns.append(np.full(len(at), column))
             if places:
                 self._uses.append((plan, np.concatenate(places), np.concatenate(columns)))
-        given = [value for _, _, value in self._functions.values()]
-        given += [part for support in m.moving for part in support.values]
-        given += [value for _, _, value in m.driven]
+        self.functions = [value for _, _, value in self._columns.values()]
+        self.functions += [part for support in m.moving for part in support.values]
+        self.functions += [value for _, _, value in m.driven]
         held = np.concatenate([np.zeros(0, np.int64), *(s.offsets for s in system.supports)])
         # what `DiscreteSystem.prescribe` compares at each time
         compared = m.moving and (system.idle_rows or len(np.unique(held)) < len(held))
         uniform = not any(plan.timed_cells for plan in plans)
-        alone = uniform and not compared and depends_on_time_alone(given, self._vectors)
+        alone = uniform and not compared and depends_on_time_alone(self.functions, self._vectors)
         self.ahead = bool(alone)
         return self.ahead
 
@@ -88,7 +89,7 @@ class Timetable:
 
     def _targets(self) -> tuple[Ints, Ints]:
         """Return the addresses to which numbers of a row go, and their columns."""
-        m, first = self.motion, len(self._functions)
+        m, first = self.motion, len(self._columns)
         addresses, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for plan, places, own in self._uses:
             seen, found = plan.addresses(places)
@@ -128,7 +129,7 @@ class Timetable:
         with answers_cached():
             functions = [
                 [evaluate(name, value, time) for time in times]
-                for _, name, value in self._functions.values()
+                for _, name, value in self._columns.values()
             ]
         between = middles(ends) if self._watched else ()
         courses = [m.course(support.course, times, self._h, between) for support in m.moving]

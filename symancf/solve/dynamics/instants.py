@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The motion at the ends of those steps in C at which something is recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...arrays import Array, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ...output.steps import Step
+    from .energy import Audit, Energies
+    from .generalized_alpha import GeneralizedAlpha
+
+BYTES = 2**22  # of the motion at the instants that C keeps in one call
+
+
+class Instants:
+    """The motion at the ends of some steps of one call of C, at which functions are called later.
+
+    Parameters
+    ----------
+    number : is told the number of the step, of those in C, at whose end the motion is; 0: none.
+
+    Attributes
+    ----------
+    most : number of instants of one call.
+    due : numbers of the steps, from 1.
+    """
+
+    def __init__(self, made: GeneralizedAlpha, audit: Audit, number: Callable[[int], None]) -> None:
+        self.made, self.audit, self.number = made, audit, number
+        m, self.system = made.motion, made.motion.system
+        self._vectors = m.state, m.rate, m.acceleration, made.auxiliary
+        self.most = BYTES // (32 * max(1, len(m.state)))
+        self._motions, self._work = np.zeros((self.most, 4, len(m.state))), np.zeros((self.most, 2))
+
+    def begin(self, due: Ints) -> None:
+        """Let C keep the motion at the ends of some of its next steps, at most `most`."""
+        self.due, self._calm = [int(number) for number in due], self.made.calm
+        self._timed = self.system.plan.timed
+        self.made.newton.native.problem.give(
+            kept_count=len(due),
+            kept_after=due,
+            kept_states=self._motions,
+            kept_work=self._work,
+        )
+
+    def end(self, steps: Sequence[Step]) -> None:
+        """Take what C has kept in making some steps."""
+        del self.due[self.made.newton.native.state.kept_now :]
+        self.steps, self._shown = steps, -1
+        self._last = np.array(self._vectors)
+        self._sums = self.audit.sums()
+        if self.due and self.due[-1] == len(steps):  # which Python may have changed since
+            self._motions[len(self.due) - 1] = self._last
+
+    @property
+    def states(self) -> Array:
+        """The coordinates at all instants, (n, coordinates)."""
+        return self._motions[: len(self.due), 0]
+
+    def show(self, k: int) -> None:
+        """Let the motion be that of an instant."""
+        self._shown = k
+        self._go(self.due[k], self._motions[k])
+        self.audit.go_to(*self._work[k].tolist())
+
+    def _go(self, number: int, motion: Array) -> None:
+        for vector, values in zip(self._vectors, motion, strict=True):
+            vector[:] = values
+        self.number(number)
+        self.system.time = self.steps[number - 1].time
+        if self._timed:
+            self.system.update(self.system.time)
+
+    def is_changed(self) -> bool:
+        """Tell whether the motion that is shown, or a `Parameter`, is another one now."""
+        motion, time = self._motions[self._shown], self.steps[self.due[self._shown] - 1].time
+        same = np.array_equal(self._vectors, motion) and self.system.time == time
+        return self.audit.changed() or not same
+
+    def leave(self) -> None:
+        """Go back to the end of the last step."""
+        if self._shown >= 0:
+            self._go(len(self.steps), self._last)
+            self.audit.go_to(*self._sums)
+            self.number(0)
+
+    def stay(self) -> tuple[list[Step], Energies]:
+        """Go on from the instant that is shown; return the steps until there, and energies."""
+        number = self.due[self._shown]
+        self.number(0)
+        self.made.go_on(self.steps[number - 1], max(0, self._calm - number))
+        return list(self.steps[:number]), self.audit.stay()
