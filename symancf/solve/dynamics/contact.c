@@ -148,7 +148,7 @@ static double next_length(const symancf_problem *p, symancf_state *s)
   double sum = 0.0;
   for (int last = 0; last < 2; last++) {
     if (residual(p, s)) return INFINITY;
-    if (s->tangent.stale && p->ask(RENEW, 0)) return NAN;
+    if (s->tangent.stale && renew(p, s, 0)) return NAN;
     if (!correct(p, s, w->kinks->left) || isnan(w->kinks->left[0])) return INFINITY;
     for (int32_t r = 0; r < p->rows && !last; r++) w->x[r] -= w->step[r];
     to_state(p, s);

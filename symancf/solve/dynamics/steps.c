@@ -369,6 +369,8 @@ static int solve_linear(const symancf_problem *p, symancf_state *s)
   return why >= 0;
 }
 
+#include "tangent.c"
+
 #include "contact.c"
 
 /* Solve the equations of a step from the present state; return PETSc's reason. */
@@ -390,7 +392,7 @@ int symancf_newton(const symancf_problem *p, symancf_state *s)
     reason = symancf_test(p, s, iteration);
     if (reason) break;
     if (iteration == p->most) return TOO_MANY;
-    if (symancf_tangent_wanted(p, s, iteration) && p->ask(RENEW, iteration)) return NO_SOLUTION;
+    if (symancf_tangent_wanted(p, s, iteration) && renew(p, s, iteration)) return NO_SOLUTION;
     if (!solve_linear(p, s)) return NO_SOLUTION;
     if (w->kinks->cuts && s->tangent.made_now && !cut_step(p, s)) return NO_SOLUTION;
     for (int32_t r = 0; r < p->rows; r++) w->x[r] -= w->step[r];

@@ -8,6 +8,7 @@
 
 #include "../../newton/stopping.h"
 #include "contact.h"
+#include "tangent.h"
 
 /* What C asks of Python: rare and dear, or for other people. */
 enum { RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE, REVIEW };
@@ -21,6 +22,7 @@ typedef void (*symancf_reduce)(double *values, int32_t count, int largest);
 typedef struct {
   symancf_stopping *stopping;
   symancf_kinks *kinks;
+  symancf_tangent_values *tangent;
   double *base, *base_rate, *base_acceleration; /* local vectors of the affine map */
   double *f, *inertia, *moved;                  /* local vectors: residual, M a, what is moved */
   double *kept;                                 /* [4][coordinates] where the step began */
@@ -77,7 +79,7 @@ typedef struct {
   int (*ksp_iterations)(void *, void *);
   int (*ksp_reason)(void *, int *);
   int (*vector_get)(void *, double **), (*vector_restore)(void *, double **);
-  int32_t residual, update, wide, exact, most; /* modes of plans; iterations */
+  int32_t residual, tangent, update, wide, exact, most; /* modes of plans; iterations */
   /* where steps end: at most shortly after `end`, and `seconds` */
   double h, end, seconds;
   double *times; /* of steps, and what these took */
