@@ -234,6 +234,8 @@ class Native:
             **{name: np.zeros(max(rows.parts, 1)) for name in of_parts},
             trail=np.zeros((RECENT_ITERATIONS, max(rows.parts, 1))),
             norms=np.zeros(max(rows.count, 1)),
+            seen=np.zeros((6, 3 * numbering.rows + 2 * n)) if newton.chooses else np.zeros(0),
+            chosen=-1,
         )
 
     def prepare(self) -> None:
