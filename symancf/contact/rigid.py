@@ -32,7 +32,7 @@ from ..runtime import jit
 from ..runtime.collective import reduced, share_error, together
 from ..terms.term import PlaceBinding, PlaceTerm
 from ..terms.work import Potential, VirtualWork
-from ..values.parameter import difference, evaluate
+from ..values.parameter import cached_answer, difference, evaluate
 from .laws import DAMPING, NEAR, ROUND_OFF, SPAN
 from .look import Look
 from .modulus import Following
@@ -172,7 +172,7 @@ class RigidPass(PlaceTerm):
         names, motion = list(map(str, FRAME)), shape.motion
 
         def part(k: int) -> Scalar:
-            return lambda time: float(_placed(shape, time)[k])
+            return lambda time: float(cached_answer(shape, time, lambda: _placed(shape, time))[k])
 
         if motion.changes:
             found = {name: part(k) for k, name in enumerate(names)}

@@ -141,15 +141,50 @@ static void take_start(const symancf_problem *p, symancf_state *s, int number)
   to_state(p, s);
 }
 
+/* What was found of a start, at the beginning (0) and after one step of Newton's method (1). */
+static double *seen(const symancf_problem *p, int start, int after)
+{
+  const int64_t size = 3 * (int64_t)p->rows + 2 * (int64_t)p->coordinates;
+  return p->work->kinks->seen + (2 * start + after) * size;
+}
+
+/* Copy residual and step, and their parts, to what was seen at the present unknowns, or back. */
+static void copy_seen(const symancf_problem *p, double *at, int back)
+{
+  const symancf_work *w = p->work;
+  double *own[] = {w->x, w->F, w->step, w->f, w->inertia};
+  for (int i = 0; i < 5; i++) {
+    const size_t n = i < 3 ? p->rows : p->coordinates;
+    memcpy(back ? own[i] : at, back ? at : own[i], n * sizeof(double));
+    at += n;
+  }
+}
+
+/*
+ * Take the residual at the unknowns from what was seen of the start of this solution; tell whether
+ * it was.  `step` is K^-1 F then, with the tangent of `renewals`.
+ */
+static int recall(const symancf_problem *p, symancf_state *s, int iteration)
+{
+  const symancf_kinks *k = p->work->kinks;
+  if (k->chosen < 0 || iteration > 1) return 0;
+  double *at = seen(p, k->chosen, iteration);
+  if (memcmp(at, p->work->x, (size_t)p->rows * sizeof(double))) return 0;
+  copy_seen(p, at, 1);
+  symancf_follow(p, s);
+  return 1;
+}
+
 /* The length of the second of two steps of Newton's method with one tangent; INFINITY: none. */
-static double next_length(const symancf_problem *p, symancf_state *s)
+static double next_length(const symancf_problem *p, symancf_state *s, int start)
 {
   const symancf_work *w = p->work;
   double sum = 0.0;
   for (int last = 0; last < 2; last++) {
     if (residual(p, s)) return INFINITY;
-    if (s->tangent.stale && p->ask(RENEW, 0)) return NAN;
+    if (s->tangent.stale && renew(p, s, 0)) return NAN;
     if (!correct(p, s, w->kinks->left) || isnan(w->kinks->left[0])) return INFINITY;
+    copy_seen(p, seen(p, start, last), 0);
     for (int32_t r = 0; r < p->rows && !last; r++) w->x[r] -= w->step[r];
     to_state(p, s);
   }
@@ -164,7 +199,7 @@ static double next_length(const symancf_problem *p, symancf_state *s)
  */
 int symancf_choose_start(const symancf_problem *p, symancf_state *s, const double *u, int again)
 {
-  const symancf_kinks *k = p->work->kinks;
+  symancf_kinks *k = p->work->kinks;
   double found[STARTS];
   int order[STARTS] = {0, 1, 2};
   to_rows(p, s->state, k->start);
@@ -172,7 +207,8 @@ int symancf_choose_start(const symancf_problem *p, symancf_state *s, const doubl
   s->error = 0;
   for (int i = STARTS - 1; i >= 0 && !s->error; i--) { /* the old state first, for the tangent */
     take_start(p, s, i);
-    found[i] = next_length(p, s);
+    *seen(p, i, 0) = *seen(p, i, 1) = NAN;
+    found[i] = next_length(p, s, i);
     if (isnan(found[i])) return 0;
   }
   if (s->error) { /* no factors: as they are given */
@@ -186,7 +222,9 @@ int symancf_choose_start(const symancf_problem *p, symancf_state *s, const doubl
         order[j - 1] = other;
       }
   }
-  take_start(p, s, order[again]);
+  k->chosen = order[again];
+  k->renewals = s->tangent.renewals;
+  take_start(p, s, k->chosen);
   return 1;
 }
 

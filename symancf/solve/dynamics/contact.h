@@ -21,6 +21,9 @@ typedef struct {
   double *trail; /* [recent][parts] of the last iterations with new tangents */
   uint8_t *moving, *wrong;
   int32_t trailing; /* iterations in the trail */
+  /* what was found of each start, before and after one step: x, F, K^-1 F of rows; f, M a */
+  double *seen; /* [STARTS][2][3 rows + 2 coordinates] */
+  int32_t chosen, renewals; /* the start that was taken, or -1; tangents so far */
 } symancf_kinks;
 
 /* What the entities of one piece remember, see assembly/memory.py. */

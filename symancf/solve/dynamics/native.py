@@ -21,6 +21,7 @@ from ...newton.backtracking import (
     RECENT_ITERATIONS,
     STANDSTILL_TOLERANCE,
 )
+from ...newton.norms import ROUND_OFF
 from ...newton.stopping import STRUCTURE
 from ...output.steps import Step
 from ...runtime import jit
@@ -68,8 +69,7 @@ class StepRequest(IntEnum):
 
 _HERE = Path(__file__)
 _STRUCTURES = declared(
-    _HERE.with_name("contact.h"),
-    _HERE.with_name("steps.h"),
+    *(_HERE.with_name(f"{name}.h") for name in ("contact", "tangent", "steps")),
     symancf_stopping=STRUCTURE,
     symancf_ask=Ask,
     symancf_reduce=Reduce,
@@ -84,6 +84,15 @@ _CALLED = {
     "vector_restore": functions.VecRestoreArray,
 }
 
+_OF_MATRIX = {
+    "begin": functions.MatAssemblyBegin,
+    "end": functions.MatAssemblyEnd,
+    "state_get": functions.PetscObjectStateGet,
+    "state_set": functions.PetscObjectStateSet,
+}
+
+#: Preconditioners that see by PETSc's number of a matrix's state that it is another.
+PETSC_FACTORS = "lu", "cholesky"
 UNLIMITED = int(np.iinfo(np.int32).max)
 
 
@@ -169,8 +178,9 @@ class Native:
     def __init__(self, newton: Iterations) -> None:
         self.newton, self.able = newton, False
         self._library = jit.load_runtime(_HERE.with_name("steps.c"), comm=newton.comm)
-        self.problem, self.state, self.work, self.kinks = (
-            _STRUCTURES[f"symancf_{name}"]() for name in ("problem", "state", "work", "kinks")
+        self.problem, self.state, self.work, self.kinks, self.tangent = (
+            _STRUCTURES[f"symancf_{name}"]()
+            for name in ("problem", "state", "work", "kinks", "tangent_values")
         )
         self._places = ctypes.byref(self.problem), ctypes.byref(self.state)
         self._takes: Mapping[StepRequest, Take] = {}
@@ -191,6 +201,7 @@ class Native:
             least_motion=SMALLEST_DISPLACEMENT,
             evaluate=plan.evaluate,
             residual=CODE["residual"],
+            tangent=CODE["tangent"],
             update=CODE["update"],
             reviews=REVISIONS,
             ask=Ask(loosely(self._answers)),
@@ -202,7 +213,11 @@ class Native:
         self.state.give(state=m.state, rate=m.rate, acceleration=m.acceleration)
         base = {"base": newton.base, "base_rate": newton.base_rate}
         self.work.give(**base, base_acceleration=newton.base_acceleration)
-        self.work.give(kinks=ctypes.pointer(self.kinks))
+        self.work.give(kinks=ctypes.pointer(self.kinks), tangent=ctypes.pointer(self.tangent))
+        self.tangent.give(
+            **{name: ctypes.cast(f, ctypes.c_void_p).value for name, f in _OF_MATRIX.items()}
+        )
+        self._inertia_of = 0.0
         self.kinks.give(
             halvings=KINK_HALVINGS,
             recent=RECENT_ITERATIONS,
@@ -252,6 +267,23 @@ class Native:
             vector_F=newton.F.handle,
             vector_step=newton.step.handle,
         )
+        matrix = newton.motion.matrix
+        self._inertia_of = 0.0
+        self.tangent.give(
+            entries=matrix.nonzeros,
+            value=matrix.diagonal,
+            held=len(matrix.held),
+            place=matrix.held,
+            partner=matrix.partner,
+            gradients=len(constraints.places[0]),
+            gradient=constraints.places[0],
+            of=constraints.row[0],
+            length_squared=constraints.weight[0],
+            round_off=constraints.round_off,
+            others=np.zeros(len(constraints.rows)),
+            limits=constraints.limits,
+            matrix=matrix.mat.handle,
+        )
         n, self._old = len(newton.f), np.zeros(numbering.rows)
         self.work.give(
             f=newton.f,
@@ -271,6 +303,8 @@ class Native:
             **{name: np.zeros(max(rows.parts, 1)) for name in of_parts},
             trail=np.zeros((RECENT_ITERATIONS, max(rows.parts, 1))),
             norms=np.zeros(max(rows.count, 1)),
+            seen=np.zeros((6, 3 * numbering.rows + 2 * n)) if newton.chooses else np.zeros(0),
+            chosen=-1,
         )
 
     def prepare(self) -> None:
@@ -282,6 +316,8 @@ class Native:
         self.state.give(pause=False, looked=False)
         newton.error = None
         newton.leftover.begin()
+        if newton.step_of_tangent != self._inertia_of:
+            self.tangent.known = False
         self._choose_plans()
 
     def _choose_plans(self) -> None:
@@ -408,9 +444,15 @@ class Native:
         try:
             if what == StepRequest.RENEW:
                 self.state.factored = False
-                newton.renew(newton.snes.getKSP())
-                newton.snes.getKSP().setOperators(newton.J, newton.J)
+                ksp, motion = newton.snes.getKSP(), newton.motion
+                newton.renew(ksp)
+                ksp.setOperators(newton.J, newton.J)
                 self._take_factors()
+                # C makes the next ones with steps of this length, where only forces change
+                known = ksp.getPC().getType() in PETSC_FACTORS and not motion.mass.changes
+                vanishing = ROUND_OFF * newton.system.stiffness * newton.balance.constraints.size
+                self.tangent.give(known=known, vanishing=vanishing, inertia=motion.mass_part)
+                self._inertia_of = newton.step_of_tangent
             elif what == StepRequest.PARTS:
                 newton.balance.split()
             elif what in self._takes:

@@ -78,6 +78,7 @@ class Newton(VectorEquations):
     ended, iterations : PETSc's reason and the number of the last solution.
     balance : `Balance`.
     outside : a state of the last solution at which laws have no value, or None.
+    step_of_tangent : length of the step to which it belongs.
     linear : `LinearResidual`, from `attach` on.
     kinked : whether forces may have kinks: with a fresh tangent `PartBacktracking` looks where a
         step leads.
@@ -116,7 +117,7 @@ class Newton(VectorEquations):
         self.size = 1.0
         self.outside: Array | None = None
         self.ended = self.iterations = 0
-        self._step_of_tangent = 0.0
+        self.step_of_tangent = 0.0
         self._determined = False
         self._folds = Folds(self.system) if holds_by_penalties(self.system) else None
         self._accepted: Array | None = None
@@ -318,9 +319,9 @@ class Newton(VectorEquations):
 
     def take(self, h: float) -> None:
         """Take the length of a step."""
-        if abs(h - self._step_of_tangent) > 1e-6 * h:
+        if abs(h - self.step_of_tangent) > 1e-6 * h:
             self.tangent.stale = True
-        self._step_of_tangent = h
+        self.step_of_tangent = h
 
     def solve_step(self, h: float) -> bool:
         """Solve from the present state; return success (collective).
@@ -399,7 +400,7 @@ class Newton(VectorEquations):
         return self._explained(found, idle)
 
     def _explained(self, error: ConvergenceError, idle: list[str]) -> ConvergenceError:
-        h = self._step_of_tangent or 1.0
+        h = self.step_of_tangent or 1.0
         return explained(self.motion, error, to=self.motion.span[1], step=h, idle=idle)
 
     def _without_unknowns(self) -> bool:

@@ -374,33 +374,44 @@ static int solve_linear(const symancf_problem *p, symancf_state *s)
   return why >= 0;
 }
 
+#include "tangent.c"
+
 #include "contact.c"
 
-/* Solve the equations of a step from the present state; return PETSc's reason. */
-int symancf_newton(const symancf_problem *p, symancf_state *s)
+/* Make iterations; return PETSc's reason. */
+static int iterate(const symancf_problem *p, symancf_state *s)
 {
   const symancf_work *w = p->work;
-  int reason = 0;
-  s->iterations = s->linear_iterations = s->looked = s->error = 0;
-  w->kinks->trailing = 0;
-  symancf_tangent_begin(p, s);
-  to_rows(p, s->state, w->x);
   for (int iteration = 0;; iteration++) {
-    const int64_t bad = residual(p, s);
+    const int known = recall(p, s, iteration);
+    const int64_t bad = known ? 0 : residual(p, s);
     if (bad) {
       s->error = bad < 0 ? NO_MEMORY : 0;
       return NOT_FINITE;
     }
     s->iterations = iteration;
-    reason = symancf_test(p, s, iteration);
-    if (reason) break;
+    const int reason = symancf_test(p, s, iteration);
+    if (reason) return reason;
     if (iteration == p->most) return TOO_MANY;
-    if (symancf_tangent_wanted(p, s, iteration) && p->ask(RENEW, iteration)) return NO_SOLUTION;
-    if (!solve_linear(p, s)) return NO_SOLUTION;
+    if (symancf_tangent_wanted(p, s, iteration) && renew(p, s, iteration)) return NO_SOLUTION;
+    const int solved = known && s->tangent.renewals == w->kinks->renewals;
+    if (!solved && !solve_linear(p, s)) return NO_SOLUTION;
+    s->linear_iterations += solved;
     if (w->kinks->cuts && s->tangent.made_now && !cut_step(p, s)) return NO_SOLUTION;
     for (int32_t r = 0; r < p->rows; r++) w->x[r] -= w->step[r];
     to_state(p, s);
   }
+}
+
+/* Solve the equations of a step from the present state; return PETSc's reason. */
+int symancf_newton(const symancf_problem *p, symancf_state *s)
+{
+  s->iterations = s->linear_iterations = s->looked = s->error = 0;
+  p->work->kinks->trailing = 0;
+  symancf_tangent_begin(p, s);
+  to_rows(p, s->state, p->work->x);
+  const int reason = iterate(p, s);
+  p->work->kinks->chosen = -1;
   if (reason > 0) symancf_accept(p, s, s->iterations);
   return reason;
 }

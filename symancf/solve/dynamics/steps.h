@@ -8,6 +8,7 @@
 
 #include "../../newton/stopping.h"
 #include "contact.h"
+#include "tangent.h"
 
 /* What C asks of Python: rare and dear, or for other people. */
 enum { RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE, REVIEW };
@@ -21,6 +22,7 @@ typedef void (*symancf_reduce)(double *values, int32_t count, int largest);
 typedef struct {
   symancf_stopping *stopping;
   symancf_kinks *kinks;
+  symancf_tangent_values *tangent;
   double *base, *base_rate, *base_acceleration; /* local vectors of the affine map */
   double *f, *inertia, *moved;                  /* local vectors: residual, M a, what is moved */
   double *kept;                                 /* [4][coordinates] where the step began */
@@ -84,7 +86,7 @@ typedef struct {
   int (*vector_get)(void *, double **), (*vector_restore)(void *, double **);
   void *factor; /* on a fixed pattern, if `factored` in the state */
   int (*factor_solve)(void *, const double *, double *);
-  int32_t residual, update, wide, exact, most; /* modes of plans; iterations */
+  int32_t residual, tangent, update, wide, exact, most; /* modes of plans; iterations */
   /* where steps end: at most shortly after `end`, and `seconds` */
   double h, end, seconds;
   /* states at the ends of some steps, ascending numbers from 1, see instants.py */
