@@ -282,11 +282,11 @@ static void find_nonzero(symancf_factor *f)
   int32_t count = 0;
   for (int32_t i = 0; i < f->unknowns; i++) {
     f->nonzero_start[i] = count;
-    for (int32_t k = f->start[i]; k < f->start[i + 1]; k++)
-      if (f->value[k] != 0.0) {
-        f->nonzero_column[count] = f->column[k];
-        f->nonzero[count++] = f->value[k];
-      }
+    for (int32_t k = f->start[i]; k < f->start[i + 1]; k++) { /* a branch would be guessed wrong */
+      f->nonzero_column[count] = f->column[k];
+      f->nonzero[count] = f->value[k];
+      count += f->value[k] != 0.0;
+    }
   }
   f->nonzero_start[f->unknowns] = count;
 }
@@ -466,13 +466,14 @@ static int try_factors(symancf_factor *f)
 {
   const int32_t n = f->unknowns;
   double *b = f->change + 2 * n, *x = b + n;
-  for (int32_t i = 0; i < n; i++) x[i] = fabs(diagonal(f, i));
+  for (int32_t i = 0; i < n; i++) {
+    const double size = fabs(diagonal(f, i));
+    x[i] = size > 0.0 ? 1.0 / sqrt(size) : 0.0;
+  }
   for (int32_t i = 0; i < n; i++) {
     b[i] = 0.0;
-    for (int32_t k = f->nonzero_start[i]; k < f->nonzero_start[i + 1]; k++) {
-      const double size = x[f->nonzero_column[k]];
-      if (size > 0.0) b[i] += fabs(f->nonzero[k]) / sqrt(size);
-    }
+    for (int32_t k = f->nonzero_start[i]; k < f->nonzero_start[i + 1]; k++)
+      b[i] += fabs(f->nonzero[k]) * x[f->nonzero_column[k]];
   }
   f->refines = 0;
   symancf_factor_solve(f, b, x);
